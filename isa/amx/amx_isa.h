@@ -1,0 +1,91 @@
+/* Apple AMX: instruction words and operands. Pure: no state, no time.
+ *
+ *   31                                10 9        5 4        0
+ *  +------------------------------------+----------+----------+
+ *  |  0000 0000 0010 0000 0001 00       |   op     | register |     op 17: register field = 0 set, 1 clr
+ *  +------------------------------------+----------+----------+
+ *
+ * The 64-bit value of general register `register` (31 = zero) is the operand. All facts: github corsix/amx
+ * (commit 483714b), whose model was tested on M1..M4 hardware.
+ */
+#ifndef ORCHARD_ISA_AMX_H
+#define ORCHARD_ISA_AMX_H
+
+#include "isa/isa_error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum amx_op {
+    AMX_LDX, AMX_LDY, AMX_STX, AMX_STY, AMX_LDZ, AMX_STZ, AMX_LDZI, AMX_STZI,
+    AMX_EXTRX, /* also extrh: operand bits 26, 27 decide */
+    AMX_EXTRY, /* also extrv */
+    AMX_FMA64, AMX_FMS64, AMX_FMA32, AMX_FMS32, AMX_MAC16, AMX_FMA16, AMX_FMS16,
+    AMX_SETCLR, AMX_VECINT, AMX_VECFP, AMX_MATINT, AMX_MATFP, AMX_GENLUT,
+    AMX_OP_COUNT
+};
+
+enum amx_gen { AMX_GEN_M1 = 1, AMX_GEN_M2, AMX_GEN_M3, AMX_GEN_M4 };
+
+#define AMX_WORD_BASE UINT32_C(0x00201000)
+#define AMX_WORD_MASK UINT32_C(0xfffffc00)
+
+static inline bool amx_is_word(uint32_t word)
+{
+    return (word & AMX_WORD_MASK) == AMX_WORD_BASE;
+}
+static inline unsigned amx_word_op(uint32_t word)
+{
+    return (word >> 5) & 31;
+}
+static inline unsigned amx_word_register(uint32_t word)
+{
+    return word & 31;
+}
+/* True when the word is an instruction that exists (op 0..22, op 17 only with immediates 0 and 1). */
+bool amx_word_is_defined(uint32_t word);
+uint32_t amx_encode(unsigned op, unsigned register_or_immediate);
+
+/* What one instruction with one operand does to the unit's state: read by timing, activity counts and the
+ * disassembler, so that none of them decodes operand bits again. */
+enum amx_unit_class {
+    AMX_CLASS_LOAD, AMX_CLASS_STORE, AMX_CLASS_MATRIX, AMX_CLASS_VECTOR, AMX_CLASS_EXTRACT, AMX_CLASS_GENLUT,
+    AMX_CLASS_SET, AMX_CLASS_CLR, AMX_CLASS_NOP /* reserved encodings that do nothing */
+};
+enum amx_element { AMX_E_NONE, AMX_E_F64, AMX_E_F32, AMX_E_F16, AMX_E_BF16, AMX_E_I8, AMX_E_I16, AMX_E_I32 };
+
+struct amx_effect {
+    enum amx_unit_class unit_class;
+    enum amx_element x_element, y_element, z_element; /* NONE when not used */
+    uint8_t x_read, x_write, y_read, y_write;         /* bit n = register n of the pool */
+    uint64_t z_read, z_write;                         /* bit n = row n */
+    uint32_t memory_bytes;                            /* 64, 128 or 256 for loads and stores */
+    bool needs_128_alignment;
+    bool masked;                                      /* some lane is disabled */
+    uint32_t macs;                                    /* multiply-accumulates in enabled lanes; 0 for copies */
+    uint32_t z_rows_written;                          /* popcount of z_write */
+};
+
+/* Depends only on (op, operand without the pointer bits of loads and stores, generation). */
+void amx_effect_of(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *effect);
+
+/* Operand bits that are data addresses, not fields: low 56 bits for op 0..7, else 0. */
+uint64_t amx_pointer_mask(unsigned op);
+
+/* Text. amx_disasm_word writes e.g. "fma32 x5" (register form, as in a listing); amx_disasm_operand writes the decoded
+ * operand in assembler syntax ("x=64, y=0, z=1, skip_z", only fields that differ from 0); both return the length. */
+int amx_disasm_word(uint32_t word, char *text, size_t size);
+int amx_disasm_operand(unsigned op, uint64_t operand, enum amx_gen gen, char *text, size_t size);
+
+/* Assembles one line: "fma32 x5", "set", "clr", or a mnemonic with operand fields ("fma32 {x=64, y=0, z=1}"), which
+ * yields op and operand. has_operand tells which. */
+bool amx_asm_line(const char *line, uint32_t *word, uint64_t *operand, bool *has_operand, struct isa_error *error);
+
+/* The instruction table as Markdown: opnum, mnemonic, operand fields with bit positions, semantics, generation notes. */
+void amx_table_markdown(FILE *out);
+
+const char *amx_op_name(unsigned op, uint64_t operand); /* "fma32", "extrh" ... ; "?" above 22 */
+
+#endif

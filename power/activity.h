@@ -1,0 +1,64 @@
+/* Countable events: the one table of things that units count and power/ prices.
+ *
+ * A unit adds to these counters while it times a program; nothing here knows what an event costs.
+ * Adding an event is one line in ACTIVITY_TABLE.
+ */
+#ifndef ORCHARD_POWER_ACTIVITY_H
+#define ORCHARD_POWER_ACTIVITY_H
+
+#include <stdint.h>
+
+/*      name                 unit          definition */
+#define ACTIVITY_TABLE(X)                                                                                    \
+    X(CPU_INSTRUCTIONS, "instructions", "AArch64 instructions retired, AMX words included")                  \
+    X(CPU_INT_OPS, "operations", "integer ALU micro-operations")                                             \
+    X(CPU_MUL_DIV_OPS, "operations", "integer multiply and divide micro-operations")                         \
+    X(CPU_BRANCHES, "branches", "branches executed, taken or not")                                           \
+    X(CPU_MISPREDICTS, "branches", "branches predicted wrongly")                                             \
+    X(CPU_FP_LANE_OPS, "lanes", "scalar and NEON floating-point lane operations; a fused multiply-add is one") \
+    X(CPU_SIMD_INT_LANE_OPS, "lanes", "NEON integer lane operations")                                        \
+    X(CPU_LOADS, "accesses", "CPU load instructions that reached the data cache")                            \
+    X(CPU_STORES, "accesses", "CPU store instructions that reached the data cache")                          \
+    X(AMX_INSTRUCTIONS, "instructions", "AMX instructions issued, all kinds")                                \
+    X(AMX_F64_MACS, "macs", "f64 multiply-accumulates in enabled lanes")                                     \
+    X(AMX_F32_MACS, "macs", "f32 multiply-accumulates in enabled lanes, widened f16/bf16 inputs included")   \
+    X(AMX_F16_MACS, "macs", "f16 and bf16 multiply-accumulates with 16-bit results in enabled lanes")        \
+    X(AMX_INT_MACS, "macs", "integer multiply-accumulates in enabled lanes")                                 \
+    X(AMX_XY_READ_BYTES, "bytes", "bytes read from the X and Y register pools by compute instructions")      \
+    X(AMX_Z_READ_BYTES, "bytes", "bytes read from Z")                                                        \
+    X(AMX_Z_WRITE_BYTES, "bytes", "bytes written to Z")                                                      \
+    X(AMX_LOAD_BYTES, "bytes", "bytes moved from memory to X, Y or Z")                                       \
+    X(AMX_STORE_BYTES, "bytes", "bytes moved from X, Y or Z to memory")                                      \
+    X(L1D_READ_BYTES, "bytes", "bytes read from L1 data caches")                                             \
+    X(L1D_WRITE_BYTES, "bytes", "bytes written to L1 data caches")                                           \
+    X(L2_READ_BYTES, "bytes", "bytes read from cluster L2 caches")                                           \
+    X(L2_WRITE_BYTES, "bytes", "bytes written to cluster L2 caches, fills and write-backs")                  \
+    X(SLC_READ_BYTES, "bytes", "bytes read from the system-level cache")                                     \
+    X(SLC_WRITE_BYTES, "bytes", "bytes written to the system-level cache")                                   \
+    X(DRAM_READ_BYTES, "bytes", "bytes read from DRAM")                                                      \
+    X(DRAM_WRITE_BYTES, "bytes", "bytes written to DRAM")
+
+enum activity_event {
+#define X(name, unit, definition) ACT_##name,
+    ACTIVITY_TABLE(X)
+#undef X
+        ACT_COUNT
+};
+
+/* Counts of one interval of one unit; zero-initialise, add, hand on. */
+struct activity {
+    uint64_t count[ACT_COUNT];
+};
+
+static inline void activity_add(struct activity *into, const struct activity *from)
+{
+    for (int i = 0; i < ACT_COUNT; i++)
+        into->count[i] += from->count[i];
+}
+
+/* Lower-case name, unit and definition of an event; NULL when the number is none. */
+const char *activity_name(enum activity_event event);
+const char *activity_unit(enum activity_event event);
+const char *activity_definition(enum activity_event event);
+
+#endif

@@ -1,0 +1,88 @@
+#include "tests/support/suite.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef ORCHARD_SOURCE_DIR
+#error "the Makefile passes ORCHARD_SOURCE_DIR"
+#endif
+
+static unsigned skipped;
+static const char *running;
+
+void suite_skip(const char *reason)
+{
+    skipped++;
+    printf("  skipped: %s: %s\n", running, reason);
+}
+
+void suite_check(int ok, const char *file, int line, const char *what, const char *format, ...)
+{
+    CU_assertImplementation(ok ? CU_TRUE : CU_FALSE, (unsigned)line, what, file, "", CU_FALSE);
+    if (ok)
+        return;
+    va_list args;
+    va_start(args, format);
+    printf("  %s:%d: %s: ", file, line, what);
+    vprintf(format, args);
+    printf("\n");
+    va_end(args);
+}
+
+const char *suite_golden(const char *name)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, ORCHARD_SOURCE_DIR "/tests/golden/%s", name);
+    return path;
+}
+
+const char *suite_shared(const char *name)
+{
+    static char path[4096];
+    struct stat st;
+    snprintf(path, sizeof path, ORCHARD_SOURCE_DIR "/../shared/%s", name);
+    return stat(path, &st) == 0 ? path : NULL;
+}
+
+uint64_t suite_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static void on_start(const CU_pTest test, const CU_pSuite suite)
+{
+    (void)suite;
+    running = test->pName;
+}
+
+static void on_end(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
+{
+    for (CU_pFailureRecord f = failures; f; f = f->pNext)
+        printf("  failed: %s / %s: %s:%u: %s\n", suite->pName, test->pName, f->strFileName, f->uiLineNumber,
+               f->strCondition);
+    fflush(stdout);
+}
+
+int suite_run(const char *name, const struct suite_test *tests, size_t count)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS)
+        return 70;
+    CU_pSuite suite = CU_add_suite(name, NULL, NULL);
+    for (size_t i = 0; suite && i < count; i++)
+        if (!CU_add_test(suite, tests[i].name, tests[i].run))
+            return 70;
+    CU_set_test_start_handler(on_start);
+    CU_set_test_complete_handler(on_end);
+    CU_run_all_tests();
+    const unsigned ran = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed();
+    CU_cleanup_registry();
+    printf("suite %s: %u passed, %u failed, %u skipped\n", name, ran - failed - (skipped < ran ? skipped : 0), failed,
+           skipped);
+    return failed || ran == 0 ? 1 : 0;
+}

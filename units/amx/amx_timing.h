@@ -1,0 +1,85 @@
+/* AMX, timing: one block per CPU cluster, shared by the cluster's cores; each core has its own X/Y/Z and in-order
+ * queue, the outer-product array and the load/store path are shared. No data values.
+ *
+ * Inside, time is counted in cycles of the block's clock; at this boundary it is nanoseconds.
+ * Model and figures: github corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838 (loads).
+ */
+#ifndef ORCHARD_UNITS_AMX_TIMING_H
+#define ORCHARD_UNITS_AMX_TIMING_H
+
+#include "isa/amx/amx_isa.h"
+#include "power/activity.h"
+#include "units/mem/mem_timing.h"
+
+/* Every parameter is a KEY "amx.<field>" of the chip database; sources stand there, beside the values. */
+struct amx_params {
+    double clock_ghz;             /* block clock with the present number of active cores */
+    double z_latency_cycles;      /* between dependent instructions on one accumulator */
+    double array_f64_cycles;      /* occupancy of the array by one full matrix instruction, per type */
+    double array_f32_cycles;
+    double array_f16_cycles;      /* f16 -> f16, bf16 -> bf16 */
+    double array_f16_f32_cycles;  /* f16/bf16 -> f32 */
+    double array_i8_i16_cycles;
+    double array_i16_cycles;      /* i16 -> i16, i16 -> i32, i8 -> i32 */
+    double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
+    double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
+    double extract_cycles, genlut_cycles;
+    double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
+    double load_bytes_per_cycle;  /* data path from the caches */
+    double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
+    double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
+    double store_issue_cycles;
+    double store_bytes_per_cycle;
+    double set_cycles, clr_cycles;
+    double issue_per_cycle;       /* instructions one core can start per block cycle */
+    uint32_t queue_entries;       /* instructions of one core waiting in the block before the CPU stalls */
+};
+
+/* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one reason. */
+#define AMX_STALL_TABLE(X)                                                                                   \
+    X(ARRAY, "array", "the array works on this core's instructions")                                         \
+    X(SHARED, "shared", "the array works on another core's instructions")                                    \
+    X(Z_DEPENDENCY, "z_dependency", "waits for the accumulator's previous instruction")                      \
+    X(LOAD_DATA, "load_data", "waits for data of a load")                                                    \
+    X(LOAD_PORT, "load_port", "the load path is busy")                                                       \
+    X(STORE, "store", "the store path is busy or waits for Z")                                               \
+    X(ISSUE, "issue", "limit of instructions one core starts per cycle")                                     \
+    X(CPU, "cpu", "the CPU core has not sent the next instruction")                                          \
+    X(SETCLR, "setclr", "enabling or disabling the unit")                                                    \
+    X(DRAIN, "drain", "pipeline latency after the last instruction")
+
+enum amx_stall {
+#define X(name, key, text) AMX_STALL_##name,
+    AMX_STALL_TABLE(X)
+#undef X
+        AMX_STALL_COUNT
+};
+const char *amx_stall_name(enum amx_stall stall);
+
+struct amx_block;
+
+struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores);
+void amx_block_free(struct amx_block *block);
+/* The port through which a core's AMX loads and stores go; NULL = ideal memory (unit tests). */
+void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port *port, uint64_t address_tag);
+void amx_block_set_clock(struct amx_block *block, double clock_ghz);
+
+/* Sends one instruction that left the CPU at `sent_ns`; effect as from amx_effect_of. Returns the time at which the
+ * CPU may send the core's next one (later than sent_ns only when the queue is full). Calls for one core come in program
+ * order, over cores in roughly rising time. */
+double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
+                      const struct amx_effect *effect);
+
+/* Time at which everything sent by this core is complete. */
+double amx_block_idle_at(const struct amx_block *block, unsigned core);
+/* Time at which the core's stores so far are visible to its CPU. */
+double amx_block_stores_done_at(const struct amx_block *block, unsigned core);
+
+/* Block cycles of a core from its first instruction to completion, split by reason; sums to *total. */
+void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total);
+uint64_t amx_block_instructions(const struct amx_block *block, unsigned core);
+void amx_block_take_activity(struct amx_block *block, struct activity *into);
+/* Forgets history; clocks start at now_ns (border between warm-up and run). */
+void amx_block_restart(struct amx_block *block, double now_ns);
+
+#endif

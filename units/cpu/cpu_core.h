@@ -1,0 +1,80 @@
+/* One AArch64 core, executing user-mode programs: a pre-decoding interpreter driven by isa/a64.
+ *
+ * Executing leaves a trace: the basic blocks that ran and the addresses they touched, in order. cpu_timing.h reads
+ * traces; this file knows nothing of time.
+ */
+#ifndef ORCHARD_UNITS_CPU_CORE_H
+#define ORCHARD_UNITS_CPU_CORE_H
+
+#include "isa/a64/a64_isa.h"
+#include "units/mem/mem_space.h"
+#include "units/unit_fault.h"
+
+/* Straight-line code up to and including the instruction that may leave it. Blocks live as long as the core. */
+struct cpu_block {
+    uint64_t pc;
+    uint32_t count;          /* instructions */
+    uint32_t mem_count;      /* trace addresses the whole block appends (loads, stores, AMX operands) */
+    uint32_t id;             /* dense number from 0: timing models keep tables by it */
+    struct a64_insn *insn;   /* count of them */
+};
+
+/* A stretch of execution. Block entries are in order; addresses of their memory accesses follow one another in
+ * `address` (an AMX instruction appends its 64-bit operand, a pair or multi-structure access one address). The last
+ * block may be cut short by a fault or exit: last_count instructions of it ran. */
+struct cpu_trace {
+    const struct cpu_block **block;
+    uint64_t *address;
+    uint32_t blocks, addresses;
+    uint32_t block_capacity, address_capacity;
+    uint32_t last_count; /* instructions of the last block that ran (= its count unless cut) */
+};
+
+/* The coprocessor behind AMX words. op 17 gets its immediate as operand. False = *fault filled. */
+struct cpu_coprocessor {
+    bool (*execute)(void *context, unsigned op, uint64_t operand, struct unit_fault *fault);
+    void (*finish)(void *context); /* make simulated memory current before the CPU touches it after stores; may be NULL */
+    void *context;
+};
+
+/* System calls and exits. Return true to go on, false to stop the program (exit code in *exit_code). */
+struct cpu_host {
+    bool (*write)(void *context, int fd, const void *bytes, size_t count); /* captured output */
+    void *context;
+};
+
+enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT };
+
+struct cpu_core;
+
+struct cpu_core *cpu_core_create(struct mem_space *space);
+void cpu_core_free(struct cpu_core *core);
+void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor);
+void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
+
+uint64_t cpu_core_x(const struct cpu_core *core, unsigned n); /* 0..30, 31 = SP */
+void cpu_core_set_x(struct cpu_core *core, unsigned n, uint64_t value);
+void cpu_core_v(const struct cpu_core *core, unsigned n, uint8_t bytes[16]);
+void cpu_core_set_v(struct cpu_core *core, unsigned n, const uint8_t bytes[16]);
+uint64_t cpu_core_pc(const struct cpu_core *core);
+void cpu_core_set_pc(struct cpu_core *core, uint64_t pc);
+uint32_t cpu_core_nzcv(const struct cpu_core *core); /* bits 31..28 */
+void cpu_core_set_nzcv(struct cpu_core *core, uint32_t nzcv);
+uint32_t cpu_core_fpcr(const struct cpu_core *core);
+void cpu_core_set_fpcr(struct cpu_core *core, uint32_t fpcr);
+
+/* The address that means "return to orchard": a called function that returns there stops with CPU_STOP_RETURN. */
+#define CPU_RETURN_ADDRESS UINT64_C(0xfffffffffffff000)
+
+/* Runs until the trace is full, about `budget` instructions ran, or the program stops. With trace == NULL nothing is
+ * recorded (fastest). On CPU_STOP_FAULT *fault names pc and reason; the state is that before the faulting
+ * instruction. */
+enum cpu_stop cpu_core_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace, struct unit_fault *fault);
+
+uint64_t cpu_core_instructions(const struct cpu_core *core);
+int cpu_core_exit_code(const struct cpu_core *core);
+/* Block number `id` (for timing tables), NULL when there is none. */
+const struct cpu_block *cpu_core_block(const struct cpu_core *core, uint32_t id);
+uint32_t cpu_core_block_count(const struct cpu_core *core);
+
+#endif

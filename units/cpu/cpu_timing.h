@@ -1,0 +1,87 @@
+/* A CPU core's timing: reads traces of cpu_core.h. Dispatch width, ports by instruction class, dependences through
+ * registers and flags, re-order window, branch prediction, caches through units/mem, AMX issue. No data values.
+ *
+ * Inside, cycles of the core's clock; at this boundary nanoseconds. Figures: dougallj/applecpu (Firestorm, Icestorm).
+ */
+#ifndef ORCHARD_UNITS_CPU_TIMING_H
+#define ORCHARD_UNITS_CPU_TIMING_H
+
+#include "power/activity.h"
+#include "units/cpu/cpu_core.h"
+#include "units/mem/mem_timing.h"
+
+struct cpu_class_params {
+    double latency_cycles;
+    double issue_cycles;   /* time one micro-operation holds its port (1 = pipelined) */
+    uint8_t uops;
+    uint8_t ports;         /* enum cpu_port_group */
+};
+enum cpu_port_group { CPU_PORTS_INT, CPU_PORTS_MUL, CPU_PORTS_DIV, CPU_PORTS_BRANCH, CPU_PORTS_LOAD, CPU_PORTS_STORE,
+                      CPU_PORTS_SIMD, CPU_PORTS_SIMD_DIV, CPU_PORTS_NONE, CPU_PORT_GROUP_COUNT };
+
+/* KEYs "cpu_p.<field>" and "cpu_e.<field>". */
+struct cpu_params {
+    double clock_ghz;
+    uint32_t dispatch_width;
+    uint32_t reorder_window;        /* instructions in flight */
+    uint32_t load_queue, store_queue;
+    uint32_t port_count[CPU_PORT_GROUP_COUNT];
+    uint32_t taken_branches_per_cycle;
+    double mispredict_cycles;
+    uint32_t predictor_bits;        /* log2 entries of the branch predictor tables */
+    double load_to_load_cycles;     /* pointer chase through L1 */
+    double store_forward_cycles;
+    uint32_t amx_issue_per_cycle;   /* store-capable slots that send AMX instructions */
+    struct cpu_class_params cls[A64_CLASS_COUNT];
+};
+
+#define CPU_STALL_TABLE(X)                                                                                   \
+    X(DISPATCH, "dispatch", "limited by the dispatch width")                                                 \
+    X(PORTS, "ports", "execution ports of one class are full")                                               \
+    X(DEPENDENCY, "dependency", "chains of dependent instructions")                                          \
+    X(L1, "l1", "waits for L1 data")                                                                         \
+    X(L2, "l2", "waits for the cluster's L2")                                                                \
+    X(SLC, "slc", "waits for the system-level cache")                                                        \
+    X(DRAM, "dram", "waits for DRAM")                                                                        \
+    X(BRANCH, "branch", "mispredicted branches")                                                             \
+    X(AMX, "amx", "the AMX queue is full or stored data are not there yet")
+
+enum cpu_stall {
+#define X(name, key, text) CPU_STALL_##name,
+    CPU_STALL_TABLE(X)
+#undef X
+        CPU_STALL_COUNT
+};
+const char *cpu_stall_name(enum cpu_stall stall);
+
+/* Where AMX instructions go in time. `send` returns when the next one may be sent. */
+struct cpu_amx_link {
+    double (*send)(void *context, double sent_ns, unsigned op, uint64_t operand);
+    double (*stores_done_at)(void *context); /* time at which AMX stores so far are visible to loads */
+    void *context;
+};
+
+struct cpu_timing;
+
+struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem_port *port, uint64_t address_tag);
+void cpu_timing_free(struct cpu_timing *timing);
+void cpu_timing_set_amx(struct cpu_timing *timing, const struct cpu_amx_link *link);
+void cpu_timing_set_clock(struct cpu_timing *timing, double clock_ghz);
+
+/* Hands over a trace to read; it must stay unchanged until cpu_timing_pending() is false. */
+void cpu_timing_feed(struct cpu_timing *timing, const struct cpu_trace *trace);
+bool cpu_timing_pending(const struct cpu_timing *timing);
+/* Reads on until local time passes `limit_ns` or the trace is used up. */
+void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
+/* Scalar work known only by its amount (in-process kernels): `instructions` dispatched back to back. */
+void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
+
+double cpu_timing_now(const struct cpu_timing *timing);      /* dispatch time of the next instruction */
+double cpu_timing_done_at(const struct cpu_timing *timing);  /* everything so far has retired */
+uint64_t cpu_timing_instructions(const struct cpu_timing *timing);
+/* Cycles from start to cpu_timing_done_at, by reason; sums to *total. */
+void cpu_timing_stalls(const struct cpu_timing *timing, double cycles[CPU_STALL_COUNT], double *total);
+void cpu_timing_take_activity(struct cpu_timing *timing, struct activity *into);
+void cpu_timing_restart(struct cpu_timing *timing, double now_ns);
+
+#endif

@@ -1,0 +1,103 @@
+/* The memory system as a timing model: caches, prefetchers, SLC, DRAM, without data values.
+ *
+ * A mem_system belongs to one chip. Requesters (CPU cores, AMX blocks, later GPU cores and the Neural Engine) open
+ * a port; an access on a port says when its data are there. Time at this boundary is nanoseconds (double); caches
+ * and links keep earliest-free times, so requesters that run at the same simulated time slow one another. Calls
+ * must come in roughly rising time; the engine interleaves cores by simulated time.
+ *
+ * Addresses are physical for timing: space number in bits 63..48, simulated address below.
+ */
+#ifndef ORCHARD_UNITS_MEM_TIMING_H
+#define ORCHARD_UNITS_MEM_TIMING_H
+
+#include "power/activity.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mem_level { MEM_L1, MEM_L2, MEM_SLC, MEM_DRAM, MEM_LEVEL_COUNT };
+enum mem_access_kind { MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH };
+
+struct mem_cache_params {
+    uint32_t kib;            /* capacity, KiB; 0 = absent */
+    uint32_t ways;           /* associativity */
+    double latency_cycles;   /* load-to-use, in the clock of its owner */
+    double bytes_per_cycle;  /* bandwidth per requester port (L1) or for the whole cache (L2) */
+};
+
+struct mem_prefetch_params {
+    uint32_t streams;        /* concurrent streams tracked per port; 0 = off */
+    uint32_t degree;         /* lines fetched per trigger */
+    uint32_t distance;       /* lines ahead of the demand stream at most */
+    uint32_t train;          /* matching deltas before a stream is trusted */
+};
+
+/* A CPU cluster: cores share its L2. */
+struct mem_cluster_params {
+    struct mem_cache_params l2;
+    double clock_ghz;                 /* clock of L2 and of the cores' L1 */
+    uint32_t l2_outstanding;          /* misses of the cluster in flight to the fabric */
+    double fabric_gbps;               /* read and write bandwidth cap of the cluster's fabric port */
+    uint32_t die;                     /* which die the cluster sits on */
+};
+
+struct mem_params {
+    struct mem_cache_params slc;      /* whole SLC of one die; latency in ns below */
+    double slc_latency_ns;            /* from the L2 miss to the data, SLC hit */
+    double slc_gbps;                  /* SLC bandwidth of one die */
+    double dram_latency_ns;           /* from the L2 miss to the data, DRAM, idle, row miss */
+    double dram_peak_gbps;            /* per die */
+    double dram_efficiency_read;      /* share of the peak that pure read streams reach */
+    double dram_efficiency_mixed;     /* same for mixed read/write streams */
+    uint32_t dram_channels;           /* per die */
+    uint32_t dies;
+    double die_link_gbps, die_link_latency_ns;
+    double tlb_miss_ns;               /* page walk */
+    uint32_t tlb_entries_l1, tlb_entries_l2;
+    uint32_t cluster_count;
+    struct mem_cluster_params cluster[8];
+};
+
+struct mem_port_params {
+    struct mem_cache_params l1;       /* kib 0: the port enters at the cluster's L2 (AMX) */
+    struct mem_prefetch_params prefetch;
+    uint32_t cluster;
+    uint32_t outstanding;             /* misses of this port in flight */
+    bool snoop_l1_of;                 /* reserved for ports that share a core's L1: see mem_port_open */
+};
+
+struct mem_system;
+struct mem_port;
+
+struct mem_system *mem_system_create(const struct mem_params *params);
+void mem_system_free(struct mem_system *system);
+
+/* Opens a port. `shares` (may be NULL) is a core's port whose L1 this one looks into first, as AMX loads do. */
+struct mem_port *mem_port_open(struct mem_system *system, const struct mem_port_params *params, struct mem_port *shares);
+
+struct mem_reply {
+    double ready_ns;       /* loads: data usable; stores: accepted */
+    enum mem_level level;  /* farthest level touched */
+};
+
+/* One access of 1..256 bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
+struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                 enum mem_access_kind kind, uint64_t pc);
+
+/* Counters since creation or the last reset. */
+struct mem_counters {
+    uint64_t hits[MEM_LEVEL_COUNT], misses[MEM_LEVEL_COUNT];
+    uint64_t prefetch_issued, prefetch_used, prefetch_late, prefetch_evicted_unused, demand_evicted_by_prefetch;
+    uint64_t tlb_misses, writebacks[MEM_LEVEL_COUNT];
+};
+void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
+void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
+
+/* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
+void mem_system_take_activity(struct mem_system *system, struct activity *into);
+
+/* Keeps cache contents, sets every clock to `now_ns` and clears counters: the border between warm-up and run. */
+void mem_system_restart(struct mem_system *system, double now_ns);
+void mem_system_flush(struct mem_system *system); /* empties all caches and TLBs */
+
+#endif
