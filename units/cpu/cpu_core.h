@@ -30,6 +30,8 @@ struct cpu_trace {
     uint32_t last_count; /* instructions of the last block that ran (= its count unless cut) */
 };
 
+struct cpu_core;
+
 /* The coprocessor behind AMX words. op 17 gets its immediate as operand. False = *fault filled. */
 struct cpu_coprocessor {
     bool (*execute)(void *context, unsigned op, uint64_t operand, struct unit_fault *fault);
@@ -43,14 +45,23 @@ struct cpu_host {
     void *context;
 };
 
-enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT };
+/* What an SVC does: reads and writes registers and memory of `core` (pc is already behind the SVC). Return true to go
+ * on. False with fault->kind UNIT_FAULT_NONE ends the program with *exit_code, any other kind is a fault at the SVC. */
+struct cpu_system {
+    bool (*call)(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault);
+    void *context;
+};
 
-struct cpu_core;
+enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT };
 
 struct cpu_core *cpu_core_create(struct mem_space *space);
 void cpu_core_free(struct cpu_core *core);
 void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor);
 void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
+const struct cpu_host *cpu_core_host(const struct cpu_core *core);
+/* Without a system every SVC is a fault of kind TRAP. */
+void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system);
+struct mem_space *cpu_core_space(const struct cpu_core *core);
 
 uint64_t cpu_core_x(const struct cpu_core *core, unsigned n); /* 0..30, 31 = SP */
 void cpu_core_set_x(struct cpu_core *core, unsigned n, uint64_t value);
@@ -62,6 +73,10 @@ uint32_t cpu_core_nzcv(const struct cpu_core *core); /* bits 31..28 */
 void cpu_core_set_nzcv(struct cpu_core *core, uint32_t nzcv);
 uint32_t cpu_core_fpcr(const struct cpu_core *core);
 void cpu_core_set_fpcr(struct cpu_core *core, uint32_t fpcr);
+uint64_t cpu_core_tls(const struct cpu_core *core); /* tpidr_el0 */
+void cpu_core_set_tls(struct cpu_core *core, uint64_t tls);
+/* Call after code in [addr, addr+bytes) was changed, unmapped or protected by anyone but the core's own stores. */
+void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 
 /* The address that means "return to orchard": a called function that returns there stops with CPU_STOP_RETURN. */
 #define CPU_RETURN_ADDRESS UINT64_C(0xfffffffffffff000)
