@@ -1,0 +1,25 @@
+# The AMX kernels as AArch64 programs: build/programs/*.elf (with the cross compiler) and, on a Mac, `make native`.
+
+KERNEL_DIR := units/amx/kernels
+KERNEL_SRC := $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c native/freestanding.c)
+PROGRAMS := $(O)/programs/demo_sgemm.elf $(O)/programs/amx_kernels.elf
+CROSS_CC := $(shell command -v $(CROSS)gcc 2>/dev/null)
+CROSS_FLAGS := -std=gnu11 -O3 -march=armv8.4-a+fp16+dotprod -ffp-contract=off -ffreestanding -fno-builtin \
+	-fno-tree-loop-distribute-patterns -fno-stack-protector -fno-pie -no-pie -static -nostdlib -Wall -Wextra -Werror -I. \
+	-Wl,-z,max-page-size=16384 -Wl,--build-id=none
+
+.PHONY: programs
+programs: $(PROGRAMS)
+
+ifneq ($(CROSS_CC),)
+$(O)/programs/demo_sgemm.elf: $(KERNEL_DIR)/native/demo_sgemm.c $(KERNEL_SRC) $(wildcard $(KERNEL_DIR)/*.h $(KERNEL_DIR)/native/*.h)
+	@mkdir -p $(@D)
+	$(CROSS_CC) $(CROSS_FLAGS) $(filter %.c,$^) -o $@
+
+$(O)/programs/amx_kernels.elf: $(KERNEL_DIR)/native/entry_gemm.c $(KERNEL_SRC) $(wildcard $(KERNEL_DIR)/*.h $(KERNEL_DIR)/native/*.h)
+	@mkdir -p $(@D)
+	$(CROSS_CC) $(CROSS_FLAGS) $(filter %.c,$^) -o $@
+else
+$(PROGRAMS):
+	@echo "orchard: $(CROSS)gcc is missing: run make deps" >&2; false
+endif

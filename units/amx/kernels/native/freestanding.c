@@ -1,0 +1,76 @@
+/* What a program without a C library needs: the start, and the three block functions compilers call. Linux AArch64
+ * system calls, which orchard's small personality answers. */
+#include "units/amx/kernels/native/freestanding.h"
+
+static long system_call(long number, long a, long b, long c)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x8) : "memory");
+    return x0;
+}
+
+enum { SYSTEM_WRITE = 64, SYSTEM_EXIT = 93 };
+
+void program_exit(int code)
+{
+    for (;;)
+        system_call(SYSTEM_EXIT, code, 0, 0);
+}
+
+void print_text(const char *text)
+{
+    unsigned long n = 0;
+    while (text[n])
+        n++;
+    system_call(SYSTEM_WRITE, 1, (long)text, (long)n);
+}
+
+void print_number(uint64_t value)
+{
+    char digits[24];
+    unsigned at = sizeof digits;
+    digits[--at] = 0;
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    print_text(digits + at);
+}
+
+/* Sixty-four bytes a turn, then single bytes. */
+void *memcpy(void *restrict dst, const void *restrict src, size_t count)
+{
+    typedef struct { uint64_t word[8]; } __attribute__((packed, aligned(1))) line;
+    uint8_t *d = dst;
+    const uint8_t *s = src;
+    for (; count >= sizeof(line); count -= sizeof(line), d += sizeof(line), s += sizeof(line))
+        *(line *)d = *(const line *)s;
+    for (; count; count--)
+        *d++ = *s++;
+    return dst;
+}
+
+void *memset(void *dst, int value, size_t count)
+{
+    typedef struct { uint64_t word[8]; } __attribute__((packed, aligned(1))) line;
+    uint8_t *d = dst;
+    const uint64_t w = (uint64_t)(uint8_t)value * UINT64_C(0x0101010101010101);
+    const line filled = {{w, w, w, w, w, w, w, w}};
+    for (; count >= sizeof filled; count -= sizeof filled, d += sizeof filled)
+        *(line *)d = filled;
+    for (; count; count--)
+        *d++ = (uint8_t)value;
+    return dst;
+}
+
+int main(void);
+
+__attribute__((used)) void program_start(void)
+{
+    program_exit(main());
+}
+
+__asm__(".global _start\n_start:\n\tmov x29, #0\n\tmov x30, #0\n\tbl program_start\n");
