@@ -53,7 +53,7 @@ struct amx_ctx; /* nothing: the instructions go to the machine */
 #define AMX_ADDRESS(ctx, pointer) ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
 #define AMX_SCALAR_BEGIN(ctx) ((void)(ctx))
 #define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride) ((void)(ctx))
-#define AMX_SCALAR_TRANSPOSE(ctx, dst, src, lines, line_elements, src_stride, element_bytes) ((void)(ctx))
+#define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes) ((void)(ctx))
 
 #else
 
@@ -69,8 +69,8 @@ struct amx_ctx {
     void (*flush)(struct amx_ctx *ctx);
     void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
                  uint64_t src_stride);
-    void (*transpose)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t lines, uint32_t line_elements,
-                      uint64_t src_stride, uint32_t element_bytes);
+    void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,
+                      uint32_t vectors, uint32_t count, uint32_t element_bytes);
     void *owner;
 };
 
@@ -87,11 +87,11 @@ static inline void amx_ctx_push(struct amx_ctx *ctx, uint8_t op, uint64_t operan
 #define AMX_ADDRESS(ctx, pointer) ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
 /* Before C code reads or writes memory that AMX instructions touch. */
 #define AMX_SCALAR_BEGIN(ctx) ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
-/* After C code copied `rows` rows of row_bytes / transposed `lines` strided lines into a dense panel. */
+/* After C code copied `rows` rows of row_bytes / transposed `vectors` strided source vectors of `count` elements. */
 #define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride)                                          \
     (ctx)->copy(ctx, dst, src, rows, row_bytes, src_stride)
-#define AMX_SCALAR_TRANSPOSE(ctx, dst, src, lines, line_elements, src_stride, element_bytes)                 \
-    (ctx)->transpose(ctx, dst, src, lines, line_elements, src_stride, element_bytes)
+#define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)                 \
+    (ctx)->transpose(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)
 
 #endif
 #endif

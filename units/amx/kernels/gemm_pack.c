@@ -116,7 +116,7 @@ void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s
         AMX_SCALAR_COPY(ctx, dst, s->base, k, row_bytes, src_stride);
     } else {
         transpose_panel(dst, line_bytes, s->base, s->stride * s->element_bytes, s->element_bytes, valid, k);
-        AMX_SCALAR_TRANSPOSE(ctx, dst, s->base, valid, k, s->stride * s->element_bytes, s->element_bytes);
+        AMX_SCALAR_TRANSPOSE(ctx, dst, line_bytes, s->base, s->stride * s->element_bytes, valid, k, s->element_bytes);
     }
 }
 
@@ -132,14 +132,14 @@ void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst_, const struct pack_sourc
         for (uint32_t i = 0; i < k; i++)
             for (uint32_t j = 0; j < valid; j++)
                 dst[((uint64_t)(i / 4) * width + j) * 4 + i % 4] = src[i * s->stride + j];
-        AMX_SCALAR_TRANSPOSE(ctx, dst, src, k, valid, s->stride, 1);
+        AMX_SCALAR_TRANSPOSE(ctx, dst, 4 * (uint64_t)width, src, s->stride, k, valid, 1);
         return;
     }
     /* Four bytes along k move as one word. */
     transpose_panel(dst, 4 * (uint64_t)width, src, s->stride, 4, valid, k / 4);
     for (uint32_t j = 0; j < valid; j++)
         copy_bytes(dst + ((uint64_t)(k / 4) * width + j) * 4, src + j * s->stride + k / 4 * 4, k % 4);
-    AMX_SCALAR_TRANSPOSE(ctx, dst, src, valid, k / 4, s->stride, 4);
+    AMX_SCALAR_TRANSPOSE(ctx, dst, 4 * (uint64_t)width, src, s->stride, valid, k / 4, 4);
 }
 
 void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const void *src, uint64_t src_stride,

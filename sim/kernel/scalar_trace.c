@@ -1,0 +1,182 @@
+#include "sim/kernel/scalar_trace.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Blocks as gcc 12 -O3 makes them of gemm_pack.c and the freestanding memcpy, in AArch64 words. */
+
+/* 64 bytes of memcpy: add x5,x1,x3; add x4,x0,x3; add x3,x3,#64; ldp q2,q3,[x5]; ldp q0,q1,[x5,#32]; stp q2,q3,[x4];
+ * stp q0,q1,[x4,#32]; cmp x3,x6; b.ne */
+static const uint32_t copy_words[] = {0x8b030025, 0x8b030004, 0x91010063, 0xad400ca2, 0xad4104a0,
+                                      0xad000c82, 0xad010480, 0xeb06007f, 0x54ffff01};
+/* Per row: the call, the test of the length and the return: sub, and, add, cmp, b.ls, add, and, add, cbz, ret. */
+static const uint32_t row_words[] = {0xd1010046, 0x927ae4c6, 0x910100c6, 0xf100fc5f, 0x91000421,
+                                     0x92401442, 0x91000463, 0xeb07001f, 0x54ffff01};
+/* A tail of 16 bytes or less: ldr q0,[x1]; str q0,[x3]; add; cmp; b.ne */
+static const uint32_t tail_words[] = {0x3dc00020, 0x3d800060, 0x91004021, 0xf100049f, 0x54ffff01};
+/* One 4 x 4 block of words: four q loads, eight zips, four q stores, and the addresses around them. */
+static const uint32_t transpose4_words[] = {
+    0x8b0a0129, 0x3dc00122, 0x8b08012b, 0x3dc00164, 0x8b08016c, 0x3dc00190, 0x8b08018d, 0x3dc001b2,
+    0x4e923881, 0x4e903840, 0x4e927884, 0x4e907842, 0x4e813803, 0x4e817800, 0x4e843841, 0x4e847842,
+    0x3d8000e3, 0x3d800140, 0x3d800181, 0x3d800162, 0x8b0600e7, 0x8b06014a, 0x91001084, 0x6b05009f, 0x54ffff01};
+/* One 8 x 8 block of halves: eight loads, twenty-four zips, eight stores. */
+static const uint32_t transpose8_words[] = {
+    0x8b0a0129, 0x3dc00122, 0x3dc00164, 0x3dc00190, 0x3dc001b2, 0x8b08012b, 0x3dc00123, 0x3dc00165, 0x3dc00191,
+    0x3dc001b3, 0x4e403843, 0x4e463a53, 0x4e413885, 0x4e473a14, 0x4e407840, 0x4e477a07, 0x4e5338b1, 0x4e543870,
+    0x4e417881, 0x4e467a44, 0x4e547862, 0x4e5378a3, 0x4e513a12, 0x4e473805, 0x4e443826, 0x4e511610, 0x4e443821,
+    0x4e433851, 0x4e477800, 0x4e437842, 0x4e4638a4, 0x4e4678a5, 0x4e413803, 0x4e417800, 0x3d8000e3, 0x3d800140,
+    0x3d800181, 0x3d800162, 0x3d8000e5, 0x3d800141, 0x3d800182, 0x3d800163, 0x8b0600e7, 0x91002084, 0x54ffff01};
+/* One 2 x 2 block of doubles. */
+static const uint32_t transpose2_words[] = {0x8b0a0129, 0x3dc00122, 0x3dc00164, 0x4ec43840, 0x4ec47842, 0x3d8000e0,
+                                            0x3d800142, 0x91000884, 0x6b05009f, 0x54ffff01};
+/* One element: ldr w,[x]; str w,[x]; add; add; cmp; b.ne */
+static const uint32_t element_words[] = {0xb9400120, 0xb90000e0, 0x91001129, 0x910200e7, 0x6b05009f, 0x54ffff01};
+
+enum { BLOCK_COPY, BLOCK_ROW, BLOCK_TAIL, BLOCK_T4, BLOCK_T8, BLOCK_T2, BLOCK_ELEMENT, BLOCK_COUNT };
+
+struct block_text {
+    const uint32_t *words;
+    uint32_t count;
+};
+#define TEXT(words) {words, sizeof(words) / sizeof(words)[0]}
+static const struct block_text texts[BLOCK_COUNT] = {
+    [BLOCK_COPY] = TEXT(copy_words),     [BLOCK_ROW] = TEXT(row_words),       [BLOCK_TAIL] = TEXT(tail_words),
+    [BLOCK_T4] = TEXT(transpose4_words), [BLOCK_T8] = TEXT(transpose8_words), [BLOCK_T2] = TEXT(transpose2_words),
+    [BLOCK_ELEMENT] = TEXT(element_words)};
+
+
+#define MAX_BLOCKS    2048
+#define MAX_ADDRESSES (16 * MAX_BLOCKS)
+
+struct scalar_trace {
+    struct cpu_block block[BLOCK_COUNT];
+    struct cpu_trace trace;
+};
+
+static int decode_block(struct cpu_block *b, uint32_t id)
+{
+    const struct block_text *t = &texts[id];
+    b->insn = calloc(t->count, sizeof *b->insn);
+    if (!b->insn)
+        return 0;
+    b->pc = UINT64_C(0x1000) * (id + 1);
+    b->id = id;
+    b->count = t->count;
+    for (uint32_t i = 0; i < t->count; i++) {
+        a64_decode(t->words[i], &b->insn[i]);
+        if (b->insn[i].flags & (A64_INSN_LOAD | A64_INSN_STORE))
+            b->mem_count++;
+    }
+    return 1;
+}
+
+struct scalar_trace *scalar_trace_create(void)
+{
+    struct scalar_trace *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    int ok = 1;
+    for (uint32_t id = 0; id < BLOCK_COUNT; id++)
+        ok &= decode_block(&s->block[id], id);
+    s->trace.block = calloc(MAX_BLOCKS, sizeof *s->trace.block);
+    s->trace.address = calloc(MAX_ADDRESSES, sizeof *s->trace.address);
+    s->trace.block_capacity = MAX_BLOCKS;
+    s->trace.address_capacity = MAX_ADDRESSES;
+    if (ok && s->trace.block && s->trace.address)
+        return s;
+    scalar_trace_free(s);
+    return NULL;
+}
+
+void scalar_trace_free(struct scalar_trace *s)
+{
+    if (!s)
+        return;
+    for (int id = 0; id < BLOCK_COUNT; id++)
+        free(s->block[id].insn);
+    free(s->trace.block);
+    free(s->trace.address);
+    free(s);
+}
+
+static void drain(struct scalar_trace *s, struct cpu_timing *timing)
+{
+    if (!s->trace.blocks)
+        return;
+    s->trace.last_count = s->trace.block[s->trace.blocks - 1]->count;
+    cpu_timing_feed(timing, &s->trace);
+    while (cpu_timing_pending(timing))
+        cpu_timing_advance(timing, INFINITY);
+    s->trace.blocks = s->trace.addresses = 0;
+}
+
+static void begin(struct scalar_trace *s, struct cpu_timing *timing, int id)
+{
+    if (s->trace.blocks == MAX_BLOCKS)
+        drain(s, timing);
+    s->trace.block[s->trace.blocks++] = &s->block[id];
+}
+
+static void touch(struct scalar_trace *s, uint64_t address)
+{
+    s->trace.address[s->trace.addresses++] = address;
+}
+
+void scalar_trace_copy(struct scalar_trace *s, struct cpu_timing *timing, uint64_t dst, uint64_t src, uint32_t rows,
+                       uint32_t row_bytes, uint64_t src_stride)
+{
+    for (uint32_t r = 0; r < rows; r++, dst += row_bytes) {
+        const uint64_t from = src + r * src_stride;
+        uint32_t at = 0;
+        begin(s, timing, BLOCK_ROW);
+        for (; row_bytes - at >= 64; at += 64) {
+            begin(s, timing, BLOCK_COPY);
+            touch(s, from + at);
+            touch(s, from + at + 32);
+            touch(s, dst + at);
+            touch(s, dst + at + 32);
+        }
+        for (; at < row_bytes; at += 16) {
+            begin(s, timing, BLOCK_TAIL);
+            touch(s, from + at);
+            touch(s, dst + at);
+        }
+    }
+    drain(s, timing);
+}
+
+static void one_block(struct scalar_trace *s, struct cpu_timing *timing, int id, uint32_t side, uint64_t dst,
+                      uint64_t dst_row, uint64_t src, uint64_t src_row)
+{
+    begin(s, timing, id);
+    for (uint32_t i = 0; i < side; i++)
+        touch(s, src + i * src_row);
+    for (uint32_t i = 0; i < side; i++)
+        touch(s, dst + i * dst_row);
+}
+
+static void elements(struct scalar_trace *s, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row, uint64_t src,
+                     uint64_t src_row, uint32_t bytes, uint32_t vectors, uint32_t from, uint32_t to)
+{
+    for (uint32_t j = 0; j < vectors; j++)
+        for (uint32_t i = from; i < to; i++)
+            one_block(s, timing, BLOCK_ELEMENT, 1, dst + i * dst_row + (uint64_t)j * bytes, 0,
+                      src + j * src_row + (uint64_t)i * bytes, 0);
+}
+
+/* The same walk as transpose_panel in gemm_pack.c. */
+void scalar_trace_transpose(struct scalar_trace *s, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row,
+                            uint64_t src, uint64_t src_row, uint32_t vectors, uint32_t count, uint32_t bytes)
+{
+    const uint32_t side = bytes == 1 ? 1 : 16 / bytes;
+    const int id = bytes == 1 ? BLOCK_ELEMENT : bytes == 2 ? BLOCK_T8 : bytes == 4 ? BLOCK_T4 : BLOCK_T2;
+    const uint32_t whole_i = count / side * side, whole_j = vectors / side * side;
+    for (uint32_t i = 0; i < whole_i; i += side)
+        for (uint32_t j = 0; j < whole_j; j += side)
+            one_block(s, timing, id, side, dst + i * dst_row + (uint64_t)j * bytes, dst_row,
+                      src + j * src_row + (uint64_t)i * bytes, src_row);
+    elements(s, timing, dst, dst_row, src, src_row, bytes, whole_j, whole_i, count);
+    elements(s, timing, dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes,
+             vectors - whole_j, 0, count);
+    drain(s, timing);
+}

@@ -1,0 +1,48 @@
+/* One chip, wired: its memory system, CPU clusters with their cores, and one AMX block per cluster, all timing parts
+ * filled from the chip database. Functional parts (programs, address spaces) belong to the tasks that use the cores.
+ */
+#ifndef ORCHARD_SIM_SOC_H
+#define ORCHARD_SIM_SOC_H
+
+#include "sim/chip/chip.h"
+#include "units/amx/amx_timing.h"
+#include "units/cpu/cpu_timing.h"
+
+struct soc_core {
+    bool performance;            /* P core, else E core */
+    unsigned cluster, slot;      /* cluster of the chip; place inside its AMX block */
+    unsigned number;             /* over all cores of its kind */
+    struct mem_port *port, *amx_port;
+    struct cpu_timing *timing;
+    struct amx_block *amx;
+    enum amx_gen gen;
+    double clock_ghz, amx_clock_ghz; /* with the present number of active cores */
+    struct amx_effect_cache *effects;
+};
+
+struct soc;
+
+struct soc *soc_create(const struct chip *chip, struct orch_error *error);
+void soc_free(struct soc *soc);
+const struct chip *soc_chip(const struct soc *soc);
+enum amx_gen soc_amx_gen(const struct soc *soc);
+struct mem_system *soc_memory(struct soc *soc);
+
+enum soc_core_choice { SOC_ANY_CORE, SOC_P_CORE, SOC_E_CORE };
+
+/* Picks `count` cores as an operating system would for busy threads: P cores first, spread over the clusters, then E cores
+ * (or only one kind), and sets every clock to the number of active cores of its cluster. Cores stay the soc's. */
+bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores,
+               struct orch_error *error);
+unsigned soc_core_count(const struct soc *soc, bool performance);
+
+/* Border between warm-up and run: clocks to 0, counters cleared, cache contents kept (or dropped). */
+void soc_restart(struct soc *soc, bool keep_caches);
+void soc_take_activity(struct soc *soc, struct activity *into);
+
+/* The link through which a core's instructions reach its AMX block. */
+double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand);
+/* Everything the core and its block were given is complete. */
+double soc_core_done_at(const struct soc_core *core);
+
+#endif
