@@ -1,0 +1,113 @@
+#include "sim/chip/chip_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *chip_id(const struct chip *chip)
+{
+    return chip->id;
+}
+
+const char *chip_name(const struct chip *chip)
+{
+    const struct chip_value *name = chip_value(chip, "name");
+    return name && name->known ? name->json : chip->id;
+}
+
+bool chip_experimental(const struct chip *chip)
+{
+    return chip->experimental;
+}
+
+bool chip_modified(const struct chip *chip)
+{
+    return chip->modified;
+}
+
+struct chip_slot *chip_slot_of(const struct chip *chip, const char *key)
+{
+    for (size_t i = 0; i < chip_key_count(); i++)
+        if (strcmp(chip_key_at(i)->name, key) == 0)
+            return &chip->slot[i];
+    return NULL;
+}
+
+bool chip_slot_overridden(const struct chip_slot *slot)
+{
+    return slot->origin && strcmp(slot->origin, "--set") == 0;
+}
+
+const struct chip_value *chip_value(const struct chip *chip, const char *key)
+{
+    const struct chip_slot *slot = chip_slot_of(chip, key);
+    return slot ? &slot->value : NULL;
+}
+
+const struct chip_value *chip_value_at(const struct chip *chip, size_t index)
+{
+    return index < chip_key_count() ? &chip->slot[index].value : NULL;
+}
+
+static const struct chip_value *known_value(const struct chip *chip, const char *key, struct orch_error *error)
+{
+    const struct chip_value *value = chip_value(chip, key);
+    if (!value) {
+        orch_fail(error, ORCH_INTERNAL, "%s: no such key", key);
+        return NULL;
+    }
+    if (!value->known) {
+        orch_fail(error, ORCH_UNMODELLED, "chip %s: %s is not known%s", chip->id, key,
+                  chip->experimental ? " (experimental chip); give it with --set" : "; give it with --set");
+        return NULL;
+    }
+    return value;
+}
+
+bool chip_number(const struct chip *chip, const char *key, double *number, struct orch_error *error)
+{
+    return chip_number_active(chip, key, 1, number, error);
+}
+
+bool chip_number_active(const struct chip *chip, const char *key, unsigned active, double *number,
+                        struct orch_error *error)
+{
+    const struct chip_value *value = known_value(chip, key, error);
+    if (!value)
+        return false;
+    switch (value->key->type) {
+    case CHIP_INT:
+    case CHIP_REAL:
+        *number = value->number;
+        return true;
+    case CHIP_CORES: {
+        const size_t index = active ? active - 1 : 0;
+        *number = value->list[index < value->count ? index : value->count - 1];
+        return true;
+    }
+    default:
+        return orch_fail(error, ORCH_INTERNAL, "%s is not a number", key);
+    }
+}
+
+static bool entry_number(json_object *object, const char *name, double *number)
+{
+    json_object *entry = NULL;
+    if (!object || !json_object_object_get_ex(object, name, &entry) || !entry)
+        return false;
+    *number = json_object_get_double(entry);
+    return true;
+}
+
+bool chip_map_number(const struct chip *chip, const char *key, const char *entry, double *number)
+{
+    const struct chip_slot *slot = chip_slot_of(chip, key);
+    return slot && slot->value.key->type == CHIP_MAP && entry_number(slot->object, entry, number);
+}
+
+bool chip_table_number(const struct chip *chip, const char *key, size_t row, const char *column, double *number)
+{
+    const struct chip_slot *slot = chip_slot_of(chip, key);
+    if (!slot || slot->value.key->type != CHIP_TABLE || !slot->value.known || row >= slot->value.count)
+        return false;
+    return entry_number(json_object_array_get_idx(slot->object, row), column, number);
+}

@@ -1,0 +1,116 @@
+/* A number that changes exactly when an effective value changes: FNV-1a64 over "key=value\n" in the order of key
+ * names, numbers as doubles, members of objects by name. */
+#include "sim/chip/chip_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add_bytes(uint64_t *hash, const char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        *hash = (*hash ^ (uint8_t)bytes[i]) * UINT64_C(0x100000001b3);
+}
+
+static void add_text(uint64_t *hash, const char *text)
+{
+    add_bytes(hash, text, strlen(text));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void add_json(uint64_t *hash, json_object *object);
+
+static void add_members(uint64_t *hash, json_object *object)
+{
+    const char *names[64];
+    size_t count = 0;
+    json_object_object_foreach (object, name, unused) {
+        (void)unused;
+        if (count < sizeof names / sizeof names[0])
+            names[count++] = name;
+    }
+    qsort(names, count, sizeof names[0], compare_names);
+    for (size_t i = 0; i < count; i++) {
+        add_text(hash, names[i]);
+        add_text(hash, ":");
+        add_json(hash, json_object_object_get(object, names[i]));
+    }
+}
+
+static void add_json(uint64_t *hash, json_object *object)
+{
+    char number[32];
+    switch (json_object_get_type(object)) {
+    case json_type_int:
+    case json_type_double:
+        snprintf(number, sizeof number, "%.17g", json_object_get_double(object));
+        add_text(hash, number);
+        break;
+    case json_type_array:
+        for (size_t i = 0; i < json_object_array_length(object); i++)
+            add_json(hash, json_object_array_get_idx(object, i));
+        break;
+    case json_type_object:
+        add_members(hash, object);
+        break;
+    case json_type_string:
+        add_text(hash, json_object_get_string(object));
+        break;
+    default:
+        add_text(hash, "null");
+    }
+    add_text(hash, ",");
+}
+
+static bool selected(const char *name, const char *const *prefixes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return count == 0;
+}
+
+static int compare_slots(const void *a, const void *b)
+{
+    const struct chip_slot *const *p = a, *const *q = b;
+    return strcmp((*p)->value.key->name, (*q)->value.key->name);
+}
+
+uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes, size_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    const struct chip_slot **order = calloc(chip_key_count(), sizeof *order);
+    if (!order)
+        return 0;
+    size_t used = 0;
+    for (size_t i = 0; i < chip_key_count(); i++)
+        if (chip->slot[i].value.known && selected(chip->slot[i].value.key->name, prefixes, count))
+            order[used++] = &chip->slot[i];
+    qsort(order, used, sizeof *order, compare_slots);
+    for (size_t i = 0; i < used; i++) {
+        const struct chip_value *value = &order[i]->value;
+        add_text(&hash, value->key->name);
+        add_text(&hash, "=");
+        /* A clock given as one number and as a list of one number is the same clock. */
+        if (value->list)
+            for (size_t k = 0; k < value->count; k++) {
+                char number[32];
+                snprintf(number, sizeof number, "%.17g,", value->list[k]);
+                add_text(&hash, number);
+            }
+        else
+            add_json(&hash, order[i]->object);
+        add_text(&hash, "\n");
+    }
+    free(order);
+    return hash;
+}
+
+uint64_t chip_hash(const struct chip *chip)
+{
+    return chip_hash_prefixes(chip, NULL, 0);
+}
