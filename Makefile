@@ -53,8 +53,76 @@ TEST_BIN := $(TEST_SRC:tests/%.c=$(O)/tests/%)
 BENCH_BIN := $(BENCH_SRC:tests/%.c=$(O)/tests/%)
 FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 
-.PHONY: all demo test bench fuzz install deps deps-test clean native check-style
+.PHONY: all demo run-demo test run-tests bench run-bench fuzz install deps deps-test deps-bench clean native
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
+
+# ---- what must be installed ----
+PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static
+PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev
+PACKAGES_FUZZ := $(PACKAGES) clang llvm
+
+deps:
+	@.ci/deps.sh $(PACKAGES)
+deps-test:
+	@.ci/deps.sh $(PACKAGES_TEST)
+deps-bench:
+	@.ci/deps.sh $(PACKAGES_BENCH)
+
+JOBS := -j$(shell nproc 2>/dev/null || echo 2)
+QUIET := $(if $(V),,-s)
+
+# ---- the first answer ----
+demo: deps
+	@$(MAKE) $(QUIET) $(JOBS) all programs
+	@$(MAKE) -s run-demo
+
+run-demo:
+	@$(O)/orchard run $(O)/programs/demo_sgemm.elf --chip m1
+	@echo
+	@$(O)/orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max,m3-max
+
+# ---- tests ----
+test: deps-test
+	@$(MAKE) $(QUIET) $(JOBS) run-tests
+
+run-tests: $(O)/tests/support/runner $(TEST_BIN) $(FUZZ_SMOKE) all programs
+	@$(O)/tests/support/runner tests/support/check_house.sh $(TEST_BIN) $(FUZZ_SMOKE)
+
+bench: deps-bench
+	@$(MAKE) $(QUIET) $(JOBS) $(BENCH_BIN) all programs
+	@$(MAKE) -s run-bench
+
+run-bench:
+	@set -e; for b in $(BENCH_BIN); do echo "== $${b##*/}"; $$b; done
+
+# Coverage-guided fuzzing: make fuzz FUZZ_SECONDS=60 [FUZZ=fuzz_elf]
+FUZZ_SECONDS ?= 30
+FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
+fuzz:
+	@.ci/deps.sh $(PACKAGES_FUZZ)
+	@set -e; mkdir -p build/fuzz; for f in $(FUZZ); do \
+	    echo "== $$f"; mkdir -p build/fuzz/corpus/$$f; \
+	    clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -ffp-contract=off -I. $(FUZZ_DEFS) \
+	        tests/fuzz/$$f.c $(FUZZ_LIB_SRC) -o build/fuzz/$$f $(LIBS); \
+	    build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus/$$f; \
+	done
+# clang 14 has no AVX512-FP16; the fuzzed parsers do not need host kernels of that kind.
+FUZZ_LIB_SRC = $(filter-out %_avx2.c %_avx512.c %_avx512fp16.c,$(LIB_SRC))
+FUZZ_DEFS = -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
+	-DORCHARD_PORTABLE_ONLY
+
+# ---- installed files ----
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
+	    $(DESTDIR)$(PREFIX)/share/orchard/chips
+	install -m 755 $(O)/orchard $(DESTDIR)$(PREFIX)/bin/orchard
+	install -m 644 $(O)/liborchard.a $(DESTDIR)$(PREFIX)/lib/liborchard.a
+	install -m 755 $(O)/liborchard.so $(DESTDIR)$(PREFIX)/lib/liborchard.so.0
+	ln -sf liborchard.so.0 $(DESTDIR)$(PREFIX)/lib/liborchard.so
+	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
+	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
 
 -include $(wildcard sim/build.mk tests/build.mk units/amx/kernels/build.mk)
 
