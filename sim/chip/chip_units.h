@@ -1,0 +1,52 @@
+/* From keys to unit parameters: the only place where the chip database meets the parameter structs of units. */
+#ifndef ORCHARD_SIM_CHIP_UNITS_H
+#define ORCHARD_SIM_CHIP_UNITS_H
+
+#include "isa/amx/amx_isa.h"
+#include "sim/chip/chip.h"
+#include "units/amx/amx_timing.h"
+#include "units/cpu/cpu_timing.h"
+#include "units/mem/mem_timing.h"
+
+enum chip_core { CHIP_P_CORE, CHIP_E_CORE };
+
+/* CPU clusters in the order of mem_params.cluster: all P clusters, then all E clusters; the first half of each kind
+ * sits on the first die. */
+struct chip_cluster {
+    enum chip_core kind;
+    unsigned cores, die;
+    bool has_amx;
+};
+struct chip_clusters {
+    unsigned count;
+    struct chip_cluster cluster[MEM_CLUSTERS_MAX];
+};
+bool chip_clusters(const struct chip *chip, struct chip_clusters *out, struct orch_error *error);
+
+bool chip_amx_gen(const struct chip *chip, enum amx_gen *gen, struct orch_error *error);
+
+/* Clocks depend on the number of active cores of the cluster (at least 1). */
+bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
+                        struct orch_error *error);
+bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
+                        struct orch_error *error);
+
+/* Each fills the whole struct. False with ORCH_UNMODELLED names a key that is not known for this chip. */
+bool chip_amx_params(const struct chip *chip, enum chip_core kind, unsigned active, struct amx_params *params,
+                     struct orch_error *error);
+bool chip_cpu_params(const struct chip *chip, enum chip_core kind, unsigned active, struct cpu_params *params,
+                     struct orch_error *error);
+/* `active` has the number of active cores per cluster; NULL = one each. */
+bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params,
+                     struct orch_error *error);
+/* The ports of one core of `cluster`: its own, and the one its AMX loads and stores use. */
+bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
+                    struct orch_error *error);
+bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
+                   struct orch_error *error);
+
+/* The prefixes of keys that CPU, AMX and memory timing read: what their results depend on (see chip_hash_prefixes). */
+extern const char *const chip_unit_prefixes[];
+extern const size_t chip_unit_prefix_count;
+
+#endif
