@@ -1,0 +1,197 @@
+#include "units/cpu/cpu_load.h"
+#include "units/cpu/cpu_load_internal.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_PAGE = 4096 };
+
+bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    error->line = 0;
+    error->offset = (unsigned long)offset;
+    vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return false;
+}
+
+static bool page_is_free(const struct mem_space *space, uint64_t addr)
+{
+    bool unmapped;
+    uint64_t first_bad;
+    return mem_space_explain(space, addr, 1, MEM_READ, &unmapped, &first_bad) && unmapped;
+}
+
+static uint64_t page_of(uint64_t addr)
+{
+    return addr & ~(MEM_PAGE_BYTES - 1);
+}
+
+/* Refuses ranges that leave the space, hold page 0 (null pointers must fault) or pages in use. */
+static bool check_free(const struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what,
+                       struct isa_error *error)
+{
+    if (addr >= space->bytes || bytes > space->bytes - addr)
+        return cpu_load_refuse(error, 0, "%s: 0x%" PRIx64 " bytes at 0x%" PRIx64
+                               " leave the simulated address space of 0x%" PRIx64 " bytes", what, bytes, addr,
+                               space->bytes);
+    if (addr < MEM_PAGE_BYTES)
+        return cpu_load_refuse(error, 0, "%s at 0x%" PRIx64 ": the first 16 KiB stay empty so that null pointers fault; "
+                               "link the program higher", what, addr);
+    for (uint64_t page = page_of(addr); page < addr + bytes; page += MEM_PAGE_BYTES)
+        if (!page_is_free(space, page))
+            return cpu_load_refuse(error, 0, "%s at 0x%" PRIx64 ": the page at 0x%" PRIx64 " is in use", what, addr, page);
+    return true;
+}
+
+bool cpu_load_claim(struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error)
+{
+    if (!check_free(space, addr, bytes, what, error))
+        return false;
+    if (!mem_space_map(space, addr, bytes, MEM_READ | MEM_WRITE))
+        return cpu_load_refuse(error, 0, "%s: the host has no memory for 0x%" PRIx64 " bytes", what, bytes);
+    return true;
+}
+
+static unsigned segment_prot(const struct elf_segment *s)
+{
+    return (s->read ? MEM_READ : 0u) | (s->write ? MEM_WRITE : 0u) | (s->exec ? MEM_EXEC : 0u);
+}
+
+/* All permissions that segments ask for in the page that holds `addr`. */
+static unsigned page_prot(const struct cpu_image *image, uint64_t addr)
+{
+    unsigned prot = 0;
+    for (uint32_t i = 0; i < image->elf->load_count; i++) {
+        struct elf_segment s;
+        elf_segment(image->elf, i, &s);
+        const uint64_t first = page_of(s.addr + image->bias), last = page_of(s.addr + image->bias + s.mem_bytes - 1);
+        if (page_of(addr) >= first && page_of(addr) <= last)
+            prot |= segment_prot(&s);
+    }
+    return prot;
+}
+
+/* Inner pages belong to the segment alone; the first and last may be shared. */
+static bool protect_segment(struct mem_space *space, const struct cpu_image *image, const struct elf_segment *s)
+{
+    const uint64_t addr = s->addr + image->bias, last = addr + s->mem_bytes - 1;
+    return mem_space_protect(space, addr, s->mem_bytes, segment_prot(s)) &&
+           mem_space_protect(space, addr, 1, page_prot(image, addr)) &&
+           mem_space_protect(space, last, 1, page_prot(image, last));
+}
+
+static uint32_t told_page_bytes(const struct elf_file *elf)
+{
+    uint64_t last_page = 0;
+    for (uint32_t i = 0; i < elf->load_count; i++) {
+        struct elf_segment s;
+        elf_segment(elf, i, &s);
+        if (s.align < MEM_PAGE_BYTES || (i && page_of(s.addr) == last_page))
+            return SMALL_PAGE;
+        last_page = page_of(s.addr + s.mem_bytes - 1);
+    }
+    return (uint32_t)MEM_PAGE_BYTES;
+}
+
+/* A static PIE applies its table itself when it starts at _start, with the same result; a function that is called
+ * without that start needs it done. Other types belong to the program's own start-up. */
+static bool apply_relative(struct mem_space *space, const struct cpu_image *image, struct isa_error *error)
+{
+    const struct elf_file *elf = image->elf;
+    for (uint64_t at = 0; at + sizeof(Elf64_Rela) <= elf->relative_bytes; at += sizeof(Elf64_Rela)) {
+        Elf64_Rela r;
+        memcpy(&r, elf->bytes + elf->relative_offset + at, sizeof r);
+        if (ELF64_R_TYPE(r.r_info) != R_AARCH64_RELATIVE)
+            continue;
+        uint8_t *host = mem_at(space, image->bias + r.r_offset, 8, MEM_WRITE);
+        if (!host)
+            return cpu_load_refuse(error, elf->relative_offset + at,
+                                   "a relative relocation patches 0x%" PRIx64 ", outside the program", r.r_offset);
+        const uint64_t value = image->bias + (uint64_t)r.r_addend;
+        memcpy(host, &value, sizeof value);
+    }
+    return true;
+}
+
+static bool load_segments(struct mem_space *space, struct cpu_image *image, struct isa_error *error)
+{
+    const struct elf_file *elf = image->elf;
+    struct elf_segment s;
+    for (uint32_t i = 0; i < elf->load_count; i++) {
+        elf_segment(elf, i, &s);
+        if (!check_free(space, s.addr + image->bias, s.mem_bytes, "a segment", error))
+            return false;
+    }
+    for (uint32_t i = 0; i < elf->load_count; i++) {
+        elf_segment(elf, i, &s);
+        const uint64_t addr = s.addr + image->bias;
+        if (!mem_space_map(space, addr, s.mem_bytes, MEM_READ | MEM_WRITE))
+            return cpu_load_refuse(error, 0, "the host has no memory for a segment of 0x%" PRIx64 " bytes", s.mem_bytes);
+        if (s.file_bytes)
+            memcpy(space->host + addr, elf->bytes + s.offset, s.file_bytes);
+    }
+    if (!apply_relative(space, image, error))
+        return false;
+    for (uint32_t i = 0; i < elf->load_count; i++) {
+        elf_segment(elf, i, &s);
+        if (!protect_segment(space, image, &s))
+            return cpu_load_refuse(error, 0, "a segment could not be protected");
+    }
+    image->entry = elf->entry ? elf->entry + image->bias : 0;
+    image->end = cpu_load_round_up(elf->high + image->bias, MEM_PAGE_BYTES);
+    image->phdr_addr = elf->phdr_addr ? elf->phdr_addr + image->bias : 0;
+    image->page_bytes = told_page_bytes(elf);
+    return true;
+}
+
+bool cpu_load(struct mem_space *space, const struct elf_file *elf, struct cpu_image *image, struct isa_error *error)
+{
+    *image = (struct cpu_image){.elf = elf, .bias = elf->kind == ELF_EXECUTABLE ? 0 : CPU_LOAD_BASE,
+                                .page_bytes = (uint32_t)MEM_PAGE_BYTES};
+    const bool ok = elf->kind == ELF_OBJECT ? cpu_load_object(space, image, error) : load_segments(space, image, error);
+    if (!ok)
+        cpu_image_release(image);
+    return ok;
+}
+
+void cpu_image_release(struct cpu_image *image)
+{
+    free(image->section_addr);
+    free(image->symbol_addr);
+    image->section_addr = image->symbol_addr = NULL;
+}
+
+bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr)
+{
+    struct elf_symbol s;
+    if (!elf_find_symbol(image->elf, name, &s))
+        return false;
+    if (s.section == SHN_ABS) {
+        *addr = s.value;
+        return true;
+    }
+    if (image->elf->kind != ELF_OBJECT) {
+        *addr = s.value + image->bias;
+        return true;
+    }
+    if (s.section < image->elf->section_count) {
+        *addr = image->section_addr[s.section] + s.value;
+        return image->section_addr[s.section] != 0;
+    }
+    for (uint32_t i = 1; i < image->elf->symbol_count; i++) { /* a common symbol: placed by number */
+        struct elf_symbol other;
+        elf_symbol(image->elf, i, &other);
+        if (strcmp(other.name, name) == 0) {
+            *addr = image->symbol_addr[i];
+            return true;
+        }
+    }
+    return false;
+}

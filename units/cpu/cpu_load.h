@@ -1,0 +1,51 @@
+/* Puts an ELF file into a simulated address space: segments of executables, sections of objects, the first stack.
+ *
+ *   executable   segments at their own addresses
+ *   static PIE   the same, 0x10000000 higher, R_AARCH64_RELATIVE applied
+ *   object       sections laid out from 0x10000000 (code, read-only data, data, common symbols, each on fresh pages)
+ *                and linked against themselves; constructors in .init_array are not run
+ *
+ * Simulated pages are 16 KiB. Where segments of a file linked for 4 KiB pages meet in one page, the page gets the
+ * permissions of all of them.
+ */
+#ifndef ORCHARD_UNITS_CPU_LOAD_H
+#define ORCHARD_UNITS_CPU_LOAD_H
+
+#include "isa/elf/elf_read.h"
+#include "units/mem/mem_space.h"
+
+#define CPU_LOAD_BASE UINT64_C(0x10000000)
+
+/* A loaded file. Keeps pointing into `elf` and its bytes, which must outlive it. */
+struct cpu_image {
+    const struct elf_file *elf;
+    uint64_t bias;         /* what was added to addresses of the file */
+    uint64_t entry;        /* biased; 0 = none */
+    uint64_t end;          /* first address behind the program: where the heap starts */
+    uint64_t phdr_addr;    /* where the program sees its program headers; 0 = not loaded */
+    uint32_t page_bytes;   /* page size that the program is told: 16384, or 4096 when its segments need that */
+    uint64_t *section_addr; /* objects: by section, 0 = not loaded */
+    uint64_t *symbol_addr;  /* objects: by symbol */
+};
+
+/* Loads the file. False: *error names what does not fit or is undefined; pages mapped by then stay mapped. */
+bool cpu_load(struct mem_space *space, const struct elf_file *elf, struct cpu_image *image, struct isa_error *error);
+void cpu_image_release(struct cpu_image *image);
+
+/* Address of a defined symbol. */
+bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
+
+struct cpu_stack_params {
+    uint64_t bytes;             /* size of the stack; 0 = 8 MiB */
+    const char *const *argv;    /* argc of them; argv[0] is the program's name */
+    const char *const *envp;    /* envc of them */
+    uint32_t argc, envc;
+    uint64_t seed;              /* of the 16 random bytes that a program gets at its start */
+};
+
+/* Maps a stack below the end of the space and writes what Linux hands to a new process: argc, argv, envp, auxiliary
+ * vector. With image == NULL the stack is empty, for plain function calls. *sp is 16-byte aligned. */
+bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, const struct cpu_stack_params *params,
+                    uint64_t *sp, struct isa_error *error);
+
+#endif

@@ -1,0 +1,184 @@
+/* brk, mmap, munmap, mprotect, madvise. Mappings go down from the top of the space, so that they stay clear of the heap
+ * and of buffers that orchard allocates from below. The program may think in 4 KiB pages: a 16 KiB page that it treats
+ * in parts keeps the permissions of all parts.
+ */
+#include "units/cpu/cpu_system_internal.h"
+
+#include <string.h>
+
+enum { L_PROT_READ = 1, L_PROT_WRITE = 2, L_PROT_EXEC = 4 };
+enum { L_MAP_FIXED = 0x10, L_MAP_ANONYMOUS = 0x20, L_MAP_FIXED_NOREPLACE = 0x100000 };
+enum { L_MADV_DONTNEED = 4 };
+
+static uint64_t page_down(uint64_t addr)
+{
+    return addr & ~(MEM_PAGE_BYTES - 1);
+}
+
+static uint64_t page_up(uint64_t addr)
+{
+    return page_down(addr + MEM_PAGE_BYTES - 1);
+}
+
+static bool in_space(const struct mem_space *space, uint64_t addr, uint64_t bytes)
+{
+    return addr < space->bytes && bytes <= space->bytes - addr;
+}
+
+static unsigned page_prot(const struct mem_space *space, uint64_t page)
+{
+    unsigned prot = 0;
+    for (unsigned bit = MEM_READ; bit <= MEM_EXEC; bit <<= 1)
+        if (mem_at(space, page, 1, bit))
+            prot |= bit;
+    return prot;
+}
+
+static bool in_use(const struct cpu_linux *l, uint64_t page)
+{
+    return l->owned[page >> MEM_PAGE_SHIFT] || page_prot(l->space, page);
+}
+
+/* Write-only memory does not exist on AArch64. */
+static unsigned to_prot(uint64_t prot)
+{
+    return (prot & (L_PROT_READ | L_PROT_WRITE) ? MEM_READ : 0u) | (prot & L_PROT_WRITE ? MEM_WRITE : 0u) |
+           (prot & L_PROT_EXEC ? MEM_EXEC : 0u);
+}
+
+static void own(struct cpu_linux *l, uint64_t addr, uint64_t bytes, bool owned)
+{
+    memset(l->owned + (addr >> MEM_PAGE_SHIFT), owned, bytes >> MEM_PAGE_SHIFT);
+}
+
+/* Highest free stretch below `top`; 0 when there is none. Page 0 is never given out. */
+static uint64_t find_free(const struct cpu_linux *l, uint64_t top, uint64_t bytes)
+{
+    while (top > MEM_PAGE_BYTES && bytes <= top - MEM_PAGE_BYTES) {
+        uint64_t page = top;
+        while (page > top - bytes && !in_use(l, page - MEM_PAGE_BYTES))
+            page -= MEM_PAGE_BYTES;
+        if (page == top - bytes)
+            return page;
+        top = page - MEM_PAGE_BYTES;
+    }
+    return 0;
+}
+
+int64_t cpu_linux_brk(struct cpu_linux_call *c)
+{
+    struct cpu_linux *l = c->system;
+    const uint64_t want = c->arg[0];
+    if (want < l->params.heap_start || want > l->space->bytes)
+        return (int64_t)l->brk;
+    const uint64_t end = page_up(want);
+    for (uint64_t page = l->heap_mapped; page < end; page += MEM_PAGE_BYTES)
+        if (in_use(l, page))
+            return (int64_t)l->brk;
+    if (end > l->heap_mapped && !mem_space_map(l->space, l->heap_mapped, end - l->heap_mapped, MEM_READ | MEM_WRITE))
+        return (int64_t)l->brk;
+    if (end < l->heap_mapped)
+        mem_space_unmap(l->space, end, l->heap_mapped - end);
+    l->heap_mapped = end;
+    l->brk = want;
+    return (int64_t)want;
+}
+
+/* Address for a mapping: the one asked for with MAP_FIXED, else a free one. 0 = none. */
+static uint64_t choose(struct cpu_linux *l, uint64_t want, uint64_t bytes, uint64_t flags)
+{
+    if (flags & (L_MAP_FIXED | L_MAP_FIXED_NOREPLACE)) {
+        bool usable = want >= MEM_PAGE_BYTES && want % MEM_PAGE_BYTES == 0 && in_space(l->space, want, bytes);
+        for (uint64_t at = want; usable && (flags & L_MAP_FIXED_NOREPLACE) && at < want + bytes; at += MEM_PAGE_BYTES)
+            usable = !in_use(l, at);
+        return usable ? want : 0;
+    }
+    const uint64_t addr = find_free(l, l->mmap_hint, bytes);
+    if (addr && addr + bytes == l->mmap_hint)
+        l->mmap_hint = addr;
+    return addr;
+}
+
+int64_t cpu_linux_mmap(struct cpu_linux_call *c)
+{
+    struct cpu_linux *l = c->system;
+    const uint64_t bytes = page_up(c->arg[1]), flags = c->arg[3];
+    const unsigned prot = to_prot(c->arg[2]);
+    if (!(flags & L_MAP_ANONYMOUS))
+        return -L_EBADF; /* there are no open files to map */
+    if (c->arg[1] == 0)
+        return -L_EINVAL;
+    if (c->arg[1] > l->space->bytes)
+        return -L_ENOMEM;
+    const uint64_t addr = choose(l, c->arg[0], bytes, flags);
+    if (addr == 0)
+        return flags & (L_MAP_FIXED | L_MAP_FIXED_NOREPLACE) ? -L_EINVAL : -L_ENOMEM;
+    if (flags & L_MAP_FIXED) {
+        mem_space_unmap(l->space, addr, bytes);
+        cpu_core_forget_code(c->core, addr, bytes);
+    }
+    if (prot && !mem_space_map(l->space, addr, bytes, prot))
+        return -L_ENOMEM;
+    own(l, addr, bytes, true);
+    return (int64_t)addr;
+}
+
+/* Only whole simulated pages go away. */
+int64_t cpu_linux_munmap(struct cpu_linux_call *c)
+{
+    struct cpu_linux *l = c->system;
+    if (c->arg[0] % l->params.page_bytes || c->arg[1] == 0 || !in_space(l->space, c->arg[0], c->arg[1]))
+        return -L_EINVAL;
+    const uint64_t first = page_up(c->arg[0]), end = page_down(c->arg[0] + page_up(c->arg[1]));
+    if (end <= first)
+        return 0;
+    mem_space_unmap(l->space, first, end - first);
+    own(l, first, end - first, false);
+    cpu_core_forget_code(c->core, first, end - first);
+    if (end > l->mmap_hint)
+        l->mmap_hint = end;
+    return 0;
+}
+
+int64_t cpu_linux_mprotect(struct cpu_linux_call *c)
+{
+    struct cpu_linux *l = c->system;
+    const uint64_t addr = c->arg[0], bytes = c->arg[1];
+    const unsigned prot = to_prot(c->arg[2]);
+    if (addr % l->params.page_bytes)
+        return -L_EINVAL;
+    if (bytes == 0)
+        return 0;
+    if (!in_space(l->space, addr, bytes))
+        return -L_ENOMEM;
+    for (uint64_t page = page_down(addr); page < addr + bytes; page += MEM_PAGE_BYTES)
+        if (!in_use(l, page))
+            return -L_ENOMEM;
+    /* The program rounds its last page up to its own size; what lies behind in the same simulated page keeps its rights. */
+    const uint64_t end = (addr + bytes + l->params.page_bytes - 1) & ~(uint64_t)(l->params.page_bytes - 1);
+    for (uint64_t page = page_down(addr); page < addr + bytes; page += MEM_PAGE_BYTES) {
+        const bool whole = addr <= page && end >= page + MEM_PAGE_BYTES;
+        const unsigned next = whole ? prot : prot | page_prot(l->space, page);
+        if (next ? !mem_space_map(l->space, page, MEM_PAGE_BYTES, next)
+                 : page_prot(l->space, page) && !mem_space_protect(l->space, page, MEM_PAGE_BYTES, 0))
+            return -L_ENOMEM;
+        own(l, page, MEM_PAGE_BYTES, true); /* so that a page without rights stays taken */
+    }
+    cpu_core_forget_code(c->core, addr, bytes);
+    return 0;
+}
+
+/* Advice that may be ignored is; pages given back read as zero afterwards. */
+int64_t cpu_linux_madvise(struct cpu_linux_call *c)
+{
+    struct cpu_linux *l = c->system;
+    if (c->arg[2] != L_MADV_DONTNEED || c->arg[1] == 0)
+        return 0;
+    if (c->arg[0] % l->params.page_bytes || !in_space(l->space, c->arg[0], c->arg[1]))
+        return -L_EINVAL;
+    uint8_t *host = mem_at(l->space, c->arg[0], c->arg[1], MEM_READ | MEM_WRITE);
+    if (!host)
+        return -L_ENOMEM;
+    memset(host, 0, c->arg[1]);
+    return 0;
+}
