@@ -17,7 +17,8 @@ struct soc_core {
     struct amx_block *amx;
     enum amx_gen gen;
     double clock_ghz, amx_clock_ghz; /* with the present number of active cores */
-    struct amx_effect_cache *effects;
+    unsigned amx_issue_per_cycle;    /* AMX instructions that may leave the core in a cycle */
+    struct amx_effect_cache *effects; /* decoded operands */
 };
 
 struct soc;
@@ -42,6 +43,8 @@ void soc_take_activity(struct soc *soc, struct activity *into);
 
 /* The link through which a core's instructions reach its AMX block. */
 double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand);
+/* Time between two AMX instructions that leave the core back to back. */
+double soc_core_send_step_ns(const struct soc_core *core);
 /* Everything the core and its block were given is complete. */
 double soc_core_done_at(const struct soc_core *core);
 

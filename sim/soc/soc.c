@@ -1,0 +1,266 @@
+#include "sim/soc/soc.h"
+
+#include "sim/chip/chip_units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CORES_MAX 64
+
+struct soc {
+    const struct chip *chip;
+    enum amx_gen gen;
+    struct chip_clusters clusters;
+    struct mem_system *memory;
+    struct amx_block *block[MEM_CLUSTERS_MAX];
+    struct soc_core core[CORES_MAX];
+    unsigned core_count;
+};
+
+static bool no_memory(struct orch_error *error)
+{
+    return orch_fail(error, ORCH_INTERNAL, "out of memory for the chip's model");
+}
+
+static bool open_core(struct soc *soc, unsigned cluster, unsigned slot, struct orch_error *error)
+{
+    struct soc_core *core = &soc->core[soc->core_count];
+    const enum chip_core kind = soc->clusters.cluster[cluster].kind;
+    struct mem_port_params own, amx;
+    struct cpu_params cpu;
+    if (!chip_core_port(soc->chip, cluster, &own, error) || !chip_amx_port(soc->chip, cluster, &amx, error) ||
+        !chip_cpu_params(soc->chip, kind, 1, &cpu, error))
+        return false;
+    core->performance = kind == CHIP_P_CORE;
+    core->cluster = cluster;
+    core->slot = slot;
+    core->gen = soc->gen;
+    core->amx = soc->block[cluster];
+    core->amx_issue_per_cycle = cpu.amx_issue_per_cycle;
+    core->port = mem_port_open(soc->memory, &own, NULL);
+    core->amx_port = core->port ? mem_port_open(soc->memory, &amx, core->port) : NULL;
+    core->effects = calloc(1, sizeof *core->effects);
+    /* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
+    const uint64_t tag = (uint64_t)(soc->core_count + 1) << 48;
+    core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
+    if (!core->amx_port || !core->effects || !core->timing)
+        return no_memory(error);
+    soc->core_count++;
+    if (core->amx)
+        amx_block_set_port(core->amx, slot, core->amx_port, tag);
+    return true;
+}
+
+static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *error)
+{
+    const struct chip_cluster *c = &soc->clusters.cluster[cluster];
+    if (c->has_amx) {
+        struct amx_params params;
+        if (!chip_amx_params(soc->chip, c->kind, 1, &params, error))
+            return false;
+        soc->block[cluster] = amx_block_create(&params, c->cores);
+        if (!soc->block[cluster])
+            return no_memory(error);
+    }
+    for (unsigned slot = 0; slot < c->cores; slot++) {
+        if (soc->core_count == CORES_MAX)
+            return orch_fail(error, ORCH_UNMODELLED, "%s has more than %d CPU cores", chip_id(soc->chip), CORES_MAX);
+        if (!open_core(soc, cluster, slot, error))
+            return false;
+    }
+    return true;
+}
+
+static double send_amx(void *context, double sent_ns, unsigned op, uint64_t operand)
+{
+    return soc_core_send_amx(context, sent_ns, op, operand);
+}
+
+static double stores_done_at(void *context)
+{
+    const struct soc_core *core = context;
+    return amx_block_stores_done_at(core->amx, core->slot);
+}
+
+/* After all cores have their final place in the array. */
+static void link_cores(struct soc *soc)
+{
+    unsigned number[2] = {0, 0};
+    for (unsigned i = 0; i < soc->core_count; i++) {
+        struct soc_core *core = &soc->core[i];
+        core->number = number[core->performance]++;
+        if (core->amx) {
+            const struct cpu_amx_link link = {send_amx, stores_done_at, core};
+            cpu_timing_set_amx(core->timing, &link);
+        }
+    }
+}
+
+struct soc *soc_create(const struct chip *chip, struct orch_error *error)
+{
+    struct soc *soc = calloc(1, sizeof *soc);
+    struct mem_params params;
+    if (!soc) {
+        no_memory(error);
+        return NULL;
+    }
+    soc->chip = chip;
+    if (!chip_clusters(chip, &soc->clusters, error) || !chip_amx_gen(chip, &soc->gen, error) ||
+        !chip_mem_params(chip, NULL, &params, error))
+        goto failed;
+    soc->memory = mem_system_create(&params);
+    if (!soc->memory) {
+        no_memory(error);
+        goto failed;
+    }
+    for (unsigned c = 0; c < soc->clusters.count; c++)
+        if (!open_cluster(soc, c, error))
+            goto failed;
+    link_cores(soc);
+    return soc;
+failed:
+    soc_free(soc);
+    return NULL;
+}
+
+void soc_free(struct soc *soc)
+{
+    if (!soc)
+        return;
+    for (unsigned i = 0; i < soc->core_count; i++) {
+        cpu_timing_free(soc->core[i].timing);
+        free(soc->core[i].effects);
+    }
+    for (unsigned c = 0; c < MEM_CLUSTERS_MAX; c++)
+        amx_block_free(soc->block[c]);
+    mem_system_free(soc->memory);
+    free(soc);
+}
+
+const struct chip *soc_chip(const struct soc *soc)
+{
+    return soc->chip;
+}
+
+enum amx_gen soc_amx_gen(const struct soc *soc)
+{
+    return soc->gen;
+}
+
+struct mem_system *soc_memory(struct soc *soc)
+{
+    return soc->memory;
+}
+
+unsigned soc_core_count(const struct soc *soc, bool performance)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < soc->core_count; i++)
+        count += soc->core[i].performance == performance;
+    return count;
+}
+
+static struct soc_core *core_of(struct soc *soc, unsigned cluster, unsigned slot)
+{
+    for (unsigned i = 0; i < soc->core_count; i++)
+        if (soc->core[i].cluster == cluster && soc->core[i].slot == slot)
+            return &soc->core[i];
+    return NULL;
+}
+
+/* Takes up to `count` cores of one kind, one from each cluster in turn. */
+static unsigned take_cores(struct soc *soc, enum chip_core kind, unsigned count, unsigned *active, struct soc_core **cores)
+{
+    unsigned taken = 0;
+    for (bool more = true; more && taken < count;) {
+        more = false;
+        for (unsigned c = 0; c < soc->clusters.count && taken < count; c++) {
+            const struct chip_cluster *cluster = &soc->clusters.cluster[c];
+            if (cluster->kind != kind || active[c] == cluster->cores)
+                continue;
+            cores[taken++] = core_of(soc, c, active[c]++);
+            more = true;
+        }
+    }
+    return taken;
+}
+
+/* Clocks of a cluster follow the number of its busy cores. */
+static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch_error *error)
+{
+    const struct chip_cluster *cluster = &soc->clusters.cluster[c];
+    double cpu_ghz, amx_ghz = 0;
+    if (!chip_cpu_clock_ghz(soc->chip, cluster->kind, active, &cpu_ghz, error) ||
+        (cluster->has_amx && !chip_amx_clock_ghz(soc->chip, cluster->kind, active, &amx_ghz, error)))
+        return false;
+    mem_system_set_clock(soc->memory, c, cpu_ghz);
+    if (cluster->has_amx)
+        amx_block_set_clock(soc->block[c], amx_ghz);
+    for (unsigned i = 0; i < soc->core_count; i++) {
+        struct soc_core *core = &soc->core[i];
+        if (core->cluster != c)
+            continue;
+        cpu_timing_set_clock(core->timing, cpu_ghz);
+        core->clock_ghz = cpu_ghz;
+        core->amx_clock_ghz = amx_ghz;
+    }
+    return true;
+}
+
+bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores,
+               struct orch_error *error)
+{
+    unsigned active[MEM_CLUSTERS_MAX] = {0}, taken = 0;
+    if (choice != SOC_E_CORE)
+        taken = take_cores(soc, CHIP_P_CORE, count, active, cores);
+    if (choice != SOC_P_CORE && taken < count)
+        taken += take_cores(soc, CHIP_E_CORE, count - taken, active, cores + taken);
+    if (count == 0 || taken < count)
+        return orch_fail(error, ORCH_USAGE, "%s has %u P and %u E cores; %u%s were asked for", chip_id(soc->chip),
+                         soc_core_count(soc, true), soc_core_count(soc, false), count,
+                         choice == SOC_P_CORE ? " P cores" : choice == SOC_E_CORE ? " E cores" : "");
+    for (unsigned c = 0; c < soc->clusters.count; c++)
+        if (!set_clocks(soc, c, active[c] ? active[c] : 1, error))
+            return false;
+    return true;
+}
+
+void soc_restart(struct soc *soc, bool keep_caches)
+{
+    if (!keep_caches)
+        mem_system_flush(soc->memory);
+    mem_system_restart(soc->memory, 0);
+    for (unsigned c = 0; c < soc->clusters.count; c++)
+        if (soc->block[c])
+            amx_block_restart(soc->block[c], 0);
+    for (unsigned i = 0; i < soc->core_count; i++)
+        cpu_timing_restart(soc->core[i].timing, 0);
+}
+
+void soc_take_activity(struct soc *soc, struct activity *into)
+{
+    mem_system_take_activity(soc->memory, into);
+    for (unsigned c = 0; c < soc->clusters.count; c++)
+        if (soc->block[c])
+            amx_block_take_activity(soc->block[c], into);
+    for (unsigned i = 0; i < soc->core_count; i++)
+        cpu_timing_take_activity(soc->core[i].timing, into);
+}
+
+double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand)
+{
+    const struct amx_effect *effect = amx_effect_cached(core->effects, op, operand, core->gen);
+    return amx_block_send(core->amx, core->slot, sent_ns, op, operand, effect);
+}
+
+double soc_core_send_step_ns(const struct soc_core *core)
+{
+    return 1.0 / (core->amx_issue_per_cycle * core->clock_ghz);
+}
+
+double soc_core_done_at(const struct soc_core *core)
+{
+    const double cpu = cpu_timing_done_at(core->timing);
+    return core->amx ? fmax(cpu, amx_block_idle_at(core->amx, core->slot)) : cpu;
+}
