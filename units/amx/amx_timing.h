@@ -23,13 +23,19 @@ struct amx_params {
     double array_i16_cycles;      /* i16 -> i16, i16 -> i32, i8 -> i32 */
     double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
     double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
+    double vector_cross_cycles;   /* more latency when a Z row was last written by the other vector lane */
+    double vector_shared_cycles;  /* share of the whole array's time that one vector row takes from other cores */
     double extract_cycles, genlut_cycles;
     double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
     double load_bytes_per_cycle;  /* data path from the caches */
     double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
     double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
-    double store_issue_cycles;
-    double store_bytes_per_cycle;
+    uint32_t load_banks;          /* banks (by 128-byte line) of the store behind the load path; a power of two, at most 64 */
+    double load_bank_cycles;      /* time one line access keeps its bank */
+    double store_issue_cycles;    /* between two stores leaving the store buffer */
+    double store_bytes_per_cycle; /* rate at which the store buffer empties */
+    uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
+    double store_latency_cycles;  /* from leaving the buffer to visible for loads */
     double set_cycles, clr_cycles;
     double issue_per_cycle;       /* instructions one core can start per block cycle */
     uint32_t queue_entries;       /* instructions of one core waiting in the block before the CPU stalls */
@@ -56,8 +62,35 @@ enum amx_stall {
 };
 const char *amx_stall_name(enum amx_stall stall);
 
+/* Effects by operand, direct-mapped: callers keep one per core, so that a loop decodes each operand once. */
+#define AMX_EFFECT_CACHE_SLOTS 256
+struct amx_effect_slot {
+    uint64_t operand; /* without pointer bits */
+    uint32_t tag;     /* op and generation + 1; 0 = empty */
+    struct amx_effect effect;
+};
+struct amx_effect_cache {
+    struct amx_effect_slot slot[AMX_EFFECT_CACHE_SLOTS];
+};
+
+/* Decodes into *slot; the slow half of amx_effect_cached. */
+const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen);
+
+/* The effect of (op, operand); valid until another operand takes the slot. A zero-filled cache is empty. */
+static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op,
+                                                         uint64_t operand, enum amx_gen gen)
+{
+    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+    const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
+    struct amx_effect_slot *slot = &cache->slot[hash >> 56];
+    if (slot->operand == fields && slot->tag == ((uint32_t)op << 8 | ((uint32_t)gen + 1)))
+        return &slot->effect;
+    return amx_effect_fill(slot, op, fields, gen);
+}
+
 struct amx_block;
 
+/* NULL when memory is out. `cores` share the block. */
 struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores);
 void amx_block_free(struct amx_block *block);
 /* The port through which a core's AMX loads and stores go; NULL = ideal memory (unit tests). */

@@ -1,0 +1,168 @@
+/* An AMX block's timing: creation, clocks, what it reports. The model itself is in amx_timing_send.c and
+ * amx_timing_memory.c.
+ */
+#include "units/amx/amx_timing_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *amx_stall_name(enum amx_stall stall)
+{
+    static const char *const names[AMX_STALL_COUNT] = {
+#define X(name, key, text) [AMX_STALL_##name] = key,
+        AMX_STALL_TABLE(X)
+#undef X
+    };
+    return (unsigned)stall < AMX_STALL_COUNT ? names[stall] : NULL;
+}
+
+const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen)
+{
+    amx_effect_of(op, operand, gen, &slot->effect);
+    slot->operand = operand;
+    slot->tag = (uint32_t)op << 8 | ((uint32_t)gen + 1);
+    return &slot->effect;
+}
+
+static void set_rate(struct amx_block *block, double clock_ghz)
+{
+    block->params.clock_ghz = clock_ghz;
+    block->cycles_per_ns = clock_ghz;
+    block->ns_per_cycle = 1 / clock_ghz;
+}
+
+static unsigned bounded(uint32_t value, unsigned lowest, unsigned highest)
+{
+    return value < lowest ? lowest : value > highest ? highest : value;
+}
+
+static unsigned power_of_two_below(unsigned value)
+{
+    unsigned power = 1;
+    while (power * 2 <= value)
+        power *= 2;
+    return power;
+}
+
+static void derive(struct amx_block *block)
+{
+    struct amx_params *p = &block->params;
+    const double by_element[] = {
+        [AMX_E_NONE] = 0,
+        [AMX_E_F64] = p->array_f64_cycles,
+        [AMX_E_F32] = p->array_f32_cycles,
+        [AMX_E_F16] = p->array_f16_cycles,
+        [AMX_E_BF16] = p->array_f16_cycles,
+        [AMX_E_I8] = p->array_i16_cycles,
+        [AMX_E_I16] = p->array_i16_cycles,
+        [AMX_E_I32] = p->array_i16_cycles,
+    };
+    memcpy(block->matrix_cycles, by_element, sizeof by_element);
+    block->issue_cycles = p->issue_per_cycle > 0 ? 1 / p->issue_per_cycle : 0;
+    block->vector_share = p->vector_row_cycles > 0 ? p->vector_shared_cycles / p->vector_row_cycles : 0;
+    block->store_slack = p->store_buffer_rows * (64 / p->store_bytes_per_cycle);
+    block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
+    p->load_banks = power_of_two_below(bounded(p->load_banks, 1, AMX_MAX_BANKS));
+}
+
+struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores)
+{
+    struct amx_block *block = calloc(1, sizeof *block + cores * sizeof block->core[0]);
+    if (!block)
+        return NULL;
+    block->params = *params;
+    block->cores = cores;
+    set_rate(block, params->clock_ghz);
+    derive(block);
+    amx_block_restart(block, 0);
+    return block;
+}
+
+void amx_block_free(struct amx_block *block)
+{
+    free(block);
+}
+
+void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port *port, uint64_t address_tag)
+{
+    block->core[core].port = port;
+    block->core[core].address_tag = address_tag;
+}
+
+void amx_block_set_clock(struct amx_block *block, double clock_ghz)
+{
+    const double now_ns = amx_ns_of(block, block->latest);
+    block->base_ns = now_ns;
+    block->base_cycle = block->latest;
+    set_rate(block, clock_ghz);
+}
+
+double amx_block_idle_at(const struct amx_block *block, unsigned core)
+{
+    return amx_ns_of(block, block->core[core].complete);
+}
+
+double amx_block_stores_done_at(const struct amx_block *block, unsigned core)
+{
+    return amx_ns_of(block, block->core[core].stores_visible);
+}
+
+void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total)
+{
+    const struct amx_timing_core *c = &block->core[core];
+    memcpy(cycles, c->stall, sizeof c->stall);
+    cycles[AMX_STALL_DRAIN] += c->complete - c->head;
+    *total = c->complete - c->origin;
+}
+
+uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
+{
+    return block->core[core].instructions;
+}
+
+void amx_block_take_activity(struct amx_block *block, struct activity *into)
+{
+    activity_add(into, &block->activity);
+    memset(&block->activity, 0, sizeof block->activity);
+}
+
+void amx_block_restart(struct amx_block *block, double now_ns)
+{
+    /* Cycle 0 is now: nothing that happened before can hold anything back. */
+    block->base_ns = now_ns;
+    block->base_cycle = block->latest = 0;
+    block->load_ready = block->store_ready = 0;
+    block->computing = 0;
+    memset(block->bank_ready, 0, sizeof block->bank_ready);
+    for (unsigned i = 0; i < AMX_STORE_LINES; i++)
+        block->stored[i] = (struct amx_stored_line){UINT64_MAX, 0};
+    memset(&block->activity, 0, sizeof block->activity);
+    amx_share_forget(block);
+    for (unsigned i = 0; i < block->cores; i++) {
+        struct amx_timing_core *core = &block->core[i];
+        struct mem_port *port = core->port;
+        const uint64_t tag = core->address_tag;
+        memset(core, 0, sizeof *core);
+        core->port = port;
+        core->address_tag = tag;
+    }
+}
+
+double amx_rows_ready_slow(const struct amx_timing_core *core, uint64_t rows)
+{
+    double ready = 0;
+    for (; rows; rows &= rows - 1) {
+        const unsigned row = (unsigned)__builtin_ctzll(rows);
+        ready = amx_later(ready, amx_later(core->row_ready[row], core->class_ready[row % AMX_CLASSES]));
+    }
+    return ready;
+}
+
+void amx_rows_write_slow(struct amx_timing_core *core, uint64_t rows, double ready)
+{
+    for (; rows; rows &= rows - 1) {
+        const unsigned row = (unsigned)__builtin_ctzll(rows);
+        core->row_ready[row] = amx_later(core->row_ready[row], ready);
+        core->class_row_ready[row % AMX_CLASSES] = amx_later(core->class_row_ready[row % AMX_CLASSES], ready);
+    }
+}

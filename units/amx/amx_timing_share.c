@@ -1,0 +1,41 @@
+/* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN cycles: a core that runs
+ * late may still use what is left of an earlier bucket, and no order of calls can book more work than the array does.
+ * Inside a bucket the order of cores is not resolved. One core alone never comes here.
+ */
+#include "units/amx/amx_timing_state.h"
+
+#include <string.h>
+
+/* NULL for a bucket so old that its record has been reused. */
+static double *bucket_of(struct amx_block *block, uint64_t number)
+{
+    const unsigned slot = number % AMX_SHARE_BUCKETS;
+    if (block->share_number[slot] > number)
+        return NULL;
+    if (block->share_number[slot] < number) {
+        block->share_number[slot] = number;
+        block->share_used[slot] = 0;
+    }
+    return &block->share_used[slot];
+}
+
+double amx_share_take(struct amx_block *block, double start, double work)
+{
+    const uint64_t wanted = start > 0 ? (uint64_t)(start / AMX_SHARE_SPAN) : 0;
+    /* Rounding must not push out work that fits exactly. */
+    const double room = AMX_SHARE_SPAN * (1 + 1e-9) - work;
+    for (uint64_t number = wanted;; number++) {
+        double *used = bucket_of(block, number);
+        if (used && *used > room)
+            continue;
+        if (used)
+            *used += work;
+        return number == wanted ? start : amx_later(start, (double)number * AMX_SHARE_SPAN);
+    }
+}
+
+void amx_share_forget(struct amx_block *block)
+{
+    memset(block->share_used, 0, sizeof block->share_used);
+    memset(block->share_number, 0, sizeof block->share_number);
+}
