@@ -1,0 +1,100 @@
+/* The command line: one table of verbs, one parse of all options, one place that prints errors. */
+#include "sim/cmd/cmd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct cmd_verb verbs[] = {
+    {{"chips", "[list]\nshow ID\ndiff A B", "the chips and what is known about them",
+      "list has one row per chip; show prints every value with unit, kind, source, uncertainty and origin;\n"
+      "diff prints the keys whose values differ. --set shows what a supposed value changes.",
+      "orchard chips\norchard chips show m1-max\norchard chips diff m1 m2 --json", NULL}, cmd_chips},
+    {{"capabilities", "--chip ID[,ID...]", "what the units of a chip can do, and their computed peaks",
+      "Precisions, instructions, limits and peaks per unit with the formula, and what is not modelled.",
+      "orchard capabilities --chip m2-pro\norchard capabilities --chip m1,m3 --json", NULL}, cmd_capabilities},
+    {{"isa", "disasm FAMILY FILE\nasm FAMILY FILE -o OUT\ntable FAMILY\ncheck FAMILY FILE...",
+      "disassembler, assembler, instruction tables, golden vectors",
+      "FAMILY is a64 or amx. disasm reads ELF files and raw little-endian words; asm (amx) writes raw words;\n"
+      "table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
+      "orchard isa disasm a64 program.elf\norchard isa asm amx loop.s -o loop.bin\n"
+      "orchard isa table amx\norchard isa check amx vectors/*.gz", cmd_isa_options}, cmd_isa},
+    {{"doctor", "", "checks the installation",
+      "Compiler, host instruction sets, library versions, data folder, database.",
+      "orchard doctor", NULL}, cmd_doctor},
+    {{0}, NULL},
+};
+
+/* Ctrl-C ends at once. What is committed to the database stays (SQLite WAL); nothing else needs to be put right. */
+static void on_interrupt(int signal_number)
+{
+    static const char text[] = "\norchard: interrupted\n";
+    (void)signal_number;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+        _exit(ORCH_INTERRUPTED);
+    _exit(ORCH_INTERRUPTED);
+}
+
+static const struct cmd_verb *find_verb(const char *name, struct orch_error *error)
+{
+    return (const struct cmd_verb *)(const void *)cli_verb_find(&verbs[0].help, sizeof verbs[0], name, error);
+}
+
+/* Common options, the verb, then both kinds of options and words in any order. */
+static bool parse(struct cmd_context *context, int argc, char **argv, struct orch_error *error)
+{
+    const struct cli_option *tables[5] = {cli_common_options};
+    int used = 0;
+    if (!cli_parse(&context->args, tables, argc, argv, true, &used, error))
+        return false;
+    if (used < argc) {
+        if (strcmp(argv[used], "help") == 0) {
+            cli_args_free(&context->args);
+            static char help[] = "--help";
+            char *rest[2] = {help, used + 1 < argc ? argv[used + 1] : NULL};
+            return parse(context, rest[1] ? 2 : 1, rest, error);
+        }
+        context->verb = find_verb(argv[used], error);
+        if (!context->verb)
+            return false;
+        tables[1] = context->verb->help.options;
+        if (!cli_parse(&context->args, tables, argc - used - 1, argv + used + 1, false, NULL, error))
+            return orch_fail_in(error, "%s", context->verb->help.name);
+    }
+    return cli_common_read(&context->common, &context->args, isatty(STDOUT_FILENO), error);
+}
+
+static int run(struct cmd_context *context)
+{
+    if (context->common.version) {
+        fprintf(context->out, "orchard " ORCHARD_VERSION "\n");
+        return ORCH_OK;
+    }
+    if (!context->verb) {
+        cli_print_overview(context->out, &verbs[0].help, sizeof verbs[0]);
+        return ORCH_OK;
+    }
+    if (context->common.help) {
+        cli_print_verb(context->out, &context->verb->help);
+        return ORCH_OK;
+    }
+    return context->verb->run(context, context->args.words, context->args.word);
+}
+
+int main(int argc, char **argv)
+{
+    struct cmd_context context = {.out = stdout, .err = stderr};
+    struct orch_error error = {0};
+    const struct sigaction interrupt = {.sa_handler = on_interrupt};
+    sigaction(SIGINT, &interrupt, NULL);
+    int code = parse(&context, argc - 1, argv + 1, &error) ? run(&context) : cmd_fail(&context, &error);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "orchard: standard output: %s\n", strerror(errno));
+        code = code ? code : ORCH_USAGE;
+    }
+    chip_db_close(context.chip_db);
+    cli_common_free(&context.common);
+    cli_args_free(&context.args);
+    return code;
+}
