@@ -421,19 +421,20 @@ static int binding_rank(const struct elf_symbol *s)
     return s->binding == STB_GLOBAL ? 2 : s->binding == STB_WEAK ? 1 : 0;
 }
 
-bool elf_find_symbol(const struct elf_file *elf, const char *name, struct elf_symbol *out)
+bool elf_find_symbol(const struct elf_file *elf, const char *name, uint32_t *index)
 {
-    bool found = false;
+    int best = -1;
     for (uint32_t i = 1; i < elf->symbol_count; i++) {
         struct elf_symbol s;
         elf_symbol(elf, i, &s);
         if (s.section == SHN_UNDEF || s.type == STT_FILE || s.type == STT_SECTION || strcmp(s.name, name) != 0)
             continue;
-        if (!found || binding_rank(&s) > binding_rank(out))
-            *out = s;
-        found = true;
+        if (binding_rank(&s) > best) {
+            best = binding_rank(&s);
+            *index = i;
+        }
     }
-    return found;
+    return best >= 0;
 }
 
 bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *symbol)

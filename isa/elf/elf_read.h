@@ -83,8 +83,8 @@ uint32_t elf_relocation_count(const struct elf_file *elf, const struct elf_secti
 void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index,
                     struct elf_relocation *out);
 
-/* A defined symbol by name, global before weak before local. False when there is none. */
-bool elf_find_symbol(const struct elf_file *elf, const char *name, struct elf_symbol *out);
+/* Index of a defined symbol by name, global before weak before local. False when there is none. */
+bool elf_find_symbol(const struct elf_file *elf, const char *name, uint32_t *index);
 /* A function that a caller outside the file can name: defined, global or weak, of type function. Executables written
  * in assembly often leave the type out, so a global without type in an executable section counts. */
 bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *symbol);

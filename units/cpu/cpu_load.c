@@ -168,30 +168,44 @@ void cpu_image_release(struct cpu_image *image)
     image->section_addr = image->symbol_addr = NULL;
 }
 
-bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr)
+bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr)
 {
     struct elf_symbol s;
-    if (!elf_find_symbol(image->elf, name, &s))
+    elf_symbol(image->elf, index, &s);
+    if (s.section == SHN_UNDEF)
         return false;
-    if (s.section == SHN_ABS) {
-        *addr = s.value;
-        return true;
+    if (image->elf->kind == ELF_OBJECT) {
+        *addr = image->symbol_addr[index];
+        return s.section >= image->elf->section_count || image->section_addr[s.section] != 0;
     }
-    if (image->elf->kind != ELF_OBJECT) {
-        *addr = s.value + image->bias;
-        return true;
+    *addr = s.section == SHN_ABS ? s.value : s.value + image->bias;
+    return true;
+}
+
+bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr)
+{
+    uint32_t index = 0;
+    return elf_find_symbol(image->elf, name, &index) && cpu_image_symbol_at(image, index, addr);
+}
+
+/* Labels without a size count up to the next symbol; mapping symbols ($x, $d) name nothing. */
+bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset)
+{
+    uint64_t best = 0;
+    bool found = false;
+    for (uint32_t i = 1; i < image->elf->symbol_count; i++) {
+        struct elf_symbol s;
+        uint64_t start;
+        elf_symbol(image->elf, i, &s);
+        if ((s.type != STT_FUNC && s.type != STT_NOTYPE) || s.section >= image->elf->section_count || s.name[0] == '$' ||
+            s.name[0] == 0 || !cpu_image_symbol_at(image, i, &start) || start > addr)
+            continue;
+        if ((s.bytes && addr - start >= s.bytes) || (found && start < best))
+            continue;
+        best = start;
+        *name = s.name;
+        *offset = addr - start;
+        found = true;
     }
-    if (s.section < image->elf->section_count) {
-        *addr = image->section_addr[s.section] + s.value;
-        return image->section_addr[s.section] != 0;
-    }
-    for (uint32_t i = 1; i < image->elf->symbol_count; i++) { /* a common symbol: placed by number */
-        struct elf_symbol other;
-        elf_symbol(image->elf, i, &other);
-        if (strcmp(other.name, name) == 0) {
-            *addr = image->symbol_addr[i];
-            return true;
-        }
-    }
-    return false;
+    return found;
 }

@@ -32,8 +32,12 @@ struct cpu_image {
 bool cpu_load(struct mem_space *space, const struct elf_file *elf, struct cpu_image *image, struct isa_error *error);
 void cpu_image_release(struct cpu_image *image);
 
-/* Address of a defined symbol. */
+/* Address of a defined symbol by name. */
 bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
+/* Address of symbol number `index` of the file; false when it is undefined or its section was not loaded. */
+bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr);
+/* The function that `addr` lies in, for messages and listings: "name" and how far in. */
+bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
 
 struct cpu_stack_params {
     uint64_t bytes;             /* size of the stack; 0 = 8 MiB */

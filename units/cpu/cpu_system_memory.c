@@ -1,6 +1,6 @@
 /* brk, mmap, munmap, mprotect, madvise. Mappings go down from the top of the space, so that they stay clear of the heap
  * and of buffers that orchard allocates from below. The program may think in 4 KiB pages: a 16 KiB page that it treats
- * in parts keeps the permissions of all parts.
+ * in parts keeps the permissions of all parts, and goes away with the last of them.
  */
 #include "units/cpu/cpu_system_internal.h"
 
@@ -9,6 +9,7 @@
 enum { L_PROT_READ = 1, L_PROT_WRITE = 2, L_PROT_EXEC = 4 };
 enum { L_MAP_FIXED = 0x10, L_MAP_ANONYMOUS = 0x20, L_MAP_FIXED_NOREPLACE = 0x100000 };
 enum { L_MADV_DONTNEED = 4 };
+enum { PART_SHIFT = 12, PARTS = MEM_PAGE_BYTES >> PART_SHIFT, ALL_PARTS = (1 << PARTS) - 1 };
 
 static uint64_t page_down(uint64_t addr)
 {
@@ -46,9 +47,22 @@ static unsigned to_prot(uint64_t prot)
            (prot & L_PROT_EXEC ? MEM_EXEC : 0u);
 }
 
-static void own(struct cpu_linux *l, uint64_t addr, uint64_t bytes, bool owned)
+/* The quarters of the page at `page` that [addr, end) covers, as bits. */
+static uint8_t parts_of(uint64_t page, uint64_t addr, uint64_t end)
 {
-    memset(l->owned + (addr >> MEM_PAGE_SHIFT), owned, bytes >> MEM_PAGE_SHIFT);
+    uint8_t parts = 0;
+    for (unsigned i = 0; i < PARTS; i++) {
+        const uint64_t at = page + ((uint64_t)i << PART_SHIFT);
+        if (at >= addr && at < end)
+            parts |= (uint8_t)(1u << i);
+    }
+    return parts;
+}
+
+static void own(struct cpu_linux *l, uint64_t addr, uint64_t end)
+{
+    for (uint64_t page = page_down(addr); page < end; page += MEM_PAGE_BYTES)
+        l->owned[page >> MEM_PAGE_SHIFT] |= parts_of(page, addr, end);
 }
 
 /* Highest free stretch below `top`; 0 when there is none. Page 0 is never given out. */
@@ -119,24 +133,35 @@ int64_t cpu_linux_mmap(struct cpu_linux_call *c)
     }
     if (prot && !mem_space_map(l->space, addr, bytes, prot))
         return -L_ENOMEM;
-    own(l, addr, bytes, true);
+    memset(l->owned + (addr >> MEM_PAGE_SHIFT), 0, bytes >> MEM_PAGE_SHIFT);
+    own(l, addr, addr + c->arg[1]);
     return (int64_t)addr;
 }
 
-/* Only whole simulated pages go away. */
+/* Takes [addr, end) from one page; the page goes when nothing of it is left. */
+static void release_page(struct cpu_linux *l, uint64_t page, uint64_t addr, uint64_t end)
+{
+    uint8_t *owned = &l->owned[page >> MEM_PAGE_SHIFT];
+    const uint8_t before = *owned ? *owned : ALL_PARTS; /* pages of the program file and the heap are there as a whole */
+    const uint8_t after = before & (uint8_t)~parts_of(page, addr, end);
+    *owned = after;
+    if (after == 0)
+        mem_space_unmap(l->space, page, MEM_PAGE_BYTES);
+}
+
 int64_t cpu_linux_munmap(struct cpu_linux_call *c)
 {
     struct cpu_linux *l = c->system;
-    if (c->arg[0] % l->params.page_bytes || c->arg[1] == 0 || !in_space(l->space, c->arg[0], c->arg[1]))
+    const uint64_t addr = c->arg[0], bytes = c->arg[1];
+    if (addr % l->params.page_bytes || bytes == 0 || !in_space(l->space, addr, bytes))
         return -L_EINVAL;
-    const uint64_t first = page_up(c->arg[0]), end = page_down(c->arg[0] + page_up(c->arg[1]));
-    if (end <= first)
-        return 0;
-    mem_space_unmap(l->space, first, end - first);
-    own(l, first, end - first, false);
-    cpu_core_forget_code(c->core, first, end - first);
-    if (end > l->mmap_hint)
-        l->mmap_hint = end;
+    const uint64_t end = addr + bytes;
+    for (uint64_t page = page_down(addr); page < end; page += MEM_PAGE_BYTES)
+        if (in_use(l, page))
+            release_page(l, page, addr, end);
+    cpu_core_forget_code(c->core, addr, bytes);
+    if (page_up(end) > l->mmap_hint)
+        l->mmap_hint = page_up(end);
     return 0;
 }
 
@@ -162,7 +187,8 @@ int64_t cpu_linux_mprotect(struct cpu_linux_call *c)
         if (next ? !mem_space_map(l->space, page, MEM_PAGE_BYTES, next)
                  : page_prot(l->space, page) && !mem_space_protect(l->space, page, MEM_PAGE_BYTES, 0))
             return -L_ENOMEM;
-        own(l, page, MEM_PAGE_BYTES, true); /* so that a page without rights stays taken */
+        if (next == 0)
+            own(l, page, page + MEM_PAGE_BYTES); /* a page without rights stays taken */
     }
     cpu_core_forget_code(c->core, addr, bytes);
     return 0;
