@@ -6,6 +6,12 @@
  * must come in roughly rising time; the engine interleaves cores by simulated time.
  *
  * Addresses are physical for timing: space number in bits 63..48, simulated address below.
+ *
+ * Shape (README.md says why): L1 per core and L2 per cluster are write-back and write-allocate; L2 neither includes nor
+ * excludes L1. The SLC sits at the memory side of the fabric and is filled by reads and write-backs of every requester.
+ * L1 and L2 lines are kept coherent between ports by write-invalidate.
+ *
+ * A zero in a field marked "0 = ..." is a usable default, so a structure filled field by field may leave it out.
  */
 #ifndef ORCHARD_UNITS_MEM_TIMING_H
 #define ORCHARD_UNITS_MEM_TIMING_H
@@ -16,13 +22,24 @@
 #include <stdint.h>
 
 enum mem_level { MEM_L1, MEM_L2, MEM_SLC, MEM_DRAM, MEM_LEVEL_COUNT };
-enum mem_access_kind { MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH };
+/* STORE_STREAM: a store with a no-reuse hint (STNP). Its lines are gathered; see mem_port_params.gather_lines. */
+enum mem_access_kind { MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH, MEM_ACCESS_STORE_STREAM };
+
+/* Which die's SLC and DRAM own an address of a two-die chip. */
+enum mem_die_policy {
+    MEM_DIE_INTERLEAVE, /* pages alternate by a hash of their number */
+    MEM_DIE_FIRST_TOUCH /* the die of the requester that touches a page first */
+};
+
+#define MEM_CLUSTERS_MAX 8
+#define MEM_NO_CLUSTER UINT32_MAX /* a port that enters at the fabric: GPU, Neural Engine */
+#define MEM_ACCESS_BYTES_MAX 256
 
 struct mem_cache_params {
     uint32_t kib;            /* capacity, KiB; 0 = absent */
     uint32_t ways;           /* associativity */
     double latency_cycles;   /* load-to-use, in the clock of its owner */
-    double bytes_per_cycle;  /* bandwidth per requester port (L1) or for the whole cache (L2) */
+    double bytes_per_cycle;  /* bandwidth per requester port (L1) or for the whole cache (L2); 0 = no limit */
 };
 
 struct mem_prefetch_params {
@@ -30,6 +47,7 @@ struct mem_prefetch_params {
     uint32_t degree;         /* lines fetched per trigger */
     uint32_t distance;       /* lines ahead of the demand stream at most */
     uint32_t train;          /* matching deltas before a stream is trusted */
+    uint32_t l1_distance;    /* of these, so many next lines go on from L2 into L1; 0 = into L2 only */
 };
 
 /* A CPU cluster: cores share its L2. */
@@ -37,7 +55,7 @@ struct mem_cluster_params {
     struct mem_cache_params l2;
     double clock_ghz;                 /* clock of L2 and of the cores' L1 */
     uint32_t l2_outstanding;          /* misses of the cluster in flight to the fabric */
-    double fabric_gbps;               /* read and write bandwidth cap of the cluster's fabric port */
+    double fabric_gbps;               /* bandwidth cap of the cluster's fabric port, reads; writes have as much again */
     uint32_t die;                     /* which die the cluster sits on */
 };
 
@@ -54,25 +72,34 @@ struct mem_params {
     double die_link_gbps, die_link_latency_ns;
     double tlb_miss_ns;               /* page walk */
     uint32_t tlb_entries_l1, tlb_entries_l2;
+    double tlb_l2_ns;                 /* first-level TLB miss that the second level serves */
+    enum mem_die_policy die_policy;
     uint32_t cluster_count;
-    struct mem_cluster_params cluster[8];
+    struct mem_cluster_params cluster[MEM_CLUSTERS_MAX];
 };
 
 struct mem_port_params {
     struct mem_cache_params l1;       /* kib 0: the port enters at the cluster's L2 (AMX) */
     struct mem_prefetch_params prefetch;
-    uint32_t cluster;
+    uint32_t cluster;                 /* or MEM_NO_CLUSTER */
     uint32_t outstanding;             /* misses of this port in flight */
     bool snoop_l1_of;                 /* reserved for ports that share a core's L1: see mem_port_open */
+    double l2_bytes_per_cycle;        /* bandwidth of this port's path to L2, each direction; 0 = no limit */
+    double clock_ghz;                 /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
+    double fabric_gbps;               /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
+    uint32_t die;                     /* MEM_NO_CLUSTER: the die the requester sits on */
+    uint32_t gather_lines;            /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
+    bool gather_plain;                /* gather every store, not only MEM_ACCESS_STORE_STREAM */
 };
 
 struct mem_system;
 struct mem_port;
 
+/* NULL when memory is out or the parameters make no machine (no DRAM channel, more than two dies, no ways ...). */
 struct mem_system *mem_system_create(const struct mem_params *params);
 void mem_system_free(struct mem_system *system);
 
-/* Opens a port. `shares` (may be NULL) is a core's port whose L1 this one looks into first, as AMX loads do. */
+/* Opens a port; the system owns it and frees it. NULL as above. `shares` (may be NULL) is a core's port whose L1 this one looks into first, as AMX loads do. */
 struct mem_port *mem_port_open(struct mem_system *system, const struct mem_port_params *params, struct mem_port *shares);
 
 struct mem_reply {
@@ -80,11 +107,18 @@ struct mem_reply {
     enum mem_level level;  /* farthest level touched */
 };
 
-/* One access of 1..256 bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
+/* One access of 1..MEM_ACCESS_BYTES_MAX bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
                                  enum mem_access_kind kind, uint64_t pc);
 
-/* Counters since creation or the last reset. */
+/* Clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow. */
+void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
+/* Latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and
+ * store ports enforce the width. mem_port_access does not. */
+double mem_port_l1_latency_ns(const struct mem_port *port);
+double mem_port_l1_width(const struct mem_port *port);
+
+/* Counters since creation or the last restart. A level's hits are accesses whose farthest level it was. */
 struct mem_counters {
     uint64_t hits[MEM_LEVEL_COUNT], misses[MEM_LEVEL_COUNT];
     uint64_t prefetch_issued, prefetch_used, prefetch_late, prefetch_evicted_unused, demand_evicted_by_prefetch;

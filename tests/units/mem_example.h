@@ -1,0 +1,73 @@
+/* A machine like the M1 Pro, for tests: the figures that krrishnarraj/clpeak measured there (results/Apple/M1_Pro.xml),
+ * turned into parameters. The real chips are data of sim/chips; tests must not depend on them.
+ */
+#ifndef ORCHARD_TESTS_MEM_EXAMPLE_H
+#define ORCHARD_TESTS_MEM_EXAMPLE_H
+
+#include "units/mem/mem_space.h"
+#include "units/mem/mem_timing.h"
+
+#define EXAMPLE_P_GHZ 3.228
+#define EXAMPLE_E_GHZ 2.064
+
+static inline struct mem_cluster_params example_p_cluster(void)
+{
+    return (struct mem_cluster_params){
+        .l2 = {.kib = 12 * 1024, .ways = 12, .latency_cycles = 21.8, .bytes_per_cycle = 128},
+        .clock_ghz = EXAMPLE_P_GHZ,
+        .l2_outstanding = 128,
+        .fabric_gbps = 56,
+    };
+}
+
+static inline struct mem_cluster_params example_e_cluster(void)
+{
+    return (struct mem_cluster_params){
+        .l2 = {.kib = 4 * 1024, .ways = 16, .latency_cycles = 18, .bytes_per_cycle = 64},
+        .clock_ghz = EXAMPLE_E_GHZ,
+        .l2_outstanding = 32,
+        .fabric_gbps = 20,
+    };
+}
+
+static inline struct mem_params example_mem(void)
+{
+    return (struct mem_params){
+        .slc = {.kib = 24 * 1024, .ways = 12},
+        .slc_latency_ns = 35,
+        .slc_gbps = 400,
+        .dram_latency_ns = 109,
+        .dram_peak_gbps = 204.8,
+        .dram_efficiency_read = 0.87,
+        .dram_efficiency_mixed = 0.853,
+        .dram_channels = 16,
+        .dies = 1,
+        .tlb_miss_ns = 9.3,
+        .tlb_entries_l1 = 160,
+        .tlb_entries_l2 = 3072,
+        .cluster_count = 3,
+        .cluster = {example_p_cluster(), example_p_cluster(), example_e_cluster()},
+    };
+}
+
+/* A P core's data port in cluster 0. */
+static inline struct mem_port_params example_p_port(void)
+{
+    return (struct mem_port_params){
+        .l1 = {.kib = 128, .ways = 8, .latency_cycles = 4, .bytes_per_cycle = 48},
+        .prefetch = {.streams = 16, .degree = 4, .distance = 40, .train = 3, .l1_distance = 40},
+        .outstanding = 26,
+        .l2_bytes_per_cycle = 26.2,
+        .gather_lines = 8,
+    };
+}
+
+/* Without prefetching: for closed forms. */
+static inline struct mem_port_params example_plain_port(void)
+{
+    struct mem_port_params p = example_p_port();
+    p.prefetch.streams = 0;
+    return p;
+}
+
+#endif

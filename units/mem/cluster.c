@@ -1,0 +1,118 @@
+/* The L2 of a CPU cluster. */
+#include "units/mem/mem_internal.h"
+
+bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params)
+{
+    cluster->system = system;
+    cluster->params = *params;
+    if (params->die >= system->params.dies || params->clock_ghz <= 0.0)
+        return false;
+    mem_link_init(&cluster->l2_link, 0.0);
+    mem_fabric_port_init(&cluster->fabric, params->fabric_gbps, params->die);
+    mem_cluster_set_clock(cluster, params->clock_ghz);
+    return mem_slots_init(&cluster->misses, params->l2_outstanding) &&
+           mem_cache_init(&cluster->l2, (uint64_t)params->l2.kib * 1024 / MEM_LINE_BYTES, params->l2.ways, false);
+}
+
+void mem_cluster_release(struct mem_cluster *cluster)
+{
+    mem_slots_release(&cluster->misses);
+    mem_cache_release(&cluster->l2);
+}
+
+void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
+{
+    cluster->params.clock_ghz = clock_ghz;
+    cluster->l2_latency_ns = cluster->params.l2.latency_cycles / clock_ghz;
+    mem_link_set_rate(&cluster->l2_link, cluster->params.l2.bytes_per_cycle * clock_ghz);
+}
+
+static void add(struct mem_cluster *cluster, enum activity_event event)
+{
+    cluster->system->activity.count[event] += MEM_LINE_BYTES;
+}
+
+/* Sends a dirty line to the memory side as soon as a buffer is free. Returns when it had left the L2. */
+static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
+{
+    const double start = mem_slots_ready(&cluster->misses, now_ns);
+    const double taken = mem_side_write(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
+    mem_slots_take(&cluster->misses, taken);
+    cluster->writebacks++;
+    add(cluster, ACT_L2_READ_BYTES);
+    return start;
+}
+
+/* Puts a line into L2. Returns when the place was free. */
+static double fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags)
+{
+    struct mem_cluster *cluster = port->cluster;
+    struct mem_victim victim;
+    mem_cache_insert(&cluster->l2, line, ready_ns, flags, &victim);
+    add(cluster, ACT_L2_WRITE_BYTES);
+    mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
+    return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
+}
+
+/* Reads a line from the memory side into L2. */
+static struct mem_reply miss(struct mem_port *port, double now_ns, uint64_t line, uint8_t flags)
+{
+    struct mem_cluster *cluster = port->cluster;
+    mem_coherence_read(port, now_ns, line, true);
+    const double start = mem_slots_ready(&cluster->misses, now_ns);
+    struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
+    mem_slots_take(&cluster->misses, reply.ready_ns);
+    const double place =
+        fill(port, now_ns, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
+    if (place > reply.ready_ns)
+        reply.ready_ns = place;
+    return reply;
+}
+
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
+{
+    struct mem_cluster *cluster = port->cluster;
+    double t = mem_link_take(&port->l2_read, now_ns, MEM_LINE_BYTES);
+    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+    *was_prefetched = false;
+    mem_coherence_read(port, now_ns, line, false);
+    const uint32_t index = mem_cache_find(&cluster->l2, line);
+    if (index == MEM_CACHE_NONE)
+        return miss(port, t, line, 0);
+    mem_cache_touch(&cluster->l2, index);
+    add(cluster, ACT_L2_READ_BYTES);
+    const uint8_t flags = cluster->l2.flags[index];
+    cluster->l2.flags[index] = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
+    *was_prefetched = (flags & MEM_LINE_PREFETCHED) != 0;
+    if (cluster->l2.ready_ns[index] > t)
+        return (struct mem_reply){cluster->l2.ready_ns[index], (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT)};
+    return (struct mem_reply){t, MEM_L2};
+}
+
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
+{
+    struct mem_cluster *cluster = port->cluster;
+    double t = mem_link_take(&port->l2_write, now_ns, MEM_LINE_BYTES);
+    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES);
+    const uint32_t index = mem_cache_find(&cluster->l2, line);
+    if (index == MEM_CACHE_NONE)
+        return fill(port, t, line, t, MEM_LINE_DIRTY);
+    mem_cache_touch(&cluster->l2, index);
+    cluster->l2.flags[index] |= MEM_LINE_DIRTY;
+    add(cluster, ACT_L2_WRITE_BYTES);
+    return t;
+}
+
+bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued)
+{
+    struct mem_cluster *cluster = port->cluster;
+    *issued = false;
+    mem_coherence_read(port, now_ns, line, false);
+    if (mem_cache_find(&cluster->l2, line) != MEM_CACHE_NONE)
+        return true;
+    if (mem_slots_ready(&cluster->misses, now_ns) > now_ns)
+        return false;
+    miss(port, now_ns + cluster->l2_latency_ns, line, MEM_LINE_PREFETCHED);
+    *issued = true;
+    return true;
+}

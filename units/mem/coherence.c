@@ -1,0 +1,60 @@
+/* Write-invalidate coherence between L1s and between the L2s of clusters. Only its effect on contents and the traffic of
+ * forced write-backs are modelled: a read of a line that is dirty elsewhere finds it one level down, later.
+ */
+#include "units/mem/mem_internal.h"
+
+static void clean_l1s(struct mem_port *port, double now_ns, uint64_t line)
+{
+    const struct mem_system *system = port->system;
+    for (uint32_t i = 0; i < system->port_count; i++) {
+        struct mem_port *other = system->port[i];
+        if (other == port || !other->has_l1 || !other->cluster)
+            continue;
+        const uint32_t index = mem_cache_find(&other->l1, line);
+        if (index == MEM_CACHE_NONE || !(other->l1.flags[index] & MEM_LINE_DIRTY))
+            continue;
+        other->l1.flags[index] &= (uint8_t)~MEM_LINE_DIRTY;
+        other->counters.writebacks[MEM_L1]++;
+        mem_cluster_write(other, now_ns, line);
+    }
+}
+
+static void clean_l2s(struct mem_port *port, double now_ns, uint64_t line)
+{
+    struct mem_system *system = port->system;
+    for (uint32_t i = 0; i < system->params.cluster_count; i++) {
+        struct mem_cluster *other = &system->cluster[i];
+        if (other == port->cluster)
+            continue;
+        const uint32_t index = mem_cache_find(&other->l2, line);
+        if (index == MEM_CACHE_NONE || !(other->l2.flags[index] & MEM_LINE_DIRTY))
+            continue;
+        other->l2.flags[index] &= (uint8_t)~MEM_LINE_DIRTY;
+        other->writebacks++;
+        mem_side_write(system, &other->fabric, now_ns, line, MEM_LINE_BYTES);
+    }
+}
+
+void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line, bool beyond)
+{
+    const struct mem_system *system = port->system;
+    if (system->holders[mem_holder_slot(line)] > 0)
+        clean_l1s(port, now_ns, line);
+    if (beyond && system->params.cluster_count > (port->cluster ? 1 : 0))
+        clean_l2s(port, now_ns, line);
+}
+
+void mem_coherence_write(struct mem_port *port, uint64_t line)
+{
+    struct mem_system *system = port->system;
+    bool own = false;
+    if (port->has_l1)
+        own = mem_cache_find(&port->l1, line) != MEM_CACHE_NONE;
+    if (system->holders[mem_holder_slot(line)] > (own ? 1 : 0))
+        for (uint32_t i = 0; i < system->port_count; i++)
+            if (system->port[i] != port && system->port[i]->has_l1)
+                mem_port_l1_drop(system->port[i], line, NULL);
+    for (uint32_t i = 0; i < system->params.cluster_count; i++)
+        if (&system->cluster[i] != port->cluster)
+            mem_cache_remove(&system->cluster[i].l2, line, NULL);
+}

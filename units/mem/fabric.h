@@ -1,0 +1,41 @@
+/* The fabric: a port per cluster (or clusterless requester) with a rate in each direction, links between two dies, and
+ * the question which die owns an address.
+ */
+#ifndef ORCHARD_UNITS_MEM_FABRIC_H
+#define ORCHARD_UNITS_MEM_FABRIC_H
+
+#include "units/mem/mem_queue.h"
+#include "units/mem/mem_timing.h"
+
+#define MEM_DIES_MAX 2
+
+struct mem_fabric_port {
+    struct mem_link read, write;
+    uint32_t die;
+};
+
+struct mem_fabric {
+    uint32_t dies;
+    enum mem_die_policy policy;
+    struct mem_link from_die[MEM_DIES_MAX]; /* data leaving a die */
+    double link_latency_ns;
+    uint64_t *page_key;                     /* first-touch homes: open addressing, page + 1 and die */
+    uint8_t *page_die;
+    uint32_t page_capacity, page_count;
+};
+
+bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params);
+void mem_fabric_release(struct mem_fabric *fabric);
+void mem_fabric_restart(struct mem_fabric *fabric, double now_ns);
+
+void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die);
+void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns);
+
+/* The die that owns a line; `toucher` is the die of the requester. */
+uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t toucher);
+/* When a read (its data) or a write can pass the requester's port and, for a remote home, the link. *extra_ns is
+ * the latency of the crossing. */
+double mem_fabric_pass(struct mem_fabric *fabric, struct mem_fabric_port *port, double now_ns, uint32_t bytes, bool write,
+                       uint32_t home, double *extra_ns);
+
+#endif

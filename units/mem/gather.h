@@ -1,0 +1,32 @@
+/* Store gathering: stores that together write a whole line need not read it first. */
+#ifndef ORCHARD_UNITS_MEM_GATHER_H
+#define ORCHARD_UNITS_MEM_GATHER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mem_gather_entry {
+    uint64_t tag;     /* line + 1, 0 = empty */
+    uint64_t used;
+    uint64_t mask[2]; /* bytes written so far */
+};
+
+struct mem_gather {
+    uint32_t count;
+    struct mem_gather_entry *entry;
+    uint64_t clock;
+};
+
+enum mem_gather_result { MEM_GATHER_PART, MEM_GATHER_FULL };
+
+bool mem_gather_init(struct mem_gather *gather, uint32_t count);
+void mem_gather_release(struct mem_gather *gather);
+void mem_gather_clear(struct mem_gather *gather);
+/* Adds a store of bytes [offset, offset+bytes) of a line. On FULL the entry is gone and the line complete. When an
+ * incomplete other line had to give way, *displaced holds it, else UINT64_MAX. */
+enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line, uint32_t offset, uint32_t bytes,
+                                        uint64_t *displaced);
+/* Takes an incomplete line out (something else wants it). False when it is not being gathered. */
+bool mem_gather_take(struct mem_gather *gather, uint64_t line);
+
+#endif

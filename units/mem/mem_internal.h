@@ -1,0 +1,116 @@
+/* The parts of a memory system, for the files of this folder and for the inlined L1-hit path (mem_fast.h).
+ *
+ * Layers, nearest first: port (mem_port.c: TLB, L1, miss registers, gathering, prefetch) -> cluster (cluster.c: L2) ->
+ * memory side (mem_side.c: fabric, SLC, DRAM). coherence.c sits beside them.
+ */
+#ifndef ORCHARD_UNITS_MEM_INTERNAL_H
+#define ORCHARD_UNITS_MEM_INTERNAL_H
+
+#include "units/mem/cache.h"
+#include "units/mem/dram.h"
+#include "units/mem/fabric.h"
+#include "units/mem/gather.h"
+#include "units/mem/mem_queue.h"
+#include "units/mem/mem_timing.h"
+#include "units/mem/prefetch.h"
+#include "units/mem/tlb.h"
+
+#define MEM_PORTS_MAX 128
+
+struct mem_port {
+    struct mem_system *system;
+    struct mem_cluster *cluster; /* NULL: enters at the fabric */
+    struct mem_port *shares;     /* the core's port whose L1 is looked into first */
+    struct mem_port_params params;
+    bool has_l1;
+    struct mem_cache l1;
+    double l1_latency_ns;
+    struct mem_tlb tlb;
+    struct mem_slots misses;
+    struct mem_link l2_read, l2_write; /* this port's own path to L2 */
+    struct mem_fabric_port fabric;     /* clusterless ports */
+    struct mem_prefetcher prefetcher;
+    struct mem_gather gather;
+    struct mem_counters counters;
+    uint64_t l1_read_bytes, l1_write_bytes; /* since the last take of activity */
+};
+
+struct mem_cluster {
+    struct mem_system *system;
+    struct mem_cluster_params params;
+    struct mem_cache l2;
+    double l2_latency_ns;
+    struct mem_link l2_link;  /* the whole cache */
+    struct mem_slots misses;  /* reads and write-backs in flight to the fabric */
+    struct mem_fabric_port fabric;
+    uint64_t writebacks;
+};
+
+struct mem_die {
+    bool has_slc;
+    struct mem_cache slc;
+    struct mem_link slc_link;
+    struct mem_dram dram;
+    uint64_t writebacks;
+};
+
+/* How many L1s hold a line, by a hash of the line: zero means none for sure. Saves looking into every L1. */
+#define MEM_HOLDERS 65536
+
+struct mem_system {
+    struct mem_params params;
+    uint32_t port_count, l1_count;
+    struct mem_port *port[MEM_PORTS_MAX];
+    struct mem_cluster cluster[MEM_CLUSTERS_MAX];
+    struct mem_die die[MEM_DIES_MAX];
+    struct mem_fabric fabric;
+    struct activity activity;
+    uint16_t holders[MEM_HOLDERS];
+};
+
+static inline uint32_t mem_holder_slot(uint64_t line)
+{
+    return (uint32_t)((line ^ line >> 16 ^ line >> 41) % MEM_HOLDERS);
+}
+
+/* mem_side.c: reads and writes of one line at the memory side. */
+struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
+                               uint32_t bytes);
+/* Returns when the write was taken on. */
+double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
+bool mem_side_init(struct mem_system *system);
+void mem_side_release(struct mem_system *system);
+
+/* cluster.c. `path` is the requester's link to L2; may be NULL (the L2's own prefetches). */
+struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched);
+/* A whole line comes from an L1 or a full store: present and dirty afterwards. Returns when it was taken on. */
+double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line);
+/* Brings a line into L2 ahead of demand. False when no miss register is free now. */
+bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued);
+bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params);
+void mem_cluster_release(struct mem_cluster *cluster);
+void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
+
+/* coherence.c. Before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2; with `beyond` (the
+ * own L2 has no copy) dirty lines of other clusters go down to the memory side. */
+void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line, bool beyond);
+/* Before a port writes a line it did not own: all other copies vanish. */
+void mem_coherence_write(struct mem_port *port, uint64_t line);
+
+/* mem_port.c: L1 contents change only through these (they keep the holder counts). */
+double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags);
+uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present);
+/* prefetch_port.c: a demand miss or the first use of a prefetched line. */
+void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc);
+void mem_port_count(struct mem_port *port, enum mem_level level);
+/* A prefetched line was asked for. */
+static inline void mem_port_count_used(struct mem_port *port, double ready_ns, double needed_ns)
+{
+    port->counters.prefetch_used++;
+    if (ready_ns > needed_ns)
+        port->counters.prefetch_late++;
+}
+/* An evicted line: prefetches that nobody used. */
+void mem_port_count_evicted(struct mem_port *port, const struct mem_victim *victim, bool by_prefetch);
+
+#endif

@@ -1,0 +1,278 @@
+/* A requester's way into the memory system: translation, L1, miss registers, store gathering. */
+#include "units/mem/mem_fast.h"
+#include "units/mem/mem_internal.h"
+
+void mem_port_count(struct mem_port *port, enum mem_level level)
+{
+    const enum mem_level nearest = port->has_l1 ? MEM_L1 : port->cluster ? MEM_L2 : MEM_SLC;
+    port->counters.hits[level]++;
+    for (enum mem_level l = nearest; l < level; l++)
+        port->counters.misses[l]++;
+}
+
+void mem_port_count_evicted(struct mem_port *port, const struct mem_victim *victim, bool by_prefetch)
+{
+    if (!victim->valid)
+        return;
+    if (victim->flags & MEM_LINE_PREFETCHED)
+        port->counters.prefetch_evicted_unused++;
+    else if (by_prefetch)
+        port->counters.demand_evicted_by_prefetch++;
+}
+
+static double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The next level below the port's own cache. */
+static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
+{
+    *was_prefetched = false;
+    if (port->cluster)
+        return mem_cluster_read(port, now_ns, line, was_prefetched);
+    mem_coherence_read(port, now_ns, line, true);
+    return mem_side_read(port->system, &port->fabric, now_ns, line, MEM_LINE_BYTES);
+}
+
+static double write_below(struct mem_port *port, double now_ns, uint64_t line, uint32_t bytes)
+{
+    return port->cluster ? mem_cluster_write(port, now_ns, line)
+                         : mem_side_write(port->system, &port->fabric, now_ns, line, bytes);
+}
+
+double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags)
+{
+    struct mem_victim victim;
+    mem_cache_insert(&port->l1, line, ready_ns, flags, &victim);
+    port->system->holders[mem_holder_slot(line)]++;
+    if (!victim.valid)
+        return now_ns;
+    port->system->holders[mem_holder_slot(victim.line)]--;
+    mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
+    if (!(victim.flags & MEM_LINE_DIRTY))
+        return now_ns;
+    port->counters.writebacks[MEM_L1]++;
+    return write_below(port, now_ns, victim.line, MEM_LINE_BYTES);
+}
+
+uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present)
+{
+    bool was;
+    const uint8_t flags = mem_cache_remove(&port->l1, line, &was);
+    if (was)
+        port->system->holders[mem_holder_slot(line)]--;
+    if (present)
+        *present = was;
+    return flags;
+}
+
+/* A miss that brings the whole line: a read, or the read that a partial store needs. */
+struct missed {
+    struct mem_reply reply;
+    double issued_ns; /* a miss register was free */
+};
+
+static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc, bool keep, uint8_t flags)
+{
+    struct missed m;
+    bool was_prefetched;
+    m.issued_ns = mem_slots_ready(&port->misses, now_ns);
+    m.reply = read_below(port, m.issued_ns, line, &was_prefetched);
+    mem_slots_take(&port->misses, m.reply.ready_ns);
+    if (was_prefetched && port->cluster)
+        mem_port_count_used(port, m.reply.ready_ns, m.issued_ns + port->cluster->l2_latency_ns);
+    if (keep) {
+        const uint8_t from = (uint8_t)((uint8_t)m.reply.level << MEM_LINE_FROM_SHIFT);
+        const double place = mem_port_l1_fill(port, m.issued_ns, line, m.reply.ready_ns, (uint8_t)(flags | from));
+        m.reply.ready_ns = later(m.reply.ready_ns, place);
+    }
+    if (keep || m.reply.level != MEM_L2 || was_prefetched)
+        mem_port_prefetch(port, m.issued_ns, line, pc);
+    return m;
+}
+
+/* A line that was being gathered may have come into L1 meanwhile, by a prefetch: then it only turns dirty. */
+static bool dirty_in_l1(struct mem_port *port, uint64_t line)
+{
+    const uint32_t index = port->has_l1 ? mem_cache_find(&port->l1, line) : MEM_CACHE_NONE;
+    if (index == MEM_CACHE_NONE)
+        return false;
+    mem_coherence_write(port, line);
+    port->l1.flags[index] |= MEM_LINE_DIRTY;
+    return true;
+}
+
+/* A gathered line that will not be completed: read what is missing. Returns when the miss was on its way. */
+static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
+{
+    if (dirty_in_l1(port, line))
+        return now_ns;
+    mem_coherence_write(port, line);
+    const struct missed m = fetch(port, now_ns, line, 0, port->has_l1, MEM_LINE_DIRTY);
+    if (!port->has_l1)
+        write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
+    return m.issued_ns;
+}
+
+/* A line of which every byte is new. Returns when it was taken on. */
+static double write_whole(struct mem_port *port, double now_ns, uint64_t line)
+{
+    if (dirty_in_l1(port, line))
+        return now_ns;
+    mem_coherence_write(port, line);
+    if (!port->has_l1)
+        return write_below(port, now_ns, line, MEM_LINE_BYTES);
+    return mem_port_l1_fill(port, now_ns, line, now_ns, MEM_LINE_DIRTY);
+}
+
+static bool gathers(const struct mem_port *port, enum mem_access_kind kind)
+{
+    return port->gather.count > 0 && (kind == MEM_ACCESS_STORE_STREAM || port->params.gather_plain);
+}
+
+struct piece {
+    uint64_t line, pc;
+    uint32_t offset, bytes;
+    enum mem_access_kind kind;
+};
+
+static double gather(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    uint64_t displaced;
+    double taken = now_ns;
+    if (mem_gather_store(&port->gather, p->line, p->offset, p->bytes, &displaced) == MEM_GATHER_FULL)
+        taken = write_whole(port, now_ns, p->line);
+    if (displaced != UINT64_MAX)
+        taken = later(taken, fill_gathered(port, now_ns, displaced));
+    return taken;
+}
+
+static struct mem_reply l1_hit(struct mem_port *port, double now_ns, uint32_t index, const struct piece *p)
+{
+    struct mem_cache *l1 = &port->l1;
+    const bool store = p->kind != MEM_ACCESS_LOAD;
+    const uint8_t flags = l1->flags[index];
+    const double ready = later(now_ns + port->l1_latency_ns, l1->ready_ns[index]);
+    const bool in_flight = l1->ready_ns[index] > now_ns + port->l1_latency_ns;
+    const enum mem_level level = in_flight ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
+    mem_cache_touch(l1, index);
+    l1->flags[index] = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
+    mem_port_count(port, level);
+    if (store && !(flags & MEM_LINE_DIRTY))
+        mem_coherence_write(port, p->line);
+    if (flags & MEM_LINE_PREFETCHED) {
+        mem_port_count_used(port, l1->ready_ns[index], now_ns);
+        mem_port_prefetch(port, now_ns, p->line, p->pc);
+    }
+    return (struct mem_reply){store ? now_ns : ready, store ? MEM_L1 : level};
+}
+
+static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    const bool store = p->kind != MEM_ACCESS_LOAD;
+    if (store && gathers(port, p->kind)) {
+        port->counters.hits[MEM_L1]++;
+        return (struct mem_reply){gather(port, now_ns, p), MEM_L1};
+    }
+    if (store)
+        mem_coherence_write(port, p->line);
+    const struct missed m = fetch(port, now_ns, p->line, p->pc, true, store ? MEM_LINE_DIRTY : 0);
+    mem_port_count(port, m.reply.level);
+    return (struct mem_reply){store ? m.issued_ns : m.reply.ready_ns, m.reply.level};
+}
+
+static struct mem_reply access_l1(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    if (p->kind == MEM_ACCESS_LOAD)
+        port->l1_read_bytes += p->bytes;
+    else
+        port->l1_write_bytes += p->bytes;
+    if (p->kind == MEM_ACCESS_LOAD && mem_gather_take(&port->gather, p->line))
+        fill_gathered(port, now_ns, p->line);
+    const uint32_t index = mem_cache_find(&port->l1, p->line);
+    return index != MEM_CACHE_NONE ? l1_hit(port, now_ns, index, p) : l1_miss(port, now_ns, p);
+}
+
+/* Loads of a port without an L1 of its own. */
+static struct mem_reply load_below(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    struct mem_port *shares = port->shares;
+    if (p->kind == MEM_ACCESS_LOAD && shares) {
+        const uint32_t index = mem_cache_find(&shares->l1, p->line);
+        if (index != MEM_CACHE_NONE) {
+            mem_cache_touch(&shares->l1, index);
+            shares->l1_read_bytes += p->bytes;
+            port->counters.hits[MEM_L1]++;
+            return (struct mem_reply){later(now_ns + shares->l1_latency_ns, shares->l1.ready_ns[index]), MEM_L1};
+        }
+    }
+    if (mem_gather_take(&port->gather, p->line))
+        fill_gathered(port, now_ns, p->line);
+    const struct missed m = fetch(port, now_ns, p->line, p->pc, false, 0);
+    mem_port_count(port, m.reply.level);
+    return m.reply;
+}
+
+static struct mem_reply store_below(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    const bool in_l2 = port->cluster && mem_cache_find(&port->cluster->l2, p->line) != MEM_CACHE_NONE;
+    const enum mem_level level = port->cluster ? MEM_L2 : MEM_SLC;
+    const double start = mem_slots_ready(&port->misses, now_ns);
+    double taken;
+    if (in_l2 || p->bytes == MEM_LINE_BYTES || !port->cluster) {
+        mem_coherence_write(port, p->line);
+        taken = write_below(port, start, p->line, p->bytes);
+    } else if (gathers(port, p->kind)) {
+        taken = gather(port, start, p);
+    } else {
+        taken = fill_gathered(port, start, p->line);
+    }
+    mem_slots_take(&port->misses, taken);
+    port->counters.hits[level]++;
+    return (struct mem_reply){taken, level};
+}
+
+static struct mem_reply access_piece(struct mem_port *port, double now_ns, const struct piece *p)
+{
+    const double t = now_ns + mem_tlb_access(&port->tlb, p->line >> MEM_LINES_PER_PAGE_SHIFT);
+    if (p->kind == MEM_ACCESS_FETCH || (!port->has_l1 && p->kind == MEM_ACCESS_LOAD))
+        return load_below(port, t, p);
+    return port->has_l1 ? access_l1(port, t, p) : store_below(port, t, p);
+}
+
+struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                 enum mem_access_kind kind, uint64_t pc)
+{
+    if (kind != MEM_ACCESS_FETCH && mem_port_l1_hit(port, now_ns, addr, bytes, kind != MEM_ACCESS_LOAD))
+        return (struct mem_reply){kind == MEM_ACCESS_LOAD ? now_ns + port->l1_latency_ns : now_ns, MEM_L1};
+    struct mem_reply total = {now_ns, MEM_L1};
+    const uint64_t end = addr + bytes;
+    for (uint64_t at = addr; at < end;) {
+        const uint32_t offset = (uint32_t)(at % MEM_LINE_BYTES);
+        const uint32_t room = MEM_LINE_BYTES - offset;
+        const uint32_t take = end - at < room ? (uint32_t)(end - at) : room;
+        const struct piece p = {at >> MEM_LINE_SHIFT, pc, offset, take, kind};
+        const struct mem_reply reply = access_piece(port, now_ns, &p);
+        total.ready_ns = later(total.ready_ns, reply.ready_ns);
+        total.level = reply.level > total.level ? reply.level : total.level;
+        at += take;
+    }
+    return total;
+}
+
+double mem_port_l1_latency_ns(const struct mem_port *port)
+{
+    return port->has_l1 ? port->l1_latency_ns : 0.0;
+}
+
+double mem_port_l1_width(const struct mem_port *port)
+{
+    return port->has_l1 ? port->params.l1.bytes_per_cycle : 0.0;
+}
+
+void mem_port_counters(const struct mem_port *port, struct mem_counters *out)
+{
+    *out = port->counters;
+    out->tlb_misses = port->tlb.misses;
+}

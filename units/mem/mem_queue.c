@@ -1,0 +1,119 @@
+#include "units/mem/mem_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rounding of sums of transfer times must neither open nor close gaps. */
+#define TIME_EPSILON_NS 1e-7
+
+void mem_link_set_rate(struct mem_link *link, double gbps)
+{
+    link->ns_per_byte = gbps > 0.0 ? 1.0 / gbps : 0.0;
+}
+
+void mem_link_init(struct mem_link *link, double gbps)
+{
+    memset(link, 0, sizeof *link);
+    mem_link_set_rate(link, gbps);
+}
+
+void mem_link_restart(struct mem_link *link, double now_ns)
+{
+    link->count = 0;
+    link->floor_ns = now_ns;
+}
+
+/* Joins interval i with i+1 when they touch. */
+static void join_next(struct mem_link *link, uint32_t i)
+{
+    if (i + 1 >= link->count || link->busy[i + 1].start_ns > link->busy[i].end_ns + TIME_EPSILON_NS)
+        return;
+    link->busy[i].end_ns = link->busy[i + 1].end_ns;
+    link->count--;
+    memmove(link->busy + i + 1, link->busy + i + 2, (link->count - i - 1) * sizeof link->busy[0]);
+}
+
+/* Makes room at position i, forgetting the oldest interval when all are in use. Returns the new position. */
+static uint32_t open_position(struct mem_link *link, uint32_t i)
+{
+    if (link->count == MEM_LINK_INTERVALS) {
+        link->floor_ns = link->busy[0].end_ns;
+        link->count--;
+        memmove(link->busy, link->busy + 1, link->count * sizeof link->busy[0]);
+        if (i > 0)
+            i--;
+    }
+    memmove(link->busy + i + 1, link->busy + i, (link->count - i) * sizeof link->busy[0]);
+    link->count++;
+    return i;
+}
+
+static void insert(struct mem_link *link, uint32_t i, double start, double end)
+{
+    if (i > 0 && start <= link->busy[i - 1].end_ns + TIME_EPSILON_NS) {
+        link->busy[i - 1].end_ns = end;
+        join_next(link, i - 1);
+        return;
+    }
+    if (i < link->count && end >= link->busy[i].start_ns - TIME_EPSILON_NS) {
+        link->busy[i].start_ns = start;
+        return;
+    }
+    i = open_position(link, i);
+    link->busy[i].start_ns = start;
+    link->busy[i].end_ns = end;
+}
+
+double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
+{
+    double at = now_ns > link->floor_ns ? now_ns : link->floor_ns;
+    uint32_t i = link->count;
+    while (i > 0 && link->busy[i - 1].end_ns > at)
+        i--;
+    for (; i < link->count; i++) {
+        if (at + ns <= link->busy[i].start_ns + TIME_EPSILON_NS)
+            break;
+        at = link->busy[i].end_ns > at ? link->busy[i].end_ns : at;
+    }
+    insert(link, i, at, at + ns);
+    return at;
+}
+
+bool mem_slots_init(struct mem_slots *slots, uint32_t count)
+{
+    slots->count = count;
+    slots->free_ns = count ? calloc(count, sizeof slots->free_ns[0]) : NULL;
+    return count == 0 || slots->free_ns;
+}
+
+void mem_slots_release(struct mem_slots *slots)
+{
+    free(slots->free_ns);
+    slots->free_ns = NULL;
+    slots->count = 0;
+}
+
+void mem_slots_restart(struct mem_slots *slots, double now_ns)
+{
+    for (uint32_t i = 0; i < slots->count; i++)
+        slots->free_ns[i] = now_ns;
+}
+
+void mem_slots_take(struct mem_slots *slots, double until_ns)
+{
+    if (slots->count == 0)
+        return;
+    uint32_t i = 0;
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= slots->count)
+            break;
+        if (child + 1 < slots->count && slots->free_ns[child + 1] < slots->free_ns[child])
+            child++;
+        if (slots->free_ns[child] >= until_ns)
+            break;
+        slots->free_ns[i] = slots->free_ns[child];
+        i = child;
+    }
+    slots->free_ns[i] = until_ns;
+}

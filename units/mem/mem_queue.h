@@ -1,0 +1,56 @@
+/* Two scoreboards that every timed path of the memory system is made of: links and slots.
+ *
+ * A link carries bytes at a rate and remembers when it is busy. Requests may come a little out of time order (an
+ * out-of-order core asks for a late load before an early one), so a link keeps its recent busy intervals and puts a
+ * request into the first gap that is long enough. A slot pool is a number of identical places (miss registers, buffers),
+ * each taken until a known time.
+ */
+#ifndef ORCHARD_UNITS_MEM_QUEUE_H
+#define ORCHARD_UNITS_MEM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MEM_LINK_INTERVALS 16
+
+struct mem_interval {
+    double start_ns, end_ns;
+};
+
+struct mem_link {
+    double ns_per_byte; /* 0 = no limit */
+    double floor_ns;    /* before this time history is forgotten: nothing can be placed there */
+    uint32_t count;     /* busy intervals, ascending, disjoint, not touching */
+    struct mem_interval busy[MEM_LINK_INTERVALS];
+};
+
+void mem_link_init(struct mem_link *link, double gbps);
+void mem_link_set_rate(struct mem_link *link, double gbps);
+void mem_link_restart(struct mem_link *link, double now_ns);
+/* Occupies the link for `ns` at the earliest time from now_ns on; returns the start. */
+double mem_link_take_ns(struct mem_link *link, double now_ns, double ns);
+
+static inline double mem_link_take(struct mem_link *link, double now_ns, uint32_t bytes)
+{
+    return link->ns_per_byte > 0.0 ? mem_link_take_ns(link, now_ns, link->ns_per_byte * bytes) : now_ns;
+}
+
+/* A binary heap of the times at which the places become free. */
+struct mem_slots {
+    uint32_t count; /* 0 = no limit */
+    double *free_ns;
+};
+
+bool mem_slots_init(struct mem_slots *slots, uint32_t count);
+void mem_slots_release(struct mem_slots *slots);
+void mem_slots_restart(struct mem_slots *slots, double now_ns);
+/* Takes the place that is free first, until `until_ns`. */
+void mem_slots_take(struct mem_slots *slots, double until_ns);
+
+/* Earliest time from now_ns on at which a place is free. */
+static inline double mem_slots_ready(const struct mem_slots *slots, double now_ns)
+{
+    return slots->count && slots->free_ns[0] > now_ns ? slots->free_ns[0] : now_ns;
+}
+
+#endif

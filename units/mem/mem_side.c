@@ -1,0 +1,102 @@
+/* The memory side of the fabric: the SLC and DRAM of each die. */
+#include "units/mem/mem_internal.h"
+
+static bool init_die(struct mem_die *die, const struct mem_params *params)
+{
+    die->has_slc = params->slc.kib > 0;
+    if (die->has_slc && !mem_cache_init(&die->slc, (uint64_t)params->slc.kib * 1024 / MEM_LINE_BYTES, params->slc.ways, true))
+        return false;
+    mem_link_init(&die->slc_link, params->slc_gbps);
+    return mem_dram_init(&die->dram, params);
+}
+
+bool mem_side_init(struct mem_system *system)
+{
+    if (!mem_fabric_init(&system->fabric, &system->params))
+        return false;
+    for (uint32_t i = 0; i < system->params.dies; i++)
+        if (!init_die(&system->die[i], &system->params))
+            return false;
+    return true;
+}
+
+void mem_side_release(struct mem_system *system)
+{
+    for (uint32_t i = 0; i < MEM_DIES_MAX; i++) {
+        mem_cache_release(&system->die[i].slc);
+        mem_dram_release(&system->die[i].dram);
+    }
+    mem_fabric_release(&system->fabric);
+}
+
+static double dram_write(struct mem_system *system, struct mem_die *die, double now_ns, uint64_t line, uint32_t bytes)
+{
+    system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
+    return mem_dram_take(&die->dram, now_ns, line, bytes, true);
+}
+
+/* Puts a line into the SLC. Returns when its victim, if dirty, could leave. */
+static double slc_fill(struct mem_system *system, struct mem_die *die, double now_ns, uint64_t line, double ready_ns,
+                       uint8_t flags)
+{
+    struct mem_victim victim;
+    mem_cache_insert(&die->slc, line, ready_ns, flags, &victim);
+    system->activity.count[ACT_SLC_WRITE_BYTES] += MEM_LINE_BYTES;
+    if (!victim.valid || !(victim.flags & MEM_LINE_DIRTY))
+        return now_ns;
+    die->writebacks++;
+    system->activity.count[ACT_SLC_READ_BYTES] += MEM_LINE_BYTES;
+    return dram_write(system, die, now_ns, victim.line, MEM_LINE_BYTES);
+}
+
+static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, uint32_t index, double now_ns)
+{
+    mem_cache_touch(&die->slc, index);
+    const double ready = now_ns + params->slc_latency_ns;
+    /* Somebody else's read of the line may still be on its way from DRAM. */
+    if (die->slc.ready_ns[index] > ready)
+        return (struct mem_reply){die->slc.ready_ns[index], MEM_DRAM};
+    return (struct mem_reply){ready, MEM_SLC};
+}
+
+struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
+                               uint32_t bytes)
+{
+    const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
+    struct mem_die *die = &system->die[home];
+    double extra;
+    double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
+    const uint32_t index = die->has_slc ? mem_cache_find(&die->slc, line) : MEM_CACHE_NONE;
+    if (die->has_slc)
+        t = mem_link_take(&die->slc_link, t, bytes);
+    if (index != MEM_CACHE_NONE) {
+        system->activity.count[ACT_SLC_READ_BYTES] += bytes;
+        struct mem_reply reply = slc_hit(&system->params, die, index, t);
+        reply.ready_ns += extra;
+        return reply;
+    }
+    t = mem_dram_take(&die->dram, t, line, bytes, false);
+    system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
+    const double ready = t + system->params.dram_latency_ns;
+    if (die->has_slc)
+        slc_fill(system, die, t, line, ready, 0);
+    return (struct mem_reply){ready + extra, MEM_DRAM};
+}
+
+double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes)
+{
+    const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
+    struct mem_die *die = &system->die[home];
+    double extra;
+    double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, true, home, &extra) + extra;
+    if (!die->has_slc)
+        return dram_write(system, die, t, line, bytes);
+    t = mem_link_take(&die->slc_link, t, bytes);
+    const uint32_t index = mem_cache_find(&die->slc, line);
+    if (index == MEM_CACHE_NONE)
+        return slc_fill(system, die, t, line, t, MEM_LINE_DIRTY);
+    mem_cache_touch(&die->slc, index);
+    die->slc.flags[index] |= MEM_LINE_DIRTY;
+    system->activity.count[ACT_SLC_WRITE_BYTES] += bytes;
+    return t;
+}

@@ -1,0 +1,43 @@
+/* What a port does with the orders of its prefetcher. */
+#include "units/mem/mem_internal.h"
+
+/* From beyond into L2. Returns how many orders had to be left because the cluster's miss registers were full. */
+static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem_prefetch_orders *orders)
+{
+    for (uint32_t i = 0; i < orders->far_count; i++) {
+        const uint64_t line = orders->base + (uint64_t)(orders->stride * (orders->far_first + i));
+        bool issued = false;
+        if (port->has_l1 && mem_cache_find(&port->l1, line) != MEM_CACHE_NONE)
+            continue;
+        if (!mem_cluster_prefetch(port, now_ns, line, &issued))
+            return orders->far_count - i;
+        port->counters.prefetch_issued += issued;
+    }
+    return 0;
+}
+
+/* From L2 into L1. The line stays marked as prefetched until somebody asks for it. */
+static void fetch_near(struct mem_port *port, double now_ns, uint64_t line)
+{
+    if (mem_cache_find(&port->l1, line) != MEM_CACHE_NONE || mem_cache_find(&port->cluster->l2, line) == MEM_CACHE_NONE)
+        return;
+    bool was_prefetched;
+    const struct mem_reply reply = mem_cluster_read(port, now_ns, line, &was_prefetched);
+    port->counters.prefetch_issued += !was_prefetched;
+    mem_port_l1_fill(port, now_ns, line, reply.ready_ns,
+                     (uint8_t)(MEM_LINE_PREFETCHED | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
+}
+
+void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc)
+{
+    struct mem_prefetch_orders orders;
+    uint32_t stream;
+    if (!port->cluster || !mem_prefetch_observe(&port->prefetcher, line, pc, &orders, &stream))
+        return;
+    const uint32_t left = fetch_far(port, now_ns, &orders);
+    if (port->has_l1)
+        for (uint32_t i = 0; i < orders.near_count; i++)
+            fetch_near(port, now_ns, orders.base + (uint64_t)(orders.stride * (orders.near_first + i)));
+    if (left)
+        mem_prefetch_refuse(&port->prefetcher, stream, left);
+}

@@ -1,0 +1,30 @@
+/* A port's two levels of address translation buffers, 16 KiB pages. */
+#ifndef ORCHARD_UNITS_MEM_TLB_H
+#define ORCHARD_UNITS_MEM_TLB_H
+
+#include "units/mem/cache.h"
+
+#define MEM_TLB_HINTS 16
+
+struct mem_tlb {
+    struct mem_cache level[2];
+    bool present[2];
+    uint64_t hint[MEM_TLB_HINTS]; /* pages (+ 1) known to be in the first level: the cheap way in */
+    double l2_ns, walk_ns;
+    uint64_t misses;              /* of the last level: page walks */
+};
+
+bool mem_tlb_init(struct mem_tlb *tlb, uint32_t entries_l1, uint32_t entries_l2, double l2_ns, double walk_ns);
+void mem_tlb_release(struct mem_tlb *tlb);
+void mem_tlb_clear(struct mem_tlb *tlb);
+/* Translates a page; the delay in ns (0 when the first level knows it). Without any level translation is free. */
+double mem_tlb_access(struct mem_tlb *tlb, uint64_t page);
+
+/* The page is in the first level for sure. Hinted hits do not renew the page's age: a page used all the time through
+ * the hint may be replaced, and is then asked for again. */
+static inline bool mem_tlb_hint(const struct mem_tlb *tlb, uint64_t page)
+{
+    return tlb->hint[page % MEM_TLB_HINTS] == page + 1;
+}
+
+#endif
