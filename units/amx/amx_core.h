@@ -27,6 +27,9 @@ struct amx_core;
 
 /* `space` stays the caller's. A new core is disabled (before set). NULL only when memory is out. */
 struct amx_core *amx_core_create(enum amx_gen gen, struct mem_space *space, enum amx_path path);
+/* With the kernel set of that name ("avx512fp16", "avx512", "avx2", "portable"); also NULL when this host cannot run
+ * it or the name is none. For tests and benchmarks. */
+struct amx_core *amx_core_create_named(enum amx_gen gen, struct mem_space *space, const char *kernel_set);
 void amx_core_free(struct amx_core *core);
 
 /* Executes one instruction. For op 17 the operand is the immediate (0 set, 1 clr). False when it faults: then *fault

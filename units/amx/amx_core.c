@@ -1,0 +1,203 @@
+#include "units/amx/amx_core_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static bool undefined(struct unit_fault *fault, const char *text)
+{
+    fault->kind = UNIT_FAULT_UNDEFINED;
+    fault->pc = 0;
+    fault->address = 0;
+    snprintf(fault->text, sizeof fault->text, "%s", text);
+    return false;
+}
+
+struct amx_decoded *amx_core_decode(struct amx_core *core, unsigned op, uint64_t operand)
+{
+    /* Multiplicative hashing (Knuth): register and mask fields sit anywhere in the operand. */
+    const uint64_t hash = (operand ^ (uint64_t)op << 59) * UINT64_C(0x9e3779b97f4a7c15);
+    struct amx_decoded *d = &core->decoded[hash >> 57];
+    if (!d->filled || d->operand != operand || d->op != op)
+        amx_decode(d, op, operand, core->gen);
+    return d;
+}
+_Static_assert(AMX_DECODE_ENTRIES == 1 << (64 - 57), "the hash keeps as many bits as the cache has entries");
+
+/* --- set and clr --- */
+
+static void clear_registers(struct amx_core *core)
+{
+    memset(core->queued, 0, sizeof core->queued); /* what was held back would be overwritten */
+    amx_core_settle(core);
+    memset(core->x_bytes, 0, AMX_POOL_BYTES);
+    memset(core->y_bytes, 0, AMX_POOL_BYTES);
+    memset(core->z, 0, sizeof core->z);
+}
+
+static amx_handler *const reference_handlers[AMX_OP_COUNT];
+static amx_handler *const disabled_handlers[AMX_OP_COUNT];
+
+/* The one test of "enabled" is which handlers are installed. */
+static void enable(struct amx_core *core, bool on)
+{
+    amx_handler *const *active = core->kernels ? amx_fast_handlers : reference_handlers;
+    core->enabled = on;
+    core->handlers = on ? active : disabled_handlers;
+}
+
+static bool execute_setclr(struct amx_core *core, uint64_t immediate, struct unit_fault *fault)
+{
+    if (immediate > 1) {
+        char text[80];
+        snprintf(text, sizeof text, "AMX instruction 17 has no immediate %u (0 = set, 1 = clr)",
+                 (unsigned)(immediate & 31));
+        return undefined(fault, text);
+    }
+    if (immediate == 0 && core->enabled)
+        return undefined(fault, "set while AMX is already enabled");
+    if (immediate == 1 && !core->enabled)
+        return undefined(fault, "clr while AMX is not enabled: set must come first");
+    if (immediate == 0)
+        clear_registers(core);
+    else
+        amx_queue_finish(core);
+    enable(core, immediate == 0);
+    return true;
+}
+
+bool amx_core_setclr(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    (void)op;
+    return execute_setclr(core, operand, fault);
+}
+
+static bool handle_disabled(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    (void)core;
+    char text[80];
+    snprintf(text, sizeof text, "%s while AMX is not enabled: set must come first", amx_op_name(op, operand));
+    return undefined(fault, text);
+}
+
+static amx_handler *const disabled_handlers[AMX_OP_COUNT] = {
+    [0 ... AMX_SETCLR - 1] = handle_disabled,
+    [AMX_SETCLR] = amx_core_setclr,
+    [AMX_SETCLR + 1 ... AMX_OP_COUNT - 1] = handle_disabled,
+};
+
+/* --- the reference path: one instruction at a time on settled pools --- */
+
+static bool reference_transfer(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    struct amx_transfer transfer;
+    if (!amx_transfer_prepare(&transfer, core->space, op, operand, core->gen, fault))
+        return false;
+    const struct amx_regs regs = amx_core_regs(core);
+    amx_transfer_run(&transfer, &regs, op, operand);
+    return true;
+}
+
+static bool reference_compute(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    (void)fault;
+    const struct amx_decoded *d = amx_core_decode(core, op, operand);
+    const struct amx_regs regs = amx_core_regs(core);
+    if (d->run)
+        d->run(&regs, d);
+    return true;
+}
+
+static amx_handler *const reference_handlers[AMX_OP_COUNT] = {
+    [AMX_LDX ... AMX_STZI] = reference_transfer,
+    [AMX_EXTRX ... AMX_FMS16] = reference_compute,
+    [AMX_SETCLR] = amx_core_setclr,
+    [AMX_VECINT ... AMX_GENLUT] = reference_compute,
+};
+
+/* --- interface --- */
+
+static const struct amx_kernel_set *kernels_of(enum amx_path path)
+{
+    switch (path) {
+    case AMX_PATH_FAST: return amx_kernel_set_best();
+    case AMX_PATH_PORTABLE: return amx_kernel_set_portable();
+    default: return NULL;
+    }
+}
+
+static struct amx_core *create(enum amx_gen gen, struct mem_space *space, const struct amx_kernel_set *kernels)
+{
+    struct amx_core *core = aligned_alloc(64, sizeof *core);
+    if (!core)
+        return NULL;
+    memset(core, 0, sizeof *core);
+    core->gen = gen;
+    core->space = space;
+    core->kernels = kernels;
+    core->x.bytes = core->x_bytes;
+    core->y.bytes = core->y_bytes;
+    for (unsigned n = 0; n < 8; n++)
+        core->x.slot[n] = core->y.slot[n] = n * AMX_ROW_BYTES;
+    core->x.next = core->y.next = AMX_POOL_BYTES;
+    for (unsigned op = 0; op < AMX_OP_COUNT; op++)
+        core->shape[op].operand = 1; /* with no fixed bits, no operand agrees */
+    enable(core, false);
+    return core;
+}
+
+struct amx_core *amx_core_create(enum amx_gen gen, struct mem_space *space, enum amx_path path)
+{
+    return create(gen, space, kernels_of(path));
+}
+
+struct amx_core *amx_core_create_named(enum amx_gen gen, struct mem_space *space, const char *kernel_set)
+{
+    const struct amx_kernel_set *kernels = amx_kernel_set_named(kernel_set);
+    return kernels ? create(gen, space, kernels) : NULL;
+}
+
+void amx_core_free(struct amx_core *core)
+{
+    free(core);
+}
+
+bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    if (__builtin_expect(op < AMX_OP_COUNT, 1))
+        return core->handlers[op](core, op, operand, fault);
+    char text[80];
+    snprintf(text, sizeof text, "AMX instruction %u does not exist (0..%u do)", op, AMX_OP_COUNT - 1);
+    return undefined(fault, text);
+}
+
+bool amx_core_enabled(const struct amx_core *core)
+{
+    return core->enabled;
+}
+
+void amx_core_finish(struct amx_core *core)
+{
+    amx_core_settle(core);
+}
+
+void amx_core_read_state(struct amx_core *core, struct amx_state *out)
+{
+    amx_core_settle(core);
+    memcpy(out->x, core->x_bytes, sizeof out->x);
+    memcpy(out->y, core->y_bytes, sizeof out->y);
+    memcpy(out->z, core->z, sizeof out->z);
+}
+
+void amx_core_write_state(struct amx_core *core, const struct amx_state *in)
+{
+    clear_registers(core);
+    memcpy(core->x_bytes, in->x, sizeof in->x);
+    memcpy(core->y_bytes, in->y, sizeof in->y);
+    memcpy(core->z, in->z, sizeof in->z);
+    enable(core, true);
+}
+
+const char *amx_core_path_name(const struct amx_core *core)
+{
+    return core->kernels ? core->kernels->name : "reference";
+}

@@ -1,0 +1,243 @@
+/* Outer products on the fast path that are not quite plain: their operands are put together in fresh slots (offsets,
+ * lookups, shuffles, sign changes), and masked ones run on a copy whose disabled elements are put back. */
+#include "units/amx/amx_core_state.h"
+
+static enum amx_outer float_kind(const struct amx_decoded *d)
+{
+    if (d->alu > AMX_ALU_NEG_MUL)
+        return AMX_OUTER_NONE;
+    switch (d->in_fp) {
+    case AMX_FP_F64: return AMX_OUTER_F64;
+    case AMX_FP_F32: return AMX_OUTER_F32;
+    case AMX_FP_F16: return d->z_fp == AMX_FP_F32 ? AMX_OUTER_F16_F32 : AMX_OUTER_F16;
+    default: return d->z_fp == AMX_FP_F32 ? AMX_OUTER_BF16_F32 : AMX_OUTER_BF16;
+    }
+}
+
+static enum amx_outer mac16_kind(const struct amx_decoded *d, unsigned *flags)
+{
+    if (d->shift != 0 || d->skip_x || d->skip_y)
+        return AMX_OUTER_NONE;
+    *flags = (d->x.low_part ? AMX_X_LOW_BYTE : 0) | (d->y.low_part ? AMX_Y_LOW_BYTE : 0);
+    return d->z_bytes == 4 ? AMX_OUTER_I16_I32 : AMX_OUTER_I16;
+}
+
+static enum amx_outer matint_kind(const struct amx_decoded *d, unsigned *flags)
+{
+    if (d->shift != 0)
+        return AMX_OUTER_NONE;
+    if (d->alu == AMX_INT_BYTES) {
+        if (d->y.bytes != 1)
+            return AMX_OUTER_NONE;
+        *flags = (d->x.is_signed ? AMX_X_SIGNED : 0) | (d->y.is_signed ? AMX_Y_SIGNED : 0);
+        return d->z_bytes == 4 ? AMX_OUTER_I8_I32 : AMX_OUTER_I8_I16;
+    }
+    if (d->alu != AMX_INT_ADD_MUL)
+        return AMX_OUTER_NONE;
+    if (d->z_bytes == 2)
+        return AMX_OUTER_I16; /* modulo 2^16 the signs make no difference */
+    return d->x.is_signed && d->y.is_signed ? AMX_OUTER_I16_I32 : AMX_OUTER_NONE;
+}
+
+enum amx_outer amx_outer_kind(const struct amx_decoded *d, unsigned *flags)
+{
+    *flags = 0;
+    if (d->vector || d->write_zero)
+        return AMX_OUTER_NONE;
+    switch (d->op) {
+    case AMX_MAC16: return mac16_kind(d, flags);
+    case AMX_MATINT: return matint_kind(d, flags);
+    default: return float_kind(d);
+    }
+}
+
+unsigned amx_outer_accumulators(enum amx_outer kind)
+{
+    switch (kind) {
+    case AMX_OUTER_F64: return 8;
+    case AMX_OUTER_F32: return 4;
+    case AMX_OUTER_F16:
+    case AMX_OUTER_BF16:
+    case AMX_OUTER_I16: return 2;
+    default: return 1;
+    }
+}
+
+static bool is_float(const struct amx_decoded *d)
+{
+    return d->op != AMX_MAC16 && d->op != AMX_MATINT;
+}
+
+static bool unmasked(const struct amx_decoded *d)
+{
+    return d->x_mask == amx_all_lanes(AMX_ROW_BYTES / d->x.bytes) &&
+           d->y_mask == amx_all_lanes(AMX_ROW_BYTES / d->y.bytes);
+}
+
+static bool replaces_z(const struct amx_decoded *d)
+{
+    return is_float(d) ? d->alu == AMX_ALU_MUL || d->alu == AMX_ALU_NEG_MUL : d->keep_z_out;
+}
+
+static bool negates_x(const struct amx_decoded *d)
+{
+    return is_float(d) && (d->alu == AMX_ALU_FMS || d->alu == AMX_ALU_NEG_MUL);
+}
+
+/* True when lanes are one whole register as it lies; `widened` inputs of fma32 are not, integer kinds widen
+ * themselves. */
+static bool is_whole_register(const struct amx_decoded *d, const struct amx_input *in)
+{
+    const bool widened = in->low_part && is_float(d);
+    return in->offset % AMX_ROW_BYTES == 0 && in->index_bits == 0 && in->shuffle == 0 && !in->zero && !widened;
+}
+
+bool amx_outer_is_plain(const struct amx_decoded *d)
+{
+    return unmasked(d) && !replaces_z(d) && !negates_x(d) && is_whole_register(d, &d->x) &&
+           is_whole_register(d, &d->y);
+}
+
+/* --- operands --- */
+
+/* A circular span of renamed registers. */
+static void fetch_renamed(const struct amx_ring *ring, unsigned offset, uint8_t out[AMX_ROW_BYTES])
+{
+    const unsigned n = offset / AMX_ROW_BYTES % 8, inside = offset % AMX_ROW_BYTES;
+    memcpy(out, ring->bytes + ring->slot[n] + inside, AMX_ROW_BYTES - inside);
+    memcpy(out + AMX_ROW_BYTES - inside, ring->bytes + ring->slot[(n + 1) % 8], inside);
+}
+
+static void widen_low_halves(uint8_t lanes[AMX_ROW_BYTES])
+{
+    for (unsigned k = 0; k < AMX_ROW_BYTES; k += 4)
+        amx_store_lane(lanes + k, amx_fp_widen(AMX_FP_F16, (uint16_t)amx_load_lane(lanes + k, 2)), 4);
+}
+
+/* Byte k of a lane's sign bit pattern, to be exclusive-ored into every lane. */
+static void flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes)
+{
+    for (unsigned k = bytes - 1; k < AMX_ROW_BYTES; k += bytes)
+        lanes[k] ^= 0x80;
+}
+
+/* Writes the lanes of one operand to a fresh slot. */
+static uint32_t prepare_operand(struct amx_core *core, struct amx_ring *ring, const struct amx_decoded *d,
+                                const struct amx_input *in)
+{
+    const uint32_t slot = amx_ring_take(core, ring, 1);
+    uint8_t *lanes = ring->bytes + slot;
+    if (in->zero) {
+        memset(lanes, 0, AMX_ROW_BYTES);
+        return slot;
+    }
+    fetch_renamed(ring, in->offset, lanes);
+    if (in->index_bits)
+        amx_lookup(lanes, ring->bytes + ring->slot[in->table], in->index_bits, in->bytes);
+    amx_shuffle(lanes, in->shuffle, in->bytes);
+    if (in->low_part && is_float(d))
+        widen_low_halves(lanes);
+    return slot;
+}
+
+static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_decoded *d)
+{
+    /* Room in both rings first: settling in between would hand out the first slot again. */
+    if (core->x.next == AMX_RING_BYTES || core->y.next == AMX_RING_BYTES)
+        amx_core_settle(core);
+    struct amx_pair pair = {core->x.slot[d->x.offset / AMX_ROW_BYTES], core->y.slot[d->y.offset / AMX_ROW_BYTES]};
+    if (!is_whole_register(d, &d->x) || negates_x(d)) {
+        pair.x = prepare_operand(core, &core->x, d, &d->x);
+        if (negates_x(d))
+            flip_signs(core->x.bytes + pair.x, d->x.bytes);
+    }
+    if (!is_whole_register(d, &d->y))
+        pair.y = prepare_operand(core, &core->y, d, &d->y);
+    return pair;
+}
+
+/* --- accumulators --- */
+
+/* What makes z + x*y equal x*y in every bit: -0 for floating point, 0 for integers. */
+static void clear_accumulator(struct amx_core *core, const struct amx_decoded *d, unsigned accumulators, unsigned a)
+{
+    uint8_t row[AMX_ROW_BYTES] = {0};
+    if (is_float(d))
+        flip_signs(row, d->z_bytes);
+    for (unsigned r = a; r < 64; r += accumulators)
+        memcpy(core->z[r], row, sizeof row);
+}
+
+typedef uint64_t row_words __attribute__((vector_size(AMX_ROW_BYTES)));
+
+/* Bytes that the X mask enables in rows that hold every `parts`-th x lane from `part` on. */
+static row_words column_bytes(const struct amx_decoded *d, unsigned parts, unsigned part)
+{
+    uint8_t bytes[AMX_ROW_BYTES] = {0};
+    for (unsigned e = 0; e < AMX_ROW_BYTES / d->z_bytes; e++)
+        if (d->x_mask >> (e * parts + part) & 1)
+            memset(bytes + e * d->z_bytes, 0xff, d->z_bytes);
+    row_words words;
+    memcpy(&words, bytes, sizeof words);
+    return words;
+}
+
+static void put_back(uint8_t now[AMX_ROW_BYTES], const uint8_t before[AMX_ROW_BYTES], row_words enabled)
+{
+    row_words a, b;
+    memcpy(&a, now, sizeof a);
+    memcpy(&b, before, sizeof b);
+    a = (a & enabled) | (b & ~enabled);
+    memcpy(now, &a, sizeof a);
+}
+
+/* Restores the elements of accumulator a that the masks disable. */
+static void restore_disabled(struct amx_core *core, const struct amx_decoded *d, const uint8_t (*before)[AMX_ROW_BYTES],
+                             unsigned accumulators, unsigned a)
+{
+    const unsigned parts = d->z_bytes / d->x.bytes; /* Z rows per y lane when Z lanes are wider */
+    row_words enabled[4];
+    for (unsigned part = 0; part < parts; part++)
+        enabled[part] = column_bytes(d, parts, part);
+    for (unsigned r = a; r < 64; r += accumulators) {
+        const unsigned j = r / (parts == 1 ? accumulators : parts);
+        const unsigned y_lane = d->x.bytes == 1 ? j * parts : j; /* of bytes only every parts-th is used */
+        if (d->y_mask >> y_lane & 1)
+            put_back(core->z[r], before[r], enabled[r % parts]);
+        else
+            memcpy(core->z[r], before[r], AMX_ROW_BYTES);
+    }
+}
+
+static void run_masked(struct amx_core *core, const struct amx_decoded *d, enum amx_outer kind, unsigned flags, unsigned a,
+                       struct amx_pair pair)
+{
+    const unsigned accumulators = amx_outer_accumulators(kind);
+    uint8_t before[64][AMX_ROW_BYTES];
+    amx_queue_run(core, a);
+    for (unsigned r = a; r < 64; r += accumulators)
+        memcpy(before[r], core->z[r], AMX_ROW_BYTES);
+    if (replaces_z(d))
+        clear_accumulator(core, d, accumulators, a);
+    const struct amx_batch batch = {core->x_bytes, core->y_bytes, &pair, 1, flags};
+    core->kernels->outer[kind](core->z, a, &batch);
+    restore_disabled(core, d, (const uint8_t (*)[AMX_ROW_BYTES])before, accumulators, a);
+}
+
+void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum amx_outer kind, unsigned flags)
+{
+    const unsigned accumulators = amx_outer_accumulators(kind);
+    const unsigned a = d->z_row & (accumulators - 1);
+    const struct amx_pair pair = prepare_pair(core, d);
+    if (!unmasked(d)) {
+        run_masked(core, d, kind, flags, a, pair);
+        return;
+    }
+    if (replaces_z(d)) {
+        core->queued[a] = 0; /* nothing else has read what was queued */
+        clear_accumulator(core, d, accumulators, a);
+    }
+    core->queue[a][core->queued[a]++] = pair;
+    if (core->queued[a] == AMX_QUEUE_LIMIT)
+        amx_queue_run(core, a);
+}

@@ -1,0 +1,100 @@
+/* Inside of struct amx_core, shared by the amx_core*.c files only.
+ *
+ * X and Y are renamed: each pool is a ring of 64-byte slots, and x_slot[n] says which slot holds register n. A load
+ * writes a fresh slot at once, so that memory is read in program order, while queued outer products keep pointing to
+ * the slots they were issued with. Slots 0..7 of a ring, taken as 512 bytes, are the architectural pool whenever
+ * x_slot[n] == n for all n ("settled"); the plain implementation runs on settled pools only.
+ */
+#ifndef ORCHARD_UNITS_AMX_CORE_STATE_H
+#define ORCHARD_UNITS_AMX_CORE_STATE_H
+
+#include "units/amx/amx_core.h"
+#include "units/amx/amx_exec_decode.h"
+#include "units/amx/amx_exec_ldst.h"
+#include "units/amx/amx_kernel_set.h"
+
+#define AMX_RING_SLOTS     256
+#define AMX_RING_BYTES     (AMX_RING_SLOTS * AMX_ROW_BYTES)
+#define AMX_QUEUE_LIMIT    64 /* outer products of one accumulator that wait; one batch */
+#define AMX_ACCUMULATORS   8
+#define AMX_DECODE_ENTRIES 128 /* a power of two */
+
+typedef bool amx_handler(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault);
+
+/* What queued work has in common: kind of outer product and flags in one number. 0 = none. */
+static inline uint32_t amx_outer_key(enum amx_outer kind, unsigned flags)
+{
+    return (uint32_t)kind | flags << 8;
+}
+
+/* The operand of the last plain outer product of one op, without its register numbers: an operand that agrees in
+ * these bits needs no decoding. */
+struct amx_shape {
+    uint64_t operand;
+    uint64_t fixed_bits;
+    uint32_t key; /* 0 = nothing known yet */
+    uint32_t accumulator_mask;
+};
+
+struct amx_ring {
+    uint32_t slot[8]; /* byte offset of each register */
+    uint32_t next;    /* byte offset of the next free slot */
+    uint8_t *bytes;
+};
+
+struct amx_core {
+    amx_handler *const *handlers; /* one per op: disabled, fast or reference */
+    struct amx_ring x, y;
+    uint32_t pending_key;
+    uint8_t queued[AMX_ACCUMULATORS];
+    const struct amx_kernel_set *kernels; /* NULL on the reference path */
+    struct amx_shape shape[AMX_OP_COUNT];
+    struct amx_pair queue[AMX_ACCUMULATORS][AMX_QUEUE_LIMIT];
+    struct mem_space *space;
+    enum amx_gen gen;
+    enum amx_path path;
+    bool enabled;
+    struct amx_decoded decoded[AMX_DECODE_ENTRIES];
+    _Alignas(64) uint8_t x_bytes[AMX_RING_BYTES];
+    _Alignas(64) uint8_t y_bytes[AMX_RING_BYTES];
+    _Alignas(64) uint8_t z[64][AMX_ROW_BYTES];
+};
+
+static inline struct amx_regs amx_core_regs(struct amx_core *core)
+{
+    return (struct amx_regs){.x = core->x_bytes, .y = core->y_bytes, .z = core->z};
+}
+
+/* amx_core_queue.c */
+void amx_queue_run(struct amx_core *core, unsigned accumulator); /* one accumulator */
+void amx_queue_finish(struct amx_core *core);                    /* all: Z is current afterwards */
+void amx_core_settle(struct amx_core *core);                     /* ... and both pools lie in slots 0..7 */
+/* `count` consecutive free slots; may settle first, which frees all slots but 0..7. Returns the byte offset of the
+ * first. A new slot counts as free again after the next call unless a register or the queue names it. */
+static inline uint32_t amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
+{
+    if (__builtin_expect(ring->next + count * AMX_ROW_BYTES > AMX_RING_BYTES, 0))
+        amx_core_settle(core);
+    const uint32_t first = ring->next;
+    ring->next += count * AMX_ROW_BYTES;
+    return first;
+}
+
+/* amx_core_outer.c */
+/* Which fast kind the instruction belongs to, whatever its masks and operand fetch. */
+enum amx_outer amx_outer_kind(const struct amx_decoded *d, unsigned *flags);
+/* True when it is plain: no masks, whole aligned registers, z + x*y. */
+bool amx_outer_is_plain(const struct amx_decoded *d);
+/* Number of accumulators of a kind: Z row j*A + a belongs to accumulator a. */
+unsigned amx_outer_accumulators(enum amx_outer kind);
+/* Executes d, which has a kind with a kernel, by preparing its operands and queueing or running it alone. */
+void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum amx_outer kind, unsigned flags);
+
+/* amx_core.c */
+amx_handler amx_core_setclr;
+struct amx_decoded *amx_core_decode(struct amx_core *core, unsigned op, uint64_t operand);
+
+/* amx_core_fast.c */
+extern amx_handler *const amx_fast_handlers[AMX_OP_COUNT];
+
+#endif

@@ -1,0 +1,2 @@
+#include "units/amx/amx_kernel_sets.h"
+const struct amx_kernel_set amx_kernels_avx512 = {.name = "avx512"};

@@ -1,0 +1,60 @@
+/* Fast kernels for plain outer products: one set per host instruction set, chosen when a core is created.
+ *
+ * A kernel applies a batch of outer products to one accumulator, in order, with Z held in host registers. "Plain"
+ * means: every lane enabled, Z included, lanes taken as they lie. A NaN in Z stays NaN through every following
+ * fused multiply-add, so it is enough to replace NaN results by the default NaN once, at the end of a batch.
+ */
+#ifndef ORCHARD_UNITS_AMX_KERNEL_SET_H
+#define ORCHARD_UNITS_AMX_KERNEL_SET_H
+
+#include <stdint.h>
+
+enum amx_outer {
+    AMX_OUTER_NONE,
+    AMX_OUTER_F64,
+    AMX_OUTER_F32,
+    AMX_OUTER_F16,      /* f16 x f16 -> f16 */
+    AMX_OUTER_F16_F32,
+    AMX_OUTER_BF16,     /* bf16 x bf16 -> bf16, one rounding */
+    AMX_OUTER_BF16_F32,
+    AMX_OUTER_I16,      /* 16 x 16 -> 16, modulo 2^16 */
+    AMX_OUTER_I16_I32,  /* signed 16 x signed 16 -> 32, modulo 2^32 */
+    AMX_OUTER_I8_I16,   /* matint ALU 8 */
+    AMX_OUTER_I8_I32,
+    AMX_OUTER_COUNT
+};
+
+/* How integer kernels read their lanes. */
+enum amx_outer_flag {
+    AMX_X_SIGNED = 1, AMX_Y_SIGNED = 2, /* 8-bit kinds */
+    AMX_X_LOW_BYTE = 4, AMX_Y_LOW_BYTE = 8 /* 16-bit kinds: the signed low byte of each lane */
+};
+
+/* Byte offsets of one outer product's operands from the batch's x and y. */
+struct amx_pair {
+    uint32_t x, y;
+};
+
+struct amx_batch {
+    const uint8_t *x, *y; /* 64-byte aligned, as are the offsets */
+    const struct amx_pair *pairs;
+    unsigned count;       /* at least 1 */
+    unsigned flags;       /* enum amx_outer_flag */
+};
+
+/* z = 64 rows of 64 bytes, 64-byte aligned. The accumulator consists of the rows j*A + accumulator, A = the
+ * number of accumulators of the kind (8, 4, 2 or 1). */
+typedef void amx_outer_kernel(uint8_t (*z)[64], unsigned accumulator, const struct amx_batch *batch);
+
+struct amx_kernel_set {
+    const char *name;
+    amx_outer_kernel *outer[AMX_OUTER_COUNT]; /* NULL: no fast kernel, the plain implementation runs */
+};
+
+/* The best set of this host; the portable one runs everywhere. */
+const struct amx_kernel_set *amx_kernel_set_best(void);
+const struct amx_kernel_set *amx_kernel_set_portable(void);
+/* The set with that name if this host can run it, NULL otherwise (tests and benchmarks compare sets). */
+const struct amx_kernel_set *amx_kernel_set_named(const char *name);
+
+#endif
