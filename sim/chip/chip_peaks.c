@@ -1,0 +1,155 @@
+#include "sim/chip/chip_peaks.h"
+#include "sim/chip/chip_units.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure,
+                             double value, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure,
+                             double value, const char *format, ...)
+{
+    if (out->count == CHIP_PEAKS_MAX)
+        return NULL;
+    struct chip_peak *peak = &out->peak[out->count++];
+    *peak = (struct chip_peak){
+        .unit = unit, .precision = precision, .measure = measure, .value = value, .supported = value > 0};
+    va_list args;
+    va_start(args, format);
+    vsnprintf(peak->formula, sizeof peak->formula, format, args);
+    va_end(args);
+    return peak;
+}
+
+/* Sum over the clusters of one kind of (cores or blocks) x clock, all cores of the cluster busy. */
+struct busy {
+    double core_ghz, block_ghz;
+    unsigned cores, blocks;
+};
+
+static bool busy_clusters(const struct chip *chip, enum chip_core kind, struct busy *busy)
+{
+    struct chip_clusters clusters;
+    struct orch_error unused;
+    *busy = (struct busy){0};
+    if (!chip_clusters(chip, &clusters, &unused))
+        return false;
+    for (unsigned i = 0; i < clusters.count; i++) {
+        const struct chip_cluster *c = &clusters.cluster[i];
+        double core = 0, block = 0;
+        if (c->kind != kind)
+            continue;
+        if (!chip_cpu_clock_ghz(chip, kind, c->cores, &core, &unused))
+            return false;
+        busy->core_ghz += c->cores * core;
+        busy->cores += c->cores;
+        if (c->has_amx && chip_amx_clock_ghz(chip, kind, c->cores, &block, &unused)) {
+            busy->block_ghz += block;
+            busy->blocks++;
+        }
+    }
+    return true;
+}
+
+/* Lanes of a SIMD register; sdot and udot do four i8 products per 32-bit lane. */
+static void cpu_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    static const struct {
+        const char *precision, *measure;
+        unsigned bits_per_mac;
+    } types[] = {{"f64", "FLOPS", 64}, {"f32", "FLOPS", 32}, {"f16", "FLOPS", 16}, {"i8 (sdot)", "OPS", 8}};
+    struct busy p, e;
+    double width, p_fma, e_fma;
+    struct orch_error unused;
+    if (!busy_clusters(chip, CHIP_P_CORE, &p) || !busy_clusters(chip, CHIP_E_CORE, &e) ||
+        !chip_number(chip, "neon_width_bits", &width, &unused) ||
+        !chip_number(chip, "neon_fma_per_cycle_p", &p_fma, &unused) ||
+        !chip_number(chip, "neon_fma_per_cycle_e", &e_fma, &unused))
+        return;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        const double lanes = width / types[i].bits_per_mac;
+        add(out, "cpu", types[i].precision, types[i].measure, 2e9 * lanes * (p_fma * p.core_ghz + e_fma * e.core_ghz),
+            "2 x %g lanes x (%g FMA x %u P x %.3f GHz + %g FMA x %u E x %.3f GHz)", lanes, p_fma, p.cores,
+            p.core_ghz / p.cores, e_fma, e.cores, e.core_ghz / e.cores);
+    }
+}
+
+static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    static const struct {
+        const char *precision, *measure, *field;
+        double macs; /* of one full matrix instruction */
+        enum amx_gen first;
+    } types[] = {{"f64", "FLOPS", "array_f64_cycles", 64, AMX_GEN_M1},
+                 {"f32", "FLOPS", "array_f32_cycles", 256, AMX_GEN_M1},
+                 {"f16", "FLOPS", "array_f16_cycles", 1024, AMX_GEN_M1},
+                 {"f16 -> f32", "FLOPS", "array_f16_f32_cycles", 1024, AMX_GEN_M1},
+                 {"bf16", "FLOPS", "array_f16_cycles", 1024, AMX_GEN_M2},
+                 {"bf16 -> f32", "FLOPS", "array_f16_f32_cycles", 1024, AMX_GEN_M2},
+                 {"i8 -> i16", "OPS", "array_i8_i16_cycles", 1024, AMX_GEN_M1},
+                 {"i16, i8 -> i32", "OPS", "array_i16_cycles", 1024, AMX_GEN_M1}};
+    struct busy p, e;
+    enum amx_gen gen;
+    struct orch_error unused;
+    if (!chip_amx_gen(chip, &gen, &unused) || !busy_clusters(chip, CHIP_P_CORE, &p) ||
+        !busy_clusters(chip, CHIP_E_CORE, &e) || p.blocks == 0)
+        return;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        char key[64], key_e[64];
+        double cycles, cycles_e;
+        snprintf(key, sizeof key, "amx.%s", types[i].field);
+        snprintf(key_e, sizeof key_e, "amx_e.%s", types[i].field);
+        if (gen < types[i].first) {
+            add(out, "amx", types[i].precision, types[i].measure, 0, "from M2 on");
+        } else if (chip_number(chip, key, &cycles, &unused) && chip_number(chip, key_e, &cycles_e, &unused) &&
+                   cycles > 0 && cycles_e > 0) {
+            const double e_clock = e.blocks ? e.block_ghz / e.blocks : 0;
+            add(out, "amx", types[i].precision, types[i].measure,
+                2e9 * types[i].macs * (p.block_ghz / cycles + e.block_ghz / cycles_e),
+                "2 x %g MAC x (%u P blocks x %.3f GHz / %g cycles + %u E blocks x %.3f GHz / %g cycles)",
+                types[i].macs, p.blocks, p.block_ghz / p.blocks, cycles, e.blocks, e_clock, cycles_e);
+        }
+    }
+}
+
+static void gpu_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    static const struct {
+        const char *precision, *key, *measure;
+    } types[] = {{"f32", "gpu_f32_flop_per_cycle_per_core", "FLOPS"},
+                 {"f16", "gpu_f16_flop_per_cycle_per_core", "FLOPS"},
+                 {"i32 (add)", "gpu_int32_add_per_cycle_per_core", "OPS"}};
+    double cores, mhz, rate;
+    struct orch_error unused;
+    if (!chip_number(chip, "gpu_cores", &cores, &unused) || !chip_number(chip, "gpu_max_mhz", &mhz, &unused))
+        return;
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (chip_number(chip, types[i].key, &rate, &unused))
+            add(out, "gpu", types[i].precision, types[i].measure, cores * mhz * 1e6 * rate,
+                "%g cores x %g per cycle x %g MHz", cores, rate, mhz);
+    add(out, "gpu", "f64", "FLOPS", 0, "no f64 arithmetic");
+}
+
+static void other_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    double tops, gbps, share;
+    struct orch_error unused;
+    if (chip_number(chip, "ane_tops", &tops, &unused))
+        add(out, "ane", "f16", "OPS", tops * 1e12, "advertised %g TOPS (M4: of i8)", tops);
+    add(out, "ane", "f32", "FLOPS", 0, "no f32 arithmetic");
+    if (!chip_number(chip, "memory_peak_GBps", &gbps, &unused))
+        return;
+    add(out, "dram", "", "B/s", gbps * 1e9, "nominal: bus width x transfer rate");
+    if (chip_number(chip, "dram.efficiency_stream", &share, &unused))
+        add(out, "dram", "stream", "B/s", gbps * share * 1e9, "%g GB/s x %g (dram.efficiency_stream)", gbps, share);
+}
+
+void chip_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    out->count = 0;
+    cpu_peaks(chip, out);
+    amx_peaks(chip, out);
+    gpu_peaks(chip, out);
+    other_peaks(chip, out);
+}

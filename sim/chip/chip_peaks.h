@@ -1,0 +1,25 @@
+/* Peaks of a chip's units, computed from its values: what the arithmetic units could do if nothing ever waited. */
+#ifndef ORCHARD_SIM_CHIP_PEAKS_H
+#define ORCHARD_SIM_CHIP_PEAKS_H
+
+#include "sim/chip/chip.h"
+
+struct chip_peak {
+    const char *unit;      /* "cpu", "amx", "gpu", "ane", "dram" */
+    const char *precision; /* "f32", "f16 -> f32" ...; "" for dram */
+    double value;          /* base units: operations per second (a multiply-add is two), bytes per second */
+    const char *measure;   /* "FLOPS", "OPS" or "B/s" */
+    bool supported;        /* false: the unit has no such operation; value is 0 */
+    char formula[160];
+};
+
+enum { CHIP_PEAKS_MAX = 32 };
+struct chip_peaks {
+    struct chip_peak peak[CHIP_PEAKS_MAX];
+    unsigned count;
+};
+
+/* Peaks whose inputs are not known are left out. All cores busy, so at the clocks of full clusters. */
+void chip_peaks(const struct chip *chip, struct chip_peaks *out);
+
+#endif
