@@ -68,7 +68,14 @@ struct amx_effect {
     uint32_t z_rows_written;                          /* popcount of z_write */
 };
 
-/* Depends only on (op, operand without the pointer bits of loads and stores, generation). */
+/* Rules of amx_effect_of where the words above leave room: a register or row counts as read when the result depends on
+ * it, not when a masked or partial write keeps some of its bytes; an operand forced to zero or skipped is not read
+ * and its element is NONE. macs counts one per enabled Z element of every operation that the multiply-accumulate array
+ * computes (products, sums with Z, popcount-accumulate), none for copies, comparisons, ALU 4 shifts and written zeros.
+ * Instructions whose result is "Z unchanged" keep their class and touch nothing. For op 17 the operand is the immediate.
+ * Undefined ops have class NOP. 8-byte lanes of copies have element F64.
+ *
+ * Depends only on (op, operand without the pointer bits of loads and stores, generation). */
 void amx_effect_of(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *effect);
 
 /* Operand bits that are data addresses, not fields: low 56 bits for op 0..7, else 0. */
@@ -76,11 +83,17 @@ uint64_t amx_pointer_mask(unsigned op);
 
 /* Text. amx_disasm_word writes e.g. "fma32 x5" (register form, as in a listing); amx_disasm_operand writes the decoded
  * operand in assembler syntax ("x=64, y=0, z=1, skip_z", only fields that differ from 0); both return the length. */
+/* Lengths count the whole text, as snprintf does. AMX_TEXT_BYTES is enough for any. Operand bits that no field of the
+ * generation names come last as raw=0x..., so that assembling the text gives back all 64 bits. Words that are no AMX
+ * instruction become ".long 0x........", which amx_asm_line accepts. */
+#define AMX_TEXT_BYTES 512
 int amx_disasm_word(uint32_t word, char *text, size_t size);
 int amx_disasm_operand(unsigned op, uint64_t operand, enum amx_gen gen, char *text, size_t size);
 
 /* Assembles one line: "fma32 x5", "set", "clr", or a mnemonic with operand fields ("fma32 {x=64, y=0, z=1}"), which
- * yields op and operand. has_operand tells which. */
+ * yields op and operand. has_operand tells which; with an operand the word's register is 0 and the caller's to choose.
+ * Fields may stand in any order, values are numbers or the names of the table; a comment (; # //) may follow. On
+ * failure error->offset is the column. */
 bool amx_asm_line(const char *line, uint32_t *word, uint64_t *operand, bool *has_operand, struct isa_error *error);
 
 /* The instruction table as Markdown: opnum, mnemonic, operand fields with bit positions, semantics, generation notes. */

@@ -1,0 +1,66 @@
+/* Shared by the amx_effect_*.c files. */
+#ifndef ORCHARD_ISA_AMX_EFFECT_PARTS_H
+#define ORCHARD_ISA_AMX_EFFECT_PARTS_H
+
+#include "isa/amx/amx_mask.h"
+#include "isa/amx/amx_table.h"
+
+static inline uint64_t amx_bit(unsigned n)
+{
+    return UINT64_C(1) << (n & 63);
+}
+
+static inline unsigned amx_count(uint64_t bits)
+{
+    return (unsigned)__builtin_popcountll(bits);
+}
+
+/* Registers of a pool touched by `bytes` (1..64) bytes from a byte offset, circular. */
+static inline uint8_t amx_span(unsigned offset, unsigned bytes)
+{
+    return (uint8_t)(1u << (offset >> 6 & 7) | 1u << ((offset + bytes - 1) >> 6 & 7));
+}
+
+/* Does a 9-bit mask ask for this side effect? */
+static inline bool amx_mask_is(unsigned mode, unsigned n, enum amx_mask_special special)
+{
+    return mode == 0 && n == (unsigned)special;
+}
+
+/* Integer element of so many bytes. */
+static inline enum amx_element amx_integer(unsigned bytes)
+{
+    return bytes == 1 ? AMX_E_I8 : bytes == 2 ? AMX_E_I16 : AMX_E_I32;
+}
+
+/* Z rows of an outer product with lanes of `lane_bytes` on both axes and Z elements of z_bytes: same size, or 16-bit
+ * lanes with interleaved pairs of 32-bit Z rows. Lane sets of x and y; z picks the accumulator. */
+uint64_t amx_matrix_rows(uint64_t x_lanes, uint64_t y_lanes, unsigned lane_bytes, unsigned z_bytes, unsigned z);
+
+void amx_effect_fma(unsigned op, uint64_t operand, struct amx_effect *e);
+void amx_effect_vec(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
+void amx_effect_mat(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
+void amx_effect_extract(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
+void amx_effect_genlut(uint64_t operand, enum amx_gen gen, struct amx_effect *e);
+
+/* What vecint, vecfp, matint and matfp have in common: where their operands come from. */
+struct amx_vm {
+    unsigned offset[2];     /* of x, y */
+    bool indexed;
+    unsigned indexed_pool;  /* 0 X, 1 Y */
+    unsigned index_bits, table;
+    unsigned alu;
+};
+/* False when the instruction does nothing because of operand bits 54..56. */
+bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm);
+/* Registers read for operand `pool` (0 X, 1 Y) with lanes of so many bytes at a byte offset. */
+uint8_t amx_vm_registers(const struct amx_vm *vm, unsigned pool, unsigned offset, unsigned lane_bytes);
+
+/* Lane formats of vecfp and matfp. */
+struct amx_fp_lanes {
+    enum amx_element in, out;
+    unsigned in_bytes, out_bytes;
+};
+struct amx_fp_lanes amx_fp_lanes_of(unsigned mode, enum amx_gen gen);
+
+#endif
