@@ -130,6 +130,16 @@ $(O)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) -c $< -o $@
 
+# Results carry a hash of the code that made them; tests and the command line do not count.
+MODEL_HASH := $(shell find isa units power sim/chip sim/engine sim/kernel sim/run sim/soc -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+$(O)/sim/run/run_version.o: CFLAGS_ALL += -DORCHARD_MODEL_HASH='"$(MODEL_HASH)"'
+$(O)/sim/run/run_version.o: $(O)/model_hash
+$(O)/model_hash: FORCE
+	@mkdir -p $(@D)
+	@echo $(MODEL_HASH) | cmp -s - $@ || echo $(MODEL_HASH) > $@
+.PHONY: FORCE
+FORCE:
+
 $(O)/liborchard.a: $(LIB_OBJ)
 	@rm -f $@
 	ar rcs $@ $^

@@ -1,0 +1,51 @@
+/* `orchard run` as a library: one workload on one chip, from its name to its result.
+ *
+ * run_prepare recognises the workload and fills the event that decides the answer (its hash finds an equal earlier run);
+ * run_execute simulates it and emits the event stream; both are deterministic.
+ */
+#ifndef ORCHARD_SIM_RUN_H
+#define ORCHARD_SIM_RUN_H
+
+#include "sim/chip/chip.h"
+#include "sim/event.h"
+#include "sim/run_result.h"
+#include "sim/soc/soc.h"
+
+#include <stdio.h>
+
+enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
+
+struct run_request {
+    const struct chip *chip;
+    const char *workload;          /* KERNEL:SHAPE or a file */
+    const char *unit;              /* cpu, amx, auto; NULL = auto */
+    const char *precision;         /* NULL = the workload's own, else f32 */
+    const char *detail;            /* instr, auto; NULL = auto */
+    enum run_mode mode;
+    unsigned cores;                /* copies of a CPU program; 0 = 1 */
+    enum soc_core_choice core_choice;
+    const char *entry;             /* function of a program; NULL = its start */
+    const char *const *args;       /* of a program */
+    size_t arg_count;
+    const char *output_folder;     /* where outputs go as .npy; NULL = nowhere */
+    const char *home;              /* kernels: "process" or "elf"; NULL = process */
+    const char *programs;          /* folder of the cross-compiled kernels; NULL = beside the build */
+    bool cold;                     /* caches empty; else one untimed warm-up */
+    unsigned repeat;               /* 0 = 1 */
+    uint64_t seed;
+    FILE *program_output;          /* what the simulated program writes; NULL = dropped */
+};
+
+struct run;
+
+/* NULL with *error when the workload is none, does not fit the chip, or cannot be read. The request must outlive the run. */
+struct run *run_prepare(const struct run_request *request, struct orch_error *error);
+void run_free(struct run *run);
+/* What decides the answer; valid as long as the run. */
+const struct event_run_begin *run_begin_event(const struct run *run);
+
+/* Simulates. The result must be initialised. On failure the stream ends with a failed run_end. bus may be NULL. */
+bool run_execute(struct run *run, struct event_bus *bus, uint64_t run_number, struct run_result *result,
+                 struct orch_error *error);
+
+#endif

@@ -1,0 +1,196 @@
+#include "sim/run/run_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static unsigned critical_core(const struct run_measure *m)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < m->core_count; i++)
+        if (soc_core_done_at(m->cores[i]) > soc_core_done_at(m->cores[best]))
+            best = i;
+    return best;
+}
+
+/* The critical core's time by reason. Time in which the core waited for its AMX block, and the block's tail after the core's
+ * last instruction, are charged to the block's own reasons in the proportion in which the block met them. */
+static void split_stalls(struct run_measure *m)
+{
+    const struct soc_core *core = m->cores[critical_core(m)];
+    double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
+    cpu_timing_stalls(core->timing, cpu, &cpu_total);
+    const double cpu_ns = 1 / core->clock_ghz;
+    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, m->end_ns - cpu_timing_done_at(core->timing));
+    if (core->amx)
+        amx_block_stalls(core->amx, core->slot, amx, &block_total);
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        amx_total += i == AMX_STALL_CPU ? 0 : amx[i];
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
+}
+
+void run_measure_finish(struct run_measure *m)
+{
+    soc_take_activity(m->soc, &m->activity);
+    split_stalls(m);
+}
+
+static void reason_name(int reason, char *text, size_t size)
+{
+    if (reason < CPU_STALL_COUNT)
+        snprintf(text, size, "cpu.%s", cpu_stall_name((enum cpu_stall)reason));
+    else
+        snprintf(text, size, "amx.%s", amx_stall_name((enum amx_stall)(reason - CPU_STALL_COUNT)));
+}
+
+/* Parameters that decide how long a reason lasts: for the interval and the list of assumptions. */
+struct reason_key {
+    int reason;
+    const char *key[3];
+};
+#define AMX_REASON(name) (CPU_STALL_COUNT + AMX_STALL_##name)
+static const struct reason_key reason_keys[] = {
+    {AMX_REASON(ARRAY), {"amx.clock_ghz", "amx.array_f32_cycles"}},
+    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.vector_shared_cycles"}},
+    {AMX_REASON(Z_DEPENDENCY), {"amx.clock_ghz", "amx.z_latency_cycles"}},
+    {AMX_REASON(LOAD_DATA), {"amx.load_latency_cycles", "amx.clock_ghz"}},
+    {AMX_REASON(LOAD_PORT), {"amx.load_issue_cycles", "amx.load_bytes_per_cycle", "amx.clock_ghz"}},
+    {AMX_REASON(STORE), {"amx.store_issue_cycles", "amx.store_bytes_per_cycle", "amx.clock_ghz"}},
+    {AMX_REASON(ISSUE), {"amx.issue_per_cycle", "amx.clock_ghz"}},
+    {AMX_REASON(SETCLR), {"amx.set_cycles", "amx.clr_cycles"}},
+    {CPU_STALL_DISPATCH, {"cpu_p.dispatch_width"}},
+    {CPU_STALL_L2, {"mem.l2_p_latency_cycles"}},
+    {CPU_STALL_SLC, {"mem.slc_latency_ns"}},
+    {CPU_STALL_DRAM, {"mem.dram_latency_ns", "mem.dram_efficiency_read"}},
+    {CPU_STALL_BRANCH, {"cpu_p.mispredict_cycles"}},
+};
+
+/* 90 % of a normal distribution lies within 1.645 standard deviations. */
+#define NINETY_PERCENT 1.645
+
+/* Relative standard uncertainty of the time: parameters weighed by the share of time they decide, taken as independent. */
+static double time_uncertainty(const struct run *run, const struct run_measure *m, struct run_result *result)
+{
+    const double total = m->end_ns;
+    double sum = 0;
+    for (size_t i = 0; i < sizeof reason_keys / sizeof reason_keys[0]; i++) {
+        const double share = total > 0 ? m->stalls[reason_keys[i].reason] / total : 0;
+        for (int k = 0; k < 3 && reason_keys[i].key[k] && share >= 0.01; k++) {
+            const struct chip_value *v = chip_value(run->request->chip, reason_keys[i].key[k]);
+            char effect[96];
+            if (!v || !v->known)
+                continue;
+            sum += share * v->uncertainty * share * v->uncertainty;
+            snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * share,
+                     100 * v->uncertainty);
+            run_assumption_add(&result->assumptions, reason_keys[i].key[k], chip_kind_name(v->kind), effect);
+        }
+    }
+    return sqrt(sum);
+}
+
+static bool add_stalls(const struct run_measure *m, struct run_result *result)
+{
+    double sum = 0, largest = -1;
+    bool ok = true;
+    for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
+        sum += m->stalls[i];
+    for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++) {
+        char name[48];
+        if (m->stalls[i] <= 0)
+            continue;
+        reason_name(i, name, sizeof name);
+        ok &= run_values_add(&result->stalls, name, m->stalls[i] / sum);
+        if (m->stalls[i] > largest) {
+            largest = m->stalls[i];
+            ok &= run_result_set_text(&result->bound_by, name);
+        }
+    }
+    return ok;
+}
+
+static bool add_memory_counters(const struct run_measure *m, struct run_values *counters)
+{
+    static const char *const levels[MEM_LEVEL_COUNT] = {"l1", "l2", "slc", "dram"};
+    struct mem_counters c;
+    char name[64];
+    bool ok = true;
+    mem_system_counters(soc_memory(m->soc), &c);
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        snprintf(name, sizeof name, "mem.%s_hits", levels[level]);
+        ok &= run_values_add(counters, name, (double)c.hits[level]);
+        snprintf(name, sizeof name, "mem.%s_misses", levels[level]);
+        ok &= run_values_add(counters, name, (double)c.misses[level]);
+    }
+    ok &= run_values_add(counters, "mem.prefetch_issued", (double)c.prefetch_issued);
+    ok &= run_values_add(counters, "mem.prefetch_used", (double)c.prefetch_used);
+    ok &= run_values_add(counters, "mem.tlb_misses", (double)c.tlb_misses);
+    return ok;
+}
+
+static bool add_counters(const struct run_measure *m, struct run_values *counters)
+{
+    char name[64];
+    bool ok = run_values_add(counters, "cpu.instructions", (double)m->cpu_instructions);
+    ok &= run_values_add(counters, "amx.instructions", (double)m->amx_instructions);
+    for (unsigned op = 0; op < AMX_OP_COUNT; op++) {
+        if (!m->amx_counts[op])
+            continue;
+        snprintf(name, sizeof name, "amx.%s", op == AMX_SETCLR ? "set_clr" : amx_op_name(op, 0));
+        ok &= run_values_add(counters, name, (double)m->amx_counts[op]);
+    }
+    for (int i = 0; i < ACT_COUNT; i++) {
+        if (!m->activity.count[i])
+            continue;
+        snprintf(name, sizeof name, "activity.%s", activity_name((enum activity_event)i));
+        for (char *p = name + 9; *p; p++)
+            *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+        ok &= run_values_add(counters, name, (double)m->activity.count[i]);
+    }
+    return ok;
+}
+
+static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    const uint64_t *n = m->activity.count;
+    const struct soc_core *core = m->cores[critical_core(m)];
+    const double seconds = m->end_ns * 1e-9;
+    const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
+    double peak;
+    r->seconds = r->device_seconds = seconds;
+    r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
+    r->cycles = m->amx_instructions && m->cpu_instructions ? NAN : rint(m->end_ns * (run->is_kernel ? core->amx_clock_ghz : core->clock_ghz));
+    if (!run->is_kernel && !m->amx_instructions)
+        r->cycles = rint(m->end_ns * core->clock_ghz);
+    r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
+    r->flops = run->is_kernel ? kernel_flops(&run->call) * (run->request->repeat ? run->request->repeat : 1)
+                              : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
+    r->gflops = seconds > 0 ? r->flops / seconds * 1e-9 : NAN;
+    r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
+    r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;
+    r->native_mac_share = r->macs > 0 ? 1 : NAN;
+    r->utilisation[PART_AMX] = m->end_ns > 0 ? m->stalls[CPU_STALL_COUNT + AMX_STALL_ARRAY] / m->end_ns : 0;
+    r->utilisation[PART_CPU] = m->end_ns > 0 ? fmin(1, m->stalls[CPU_STALL_DISPATCH] / m->end_ns) : 0;
+    if (chip_number(run->request->chip, "memory_peak_GBps", &peak, NULL))
+        r->utilisation[PART_DRAM] = r->dram_gbps / peak;
+}
+
+bool run_account(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    r->host_seconds = m->host_seconds;
+    if (run->request->mode == RUN_FUNCTIONAL) {
+        bool counted = run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
+                       run_values_add(&r->counters, "amx.instructions", (double)m->amx_instructions);
+        return counted || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    }
+    add_numbers(run, m, r);
+    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !add_memory_counters(m, &r->counters))
+        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    const double spread = NINETY_PERCENT * time_uncertainty(run, m, r);
+    r->seconds_low = r->seconds * fmax(0, 1 - spread);
+    r->seconds_high = r->seconds * (1 + spread);
+    return true;
+}

@@ -1,0 +1,86 @@
+#include "sim/chip/chip_units.h"
+#include "sim/kernel/amx_job.h"
+#include "sim/run/run_internal.h"
+
+#include <string.h>
+
+/* One pass over the kernel on one core; with time unless mode is FUNCTIONAL. */
+static bool one_pass(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
+                     struct soc_core *core, enum amx_job_mode mode, unsigned repeat, struct run_measure *m,
+                     struct orch_error *error)
+{
+    struct engine *engine = engine_create();
+    struct amx_job *job = amx_job_create(&run->call, data, space, gen, core, mode, error);
+    bool ok = engine && job;
+    if (job && !engine)
+        orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    for (unsigned i = 0; ok && i < repeat; i++) {
+        const struct engine_task task = amx_job_task(job);
+        const int before = (int)i - 1;
+        ok = engine_add(engine, &task, &before, i > 0) >= 0;
+    }
+    ok = ok && engine_run(engine, &m->end_ns, error);
+    if (ok) {
+        m->amx_instructions = amx_job_instructions(job);
+        memcpy(m->amx_counts, amx_job_op_counts(job), sizeof m->amx_counts);
+    }
+    amx_job_free(job);
+    engine_free(engine);
+    return ok;
+}
+
+static bool timed(const struct run *run, const struct kernel_data *data, struct mem_space *space, struct run_measure *m,
+                  struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct soc_core *core = NULL;
+    m->soc = soc_create(q->chip, error);
+    if (!m->soc || !soc_place(m->soc, 1, q->core_choice, &core, error))
+        return false;
+    m->cores[0] = core;
+    m->core_count = 1;
+    const enum amx_gen gen = soc_amx_gen(m->soc);
+    if (!core->amx)
+        return orch_fail(error, ORCH_UNMODELLED, "%s has no AMX block in this cluster", chip_id(q->chip));
+    if (!q->cold && !one_pass(run, data, space, gen, core, AMX_JOB_TIMING, 1, m, error))
+        return false;
+    soc_restart(m->soc, !q->cold);
+    const double begin = run_host_seconds();
+    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, q->repeat, m, error))
+        return false;
+    m->host_seconds = run_host_seconds() - begin;
+    m->cpu_instructions = cpu_timing_instructions(core->timing);
+    run_measure_finish(m);
+    return true;
+}
+
+static bool functional(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
+                       struct run_measure *m, struct orch_error *error)
+{
+    const double begin = run_host_seconds();
+    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, run->request->repeat, m, error);
+    m->host_seconds = run_host_seconds() - begin;
+    return ok;
+}
+
+bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct kernel_data data;
+    enum amx_gen gen;
+    struct mem_space *space = mem_space_create(0);
+    bool ok = space != NULL;
+    if (!ok)
+        orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    ok = ok && chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(&run->call, gen, error) &&
+         kernel_data_create(&run->call, gen, space, q->seed, &data, error);
+    if (ok)
+        ok = q->mode == RUN_FUNCTIONAL ? functional(run, &data, space, gen, m, error) : timed(run, &data, space, m, error);
+    if (ok && q->mode != RUN_TIMING)
+        ok = run_checksum_add(&result->checksum, "c", kernel_data_checksum(&run->call, &data, space));
+    if (ok)
+        ok = run_placement_add(&result->placement, run->call.info->name, "amx", kernel_variant(&run->call, gen),
+                               "the only unit with this kernel");
+    mem_space_free(space);
+    return ok;
+}

@@ -1,0 +1,161 @@
+#include "sim/chip/chip_units.h"
+#include "sim/run/program_set.h"
+#include "sim/run/run_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the copies run: the user's file, or a kernel of the library compiled for AArch64. */
+struct source {
+    const struct run *run;
+    const void *file;
+    size_t bytes;
+    struct program_options options;
+    enum amx_gen gen;
+    struct kernel_data data; /* of copy 0 */
+    bool is_kernel;
+};
+
+/* A kernel's data go into the program's memory and the address of its arguments into x0. */
+static bool prepare_kernel(void *context, unsigned number, struct program *program, struct orch_error *error)
+{
+    struct source *s = context;
+    struct mem_space *space = program_space(program);
+    struct kernel_data data;
+    const uint64_t args = mem_space_alloc(space, sizeof data.args, 128);
+    if (!args || !kernel_data_create(&s->run->call, s->gen, space, s->run->request->seed, &data, error))
+        return args ? false : orch_fail(error, ORCH_USAGE, "the simulated memory is full");
+    memcpy(mem_at(space, args, sizeof data.args, MEM_WRITE), &data.args, sizeof data.args);
+    cpu_core_set_x(program_core(program), 0, args);
+    if (number == 0)
+        s->data = data;
+    return true;
+}
+
+static bool open_set(struct source *s, struct program_set *set, struct soc_core **cores, struct orch_error *error)
+{
+    const unsigned count = s->run->request->cores ? s->run->request->cores : 1;
+    return program_set_open(set, count, s->file, s->bytes, &s->options, s->gen, cores, s->is_kernel ? prepare_kernel : NULL,
+                            s, error);
+}
+
+static void show_output(const struct run_request *q, const struct program *p)
+{
+    for (int fd = 1; fd <= 2 && q->program_output; fd++) {
+        size_t size;
+        const char *text = program_text(p, fd, &size);
+        if (size)
+            fwrite(text, 1, size, q->program_output);
+    }
+}
+
+/* Buffers, exit code and x0 of the first copy. */
+static bool collect_results(const struct source *s, const struct program_set *set, struct run_result *r,
+                            struct orch_error *error)
+{
+    const struct program *p = set->program[0];
+    bool ok = true;
+    if (s->is_kernel)
+        ok = run_checksum_add(&r->checksum, "c", kernel_data_checksum(&s->run->call, &s->data, program_space(p)));
+    for (size_t i = 0; ok && i < program_result_count(p); i++) {
+        struct program_result out;
+        ok = program_result(p, i, &out) && run_checksum_add(&r->checksum, out.name, out.checksum);
+    }
+    if (core_job_stop(set->job[0]) == CPU_STOP_EXIT)
+        ok = ok && run_values_add(&r->counters, "program.exit_code", cpu_core_exit_code(program_core(p)));
+    return (ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result")) && program_save_results(p, error);
+}
+
+static bool warm_up(struct source *s, struct soc_core **cores, struct orch_error *error)
+{
+    struct program_set set;
+    const bool ok = open_set(s, &set, cores, error) && program_set_run(&set, error);
+    program_set_close(&set);
+    return ok;
+}
+
+static bool measured_pass(struct source *s, struct soc_core **cores, struct run_measure *m, struct run_result *r,
+                          struct orch_error *error)
+{
+    struct program_set set;
+    bool ok = open_set(s, &set, cores, error);
+    const double begin = run_host_seconds();
+    ok = ok && program_set_run(&set, error);
+    m->host_seconds = run_host_seconds() - begin;
+    if (set.count && set.program[0])
+        show_output(s->run->request, set.program[0]);
+    if (ok) {
+        m->end_ns = set.end_ns;
+        for (unsigned i = 0; i < set.count; i++) {
+            m->cpu_instructions += core_job_instructions(set.job[i]);
+            m->amx_instructions += core_job_amx_instructions(set.job[i]);
+            for (unsigned op = 0; op < 32; op++)
+                m->amx_counts[op] += core_job_amx_counts(set.job[i])[op];
+        }
+        ok = collect_results(s, &set, r, error);
+    }
+    program_set_close(&set);
+    return ok;
+}
+
+static bool run_source(struct source *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct run_request *q = s->run->request;
+    const unsigned count = q->cores ? q->cores : 1;
+    if (q->mode == RUN_FUNCTIONAL)
+        return measured_pass(s, NULL, m, r, error);
+    if (count > 64)
+        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", count);
+    m->soc = soc_create(q->chip, error);
+    if (!m->soc || !soc_place(m->soc, count, q->core_choice, m->cores, error))
+        return false;
+    m->core_count = count;
+    if (!q->cold && !warm_up(s, m->cores, error))
+        return false;
+    soc_restart(m->soc, !q->cold);
+    if (!measured_pass(s, m->cores, m, r, error))
+        return false;
+    run_measure_finish(m);
+    return true;
+}
+
+static bool read_kernels(const struct run_request *q, uint8_t **bytes, size_t *size, char *path, size_t path_size,
+                         struct orch_error *error)
+{
+    snprintf(path, path_size, "%s/amx_kernels.elf", q->programs ? q->programs : "build/programs");
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return orch_fail(error, ORCH_USAGE, "%s: the compiled kernels are not there; `make programs` builds them", path);
+    uint8_t *buffer = malloc(1 << 20);
+    *size = buffer ? fread(buffer, 1, 1 << 20, f) : 0;
+    fclose(f);
+    *bytes = buffer;
+    return *size > 0 || orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
+}
+
+bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct source s = {.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->is_kernel};
+    uint8_t *kernels = NULL;
+    char path[4096];
+    s.options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
+                                         .seed = q->seed};
+    bool ok = chip_amx_gen(q->chip, &s.gen, error);
+    if (ok && run->is_kernel) {
+        ok = kernel_check_generation(&run->call, s.gen, error) &&
+             read_kernels(q, &kernels, &s.bytes, path, sizeof path, error);
+        s.file = kernels;
+        s.options.path = path;
+        s.options.entry = strcmp(run->call.info->name, "gemv") == 0 ? "gemv_entry" : "gemm_entry";
+        s.options.arg_count = 0;
+    }
+    ok = ok && run_source(&s, m, result, error);
+    if (ok)
+        ok = run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
+                               run->is_kernel ? kernel_variant(&run->call, s.gen) : "program",
+                               "an AArch64 program runs where its instructions say");
+    free(kernels);
+    return ok;
+}
