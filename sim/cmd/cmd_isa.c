@@ -1,0 +1,150 @@
+/* orchard isa: programs as text. */
+#include "isa/a64/a64_isa.h"
+#include "sim/cli/json_out.h"
+#include "sim/cli/listing.h"
+#include "sim/cmd/cmd.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cmd_isa_options[] = {
+    {"output", 'o', "FILE", false, "where asm writes its words"},
+    {0},
+};
+
+static void print_line(void *context, const struct listing_line *line)
+{
+    FILE *out = context;
+    if (line->label)
+        fprintf(out, "\n%016" PRIx64 " <%s>:\n", line->address, line->label);
+    else
+        fprintf(out, "%8" PRIx64 ":\t%08" PRIx32 "\t%s\n", line->address, line->word, line->text);
+}
+
+/* AMX listings are assembler input: the place and the word stand in the comment. */
+static void print_amx_line(void *context, const struct listing_line *line)
+{
+    FILE *out = context;
+    if (line->label)
+        fprintf(out, "\n; %s\n", line->label);
+    else
+        fprintf(out, "%-24s; %" PRIx64 ": %08" PRIx32 "\n", line->text, line->address, line->word);
+}
+
+static void add_json_line(void *context, const struct listing_line *line)
+{
+    json_object *rows = context, *row = json_object_new_object();
+    char text[24];
+    json_add_count(row, "address", line->address);
+    if (line->label) {
+        json_add_text(row, "label", line->label);
+    } else {
+        snprintf(text, sizeof text, "0x%08" PRIx32, line->word);
+        json_add_text(row, "word", text);
+        json_add_text(row, "text", line->text);
+    }
+    json_object_array_add(rows, row);
+}
+
+static int disassemble(struct cmd_context *context, enum listing_family family, const char *path)
+{
+    struct orch_error error = {0};
+    uint8_t *bytes;
+    size_t size;
+    if (!cmd_read_file(path, &bytes, &size, &error))
+        return cmd_fail(context, &error);
+    json_object *rows = json_object_new_array();
+    struct listing_sink sink = {family == LISTING_AMX ? print_amx_line : print_line, context->out};
+    if (context->common.json)
+        sink = (struct listing_sink){add_json_line, rows};
+    const bool ok = listing_walk(family, bytes, size, &sink, &error);
+    if (ok && context->common.json)
+        json_print(json_object_get(rows), context->out);
+    json_object_put(rows);
+    free(bytes);
+    if (ok)
+        return ORCH_OK;
+    orch_fail_in(&error, "%.300s", path);
+    return cmd_fail(context, &error);
+}
+
+static bool write_words(const char *path, const uint32_t *words, size_t count, struct orch_error *error)
+{
+    uint8_t *bytes = malloc(4 * count + 1);
+    if (!bytes)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; i < count; i++)
+        for (unsigned b = 0; b < 4; b++)
+            bytes[4 * i + b] = (uint8_t)(words[i] >> 8 * b);
+    const bool ok = cmd_write_file(path, bytes, 4 * count, error);
+    free(bytes);
+    return ok;
+}
+
+static int assemble(struct cmd_context *context, const char *path)
+{
+    struct orch_error error = {0};
+    const char *output = cli_value(&context->args, "output");
+    uint8_t *text;
+    size_t size, count = 0;
+    uint32_t *words = NULL;
+    if (!output)
+        return cmd_usage(context, "asm needs -o OUT");
+    if (!cmd_read_file(path, &text, &size, &error))
+        return cmd_fail(context, &error);
+    bool ok = strlen((const char *)text) == size || orch_fail(&error, ORCH_USAGE, "is not text");
+    ok = ok && listing_assemble((const char *)text, &words, &count, &error);
+    if (!ok)
+        orch_fail_in(&error, "%.300s", path);
+    ok = ok && write_words(output, words, count, &error);
+    free(text);
+    free(words);
+    if (!ok)
+        return cmd_fail(context, &error);
+    cmd_note(context, "%s: %zu words", output, count);
+    return ORCH_OK;
+}
+
+static int table(struct cmd_context *context, enum listing_family family)
+{
+    if (family == LISTING_AMX)
+        amx_table_markdown(context->out);
+    else
+        a64_table_markdown(context->out);
+    return ORCH_OK;
+}
+
+static int unmodelled(struct cmd_context *context, const char *what)
+{
+    struct orch_error error = {0};
+    orch_fail(&error, ORCH_UNMODELLED, "isa: %s", what);
+    return cmd_fail(context, &error);
+}
+
+int cmd_isa(struct cmd_context *context, int argc, char **argv)
+{
+    enum { DISASM, ASM, TABLE, CHECK };
+    enum { A64, AMX };
+    struct orch_error error = {0};
+    unsigned verb, family;
+    if (argc < 2)
+        return cmd_usage(context, "expected disasm, asm, table or check, and a family");
+    if (!cli_choice("isa command", argv[0], "disasm|asm|table|check", &verb, &error) ||
+        !cli_choice("instruction set", argv[1], "a64|amx|agx|ane", &family, &error))
+        return cmd_fail(context, &error);
+    if (family != A64 && family != AMX)
+        return unmodelled(context, family == 2 ? "family agx (GPU) is not there yet"
+                                               : "family ane (Neural Engine) is not there yet");
+    const enum listing_family listing = family == AMX ? LISTING_AMX : LISTING_A64;
+    if (verb == TABLE)
+        return argc == 2 ? table(context, listing) : cmd_usage(context, "table takes a family alone");
+    if (argc < 3 || (verb != CHECK && argc > 3))
+        return cmd_usage(context, "%s takes one FILE", argv[0]);
+    if (verb == DISASM)
+        return disassemble(context, listing, argv[2]);
+    if (verb == ASM)
+        return family == AMX ? assemble(context, argv[2])
+                             : unmodelled(context, "a64 has no assembler here; use aarch64-linux-gnu-as");
+    return unmodelled(context, "no golden vectors of a64");
+}
