@@ -90,30 +90,47 @@ static bool place(struct mem_space *space, uint64_t bytes, uint64_t *address, st
     return orch_fail(error, ORCH_USAGE, "the simulated memory has no room for a matrix of %" PRIu64 " bytes", bytes);
 }
 
-static bool gemv_create(const struct kernel_call *c, struct mem_space *space, struct kernel_data *d, uint32_t bytes,
-                        struct orch_error *error)
+/* Takes the caller's operand, or makes one. */
+static bool operand(struct mem_space *space, uint64_t given, char name, uint64_t bytes, uint64_t *address,
+                    struct orch_error *error)
+{
+    if (!given)
+        return place(space, bytes, address, error);
+    *address = given;
+    if (mem_at(space, given, bytes, MEM_READ | MEM_WRITE))
+        return true;
+    return orch_fail(error, ORCH_USAGE, "operand %c at 0x%" PRIx64 " is shorter than the %" PRIu64 " bytes of its shape", name,
+                     given, bytes);
+}
+
+static bool operands(struct mem_space *space, const uint64_t *given, struct kernel_data *d, struct orch_error *error)
+{
+    return operand(space, given[0], 'A', d->a_bytes, &d->a, error) && operand(space, given[1], 'B', d->b_bytes, &d->b, error) &&
+           operand(space, given[2], 'C', d->c_bytes, &d->c, error);
+}
+
+static bool gemv_create(const struct kernel_call *c, struct mem_space *space, const uint64_t *given, struct kernel_data *d,
+                        uint32_t bytes, struct orch_error *error)
 {
     d->a_bytes = c->lda * c->m * bytes;
     d->b_bytes = (uint64_t)c->n * bytes;
     d->c_bytes = (uint64_t)c->m * bytes;
-    if (!place(space, d->a_bytes, &d->a, error) || !place(space, d->b_bytes, &d->b, error) ||
-        !place(space, d->c_bytes, &d->c, error) || !place(space, gemv_workspace_bytes(c->m, c->n), &d->workspace, error))
+    if (!operands(space, given, d, error) || !place(space, gemv_workspace_bytes(c->m, c->n), &d->workspace, error))
         return false;
     d->args.gemv = (struct gemv_args){.a = d->a, .x = d->b, .y = d->c, .workspace = d->workspace, .lda = c->lda,
                                       .m = c->m, .n = c->n, .is_f64 = c->kind == GEMM_F64};
     return true;
 }
 
-static bool gemm_create(const struct kernel_call *c, enum amx_gen gen, struct mem_space *space, struct kernel_data *d,
-                        const struct gemm_shape *s, struct orch_error *error)
+static bool gemm_create(const struct kernel_call *c, enum amx_gen gen, struct mem_space *space, const uint64_t *given,
+                        struct kernel_data *d, const struct gemm_shape *s, struct orch_error *error)
 {
     const uint64_t elements_a = c->lda * (c->transpose_a ? c->k : c->m), elements_b = c->ldb * (c->transpose_b ? c->n : c->k);
     const uint64_t elements_c = c->ldc * c->m;
     d->a_bytes = elements_a * s->in_bytes * c->batch;
     d->b_bytes = elements_b * s->in_bytes * c->batch;
     d->c_bytes = elements_c * s->out_bytes * c->batch;
-    if (!place(space, d->a_bytes, &d->a, error) || !place(space, d->b_bytes, &d->b, error) ||
-        !place(space, d->c_bytes, &d->c, error) ||
+    if (!operands(space, given, d, error) ||
         !place(space, gemm_workspace_bytes(c->kind, c->m, c->n, c->k), &d->workspace, error))
         return false;
     d->args.gemm = (struct gemm_args){
@@ -133,20 +150,33 @@ static bool is_gemv(const struct kernel_call *c)
     return strcmp(c->info->name, "gemv") == 0;
 }
 
-bool kernel_data_create(const struct kernel_call *c, enum amx_gen gen, struct mem_space *space, uint64_t seed,
-                        struct kernel_data *d, struct orch_error *error)
+/* Results of narrower inputs are 32 bits wide. */
+static enum gemm_kind result_kind(const struct kernel_call *c)
 {
+    switch (c->kind) {
+    case GEMM_F16_F32:
+    case GEMM_BF16_F32:
+        return GEMM_F32;
+    default:
+        return c->kind;
+    }
+}
+
+bool kernel_data_create(const struct kernel_call *c, enum amx_gen gen, struct mem_space *space, const uint64_t *given,
+                        uint64_t seed, struct kernel_data *d, struct orch_error *error)
+{
+    static const uint64_t none[3];
     const struct gemm_shape *s = gemm_shape_of(c->kind);
+    given = given ? given : none;
     memset(d, 0, sizeof *d);
-    if (!(is_gemv(c) ? gemv_create(c, space, d, s->in_bytes, error) : gemm_create(c, gen, space, d, s, error)))
+    if (!(is_gemv(c) ? gemv_create(c, space, given, d, s->in_bytes, error) : gemm_create(c, gen, space, given, d, s, error)))
         return false;
-    fill(mem_at(space, d->a, d->a_bytes, MEM_WRITE), d->a_bytes / s->in_bytes, s->in_bytes, c->kind, seed);
-    fill(mem_at(space, d->b, d->b_bytes, MEM_WRITE), d->b_bytes / s->in_bytes, s->in_bytes, c->kind, seed ^ 0xb);
-    if (c->beta != 0 && s->in_bytes == s->out_bytes)
-        fill(mem_at(space, d->c, d->c_bytes, MEM_WRITE), d->c_bytes / s->out_bytes, s->out_bytes, c->kind, seed ^ 0xc);
-    else if (c->beta != 0) /* 32-bit results of narrower inputs */
-        fill(mem_at(space, d->c, d->c_bytes, MEM_WRITE), d->c_bytes / 4, 4,
-             c->kind == GEMM_F16_F32 || c->kind == GEMM_BF16_F32 ? GEMM_F32 : GEMM_I16_I32, seed ^ 0xc);
+    if (!given[0])
+        fill(mem_at(space, d->a, d->a_bytes, MEM_WRITE), d->a_bytes / s->in_bytes, s->in_bytes, c->kind, seed);
+    if (!given[1])
+        fill(mem_at(space, d->b, d->b_bytes, MEM_WRITE), d->b_bytes / s->in_bytes, s->in_bytes, c->kind, seed ^ 0xb);
+    if (!given[2] && c->beta != 0)
+        fill(mem_at(space, d->c, d->c_bytes, MEM_WRITE), d->c_bytes / s->out_bytes, s->out_bytes, result_kind(c), seed ^ 0xc);
     return true;
 }
 

@@ -32,6 +32,9 @@ void run_measure_finish(struct run_measure *m);
 /* Turns the measure into numbers, stalls, utilisation, counters, interval and assumptions of the result. */
 bool run_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 
+/* On the soc of the measure and operands that the caller may own (kernel_data_create). */
+bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
+                   struct run_result *result, struct orch_error *error);
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 

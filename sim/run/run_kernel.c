@@ -34,8 +34,8 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
 {
     const struct run_request *q = run->request;
     struct soc_core *core = NULL;
-    m->soc = soc_create(q->chip, error);
-    if (!m->soc || !soc_place(m->soc, 1, q->core_choice, &core, error))
+    const unsigned repeat = q->repeat ? q->repeat : 1;
+    if (!soc_place(m->soc, 1, q->core_choice, &core, error))
         return false;
     m->cores[0] = core;
     m->core_count = 1;
@@ -46,7 +46,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
         return false;
     soc_restart(m->soc, !q->cold);
     const double begin = run_host_seconds();
-    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, q->repeat, m, error))
+    if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, repeat, m, error))
         return false;
     m->host_seconds = run_host_seconds() - begin;
     m->cpu_instructions = cpu_timing_instructions(core->timing);
@@ -57,23 +57,21 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
 static bool functional(const struct run *run, const struct kernel_data *data, struct mem_space *space, enum amx_gen gen,
                        struct run_measure *m, struct orch_error *error)
 {
+    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
     const double begin = run_host_seconds();
-    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, run->request->repeat, m, error);
+    const bool ok = one_pass(run, data, space, gen, NULL, AMX_JOB_FUNCTIONAL, repeat, m, error);
     m->host_seconds = run_host_seconds() - begin;
     return ok;
 }
 
-bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
+                   struct run_result *result, struct orch_error *error)
 {
     const struct run_request *q = run->request;
     struct kernel_data data;
     enum amx_gen gen;
-    struct mem_space *space = mem_space_create(0);
-    bool ok = space != NULL;
-    if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
-    ok = ok && chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(&run->call, gen, error) &&
-         kernel_data_create(&run->call, gen, space, q->seed, &data, error);
+    bool ok = chip_amx_gen(q->chip, &gen, error) && kernel_check_generation(&run->call, gen, error) &&
+              kernel_data_create(&run->call, gen, space, given, q->seed, &data, error);
     if (ok)
         ok = q->mode == RUN_FUNCTIONAL ? functional(run, &data, space, gen, m, error) : timed(run, &data, space, m, error);
     if (ok && q->mode != RUN_TIMING)
@@ -81,6 +79,18 @@ bool run_kernel(struct run *run, struct run_measure *m, struct run_result *resul
     if (ok)
         ok = run_placement_add(&result->placement, run->call.info->name, "amx", kernel_variant(&run->call, gen),
                                "the only unit with this kernel");
+    return ok;
+}
+
+bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    struct mem_space *space = mem_space_create(0);
+    bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    if (ok && run->request->mode != RUN_FUNCTIONAL) {
+        m->soc = soc_create(run->request->chip, error);
+        ok = m->soc != NULL;
+    }
+    ok = ok && run_kernel_in(run, space, NULL, m, result, error);
     mem_space_free(space);
     return ok;
 }

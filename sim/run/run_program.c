@@ -24,7 +24,7 @@ static bool prepare_kernel(void *context, unsigned number, struct program *progr
     struct mem_space *space = program_space(program);
     struct kernel_data data;
     const uint64_t args = mem_space_alloc(space, sizeof data.args, 128);
-    if (!args || !kernel_data_create(&s->run->call, s->gen, space, s->run->request->seed, &data, error))
+    if (!args || !kernel_data_create(&s->run->call, s->gen, space, NULL, s->run->request->seed, &data, error))
         return args ? false : orch_fail(error, ORCH_USAGE, "the simulated memory is full");
     memcpy(mem_at(space, args, sizeof data.args, MEM_WRITE), &data.args, sizeof data.args);
     cpu_core_set_x(program_core(program), 0, args);
