@@ -27,8 +27,8 @@ const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned 
 static void set_rate(struct amx_block *block, double clock_ghz)
 {
     block->params.clock_ghz = clock_ghz;
-    block->cycles_per_ns = clock_ghz;
-    block->ns_per_cycle = 1 / clock_ghz;
+    block->ticks_per_ns = clock_ghz * AMX_TICKS;
+    block->ns_per_tick = 1 / block->ticks_per_ns;
 }
 
 static unsigned bounded(uint32_t value, unsigned lowest, unsigned highest)
@@ -44,23 +44,31 @@ static unsigned power_of_two_below(unsigned value)
     return power;
 }
 
+static int64_t ticks(double cycles)
+{
+    return (int64_t)(cycles * AMX_TICKS + 0.5);
+}
+
 static void derive(struct amx_block *block)
 {
     struct amx_params *p = &block->params;
-    const double by_element[] = {
-        [AMX_E_NONE] = 0,
-        [AMX_E_F64] = p->array_f64_cycles,
-        [AMX_E_F32] = p->array_f32_cycles,
-        [AMX_E_F16] = p->array_f16_cycles,
-        [AMX_E_BF16] = p->array_f16_cycles,
-        [AMX_E_I8] = p->array_i16_cycles,
-        [AMX_E_I16] = p->array_i16_cycles,
-        [AMX_E_I32] = p->array_i16_cycles,
+    const double row_cycles = 64 / p->store_bytes_per_cycle;
+    block->ticks = (struct amx_ticks){
+        .z_latency = ticks(p->z_latency_cycles),
+        .cross = ticks(p->vector_cross_cycles),
+        .issue = p->issue_per_cycle > 0 ? ticks(1 / p->issue_per_cycle) : 0,
+        .set = ticks(p->set_cycles),
+        .clr = ticks(p->clr_cycles),
+        .load_issue = ticks(p->load_issue_cycles),
+        .load_latency = ticks(p->load_latency_cycles),
+        .load_array = ticks(p->load_array_cycles),
+        .load_bank = ticks(p->load_bank_cycles),
+        .store_issue = ticks(p->store_issue_cycles),
+        .store_latency = ticks(p->store_latency_cycles),
+        .store_slack = ticks(p->store_buffer_rows * row_cycles),
+        .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
+        .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
     };
-    memcpy(block->matrix_cycles, by_element, sizeof by_element);
-    block->issue_cycles = p->issue_per_cycle > 0 ? 1 / p->issue_per_cycle : 0;
-    block->vector_share = p->vector_row_cycles > 0 ? p->vector_shared_cycles / p->vector_row_cycles : 0;
-    block->store_slack = p->store_buffer_rows * (64 / p->store_bytes_per_cycle);
     block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
     p->load_banks = power_of_two_below(bounded(p->load_banks, 1, AMX_MAX_BANKS));
 }
@@ -91,9 +99,11 @@ void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port 
 
 void amx_block_set_clock(struct amx_block *block, double clock_ghz)
 {
-    const double now_ns = amx_ns_of(block, block->latest);
-    block->base_ns = now_ns;
-    block->base_cycle = block->latest;
+    int64_t latest = block->base_tick;
+    for (unsigned i = 0; i < block->cores; i++)
+        latest = amx_later(latest, block->core[i].head);
+    block->base_ns = amx_ns_of(block, latest);
+    block->base_tick = latest;
     set_rate(block, clock_ghz);
 }
 
@@ -110,9 +120,10 @@ double amx_block_stores_done_at(const struct amx_block *block, unsigned core)
 void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total)
 {
     const struct amx_timing_core *c = &block->core[core];
-    memcpy(cycles, c->stall, sizeof c->stall);
-    cycles[AMX_STALL_DRAIN] += c->complete - c->head;
-    *total = c->complete - c->origin;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        cycles[i] = (double)c->stall[i] / AMX_TICKS;
+    cycles[AMX_STALL_DRAIN] += (double)(c->complete - c->head) / AMX_TICKS;
+    *total = (double)(c->complete - c->origin) / AMX_TICKS;
 }
 
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
@@ -122,15 +133,16 @@ uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
 
 void amx_block_take_activity(struct amx_block *block, struct activity *into)
 {
+    amx_memo_settle(block);
     activity_add(into, &block->activity);
     memset(&block->activity, 0, sizeof block->activity);
 }
 
 void amx_block_restart(struct amx_block *block, double now_ns)
 {
-    /* Cycle 0 is now: nothing that happened before can hold anything back. */
+    /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
-    block->base_cycle = block->latest = 0;
+    block->base_tick = 0;
     block->load_ready = block->store_ready = 0;
     block->computing = 0;
     memset(block->bank_ready, 0, sizeof block->bank_ready);
@@ -145,24 +157,5 @@ void amx_block_restart(struct amx_block *block, double now_ns)
         memset(core, 0, sizeof *core);
         core->port = port;
         core->address_tag = tag;
-    }
-}
-
-double amx_rows_ready_slow(const struct amx_timing_core *core, uint64_t rows)
-{
-    double ready = 0;
-    for (; rows; rows &= rows - 1) {
-        const unsigned row = (unsigned)__builtin_ctzll(rows);
-        ready = amx_later(ready, amx_later(core->row_ready[row], core->class_ready[row % AMX_CLASSES]));
-    }
-    return ready;
-}
-
-void amx_rows_write_slow(struct amx_timing_core *core, uint64_t rows, double ready)
-{
-    for (; rows; rows &= rows - 1) {
-        const unsigned row = (unsigned)__builtin_ctzll(rows);
-        core->row_ready[row] = amx_later(core->row_ready[row], ready);
-        core->class_row_ready[row % AMX_CLASSES] = amx_later(core->class_row_ready[row % AMX_CLASSES], ready);
     }
 }

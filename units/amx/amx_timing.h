@@ -102,6 +102,9 @@ void amx_block_set_clock(struct amx_block *block, double clock_ghz);
  * order, over cores in roughly rising time. */
 double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                       const struct amx_effect *effect);
+/* The same, decoding by itself: remembers per core what each operand costs. The faster of the two. */
+double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
+                             enum amx_gen gen);
 
 /* Time at which everything sent by this core is complete. */
 double amx_block_idle_at(const struct amx_block *block, unsigned core);

@@ -23,90 +23,94 @@ static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint3
     *last = (address + (bytes ? bytes - 1 : 0)) >> AMX_LINE_SHIFT;
 }
 
-static double access_done(const struct amx_block *block, struct amx_timing_core *core, double cycle, uint64_t operand,
-                          uint32_t bytes, enum mem_access_kind kind)
+static int64_t access_done(const struct amx_block *block, const struct amx_timing_core *core, int64_t tick,
+                           uint64_t operand, uint32_t bytes, enum mem_access_kind kind)
 {
     if (!core->port)
-        return cycle;
+        return tick;
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
-    const struct mem_reply reply = mem_port_access(core->port, amx_ns_of(block, cycle), address, bytes, kind, 0);
-    return amx_later(cycle, amx_cycle_of(block, reply.ready_ns));
+    const struct mem_reply reply = mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
+    return amx_later(tick, amx_tick_of(block, reply.ready_ns));
 }
 
 /* Reloading one line again and again runs at one load per bank time (M2 Pro: 30 GB/s for pairs, against 213-260 over
  * consecutive lines). */
-static double wait_for_banks(struct amx_block *block, uint64_t first, uint64_t last, double cycle)
+static int64_t wait_for_banks(struct amx_block *block, uint64_t first, uint64_t last, int64_t tick)
 {
     const uint64_t mask = block->params.load_banks - 1;
-    double start = cycle;
+    int64_t start = tick;
     for (uint64_t line = first; line <= last; line++)
         start = amx_later(start, block->bank_ready[bank_of(line) & mask]);
     for (uint64_t line = first; line <= last; line++)
-        block->bank_ready[bank_of(line) & mask] = start + block->params.load_bank_cycles;
+        block->bank_ready[bank_of(line) & mask] = start + block->ticks.load_bank;
     return start;
 }
 
-static double wait_for_stores(const struct amx_block *block, uint64_t first, uint64_t last, double cycle)
+static int64_t wait_for_stores(const struct amx_block *block, uint64_t first, uint64_t last, int64_t tick)
 {
     for (uint64_t line = first; line <= last; line++) {
         const struct amx_stored_line *stored = &block->stored[line % AMX_STORE_LINES];
         if (stored->line == line)
-            cycle = amx_later(cycle, stored->visible);
+            tick = amx_later(tick, stored->visible);
     }
-    return cycle;
+    return tick;
 }
 
-double amx_timing_load(struct amx_block *block, struct amx_timing_core *core, double arrived, double start,
-                       uint64_t operand, const struct amx_effect *effect, enum amx_stall *reason)
+static int64_t transfer(int64_t least, double per_byte, uint32_t bytes)
 {
-    const struct amx_params *p = &block->params;
+    return amx_later(least, (int64_t)(bytes * per_byte));
+}
+
+int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
+                        uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason)
+{
+    const struct amx_ticks *t = &block->ticks;
+    const uint32_t bytes = memo->effect.memory_bytes;
     uint64_t first, last;
-    lines_of(core, operand, effect->memory_bytes, &first, &last);
-    double asked = amx_later(arrived, block->load_ready);
+    lines_of(core, operand, bytes, &first, &last);
+    int64_t asked = amx_later(arrived, block->load_ready);
     asked = wait_for_stores(block, first, last, asked);
     asked = wait_for_banks(block, first, last, asked);
-    block->load_ready = asked + amx_later(p->load_issue_cycles, effect->memory_bytes / p->load_bytes_per_cycle);
-    const double done = access_done(block, core, asked, operand, effect->memory_bytes, MEM_ACCESS_LOAD) +
-                        p->load_latency_cycles;
+    block->load_ready = asked + transfer(t->load_issue, t->load_per_byte, bytes);
+    const int64_t done = access_done(block, core, asked, operand, bytes, MEM_ACCESS_LOAD) + t->load_latency;
     if (asked > start) {
         start = asked;
         *reason = AMX_STALL_LOAD_PORT;
     }
-    const double ready = amx_later(start, done);
-    amx_registers_write(core, effect->x_write | (unsigned)effect->y_write << 8, ready);
-    if (effect->z_write)
-        amx_rows_write(core, effect->z_write, ready);
-    if (p->load_array_cycles > 0)
+    const int64_t ready = amx_later(start, done);
+    amx_registers_write(core, memo->writes, ready);
+    if (memo->rows)
+        amx_rows_write(core, memo, ready, AMX_NO_LANE);
+    if (t->load_array > 0)
         for (int lane = 0; lane < AMX_LANES; lane++)
-            core->lane_ready[lane] = amx_later(core->lane_ready[lane], start) + p->load_array_cycles;
+            core->lane_ready[lane] = amx_later(core->lane_ready[lane], start) + t->load_array;
     core->complete = amx_later(core->complete, ready);
-    block->activity.count[ACT_AMX_LOAD_BYTES] += effect->memory_bytes;
     return start;
 }
 
-double amx_timing_store(struct amx_block *block, struct amx_timing_core *core, double start, uint64_t operand,
-                        const struct amx_effect *effect, enum amx_stall *reason)
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
+                         const struct amx_memo *memo, enum amx_stall *reason)
 {
-    const struct amx_params *p = &block->params;
-    double data = amx_registers_ready(core, effect->x_read | (unsigned)effect->y_read << 8);
-    if (effect->z_read)
-        data = amx_later(data, amx_rows_ready(core, effect->z_read));
+    const struct amx_ticks *t = &block->ticks;
+    const uint32_t bytes = memo->effect.memory_bytes;
+    unsigned lanes;
+    const int64_t z = memo->rows ? amx_rows_ready(core, memo, &lanes) : 0;
+    const int64_t data = amx_later(amx_registers_ready(core, memo->reads), z);
     /* The buffer holds store_buffer_rows rows: this store enters when the path is no more than that behind. */
-    const double entered = amx_later(data, block->store_ready - block->store_slack);
+    const int64_t entered = amx_later(data, block->store_ready - t->store_slack);
     if (entered > start) {
         start = entered;
         *reason = AMX_STALL_STORE;
     }
-    const double drained = amx_later(start, block->store_ready);
-    block->store_ready = drained + amx_later(p->store_issue_cycles, effect->memory_bytes / p->store_bytes_per_cycle);
-    const double accepted = access_done(block, core, drained, operand, effect->memory_bytes, MEM_ACCESS_STORE);
-    const double visible = amx_later(accepted, block->store_ready) + p->store_latency_cycles;
+    const int64_t drained = amx_later(start, block->store_ready);
+    block->store_ready = drained + transfer(t->store_issue, t->store_per_byte, bytes);
+    const int64_t accepted = access_done(block, core, drained, operand, bytes, MEM_ACCESS_STORE);
+    const int64_t visible = amx_later(accepted, block->store_ready) + t->store_latency;
     uint64_t first, last;
-    lines_of(core, operand, effect->memory_bytes, &first, &last);
+    lines_of(core, operand, bytes, &first, &last);
     for (uint64_t line = first; line <= last; line++)
         block->stored[line % AMX_STORE_LINES] = (struct amx_stored_line){line, visible};
     core->stores_visible = amx_later(core->stores_visible, visible);
     core->complete = amx_later(core->complete, visible);
-    block->activity.count[ACT_AMX_STORE_BYTES] += effect->memory_bytes;
     return start;
 }

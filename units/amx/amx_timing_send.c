@@ -1,198 +1,180 @@
-/* The hot path: when one instruction starts. Instructions of a core start in program order; what an instruction waits
- * for is compared term by term and the last term to hold it back names the reason.
+/* The hot path: when one instruction starts. Instructions of a core start in program order; each start is the latest of
+ * a few times, and the time that decides names the reason. Fields of the core are read first and written last, so that
+ * the host can overlap one instruction's bookkeeping with the next one's.
  */
 #include "units/amx/amx_timing_state.h"
 
-static inline unsigned count_bits(unsigned byte)
-{
-    byte = byte - (byte >> 1 & 0x55);
-    byte = (byte & 0x33) + (byte >> 2 & 0x33);
-    return (byte + (byte >> 4)) & 15;
-}
+#include <string.h>
 
-static void count_compute(struct amx_block *block, const struct amx_effect *effect)
-{
-    uint64_t *count = block->activity.count;
-    const bool integer = effect->z_element >= AMX_E_I8 || effect->x_element >= AMX_E_I8;
-    const enum activity_event macs = integer                             ? ACT_AMX_INT_MACS
-                                     : effect->z_element == AMX_E_F64    ? ACT_AMX_F64_MACS
-                                     : effect->z_element == AMX_E_F32    ? ACT_AMX_F32_MACS
-                                                                         : ACT_AMX_F16_MACS;
-    count[macs] += effect->macs;
-    count[ACT_AMX_XY_READ_BYTES] += UINT64_C(64) * (count_bits(effect->x_read) + count_bits(effect->y_read));
-    if (effect->z_read)
-        count[ACT_AMX_Z_READ_BYTES] += UINT64_C(64) * (effect->z_read == effect->z_write
-                                                           ? effect->z_rows_written
-                                                           : (unsigned)__builtin_popcountll(effect->z_read));
-    count[ACT_AMX_Z_WRITE_BYTES] += UINT64_C(64) * effect->z_rows_written;
-}
-
-/* Array time of a matrix instruction. Masked lanes save none (guess: the grid works in lock step). */
-static inline double matrix_cycles(const struct amx_block *block, unsigned op, const struct amx_effect *effect)
-{
-    const struct amx_params *p = &block->params;
-    if (effect->z_element == AMX_E_F32 && op != AMX_FMA32 && op != AMX_FMS32 &&
-        (effect->x_element == AMX_E_F16 || effect->x_element == AMX_E_BF16 || effect->y_element == AMX_E_F16))
-        return p->array_f16_f32_cycles;
-    if (effect->z_element == AMX_E_I16 && effect->x_element != AMX_E_I16 && effect->y_element != AMX_E_I16)
-        return p->array_i8_i16_cycles;
-    return block->matrix_cycles[effect->z_element];
-}
-
-/* Time a vector-like instruction holds its lane, in the units of the parameters (both lanes busy = 1). */
-static inline double vector_cycles(const struct amx_params *p, const struct amx_effect *effect)
-{
-    if (effect->unit_class == AMX_CLASS_EXTRACT)
-        return p->extract_cycles;
-    if (effect->unit_class == AMX_CLASS_GENLUT)
-        return p->genlut_cycles;
-    const double rows = effect->z_rows_written ? effect->z_rows_written : 1;
-    const bool wide = effect->x_element == AMX_E_I16 || effect->y_element == AMX_E_I16;
-    return rows * (wide ? p->vector_i16_row_cycles : p->vector_row_cycles);
-}
-
-struct wait {
-    double start;
+struct start {
+    int64_t at;
     enum amx_stall reason;
 };
 
-static inline void wait_until(struct wait *wait, double ready, enum amx_stall reason)
+static inline void wait_until(struct start *start, int64_t ready, enum amx_stall reason)
 {
-    if (ready > wait->start) {
-        wait->start = ready;
-        wait->reason = reason;
+    if (ready > start->at) {
+        start->at = ready;
+        start->reason = reason;
     }
 }
 
-static void take_share(struct amx_block *block, struct amx_timing_core *core, struct wait *wait, double work)
+static inline void wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo, struct start *start)
 {
-    if (!core->computes) {
-        core->computes = true;
-        block->computing++;
-    }
-    if (block->computing > 1)
-        wait_until(wait, amx_share_take(block, wait->start, work), AMX_STALL_SHARED);
+    if (__builtin_expect(core->registers_pending > start->at, 0))
+        wait_until(start, amx_registers_ready(core, memo->reads), AMX_STALL_LOAD_DATA);
 }
 
-static void send_matrix(struct amx_block *block, struct amx_timing_core *core, struct wait *wait, unsigned op,
-                        const struct amx_effect *effect)
+static inline void take_share(struct amx_block *block, const struct amx_memo *memo, struct start *start)
 {
-    const double occupied = matrix_cycles(block, op, effect);
-    wait_until(wait, amx_later(core->lane_ready[0], core->lane_ready[1]), AMX_STALL_ARRAY);
-    wait_until(wait, amx_rows_ready(core, effect->z_read | effect->z_write), AMX_STALL_Z_DEPENDENCY);
-    take_share(block, core, wait, occupied);
-    core->lane_ready[0] = core->lane_ready[1] = wait->start + occupied;
-    const double done = wait->start + block->params.z_latency_cycles;
-    amx_rows_write(core, effect->z_write, done);
+    if (__builtin_expect(block->computing > 1, 0) && memo->share)
+        wait_until(start, amx_share_take(block, start->at, memo->share), AMX_STALL_SHARED);
+}
+
+static inline void send_matrix(struct amx_block *block, struct amx_timing_core *core, const struct amx_memo *memo,
+                               struct start *start)
+{
+    unsigned lanes;
+    const int64_t array = amx_later(core->lane_ready[0], core->lane_ready[1]);
+    const int64_t z = amx_rows_ready(core, memo, &lanes);
+    wait_for_registers(core, memo, start);
+    wait_until(start, array, AMX_STALL_ARRAY);
+    wait_until(start, z, AMX_STALL_Z_DEPENDENCY);
+    take_share(block, memo, start);
+    core->lane_ready[0] = core->lane_ready[1] = start->at + memo->busy;
+    const int64_t done = start->at + block->ticks.z_latency;
+    amx_rows_write(core, memo, done, AMX_NO_LANE);
     core->complete = amx_later(core->complete, done);
 }
 
 /* Vector instructions go to the lane where they can start first. A row that was last written in the other lane is
  * there vector_cross_cycles later (M1: this is what makes nine rotating rows slower than eight or ten in the tables of
  * corsix/amx; M2 shows no such dip). */
-static void send_vector(struct amx_block *block, struct amx_timing_core *core, struct wait *wait,
-                        const struct amx_effect *effect)
+static inline void send_lane(struct amx_block *block, struct amx_timing_core *core, const struct amx_memo *memo,
+                             struct start *start)
 {
-    const struct amx_params *p = &block->params;
-    const uint64_t rows = effect->z_read | effect->z_write;
-    const double busy = vector_cycles(p, effect), z = rows ? amx_rows_ready(core, rows) : 0;
-    double ready[AMX_LANES], start[AMX_LANES];
-    for (int lane = 0; lane < AMX_LANES; lane++) {
-        ready[lane] = core->lane_rows[!lane] & effect->z_read ? z + p->vector_cross_cycles : z;
-        start[lane] = amx_later(wait->start, amx_later(core->lane_ready[lane], ready[lane]));
-    }
-    const int lane = start[1] < start[0] || (start[1] == start[0] && core->lane_rows[1] & effect->z_read);
-    wait_until(wait, core->lane_ready[lane], AMX_STALL_ARRAY);
-    wait_until(wait, ready[lane], AMX_STALL_Z_DEPENDENCY);
-    if (effect->macs)
-        take_share(block, core, wait, busy * block->vector_share);
-    core->lane_ready[lane] = wait->start + AMX_LANES * busy;
-    const double done = wait->start + p->z_latency_cycles;
-    amx_registers_write(core, effect->x_write | (unsigned)effect->y_write << 8, done);
-    if (effect->z_write) {
-        amx_rows_write(core, effect->z_write, done);
-        core->lane_rows[lane] |= effect->z_write;
-    }
+    unsigned wrote = 0;
+    const int64_t free0 = core->lane_ready[0], free1 = core->lane_ready[1];
+    const int64_t z = memo->rows ? amx_rows_ready(core, memo, &wrote) : 0, cross = z + block->ticks.cross;
+    wait_for_registers(core, memo, start);
+    const int64_t ready0 = wrote & 2 ? cross : z, ready1 = wrote & 1 ? cross : z;
+    const int64_t start0 = amx_later(start->at, amx_later(free0, ready0));
+    const int64_t start1 = amx_later(start->at, amx_later(free1, ready1));
+    const int lane = start1 < start0 || (start1 == start0 && wrote & 2);
+    wait_until(start, lane ? free1 : free0, AMX_STALL_ARRAY);
+    wait_until(start, lane ? ready1 : ready0, AMX_STALL_Z_DEPENDENCY);
+    take_share(block, memo, start);
+    core->lane_ready[lane] = start->at + memo->busy;
+    const int64_t done = start->at + block->ticks.z_latency;
+    amx_registers_write(core, memo->writes, done);
+    if (memo->z_write)
+        amx_rows_write(core, memo, done, 1u << lane);
     core->complete = amx_later(core->complete, done);
 }
 
-static void send_setclr(struct amx_timing_core *core, const struct wait *wait, double cycles)
+static void send_setclr(struct amx_timing_core *core, const struct start *start, int64_t cost)
 {
-    core->issue_ready = wait->start + cycles;
+    core->issue_ready = start->at + cost;
     core->issue_reason = AMX_STALL_SETCLR;
     core->complete = amx_later(core->complete, core->issue_ready);
 }
 
-static void start_instruction(struct amx_block *block, struct amx_timing_core *core, double arrived, struct wait *wait,
-                              unsigned op, uint64_t operand, const struct amx_effect *effect)
+/* Takes and returns the start by value: the callers keep it in registers. */
+static __attribute__((noinline)) struct start send_other(struct amx_block *block, struct amx_timing_core *core,
+                                                         const struct amx_memo *memo, int64_t arrived, uint64_t operand,
+                                                         struct start start)
 {
-    switch (effect->unit_class) {
+    switch (memo->effect.unit_class) {
     case AMX_CLASS_LOAD:
-        wait->start = amx_timing_load(block, core, arrived, wait->start, operand, effect, &wait->reason);
-        return;
+        start.at = amx_timing_load(block, core, arrived, start.at, operand, memo, &start.reason);
+        break;
     case AMX_CLASS_STORE:
-        wait->start = amx_timing_store(block, core, wait->start, operand, effect, &wait->reason);
-        return;
+        start.at = amx_timing_store(block, core, start.at, operand, memo, &start.reason);
+        break;
     case AMX_CLASS_SET:
-        send_setclr(core, wait, block->params.set_cycles);
-        return;
+        send_setclr(core, &start, block->ticks.set);
+        break;
     case AMX_CLASS_CLR:
-        send_setclr(core, wait, block->params.clr_cycles);
-        return;
-    case AMX_CLASS_NOP:
-        return;
-    case AMX_CLASS_MATRIX:
-    case AMX_CLASS_VECTOR:
-    case AMX_CLASS_EXTRACT:
-    case AMX_CLASS_GENLUT:
+        send_setclr(core, &start, block->ticks.clr);
+        break;
+    default:
         break;
     }
-    wait_until(wait, amx_registers_ready(core, effect->x_read | (unsigned)effect->y_read << 8), AMX_STALL_LOAD_DATA);
-    if (effect->unit_class == AMX_CLASS_MATRIX)
-        send_matrix(block, core, wait, op, effect);
-    else
-        send_vector(block, core, wait, effect);
-    count_compute(block, effect);
+    return start;
 }
 
-/* Splits the time between two starts: until the instruction arrived it was the CPU's, the rest has one reason. */
-static inline void count_stall(struct amx_timing_core *core, double arrived, const struct wait *wait)
+/* The queue has room for the next instruction once the one `queue` places before it has started. */
+static inline double next_send(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived, double sent_ns,
+                               int64_t started)
 {
-    double from = core->head;
-    if (arrived > from) {
-        const double until = arrived < wait->start ? arrived : wait->start;
-        core->stall[AMX_STALL_CPU] += until - from;
-        from = until;
-    }
-    core->stall[wait->reason] += wait->start - from;
+    const uint64_t number = core->instructions++;
+    core->leave[number % AMX_QUEUE_MAX] = started;
+    const int64_t left = core->leave[(number + 1 - block->queue) % AMX_QUEUE_MAX];
+    return left > arrived && number + 1 >= block->queue ? amx_ns_of(block, left) : sent_ns;
 }
+
+static inline __attribute__((always_inline)) double send_memo(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, double sent_ns,
+                               uint64_t operand)
+{
+    const int64_t arrived = amx_tick_of(block, sent_ns);
+    memo->tally++;
+    if (__builtin_expect(core->instructions == 0, 0))
+        core->origin = core->head = core->complete = arrived;
+    const int64_t head = core->head;
+    struct start start = {.at = amx_later(head, arrived), .reason = AMX_STALL_CPU};
+    wait_until(&start, core->issue_ready, core->issue_reason);
+    core->issue_ready = 0;
+    if (__builtin_expect(memo->kind == AMX_MEMO_MATRIX, 1))
+        send_matrix(block, core, memo, &start);
+    else if (memo->kind == AMX_MEMO_LANE)
+        send_lane(block, core, memo, &start);
+    else
+        start = send_other(block, core, memo, arrived, operand, start);
+
+    /* Until the instruction arrived the time was the CPU's, the rest has one reason. */
+    const int64_t until = amx_later(head, arrived < start.at ? arrived : start.at);
+    core->stall[AMX_STALL_CPU] += until - head;
+    core->stall[start.reason] += start.at - until;
+    core->head = start.at;
+    const int64_t issue = start.at + block->ticks.issue;
+    if (issue > core->issue_ready) {
+        core->issue_ready = issue;
+        core->issue_reason = AMX_STALL_ISSUE;
+    }
+    core->complete = amx_later(core->complete, start.at);
+    return next_send(block, core, arrived, sent_ns, start.at);
+}
+
+static __attribute__((noinline)) void decode_memo(struct amx_block *block, struct amx_timing_core *core,
+                                                  struct amx_memo *memo, uint64_t fields, uint32_t tag)
+{
+    struct amx_effect effect;
+    amx_effect_of(tag >> 8, fields, (enum amx_gen)(tag >> 1 & 7), &effect);
+    amx_memo_fill(block, core, memo, tag >> 8, fields, tag, &effect);
+}
+
+double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
+                             enum amx_gen gen)
+{
+    struct amx_timing_core *core = &block->core[core_number];
+    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+    const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
+    const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
+    struct amx_memo *memo = &core->memo[hash >> 58];
+    if (__builtin_expect(memo->fields != fields || memo->tag != tag, 0))
+        decode_memo(block, core, memo, fields, tag);
+    return send_memo(block, core, memo, sent_ns, operand);
+}
+_Static_assert(AMX_MEMO_SLOTS == 64, "amx_block_send_cached takes six bits of the hash");
 
 double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
                       const struct amx_effect *effect)
 {
     struct amx_timing_core *core = &block->core[core_number];
-    const double arrived = amx_cycle_of(block, sent_ns);
-    if (core->instructions == 0)
-        core->origin = core->head = core->complete = arrived;
-    struct wait wait = {amx_later(core->head, arrived), AMX_STALL_CPU};
-    wait_until(&wait, core->issue_ready, core->issue_reason);
-    core->issue_ready = 0;
-    start_instruction(block, core, arrived, &wait, op, operand, effect);
-    count_stall(core, arrived, &wait);
-    core->head = wait.start;
-    if (wait.start + block->issue_cycles > core->issue_ready) {
-        core->issue_ready = wait.start + block->issue_cycles;
-        core->issue_reason = AMX_STALL_ISSUE;
-    }
-    core->complete = amx_later(core->complete, wait.start);
-    block->latest = amx_later(block->latest, wait.start);
-    block->activity.count[ACT_AMX_INSTRUCTIONS]++;
-
-    /* The queue has room for the next instruction once the one `queue` places before it has started. */
-    unsigned slot = (unsigned)(core->instructions++ % AMX_QUEUE_MAX);
-    core->leave[slot] = wait.start;
-    if (core->instructions < block->queue)
-        return sent_ns;
-    slot = (slot + 1 + AMX_QUEUE_MAX - block->queue) % AMX_QUEUE_MAX;
-    return core->leave[slot] > arrived ? amx_ns_of(block, core->leave[slot]) : sent_ns;
+    const uintptr_t where = (uintptr_t)effect;
+    const uint32_t tag = op << 8 | 0x80;
+    struct amx_memo *memo = &core->memo[(where >> 3 ^ where >> 9) % AMX_MEMO_SLOTS];
+    if (memo->tag != tag || memcmp(&memo->effect, effect, sizeof *effect) != 0)
+        amx_memo_fill(block, core, memo, op, 0, tag, effect);
+    return send_memo(block, core, memo, sent_ns, operand);
 }

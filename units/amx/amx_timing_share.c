@@ -1,4 +1,4 @@
-/* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN cycles: a core that runs
+/* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN: a core that runs
  * late may still use what is left of an earlier bucket, and no order of calls can book more work than the array does.
  * Inside a bucket the order of cores is not resolved. One core alone never comes here.
  */
@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* NULL for a bucket so old that its record has been reused. */
-static double *bucket_of(struct amx_block *block, uint64_t number)
+static int64_t *bucket_of(struct amx_block *block, uint64_t number)
 {
     const unsigned slot = number % AMX_SHARE_BUCKETS;
     if (block->share_number[slot] > number)
@@ -19,18 +19,16 @@ static double *bucket_of(struct amx_block *block, uint64_t number)
     return &block->share_used[slot];
 }
 
-double amx_share_take(struct amx_block *block, double start, double work)
+int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work)
 {
     const uint64_t wanted = start > 0 ? (uint64_t)(start / AMX_SHARE_SPAN) : 0;
-    /* Rounding must not push out work that fits exactly. */
-    const double room = AMX_SHARE_SPAN * (1 + 1e-9) - work;
     for (uint64_t number = wanted;; number++) {
-        double *used = bucket_of(block, number);
-        if (used && *used > room)
+        int64_t *used = bucket_of(block, number);
+        if (used && *used + work > AMX_SHARE_SPAN && *used > 0)
             continue;
         if (used)
             *used += work;
-        return number == wanted ? start : amx_later(start, (double)number * AMX_SHARE_SPAN);
+        return number == wanted ? start : amx_later(start, (int64_t)number * AMX_SHARE_SPAN);
     }
 }
 

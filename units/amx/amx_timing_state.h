@@ -1,138 +1,172 @@
-/* State of an AMX block's timing; shared by amx_timing*.c only. Times are cycles of the block's clock. */
+/* State of an AMX block's timing; shared by amx_timing*.c only.
+ *
+ * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from one start
+ * to the next short on the host, and make sums exact.
+ */
 #ifndef ORCHARD_UNITS_AMX_TIMING_STATE_H
 #define ORCHARD_UNITS_AMX_TIMING_STATE_H
 
 #include "units/amx/amx_timing.h"
 
+#define AMX_TICKS 65536.0          /* per cycle */
 #define AMX_LANES 2                /* vector rows of one core that the array takes per cycle: X/Y read ports */
-#define AMX_CLASSES 8              /* matrix accumulators are unions of residue classes of Z rows modulo 8 */
+#define AMX_NO_LANE 4
 #define AMX_STORE_LINES 64         /* recently stored lines a load is checked against */
 #define AMX_LINE_SHIFT 7           /* 128-byte lines */
 #define AMX_MAX_BANKS 64
 #define AMX_QUEUE_MAX 256
-#define AMX_SHARE_SPAN 64.0        /* cycles per bucket of the shared array's calendar */
+#define AMX_SHARE_SPAN (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
+#define AMX_MEMO_SLOTS 64
+
+/* An effect with what the hot path needs of it, and how often it was sent since the last look at activity. Found by
+ * operand (amx_block_send_cached) or by effect (amx_block_send). */
+struct amx_memo {
+    uint64_t fields;       /* operand without pointer bits; 0 when found by effect */
+    uint32_t tag;          /* op, generation and way of finding; 0 = empty */
+    uint8_t kind;          /* enum amx_memo_kind */
+    uint8_t slot;          /* lowest row: where the scoreboard keeps exactly these rows */
+    uint16_t reads, writes; /* X registers in bits 0..7, Y in 8..15 */
+    uint64_t tally;
+    uint64_t rows;         /* Z rows read or written */
+    int64_t busy;          /* ticks: matrix instructions hold both lanes, others one lane */
+    int64_t share;         /* ticks of the shared array */
+    uint64_t z_write;
+    struct amx_effect effect;
+};
+
+enum amx_memo_kind { AMX_MEMO_MATRIX, AMX_MEMO_LANE, AMX_MEMO_OTHER };
+
+/* Rows of Z that were last written together. The groups of a core are disjoint; each lies in the slot of its lowest
+ * row. A loop that keeps to its accumulators finds each in one step. */
+struct amx_rows {
+    uint64_t rows;
+    int64_t ready;
+    uint8_t lane; /* bit set of lanes that wrote it; AMX_NO_LANE for matrix results and loads */
+};
 
 struct amx_timing_core {
-    double head;                   /* start of the latest instruction: instructions start in program order */
-    double issue_ready;            /* issue limit, or end of set/clr */
-    double lane_ready[AMX_LANES];  /* vector lanes; a matrix instruction takes both */
-    double register_ready[16];     /* X0..X7, Y0..Y7 */
-    double class_ready[AMX_CLASSES];    /* last write of a whole residue class */
-    double class_row_ready[AMX_CLASSES]; /* last write of any single row of the class */
-    double row_ready[64];
-    uint64_t lane_rows[AMX_LANES]; /* rows whose last writer was a vector instruction in that lane */
-    double leave[AMX_QUEUE_MAX];   /* ring: when queued instructions left the queue */
-    double left;                   /* latest of them */
-    double complete;               /* everything so far */
-    double stores_visible;
-    double origin;                 /* first instruction */
-    double stall[AMX_STALL_COUNT];
+    int64_t head;                   /* start of the latest instruction: instructions start in program order */
+    int64_t issue_ready;            /* issue limit, or end of set/clr */
+    int64_t lane_ready[AMX_LANES];  /* vector lanes; a matrix instruction takes both */
+    int64_t register_ready[16];     /* X0..X7, Y0..Y7 */
+    int64_t registers_pending;      /* latest of register_ready */
+    struct amx_rows rows[64];
+    uint8_t owner[64];              /* slot of the group that a row belongs to */
+    uint64_t grouped;               /* rows that belong to any */
+    int64_t leave[AMX_QUEUE_MAX];   /* ring: when queued instructions left the queue */
+    int64_t complete;               /* everything so far */
+    int64_t stores_visible;
+    int64_t origin;                 /* first instruction */
+    int64_t stall[AMX_STALL_COUNT];
     uint64_t instructions;
     struct mem_port *port;
     uint64_t address_tag;
-    uint8_t issue_reason;          /* why issue_ready holds: ISSUE or SETCLR */
-    bool computes;                 /* has used the array */
+    enum amx_stall issue_reason;    /* why issue_ready holds: ISSUE or SETCLR */
+    bool computes;                  /* has used the array */
+    struct amx_memo memo[AMX_MEMO_SLOTS];
 };
 
 struct amx_stored_line {
     uint64_t line; /* tagged address >> AMX_LINE_SHIFT */
-    double visible;
+    int64_t visible;
+};
+
+/* Parameters in ticks. */
+struct amx_ticks {
+    int64_t z_latency, cross, issue, set, clr, load_issue, load_latency, load_array, load_bank, store_issue, store_latency;
+    int64_t store_slack;
+    double load_per_byte, store_per_byte;
 };
 
 struct amx_block {
-    struct amx_params params;
-    double cycles_per_ns, ns_per_cycle;
-    double base_ns, base_cycle;    /* a moment known in both */
-    double latest;                 /* latest head of any core */
-    double matrix_cycles[AMX_E_I32 + 1]; /* by element of Z */
-    double issue_cycles, store_slack;
-    double vector_share;           /* shared array time per lane time of a vector instruction */
-    unsigned cores, computing;     /* how many; how many of them have used the array */
+    struct amx_ticks ticks;
+    double ticks_per_ns, ns_per_tick;
+    double base_ns;                 /* the moment of tick base_tick */
+    int64_t base_tick;
+    unsigned cores, computing;      /* how many; how many of them have used the array */
     unsigned queue;
-    double load_ready, store_ready;
-    double bank_ready[AMX_MAX_BANKS];
+    int64_t load_ready, store_ready;
+    int64_t bank_ready[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
-    double share_used[AMX_SHARE_BUCKETS];
+    int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
+    struct amx_params params;
     struct amx_timing_core core[];
 };
 
-static inline double amx_cycle_of(const struct amx_block *block, double ns)
+static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
 {
-    return block->base_cycle + (ns - block->base_ns) * block->cycles_per_ns;
+    return block->base_tick + (int64_t)((ns - block->base_ns) * block->ticks_per_ns);
 }
 
-static inline double amx_ns_of(const struct amx_block *block, double cycle)
+static inline double amx_ns_of(const struct amx_block *block, int64_t tick)
 {
-    return block->base_ns + (cycle - block->base_cycle) * block->ns_per_cycle;
+    return block->base_ns + (double)(tick - block->base_tick) * block->ns_per_tick;
 }
 
-static inline double amx_later(double a, double b)
+static inline int64_t amx_later(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-/* Earliest cycle at or after `start` at which the shared array has room for `work` cycles of it; takes them. */
-double amx_share_take(struct amx_block *block, double start, double work);
+/* Fills a memo of a core; the old one's tally goes to block->activity first. */
+void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op,
+                   uint64_t fields, uint32_t tag, const struct amx_effect *effect);
+/* Moves all tallies to block->activity. */
+void amx_memo_settle(struct amx_block *block);
+
+/* Earliest tick at or after `start` at which the shared array has room for `work` ticks of it; takes them. */
+int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
-/* The memory side: each returns the in-order start of the instruction and its reason when that is later than `start`. */
-double amx_timing_load(struct amx_block *block, struct amx_timing_core *core, double arrived, double start,
-                       uint64_t operand, const struct amx_effect *effect, enum amx_stall *reason);
-double amx_timing_store(struct amx_block *block, struct amx_timing_core *core, double start, uint64_t operand,
-                        const struct amx_effect *effect, enum amx_stall *reason);
+/* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
+int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
+                        uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
+                         const struct amx_memo *memo, enum amx_stall *reason);
 
-/* Scoreboard: when the rows of a mask may be read, and that they are written. */
-double amx_rows_ready_slow(const struct amx_timing_core *core, uint64_t rows);
-void amx_rows_write_slow(struct amx_timing_core *core, uint64_t rows, double ready);
+/* The scoreboard of Z (amx_timing_rows.c has the rare cases). */
+int64_t amx_rows_gather(const struct amx_timing_core *core, uint64_t rows, unsigned *lanes);
+void amx_rows_regroup(struct amx_timing_core *core, uint64_t rows, int64_t ready, unsigned lanes);
 
-#define AMX_CLASS_PATTERN UINT64_C(0x0101010101010101)
-
-static inline bool amx_rows_are_classes(uint64_t rows)
+/* When rows may be used, and in which lanes they were last written. */
+static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const struct amx_memo *memo, unsigned *lanes)
 {
-    return (rows & 0xff) * AMX_CLASS_PATTERN == rows;
+    const struct amx_rows *group = &core->rows[memo->slot];
+    if (__builtin_expect(group->rows != memo->rows, 0))
+        return amx_rows_gather(core, memo->rows, lanes);
+    *lanes = group->lane;
+    return group->ready;
 }
 
-static inline double amx_rows_ready(const struct amx_timing_core *core, uint64_t rows)
+static inline void amx_rows_write(struct amx_timing_core *core, const struct amx_memo *memo, int64_t ready, unsigned lanes)
 {
-    double ready = 0;
-    if (!amx_rows_are_classes(rows))
-        return amx_rows_ready_slow(core, rows);
-    for (unsigned left = rows & 0xff; left; left &= left - 1) {
-        const unsigned c = (unsigned)__builtin_ctz(left);
-        ready = amx_later(ready, amx_later(core->class_ready[c], core->class_row_ready[c]));
-    }
-    return ready;
-}
-
-static inline void amx_rows_write(struct amx_timing_core *core, uint64_t rows, double ready)
-{
-    core->lane_rows[0] &= ~rows;
-    core->lane_rows[1] &= ~rows;
-    if (!amx_rows_are_classes(rows)) {
-        amx_rows_write_slow(core, rows, ready);
+    struct amx_rows *group = &core->rows[memo->slot];
+    if (__builtin_expect(group->rows != memo->z_write, 0)) {
+        amx_rows_regroup(core, memo->z_write, ready, lanes);
         return;
     }
-    for (unsigned left = rows & 0xff; left; left &= left - 1) {
-        const unsigned c = (unsigned)__builtin_ctz(left);
-        core->class_ready[c] = amx_later(core->class_ready[c], ready);
-    }
+    group->ready = amx_later(group->ready, ready);
+    group->lane = (uint8_t)lanes;
 }
 
-static inline double amx_registers_ready(const struct amx_timing_core *core, unsigned registers)
+static inline int64_t amx_registers_ready(const struct amx_timing_core *core, unsigned registers)
 {
-    double ready = 0;
+    int64_t ready = 0;
     for (; registers; registers &= registers - 1)
         ready = amx_later(ready, core->register_ready[__builtin_ctz(registers)]);
     return ready;
 }
 
-static inline void amx_registers_write(struct amx_timing_core *core, unsigned registers, double ready)
+static inline void amx_registers_write(struct amx_timing_core *core, unsigned registers, int64_t ready)
 {
+    if (!registers)
+        return;
     for (; registers; registers &= registers - 1)
         core->register_ready[__builtin_ctz(registers)] = ready;
+    core->registers_pending = amx_later(core->registers_pending, ready);
 }
 
 #endif
