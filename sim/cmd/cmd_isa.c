@@ -1,5 +1,6 @@
 /* orchard isa: programs as text. */
 #include "isa/a64/a64_isa.h"
+#include "sim/check/amx_vectors.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/listing.h"
 #include "sim/cmd/cmd.h"
@@ -10,6 +11,7 @@
 
 const struct cli_option cmd_isa_options[] = {
     {"output", 'o', "FILE", false, "where asm writes its words"},
+    {"path", 0, "PATH", false, "check: execute by fast (default), portable or reference"},
     {0},
 };
 
@@ -115,6 +117,40 @@ static int table(struct cmd_context *context, enum listing_family family)
     return ORCH_OK;
 }
 
+static int print_report(struct cmd_context *context, const struct check_report *report)
+{
+    if (context->common.json) {
+        json_object *document = check_report_json(report);
+        if (document)
+            json_print(document, context->out);
+    } else {
+        check_print_details(report, context->out);
+        check_print_closing(report, context->out);
+    }
+    return check_holds(report) ? ORCH_OK : ORCH_FAILED;
+}
+
+/* All names are looked at before the first file is executed: a typing mistake should not cost the run. */
+static int check_amx(struct cmd_context *context, int files, char **paths)
+{
+    static const enum amx_path by_choice[] = {AMX_PATH_FAST, AMX_PATH_PORTABLE, AMX_PATH_REFERENCE};
+    const char *path_name = cli_value(&context->args, "path");
+    struct orch_error error = {0};
+    unsigned path = 0;
+    bool ok = !path_name || cli_choice("path", path_name, "fast|portable|reference", &path, &error);
+    for (int i = 0; ok && i < files; i++)
+        if (!check_amx_knows(paths[i]))
+            ok = orch_fail(&error, ORCH_USAGE,
+                           "%.200s: the name before the first dot must be one of fma fms ldst extr mac16 matfp matint "
+                           "vecfp vecint genlut programs full_states", paths[i]);
+    struct check_report report = {0};
+    for (int i = 0; ok && i < files; i++)
+        ok = check_amx_vectors(paths[i], by_choice[path], &report, &error);
+    const int code = ok ? print_report(context, &report) : cmd_fail(context, &error);
+    check_report_free(&report);
+    return code;
+}
+
 static int unmodelled(struct cmd_context *context, const char *what)
 {
     struct orch_error error = {0};
@@ -146,5 +182,6 @@ int cmd_isa(struct cmd_context *context, int argc, char **argv)
     if (verb == ASM)
         return family == AMX ? assemble(context, argv[2])
                              : unmodelled(context, "a64 has no assembler here; use aarch64-linux-gnu-as");
-    return unmodelled(context, "no golden vectors of a64");
+    return family == AMX ? check_amx(context, argc - 2, argv + 2)
+                         : unmodelled(context, "there are no golden vectors of a64");
 }
