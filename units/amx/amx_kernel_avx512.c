@@ -1,2 +1,5 @@
-#include "units/amx/amx_kernel_sets.h"
-const struct amx_kernel_set amx_kernels_avx512 = {.name = "avx512"};
+#include "units/amx/amx_kernel_vec512.h"
+
+#include "units/amx/amx_kernel_outer.h"
+
+const struct amx_kernel_set amx_kernels_avx512 = KERNEL_SET("avx512");

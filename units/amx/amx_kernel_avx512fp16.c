@@ -1,2 +1,18 @@
-#include "units/amx/amx_kernel_sets.h"
-const struct amx_kernel_set amx_kernels_avx512fp16 = {.name = "avx512fp16"};
+#include "units/amx/amx_kernel_vec512.h"
+
+#define HAVE_NATIVE_F16
+VEC_INLINE vec vec_fma16(vec x, vec y, vec z)
+{
+    __asm__("vfmadd231ph %2, %1, %0" : "+v"(z) : "v"(x), "v"(y));
+    return z;
+}
+
+VEC_INLINE vec vec_nan16(vec z)
+{
+    const __mmask32 nan = _mm512_cmp_ph_mask(_mm512_castsi512_ph(z), _mm512_castsi512_ph(z), _CMP_UNORD_Q);
+    return _mm512_mask_mov_epi16(z, nan, _mm512_set1_epi16(0x7e00));
+}
+
+#include "units/amx/amx_kernel_outer.h"
+
+const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16");
