@@ -76,6 +76,9 @@ void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
 /* Scalar work known only by its amount (in-process kernels): `instructions` dispatched back to back. */
 void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
 
+/* The core does nothing else until `until_ns` (no effect when that is past); the time is charged to `reason`. */
+void cpu_timing_wait_until(struct cpu_timing *timing, double until_ns, enum cpu_stall reason);
+
 double cpu_timing_now(const struct cpu_timing *timing);      /* dispatch time of the next instruction */
 double cpu_timing_done_at(const struct cpu_timing *timing);  /* everything so far has retired */
 uint64_t cpu_timing_instructions(const struct cpu_timing *timing);
