@@ -102,7 +102,7 @@ static bool scan_string(struct scanner *s, char *out, size_t size, const char *w
     while (s->at < s->size && s->text[s->at] != quote && n + 1 < size)
         out[n++] = s->text[s->at++];
     out[n] = 0;
-    return accept(s, quote) ? true : expected(s, "a short quoted string");
+    return accept(s, quote) ? true : expected(s, "the end of a short quoted string");
 }
 
 static bool scan_number(struct scanner *s, uint64_t *value)
@@ -175,7 +175,9 @@ static bool scan_entry(struct scanner *s, struct npy_array *array, unsigned *see
 {
     enum { DESCR = 1, ORDER = 2, SHAPE = 4 };
     char key[32];
-    if (!scan_string(s, key, sizeof key, "a key in quotes") || !accept(s, ':'))
+    if (!scan_string(s, key, sizeof key, "a key in quotes"))
+        return false;
+    if (!accept(s, ':'))
         return expected(s, "KEY: VALUE");
     const unsigned bit = strcmp(key, "descr") == 0           ? DESCR
                          : strcmp(key, "fortran_order") == 0 ? ORDER

@@ -1,5 +1,6 @@
 #include "sim/program.h"
 
+#include "sim/checksum.h"
 #include "sim/cli/suggest.h"
 #include "sim/program_args.h"
 #include "units/cpu/cpu_system.h"
@@ -309,14 +310,6 @@ size_t program_result_count(const struct program *program)
     return count;
 }
 
-static uint64_t fnv1a64(const uint8_t *bytes, size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 bool program_result(const struct program *program, size_t index, struct program_result *result)
 {
     for (size_t i = 0; i < program->arg_count; i++) {
@@ -330,7 +323,7 @@ bool program_result(const struct program *program, size_t index, struct program_
         result->array.data = mem_at(program->space, a->bits, a->array.bytes, MEM_READ);
         if (!result->array.data) /* the program took its own buffer away */
             return false;
-        result->checksum = fnv1a64(result->array.data, result->array.bytes);
+        result->checksum = checksum_fnv1a64(result->array.data, result->array.bytes);
         return true;
     }
     return false;

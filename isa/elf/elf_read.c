@@ -122,7 +122,7 @@ static bool check_tables(struct elf_file *elf, const Elf64_Ehdr *header, struct 
 static bool check_load(struct elf_file *elf, uint32_t index, const Elf64_Phdr *p, struct isa_error *error)
 {
     const uint64_t at = elf->phdr_offset + (uint64_t)index * sizeof *p;
-    if (!inside(p->p_offset, p->p_filesz, elf->size))
+    if (p->p_filesz && !inside(p->p_offset, p->p_filesz, elf->size)) /* without bytes the offset means nothing */
         return refuse(error, at + offsetof(Elf64_Phdr, p_offset),
                       "segment %u: 0x%" PRIx64 " bytes at offset 0x%" PRIx64 " lie outside the file of %zu bytes", index,
                       p->p_filesz, p->p_offset, elf->size);
@@ -457,7 +457,7 @@ const char *elf_relocation_name(uint32_t type)
         ROW(MOVW_UABS_G2_NC) ROW(MOVW_UABS_G3) ROW(MOVW_SABS_G0) ROW(MOVW_SABS_G1) ROW(MOVW_SABS_G2)
         ROW(LD_PREL_LO19) ROW(ADR_PREL_LO21) ROW(ADR_PREL_PG_HI21) ROW(ADR_PREL_PG_HI21_NC) ROW(ADD_ABS_LO12_NC)
         ROW(LDST8_ABS_LO12_NC) ROW(LDST16_ABS_LO12_NC) ROW(LDST32_ABS_LO12_NC) ROW(LDST64_ABS_LO12_NC)
-        ROW(LDST128_ABS_LO12_NC) ROW(TSTBR14) ROW(CONDBR19) ROW(JUMP26) ROW(CALL26) ROW(ADR_GOT_PAGE)
+        ROW(LDST128_ABS_LO12_NC) ROW(TSTBR14) ROW(CONDBR19) ROW(JUMP26) ROW(CALL26) ROW(GOT_LD_PREL19) ROW(ADR_GOT_PAGE)
         ROW(LD64_GOT_LO12_NC) ROW(LD64_GOTPAGE_LO15) ROW(RELATIVE) ROW(IRELATIVE)
     default:
         return NULL;

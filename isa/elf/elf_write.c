@@ -115,7 +115,7 @@ static bool lay_out(const struct elf_program *program, struct layout *l, struct 
             continue;
         l->parts++;
         p->section = l->sections++;
-        p->offset = round_up(l->end, ELF_WRITE_ALIGN);
+        p->offset = p->type == SHT_PROGBITS ? round_up(l->end, ELF_WRITE_ALIGN) : ELF_WRITE_ALIGN;
         if (p->type == SHT_PROGBITS)
             l->end = p->offset + p->bytes;
     }

@@ -11,6 +11,7 @@ enum value {
     RELATIVE,      /* S + A - P */
     PAGE_RELATIVE, /* Page(S + A) - Page(P) */
     GOT_ABSOLUTE,  /* slot */
+    GOT_RELATIVE,  /* slot - P */
     GOT_PAGE,      /* Page(slot) - Page(P) */
     GOT_IN_PAGE    /* slot - Page(table) */
 };
@@ -71,6 +72,7 @@ static const struct rule rules[] = {
     {R_AARCH64_CONDBR19,                 4, RELATIVE,      IMM19,     2,  SIGNED,   20, 0},
     {R_AARCH64_JUMP26,                   4, RELATIVE,      IMM26,     2,  SIGNED,   27, 0},
     {R_AARCH64_CALL26,                   4, RELATIVE,      IMM26,     2,  SIGNED,   27, 0},
+    {R_AARCH64_GOT_LD_PREL19,            4, GOT_RELATIVE,  IMM19,     2,  SIGNED,   20, 0},
     {R_AARCH64_ADR_GOT_PAGE,             4, GOT_PAGE,      ADR21,     12, SIGNED,   32, 0},
     {R_AARCH64_LD64_GOT_LO12_NC,         4, GOT_ABSOLUTE,  IMM12,     3,  NO_CHECK, 0,  0xfff},
     {R_AARCH64_LD64_GOTPAGE_LO15,        4, GOT_IN_PAGE,   IMM12,     3,  UNSIGNED, 15, 0},
@@ -93,7 +95,8 @@ uint32_t cpu_patch_bytes(uint32_t type)
 bool cpu_patch_needs_got(uint32_t type)
 {
     const struct rule *rule = rule_of(type);
-    return rule && (rule->value == GOT_ABSOLUTE || rule->value == GOT_PAGE || rule->value == GOT_IN_PAGE);
+    return rule && (rule->value == GOT_ABSOLUTE || rule->value == GOT_RELATIVE || rule->value == GOT_PAGE ||
+                    rule->value == GOT_IN_PAGE);
 }
 
 static uint64_t page(uint64_t addr) /* adrp counts in 4 KiB whatever the page size of the system is */
@@ -112,6 +115,8 @@ static uint64_t compute(const struct rule *rule, const struct cpu_patch *p)
         return page(p->value) - page(p->place);
     case GOT_ABSOLUTE:
         return p->got_slot;
+    case GOT_RELATIVE:
+        return p->got_slot - p->place;
     case GOT_PAGE:
         return page(p->got_slot) - page(p->place);
     case GOT_IN_PAGE:

@@ -1,0 +1,35 @@
+# Guests: AArch64 programs that suites run. Without the cross compiler they are left out and their tests say so.
+GUEST_CC := $(shell command -v $(CROSS)gcc 2>/dev/null)
+GUEST_FLAGS := -std=gnu11 -I. -Wall -Wextra -Werror -mno-outline-atomics
+GUEST_FREE := -ffreestanding -fno-builtin -nostdlib -static -fno-pie -no-pie -fno-stack-protector -fno-tree-loop-distribute-patterns
+GUEST_OBJECT := -c -O2 -ffreestanding -ffp-contract=off -fno-stack-protector -fno-tree-loop-distribute-patterns
+guest_integer_o2 := free_integer.c $(GUEST_FREE) -O2
+guest_integer_o3 := free_integer.c $(GUEST_FREE) -O3 -Wl,-z,max-page-size=4096
+guest_integer_os := free_integer.c $(GUEST_FREE) -Os -Wl,-z,noseparate-code,-z,max-page-size=4096
+guest_integer_pie := free_integer.c -ffreestanding -fno-builtin -nostdlib -static-pie -fpie -fno-stack-protector -fno-tree-loop-distribute-patterns -O2
+guest_float_o3 := free_float.c $(GUEST_FREE) -fno-math-errno -O3
+guest_float_ofast := free_float.c $(GUEST_FREE) -fno-math-errno -Ofast
+guest_float_f16 := free_float.c $(GUEST_FREE) -fno-math-errno -O3 -march=armv8.4-a+fp16+dotprod
+guest_faults := free_faults.c $(GUEST_FREE) -O1
+guest_text := libc_text.c -O2 -static -lm
+guest_text_pie := libc_text.c -O2 -static-pie -fpie -lm
+guest_memory := libc_memory.c -O2 -static
+guest_memory_4k := libc_memory.c -O2 -static -Wl,-z,max-page-size=4096
+guest_kernels := object_kernels.c $(GUEST_OBJECT) -fno-pie
+guest_kernels_pic := object_kernels.c $(GUEST_OBJECT) -fPIC -fcommon
+guest_kernels_large := object_kernels.c $(GUEST_OBJECT) -fno-pie -mcmodel=large -fcommon
+guest_kernels_tiny := object_kernels.c $(GUEST_OBJECT) -fno-pie -mcmodel=tiny
+guest_undefined := object_undefined.c $(GUEST_OBJECT) -fno-pie
+guest_amx := object_amx.c $(GUEST_OBJECT) -fno-pie
+guest_relocations := object_relocations.S -c
+guest_relocations_ld := object_relocations.S $(GUEST_FREE) -Wl,--no-warn-rwx-segments,-Ttext=0x10000000,--section-start=.rodata=0x10004000,--section-start=.data=0x10008000,-e,relocations,--build-id=none
+GUEST_NAMES := integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k \
+	kernels kernels_pic kernels_large kernels_tiny undefined amx relocations relocations_ld
+GUESTS := $(if $(GUEST_CC),$(GUEST_NAMES:%=$(O)/tests/guest/%.elf))
+$(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h tests/guest/*.S) units/amx/kernels/amx_intrinsics.h tests/build.mk
+	@mkdir -p $(@D)
+	$(GUEST_CC) $(GUEST_FLAGS) tests/guest/$(firstword $(guest_$*)) $(wordlist 2,99,$(guest_$*)) -o $@
+# Suites that run them, some with Unicorn (GPL, tests only) beside.
+$(O)/tests/units/test_cpu_load $(O)/tests/sim/test_program: $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
+LIBS_test_cpu_load := -lunicorn
+LIBS_test_program := -lunicorn
