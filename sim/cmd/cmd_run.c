@@ -1,0 +1,225 @@
+/* orchard run: simulate a workload on one chip or several, record it, show the answer. */
+#include "sim/cli/format.h"
+#include "sim/cli/json_out.h"
+#include "sim/cli/table.h"
+#include "sim/cmd/cmd.h"
+#include "sim/db/db.h"
+#include "sim/listen/db_writer.h"
+#include "sim/listen/progress.h"
+#include "sim/listen/run_json.h"
+#include "sim/listen/summary.h"
+#include "sim/run/run.h"
+#include "sim/run/run_explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cmd_run_options[] = {
+    {"unit", 0, "UNIT", false, "cpu, amx or auto (default: what the workload runs on)"},
+    {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32)"},
+    {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
+    {"detail", 0, "LEVEL", false, "instr or auto"},
+    {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
+    {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
+    {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
+    {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
+    {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
+    {"repeat", 0, "N", false, "run it N times back to back"},
+    {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
+    {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
+    {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+/* What one invocation of the verb shares over its chips. */
+struct session {
+    struct cmd_context *context;
+    struct run_request request;
+    const char **args;
+    struct orch_db *db;
+    bool rerun, explain, many;
+    json_object *rows;
+    struct table *table;
+    uint64_t number;
+};
+
+static bool read_choices(struct session *s, struct orch_error *error)
+{
+    const struct cli_args *a = &s->context->args;
+    unsigned choice = 0;
+    const char *word = cli_value(a, "mode");
+    if (word && !cli_choice("--mode", word, "full|functional|timing", &choice, error))
+        return false;
+    s->request.mode = (enum run_mode)choice;
+    word = cli_value(a, "core");
+    if (word && !cli_choice("--core", word, "p|e", &choice, error))
+        return false;
+    s->request.core_choice = !word ? SOC_ANY_CORE : choice ? SOC_E_CORE : SOC_P_CORE;
+    return true;
+}
+
+static bool read_request(struct session *s, const char *workload, struct orch_error *error)
+{
+    const struct cli_args *a = &s->context->args;
+    uint64_t cores = 1, repeat = 1;
+    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) ||
+        !cli_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+        return false;
+    struct run_request *q = &s->request;
+    q->workload = workload;
+    q->unit = cli_value(a, "unit");
+    q->precision = cli_value(a, "precision");
+    q->detail = cli_value(a, "detail");
+    q->cores = (unsigned)cores;
+    q->entry = cli_value(a, "entry");
+    q->arg_count = cli_count(a, "args");
+    q->home = cli_value(a, "home");
+    q->cold = cli_has(a, "cold");
+    q->repeat = (unsigned)repeat;
+    q->seed = s->context->common.seed;
+    q->program_output = s->context->common.json ? s->context->err : s->context->out;
+    s->args = calloc(q->arg_count ? q->arg_count : 1, sizeof *s->args);
+    if (!s->args)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; i < q->arg_count; i++)
+        s->args[i] = cli_value_at(a, "args", i);
+    q->args = s->args;
+    s->rerun = cli_has(a, "rerun");
+    s->explain = cli_has(a, "explain");
+    return true;
+}
+
+/* Fills *result from an equal earlier run; *found tells. Runs that write files or print are always run. */
+static bool find_earlier(struct session *s, const struct run *run, struct run_result *result, bool *found,
+                         struct orch_error *error)
+{
+    char hash[DB_HASH_SIZE];
+    int64_t id = 0;
+    *found = false;
+    if (s->rerun)
+        return true;
+    db_config_hash(run_begin_event(run), hash);
+    if (!db_find_run(s->db, hash, &id, error))
+        return false;
+    *found = id != 0;
+    if (!*found)
+        return true;
+    cmd_note(s->context, "run %lld of the database has the same chip, program and version (--rerun simulates again)",
+             (long long)id);
+    return db_read_run(s->db, id, result, error);
+}
+
+static bool simulate(struct session *s, struct run *run, struct run_result *result, struct orch_error *error)
+{
+    struct event_bus *bus = event_bus_create();
+    struct db_writer *writer = db_writer_create(s->db);
+    struct progress *progress = progress_create(s->context->err, s->context->common.quiet);
+    bool ok = bus && writer && progress &&
+              event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
+              event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true});
+    if (!ok)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    s->number++;
+    ok = ok && run_execute(run, bus, s->number, result, error) &&
+         db_writer_result(writer, s->number, &result->run_id, error);
+    progress_free(progress);
+    db_writer_free(writer);
+    event_bus_free(bus);
+    return ok;
+}
+
+static void table_line(struct session *s, const struct run_result *r)
+{
+    char seconds[FORMAT_SIZE], rate[FORMAT_SIZE], dram[FORMAT_SIZE], host[FORMAT_SIZE];
+    table_row(s->table);
+    table_cell(s->table, "%s", r->chip);
+    table_cell(s->table, "%s", format_seconds(seconds, r->seconds, r->seconds_low, r->seconds_high));
+    table_cell(s->table, "%s", format_digits(rate, r->gflops, 4));
+    table_cell(s->table, "%s", format_digits(dram, r->dram_gbps, 3));
+    table_cell(s->table, "%s", r->bound_by);
+    table_cell(s->table, "%s", r->placement.count ? r->placement.item[0].kernel : NULL);
+    table_cell(s->table, "%s", format_si(host, r->host_seconds, "s"));
+    table_cell(s->table, "%lld", (long long)r->run_id);
+}
+
+static bool show(struct session *s, const struct run *run, const struct run_result *r, struct orch_error *error)
+{
+    struct cmd_context *c = s->context;
+    if (c->common.json) {
+        json_object_array_add(s->rows, run_json(r));
+        return true;
+    }
+    if (s->many) {
+        table_line(s, r);
+        return true;
+    }
+    const struct summary_options options = {c->common.color, s->explain ? 64 : 8, 4};
+    if (!summary_print(c->out, r, &options))
+        return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+    if (s->explain)
+        run_explain(c->out, run, r);
+    return true;
+}
+
+static bool one_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+{
+    struct run_result result;
+    bool found = false;
+    s->request.chip = chip;
+    struct run *run = run_prepare(&s->request, error);
+    if (!run)
+        return false;
+    run_result_init(&result);
+    bool ok = find_earlier(s, run, &result, &found, error) && (found || simulate(s, run, &result, error)) &&
+              show(s, run, &result, error);
+    run_result_free(&result);
+    run_free(run);
+    return ok;
+}
+
+static bool open_outputs(struct session *s, struct orch_error *error)
+{
+    static const struct table_column columns[] = {
+        {"chip", NULL, false, 0},    {"time", "simulated", true, 0},   {"GFLOPS", NULL, true, 0}, {"DRAM", "GB/s", true, 0},
+        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40}, {"host time", NULL, true, 0},  {"run", NULL, true, 0},
+    };
+    s->rows = json_object_new_array();
+    s->table = table_create(columns, sizeof columns / sizeof columns[0]);
+    s->db = db_open(s->context->common.db, DB_WRITE, error);
+    if (s->rows && s->table)
+        return s->db != NULL;
+    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+}
+
+static void print_all(struct session *s)
+{
+    if (s->context->common.json) {
+        const bool single = !s->many && json_object_array_length(s->rows) == 1;
+        json_object *document = single ? json_object_get(json_object_array_get_idx(s->rows, 0)) : json_object_get(s->rows);
+        json_print(document, s->context->out);
+    } else if (s->many) {
+        table_print(s->table, s->context->out, s->context->common.color);
+    }
+}
+
+int cmd_run(struct cmd_context *context, int argc, char **argv)
+{
+    struct session s = {.context = context};
+    struct orch_error error = {0};
+    struct cmd_chips chips = {0};
+    if (argc != 1)
+        return cmd_usage(context, argc ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512",
+                         argc ? argv[0] : "");
+    bool ok = read_request(&s, argv[0], &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
+    s.many = chips.count > 1;
+    for (size_t i = 0; ok && i < chips.count; i++)
+        ok = one_chip(&s, chips.chip[i], &error);
+    if (ok)
+        print_all(&s);
+    json_object_put(s.rows);
+    table_free(s.table);
+    db_close(s.db);
+    cmd_chips_close(&chips);
+    free(s.args);
+    return ok ? ORCH_OK : cmd_fail(context, &error);
+}
