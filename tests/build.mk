@@ -33,3 +33,4 @@ $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h te
 $(O)/tests/units/test_cpu_load $(O)/tests/sim/test_program: $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
 LIBS_test_cpu_load := -lunicorn
 LIBS_test_program := -lunicorn
+LIBS_bench_gemm := -lopenblas

@@ -23,3 +23,20 @@ else
 $(PROGRAMS):
 	@echo "orchard: $(CROSS)gcc is missing: run make deps" >&2; false
 endif
+
+# On a Mac: the microbenchmarks and the gemm kernels, native; writes build/native/amx.csv for `orchard validate`. Elsewhere:
+# the same sources cross-compiled, up to the timer of the operating system, to run under orchard.
+NATIVE_SRC := $(KERNEL_DIR)/native/bench_native.c $(addprefix $(KERNEL_DIR)/,gemm.c gemm_tile.c gemm_pack.c gemv.c)
+NATIVE_FLAGS := -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -Werror -I.
+ifeq ($(shell uname -s),Darwin)
+native:
+	@mkdir -p build/native
+	clang $(NATIVE_FLAGS) -arch arm64 $(NATIVE_SRC) -o build/native/bench_native
+	build/native/bench_native "$$(sysctl -n machdep.cpu.brand_string | sed 's/Apple //')" > build/native/amx.csv
+	@echo "build/native/amx.csv: score it with orchard validate"
+else
+native: $(O)/programs/bench_native.elf
+$(O)/programs/bench_native.elf: $(NATIVE_SRC) $(wildcard $(KERNEL_DIR)/*.h)
+	@mkdir -p $(@D)
+	$(CROSS)gcc $(NATIVE_FLAGS) -march=armv8.4-a+fp16+dotprod -static $(NATIVE_SRC) -o $@
+endif

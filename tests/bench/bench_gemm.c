@@ -1,0 +1,106 @@
+/* Simulated gemm (in-process, instruction detail, timing on) against OpenBLAS on one core of the same host, same run. */
+#include "sim/run/run.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+void openblas_set_num_threads(int threads);
+char *openblas_get_corename(void);
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double openblas_gflops(int n, int is_f64)
+{
+    const size_t count = (size_t)n * (size_t)n;
+    double best = 1e9;
+    double *memory = calloc(3 * count, sizeof *memory);
+    if (!memory)
+        return NAN;
+    for (int pass = 0; pass < 5; pass++) {
+        const double begin = now_s();
+        if (is_f64)
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, memory, n, memory + count, n, 0,
+                        memory + 2 * count, n);
+        else
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1, (float *)memory, n, (float *)(memory + count), n,
+                        0, (float *)(memory + 2 * count), n);
+        best = fmin(best, now_s() - begin);
+    }
+    free(memory);
+    return 2e-9 * n * n * n / best;
+}
+
+struct simulated {
+    double host_seconds, amx_per_s, seconds;
+};
+
+static int simulate(const struct chip *chip, const char *workload, const char *precision, enum run_mode mode,
+                    struct simulated *out)
+{
+    struct orch_error error = {0};
+    const struct run_request request = {.chip = chip, .workload = workload, .precision = precision, .mode = mode, .seed = 1};
+    double best = 1e9;
+    for (int pass = 0; pass < 3; pass++) {
+        struct run_result result;
+        run_result_init(&result);
+        struct run *run = run_prepare(&request, &error);
+        if (!run || !run_execute(run, NULL, 1, &result, &error)) {
+            fprintf(stderr, "%s: %s\n", workload, error.text);
+            return 0;
+        }
+        if (result.host_seconds < best) {
+            best = result.host_seconds;
+            out->amx_per_s = run_values_get(&result.counters, "amx.instructions") / best;
+            out->seconds = result.seconds;
+        }
+        run_free(run);
+        run_result_free(&result);
+    }
+    out->host_seconds = best;
+    return 1;
+}
+
+int main(void)
+{
+    static const struct {
+        const char *precision;
+        int n, peer_f64;
+    } cases[] = {{"f32", 1024, 0}, {"f32", 512, 0}, {"f64", 1024, 1}, {"f64", 512, 1}, {"f16", 1024, 0}, {"i8", 1024, 0}};
+    struct orch_error error = {0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    struct chip *chip = db ? chip_open(db, "m1-max", NULL, &error) : NULL;
+    if (!chip) {
+        fprintf(stderr, "%s\n", error.text);
+        return 1;
+    }
+    openblas_set_num_threads(1);
+    printf("peer: OpenBLAS, one thread, %s kernels (OPENBLAS_CORETYPE=SkylakeX chooses the AVX-512 ones)\n", openblas_get_corename());
+    printf("%-18s %12s %12s %12s %12s %8s\n", "gemm", "OpenBLAS", "timing on", "no timing", "M AMX/s", "ratio");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char workload[64];
+        struct simulated timed, functional;
+        const double flop = 2e-9 * cases[i].n * cases[i].n * cases[i].n;
+        snprintf(workload, sizeof workload, "gemm:%dx%dx%d", cases[i].n, cases[i].n, cases[i].n);
+        if (!simulate(chip, workload, cases[i].precision, RUN_FULL, &timed) ||
+            !simulate(chip, workload, cases[i].precision, RUN_FUNCTIONAL, &functional))
+            return 1;
+        const double peer = openblas_gflops(cases[i].n, cases[i].peer_f64);
+        printf("%-4s %-13d %9.1f GF %9.1f GF %9.1f GF %12.1f %8.3f\n", cases[i].precision, cases[i].n, peer,
+               flop / timed.host_seconds, flop / functional.host_seconds, timed.amx_per_s * 1e-6, flop / timed.host_seconds / peer);
+    }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("peak memory of this process, the peer's included: %.0f MB\n", (double)usage.ru_maxrss / 1024);
+    chip_close(chip);
+    chip_db_close(db);
+    return 0;
+}
