@@ -166,8 +166,7 @@ static bool emit_operand(struct words *words, uint64_t operand, struct orch_erro
     bool first = true;
     for (uint32_t part = 0; part < 4; part++) {
         const uint32_t imm = (uint32_t)(operand >> 16 * part & 0xffff);
-        const bool last_chance = part == 3 && first;
-        if (!imm && !last_chance)
+        if (!imm && (part || operand))
             continue;
         if (!emit(words, (first ? movz : movk) | part << 21 | imm << 5, error))
             return false;
