@@ -28,7 +28,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 	-Wno-psabi # vector types never cross a library boundary
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
-	-I. -MMD -MP -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
+	-I. -MMD -MP -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
 	$(CFLAGS)
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lz -lm -pthread
 
@@ -109,7 +109,7 @@ fuzz:
 	done
 # clang 14 has no AVX512-FP16; the fuzzed parsers do not need host kernels of that kind.
 FUZZ_LIB_SRC = $(filter-out %_avx2.c %_avx512.c %_avx512fp16.c,$(LIB_SRC))
-FUZZ_DEFS = -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
+FUZZ_DEFS = -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
 	-DORCHARD_PORTABLE_ONLY
 
 # ---- installed files ----

@@ -34,3 +34,4 @@ $(O)/tests/units/test_cpu_load $(O)/tests/sim/test_program: $(O)/tests/guest/hos
 LIBS_test_cpu_load := -lunicorn
 LIBS_test_program := -lunicorn
 LIBS_bench_gemm := -lopenblas
+$(O)/tests/sim/test_kernel_homes: | programs
