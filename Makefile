@@ -122,6 +122,8 @@ install: all
 	ln -sf liborchard.so.0 $(DESTDIR)$(PREFIX)/lib/liborchard.so
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
+	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
+	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
 
 -include $(wildcard sim/build.mk tests/build.mk units/amx/kernels/build.mk)

@@ -120,17 +120,31 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
     return true;
 }
 
+/* The asked folder, else beside the build, else installed. */
+static FILE *open_kernels(const struct run_request *q, char *path, size_t size)
+{
+    const char *const folders[] = {q->programs, ORCHARD_BUILD_DIR "/programs", ORCHARD_DATA_DIR "/programs"};
+    FILE *f = NULL;
+    for (size_t i = 0; !f && i < (q->programs ? 1 : 3); i++) {
+        if (!folders[i])
+            continue;
+        snprintf(path, size, "%s/amx_kernels.elf", folders[i]);
+        f = fopen(path, "rb");
+    }
+    return f;
+}
+
+#define KERNEL_FILE_MAX (1 << 20)
+
 static bool read_kernels(const struct run_request *q, uint8_t **bytes, size_t *size, char *path, size_t path_size,
                          struct orch_error *error)
 {
-    snprintf(path, path_size, "%s/amx_kernels.elf", q->programs ? q->programs : "build/programs");
-    FILE *f = fopen(path, "rb");
+    FILE *f = open_kernels(q, path, path_size);
     if (!f)
         return orch_fail(error, ORCH_USAGE, "%s: the compiled kernels are not there; `make programs` builds them", path);
-    uint8_t *buffer = malloc(1 << 20);
-    *size = buffer ? fread(buffer, 1, 1 << 20, f) : 0;
+    *bytes = malloc(KERNEL_FILE_MAX);
+    *size = *bytes ? fread(*bytes, 1, KERNEL_FILE_MAX, f) : 0;
     fclose(f);
-    *bytes = buffer;
     return *size > 0 || orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
 }
 
