@@ -20,6 +20,14 @@ static const struct cmd_verb verbs[] = {
       "table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
       "orchard isa disasm a64 program.elf\norchard isa asm amx loop.s -o loop.bin\n"
       "orchard isa table amx\norchard isa check amx vectors/*.gz", cmd_isa_options}, cmd_isa},
+    {{"db", "init|info|check\nsql QUERY\nexport TABLE\nprune\nmerge SHARD...",
+      "the performance database: every run, in one SQLite file",
+      "init makes the file or brings it up to date; info counts; sql runs one reading query (tables and views have\n"
+      "names that explain themselves: orchard db info); check examines everything; export writes a table or view\n"
+      "as CSV or JSON lines; prune removes old or failed runs; merge adds what other files have, any order, any\n"
+      "number of times.",
+      "orchard db sql 'SELECT * FROM v_run_summary'\norchard db export v_op_time -o ops.csv\n"
+      "orchard db merge shard-*.db", cmd_db_options}, cmd_db},
     {{"doctor", "", "checks the installation",
       "Compiler, host instruction sets, library versions, data folder, database.",
       "orchard doctor", NULL}, cmd_doctor},

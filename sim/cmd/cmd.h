@@ -51,10 +51,12 @@ bool cmd_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_
 /* Writes a whole file, or removes what it began and fails. */
 bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orch_error *error);
 
+extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
 
 int cmd_chips(struct cmd_context *context, int argc, char **argv);
 int cmd_capabilities(struct cmd_context *context, int argc, char **argv);
+int cmd_db(struct cmd_context *context, int argc, char **argv);
 int cmd_doctor(struct cmd_context *context, int argc, char **argv);
 int cmd_isa(struct cmd_context *context, int argc, char **argv);
 

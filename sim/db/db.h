@@ -1,0 +1,191 @@
+/* The performance database: one SQLite file that holds every run, characteristic, measurement and comparison.
+ *
+ *     struct orch_error error = {0};
+ *     struct orch_db *db = db_open(path, DB_WRITE, &error);
+ *     ...
+ *     db_close(db);
+ *
+ * One struct orch_db per thread. Any number of processes may use one file: writers take turns (immediate transactions,
+ * waiting up to DB_BUSY_SECONDS), readers never wait. Functions return false, 0 or NULL with *error filled; a trouble of
+ * the file or its disk is ORCH_USAGE with the path and the cause in one line, a mistake of ours is ORCH_INTERNAL.
+ * Runs get in through listen/db_writer.h.
+ */
+#ifndef ORCHARD_SIM_DB_H
+#define ORCHARD_SIM_DB_H
+
+#include "power/activity.h"
+#include "sim/error.h"
+#include "sim/event.h"
+#include "sim/run_result.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { DB_BUSY_SECONDS = 60 };
+enum { DB_TEXT_MAX = 4096 };
+
+enum db_mode {
+    DB_READ,     /* the file must exist and have the present version; nothing is written */
+    DB_EXISTING, /* the file must exist; it is migrated when older, and left-overs of dead writers are cleaned up */
+    DB_WRITE,    /* the same; file and folders are made when absent */
+};
+
+struct orch_db;
+
+/* The path comes from cli/common.h: --db, else $ORCHARD_DB, else the XDG data folder. */
+struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *error);
+void db_close(struct orch_db *db);
+const char *db_path(const struct orch_db *db);
+/* For queries of one's own; do not change pragmas, and write only between db_begin and db_commit. */
+sqlite3 *db_handle(struct orch_db *db);
+/* Version of the schema that this library writes, and of the open file. */
+int db_schema_version(void);
+int db_file_version(struct orch_db *db);
+
+/* --- transactions and statements ------------------------------------------------------------------------------- */
+
+/* Transactions do not nest. db_rollback is safe at any time; a failed commit rolls back. */
+bool db_begin(struct orch_db *db, struct orch_error *error);
+bool db_commit(struct orch_db *db, struct orch_error *error);
+void db_rollback(struct orch_db *db);
+bool db_run_sql(struct orch_db *db, const char *sql, struct orch_error *error);
+
+/* Prepares and binds one argument per letter of `types`: i int64_t, n int64_t id with 0 = NULL, d double with NAN = NULL,
+ * t const char * with NULL = NULL (copied). NULL on failure; sqlite3_finalize after use. */
+sqlite3_stmt *db_query(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, ...);
+/* The same for a statement without rows that matter: runs it to the end. */
+bool db_exec(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, ...);
+/* One number from a query's first row; `absent` when there is no row. */
+bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int64_t *number, const char *sql,
+               const char *types, ...);
+/* Steps a query: SQLITE_ROW, SQLITE_DONE, or another code with *error filled. */
+int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *error);
+/* Fills *error from a result code of SQLite; returns false. */
+bool db_fail(struct orch_db *db, struct orch_error *error, const char *doing);
+
+/* Ids of repeated texts, added when new (inside the caller's transaction) and remembered per connection. A NULL text has
+ * id 0, which type letter n of db_query binds as NULL. */
+bool db_name_id(struct orch_db *db, const char *text, int64_t *id, struct orch_error *error);
+bool db_source_id(struct orch_db *db, const char *citation, int64_t *id, struct orch_error *error);
+/* A metric the dictionary (db/metric_table.h) does not know gets in without a definition, and `db check` tells. */
+bool db_metric_id(struct orch_db *db, const char *kind, const char *name, const char *unit, int64_t *id,
+                  struct orch_error *error);
+/* Adds a definition to the dictionary of this file, for metrics made at run time. Transaction as db_begin. */
+bool db_define_metric(struct orch_db *db, const char *kind, const char *name, const char *unit, const char *definition,
+                      int higher_is_better, struct orch_error *error);
+/* "2026-01-31T12:00:00.000Z" of this moment; at least 32 bytes. */
+void db_timestamp(char *text, size_t size);
+
+/* --- chips and programs ---------------------------------------------------------------------------------------- */
+
+struct chip;
+struct check_report;
+
+/* The row of a chip with its effective values, made when its hash is new; own transaction. */
+bool db_put_chip(struct orch_db *db, const struct chip *chip, int64_t *id, struct orch_error *error);
+/* chip_hash as text, as events and rows carry it; at least 17 bytes. */
+void db_chip_hash_text(uint64_t hash, char *text, size_t size);
+
+/* --- runs ------------------------------------------------------------------------------------------------------ */
+
+enum { DB_HASH_SIZE = 33 }; /* CONTENT_HASH_SIZE of db/content_hash.h */
+/* Hash of everything that decides the answer of a run; host and time are not part of it. */
+void db_config_hash(const struct event_run_begin *begin, char hash[DB_HASH_SIZE]);
+/* Newest finished run of this configuration, *run_id 0 when there is none. */
+bool db_find_run(struct orch_db *db, const char *config_hash, int64_t *run_id, struct orch_error *error);
+/* Fills an initialised result from a run. ORCH_USAGE when there is no such run or it did not finish. */
+bool db_read_run(struct orch_db *db, int64_t run_id, struct run_result *result, struct orch_error *error);
+/* "12", "last", or the beginning of a uid -> id. */
+bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struct orch_error *error);
+/* Runs whose writer is dead become 'interrupted' and lose their rows; own transaction, none when there is nothing. */
+bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error);
+
+/* --- characteristics ------------------------------------------------------------------------------------------- */
+
+struct db_parameter {
+    const char *key;
+    double value;
+};
+
+/* What a characteristic is about. `version` changes whenever the model that made it may answer differently. */
+struct db_characteristic_key {
+    const char *program_hash, *kernel, *shape, *precision, *detail, *version;
+    enum orch_part part;
+};
+
+struct db_characteristic {
+    double cycles;
+    struct activity activity;
+    struct run_values traffic; /* bytes: "l2_read" ... */
+    struct run_values stalls;  /* cycles by reason */
+    struct run_values other;   /* flops, macs ... */
+};
+void db_characteristic_init(struct db_characteristic *c);
+void db_characteristic_free(struct db_characteristic *c);
+
+/* Present value of a parameter; false = there is no such parameter (any more). */
+typedef bool db_parameter_lookup(void *context, const char *key, double *value);
+
+/* Looks for a characteristic whose every recorded parameter equals its present value. *found tells. */
+bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
+                           void *context, struct db_characteristic *out, bool *found, struct orch_error *error);
+/* Stores one with the parameters that its timing run read (any order, no key twice); own transaction. The same key and
+ * parameters with different results mean that `version` is wrong: ORCH_INTERNAL, and the stored one stays. */
+bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key,
+                           const struct db_parameter *parameters, size_t parameter_count,
+                           const struct db_characteristic *value, struct orch_error *error);
+
+/* --- measurements, comparisons ---------------------------------------------------------------------------------- */
+
+struct db_measurement {
+    const char *label, *chip, *unit, *workload, *precision, *shape, *metric, *value_unit, *condition, *kind, *source,
+        *note;
+    double value, watts, flops, min_bytes; /* NAN = not given */
+};
+/* Adds a measurement when its content is new; inside the caller's transaction. */
+bool db_put_measurement(struct orch_db *db, const struct db_measurement *m, int64_t *id, struct orch_error *error);
+
+struct db_validation {
+    int64_t measurement_id, run_id; /* run 0 = none */
+    const char *chip_hash, *version;
+    double predicted, low, high;    /* NAN = not modelled, with the reason */
+    bool fitted;
+    const char *unmodelled;
+};
+/* Adds or replaces the prediction of this chip and version; inside the caller's transaction. */
+bool db_put_validation(struct orch_db *db, const struct db_validation *v, struct orch_error *error);
+
+/* --- upkeep ---------------------------------------------------------------------------------------------------- */
+
+/* Integrity, foreign keys, unfinished runs, rows without their op, complete dictionary, and more; each check passes or
+ * fails once. False only when the file cannot be examined at all. */
+bool db_check(struct orch_db *db, struct check_report *report, struct orch_error *error);
+
+enum db_format { DB_FORMAT_CSV, DB_FORMAT_JSONL, DB_FORMAT_JSON, DB_FORMAT_TABLE };
+/* Writes the rows of one reading statement; statements that change anything are refused with ORCH_USAGE. */
+bool db_print_query(struct orch_db *db, const char *sql, enum db_format format, FILE *out, struct orch_error *error);
+/* The same for all of a table or view. */
+bool db_export(struct orch_db *db, const char *table, enum db_format format, FILE *out, struct orch_error *error);
+
+struct db_prune {
+    const char *before; /* runs started before this date, ISO 8601; NULL = any date */
+    bool failed;        /* only runs that failed or were interrupted */
+    const char *keep_version; /* also characteristics of other versions than this; NULL = keep all */
+    bool dry_run;       /* only count */
+};
+struct db_pruned {
+    int64_t runs, characteristics;
+};
+bool db_prune(struct orch_db *db, const struct db_prune *what, struct db_pruned *pruned, struct orch_error *error);
+
+struct db_merged {
+    int64_t runs, characteristics, measurements, sweep_points; /* that were new */
+};
+/* Adds everything of the file `shard` that is not here yet. Merging again, or in another order, gives the same content;
+ * a characteristic that disagrees with ours is an error (ORCH_FAILED) and nothing is merged. */
+bool db_merge(struct orch_db *db, const char *shard, struct db_merged *merged, struct orch_error *error);
+
+#endif

@@ -1,0 +1,278 @@
+/* Characteristics: costs of kernels, found by what decides them. */
+#include "sim/db/content_hash.h"
+#include "sim/db/db_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void db_characteristic_init(struct db_characteristic *c)
+{
+    memset(c, 0, sizeof *c);
+}
+
+static void free_values(struct run_values *values)
+{
+    for (size_t i = 0; i < values->count; i++)
+        free(values->item[i].name);
+    free(values->item);
+}
+
+void db_characteristic_free(struct db_characteristic *c)
+{
+    free_values(&c->traffic);
+    free_values(&c->stalls);
+    free_values(&c->other);
+    db_characteristic_init(c);
+}
+
+static void base_hash(const struct db_characteristic_key *k, char hash[CONTENT_HASH_SIZE])
+{
+    const char *const texts[] = {k->program_hash, k->kernel, k->shape, k->precision, k->detail, k->version,
+                                 orch_part_name(k->part)};
+    struct content_hash h;
+    content_hash_begin(&h);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        content_hash_add_text(&h, texts[i]);
+    content_hash_end(&h, hash);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct db_parameter *x = a, *y = b;
+    return strcmp(x->key, y->key);
+}
+
+/* Hash of base and parameters; sorts them. */
+static void full_hash(const char *base, struct db_parameter *sorted, size_t count, char hash[CONTENT_HASH_SIZE])
+{
+    struct content_hash h;
+    qsort(sorted, count, sizeof *sorted, by_key);
+    content_hash_begin(&h);
+    content_hash_add_text(&h, base);
+    for (size_t i = 0; i < count; i++) {
+        content_hash_add_text(&h, sorted[i].key);
+        content_hash_add_number(&h, sorted[i].value);
+    }
+    content_hash_end(&h, hash);
+}
+
+/* --- reading --------------------------------------------------------------------------------------------------- */
+
+static bool parameters_hold(struct orch_db *db, int64_t id, db_parameter_lookup *lookup, void *context, bool *hold,
+                            struct orch_error *error)
+{
+    sqlite3_stmt *rows = db_query(db, error,
+                                  "SELECT n.text, p.value FROM characteristic_parameter p JOIN name n ON n.id = p.key_id "
+                                  "WHERE p.characteristic_id = ?",
+                                  "i", id);
+    if (!rows)
+        return false;
+    int code = SQLITE_DONE;
+    *hold = true;
+    while (*hold && (code = db_step(db, rows, error)) == SQLITE_ROW) {
+        double present;
+        *hold = lookup(context, (const char *)sqlite3_column_text(rows, 0), &present) &&
+                present == sqlite3_column_double(rows, 1);
+    }
+    sqlite3_finalize(rows);
+    return code == SQLITE_DONE || !*hold;
+}
+
+static bool set_activity(struct activity *activity, const char *name, double value)
+{
+    for (int i = 0; i < ACT_COUNT; i++)
+        if (strcmp(activity_name((enum activity_event)i), name) == 0) {
+            activity->count[i] = (uint64_t)value;
+            return true;
+        }
+    return false; /* an event this version does not know: `version` should have changed */
+}
+
+static bool take_value(sqlite3_stmt *row, struct db_characteristic *out)
+{
+    const char *kind = (const char *)sqlite3_column_text(row, 0), *name = (const char *)sqlite3_column_text(row, 1);
+    const double value = sqlite3_column_double(row, 2);
+    if (strcmp(kind, "activity") == 0)
+        return set_activity(&out->activity, name, value);
+    if (strcmp(kind, "traffic") == 0)
+        return run_values_set(&out->traffic, name, value);
+    if (strcmp(kind, "stall") == 0)
+        return run_values_set(&out->stalls, name, value);
+    return run_values_set(&out->other, name, value);
+}
+
+static bool read_values(struct orch_db *db, int64_t id, struct db_characteristic *out, struct orch_error *error)
+{
+    sqlite3_stmt *rows = db_query(db, error,
+                                  "SELECT m.kind, m.name, v.value FROM characteristic_value v "
+                                  "JOIN metric m ON m.id = v.metric_id WHERE v.characteristic_id = ? ORDER BY m.id",
+                                  "i", id);
+    if (!rows)
+        return false;
+    int code = SQLITE_DONE;
+    bool ok = true;
+    while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW)
+        ok = take_value(rows, out) ||
+             orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld has an unknown event", db->path,
+                       (long long)id);
+    sqlite3_finalize(rows);
+    return ok && code == SQLITE_DONE;
+}
+
+bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
+                           void *context, struct db_characteristic *out, bool *found, struct orch_error *error)
+{
+    char base[CONTENT_HASH_SIZE];
+    base_hash(key, base);
+    *found = false;
+    sqlite3_stmt *rows =
+        db_query(db, error, "SELECT id, cycles FROM characteristic WHERE base_hash = ? ORDER BY id", "t", base);
+    if (!rows)
+        return false;
+    int code = SQLITE_DONE;
+    bool ok = true;
+    int64_t id = 0;
+    while (ok && !*found && (code = db_step(db, rows, error)) == SQLITE_ROW) {
+        id = sqlite3_column_int64(rows, 0);
+        out->cycles = sqlite3_column_double(rows, 1);
+        ok = parameters_hold(db, id, lookup, context, found, error);
+    }
+    sqlite3_finalize(rows);
+    if (!ok || (code != SQLITE_ROW && code != SQLITE_DONE))
+        return false;
+    return !*found || read_values(db, id, out, error);
+}
+
+/* --- writing --------------------------------------------------------------------------------------------------- */
+
+static bool put_value(struct orch_db *db, int64_t id, const char *kind, const char *name, const char *unit, double value,
+                      struct orch_error *error)
+{
+    int64_t metric;
+    return db_metric_id(db, kind, name, unit, &metric, error) &&
+           db_exec(db, error,
+                   "INSERT INTO characteristic_value (characteristic_id, metric_id, value) VALUES (?, ?, ?)", "iid", id,
+                   metric, value);
+}
+
+static bool put_values(struct orch_db *db, int64_t id, const char *kind, const char *unit,
+                       const struct run_values *values, struct orch_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < values->count; i++)
+        ok = put_value(db, id, kind, values->item[i].name, unit, values->item[i].value, error);
+    return ok;
+}
+
+static bool put_activity(struct orch_db *db, int64_t id, const struct activity *activity, struct orch_error *error)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < ACT_COUNT; i++)
+        if (activity->count[i])
+            ok = put_value(db, id, "activity", activity_name((enum activity_event)i),
+                           activity_unit((enum activity_event)i), (double)activity->count[i], error);
+    return ok;
+}
+
+static bool put_parameters(struct orch_db *db, int64_t id, const struct db_parameter *parameters, size_t count,
+                           struct orch_error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < count; i++) {
+        int64_t key;
+        ok = db_name_id(db, parameters[i].key, &key, error) &&
+             db_exec(db, error, "INSERT INTO characteristic_parameter (characteristic_id, key_id, value) VALUES (?, ?, ?)",
+                     "iid", id, key, parameters[i].value);
+    }
+    return ok;
+}
+
+static bool put_row(struct orch_db *db, const struct db_characteristic_key *k, const char *hash, const char *base,
+                    double cycles, int64_t *id, struct orch_error *error)
+{
+    int64_t kernel, shape, precision;
+    char now[32];
+    db_timestamp(now, sizeof now);
+    if (!db_name_id(db, k->kernel, &kernel, error) || !db_name_id(db, k->shape, &shape, error) ||
+        !db_name_id(db, k->precision, &precision, error) ||
+        !db_exec(db, error,
+                 "INSERT INTO characteristic (hash, base_hash, program_hash, kernel_id, shape_id, precision_id, part, "
+                 "detail, version, cycles, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 "tttnnntttdt", hash, base, k->program_hash, kernel, shape, precision, orch_part_name(k->part), k->detail,
+                 k->version, cycles, now))
+        return false;
+    *id = sqlite3_last_insert_rowid(db->sqlite);
+    return true;
+}
+
+static bool same_values(const struct run_values *a, const struct run_values *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++)
+        if (run_values_get(b, a->item[i].name) != a->item[i].value)
+            return false;
+    return true;
+}
+
+/* One that is there already must say the same: the key is meant to decide everything. */
+static bool agrees(struct orch_db *db, int64_t id, const struct db_characteristic *value, struct orch_error *error)
+{
+    struct db_characteristic stored;
+    db_characteristic_init(&stored);
+    sqlite3_stmt *row = db_query(db, error, "SELECT cycles FROM characteristic WHERE id = ?", "i", id);
+    bool ok = row && db_step(db, row, error) == SQLITE_ROW;
+    if (ok)
+        stored.cycles = sqlite3_column_double(row, 0);
+    sqlite3_finalize(row);
+    ok = ok && read_values(db, id, &stored, error);
+    const bool same = ok && stored.cycles == value->cycles && same_values(&stored.traffic, &value->traffic) &&
+                      same_values(&stored.stalls, &value->stalls) && same_values(&stored.other, &value->other) &&
+                      memcmp(&stored.activity, &value->activity, sizeof stored.activity) == 0;
+    if (ok && !same)
+        orch_fail(error, ORCH_INTERNAL,
+                  "database %s: characteristic %lld was %.17g cycles and is %.17g now, or its counts differ, with nothing "
+                  "else changed",
+                  db->path, (long long)id, stored.cycles, value->cycles);
+    db_characteristic_free(&stored);
+    return same;
+}
+
+static bool put_inside(struct orch_db *db, const struct db_characteristic_key *key, const char *hash, const char *base,
+                       const struct db_parameter *parameters, size_t count, const struct db_characteristic *value,
+                       struct orch_error *error)
+{
+    int64_t id;
+    if (!db_number(db, error, 0, &id, "SELECT id FROM characteristic WHERE hash = ?", "t", hash))
+        return false;
+    if (id)
+        return agrees(db, id, value, error);
+    return put_row(db, key, hash, base, value->cycles, &id, error) &&
+           put_parameters(db, id, parameters, count, error) && put_activity(db, id, &value->activity, error) &&
+           put_values(db, id, "traffic", "bytes", &value->traffic, error) &&
+           put_values(db, id, "stall", "cycles", &value->stalls, error) &&
+           put_values(db, id, "characteristic", "", &value->other, error);
+}
+
+bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key,
+                           const struct db_parameter *parameters, size_t parameter_count,
+                           const struct db_characteristic *value, struct orch_error *error)
+{
+    char base[CONTENT_HASH_SIZE], hash[CONTENT_HASH_SIZE];
+    struct db_parameter *sorted = malloc((parameter_count + 1) * sizeof *sorted);
+    if (!sorted)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    if (parameter_count)
+        memcpy(sorted, parameters, parameter_count * sizeof *sorted);
+    base_hash(key, base);
+    full_hash(base, sorted, parameter_count, hash);
+    bool ok = db_begin(db, error);
+    if (ok) {
+        ok = put_inside(db, key, hash, base, sorted, parameter_count, value, error) && db_commit(db, error);
+        if (!ok)
+            db_rollback(db);
+    }
+    free(sorted);
+    return ok;
+}

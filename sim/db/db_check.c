@@ -1,0 +1,95 @@
+/* Is everything in the file as it should be? */
+#include "sim/check/check.h"
+#include "sim/db/db_internal.h"
+
+#include <string.h>
+
+/* A query whose rows are what is wrong; the first column names it. */
+struct finding {
+    const char *what, *sql;
+};
+
+#define WITHOUT_OP(table)                                                                                    \
+    {"op of every row of " #table,                                                                           \
+     "SELECT 'run ' || t.run_id || ' op ' || t.op FROM " #table " t WHERE t.op > 0 AND NOT EXISTS "          \
+     "(SELECT 1 FROM op o WHERE o.run_id = t.run_id AND o.op = t.op) LIMIT 5"}
+
+static const struct finding findings[] = {
+    {"pages and indexes", "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT 5"},
+    {"foreign keys", "SELECT \"table\" || ' row ' || coalesce(rowid, '?') || ' -> ' || parent "
+                     "FROM pragma_foreign_key_check LIMIT 5"},
+    {"finished runs have their time", "SELECT 'run ' || id FROM run WHERE status = 'done' AND finished IS NULL LIMIT 5"},
+    {"interrupted runs are empty", "SELECT 'run ' || id FROM run r WHERE status = 'interrupted' AND "
+                                   "EXISTS (SELECT 1 FROM op o WHERE o.run_id = r.id) LIMIT 5"},
+    WITHOUT_OP(activity),
+    WITHOUT_OP(stall),
+    WITHOUT_OP(counter),
+    {"every metric has a unit and a definition", "SELECT kind || ' ' || name FROM metric WHERE definition = '' LIMIT 20"},
+    {"stall fractions of a run sum to 1",
+     "SELECT 'run ' || t.run_id || ': ' || sum(t.value) FROM stall t JOIN run r ON r.id = t.run_id "
+     "WHERE t.op = 0 AND r.status = 'done' GROUP BY t.run_id HAVING abs(sum(t.value) - 1) > 1e-6 LIMIT 5"},
+    {"intervals hold their value", "SELECT 'run ' || id FROM run WHERE seconds < seconds_low * (1 - 1e-9) OR "
+                                   "seconds > seconds_high * (1 + 1e-9) LIMIT 5"},
+    {"every chip value has a source", "SELECT c.chip || ' ' || n.text FROM chip_value v JOIN chip c ON c.id = v.chip_id "
+                                      "JOIN name n ON n.id = v.key_id "
+                                      "WHERE v.source_id IS NULL AND coalesce(v.origin, '') <> '--set' LIMIT 5"},
+};
+
+/* Rows joined by "; ". */
+static bool collect(struct orch_db *db, const char *sql, char *text, size_t size, struct orch_error *error)
+{
+    sqlite3_stmt *rows = db_query(db, error, sql, "");
+    size_t used = 0;
+    int code = SQLITE_ERROR;
+    text[0] = 0;
+    if (!rows)
+        return false;
+    while ((code = db_step(db, rows, error)) == SQLITE_ROW && used < size) {
+        const char *row = (const char *)sqlite3_column_text(rows, 0);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "; " : "", row ? row : "?");
+    }
+    sqlite3_finalize(rows);
+    return code == SQLITE_DONE || code == SQLITE_ROW;
+}
+
+/* A run whose writer is alive is none of our business; one of a dead writer should have been cleaned up. */
+static void check_unfinished(struct orch_db *db, struct check_report *report)
+{
+    struct orch_error trouble = {0};
+    unsigned long dead = 0;
+    sqlite3_stmt *rows = db_query(
+        db, &trouble, "SELECT id, coalesce(process, ''), coalesce(host, '') FROM run WHERE status = 'running'", "");
+    int code = rows ? SQLITE_ROW : SQLITE_ERROR;
+    while (rows && (code = db_step(db, rows, &trouble)) == SQLITE_ROW) {
+        const long long id = sqlite3_column_int64(rows, 0);
+        const char *process = (const char *)sqlite3_column_text(rows, 1);
+        const char *host = (const char *)sqlite3_column_text(rows, 2);
+        if (!db_process_gone(process, host))
+            check_skip(report, "run %lld is being written by process %.40s on %.80s", id, process, host);
+        else if (dead++ == 0)
+            check_fail(report, "no unfinished runs: the writer of run %lld is dead", id);
+    }
+    sqlite3_finalize(rows);
+    if (code != SQLITE_DONE)
+        check_fail(report, "no unfinished runs: %s", trouble.text);
+    else if (dead == 0)
+        check_pass(report);
+}
+
+bool db_check(struct orch_db *db, struct check_report *report, struct orch_error *error)
+{
+    char found[600];
+    for (size_t i = 0; i < sizeof findings / sizeof findings[0]; i++) {
+        struct orch_error trouble = {0};
+        if (!collect(db, findings[i].sql, found, sizeof found, &trouble))
+            check_fail(report, "%s: %s", findings[i].what, trouble.text);
+        else if (found[0])
+            check_fail(report, "%s: %s", findings[i].what, found);
+        else
+            check_pass(report);
+    }
+    check_unfinished(db, report);
+    if (report->passed + report->failed == 0)
+        return orch_fail(error, ORCH_INTERNAL, "database %s: nothing was checked", db->path);
+    return true;
+}

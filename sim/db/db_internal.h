@@ -1,0 +1,39 @@
+/* Shared by the files of sim/db and the writer in sim/listen only. */
+#ifndef ORCHARD_SIM_DB_INTERNAL_H
+#define ORCHARD_SIM_DB_INTERNAL_H
+
+#include "sim/db/db.h"
+#include "sim/db/text_map.h"
+
+/* "ORCH": tells our files from those of other programs. */
+enum { DB_APPLICATION_ID = 0x4f524348 };
+
+struct orch_db {
+    sqlite3 *sqlite;
+    char *path;
+    enum db_mode mode;
+    bool in_transaction;
+    struct text_map names, sources, metrics; /* ids; metrics by "kind/name" */
+};
+
+/* Texts of the .sql files; made by sim/build.mk. */
+extern const char db_schema_sql[], db_views_sql[], db_merge_sql[];
+
+/* Brings an open file to the present version: creates, migrates, refuses. Sets *changed when it did something. */
+bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error);
+/* Refuses files of other programs and of other versions, for reading. */
+bool db_require_current(struct orch_db *db, struct orch_error *error);
+/* Writes the metric dictionary of this library when the file has another one. */
+bool db_sync_metrics(struct orch_db *db, struct orch_error *error);
+/* Identity of this process as column run.process has it, and whether such a process can still be alive. */
+void db_process_identity(char *text, size_t size);
+bool db_process_gone(const char *identity, const char *host);
+void db_host_name(char *text, size_t size);
+/* Empties a run that will not be finished and marks it 'interrupted'; own transaction. */
+bool db_abandon_run(struct orch_db *db, int64_t run_id, const char *why, struct orch_error *error);
+/* Percent-encoded "file:" name with parameters, for SQLite; NULL when memory is short. free() it. */
+char *db_file_uri(const char *path, const char *parameters);
+/* Retries while another process holds the file. */
+int db_exec_patiently(sqlite3 *sqlite, const char *sql);
+
+#endif

@@ -1,0 +1,154 @@
+/* Finding, opening and closing the file. */
+#include "sim/db/db_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool make_parents(const char *path, struct orch_error *error)
+{
+    char *copy = strdup(path);
+    if (!copy)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = true;
+    for (char *slash = strchr(copy + 1, '/'); ok && slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(copy, 0777) != 0 && errno != EEXIST && access(copy, F_OK) != 0)
+            ok = orch_fail(error, ORCH_USAGE, "database %s: cannot make folder %s: %s", path, copy, strerror(errno));
+        *slash = '/';
+    }
+    free(copy);
+    return ok;
+}
+
+char *db_file_uri(const char *path, const char *parameters)
+{
+    char *uri = malloc(strlen(path) * 3 + strlen(parameters) + 16);
+    if (!uri)
+        return NULL;
+    char *to = uri + sprintf(uri, "file:");
+    for (; *path; path++)
+        to += strchr("%?# ", *path) ? sprintf(to, "%%%02X", (unsigned char)*path) : sprintf(to, "%c", *path);
+    sprintf(to, "?%s", parameters);
+    return uri;
+}
+
+static bool connect_file(struct orch_db *db, int flags, const char *parameters, struct orch_error *error)
+{
+    char *uri = db_file_uri(db->path, parameters);
+    if (!uri)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const int code = sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+    free(uri);
+    if (!db->sqlite)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    sqlite3_extended_result_codes(db->sqlite, 1);
+    if (code != SQLITE_OK)
+        return db_fail(db, error, "opening");
+    sqlite3_busy_timeout(db->sqlite, DB_BUSY_SECONDS * 1000);
+    return true;
+}
+
+/* In a folder that cannot be written there is no room for the shared-memory file of the WAL; without a WAL to replay
+ * the file itself can still be read. */
+static bool reconnect_immutable(struct orch_db *db, struct orch_error *error)
+{
+    char wal[DB_TEXT_MAX + 8];
+    struct stat st;
+    snprintf(wal, sizeof wal, "%s-wal", db->path);
+    if (stat(wal, &st) == 0 && st.st_size > 0)
+        return db_fail(db, error, "reading");
+    sqlite3_close(db->sqlite);
+    db->sqlite = NULL;
+    return connect_file(db, SQLITE_OPEN_READONLY, "immutable=1", error);
+}
+
+static bool open_for_reading(struct orch_db *db, struct orch_error *error)
+{
+    if (!connect_file(db, SQLITE_OPEN_READONLY, "mode=ro", error))
+        return false;
+    const int code = sqlite3_exec(db->sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
+    if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !reconnect_immutable(db, error))
+        return false;
+    return db_require_current(db, error);
+}
+
+static bool open_for_writing(struct orch_db *db, struct orch_error *error)
+{
+    const bool create = db->mode == DB_WRITE;
+    if (create && !make_parents(db->path, error))
+        return false;
+    if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw",
+                      error))
+        return false;
+    /* SQLite quietly falls back to reading when it may not write. */
+    if (sqlite3_db_readonly(db->sqlite, "main") == 1)
+        return orch_fail(error, ORCH_USAGE, "database %s: the file cannot be written", db->path);
+    if (db_exec_patiently(db->sqlite, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; "
+                                      "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY") != SQLITE_OK)
+        return db_fail(db, error, "opening");
+    bool changed;
+    return db_upgrade(db, &changed, error) && db_sync_metrics(db, error) && db_clean_up(db, NULL, error);
+}
+
+static bool usable_path(const char *path, enum db_mode mode, struct orch_error *error)
+{
+    struct stat st;
+    if (*path == 0 || strlen(path) >= DB_TEXT_MAX)
+        return orch_fail(error, ORCH_USAGE, "the path of the database is empty or too long");
+    if (stat(path, &st) != 0) {
+        if (errno == ENOENT && mode != DB_WRITE)
+            return orch_fail(error, ORCH_USAGE, "database %s: there is no such file (make one with `orchard db init`)",
+                             path);
+        if (errno != ENOENT && errno != ENOTDIR)
+            return orch_fail(error, ORCH_USAGE, "database %s: %s", path, strerror(errno));
+        return true;
+    }
+    if (!S_ISREG(st.st_mode))
+        return orch_fail(error, ORCH_USAGE, "database %s: not a regular file", path);
+    return true;
+}
+
+struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *error)
+{
+    if (!usable_path(path, mode, error))
+        return NULL;
+    struct orch_db *db = calloc(1, sizeof *db);
+    if (db)
+        db->path = strdup(path);
+    if (!db || !db->path) {
+        free(db);
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    db->mode = mode;
+    if (mode == DB_READ ? open_for_reading(db, error) : open_for_writing(db, error))
+        return db;
+    db_close(db);
+    return NULL;
+}
+
+void db_close(struct orch_db *db)
+{
+    if (!db)
+        return;
+    db_rollback(db);
+    text_map_clear(&db->names);
+    text_map_clear(&db->sources);
+    text_map_clear(&db->metrics);
+    sqlite3_close(db->sqlite);
+    free(db->path);
+    free(db);
+}
+
+const char *db_path(const struct orch_db *db)
+{
+    return db->path;
+}
+
+sqlite3 *db_handle(struct orch_db *db)
+{
+    return db->sqlite;
+}

@@ -1,0 +1,101 @@
+#include "sim/db/metric_table.h"
+
+#include "power/activity.h"
+#include "sim/run_result.h"
+#include "units/amx/amx_timing.h"
+#include "units/cpu/cpu_timing.h"
+
+#define HITS(level, text) {"counter", level "_hits", "accesses", "accesses that found their line in " text, -1}
+#define MISSES(level, text) {"counter", level "_misses", "accesses", "accesses that did not find their line in " text, 0}
+#define WRITEBACKS(level, text) {"counter", level "_writebacks", "lines", "changed lines written back from " text, 0}
+
+/* The counters of caches and prefetchers are those of struct mem_counters in units/mem. */
+static const struct metric_entry listed[] = {
+    HITS("l1", "an L1 data cache"),
+    MISSES("l1", "an L1 data cache"),
+    WRITEBACKS("l1", "an L1 data cache"),
+    HITS("l2", "a cluster's L2"),
+    MISSES("l2", "a cluster's L2"),
+    WRITEBACKS("l2", "a cluster's L2"),
+    HITS("slc", "the system-level cache"),
+    MISSES("slc", "the system-level cache"),
+    WRITEBACKS("slc", "the system-level cache"),
+    {"counter", "dram_accesses", "accesses", "accesses that went to DRAM", 0},
+    {"counter", "prefetch_issued", "lines", "lines asked for by prefetchers", -1},
+    {"counter", "prefetch_used", "lines", "prefetched lines that were used later", 1},
+    {"counter", "prefetch_late", "lines", "prefetched lines still on their way when they were needed", 0},
+    {"counter", "prefetch_evicted_unused", "lines", "prefetched lines thrown out before use", 0},
+    {"counter", "demand_evicted_by_prefetch", "lines", "lines in use that a prefetch pushed out", 0},
+    {"counter", "tlb_misses", "accesses", "translations that needed a page walk", 0},
+    {"counter", "instructions", "instructions", "instructions retired by the unit", -1},
+    {"counter", "launches", "launches", "kernel launches and requests submitted", -1},
+    {"counter", "ipc", "1/cycle", "instructions per cycle of the unit's own clock", 1},
+
+    {"sample", "power", "W", "power of a part", 0},
+    {"sample", "temperature", "degC", "temperature of a block", 0},
+    {"sample", "clock", "MHz", "clock of a part", -1},
+    {"sample", "voltage", "V", "supply voltage of a part", -1},
+    {"sample", "bandwidth", "GB/s", "traffic of a part", -1},
+    {"sample", "utilisation", "1", "busy share of a part since the sample before", -1},
+    {"sample", "pressure", "1", "thermal pressure level", 0},
+    {"sample", "battery", "1", "charge of the battery", 1},
+    {"sample", "memory_used", "bytes", "simulated memory in use", 0},
+
+    {"traffic", "l1d_read", "bytes", "bytes read from L1 data caches", 0},
+    {"traffic", "l1d_write", "bytes", "bytes written to L1 data caches", 0},
+    {"traffic", "l2_read", "bytes", "bytes read from cluster L2 caches", 0},
+    {"traffic", "l2_write", "bytes", "bytes written to cluster L2 caches", 0},
+    {"traffic", "slc_read", "bytes", "bytes read from the system-level cache", 0},
+    {"traffic", "slc_write", "bytes", "bytes written to the system-level cache", 0},
+    {"traffic", "dram_read", "bytes", "bytes read from DRAM", 0},
+    {"traffic", "dram_write", "bytes", "bytes written to DRAM", 0},
+
+    {"characteristic", "flops", "flop", "floating-point operations; a multiply-add is two", -1},
+    {"characteristic", "macs", "macs", "multiply-accumulates", -1},
+    {"characteristic", "instructions", "instructions", "instructions executed", -1},
+    {"characteristic", "launches", "launches", "kernel launches and requests", -1},
+
+    {"stall", "launch", "cycles", "any unit: submission and launch overhead", 0},
+    {"stall", "compute", "cycles", "any unit: the unit works at its full rate", 0},
+    {"stall", "dram_bandwidth", "cycles", "any unit: the DRAM bandwidth is used up", 0},
+    {"stall", "slc_bandwidth", "cycles", "any unit: the bandwidth of the system-level cache is used up", 0},
+    {"stall", "fabric", "cycles", "any unit: the unit's port to the fabric is full", 0},
+    {"stall", "contention", "cycles", "any unit: others use the shared resource", 0},
+    {"stall", "throttle", "cycles", "any unit: the clock is below the one that was asked for", 0},
+    {"stall", "dependency_wait", "cycles", "any unit: waits for another unit's result", 0},
+    {"stall", "idle", "cycles", "any unit: nothing to do", 0},
+
+#define X(name, key, text) {"stall", key, "cycles", "cpu: " text, 0},
+    CPU_STALL_TABLE(X)
+#undef X
+#define X(name, key, text) {"stall", key, "cycles", "amx: " text, 0},
+    AMX_STALL_TABLE(X)
+#undef X
+
+#define X(name, event_unit, text) {"activity", #name, event_unit, text, -1},
+    ACTIVITY_TABLE(X)
+#undef X
+#define X(name, text) {"energy", text, "J", "energy of " text, 0}, \
+        {"utilisation", text, "1", "busy share of " text ", 0 to 1", -1},
+    ORCH_PART_TABLE(X)
+#undef X
+};
+
+static bool visit_totals(metric_visit *visit, void *context)
+{
+    for (size_t i = 0; i < run_number_field_count(); i++) {
+        const struct run_number_field *f = run_number_field(i);
+        const struct metric_entry entry = {"total", f->name, f->unit, f->definition, f->higher_is_better};
+        if (!visit(context, &entry))
+            return false;
+    }
+    return true;
+}
+
+bool metric_table_visit(metric_visit *visit, void *context)
+{
+    for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
+        if (!visit(context, &listed[i]))
+            return false;
+    return visit_totals(visit, context);
+}

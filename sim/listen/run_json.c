@@ -1,0 +1,88 @@
+#include "sim/listen/run_json.h"
+
+#include "sim/cli/json_out.h"
+
+#include <math.h>
+
+/* Whole numbers keep all their digits: counts are compared exactly. */
+static void add_number(struct json_object *object, const char *key, double number)
+{
+    if (fabs(number) < 0x1p53 && number == nearbyint(number))
+        json_object_object_add(object, key, json_object_new_int64((int64_t)number));
+    else
+        json_add_number(object, key, number);
+}
+
+static void add_values(struct json_object *document, const char *key, const struct run_values *values)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; i < values->count; i++)
+        add_number(object, values->item[i].name, values->item[i].value);
+    json_object_object_add(document, key, object);
+}
+
+static void add_utilisation(struct json_object *document, const struct run_result *result)
+{
+    struct json_object *object = json_object_new_object();
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        add_number(object, orch_part_name((enum orch_part)i), result->utilisation[i]);
+    json_object_object_add(document, "utilisation", object);
+}
+
+static void add_placement(struct json_object *document, const struct run_placements *list)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < list->count; i++) {
+        struct json_object *o = json_object_new_object();
+        json_add_text(o, "op", list->item[i].op);
+        json_add_text(o, "unit", list->item[i].unit);
+        json_add_text(o, "kernel", list->item[i].kernel);
+        json_add_text(o, "why", list->item[i].why);
+        json_object_array_add(array, o);
+    }
+    json_object_object_add(document, "placement", array);
+}
+
+static void add_assumptions(struct json_object *document, const struct run_assumptions *list)
+{
+    struct json_object *array = json_object_new_array();
+    for (size_t i = 0; i < list->count; i++) {
+        struct json_object *o = json_object_new_object();
+        json_add_text(o, "key", list->item[i].key);
+        json_add_text(o, "kind", list->item[i].kind);
+        json_add_text(o, "effect", list->item[i].effect);
+        json_object_array_add(array, o);
+    }
+    json_object_object_add(document, "assumptions", array);
+}
+
+static void add_checksums(struct json_object *document, const struct run_checksums *list)
+{
+    struct json_object *object = json_object_new_object();
+    for (size_t i = 0; i < list->count; i++)
+        json_add_hash(object, list->item[i].output, list->item[i].fnv1a64);
+    json_object_object_add(document, "checksum", object);
+}
+
+struct json_object *run_json(const struct run_result *result)
+{
+    struct json_object *document = json_object_new_object();
+    if (!document)
+        return NULL;
+    if (result->run_id > 0)
+        json_add_count(document, "run_id", (uint64_t)result->run_id);
+    else
+        json_add_null(document, "run_id");
+    for (size_t i = 0; i < run_text_field_count(); i++)
+        json_add_text(document, run_text_field(i)->name, run_text_of(result, run_text_field(i)));
+    for (size_t i = 0; i < run_number_field_count(); i++)
+        add_number(document, run_number_field(i)->name, run_number_of(result, run_number_field(i)));
+    add_values(document, "joules_by", &result->joules_by);
+    add_utilisation(document, result);
+    add_values(document, "stalls", &result->stalls);
+    add_placement(document, &result->placement);
+    add_assumptions(document, &result->assumptions);
+    add_checksums(document, &result->checksum);
+    add_values(document, "counters", &result->counters);
+    return document;
+}

@@ -1,0 +1,246 @@
+#include "sim/listen/summary.h"
+
+#include "sim/listen/human.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 10, BAR_WIDTH = 30, STALLS_MAX = 8 };
+#define STALL_MIN 0.005 /* reasons below half a percent are one line together */
+
+struct page {
+    FILE *out;
+    const struct run_result *r;
+    const struct summary_options *options;
+};
+
+static void label(const struct page *p, const char *text)
+{
+    fprintf(p->out, "  %-*s", LABEL_WIDTH, text);
+}
+
+static void print_title(const struct page *p)
+{
+    const struct run_result *r = p->r;
+    fprintf(p->out, "%s%s%s", p->options->colour ? "\033[1m" : "", r->workload ? r->workload : "run",
+            p->options->colour ? "\033[0m" : "");
+    if (r->precision)
+        fprintf(p->out, " %s", r->precision);
+    fprintf(p->out, " on %s", r->chip ? r->chip : "?");
+    if (r->unit)
+        fprintf(p->out, " %s", r->unit);
+    if (r->device)
+        fprintf(p->out, " in %s", r->device);
+    if (r->detail)
+        fprintf(p->out, " (%s%s%s)", r->detail, r->mode ? ", " : "", r->mode ? r->mode : "");
+    fputc('\n', p->out);
+}
+
+static void print_time(const struct page *p)
+{
+    const struct run_result *r = p->r;
+    char text[HUMAN_SIZE];
+    label(p, "time");
+    fputs(human_interval(r->seconds, r->seconds_low, r->seconds_high, "s", text), p->out);
+    if (!isnan(r->device_seconds))
+        fprintf(p->out, ", %s busy", human_quantity(r->device_seconds, "s", text));
+    if (!isnan(r->overhead_seconds))
+        fprintf(p->out, ", %s overhead", human_quantity(r->overhead_seconds, "s", text));
+    if (!isnan(r->cycles))
+        fprintf(p->out, ", %s cycles", human_count(r->cycles, text));
+    fputs("  [simulated]\n", p->out);
+}
+
+static void print_rates(const struct page *p)
+{
+    const struct run_result *r = p->r;
+    char text[HUMAN_SIZE];
+    if (!isnan(r->gflops)) {
+        label(p, "rate");
+        fprintf(p->out, "%s", human_quantity(r->gflops * 1e9, "flop/s", text));
+        fprintf(p->out, ", %s\n", human_quantity(r->flops, "flop", text));
+    }
+    if (!isnan(r->tokens_per_second)) {
+        label(p, "tokens");
+        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second,
+                human_quantity(r->prefill_seconds, "s", text));
+    }
+    if (!isnan(r->dram_bytes)) {
+        label(p, "DRAM");
+        fprintf(p->out, "%s", human_bytes(r->dram_bytes, text));
+        fprintf(p->out, " at %s\n", human_quantity(r->dram_gbps * 1e9, "B/s", text));
+    }
+}
+
+static void print_energy(const struct page *p)
+{
+    const struct run_result *r = p->r;
+    char text[HUMAN_SIZE];
+    if (!isnan(r->joules)) {
+        label(p, "energy");
+        fputs(human_quantity(r->joules, "J", text), p->out);
+        fprintf(p->out, ", %s average", human_quantity(r->watts_avg, "W", text));
+        fprintf(p->out, ", %s peak", human_quantity(r->watts_peak, "W", text));
+        for (size_t i = 0; i < r->joules_by.count; i++)
+            fprintf(p->out, "%s %s %s", i ? "," : ";", r->joules_by.item[i].name,
+                    human_quantity(r->joules_by.item[i].value, "J", text));
+        fputc('\n', p->out);
+    }
+    if (!isnan(r->celsius_max)) {
+        label(p, "heat");
+        fprintf(p->out, "%.1f °C at most", r->celsius_max);
+        if (r->throttled_seconds > 0)
+            fprintf(p->out, ", throttled for %s", human_quantity(r->throttled_seconds, "s", text));
+        fputc('\n', p->out);
+    }
+}
+
+static void print_utilisation(const struct page *p)
+{
+    char text[HUMAN_SIZE];
+    bool any = false;
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
+        if (isnan(p->r->utilisation[i]))
+            continue;
+        if (!any)
+            label(p, "busy");
+        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i),
+                human_share(p->r->utilisation[i], text));
+        any = true;
+    }
+    if (any)
+        fputc('\n', p->out);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct run_named_value *x = a, *y = b;
+    return x->value < y->value ? 1 : x->value > y->value ? -1 : strcmp(x->name, y->name);
+}
+
+/* A copy, largest first; NULL when empty or memory is short. */
+static struct run_named_value *sorted(const struct run_values *values)
+{
+    if (values->count == 0)
+        return NULL;
+    struct run_named_value *copy = malloc(values->count * sizeof *copy);
+    if (copy) {
+        memcpy(copy, values->item, values->count * sizeof *copy);
+        qsort(copy, values->count, sizeof *copy, by_value);
+    }
+    return copy;
+}
+
+static void print_stall(const struct page *p, bool first, const char *name, double share)
+{
+    char text[HUMAN_SIZE], bar[BAR_WIDTH + 1];
+    const int length = (int)lround(fmin(fmax(share, 0), 1) * BAR_WIDTH);
+    memset(bar, '#', (size_t)length);
+    bar[length] = 0;
+    label(p, first ? "stalls" : "");
+    fprintf(p->out, "%-16s %8s  %s\n", name, human_share(share, text), bar);
+}
+
+static void print_stalls(const struct page *p)
+{
+    if (p->r->bound_by) {
+        label(p, "bound by");
+        fprintf(p->out, "%s\n", p->r->bound_by);
+    }
+    struct run_named_value *stalls = sorted(&p->r->stalls);
+    double rest = 0;
+    for (size_t i = 0; stalls && i < p->r->stalls.count; i++) {
+        if (i < STALLS_MAX && stalls[i].value >= STALL_MIN)
+            print_stall(p, i == 0, stalls[i].name, stalls[i].value);
+        else
+            rest += stalls[i].value;
+    }
+    if (rest >= STALL_MIN / 5)
+        print_stall(p, false, "other", rest);
+    free(stalls);
+}
+
+static void print_counters(const struct page *p)
+{
+    char text[HUMAN_SIZE];
+    const struct run_values *c = &p->r->counters;
+    for (size_t i = 0; i < c->count && i < p->options->counters_max; i++) {
+        label(p, i ? "" : "counters");
+        fprintf(p->out, "%-32s %s\n", c->item[i].name, human_count(c->item[i].value, text));
+    }
+    if (p->options->counters_max && c->count > p->options->counters_max) {
+        label(p, "");
+        fprintf(p->out, "and %zu more\n", c->count - p->options->counters_max);
+    }
+}
+
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
+static void print_placement(const struct page *p)
+{
+    const struct run_placements *list = &p->r->placement;
+    for (size_t i = 0; i < list->count && i < p->options->placements_max; i++) {
+        const struct run_placement *x = &list->item[i];
+        label(p, i ? "" : "placement");
+        fprintf(p->out, "%-24s %-5s %-20s %s\n", or_dash(x->op), or_dash(x->unit), or_dash(x->kernel), or_dash(x->why));
+    }
+    if (p->options->placements_max && list->count > p->options->placements_max) {
+        label(p, "");
+        fprintf(p->out, "and %zu more\n", list->count - p->options->placements_max);
+    }
+}
+
+static void print_assumptions(const struct page *p)
+{
+    for (size_t i = 0; i < p->r->assumptions.count; i++) {
+        const struct run_assumption *a = &p->r->assumptions.item[i];
+        label(p, i ? "" : "assumes");
+        fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "",
+                a->effect ? a->effect : "");
+    }
+}
+
+static void print_checksums(const struct page *p)
+{
+    for (size_t i = 0; i < p->r->checksum.count; i++) {
+        label(p, i ? "" : "checksum");
+        fprintf(p->out, "%s %016llx\n", p->r->checksum.item[i].output,
+                (unsigned long long)p->r->checksum.item[i].fnv1a64);
+    }
+}
+
+static void print_end(const struct page *p)
+{
+    char text[HUMAN_SIZE];
+    const struct run_result *r = p->r;
+    if (!isnan(r->host_seconds)) {
+        label(p, "host time");
+        fprintf(p->out, "%s\n", human_quantity(r->host_seconds, "s", text));
+    }
+    label(p, "run");
+    if (r->run_id > 0)
+        fprintf(p->out, "%lld (see why: orchard explain %lld)\n", (long long)r->run_id, (long long)r->run_id);
+    else
+        fputs("not recorded\n", p->out);
+}
+
+bool summary_print(FILE *out, const struct run_result *result, const struct summary_options *options)
+{
+    const struct page p = {out, result, options};
+    print_title(&p);
+    print_time(&p);
+    print_rates(&p);
+    print_energy(&p);
+    print_utilisation(&p);
+    print_stalls(&p);
+    print_placement(&p);
+    print_counters(&p);
+    print_assumptions(&p);
+    print_checksums(&p);
+    print_end(&p);
+    return !ferror(out);
+}
