@@ -419,12 +419,13 @@ static void checker_free(struct checker *c)
     free(c);
 }
 
-/* Two pages of simulated memory are plenty: the block lies in one of them. */
+/* A few pages of simulated memory are plenty: the block lies in one of them. */
 static struct checker *checker_create(const char *name, enum amx_path path, struct check_report *report, struct orch_error *error)
 {
-    struct checker *c = calloc(1, sizeof *c);
+    struct checker *c = aligned_alloc(_Alignof(struct checker), sizeof *c); /* states are aligned more than malloc does */
     if (!c)
         return NULL;
+    memset(c, 0, sizeof *c);
     c->name = name;
     c->path = path;
     c->report = report;
