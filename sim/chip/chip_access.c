@@ -26,9 +26,17 @@ bool chip_modified(const struct chip *chip)
 
 struct chip_slot *chip_slot_of(const struct chip *chip, const char *key)
 {
-    for (size_t i = 0; i < chip_key_count(); i++)
-        if (strcmp(chip_key_at(i)->name, key) == 0)
-            return &chip->slot[i];
+    size_t low = 0, high = chip_key_count();
+    while (low < high) {
+        const size_t middle = (low + high) / 2, index = chip->by_name[middle];
+        const int order = strcmp(key, chip_key_at(index)->name);
+        if (order == 0)
+            return &chip->slot[index];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return NULL;
 }
 

@@ -74,39 +74,30 @@ static bool selected(const char *name, const char *const *prefixes, size_t count
     return count == 0;
 }
 
-static int compare_slots(const void *a, const void *b)
+static void add_value(uint64_t *hash, const struct chip_slot *slot)
 {
-    const struct chip_slot *const *p = a, *const *q = b;
-    return strcmp((*p)->value.key->name, (*q)->value.key->name);
+    const struct chip_value *value = &slot->value;
+    add_text(hash, value->key->name);
+    add_text(hash, "=");
+    /* A clock given as one number and as a list of one number is the same clock. */
+    for (size_t k = 0; value->list && k < value->count; k++) {
+        char number[32];
+        snprintf(number, sizeof number, "%.17g,", value->list[k]);
+        add_text(hash, number);
+    }
+    if (!value->list)
+        add_json(hash, slot->object);
+    add_text(hash, "\n");
 }
 
 uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes, size_t count)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    const struct chip_slot **order = calloc(chip_key_count(), sizeof *order);
-    if (!order)
-        return 0;
-    size_t used = 0;
-    for (size_t i = 0; i < chip_key_count(); i++)
-        if (chip->slot[i].value.known && selected(chip->slot[i].value.key->name, prefixes, count))
-            order[used++] = &chip->slot[i];
-    qsort(order, used, sizeof *order, compare_slots);
-    for (size_t i = 0; i < used; i++) {
-        const struct chip_value *value = &order[i]->value;
-        add_text(&hash, value->key->name);
-        add_text(&hash, "=");
-        /* A clock given as one number and as a list of one number is the same clock. */
-        if (value->list)
-            for (size_t k = 0; k < value->count; k++) {
-                char number[32];
-                snprintf(number, sizeof number, "%.17g,", value->list[k]);
-                add_text(&hash, number);
-            }
-        else
-            add_json(&hash, order[i]->object);
-        add_text(&hash, "\n");
+    for (size_t i = 0; i < chip_key_count(); i++) {
+        const struct chip_slot *slot = &chip->slot[chip->by_name[i]];
+        if (slot->value.known && selected(slot->value.key->name, prefixes, count))
+            add_value(&hash, slot);
     }
-    free(order);
     return hash;
 }
 

@@ -60,6 +60,7 @@ struct chip {
     char *id;
     bool experimental, modified;
     struct chip_slot *slot; /* chip_key_count() of them */
+    uint16_t *by_name;      /* their numbers in the order of key names */
 };
 
 /* chip_slot.c */

@@ -60,14 +60,15 @@ const char *chip_key_nearest(const char *name)
 
 /* The default uncertainties are a convention of orchard, chosen from how well repeated sources agree: independent
  * AMX throughput tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, advertised figures are rounded to about 1 %,
- * values inferred from one another missed later measurements by about 15 %; a guess is right within a factor 1.5. */
+ * clocks read from device trees are exact as printed, what they stand for is a little less sure; values inferred from one
+ * another missed later measurements by about 15 %; a guess is right within a factor 1.5. */
 static const struct {
     const char *name;
     double quantity, count;
 } kinds[CHIP_KIND_COUNT] = {
     [CHIP_VENDOR_SPEC] = {"vendor-spec", 0.01, 0},
     [CHIP_MEASURED] = {"measured", 0.05, 0},
-    [CHIP_REVERSE_ENGINEERED] = {"reverse-engineered", 0.05, 0},
+    [CHIP_REVERSE_ENGINEERED] = {"reverse-engineered", 0.01, 0},
     [CHIP_INFERRED] = {"inferred", 0.15, 0},
     [CHIP_GUESS] = {"guess", 0.5, 0.5},
 };

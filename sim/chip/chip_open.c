@@ -1,4 +1,5 @@
 #include "sim/chip/chip_internal.h"
+#include "sim/cli/json_out.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static json_object *parse_quantity(const struct chip_key *key, const char *text)
         return NULL;
     while (isspace((unsigned char)*end))
         end++;
-    return *end == 0 || strcasecmp(end, key->unit) == 0 ? json_object_new_double(number) : NULL;
+    return *end == 0 || strcasecmp(end, key->unit) == 0 ? json_number(number) : NULL;
 }
 
 /* JSON; a list also without its brackets. */
@@ -99,6 +100,18 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     return true;
 }
 
+static int compare_by_name(const void *a, const void *b)
+{
+    return strcmp(chip_key_at(*(const uint16_t *)a)->name, chip_key_at(*(const uint16_t *)b)->name);
+}
+
+static void sort_by_name(struct chip *chip)
+{
+    for (size_t i = 0; i < chip_key_count(); i++)
+        chip->by_name[i] = (uint16_t)i;
+    qsort(chip->by_name, chip_key_count(), sizeof *chip->by_name, compare_by_name);
+}
+
 static struct chip *new_chip(const char *id, bool experimental)
 {
     struct chip *chip = calloc(1, sizeof *chip);
@@ -107,10 +120,14 @@ static struct chip *new_chip(const char *id, bool experimental)
     chip->id = strdup(id);
     chip->experimental = experimental;
     chip->slot = calloc(chip_key_count(), sizeof *chip->slot);
-    if (chip->id && chip->slot)
+    chip->by_name = calloc(chip_key_count(), sizeof *chip->by_name);
+    if (chip->id && chip->slot && chip->by_name) {
+        sort_by_name(chip);
         return chip;
+    }
     free(chip->id);
     free(chip->slot);
+    free(chip->by_name);
     free(chip);
     return NULL;
 }
@@ -158,6 +175,7 @@ void chip_close(struct chip *chip)
     for (size_t i = 0; i < chip_key_count(); i++)
         chip_slot_clear(&chip->slot[i]);
     free(chip->slot);
+    free(chip->by_name);
     free(chip->id);
     free(chip);
 }

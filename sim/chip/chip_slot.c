@@ -240,9 +240,9 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
     if (weaker)
         kind = (enum chip_kind)found->kind;
     const double stated = weaker ? fmax(a.uncertainty, chip_kind_uncertainty(kind, key->type)) : a.uncertainty;
+    const double uncertainty = stated >= 0 ? stated : chip_kind_uncertainty(kind, key->type);
     char *note = a.note || weaker ? joined(a.note, weaker ? found->note : NULL) : NULL;
-    chip_slot_describe(slot, kind, stated >= 0 ? stated : chip_kind_uncertainty(kind, key->type), a.source, note,
-                       found->stem);
+    chip_slot_describe(slot, kind, slot->value.known ? uncertainty : 0, a.source, note, found->stem);
     free(note);
     return true;
 }

@@ -159,8 +159,8 @@ static void print_units(FILE *out, const struct chip *chip)
 {
     for (int i = 0; i < UNIT_COUNT; i++) {
         json_object *unit = unit_json(&units[i], chip);
-        fprintf(out, "  %-4s%s\n      precisions: %s\n      limits: %s\n", units[i].unit,
-                units[i].runs ? "" : "  characteristics only: this version runs no programs on it", units[i].precisions,
+        fprintf(out, "  %s%s\n      precisions: %s\n      limits: %s\n", units[i].unit,
+                units[i].runs ? "" : ": characteristics only, this version runs no programs on it", units[i].precisions,
                 units[i].limits);
         print_list(out, "instructions", unit, "instructions");
         print_list(out, "beyond M1", unit, "features");

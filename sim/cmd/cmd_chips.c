@@ -153,7 +153,7 @@ static void show_text(struct cmd_context *context, const struct chip *chip)
             continue;
         table_row(table);
         table_cell(table, "%s", value->key->name);
-        table_cell(table, "%s", value->known ? value->json : "not found");
+        table_cell(table, "%s", value->known ? value->json : "");
         table_cell(table, "%s", value->key->unit);
         table_cell(table, "%s", chip_kind_name(value->kind));
         table_cell(table, "%s", value->uncertainty > 0 ? format_percent(percent, value->uncertainty) : "");
@@ -234,8 +234,8 @@ static void diff_text(struct cmd_context *context, const struct chip *a, const s
         table_row(table);
         table_cell(table, "%s", x->key->name);
         table_cell(table, "%s", x->key->unit);
-        table_cell(table, "%s", x->known ? x->json : "not found");
-        table_cell(table, "%s", y->known ? y->json : "not found");
+        table_cell(table, "%s", x->known ? x->json : "");
+        table_cell(table, "%s", y->known ? y->json : "");
         table_cell(table, "%s", ratio);
     }
     if (table_rows(table) == 0)
