@@ -11,18 +11,19 @@ static void write_place(FILE *out, const struct amx_field *field)
         fprintf(out, "%d..%d", field->pos + field->width - 1, field->pos);
 }
 
-/* Names the field of this form that lies at a condition's bits. */
+/* Names the fields of this form that lie at a condition's bits. */
 static void write_condition(FILE *out, const struct amx_form *form, const struct amx_field *field)
 {
-    static const char *const relation[] = {"", "=", "!=", ">="};
+    const bool flag = (field->when_mask & (field->when_mask - 1)) == 0, negated = field->when == AMX_WHEN_NOT_EQUAL;
+    const uint64_t value = flag && negated ? ~field->when_value : field->when_value; /* "not 1" of one bit is 0 */
     uint64_t mask = field->when_mask;
-    const char *separator = "";
+    const char *separator = negated && !flag ? "unless " : "";
     for (const struct amx_field *f = NULL; mask && (f = amx_next_field(form, f, AMX_GEN_M4)) && f != field;) {
         const uint64_t bits = amx_field_mask(f);
-        if ((bits & mask) != bits || f->when_mask & bits)
+        if ((bits & mask) != bits || (f->when_mask & field->when_mask && !amx_field_applies(f, field->when_value)))
             continue;
-        fprintf(out, "%s%s %s %" PRIu64, separator, f->name, relation[field->when], (field->when_value & bits) >> f->pos);
-        separator = ", ";
+        fprintf(out, "%s%s %s %" PRIu64, separator, f->name, field->when == AMX_WHEN_AT_LEAST ? ">=" : "=", (value & bits) >> f->pos);
+        separator = " and ";
         mask &= ~bits;
     }
 }

@@ -205,6 +205,10 @@ static void test_markdown_names_every_field(void)
         }
     }
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 60 | quad | M2 | pair = 1 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 26 | sat_signed | M1 | indexed = 0 and alu = 4 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 26 | y_signed | M1 | unless indexed = 0 and alu = 4 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 25..20 | row | M1 | to_z = 1 |"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "| 26 | to_z | M1 | mode >= 7 |"));
     free(text);
 }
 
