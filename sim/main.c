@@ -7,6 +7,14 @@
 #include <unistd.h>
 
 static const struct cmd_verb verbs[] = {
+    {{"run", "KERNEL:SHAPE [options]\nFILE [options]", "simulates a program or kernel on one chip or several",
+      "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, AMX words\n"
+      "included. The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
+      "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\norchard run program.elf --chip m1 --explain\n"
+      "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2",
+      cmd_run_options}, cmd_run},
+    {{"kernels", "[list]\nshow NAME", "the kernel library", "Names, shapes, element types and units.",
+      "orchard kernels\norchard kernels show gemm", NULL}, cmd_kernels},
     {{"chips", "[list]\nshow ID\ndiff A B", "the chips and what is known about them",
       "list has one row per chip; show prints every value with unit, kind, source, uncertainty and origin;\n"
       "diff prints the keys whose values differ. --set shows what a supposed value changes.",
