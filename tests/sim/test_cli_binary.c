@@ -1,0 +1,218 @@
+/* The command line as a user meets it: the orchard binary built beside this test is started with real arguments. */
+#define _GNU_SOURCE
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <json-c/json.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct outcome {
+    int code;
+    char out[1 << 20], err[4096];
+};
+static struct outcome outcome;
+
+/* BUILD/tests/sim/test_cli_binary -> BUILD/orchard */
+static const char *binary(void)
+{
+    static char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    if (length < 0)
+        return NULL;
+    path[length] = 0;
+    for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = 0;
+    }
+    strcat(path, "/orchard");
+    return access(path, X_OK) == 0 ? path : NULL;
+}
+
+static void read_back(FILE *file, char *text, size_t size)
+{
+    rewind(file);
+    const size_t n = fread(text, 1, size - 1, file);
+    text[n] = 0;
+    fclose(file);
+}
+
+/* Runs "orchard ARGUMENTS" (a blank separates, no quoting), keeps streams apart. False = the binary is not there. */
+static bool run(const char *arguments)
+{
+    char line[512], *words[32] = {(char *)(uintptr_t) "orchard"}, *rest = NULL;
+    int count = 1;
+    snprintf(line, sizeof line, "%s", arguments);
+    for (char *w = strtok_r(line, " ", &rest); w && count < 31; w = strtok_r(NULL, " ", &rest))
+        words[count++] = w;
+    const char *path = binary();
+    FILE *out = tmpfile(), *err = tmpfile();
+    if (!path || !out || !err)
+        return false;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(out), STDOUT_FILENO);
+        dup2(fileno(err), STDERR_FILENO);
+        unsetenv("ORCHARD_DATA");
+        execv(path, words);
+        _exit(127);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    read_back(out, outcome.out, sizeof outcome.out);
+    read_back(err, outcome.err, sizeof outcome.err);
+    return true;
+}
+
+static bool run_or_skip(const char *arguments)
+{
+    if (run(arguments))
+        return true;
+    suite_skip("the orchard binary is not built");
+    return false;
+}
+
+static void test_codes_and_streams(void)
+{
+    static const struct {
+        const char *arguments;
+        int code;
+        const char *out, *err; /* NULL = must be empty */
+    } rows[] = {
+        {"", 0, "examples:", NULL},
+        {"--version", 0, "orchard 0.", NULL},
+        {"--help", 0, "commands:", NULL},
+        {"chips --help", 0, "SYNOPSIS", NULL},
+        {"help chips", 0, "SYNOPSIS", NULL},
+        {"chips", 0, "m1_max_8p2e_32g", NULL},
+        {"chips show m1 -q", 0, "amx.z_latency_cycles", NULL},
+        {"chips diff m1-max m1-max-24", 0, "gpu_cores", NULL},
+        {"chips diff m1 m1", 0, "no differences", NULL},
+        {"capabilities --chip m2-ultra", 0, "ray tracing", NULL},
+        {"--chip m1 --json capabilities", 0, "\"peaks\"", NULL},
+        {"isa table amx", 0, "genlut", NULL},
+        {"chps", 2, NULL, "did you mean chips?"},
+        {"chips show m1-mx", 2, NULL, "did you mean m1-max?"},
+        {"chips --jsno", 2, NULL, "did you mean --json?"},
+        {"chips show m1 --set gpu_core=3", 2, NULL, "did you mean gpu_cores"},
+        {"chips show m1 --set", 2, NULL, "needs a value"},
+        {"chips diff m1", 2, NULL, "two IDs"},
+        {"isa disasm amx /nowhere", 2, NULL, "/nowhere"},
+        {"isa asm amx x", 2, NULL, "-o OUT"},
+        {"isa disasm agx x", 3, NULL, "agx"},
+        {"isa check amx README.md", 2, NULL, "README.md"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!run_or_skip(rows[i].arguments))
+            return;
+        CHECK(outcome.code == rows[i].code, "orchard %s: exit %d", rows[i].arguments, outcome.code);
+        CHECK(rows[i].out ? strstr(outcome.out, rows[i].out) != NULL : !outcome.out[0], "orchard %s: out: %.200s",
+              rows[i].arguments, outcome.out);
+        CHECK(rows[i].err ? strstr(outcome.err, rows[i].err) != NULL : !outcome.err[0], "orchard %s: err: %.200s",
+              rows[i].arguments, outcome.err);
+        CHECK(!rows[i].err || strchr(outcome.err, '\n') == outcome.err + strlen(outcome.err) - 1,
+              "orchard %s: one line: %s", rows[i].arguments, outcome.err);
+        CHECK(!strchr(outcome.out, '\033'), "orchard %s: colour in a file", rows[i].arguments);
+    }
+}
+
+static void test_json_is_one_document(void)
+{
+    static const char *const lines[] = {"chips --json", "chips show m3 --json", "chips show m1,m2 --json",
+                                        "chips diff m1 m4 --json", "capabilities --json --chip m1,m2,m3", "doctor --json"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        if (!run_or_skip(lines[i]))
+            return;
+        json_tokener *tokener = json_tokener_new();
+        json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
+        json_object *document = json_tokener_parse_ex(tokener, outcome.out, (int)strlen(outcome.out) + 1);
+        CHECK(document != NULL && json_tokener_get_error(tokener) == json_tokener_success, "orchard %s: %s", lines[i],
+              json_tokener_error_desc(json_tokener_get_error(tokener)));
+        json_object_put(document);
+        json_tokener_free(tokener);
+    }
+}
+
+/* Assembled words, listed and assembled again, are the same words. */
+static void test_assemble_and_list(void)
+{
+    char folder[] = "/tmp/orchard-test-XXXXXX", source[64], first[64], listing[64], second[64], line[512];
+    if (!mkdtemp(folder))
+        return;
+    snprintf(source, sizeof source, "%s/a.s", folder);
+    snprintf(first, sizeof first, "%s/a.bin", folder);
+    snprintf(listing, sizeof listing, "%s/b.s", folder);
+    snprintf(second, sizeof second, "%s/b.bin", folder);
+    FILE *file = fopen(source, "w");
+    fputs("set\nldx x3\nldy x4\nfma32 {z=1}\nstz x5\nclr\n", file);
+    fclose(file);
+    snprintf(line, sizeof line, "isa asm amx %s -q -o %s", source, first);
+    if (run_or_skip(line)) {
+        CHECK(outcome.code == 0, "%s", outcome.err);
+        snprintf(line, sizeof line, "isa disasm amx %s", first);
+        CHECK(run(line) && outcome.code == 0, "%s", outcome.err);
+        file = fopen(listing, "w");
+        fputs(outcome.out, file);
+        fclose(file);
+        snprintf(line, sizeof line, "isa asm amx %s -q --output=%s", listing, second);
+        CHECK(run(line) && outcome.code == 0, "%s", outcome.err);
+        snprintf(line, sizeof line, "cmp -s %s %s", first, second);
+        CHECK(system(line) == 0, "%s", line);
+    }
+    snprintf(line, sizeof line, "rm -r %s", folder);
+    CHECK(system(line) == 0, "%s", line);
+}
+
+/* Ctrl-C ends with 130: the command waits for standard input, which never comes. */
+static void test_interrupt(void)
+{
+    const char *path = binary();
+    int input[2];
+    if (!path || pipe(input) != 0) {
+        suite_skip("the orchard binary is not built");
+        return;
+    }
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nothing = open("/dev/null", O_WRONLY);
+        dup2(input[0], STDIN_FILENO);
+        dup2(nothing, STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        execl(path, "orchard", "isa", "disasm", "amx", "-", (char *)NULL);
+        _exit(127);
+    }
+    int status = 0;
+    pid_t ended = 0;
+    /* The first signals may come before the handler is there: that ends the child too, but by the signal. */
+    usleep(300000);
+    kill(child, SIGINT);
+    for (int i = 0; i < 100 && ended == 0; i++) {
+        ended = waitpid(child, &status, WNOHANG);
+        usleep(20000);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %x", (unsigned)status);
+    close(input[0]);
+    close(input[1]);
+}
+
+static const struct suite_test tests[] = {
+    {"exit codes and streams", test_codes_and_streams},
+    {"--json is one document", test_json_is_one_document},
+    {"assemble, list, assemble", test_assemble_and_list},
+    {"an interrupt ends with 130", test_interrupt},
+};
+SUITE_MAIN("cli_binary", tests)
