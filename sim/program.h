@@ -65,7 +65,7 @@ bool program_result(const struct program *program, size_t index, struct program_
 /* Writes the buffers that have a file. */
 bool program_save_results(const struct program *program, struct orch_error *error);
 
-/* "matmul+0x24", or "" when no function is known there. */
+/* "matmul+0x24", or "" when nothing is known there. */
 const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size);
 /* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line. False. */
 bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error);

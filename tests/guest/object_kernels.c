@@ -68,7 +68,7 @@ int64_t kernel_switch(int64_t op, int64_t x)
     case 2: return -x;
     case 3: return x / 3;
     case 4: return x ^ 0x55;
-    case 5: return x << 3;
+    case 5: return (int64_t)((uint64_t)x << 3);
     case 6: return x % 17;
     case 7: return (int64_t)mix((uint64_t)x, 7);
     default: return 0;

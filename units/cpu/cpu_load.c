@@ -188,7 +188,20 @@ bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t 
     return elf_find_symbol(image->elf, name, &index) && cpu_image_symbol_at(image, index, addr);
 }
 
-/* Labels without a size count up to the next symbol; mapping symbols ($x, $d) name nothing. */
+/* Labels without a size reach to the next one in their section. Mapping symbols ($x, $d) name nothing. */
+static bool covers(const struct cpu_image *image, const struct elf_symbol *s, uint64_t start, uint64_t addr)
+{
+    struct elf_section section;
+    if (s->section >= image->elf->section_count || s->section == SHN_UNDEF || s->name[0] == '$' || s->name[0] == 0 ||
+        start > addr || (s->bytes && addr - start >= s->bytes))
+        return false;
+    if (s->type != STT_FUNC && s->type != STT_OBJECT && s->type != STT_NOTYPE)
+        return false;
+    elf_section(image->elf, s->section, &section);
+    const uint64_t base = image->elf->kind == ELF_OBJECT ? image->section_addr[s->section] : section.addr + image->bias;
+    return addr >= base && addr - base < section.bytes;
+}
+
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset)
 {
     uint64_t best = 0;
@@ -197,10 +210,7 @@ bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char *
         struct elf_symbol s;
         uint64_t start;
         elf_symbol(image->elf, i, &s);
-        if ((s.type != STT_FUNC && s.type != STT_NOTYPE) || s.section >= image->elf->section_count || s.name[0] == '$' ||
-            s.name[0] == 0 || !cpu_image_symbol_at(image, i, &start) || start > addr)
-            continue;
-        if ((s.bytes && addr - start >= s.bytes) || (found && start < best))
+        if (!cpu_image_symbol_at(image, i, &start) || !covers(image, &s, start, addr) || (found && start < best))
             continue;
         best = start;
         *name = s.name;

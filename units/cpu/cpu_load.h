@@ -36,7 +36,7 @@ void cpu_image_release(struct cpu_image *image);
 bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
 /* Address of symbol number `index` of the file; false when it is undefined or its section was not loaded. */
 bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr);
-/* The function that `addr` lies in, for messages and listings: "name" and how far in. */
+/* The function or object that `addr` lies in, for messages and listings: "name" and how far in. */
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
 
 struct cpu_stack_params {
