@@ -38,18 +38,20 @@ const char *a64_class_name(enum a64_class c);
  * is "none". */
 enum { A64_DEP_SP = 31, A64_DEP_V0 = 32, A64_DEP_FLAGS = 64, A64_DEP_COUNT = 65, A64_DEP_NONE = 255 };
 
+enum { A64_DST_MAX = 5, A64_SRC_MAX = 6 };
+
 struct a64_insn {
     uint16_t form;            /* enum a64_form */
     uint8_t cls;              /* enum a64_class */
     uint8_t rd, rn, rm, ra;   /* register fields as encoded (31 = SP or ZR by form); rt/rt2 of loads in rd/ra */
     uint8_t size;             /* log2 bytes: access size, element size of vectors, 2/3 = W/X */
-    uint8_t q;                /* vector of 128 bits */
-    uint8_t cond, shift, amount; /* condition; shift or extend kind; shift amount or lane index */
+    uint8_t q;                /* vector of 128 bits; general register of 64 bits beside a floating-point one */
+    uint8_t cond, shift, amount; /* condition; shift or extend kind, registers of a structure; shift amount or lane */
     uint8_t flags;            /* A64_INSN_* */
-    uint8_t dst[3], src[4];   /* dependency numbers, A64_DEP_NONE when unused */
+    uint8_t dst[A64_DST_MAX], src[A64_SRC_MAX]; /* dependency numbers, A64_DEP_NONE when unused; packed from index 0 */
     uint8_t mem_bytes;        /* bytes touched in memory, 0 when none */
-    int64_t imm;              /* immediate, already shifted and sign-extended; branch targets are pc-relative */
     uint32_t word;
+    int64_t imm;              /* immediate, already shifted and sign-extended; branch targets are pc-relative */
 };
 enum {
     A64_INSN_LOAD = 1, A64_INSN_STORE = 2, A64_INSN_BRANCH = 4, A64_INSN_SETS_FLAGS = 8, A64_INSN_WRITEBACK = 16,

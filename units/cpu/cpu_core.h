@@ -30,6 +30,15 @@ struct cpu_trace {
     uint32_t last_count; /* instructions of the last block that ran (= its count unless cut) */
 };
 
+/* Whether an instruction appends an address to the trace. */
+static inline bool cpu_traces_address(const struct a64_insn *insn)
+{
+    return insn->mem_bytes != 0 || insn->form == A64_AMX;
+}
+
+/* A trace needs room for this many addresses at least, so that every block fits an empty one. */
+#define CPU_TRACE_MIN_ADDRESSES 128
+
 struct cpu_core;
 
 /* The coprocessor behind AMX words. op 17 gets its immediate as operand. False = *fault filled. */
@@ -81,7 +90,8 @@ void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 /* The address that means "return to orchard": a called function that returns there stops with CPU_STOP_RETURN. */
 #define CPU_RETURN_ADDRESS UINT64_C(0xfffffffffffff000)
 
-/* Runs until the trace is full, about `budget` instructions ran, or the program stops. With trace == NULL nothing is
+/* Runs until the trace is full, `budget` instructions or up to a block more ran, or the program stops. The trace is
+ * filled from its beginning: blocks and addresses are set here, only arrays and capacities are the caller's. With trace == NULL nothing is
  * recorded (fastest). On CPU_STOP_FAULT *fault names pc and reason; the state is that before the faulting
  * instruction. */
 enum cpu_stop cpu_core_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace, struct unit_fault *fault);

@@ -1,0 +1,148 @@
+#include "units/cpu/cpu_core.h"
+#include "units/cpu/cpu_exec.h"
+#include "units/cpu/cpu_exec_float.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct cpu_core *cpu_core_create(struct mem_space *space)
+{
+    struct cpu_core *core = aligned_alloc(64, (sizeof *core + 63) / 64 * 64);
+    if (!core)
+        return NULL;
+    memset(core, 0, sizeof *core);
+    core->space = space;
+    core->fast_limit = space->bytes;
+    core->flags.z = 1;
+    return core;
+}
+
+void cpu_core_free(struct cpu_core *core)
+{
+    if (!core)
+        return;
+    cpu_code_free(core);
+    free(core);
+}
+
+void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor)
+{
+    cpu_coprocessor_settle(core);
+    core->coprocessor = coprocessor ? *coprocessor : (struct cpu_coprocessor){0};
+}
+
+void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host)
+{
+    core->host = host ? *host : (struct cpu_host){0};
+}
+
+const struct cpu_host *cpu_core_host(const struct cpu_core *core)
+{
+    return &core->host;
+}
+
+void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system)
+{
+    core->system = system ? *system : (struct cpu_system){0};
+}
+
+struct mem_space *cpu_core_space(const struct cpu_core *core)
+{
+    return core->space;
+}
+
+uint64_t cpu_core_x(const struct cpu_core *core, unsigned n)
+{
+    return core->x[n & 31];
+}
+
+void cpu_core_set_x(struct cpu_core *core, unsigned n, uint64_t value)
+{
+    core->x[n & 31] = value;
+}
+
+void cpu_core_v(const struct cpu_core *core, unsigned n, uint8_t bytes[16])
+{
+    memcpy(bytes, &core->v[n & 31], 16);
+}
+
+void cpu_core_set_v(struct cpu_core *core, unsigned n, const uint8_t bytes[16])
+{
+    memcpy(&core->v[n & 31], bytes, 16);
+}
+
+uint64_t cpu_core_pc(const struct cpu_core *core)
+{
+    return core->pc;
+}
+
+void cpu_core_set_pc(struct cpu_core *core, uint64_t pc)
+{
+    core->pc = pc;
+}
+
+uint32_t cpu_core_nzcv(const struct cpu_core *core)
+{
+    return cpu_flags_pack(&core->flags);
+}
+
+void cpu_core_set_nzcv(struct cpu_core *core, uint32_t nzcv)
+{
+    cpu_flags_unpack(&core->flags, nzcv);
+}
+
+uint32_t cpu_core_fpcr(const struct cpu_core *core)
+{
+    return core->fpcr;
+}
+
+void cpu_core_set_fpcr(struct cpu_core *core, uint32_t fpcr)
+{
+    cpu_float_set_control(core, fpcr);
+}
+
+uint64_t cpu_core_tls(const struct cpu_core *core)
+{
+    return core->tls;
+}
+
+void cpu_core_set_tls(struct cpu_core *core, uint64_t tls)
+{
+    core->tls = tls;
+}
+
+void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes)
+{
+    cpu_code_written(core, addr, bytes);
+}
+
+enum cpu_stop cpu_core_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace, struct unit_fault *fault)
+{
+    core->fault = (struct unit_fault){0};
+    cpu_float_enter(core);
+    const enum cpu_stop stop = cpu_exec_run(core, budget, trace);
+    cpu_float_leave(core);
+    if (fault)
+        *fault = stop == CPU_STOP_FAULT ? core->fault : (struct unit_fault){0};
+    return stop;
+}
+
+uint64_t cpu_core_instructions(const struct cpu_core *core)
+{
+    return core->instructions;
+}
+
+int cpu_core_exit_code(const struct cpu_core *core)
+{
+    return core->exit_code;
+}
+
+const struct cpu_block *cpu_core_block(const struct cpu_core *core, uint32_t id)
+{
+    return id < core->code_count ? &core->code[id]->block : NULL;
+}
+
+uint32_t cpu_core_block_count(const struct cpu_core *core)
+{
+    return core->code_count;
+}

@@ -1,0 +1,186 @@
+/* Inside of the interpreter: shared by cpu_core.c and cpu_exec_*.c only.
+ *
+ * A block is decoded once into an array of struct cpu_op, one per instruction plus a closing one. Frequent instructions
+ * have a place of their own in the loop of cpu_exec_run.c ("hot"); the others are calls of a handler function.
+ */
+#ifndef ORCHARD_UNITS_CPU_EXEC_H
+#define ORCHARD_UNITS_CPU_EXEC_H
+
+#include "units/cpu/cpu_core.h"
+
+enum {
+    CPU_BLOCK_MAX = 128,      /* instructions of a block; also the most addresses one block can append */
+    CPU_X_SP = 31,            /* register file: 0..30 X, then SP, a zero that is never written, a sink that is never read */
+    CPU_X_ZERO = 32,
+    CPU_X_SINK = 33,
+    CPU_X_COUNT = 34,
+    CPU_JUMP_CACHE = 4096,    /* entries of the direct-mapped cache pc -> block */
+    CPU_SCRATCH = 4096        /* blocks and addresses kept when nobody records */
+};
+
+/* System registers as op0:op1:CRn:CRm:op2, the `imm` of msr and mrs. */
+enum {
+    CPU_REG_NZCV = 0xda10, CPU_REG_FPCR = 0xda20, CPU_REG_FPSR = 0xda21, CPU_REG_TPIDR = 0xde82, CPU_REG_TPIDRRO = 0xde83,
+    CPU_REG_CTR = 0xd801, CPU_REG_DCZID = 0xd807, CPU_REG_CNTFRQ = 0xdf00, CPU_REG_CNTPCT = 0xdf01, CPU_REG_CNTVCT = 0xdf02
+};
+/* The virtual counter runs at 24 MHz on Apple silicon. Execution has no clock, so it advances by instructions: a step
+ * each 128 is 24 MHz at 3.1 GHz and one instruction a cycle (a guess; timing is not its purpose). */
+#define CPU_COUNTER_INSTRUCTIONS 128
+
+union cpu_vec {
+    uint8_t u8[16];
+    uint16_t u16[8];
+    uint32_t u32[4];
+    uint64_t u64[2];
+    int8_t s8[16];
+    int16_t s16[8];
+    int32_t s32[4];
+    int64_t s64[2];
+    float f32[4];
+    double f64[2];
+} __attribute__((aligned(16)));
+
+/* NZCV, kept as what it was computed from: N = n < 0, Z = (z == 0). */
+struct cpu_flags {
+    int64_t n;
+    uint64_t z, c, v;
+};
+
+typedef void cpu_handler(struct cpu_core *core, const struct a64_insn *insn);
+/* For instructions that touch memory or may fault: address in core->address; false = core->fault is filled. */
+typedef bool cpu_memory_handler(struct cpu_core *core, const struct a64_insn *insn);
+
+struct cpu_op {
+    uintptr_t go; /* enum cpu_hot while the block is new, then the address of its place in the loop */
+    union {
+        int64_t imm;
+        cpu_handler *handler;
+        cpu_memory_handler *memory_handler;
+    };
+    union {
+        struct {
+            uint8_t rd, rn, rm, ra; /* indices into core->x or core->v */
+            uint8_t a, b;           /* shift amounts, condition, flags, as the hot operation wants them */
+        };
+        const struct a64_insn *insn;
+    };
+};
+
+struct cpu_code {
+    struct cpu_block block; /* first: a block's address is its code's */
+    struct cpu_op *op;      /* block.count + 1 */
+    struct cpu_code *link[2]; /* successor taken, successor in sequence, once known */
+    uint64_t target;        /* of a direct branch */
+    struct cpu_code *bucket_next;
+    bool alive;             /* false after its bytes were written to */
+};
+
+/* Which words of a page were decoded: stores elsewhere on it (code and data in one page) cost no block. */
+struct cpu_code_page {
+    uint64_t number;
+    uint64_t words[MEM_PAGE_BYTES / 4 / 64];
+};
+
+struct cpu_jump {
+    uint64_t pc;
+    struct cpu_code *code;
+};
+
+struct cpu_core {
+    uint64_t x[CPU_X_COUNT];
+    struct cpu_flags flags;
+    uint64_t fast_limit;   /* addresses below it may be accessed without a call; 0 while the coprocessor has stores open */
+    uint64_t address;      /* of the last memory handler */
+    union cpu_vec v[32];
+    uint64_t pc;
+    uint32_t fpcr, fpsr;
+    bool fp_special;       /* fpcr asks for anything but the default arithmetic */
+    bool running;          /* the host's rounding mode is the core's */
+    int host_rounding;
+    uint64_t tls, tls_ro;
+    struct mem_space *space;
+    struct cpu_coprocessor coprocessor;
+    struct cpu_host host;
+    struct cpu_system system;
+    uint64_t instructions;
+    int exit_code;
+    struct unit_fault fault;
+    uint64_t exclusive_address; /* monitor of LDXR/STXR */
+    uint32_t exclusive_bytes;   /* 0 = open */
+
+    struct cpu_jump jump[CPU_JUMP_CACHE];
+    struct cpu_code **bucket;   /* hash of live blocks by pc */
+    uint32_t bucket_mask;
+    struct cpu_code **code;     /* all blocks by id */
+    uint32_t code_count, code_capacity;
+    struct cpu_code_page *page; /* pages that hold decoded code */
+    uint32_t page_count, page_capacity;
+    const struct cpu_block *scratch_block[CPU_SCRATCH];
+    uint64_t scratch_address[CPU_SCRATCH];
+};
+
+/* cpu_exec_code.c. find: the block at pc if it is known. make: decodes it; NULL = core->fault is filled. */
+struct cpu_code *cpu_code_find(struct cpu_core *core, uint64_t pc);
+struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc);
+/* Forgets blocks that cover any byte of the range. */
+void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes);
+void cpu_code_free(struct cpu_core *core);
+
+/* cpu_exec_select.c: the operation for an instruction at pc. */
+void cpu_select(const struct a64_insn *insn, uint64_t pc, struct cpu_op *op, unsigned *hot);
+
+/* cpu_exec_run.c */
+enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace);
+
+/* cpu_exec_memory.c */
+uint8_t *cpu_memory_slow(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot);
+/* Host pointer or NULL with core->fault filled; sets core->address. */
+uint8_t *cpu_memory(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot);
+void cpu_coprocessor_settle(struct cpu_core *core);
+void cpu_fault_at(struct cpu_core *core, const struct a64_insn *insn, uint64_t pc);
+void cpu_fault_set(struct cpu_core *core, enum unit_fault_kind kind, uint64_t address, const char *what);
+
+/* Handlers by form; NULL when the file knows none. */
+cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn);   /* cpu_exec_integer.c */
+cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);        /* cpu_exec_fp.c */
+cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);    /* cpu_exec_vector*.c */
+cpu_memory_handler *cpu_memory_handler_of(const struct a64_insn *insn); /* cpu_exec_memory.c, cpu_exec_system.c */
+cpu_memory_handler *cpu_system_handler_of(const struct a64_insn *insn);
+
+static inline uint64_t cpu_reg(const struct cpu_core *core, unsigned n) /* 31 = zero */
+{
+    return n == 31 ? 0 : core->x[n];
+}
+static inline void cpu_set_reg(struct cpu_core *core, unsigned n, uint64_t value)
+{
+    core->x[n == 31 ? CPU_X_SINK : n] = value;
+}
+
+static inline uint32_t cpu_flags_pack(const struct cpu_flags *f)
+{
+    return (uint32_t)(f->n < 0) << 31 | (uint32_t)(f->z == 0) << 30 | (uint32_t)f->c << 29 | (uint32_t)f->v << 28;
+}
+static inline void cpu_flags_unpack(struct cpu_flags *f, uint32_t nzcv)
+{
+    f->n = nzcv >> 31 ? -1 : 0;
+    f->z = !(nzcv >> 30 & 1);
+    f->c = nzcv >> 29 & 1;
+    f->v = nzcv >> 28 & 1;
+}
+static inline bool cpu_condition(const struct cpu_flags *f, unsigned cond)
+{
+    bool holds;
+    switch (cond >> 1) {
+    case 0: holds = f->z == 0; break;
+    case 1: holds = f->c; break;
+    case 2: holds = f->n < 0; break;
+    case 3: holds = f->v; break;
+    case 4: holds = f->c && f->z; break;
+    case 5: holds = (uint64_t)(f->n < 0) == f->v; break;
+    case 6: holds = f->z && (uint64_t)(f->n < 0) == f->v; break;
+    default: return true;
+    }
+    return holds != (bool)(cond & 1);
+}
+
+#endif
