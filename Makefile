@@ -26,10 +26,11 @@ endif
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-align=strict \
 	-Wwrite-strings -Wundef -Wformat=2 -Wvla -Wnull-dereference -Wduplicated-cond -Wlogical-op -Wimplicit-fallthrough \
 	-Wno-psabi # vector types never cross a library boundary
+DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' \
+	-DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"'
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
-	-I. -MMD -MP -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
-	$(CFLAGS)
+	-I. -MMD -MP $(DEFINES) $(CFLAGS)
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lz -lm -pthread
 
 # Kernels per host instruction set: the file name says which.
@@ -101,16 +102,18 @@ FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
 fuzz:
 	@.ci/deps.sh $(PACKAGES_FUZZ)
+	@$(MAKE) $(QUIET) $(JOBS) $(FUZZ_GCC_OBJ)
 	@set -e; mkdir -p build/fuzz; for f in $(FUZZ); do \
 	    echo "== $$f"; mkdir -p build/fuzz/corpus/$$f; \
 	    clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -ffp-contract=off -I. $(FUZZ_DEFS) \
-	        tests/fuzz/$$f.c $(FUZZ_LIB_SRC) -o build/fuzz/$$f $(LIBS); \
+	        tests/fuzz/$$f.c $(FUZZ_LIB_SRC) $(FUZZ_GCC_OBJ) -o build/fuzz/$$f $(LIBS); \
 	    build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus/$$f; \
 	done
-# clang 14 has no AVX512-FP16; the fuzzed parsers do not need host kernels of that kind.
-FUZZ_LIB_SRC = $(filter-out %_avx2.c %_avx512.c %_avx512fp16.c,$(LIB_SRC))
-FUZZ_DEFS = -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -DORCHARD_BUILD_DIR='"$(abspath $(O))"' -DORCHARD_DATA_DIR='"$(PREFIX)/share/orchard"' \
-	-DORCHARD_PORTABLE_ONLY
+# Parsers and decoders are instrumented; host kernels and generated texts come from the ordinary build.
+FUZZ_GCC_SRC = $(filter %_avx2.c %_avx512.c %_avx512fp16.c,$(LIB_SRC))
+FUZZ_LIB_SRC = $(filter-out $(FUZZ_GCC_SRC),$(LIB_SRC))
+FUZZ_GCC_OBJ = $(FUZZ_GCC_SRC:%.c=$(O)/%.o) $(DB_SQL_OBJ)
+FUZZ_DEFS = $(DEFINES) -DORCHARD_MODEL_HASH='"fuzz"'
 
 # ---- installed files ----
 install: all
