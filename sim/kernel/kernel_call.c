@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,7 +126,7 @@ static bool store_option(const struct option_place *o, const char *value)
     case OPTION_REAL:
         errno = 0;
         *(double *)o->to = strtod(value, &stop);
-        return stop != value && *stop == 0 && errno == 0;
+        return stop != value && *stop == 0 && errno == 0 && isfinite(*(double *)o->to);
     default:
         break;
     }
