@@ -4,7 +4,6 @@
 #include "isa/elf/elf_read.h"
 
 #include <elf.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,24 +14,67 @@ static uint32_t word_at(const uint8_t *bytes)
     return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
-static void describe(enum listing_family family, uint32_t word, uint64_t address, char *text, size_t size)
+/* What movz and movk have put into the general registers along straight-line code: AMX operands are mostly built so,
+ * and a listing can then say what an AMX instruction does. */
+struct constants {
+    uint64_t value[31];
+    uint32_t known; /* bit n = register n */
+};
+
+static void track(struct constants *c, const struct a64_insn *insn)
 {
-    struct a64_insn insn;
-    if (family == LISTING_AMX || amx_word_is_defined(word)) {
-        amx_disasm_word(word, text, size);
-        return;
+    static const uint32_t mask = UINT32_C(0xff800000), movz = UINT32_C(0xd2800000), movk = UINT32_C(0xf2800000);
+    const uint32_t word = insn->word, rd = word & 31, shift = (word >> 21 & 3) * 16;
+    const uint64_t part = (uint64_t)(word >> 5 & 0xffff) << shift;
+    const bool is_movz = (word & mask) == movz, is_movk = (word & mask) == movk;
+    if (insn->flags & A64_INSN_ENDS_BLOCK) {
+        c->known = 0;
+    } else if (is_movz && rd < 31) {
+        c->value[rd] = part;
+        c->known |= UINT32_C(1) << rd;
+    } else if (is_movk && rd < 31) {
+        c->value[rd] = (c->value[rd] & ~(UINT64_C(0xffff) << shift)) | part;
+    } else {
+        for (unsigned i = 0; i < A64_DST_MAX; i++)
+            if (insn->dst[i] < 31)
+                c->known &= ~(UINT32_C(1) << insn->dst[i]);
     }
-    a64_decode(word, &insn);
-    a64_disasm(&insn, address, text, size);
 }
 
+static void describe_amx(uint32_t word, const struct constants *c, char *text, size_t size)
+{
+    int length = amx_disasm_word(word, text, size);
+    const unsigned op = amx_word_op(word), reg = amx_word_register(word);
+    if (op != AMX_SETCLR && reg < 31 && c->known >> reg & 1 && length >= 0 && (size_t)length + 8 < size) {
+        length += snprintf(text + length, size - (size_t)length, "\t// ");
+        amx_disasm_operand(op, c->value[reg], AMX_GEN_M3, text + length, size - (size_t)length);
+    }
+}
+
+static void describe(enum listing_family family, struct constants *c, uint32_t word, uint64_t address, char *text,
+                     size_t size)
+{
+    struct a64_insn insn;
+    if (family == LISTING_AMX) {
+        amx_disasm_word(word, text, size);
+    } else if (amx_word_is_defined(word)) {
+        describe_amx(word, c, text, size);
+    } else {
+        a64_decode(word, &insn);
+        a64_disasm(&insn, address, text, size);
+        track(c, &insn);
+    }
+}
+
+/* A label may be jumped to, so nothing is known about registers where a stretch of words begins. */
 static void walk_words(enum listing_family family, const uint8_t *bytes, size_t size, uint64_t address,
                        const struct listing_sink *sink)
 {
+    struct constants constants = {.known = 0};
     for (size_t at = 0; at + WORD_BYTES <= size; at += WORD_BYTES) {
-        char text[AMX_TEXT_BYTES];
+        char text[2 * AMX_TEXT_BYTES];
         const struct listing_line line = {NULL, address + at, word_at(bytes + at), text};
-        describe(family, line.word, line.address, text, sizeof text);
+        describe(family, &constants, line.word, line.address, text, sizeof text);
         sink->line(sink->context, &line);
     }
 }

@@ -3,6 +3,7 @@
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct chip_db *open_db(void)
@@ -74,6 +75,16 @@ static void test_cpu_params(void)
     CU_ASSERT_DOUBLE_EQUAL(p.clock_ghz, 2.988, 1e-9);
     chip_close(chip);
     chip_db_close(db);
+}
+
+/* The keys of instruction classes carry the names that isa/a64 gives them. */
+static void test_class_names(void)
+{
+    for (unsigned c = 0; c < A64_CLASS_COUNT; c++) {
+        char key[64];
+        snprintf(key, sizeof key, "cpu_p.%s.latency_cycles", a64_class_name((enum a64_class)c));
+        CHECK(chip_key_find(key) != NULL, "%s", key);
+    }
 }
 
 /* corsix/amx: 1.38 ns per dependent instruction with one core, 1.50 ns with four; each then takes 4 cycles. */
@@ -201,6 +212,7 @@ static void test_peaks_bound_measurements(void)
 static const struct suite_test tests[] = {
     {"all chips fill all unit parameters", test_all_chips_fill_all_units},
     {"CPU parameters are those of applecpu", test_cpu_params},
+    {"keys of instruction classes", test_class_names},
     {"AMX clocks give the measured dependent times", test_amx_params},
     {"an Ultra is two Max dies", test_ultra_is_two_dies},
     {"overrides reach the units", test_overrides_reach_the_units},

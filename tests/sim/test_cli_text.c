@@ -171,6 +171,21 @@ static void test_a64_listing(void)
     CU_ASSERT_STRING_EQUAL(c.text, "nop\nadd\tx0, x1, x2\nfma32 x5\nret\n");
 }
 
+/* movz x0, #0x10, lsl #16; fma32 x0: z = 1 stands in bit 20 (corsix/amx). After a branch nothing is known. */
+static void test_operands_in_listing(void)
+{
+    static const uint32_t words[] = {0xd2a00200, 0x00201180, 0x14000001, 0x00201180};
+    uint8_t bytes[sizeof words];
+    for (unsigned i = 0; i < sizeof words; i++)
+        bytes[i] = (uint8_t)(words[i / 4] >> 8 * (i % 4));
+    struct collected c = {0};
+    const struct listing_sink sink = {collect, &c};
+    struct orch_error error = {0};
+    CU_ASSERT_TRUE(listing_walk(LISTING_A64, bytes, sizeof bytes, &sink, &error));
+    CHECK(strstr(c.text, "fma32 x0\t// z=1\n") != NULL, "%s", c.text);
+    CHECK(strstr(c.text, "fma32 x0\n") != NULL, "%s", c.text);
+}
+
 static const struct suite_test tests[] = {
     {"numbers in sensible digits", test_numbers},
     {"numbers with units", test_units},
@@ -180,5 +195,6 @@ static const struct suite_test tests[] = {
     {"AMX listings are assembler input", test_listing_round_trip},
     {"listings of bad files", test_listing_of_bad_files},
     {"A64 listings show AMX words", test_a64_listing},
+    {"A64 listings show known AMX operands", test_operands_in_listing},
 };
 SUITE_MAIN("cli_text", tests)
