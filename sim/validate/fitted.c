@@ -1,0 +1,73 @@
+/* Rows that a parameter was taken from. They are scored apart: what they fit says nothing about the model. */
+#include "sim/validate/row.h"
+
+#include <string.h>
+
+/* A field that is NULL fits everything; otherwise a part of the text. */
+struct origin {
+    const char *chip, *source, *what, *condition, *parameter;
+};
+
+static const struct origin origins[] = {
+    {"M1 Max", "issue 6", "matfp XY=f64[8]", "1 thread(s), 1 Z ", "amx.clock_ghz, amx.z_latency_cycles"},
+    {"M1 Max", "issue 6", "matfp XY=f64[8]", "1 thread(s), 4 Z ", "amx.array_f64_cycles"},
+    {"M1 Max", "fma.md", "fma32 in matrix mode", "1 thread(s), 4 Z ", "amx.array_f32_cycles"},
+    {"M1 Max", "fma.md", "fma16 in matrix mode Z=f16", "6 thread(s), 2 Z ", "amx.array_f16_cycles"},
+    {"M1 Max", "fma.md", "fma16 in matrix mode Z=f32", "6 thread(s), 1 Z ", "amx.array_f16_f32_cycles"},
+    {"M1 Max", "mac16.md", "both of XY=i8, and each Z accumulator being i16[32][32]", "6 thread(s), 2 Z ",
+     "amx.array_i8_i16_cycles"},
+    {"M1 Max", "mac16.md", "being i16, and each Z accumulator being i16[32][32]", "1 thread(s), 2 Z ",
+     "amx.array_i16_cycles"},
+    {"M1 Max", "fma.md", "fma32 in vector mode", "1 thread(s), 8 Z ", "amx.vector_row_cycles"},
+    {"M1 Max", "fma.md", "fma64 in vector mode", "1 thread(s), 9 Z ", "amx.vector_cross_cycles"},
+    {"M1 Max", "mac16.md", "mac16 in vector mode, with X or Y", "1 thread(s), 8 Z ", "amx.vector_i16_row_cycles"},
+    {"M1 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},
+    {"M1 Max", "amx-rs", "ldx + stx", "Single P-core", "amx.load_latency_cycles, amx.store_latency_cycles"},
+    {"M1 Max", "amx-rs", "fma32 vector", "All P-cores", "amx.clock_ghz, four cores"},
+    {"M1 Max", "amx-rs", "fma64 vector", "All E-cores", "amx_e.clock_ghz"},
+    {"M1 Max", "amx-rs", "fma64 matrix", "All E-cores", "amx_e.array_f64_cycles"},
+    {"M1 Max", "amx-rs", "fma32 matrix", "All E-cores", "amx_e.array_f32_cycles"},
+    {"M1 Max", "amx-rs", "mac16 matrix", "Single E-core", "amx_e.array_i16_cycles"},
+    {"M2", "issue 6", "vecfp XY=bf16", "1 thread(s), 1 Z ", "amx.clock_ghz"},
+    {"M2", "issue 6", "vecfp XY=bf16", "2 thread(s), 1 Z ", "amx.clock_ghz, two cores"},
+    {"M2", "issue 6", "vecfp XY=bf16", "3 thread(s), 1 Z ", "amx.clock_ghz, three cores"},
+    {"M2", "issue 6", "vecfp XY=bf16", "2 thread(s), 8 Z ", "amx.vector_shared_cycles"},
+    {"M1 Max", "fma.md", "fma64 in vector mode", "6 thread(s), 16 Z ", "amx.vector_shared_cycles"},
+    {"M2 Pro", "zhen8838", "matfp XY=f32", "1 thread(s), 4 Z ", "amx.clock_ghz"},
+    {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, consecutive", "amx.load_issue_cycles"},
+    {"M2 Pro", "zhen8838", "ldx pair func1", NULL, "amx.load_bank_cycles"},
+    {"M2 Pro", "zhen8838", "stz", "1 accumulators, 1 row(s) per stz, large", "amx.store_bytes_per_cycle"},
+    {"M3 Max", "amx-rs", "fma32 vector", "Single P-core", "amx.clock_ghz"},
+    {"M3 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},
+    {NULL, "dougallj/applecpu", NULL, NULL, "cpu_p.*, cpu_e.*"},
+    {"M1 Pro", "clpeak", "L2 latency", NULL, "l2.latency_cycles"},
+    {"M1 Pro", "clpeak", "DRAM latency random", NULL, "dram_latency_ns"},
+    {"M1 Pro", "clpeak", "DRAM, ", NULL, "outstanding misses"},
+    {"M1 Pro", "clpeak", "DRAM read all threads", NULL, "dram_efficiency_read"},
+    {"M1 Pro", "clpeak", "DRAM copy all threads", NULL, "dram_efficiency_mixed"},
+};
+
+static bool part_of(const char *text, const char *part)
+{
+    return !part || strstr(text, part) != NULL;
+}
+
+/* "M1" must not stand for "M1 Max", nor "M2" for "M2 Pro"; a bracket may follow ("M1 Pro (8P+2E)"). */
+static bool is_chip(const char *text, const char *chip)
+{
+    if (!chip)
+        return true;
+    const size_t length = strlen(chip);
+    return strncmp(text, chip, length) == 0 && (text[length] == '\0' || strncmp(text + length, " (", 2) == 0);
+}
+
+const char *validate_fitted(const struct validate_row *row)
+{
+    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
+        const struct origin *o = &origins[i];
+        if (is_chip(row->chip, o->chip) && part_of(row->source, o->source) && part_of(row->what, o->what) &&
+            part_of(row->condition, o->condition))
+            return o->parameter;
+    }
+    return NULL;
+}

@@ -1,0 +1,98 @@
+#include "sim/validate/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_number(struct json_object *o, const char *key, double value)
+{
+    json_object_object_add(o, key, isfinite(value) ? json_object_new_double(value) : NULL);
+}
+
+static void add_count(struct json_object *o, const char *key, size_t value)
+{
+    json_object_object_add(o, key, json_object_new_int64((int64_t)value));
+}
+
+static void add_text(struct json_object *o, const char *key, const char *value)
+{
+    json_object_object_add(o, key, value ? json_object_new_string(value) : NULL);
+}
+
+static void add_score(struct json_object *o, const struct validation_group *group)
+{
+    const struct score *s = &group->score;
+    add_count(o, "rows", group->rows);
+    add_count(o, "modelled", group->modelled);
+    add_number(o, "coverage", group->rows ? (double)group->modelled / (double)group->rows : NAN);
+    add_number(o, "mape", s->mape);
+    add_number(o, "median_ape", s->median_ape);
+    add_number(o, "p90_ape", s->p90_ape);
+    add_number(o, "bias", s->bias);
+    add_number(o, "symmetric_error", s->symmetric);
+    add_number(o, "within10", s->within10);
+    add_number(o, "within25", s->within25);
+    add_number(o, "spearman", s->spearman);
+    add_number(o, "interval_coverage", s->interval_coverage);
+    add_count(o, "scored", s->count);
+}
+
+static struct json_object *group_object(const struct validation_groups *groups, const struct validation_group *group)
+{
+    struct json_object *o = json_object_new_object(), *by = json_object_new_object();
+    const char *at = group->key;
+    for (size_t i = 0; i < groups->columns; i++) {
+        const size_t length = strcspn(at, "\x1f");
+        json_object_object_add(by, groups->column[i], json_object_new_string_len(at, (int)length));
+        at += length + (at[length] != '\0');
+    }
+    json_object_object_add(o, "group", by);
+    add_score(o, group);
+    add_count(o, "fitted_rows", group->fitted);
+    return o;
+}
+
+static struct json_object *detail(const struct validate_row *row)
+{
+    struct json_object *o = json_object_new_object();
+    add_text(o, "id", row->id);
+    add_number(o, "predicted", row->predicted);
+    add_number(o, "measured", row->measured);
+    add_number(o, "ape", fabs(row->predicted - row->measured) / row->measured);
+    add_text(o, "chip", row->chip);
+    add_text(o, "unit", row->unit);
+    add_text(o, "fitted", row->parameter);
+    if (row->note)
+        add_text(o, "note", row->note);
+    return o;
+}
+
+static struct json_object *refusal(const struct validate_row *row)
+{
+    struct json_object *o = json_object_new_object();
+    add_text(o, "id", row->id);
+    add_text(o, "why", row->why);
+    return o;
+}
+
+struct json_object *validation_json(const struct validation *v, const char *group_by, struct orch_error *error)
+{
+    struct validation_groups groups;
+    if (!validation_group_rows(v, group_by, &groups, error))
+        return NULL;
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array(), *taken = json_object_new_object(),
+                       *rows = json_object_new_array(), *unmodelled = json_object_new_array();
+    add_score(o, &groups.all);
+    for (size_t i = 0; i < groups.count; i++)
+        json_object_array_add(list, group_object(&groups, &groups.group[i]));
+    add_score(taken, &groups.taken);
+    for (size_t i = 0; i < v->rows; i++) {
+        const bool modelled = v->row[i].state == VALIDATE_PREDICTED;
+        json_object_array_add(modelled ? rows : unmodelled, modelled ? detail(&v->row[i]) : refusal(&v->row[i]));
+    }
+    json_object_object_add(o, "groups", list);
+    json_object_object_add(o, "fitted", taken);
+    json_object_object_add(o, "rows_detail", rows);
+    json_object_object_add(o, "unmodelled", unmodelled);
+    validation_groups_free(&groups);
+    return o;
+}

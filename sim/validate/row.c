@@ -1,0 +1,104 @@
+#include "sim/validate/row.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *first_of(const struct csv_table *table, size_t row, const char *const *names)
+{
+    for (; *names; names++) {
+        const int column = csv_find(table, *names);
+        if (column >= 0)
+            return csv_cell(table, row, column);
+    }
+    return "";
+}
+
+static bool read_number(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && *end == '\0';
+}
+
+void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem, size_t number)
+{
+    static const char *const id[] = {"id", NULL}, *const chip[] = {"chip", "chip_or_core", "scope", NULL},
+                             *const chip_id[] = {"chip_id", NULL},
+                             *const what[] = {"instruction_or_kernel", "item", "workload", "metric", NULL},
+                             *const condition[] = {"condition", "note", NULL},
+                             *const unit[] = {"value_unit", "unit_of_value", "unit", NULL},
+                             *const kind[] = {"kind", NULL}, *const source[] = {"source", NULL},
+                             *const value[] = {"value", NULL};
+    memset(row, 0, sizeof *row);
+    row->table = table;
+    row->number = number;
+    const char *given = first_of(table, number, id);
+    if (*given)
+        snprintf(row->id, sizeof row->id, "%s", given);
+    else
+        snprintf(row->id, sizeof row->id, "%.80s:%u", stem, csv_line(table, number));
+    row->chip = first_of(table, number, chip);
+    row->chip_id = first_of(table, number, chip_id);
+    row->what = first_of(table, number, what);
+    row->condition = first_of(table, number, condition);
+    row->unit = first_of(table, number, unit);
+    row->kind = first_of(table, number, kind);
+    row->source = first_of(table, number, source);
+    row->has_value = read_number(first_of(table, number, value), &row->measured);
+}
+
+/* Rows that no simulation predicts: not measured, no value, or not a time. */
+static bool is_prediction_target(struct validate_row *row)
+{
+    if (strcmp(row->kind, "measured") != 0)
+        return validate_refuse(row, "not measured (kind: %.40s)", *row->kind ? row->kind : "none given");
+    if (!row->has_value || row->measured <= 0)
+        return validate_refuse(row, "no value to compare with");
+    static const char *const other[] = {"W", "mW", "%", "MHz", "GHz", "count", "ratio", "MB", "KB", "groups", "us", "mV",
+                                        "J", "TOPS/W", "C", "W/core", "pJ/byte"};
+    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
+        if (strcmp(row->unit, other[i]) == 0)
+            return validate_refuse(row, "unit '%s': not the speed of a program", row->unit);
+    if (strncmp(row->unit, "GFLOPS/", 7) == 0)
+        return validate_refuse(row, "eigenvalue solver: no kernel for it");
+    return true;
+}
+
+/* The chip: its id, else the name as an alias ("M1 Pro" -> "m1-pro"); parts of a name in brackets are dropped. */
+static bool read_chip(struct validate_row *row, struct validate_program *program)
+{
+    if (*row->chip_id) {
+        snprintf(program->chip, sizeof program->chip, "%s", row->chip_id);
+        return true;
+    }
+    static const char *const tiers[] = {"M1", "M1 Pro", "M1 Max", "M1 Ultra", "M2", "M2 Pro", "M2 Max", "M2 Ultra",
+                                        "M3", "M3 Pro", "M3 Max", "M3 Ultra", "M4", "M4 Pro", "M4 Max"};
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
+        if (strcmp(row->chip, tiers[i]) == 0) {
+            snprintf(program->chip, sizeof program->chip, "%s", tiers[i]);
+            for (char *c = program->chip; *c; c++)
+                *c = *c == ' ' ? '-' : *c >= 'A' && *c <= 'Z' ? (char)(*c + 32) : *c;
+            return true;
+        }
+    return validate_refuse(row, "which chip '%.60s' is remains open", row->chip);
+}
+
+bool validate_plan(struct validate_row *row, struct validate_program *program)
+{
+    static bool (*const all[])(struct validate_row *, struct validate_program *) = {
+        validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory, validate_plan_gemm};
+    row->why[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        *program = (struct validate_program){0};
+        if (!is_prediction_target(row) || !read_chip(row, program))
+            return false;
+        if (all[i](row, program)) {
+            row->note = program->note;
+            return true;
+        }
+        validate_program_free(program);
+        if (row->why[0])
+            return false;
+    }
+    return validate_refuse(row, "no program for '%.80s'", row->what);
+}

@@ -1,0 +1,48 @@
+/* A row of published measurements in one form, whatever table it came from. */
+#ifndef ORCHARD_SIM_VALIDATE_ROW_H
+#define ORCHARD_SIM_VALIDATE_ROW_H
+
+#include "sim/validate/csv.h"
+#include "sim/validate/validate.h"
+
+#define VALIDATE_ID_SIZE 96
+
+enum validate_state { VALIDATE_UNMODELLED, VALIDATE_PLANNED, VALIDATE_PREDICTED };
+
+struct validate_row {
+    char id[VALIDATE_ID_SIZE];
+    const struct csv_table *table;
+    size_t number;
+    const char *chip, *chip_id;   /* as in the table */
+    const char *what, *condition; /* item or workload, and its condition or note */
+    const char *unit, *kind, *source;
+    double measured;
+    bool has_value;
+
+    enum validate_state state;
+    char why[160];                /* not modelled: the reason */
+    const char *parameter;        /* not NULL: this parameter was taken from this row or its source */
+    const char *note;
+    double predicted, low, high;  /* low = high = 0: no interval */
+};
+
+/* Table columns -> row; id from column "id", else "<file stem>:<line>". */
+void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem, size_t number);
+
+/* Fills *program, or row->why. The caller frees the program. */
+bool validate_plan(struct validate_row *row, struct validate_program *program);
+
+/* Recognisers, each for one kind of table. They return false with row->why filled when the row is theirs but cannot be
+ * modelled, and false with row->why empty when it is not theirs. */
+bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *program);
+bool validate_plan_amx_memory(struct validate_row *row, struct validate_program *program);
+bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);
+bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
+bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
+
+/* The parameter that was taken from the row, NULL when none was. */
+const char *validate_fitted(const struct validate_row *row);
+
+bool validate_refuse(struct validate_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

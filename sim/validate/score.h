@@ -1,0 +1,28 @@
+/* Error statistics of a set of predictions. */
+#ifndef ORCHARD_SIM_VALIDATE_SCORE_H
+#define ORCHARD_SIM_VALIDATE_SCORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct score_pair {
+    double predicted, measured;
+    double low, high; /* interval of the prediction; both 0: none */
+};
+
+/* Fractions, not percents. Error of a row: |predicted - measured| / measured. NAN where undefined (no rows; ranks of
+ * fewer than three). */
+struct score {
+    size_t count;
+    double mape, median_ape, p90_ape;
+    double bias;      /* mean of (predicted - measured) / measured */
+    double symmetric; /* mean of 2 |predicted - measured| / (predicted + measured) */
+    double within10, within25;
+    double spearman;
+    double interval_coverage; /* of the rows that have an interval */
+};
+
+/* False when memory is out. */
+bool score_pairs(const struct score_pair *pairs, size_t count, struct score *score);
+
+#endif

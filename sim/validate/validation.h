@@ -1,0 +1,34 @@
+/* Inside of struct validation, for its reports. */
+#ifndef ORCHARD_SIM_VALIDATION_H
+#define ORCHARD_SIM_VALIDATION_H
+
+#include "sim/validate/row.h"
+#include "sim/validate/score.h"
+
+struct validation {
+    struct csv_table **table;
+    size_t tables;
+    struct validate_row *row;
+    size_t rows;
+};
+
+/* One line of a report: the rows of one group. */
+struct validation_group {
+    char *key;              /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
+    size_t rows, modelled, fitted;
+    struct score score;     /* modelled rows no parameter was taken from */
+};
+
+struct validation_groups {
+    char **column;          /* names */
+    size_t columns;
+    struct validation_group *group;
+    size_t count;
+    struct validation_group all, taken; /* every row; only rows that parameters were taken from */
+};
+
+bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,
+                           struct orch_error *error);
+void validation_groups_free(struct validation_groups *groups);
+
+#endif
