@@ -66,33 +66,52 @@ static void list_row(const struct chip *chip, struct table *table)
     table_cell(table, "%s", chip_experimental(chip) ? "experimental" : "");
 }
 
-static int list_chips(struct cmd_context *context, struct chip_db *db)
+/* Every chip, or those of --chip. */
+static bool open_listed(struct cmd_context *context, struct cmd_chips *chips, struct orch_error *error)
+{
+    if (context->common.chips_given)
+        return cmd_chips_open(context, NULL, chips, error);
+    char *names = NULL;
+    size_t size = 0;
+    FILE *list = open_memstream(&names, &size);
+    if (!list)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; i < chip_db_count(context->chip_db); i++)
+        fprintf(list, "%s,", chip_db_id(context->chip_db, i));
+    fclose(list);
+    const bool ok = cmd_chips_open(context, names, chips, error);
+    free(names);
+    return ok;
+}
+
+static int list_chips(struct cmd_context *context)
 {
     static const struct table_column columns[] = {
-        {"id", NULL, false, 0},      {"name", NULL, false, 0},   {"CPU cores", NULL, false, 0}, {"GPU cores", NULL, true, 0},
+        {"id", NULL, false, 0},      {"name", NULL, false, 0},  {"CPU cores", NULL, false, 0}, {"GPU cores", NULL, true, 0},
         {"memory", "GiB", false, 0}, {"peak", "GB/s", true, 0}, {"remark", NULL, false, 0},
     };
     struct orch_error error = {0};
+    struct cmd_chips chips;
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
-    json_object *rows = json_object_new_array();
-    const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
-    bool ok = true;
-    for (size_t i = 0; ok && i < chip_db_count(db); i++) {
-        struct chip *chip = chip_open(db, chip_db_id(db, i), &overrides, &error);
-        ok = chip != NULL;
-        if (ok && context->common.json)
-            list_row_json(db, chip, rows);
-        else if (ok && table)
-            list_row(chip, table);
-        chip_close(chip);
+    if (!table)
+        orch_fail(&error, ORCH_INTERNAL, "out of memory");
+    if (!table || !open_listed(context, &chips, &error)) {
+        table_free(table);
+        return cmd_fail(context, &error);
     }
-    if (ok && context->common.json)
+    json_object *rows = json_object_new_array();
+    for (size_t i = 0; i < chips.count; i++) {
+        list_row(chips.chip[i], table);
+        list_row_json(context->chip_db, chips.chip[i], rows);
+    }
+    if (context->common.json)
         json_print(json_object_get(rows), context->out);
-    else if (ok && table)
+    else
         table_print(table, context->out, context->common.color);
     json_object_put(rows);
     table_free(table);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    cmd_chips_close(&chips);
+    return ORCH_OK;
 }
 
 static json_object *value_json(const struct chip_value *value)
@@ -271,11 +290,10 @@ int cmd_chips(struct cmd_context *context, int argc, char **argv)
     unsigned form = 0;
     if (argc > 0 && !cli_choice("form of chips", argv[0], "list|show|diff", &form, &error))
         return cmd_fail(context, &error);
-    struct chip_db *db = cmd_chip_db(context, &error);
-    if (!db)
+    if (!cmd_chip_db(context, &error))
         return cmd_fail(context, &error);
     if (form == 0)
-        return argc <= 1 ? list_chips(context, db) : cmd_usage(context, "list takes no words");
+        return argc <= 1 ? list_chips(context) : cmd_usage(context, "list takes no words");
     if (form == 1)
         return argc <= 2 ? show_chips(context, argc == 2 ? argv[1] : NULL) : cmd_usage(context, "show takes one ID");
     return argc == 3 ? diff_chips(context, argv[1], argv[2]) : cmd_usage(context, "diff takes two IDs");
