@@ -158,6 +158,15 @@ struct db_validation {
 /* Adds or replaces the prediction of this chip and version; inside the caller's transaction. */
 bool db_put_validation(struct orch_db *db, const struct db_validation *v, struct orch_error *error);
 
+/* --- tuned and calibrated sets -------------------------------------------------------------------------------------- */
+
+/* Stores a set under its name, replacing an older one; `kind` is "tuned" or "calibrated", `body` JSON. Own transaction. */
+bool db_put_fitted_set(struct orch_db *db, const char *name, const char *kind, const char *body, struct orch_error *error);
+/* *body (free it) and the content's hash, which belongs into the configuration of a run that uses the set. ORCH_USAGE
+ * with the nearest name when there is no such set. */
+bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE],
+                       struct orch_error *error);
+
 /* --- upkeep ---------------------------------------------------------------------------------------------------- */
 
 /* Integrity, foreign keys, unfinished runs, rows without their op, complete dictionary, and more; each check passes or

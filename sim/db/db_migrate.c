@@ -1,14 +1,14 @@
-/* Versions of the schema. PRAGMA user_version holds the version of a file; step N of the table below brings a file from
- * version N to N + 1. schema.sql is always the newest, and a test compares both ways to get there.
+/* Versions of the schema. PRAGMA user_version holds the version of a file; migrate_N.sql brings a file from version
+ * N - 1 to N. schema.sql is always the newest, and a test compares both ways to get there.
  */
 #include "sim/db/db_internal.h"
 
 #include <string.h>
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
-/* steps[n] leads from version n + 1 to n + 2; ends with NULL. */
-static const char *const steps[] = {NULL};
+/* steps[n] leads from version n + 1 to n + 2. */
+static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql};
 
 int db_schema_version(void)
 {

@@ -222,6 +222,13 @@ FROM shard.sweep_point s WHERE true
 ON CONFLICT (sweep_id, point) DO UPDATE SET run_id = excluded.run_id, status = excluded.status, error = excluded.error
 WHERE (status = 'open' AND excluded.status <> 'open') OR (status = 'failed' AND excluded.status = 'done');
 
+-- Fitted sets: of two with one name the later one stays.
+INSERT INTO main.fitted_set (name, hash, kind, body, version, created)
+SELECT s.name, s.hash, s.kind, s.body, s.version, s.created FROM shard.fitted_set s WHERE true
+ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, kind = excluded.kind, body = excluded.body,
+    version = excluded.version, created = excluded.created
+WHERE excluded.created > created;
+
 DROP TABLE map_name;
 DROP TABLE map_source;
 DROP TABLE map_metric;

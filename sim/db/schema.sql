@@ -354,3 +354,14 @@ CREATE TABLE sweep_point (
     PRIMARY KEY (sweep_id, point)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sweep_point_by_run ON sweep_point (run_id);
+
+-- Tuned and calibrated values; a run uses a set only when it is asked to by name.
+CREATE TABLE fitted_set (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    hash TEXT NOT NULL,               -- of kind and body
+    kind TEXT NOT NULL CHECK (kind IN ('tuned', 'calibrated')),
+    body TEXT NOT NULL,               -- JSON
+    version TEXT NOT NULL,
+    created TEXT NOT NULL
+) STRICT;
