@@ -99,7 +99,7 @@ static bool scan_string(struct scanner *s, char *out, size_t size, const char *w
         return expected(s, what);
     const char quote = s->text[s->at++];
     size_t n = 0;
-    while (s->at < s->size && s->text[s->at] != quote && n + 1 < size)
+    while (s->at < s->size && s->text[s->at] != quote && s->text[s->at] >= ' ' && s->text[s->at] <= '~' && n + 1 < size)
         out[n++] = s->text[s->at++];
     out[n] = 0;
     return accept(s, quote) ? true : expected(s, "the end of a short quoted string");

@@ -82,10 +82,11 @@ static void list_functions(const struct elf_file *elf, char *text, size_t size)
             continue;
         if (++shown > 8) {
             snprintf(text + used, size - used, ", ...");
-            return;
+            break;
         }
         used += (size_t)snprintf(text + used, size - used, "%s%.40s", shown == 1 ? "; it has " : ", ", s.name);
     }
+    elf_clean_text(text);
 }
 
 static bool unknown_entry(const struct program *p, const char *name, struct orch_error *error)

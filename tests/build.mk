@@ -4,6 +4,7 @@ GUEST_FLAGS := -std=gnu11 -I. -Wall -Wextra -Werror -mno-outline-atomics
 GUEST_FREE := -ffreestanding -fno-builtin -nostdlib -static -fno-pie -no-pie -fno-stack-protector -fno-tree-loop-distribute-patterns
 GUEST_OBJECT := -c -O2 -ffreestanding -ffp-contract=off -fno-stack-protector -fno-tree-loop-distribute-patterns
 guest_integer_o2 := free_integer.c $(GUEST_FREE) -O2
+guest_integer_plain := free_integer.c $(GUEST_FREE) -O2 -mgeneral-regs-only
 guest_integer_o3 := free_integer.c $(GUEST_FREE) -O3 -Wl,-z,max-page-size=4096
 guest_integer_os := free_integer.c $(GUEST_FREE) -Os -Wl,-z,noseparate-code,-z,max-page-size=4096
 guest_integer_pie := free_integer.c -ffreestanding -fno-builtin -nostdlib -static-pie -fpie -fno-stack-protector -fno-tree-loop-distribute-patterns -O2
@@ -23,7 +24,7 @@ guest_undefined := object_undefined.c $(GUEST_OBJECT) -fno-pie
 guest_amx := object_amx.c $(GUEST_OBJECT) -fno-pie
 guest_relocations := object_relocations.S -c
 guest_relocations_ld := object_relocations.S $(GUEST_FREE) -Wl,--no-warn-rwx-segments,-Ttext=0x10000000,--section-start=.rodata=0x10004000,--section-start=.data=0x10008000,-e,relocations,--build-id=none
-GUEST_NAMES := integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k \
+GUEST_NAMES := integer_plain integer_o2 integer_o3 integer_os integer_pie float_o3 float_ofast float_f16 faults text text_pie memory memory_4k \
 	kernels kernels_pic kernels_large kernels_tiny undefined amx relocations relocations_ld
 GUESTS := $(if $(GUEST_CC),$(GUEST_NAMES:%=$(O)/tests/guest/%.elf))
 $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h tests/guest/*.S) units/amx/kernels/amx_intrinsics.h tests/build.mk

@@ -13,6 +13,13 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are read by me
 /* Linkers write about ten program headers; more than this is a damaged count. */
 #define PHDR_LIMIT 256
 
+void elf_clean_text(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 __attribute__((format(printf, 3, 4))) static bool refuse(struct isa_error *error, uint64_t offset, const char *format,
                                                          ...)
 {
@@ -22,6 +29,7 @@ __attribute__((format(printf, 3, 4))) static bool refuse(struct isa_error *error
     error->offset = (unsigned long)offset;
     vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
+    elf_clean_text(error->text);
     return false;
 }
 
@@ -389,6 +397,8 @@ void elf_section(const struct elf_file *elf, uint32_t index, struct elf_section 
 {
     Elf64_Shdr s;
     read_shdr(elf, index, &s);
+    if (s.sh_type == SHT_NULL) /* an unused entry: its other fields mean nothing */
+        s = (Elf64_Shdr){.sh_name = s.sh_name};
     *out = (struct elf_section){section_name(elf, s.sh_name), s.sh_type, s.sh_link, s.sh_info, s.sh_flags, s.sh_addr,
                                 s.sh_offset, s.sh_size, s.sh_addralign ? s.sh_addralign : 1};
 }

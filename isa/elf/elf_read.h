@@ -89,6 +89,9 @@ bool elf_find_symbol(const struct elf_file *elf, const char *name, uint32_t *ind
  * in assembly often leave the type out, so a global without type in an executable section counts. */
 bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *symbol);
 
+/* Replaces what is not printable ASCII: names from a file may hold anything, an error is one line. */
+void elf_clean_text(char *text);
+
 /* "R_AARCH64_CALL26" for 283; NULL for a type that the static linker of units/cpu does not know either. */
 const char *elf_relocation_name(uint32_t type);
 

@@ -61,6 +61,18 @@ static void heap_sort(int32_t *a, uint32_t n)
     }
 }
 
+static uint64_t ones(uint64_t x)
+{
+#ifdef __ARM_NEON
+    return (uint64_t)__builtin_popcountll(x);
+#else /* the compiler would call its own library, which counts in vector registers */
+    uint64_t n = 0;
+    for (; x; x &= x - 1)
+        n++;
+    return n;
+#endif
+}
+
 static uint64_t arithmetic(void)
 {
     uint64_t a = 0x123456789abcdef1u, sum = 0;
@@ -69,7 +81,7 @@ static uint64_t arithmetic(void)
         a = (uint64_t)wide ^ (uint64_t)(wide >> 64);
         sum += a / (uint64_t)i + (uint64_t)((int64_t)a / -i) + a % 977;
         sum ^= (uint64_t)__builtin_clzll(a | 1) << (i & 31) ^ __builtin_bswap64(a) ^ (a >> (i & 63) | a << (64 - (i & 63)) % 64);
-        sum += (uint64_t)__builtin_popcountll(a) + (uint32_t)((int32_t)a >> (i & 31));
+        sum += ones(a) + (uint32_t)((int32_t)a >> (i & 31));
     }
     return sum;
 }

@@ -169,8 +169,10 @@ static bool run_both(struct outcome *ours, const char *guest, const struct progr
           (unsigned long)other.fault.pc);
     CHECK(ours->exit_code == other.exit_code, "%s: exit code %d, Unicorn %d", guest, ours->exit_code, other.exit_code);
     compare_text(guest, ours, &other);
-    compare_registers(guest, ours, &other);
-    compare_memory(guest, ours, &other);
+    if (ours->stop == other.stop) { /* else one line says it all */
+        compare_registers(guest, ours, &other);
+        compare_memory(guest, ours, &other);
+    }
     finish(&other);
     return true;
 }
@@ -205,7 +207,7 @@ static void compare_qemu(const struct outcome *o, const char *guest, const char 
 
 static void test_integer_programs(void)
 {
-    static const char *const guests[] = {"integer_o2", "integer_o3", "integer_os", "integer_pie"};
+    static const char *const guests[] = {"integer_plain", "integer_o2", "integer_o3", "integer_os", "integer_pie"};
     static const char *const args[] = {"one", "two words"};
     const struct program_options options = {.args = args, .arg_count = 2, .seed = 1};
     for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
@@ -289,7 +291,7 @@ static void test_repeats(void)
 static void test_faults(void)
 {
     static const struct { const char *how; enum unit_fault_kind kind; const char *place, *text; } faults[] = {
-        {"load", UNIT_FAULT_UNMAPPED, "load_null", "0x8"}, {"store", UNIT_FAULT_PERMISSION, "store_constant", ""},
+        {"load", UNIT_FAULT_UNMAPPED, "load_null", "0x8"}, {"store", UNIT_FAULT_PERMISSION, "store_constant+0x4", ""},
         {"jump", UNIT_FAULT_PERMISSION, "words", ""}, {"wild", UNIT_FAULT_UNMAPPED, "0x123456789000", ""},
         {"undefined", UNIT_FAULT_UNDEFINED, "guest_main+", ""}, {"brk", UNIT_FAULT_TRAP, "guest_main+", ""},
         {"call", UNIT_FAULT_TRAP, "", "system call 9999"}, {"abort", UNIT_FAULT_TRAP, "", "SIGABRT"},
@@ -303,8 +305,8 @@ static void test_faults(void)
             return;
         CHECK(ours.stop == CPU_STOP_FAULT && ours.fault.kind == faults[i].kind, "%s: stop %d, fault %d: %s", faults[i].how,
               ours.stop, ours.fault.kind, ours.fault.text);
-        CHECK(other.stop == ours.stop && other.fault.kind == ours.fault.kind && other.fault.pc == ours.fault.pc,
-              "%s: fault %d at 0x%lx, Unicorn: stop %d, fault %d at 0x%lx", faults[i].how, ours.fault.kind,
+        const bool same_place = other.fault.pc ? other.fault.pc == ours.fault.pc : other.fault.address == ours.fault.address;
+        CHECK(other.stop == ours.stop && other.fault.kind == ours.fault.kind && same_place, "%s: fault %d at 0x%lx, Unicorn: stop %d, fault %d at 0x%lx", faults[i].how, ours.fault.kind,
               (unsigned long)ours.fault.pc, other.stop, other.fault.kind, (unsigned long)other.fault.pc);
         compare_registers(faults[i].how, &ours, &other);
         compare_memory(faults[i].how, &ours, &other);

@@ -18,6 +18,7 @@ bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *forma
     error->offset = (unsigned long)offset;
     vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
+    elf_clean_text(error->text);
     return false;
 }
 

@@ -16,6 +16,7 @@ struct run {
     enum cpu_stop stop;
     int exit_code;
     struct unit_fault fault;
+    bool refused;      /* a load or store failed, at fault.pc */
 };
 
 static const int x_register[32] = {
@@ -167,6 +168,20 @@ static void on_interrupt(uc_engine *uc, uint32_t number, void *context)
         end_with(r, CPU_STOP_FAULT, number == EXCEPTION_BREAKPOINT ? UNIT_FAULT_TRAP : UNIT_FAULT_ALIGNMENT, pc);
 }
 
+/* Unicorn 2.0.1 does not bring the PC register up to date before a store that lacks permission. */
+static bool on_refused_access(uc_engine *uc, uc_mem_type type, uint64_t address, int size, int64_t value, void *context)
+{
+    struct run *r = context;
+    (void)size;
+    (void)value;
+    if (type != UC_MEM_FETCH_UNMAPPED && type != UC_MEM_FETCH_PROT) {
+        r->refused = true;
+        r->fault.pc = type == UC_MEM_WRITE_PROT ? 0 : get(uc, UC_ARM64_REG_PC);
+        r->fault.address = address;
+    }
+    return false;
+}
+
 static void after_run(struct run *r, uc_err error)
 {
     const uint64_t pc = get(r->uc, UC_ARM64_REG_PC);
@@ -179,7 +194,7 @@ static void after_run(struct run *r, uc_err error)
     if (error == UC_ERR_OK) /* time ran out */
         return;
     r->stop = CPU_STOP_FAULT;
-    r->fault.pc = pc;
+    r->fault.pc = r->refused ? r->fault.pc : pc;
     r->fault.kind = error == UC_ERR_READ_PROT || error == UC_ERR_WRITE_PROT || error == UC_ERR_FETCH_PROT
                         ? UNIT_FAULT_PERMISSION
                     : error == UC_ERR_READ_UNMAPPED || error == UC_ERR_WRITE_UNMAPPED || error == UC_ERR_FETCH_UNMAPPED
@@ -190,7 +205,7 @@ static void after_run(struct run *r, uc_err error)
 enum cpu_stop machine_run(const struct machine *m, int *exit_code, struct unit_fault *fault)
 {
     struct run r = {.m = m, .stop = CPU_STOP_BUDGET};
-    uc_hook hook;
+    uc_hook interrupts, accesses;
     r.mapped = calloc(m->space->bytes >> MEM_PAGE_SHIFT, 1);
     memset(fault, 0, sizeof *fault);
     if (!r.mapped || uc_open(UC_ARCH_ARM64, UC_MODE_ARM, &r.uc) != UC_ERR_OK) {
@@ -201,7 +216,8 @@ enum cpu_stop machine_run(const struct machine *m, int *exit_code, struct unit_f
     set(r.uc, UC_ARM64_REG_CPACR_EL1, 3u << 20); /* floating point and SIMD on */
     sync_map(&r);
     to_unicorn(r.uc, m->core);
-    uc_hook_add(r.uc, &hook, UC_HOOK_INTR, (void *)on_interrupt, &r, 1, 0);
+    uc_hook_add(r.uc, &interrupts, UC_HOOK_INTR, (void *)on_interrupt, &r, 1, 0);
+    uc_hook_add(r.uc, &accesses, UC_HOOK_MEM_INVALID, (void *)on_refused_access, &r, 1, 0);
     after_run(&r, uc_emu_start(r.uc, cpu_core_pc(m->core), CPU_RETURN_ADDRESS, m->timeout_us, 0));
     to_core(r.uc, m->core);
     cpu_core_set_pc(m->core, r.stop == CPU_STOP_FAULT ? r.fault.pc : get(r.uc, UC_ARM64_REG_PC));

@@ -15,7 +15,8 @@ struct machine {
 };
 
 /* Runs until exit, fault or return to CPU_RETURN_ADDRESS. After it the core holds the final registers and pc (of the
- * faulting instruction after a fault); only kind and pc of *fault are meaningful. BUDGET means that time ran out. */
+ * faulting instruction after a fault). In *fault, kind and pc are filled, and address for loads and stores; pc is 0 after a
+ * store without permission, where Unicorn does not know it. BUDGET means that time ran out. */
 enum cpu_stop machine_run(const struct machine *m, int *exit_code, struct unit_fault *fault);
 
 #endif
