@@ -1,0 +1,98 @@
+/* liborchard as a program uses it: only sim/orchard.h. */
+#include "sim/orchard.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { N = 48 };
+
+static void test_a_product_on_shared_buffers(void)
+{
+    struct orchard_error error = {0};
+    struct orchard *o = orchard_open("m1-max", NULL, 0, &error);
+    float *a = NULL, *b = NULL, *c = NULL;
+    CHECK(o != NULL, "%s", error.text);
+    if (!o)
+        return;
+    const struct orchard_launch launch = {.buffer = {orchard_alloc(o, N * N * 4, (void **)&a, &error),
+                                                     orchard_alloc(o, N * N * 4, (void **)&b, &error),
+                                                     orchard_alloc(o, N * N * 4, (void **)&c, &error)}};
+    CU_ASSERT_FATAL(a && b && c);
+    for (int i = 0; i < N * N; i++) {
+        a[i] = (float)(i % 7 - 3);
+        b[i] = (float)(i % 5 - 2);
+    }
+    const int job = orchard_enqueue(o, "amx", "gemm:48x48x48", &launch, &error);
+    CHECK(job == 0, "%s", error.text);
+    CU_ASSERT(isnan(orchard_seconds(o, job)));
+    CHECK(orchard_wait(o, &error), "%s", error.text);
+    int wrong = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            float sum = 0;
+            for (int k = 0; k < N; k++)
+                sum += a[i * N + k] * b[k * N + j];
+            wrong += sum != c[i * N + j];
+        }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(orchard_seconds(o, job) > 0);
+    CU_ASSERT(orchard_counter(o, job, "amx.fma32") >= 2 * 2 * 48 * 4);
+    CU_ASSERT(isnan(orchard_counter(o, job, "no such counter")));
+    CU_ASSERT(isnan(orchard_seconds(o, 17)));
+    orchard_close(o);
+}
+
+static void test_jobs_run_in_order(void)
+{
+    struct orchard_error error = {0};
+    struct orchard *o = orchard_open("m2", NULL, 0, &error);
+    float *a = NULL, *c = NULL, *d = NULL;
+    CHECK(o != NULL, "%s", error.text);
+    if (!o)
+        return;
+    const uint64_t ga = orchard_alloc(o, N * N * 4, (void **)&a, &error), gc = orchard_alloc(o, N * N * 4, (void **)&c, &error),
+                   gd = orchard_alloc(o, N * N * 4, (void **)&d, &error);
+    for (int i = 0; i < N; i++)
+        a[i * N + i] = 2;
+    /* c = a * a, d = c * c: 16 on the diagonal. */
+    CU_ASSERT_EQUAL(orchard_enqueue(o, "amx", "gemm:48x48x48", &(struct orchard_launch){.buffer = {ga, ga, gc}}, &error), 0);
+    CU_ASSERT_EQUAL(orchard_enqueue(o, "amx", "gemm:48x48x48", &(struct orchard_launch){.buffer = {gc, gc, gd}}, &error), 1);
+    CHECK(orchard_wait(o, &error), "%s", error.text);
+    CU_ASSERT_EQUAL(d[0], 16);
+    CU_ASSERT_EQUAL(d[N + 1], 16);
+    CU_ASSERT_EQUAL(d[1], 0);
+    orchard_close(o);
+}
+
+static void test_errors_are_told_at_once(void)
+{
+    struct orchard_error error = {0};
+    CU_ASSERT_PTR_NULL(orchard_open("m9", NULL, 0, &error));
+    CU_ASSERT_EQUAL(error.code, 2);
+    const char *const bad_set[] = {"amx.no_such_key=1"};
+    CU_ASSERT_PTR_NULL(orchard_open("m1", bad_set, 1, &error));
+    CU_ASSERT_EQUAL(error.code, 2);
+    struct orchard *o = orchard_open("m1", NULL, 0, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+    CU_ASSERT_EQUAL(orchard_enqueue(o, "amx", "gem:4x4x4", NULL, &error), -1);
+    CU_ASSERT_EQUAL(error.code, 2);
+    CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "gemm"));
+    CU_ASSERT_EQUAL(orchard_enqueue(o, "gpu", "gemm:4x4x4", NULL, &error), -1);
+    CU_ASSERT_EQUAL(error.code, 3);
+    CU_ASSERT_EQUAL(orchard_enqueue_program(o, "/no/such/file", NULL, NULL, 0, &error), -1);
+    CU_ASSERT_EQUAL(error.code, 2);
+    /* A buffer that is too short is found when the job runs. */
+    const uint64_t small = orchard_alloc(o, 16, NULL, &error);
+    CU_ASSERT(orchard_enqueue(o, "amx", "gemm:512x512x512", &(struct orchard_launch){.buffer = {small}}, &error) >= 0);
+    CU_ASSERT(!orchard_wait(o, &error));
+    CU_ASSERT_EQUAL(error.code, 2);
+    orchard_close(o);
+}
+
+static const struct suite_test tests[] = {
+    {"a product on shared buffers", test_a_product_on_shared_buffers},
+    {"jobs run in the order they were enqueued", test_jobs_run_in_order},
+    {"errors are told at once", test_errors_are_told_at_once},
+};
+SUITE_MAIN("library", tests)
