@@ -36,6 +36,7 @@ static const struct origin origins[] = {
     {"M2 Pro", "zhen8838", "matfp XY=f32", "1 thread(s), 4 Z ", "amx.clock_ghz"},
     {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, consecutive", "amx.load_issue_cycles"},
     {"M2 Pro", "zhen8838", "ldx pair func1", NULL, "amx.load_bank_cycles"},
+    {"M2 Pro", "zhen8838", "sgemm 32x8192x32 on packed", NULL, "amx.queue_entries"},
     {"M2 Pro", "zhen8838", "stz", "1 accumulators, 1 row(s) per stz, large", "amx.store_bytes_per_cycle"},
     {"M3 Max", "amx-rs", "fma32 vector", "Single P-core", "amx.clock_ghz"},
     {"M3 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},

@@ -15,7 +15,7 @@ static const struct amx_params m1 = {
     .genlut_cycles = 1, .load_issue_cycles = 1.75, .load_bytes_per_cycle = 150, .load_latency_cycles = 12,
     .load_banks = 16, .load_bank_cycles = 14, .store_issue_cycles = 1, .store_bytes_per_cycle = 4,
     .store_buffer_rows = 64, .store_latency_cycles = 9, .set_cycles = 12, .clr_cycles = 12, .issue_per_cycle = 2,
-    .queue_entries = 32};
+    .queue_entries = 64};
 
 static uint64_t class_rows(unsigned step, unsigned row)
 {

@@ -145,9 +145,10 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     block->base_tick = 0;
     block->load_ready = block->store_ready = 0;
     block->computing = 0;
-    memset(block->bank_ready, 0, sizeof block->bank_ready);
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){UINT64_MAX, 0};
+    for (unsigned i = 0; i < AMX_MAX_BANKS; i++)
+        block->loaded[i] = (struct amx_loaded_block){UINT64_MAX, 0};
     memset(&block->activity, 0, sizeof block->activity);
     amx_share_forget(block);
     for (unsigned i = 0; i < block->cores; i++) {

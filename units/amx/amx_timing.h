@@ -30,8 +30,8 @@ struct amx_params {
     double load_bytes_per_cycle;  /* data path from the caches */
     double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
     double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
-    uint32_t load_banks;          /* banks (by 128-byte line) of the store behind the load path; a power of two, at most 64 */
-    double load_bank_cycles;      /* time one line access keeps its bank */
+    uint32_t load_banks;          /* 64-byte blocks whose last load is remembered; a power of two, at most 64 */
+    double load_bank_cycles;      /* between two loads of the same remembered block */
     double store_issue_cycles;    /* between two stores leaving the store buffer */
     double store_bytes_per_cycle; /* rate at which the store buffer empties */
     uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */

@@ -9,13 +9,6 @@
 
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-/* Neighbouring lines lie in neighbouring banks; buffers 256 and 512 KiB apart are half the banks away (guess: pairs of
- * buffers at such distances load as fast as one buffer, except two pairs at once). */
-static uint64_t bank_of(uint64_t line)
-{
-    return line ^ ((line >> 11 ^ line >> 12) & 1) << 3;
-}
-
 static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first, uint64_t *last)
 {
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
@@ -33,16 +26,20 @@ static int64_t access_done(const struct amx_block *block, const struct amx_timin
     return amx_later(tick, amx_tick_of(block, reply.ready_ns));
 }
 
-/* Reloading one line again and again runs at one load per bank time (M2 Pro: 30 GB/s for pairs, against 213-260 over
- * consecutive lines). */
-static int64_t wait_for_banks(struct amx_block *block, uint64_t first, uint64_t last, int64_t tick)
+/* Loading the same bytes again and again is slow: 30 GB/s for pairs on M2 Pro, against 213-260 over changing addresses.
+ * The mechanism is not known (its author could not explain it); here a block of 64 bytes is busy for a while. */
+static int64_t wait_for_repeats(struct amx_block *block, uint64_t address, uint32_t bytes, int64_t tick)
 {
+    const uint64_t first = address / 64, last = (address + (bytes ? bytes - 1 : 0)) / 64;
     const uint64_t mask = block->params.load_banks - 1;
     int64_t start = tick;
-    for (uint64_t line = first; line <= last; line++)
-        start = amx_later(start, block->bank_ready[bank_of(line) & mask]);
-    for (uint64_t line = first; line <= last; line++)
-        block->bank_ready[bank_of(line) & mask] = start + block->ticks.load_bank;
+    for (uint64_t b = first; b <= last; b++) {
+        const struct amx_loaded_block *loaded = &block->loaded[b & mask];
+        if (loaded->block == b)
+            start = amx_later(start, loaded->free);
+    }
+    for (uint64_t b = first; b <= last; b++)
+        block->loaded[b & mask] = (struct amx_loaded_block){b, start + block->ticks.load_bank};
     return start;
 }
 
@@ -70,7 +67,7 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     lines_of(core, operand, bytes, &first, &last);
     int64_t asked = amx_later(arrived, block->load_ready);
     asked = wait_for_stores(block, first, last, asked);
-    asked = wait_for_banks(block, first, last, asked);
+    asked = wait_for_repeats(block, (operand & ADDRESS_MASK) | core->address_tag, bytes, asked);
     block->load_ready = asked + transfer(t->load_issue, t->load_per_byte, bytes);
     const int64_t done = access_done(block, core, asked, operand, bytes, MEM_ACCESS_LOAD) + t->load_latency;
     if (asked > start) {

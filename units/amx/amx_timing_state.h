@@ -72,6 +72,11 @@ struct amx_stored_line {
     int64_t visible;
 };
 
+struct amx_loaded_block {
+    uint64_t block; /* tagged address / 64 */
+    int64_t free;
+};
+
 /* Parameters in ticks. */
 struct amx_ticks {
     int64_t z_latency, cross, issue, set, clr, load_issue, load_latency, load_array, load_bank, store_issue, store_latency;
@@ -87,7 +92,7 @@ struct amx_block {
     unsigned cores, computing;      /* how many; how many of them have used the array */
     unsigned queue;
     int64_t load_ready, store_ready;
-    int64_t bank_ready[AMX_MAX_BANKS];
+    struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
     int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
