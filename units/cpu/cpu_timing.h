@@ -1,7 +1,9 @@
 /* A CPU core's timing: reads traces of cpu_core.h. Dispatch width, ports by instruction class, dependences through
  * registers and flags, re-order window, branch prediction, caches through units/mem, AMX issue. No data values.
  *
- * Inside, cycles of the core's clock; at this boundary nanoseconds. Figures: dougallj/applecpu (Firestorm, Icestorm).
+ * Inside, whole cycles of the core's clock; at this boundary nanoseconds. Figures: dougallj/applecpu (Firestorm, Icestorm).
+ * Instructions are read in program order and placed on a scoreboard; blocks that start from a state seen before and find
+ * their data in L1 are not placed again but remembered (cpu_timing_set_memo): that changes speed, never results.
  */
 #ifndef ORCHARD_UNITS_CPU_TIMING_H
 #define ORCHARD_UNITS_CPU_TIMING_H
@@ -10,12 +12,16 @@
 #include "units/cpu/cpu_core.h"
 #include "units/mem/mem_timing.h"
 
+/* Fractions of cycles are rounded to whole ones. Loads: the memory system says how long a load of class LOAD takes; a class
+ * that is slower than LOAD adds the difference. */
 struct cpu_class_params {
     double latency_cycles;
     double issue_cycles;   /* time one micro-operation holds its port (1 = pipelined) */
     uint8_t uops;
     uint8_t ports;         /* enum cpu_port_group */
 };
+/* Multiply, divide and branch ports are some of the INT ports, the SIMD divider is one of the SIMD ports: work there takes
+ * a place in both. */
 enum cpu_port_group { CPU_PORTS_INT, CPU_PORTS_MUL, CPU_PORTS_DIV, CPU_PORTS_BRANCH, CPU_PORTS_LOAD, CPU_PORTS_STORE,
                       CPU_PORTS_SIMD, CPU_PORTS_SIMD_DIV, CPU_PORTS_NONE, CPU_PORT_GROUP_COUNT };
 
@@ -25,9 +31,10 @@ struct cpu_params {
     uint32_t dispatch_width;
     uint32_t reorder_window;        /* instructions in flight */
     uint32_t load_queue, store_queue;
-    uint32_t port_count[CPU_PORT_GROUP_COUNT];
+    uint32_t port_count[CPU_PORT_GROUP_COUNT]; /* 0 = group does not exist: its instructions need no port */
+    uint32_t memory_ports;          /* loads and stores together per cycle, when some ports serve both; 0 = no such limit */
     uint32_t taken_branches_per_cycle;
-    double mispredict_cycles;
+    double mispredict_cycles;       /* from the issue of the branch to the dispatch of the right path */
     uint32_t predictor_bits;        /* log2 entries of the branch predictor tables */
     double load_to_load_cycles;     /* pointer chase through L1 */
     double store_forward_cycles;
@@ -63,12 +70,19 @@ struct cpu_amx_link {
 
 struct cpu_timing;
 
+/* `port` (may be NULL: every load takes the latency of its class) stays the caller's; `address_tag` is added to addresses.
+ * NULL when memory is out or a width, window, queue or clock is zero. */
 struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem_port *port, uint64_t address_tag);
 void cpu_timing_free(struct cpu_timing *timing);
 void cpu_timing_set_amx(struct cpu_timing *timing, const struct cpu_amx_link *link);
 void cpu_timing_set_clock(struct cpu_timing *timing, double clock_ghz);
 
-/* Hands over a trace to read; it must stay unchanged until cpu_timing_pending() is false. */
+void cpu_timing_set_memo(struct cpu_timing *timing, bool on); /* on when created */
+/* Blocks timed so far, and how many of them from memory. */
+void cpu_timing_memo_counters(const struct cpu_timing *timing, uint64_t *blocks, uint64_t *remembered);
+
+/* Hands over a trace to read; it must stay unchanged until cpu_timing_pending() is false. Blocks must keep their address
+ * and contents until the next cpu_timing_restart. */
 void cpu_timing_feed(struct cpu_timing *timing, const struct cpu_trace *trace);
 bool cpu_timing_pending(const struct cpu_timing *timing);
 /* Reads on until local time passes `limit_ns` or the trace is used up. */
@@ -85,6 +99,8 @@ uint64_t cpu_timing_instructions(const struct cpu_timing *timing);
 /* Cycles from start to cpu_timing_done_at, by reason; sums to *total. */
 void cpu_timing_stalls(const struct cpu_timing *timing, double cycles[CPU_STALL_COUNT], double *total);
 void cpu_timing_take_activity(struct cpu_timing *timing, struct activity *into);
+uint64_t cpu_timing_branches(const struct cpu_timing *timing, uint64_t *mispredicted);
+/* Forgets everything in flight and every count; the branch predictor keeps what it has learned. */
 void cpu_timing_restart(struct cpu_timing *timing, double now_ns);
 
 #endif

@@ -11,7 +11,10 @@
 static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, bool store)
 {
     const uint64_t line = addr >> MEM_LINE_SHIFT;
-    if ((addr + bytes - 1) >> MEM_LINE_SHIFT != line || !port->has_l1 || !mem_tlb_hint(&port->tlb, addr >> MEM_PAGE_SHIFT))
+    if ((addr + bytes - 1) >> MEM_LINE_SHIFT != line || !port->has_l1)
+        return false;
+    const uint64_t page = addr >> MEM_PAGE_SHIFT;
+    if (!mem_tlb_hint(&port->tlb, page) && !mem_tlb_first_level(&port->tlb, page))
         return false;
     struct mem_cache *l1 = &port->l1;
     const uint32_t set = mem_cache_set(l1, line);

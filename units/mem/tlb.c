@@ -49,8 +49,20 @@ static bool look_up(struct mem_tlb *tlb, int level, uint64_t page)
     struct mem_victim victim;
     mem_cache_insert(cache, page, 0.0, 0, &victim);
     if (level == 0 && victim.valid && mem_tlb_hint(tlb, victim.line))
-        tlb->hint[victim.line % MEM_TLB_HINTS] = 0;
+        tlb->hint[mem_tlb_hint_slot(victim.line)] = 0;
     return false;
+}
+
+bool mem_tlb_first_level(struct mem_tlb *tlb, uint64_t page)
+{
+    if (!tlb->present[0])
+        return !tlb->present[1];
+    const uint32_t index = mem_cache_find(&tlb->level[0], page);
+    if (index == MEM_CACHE_NONE)
+        return false;
+    mem_cache_touch(&tlb->level[0], index);
+    tlb->hint[mem_tlb_hint_slot(page)] = page + 1;
+    return true;
 }
 
 double mem_tlb_access(struct mem_tlb *tlb, uint64_t page)
@@ -60,7 +72,7 @@ double mem_tlb_access(struct mem_tlb *tlb, uint64_t page)
     if (!hit && tlb->present[0]) {
         hit = look_up(tlb, 0, page);
         delay = hit ? 0.0 : tlb->l2_ns;
-        tlb->hint[page % MEM_TLB_HINTS] = page + 1;
+        tlb->hint[mem_tlb_hint_slot(page)] = page + 1;
     }
     if (hit)
         return 0.0;

@@ -4,7 +4,8 @@
 
 #include "units/mem/cache.h"
 
-#define MEM_TLB_HINTS 16
+#define MEM_TLB_HINT_BITS 6
+#define MEM_TLB_HINTS (1 << MEM_TLB_HINT_BITS)
 
 struct mem_tlb {
     struct mem_cache level[2];
@@ -20,11 +21,21 @@ void mem_tlb_clear(struct mem_tlb *tlb);
 /* Translates a page; the delay in ns (0 when the first level knows it). Without any level translation is free. */
 double mem_tlb_access(struct mem_tlb *tlb, uint64_t page);
 
+/* Arrays begin at round addresses: a multiply spreads their pages over the hints. */
+static inline uint32_t mem_tlb_hint_slot(uint64_t page)
+{
+    return (uint32_t)(page * UINT64_C(0x9E3779B97F4A7C15) >> (64 - MEM_TLB_HINT_BITS));
+}
+
+/* True when the page is in the first level (or there is no translation); then it is hinted as well. Changes nothing else
+ * than its age. */
+bool mem_tlb_first_level(struct mem_tlb *tlb, uint64_t page);
+
 /* The page is in the first level for sure. Hinted hits do not renew the page's age: a page used all the time through
  * the hint may be replaced, and is then asked for again. */
 static inline bool mem_tlb_hint(const struct mem_tlb *tlb, uint64_t page)
 {
-    return tlb->hint[page % MEM_TLB_HINTS] == page + 1;
+    return tlb->hint[mem_tlb_hint_slot(page)] == page + 1;
 }
 
 #endif

@@ -1,0 +1,259 @@
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *cpu_stall_name(enum cpu_stall stall)
+{
+    static const char *const names[] = {
+#define X(name, key, text) key,
+        CPU_STALL_TABLE(X)
+#undef X
+    };
+    return (unsigned)stall < CPU_STALL_COUNT ? names[stall] : NULL;
+}
+
+static uint32_t whole(double cycles)
+{
+    return cycles <= 0.0 ? 0 : cycles >= 65535.0 ? 65535 : (uint32_t)nearbyint(cycles);
+}
+
+static void set_clock(struct cpu_timing *t, double ghz)
+{
+    t->params.clock_ghz = ghz;
+    t->ns_per_cycle = 1.0 / ghz;
+    const double l1_ns = t->port ? mem_port_l1_latency_ns(t->port) : 0.0;
+    t->l1_cycles = l1_ns > 0.0 ? (uint32_t)ceil(l1_ns * ghz - 1e-3) : whole(t->params.cls[A64_C_LOAD].latency_cycles);
+}
+
+static bool valid(const struct cpu_params *p)
+{
+    return p->clock_ghz > 0.0 && p->dispatch_width > 0 && p->reorder_window > 0 && p->load_queue > 0 && p->store_queue > 0 &&
+           p->taken_branches_per_cycle > 0 && p->amx_issue_per_cycle > 0;
+}
+
+struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem_port *port, uint64_t address_tag)
+{
+    if (!valid(params))
+        return NULL;
+    struct cpu_timing *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->params = *params;
+    t->port = port;
+    t->address_tag = address_tag;
+    t->memo_on = true;
+    t->mispredict_cycles = whole(params->mispredict_cycles);
+    t->forward_cycles = whole(params->store_forward_cycles);
+    const double gain = params->cls[A64_C_LOAD].latency_cycles - params->load_to_load_cycles;
+    t->pointer_gain = params->load_to_load_cycles > 0.0 ? whole(gain < 255.0 ? gain : 255.0) : 0;
+    set_clock(t, params->clock_ghz);
+    if (cpu_board_init(t) && cpu_memo_init(t) && cpu_predict_init(&t->predict, params->predictor_bits)) {
+        cpu_timing_restart(t, 0.0);
+        return t;
+    }
+    cpu_timing_free(t);
+    return NULL;
+}
+
+void cpu_timing_free(struct cpu_timing *t)
+{
+    if (!t)
+        return;
+    cpu_plan_forget(t);
+    free(t->plan);
+    cpu_memo_release(t);
+    cpu_predict_release(&t->predict);
+    cpu_board_release(t);
+    free(t);
+}
+
+void cpu_timing_set_amx(struct cpu_timing *t, const struct cpu_amx_link *link)
+{
+    t->has_amx = link != NULL;
+    if (link)
+        t->amx = *link;
+}
+
+void cpu_timing_set_memo(struct cpu_timing *t, bool on)
+{
+    cpu_memo_leave(t);
+    t->memo_on = on;
+}
+
+void cpu_timing_memo_counters(const struct cpu_timing *t, uint64_t *blocks, uint64_t *remembered)
+{
+    *blocks = t->blocks;
+    *remembered = t->remembered;
+}
+
+/* Plans hold what the L1's width makes of their loads. */
+static void forget_plans(struct cpu_timing *t)
+{
+    cpu_memo_clear(t);
+    for (uint32_t i = 0; i < t->plan_capacity; i++)
+        if (t->plan[i] && t->plan[i]->runs)
+            cpu_plan_activity(t->plan[i]->block, t->plan[i]->count, t->plan[i]->runs, &t->activity);
+    cpu_plan_forget(t);
+    t->last = NULL;
+}
+
+void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
+{
+    if (clock_ghz <= 0.0 || clock_ghz == t->params.clock_ghz)
+        return;
+    cpu_memo_clear(t);
+    t->base_ns = cpu_ns_of(t, t->board.now);
+    t->base_cycle = t->board.now;
+    set_clock(t, clock_ghz);
+}
+
+void cpu_timing_restart(struct cpu_timing *t, double now_ns)
+{
+    forget_plans(t);
+    /* Cycle numbers start high enough that the past has room. */
+    t->base_cycle = t->start_cycle = UINT64_C(1) << 20;
+    t->base_ns = now_ns;
+    cpu_board_reset(t, t->base_cycle);
+    t->trace = NULL;
+    t->instructions = t->blocks = t->remembered = t->branches = t->mispredicts = t->activity_mispredicts = 0;
+    memset(&t->activity, 0, sizeof t->activity);
+}
+
+/* ---- branches ---- */
+
+enum { OUTCOME_TAKEN = 1, OUTCOME_WRONG = 2 };
+
+/* What became of the branch at the end of the last block, now that the next block is known. */
+static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
+{
+    const struct cpu_plan *last = t->last;
+    if (!last || last->branch == CPU_BRANCH_NONE)
+        return 0;
+    const uint64_t pc = last->end_pc - 4;
+    const bool taken = last->branch != CPU_BRANCH_CONDITIONAL || next_pc != last->end_pc;
+    bool right = true;
+    t->branches++;
+    if (last->branch == CPU_BRANCH_CONDITIONAL)
+        right = cpu_predict_conditional(&t->predict, pc, taken);
+    else if (last->branch == CPU_BRANCH_RETURN)
+        right = cpu_predict_return(&t->predict, next_pc);
+    else if (last->branch == CPU_BRANCH_INDIRECT || last->branch == CPU_BRANCH_INDIRECT_CALL)
+        right = cpu_predict_indirect(&t->predict, pc, next_pc);
+    if (last->branch == CPU_BRANCH_CALL || last->branch == CPU_BRANCH_INDIRECT_CALL)
+        cpu_predict_call(&t->predict, last->end_pc);
+    t->mispredicts += !right;
+    return (taken ? OUTCOME_TAKEN : 0u) | (right ? 0u : OUTCOME_WRONG);
+}
+
+/* ---- traces ---- */
+
+static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, unsigned outcome,
+                        const uint64_t *address)
+{
+    cpu_memo_begin(t);
+    cpu_board_resolve(t, outcome & OUTCOME_TAKEN, outcome & OUTCOME_WRONG);
+    cpu_board_run(t, plan, count, address);
+    t->answers = 0;
+    t->clean &= count == plan->count;
+    cpu_memo_end(t, plan, outcome);
+}
+
+static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32_t count, const uint64_t *address)
+{
+    struct cpu_plan *plan = cpu_plan_of(t, block);
+    if (!plan)
+        return; /* memory is out: the block goes untimed */
+    const unsigned outcome = branch_outcome(t, block->pc);
+    const bool whole_block = count == plan->count;
+    t->blocks++;
+    if (whole_block && cpu_memo_step(t, plan, outcome, address))
+        t->remembered++;
+    else
+        place_block(t, plan, count, outcome, address);
+    if (whole_block)
+        plan->runs++;
+    else
+        cpu_plan_activity(block, count, 1, &t->activity);
+    t->instructions += count;
+    t->last = whole_block ? plan : NULL;
+}
+
+void cpu_timing_feed(struct cpu_timing *t, const struct cpu_trace *trace)
+{
+    t->trace = trace->blocks ? trace : NULL;
+    t->trace_block = t->trace_address = 0;
+}
+
+bool cpu_timing_pending(const struct cpu_timing *t)
+{
+    return t->trace != NULL;
+}
+
+void cpu_timing_advance(struct cpu_timing *t, double limit_ns)
+{
+    while (t->trace && cpu_timing_now(t) <= limit_ns) {
+        const struct cpu_trace *trace = t->trace;
+        const struct cpu_block *block = trace->block[t->trace_block];
+        const bool final = t->trace_block + 1 == trace->blocks;
+        const uint32_t count = final && trace->last_count < block->count ? trace->last_count : block->count;
+        do_block(t, block, count, trace->address + t->trace_address);
+        t->trace_address += block->mem_count;
+        t->trace_block++;
+        if (final)
+            t->trace = NULL;
+    }
+}
+
+void cpu_timing_work(struct cpu_timing *t, uint64_t instructions)
+{
+    cpu_memo_leave(t);
+    cpu_board_work(t, instructions);
+    t->instructions += instructions;
+    t->activity.count[ACT_CPU_INSTRUCTIONS] += instructions;
+    t->activity.count[ACT_CPU_INT_OPS] += instructions;
+}
+
+/* ---- results ---- */
+
+double cpu_timing_now(const struct cpu_timing *t)
+{
+    return cpu_ns_of(t, t->board.now);
+}
+
+double cpu_timing_done_at(const struct cpu_timing *t)
+{
+    return cpu_ns_of(t, t->board.last_retire > t->start_cycle ? t->board.last_retire : t->start_cycle);
+}
+
+uint64_t cpu_timing_instructions(const struct cpu_timing *t)
+{
+    return t->instructions;
+}
+
+uint64_t cpu_timing_branches(const struct cpu_timing *t, uint64_t *mispredicted)
+{
+    *mispredicted = t->mispredicts;
+    return t->branches;
+}
+
+void cpu_timing_stalls(const struct cpu_timing *t, double cycles[CPU_STALL_COUNT], double *total)
+{
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        cycles[i] = (double)t->board.stall[i];
+    *total = (double)(t->board.last_retire - t->start_cycle);
+}
+
+void cpu_timing_take_activity(struct cpu_timing *t, struct activity *into)
+{
+    for (uint32_t i = 0; i < t->plan_capacity; i++)
+        if (t->plan[i] && t->plan[i]->runs) {
+            cpu_plan_activity(t->plan[i]->block, t->plan[i]->count, t->plan[i]->runs, &t->activity);
+            t->plan[i]->runs = 0;
+        }
+    t->activity.count[ACT_CPU_MISPREDICTS] += t->mispredicts - t->activity_mispredicts;
+    t->activity_mispredicts = t->mispredicts;
+    activity_add(into, &t->activity);
+    memset(&t->activity, 0, sizeof t->activity);
+}

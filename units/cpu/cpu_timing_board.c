@@ -1,0 +1,421 @@
+/* The scoreboard: one instruction after another in program order, each at the earliest cycle that its operands, ports and
+ * queues allow.
+ *
+ * Attribution: instructions retire in order, and the cycles between two retirements belong to whatever made the later one
+ * late: its own cache level, the operand it waited for, its port, or the front end. The gaps add up to the run.
+ */
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t ring_mask(uint32_t entries)
+{
+    uint32_t size = 1;
+    while (size < entries)
+        size *= 2;
+    return size - 1;
+}
+
+/* Which group's places a group's work takes as well. */
+static void init_groups(struct cpu_timing *t)
+{
+    memset(t->parent, CPU_GROUP_NONE, sizeof t->parent);
+    for (unsigned g = 0; g < CPU_PORT_GROUP_COUNT; g++)
+        t->capacity[g] = (uint8_t)(t->params.port_count[g] < 255 ? t->params.port_count[g] : 255);
+    t->capacity[CPU_GROUP_MEMORY] = (uint8_t)(t->params.memory_ports < 255 ? t->params.memory_ports : 255);
+    t->capacity[CPU_GROUP_AMX] = (uint8_t)(t->params.amx_issue_per_cycle < 255 ? t->params.amx_issue_per_cycle : 255);
+    if (t->params.port_count[CPU_PORTS_INT]) {
+        t->parent[CPU_PORTS_MUL] = CPU_PORTS_INT;
+        t->parent[CPU_PORTS_DIV] = CPU_PORTS_INT;
+        t->parent[CPU_PORTS_BRANCH] = CPU_PORTS_INT;
+    }
+    if (t->params.port_count[CPU_PORTS_SIMD])
+        t->parent[CPU_PORTS_SIMD_DIV] = CPU_PORTS_SIMD;
+    if (t->params.memory_ports) {
+        t->parent[CPU_PORTS_LOAD] = CPU_GROUP_MEMORY;
+        t->parent[CPU_PORTS_STORE] = CPU_GROUP_MEMORY;
+    }
+    if (t->params.port_count[CPU_PORTS_STORE])
+        t->parent[CPU_GROUP_AMX] = CPU_PORTS_STORE;
+}
+
+bool cpu_board_init(struct cpu_timing *t)
+{
+    struct cpu_board *b = &t->board;
+    init_groups(t);
+    b->retired_mask = ring_mask(t->params.reorder_window);
+    b->load_mask = ring_mask(t->params.load_queue);
+    b->store_mask = ring_mask(t->params.store_queue);
+    b->retired = calloc(b->retired_mask + 1, sizeof b->retired[0]);
+    b->load_done = calloc(b->load_mask + 1, sizeof b->load_done[0]);
+    b->store_done = calloc(b->store_mask + 1, sizeof b->store_done[0]);
+    b->store_cause = calloc(b->store_mask + 1, sizeof b->store_cause[0]);
+    b->calendar = calloc(CPU_CALENDAR, sizeof b->calendar[0]);
+    t->forward = calloc(CPU_FORWARDS, sizeof t->forward[0]);
+    return b->retired && b->load_done && b->store_done && b->store_cause && b->calendar && t->forward;
+}
+
+void cpu_board_release(struct cpu_timing *t)
+{
+    free(t->board.retired);
+    free(t->board.load_done);
+    free(t->board.store_done);
+    free(t->board.store_cause);
+    free(t->board.calendar);
+    free(t->forward);
+}
+
+void cpu_board_reset(struct cpu_timing *t, uint64_t now)
+{
+    struct cpu_board *b = &t->board;
+    memset(b->retired, 0, (b->retired_mask + 1) * sizeof b->retired[0]);
+    memset(b->load_done, 0, (b->load_mask + 1) * sizeof b->load_done[0]);
+    memset(b->store_done, 0, (b->store_mask + 1) * sizeof b->store_done[0]);
+    memset(b->calendar, 0, CPU_CALENDAR * sizeof b->calendar[0]);
+    memset(b->ready, 0, sizeof b->ready);
+    memset(b->stall, 0, sizeof b->stall);
+    memset(b->open, 0, sizeof b->open);
+    memset(t->forward, 0, CPU_FORWARDS * sizeof t->forward[0]);
+    memset(t->amx_line, 0, sizeof t->amx_line);
+    t->amx_pending = false;
+    b->now = b->last_retire = b->calendar_far = now;
+    b->slots = b->taken = 0;
+    b->taken_cycle = b->redirect = b->branch_issue = b->last_commit = b->amx_next = 0;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* ---- ports ---- */
+
+static bool fits(const struct cpu_timing *t, unsigned group, unsigned hold, uint64_t cycle)
+{
+    const struct cpu_board *b = &t->board;
+    for (unsigned i = 0; i < hold; i++)
+        if (b->calendar[(cycle + i) % CPU_CALENDAR][group] >= t->capacity[group])
+            return false;
+    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p])
+        if (b->calendar[cycle % CPU_CALENDAR][p] >= t->capacity[p])
+            return false;
+    return true;
+}
+
+/* Where the search for a free cycle may begin. */
+static void move_open(const struct cpu_timing *t, struct cpu_board *b, unsigned group)
+{
+    uint64_t at = later(b->open[group], b->now);
+    while (at < b->calendar_far && b->calendar[at % CPU_CALENDAR][group] >= t->capacity[group])
+        at++;
+    b->open[group] = at;
+}
+
+static uint64_t take_port(struct cpu_timing *t, unsigned group, unsigned hold, uint64_t from)
+{
+    struct cpu_board *b = &t->board;
+    if (group == CPU_GROUP_NONE)
+        return from;
+    uint64_t c = from;
+    for (unsigned g = group; g != CPU_GROUP_NONE; g = t->parent[g])
+        c = later(c, b->open[g]);
+    const uint64_t horizon = b->now + CPU_CALENDAR - hold;
+    while (c <= horizon && !fits(t, group, hold, c))
+        c++;
+    if (c > horizon)
+        return c;
+    for (unsigned i = 0; i < hold; i++)
+        b->calendar[(c + i) % CPU_CALENDAR][group]++;
+    b->calendar_far = later(b->calendar_far, c + hold);
+    move_open(t, b, group);
+    for (unsigned p = t->parent[group]; p != CPU_GROUP_NONE; p = t->parent[p]) {
+        b->calendar[c % CPU_CALENDAR][p]++;
+        move_open(t, b, p);
+    }
+    return c;
+}
+
+/* ---- one instruction ---- */
+
+struct placing {
+    const struct cpu_op *op;
+    uint64_t dispatched, operands, issued, complete;
+    uint8_t why; /* enum cpu_stall: what made it late */
+};
+
+/* Finds the cycle in which an instruction enters the window. */
+static void dispatch(struct cpu_timing *t, struct placing *p)
+{
+    struct cpu_board *b = &t->board;
+    uint64_t at = b->retired[(b->instructions - t->params.reorder_window) & b->retired_mask];
+    p->why = CPU_STALL_DISPATCH;
+    if (p->op->kind & CPU_OP_LOAD)
+        at = later(at, b->load_done[(b->loads - t->params.load_queue) & b->load_mask]);
+    if (p->op->kind & CPU_OP_STORE) {
+        const uint32_t slot = (uint32_t)((b->stores - t->params.store_queue) & b->store_mask);
+        if (b->store_done[slot] > later(at, b->now)) {
+            at = b->store_done[slot];
+            p->why = b->store_cause[slot];
+        }
+    }
+    if (b->redirect > later(at, b->now)) {
+        at = b->redirect;
+        p->why = CPU_STALL_BRANCH;
+    }
+    if (at > b->now)
+        cpu_board_advance(b, at);
+    const uint32_t uops = p->op->uops ? p->op->uops : 1;
+    if (b->slots > 0 && b->slots + uops > t->params.dispatch_width)
+        cpu_board_advance(b, b->now + 1);
+    b->slots += uops;
+    p->dispatched = b->now;
+}
+
+/* When the operands are there, and the ports. */
+static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, uint8_t not_before_why)
+{
+    const struct cpu_board *b = &t->board;
+    const struct cpu_op *op = p->op;
+    uint64_t ready = not_before;
+    uint8_t cause = not_before_why;
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned s = op->src[i];
+        const uint64_t r = b->ready[s] - (s == op->base && (op->kind & CPU_OP_LOAD) ? b->early[s] : 0);
+        if (r > ready) {
+            ready = r;
+            cause = b->cause[s];
+        }
+    }
+    if (ready > p->dispatched)
+        p->why = cause;
+    p->operands = later(p->dispatched, ready);
+    p->issued = p->operands;
+    for (unsigned u = 0; u < op->uops; u++)
+        p->issued = later(p->issued, take_port(t, op->group, op->hold, p->operands));
+    if (p->issued > p->operands)
+        p->why = CPU_STALL_PORTS;
+}
+
+static void write_registers(struct cpu_board *b, const struct placing *p, uint8_t cause, uint8_t early)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        const unsigned d = p->op->dst[i];
+        const bool base = (p->op->kind & CPU_OP_WRITEBACK) && d == p->op->base;
+        b->ready[d] = base ? p->issued + 1 : p->complete;
+        b->cause[d] = base ? (uint8_t)CPU_STALL_DEPENDENCY : cause;
+        b->early[d] = base ? 0 : early;
+    }
+    b->ready[CPU_REG_NONE] = 0;
+    b->early[CPU_REG_NONE] = 0;
+}
+
+static void retire(struct cpu_timing *t, const struct placing *p)
+{
+    struct cpu_board *b = &t->board;
+    if (p->complete > b->last_retire) {
+        b->stall[p->why] += p->complete - b->last_retire;
+        b->last_retire = p->complete;
+    }
+    b->retired[b->instructions++ & b->retired_mask] = b->last_retire;
+}
+
+static void log_access(struct cpu_timing *t, const struct cpu_memo_access *access)
+{
+    if (t->log_count == CPU_LOG_MAX)
+        t->clean = false;
+    else
+        t->log[t->log_count++] = *access;
+}
+
+static struct cpu_answer ask(struct cpu_timing *t, uint64_t at, uint64_t addr, const struct cpu_op *op,
+                             enum mem_access_kind kind, uint64_t pc)
+{
+    if (t->answers_used < t->answers)
+        return t->answer[t->answers_used++];
+    return cpu_ask(t, at, addr, op->bytes, kind, pc + op->pc_offset);
+}
+
+/* ---- loads ---- */
+
+/* When AMX stores that may still be writing these bytes are through. */
+static uint64_t wait_for_amx(struct cpu_timing *t, const struct cpu_op *op, uint64_t at, uint64_t addr)
+{
+    if (!cpu_amx_line_waits(t, addr, op->bytes))
+        return at;
+    t->clean = false;
+    const uint64_t done = cpu_cycle_of(t, t->amx.stores_done_at(t->amx.context));
+    if (done > at)
+        return done;
+    memset(t->amx_line, 0, sizeof t->amx_line);
+    t->amx_pending = false;
+    return at;
+}
+
+static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, uint64_t pc)
+{
+    const struct cpu_op *op = p->op;
+    struct cpu_board *b = &t->board;
+    issue(t, p, 0, 0);
+    uint64_t at = p->issued;
+    uint8_t cause = CPU_STALL_L1;
+    if (t->amx_pending && (at = wait_for_amx(t, op, at, addr)) > p->issued)
+        cause = p->why = CPU_STALL_AMX;
+    const struct cpu_forward *f = cpu_forward_find(t, addr, op->bytes, at);
+    if (f && addr >= f->addr && addr + op->bytes <= f->addr + f->bytes) {
+        t->clean = false;
+        p->complete = later(at, f->data_cycle) + t->forward_cycles;
+        if (f->data_cycle > at)
+            cause = p->why = CPU_STALL_DEPENDENCY;
+    } else {
+        /* Partly covered by a store on its way: wait until it is in L1. */
+        t->clean &= !f;
+        const uint64_t from = f ? f->commit_cycle : at;
+        const struct cpu_answer answer = ask(t, from, addr, op, MEM_ACCESS_LOAD, pc);
+        p->complete = answer.cycle;
+        t->clean &= answer.cycle == from + t->l1_cycles && answer.level == MEM_L1;
+        if (answer.level > MEM_L1)
+            cause = p->why = (uint8_t)(CPU_STALL_L1 + answer.level);
+        else if (f)
+            p->why = CPU_STALL_L1;
+    }
+    log_access(t, &(struct cpu_memo_access){.when = (uint32_t)(at - t->block_start), .pc_offset = op->pc_offset,
+                                            .bytes = op->bytes, .kind = MEM_ACCESS_LOAD});
+    p->complete += op->latency;
+    write_registers(b, p, cause, op->kind & CPU_OP_POINTER ? (uint8_t)t->pointer_gain : 0);
+}
+
+/* ---- stores ---- */
+
+static void remember_store(struct cpu_timing *t, uint64_t addr, uint32_t bytes, uint64_t data, uint64_t commit)
+{
+    for (uint64_t g = addr >> 4; g <= (addr + bytes - 1) >> 4; g++)
+        t->forward[g % CPU_FORWARDS] = (struct cpu_forward){g + 1, addr, data, commit, bytes};
+}
+
+/* After retirement, in order, the bytes go to L1; the place in the queue is free when they were taken. */
+static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t addr, uint64_t pc)
+{
+    struct cpu_board *b = &t->board;
+    const struct cpu_op *op = p->op;
+    const uint64_t at = later(b->last_retire, b->last_commit);
+    const enum mem_access_kind kind = op->kind & CPU_OP_STREAM ? MEM_ACCESS_STORE_STREAM : MEM_ACCESS_STORE;
+    const struct cpu_answer answer = ask(t, at, addr, op, kind, pc);
+    t->clean &= answer.cycle == at && answer.level == MEM_L1;
+    b->last_commit = at;
+    const uint32_t slot = (uint32_t)(b->stores++ & b->store_mask);
+    b->store_done[slot] = answer.cycle;
+    b->store_cause[slot] = (uint8_t)(CPU_STALL_L1 + answer.level);
+    /* Up to and with the cycle of the write, loads find the bytes in the store queue. */
+    remember_store(t, addr, op->bytes, p->complete, answer.cycle + 1);
+    const uint64_t start = t->block_start;
+    log_access(t, &(struct cpu_memo_access){(uint32_t)(at - start), (uint32_t)(p->complete - start),
+                                            (uint32_t)(answer.cycle + 1 - start), op->pc_offset, op->bytes, (uint8_t)kind});
+}
+
+/* ---- AMX ---- */
+
+static void remember_amx_store(struct cpu_timing *t, uint64_t operand)
+{
+    const uint64_t addr = (operand & ((UINT64_C(1) << 56) - 1)) + t->address_tag;
+    const uint64_t bytes = operand >> 62 & 1 ? 128 : 64;
+    for (uint64_t line = addr / MEM_LINE_BYTES; line <= (addr + bytes - 1) / MEM_LINE_BYTES; line++)
+        t->amx_line[line % CPU_AMX_LINES] = line + 1;
+    t->amx_pending = true;
+}
+
+static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
+{
+    struct cpu_board *b = &t->board;
+    issue(t, p, b->amx_next, CPU_STALL_AMX);
+    p->complete = p->issued;
+    b->amx_next = p->issued;
+    if (t->has_amx) {
+        const double next = t->amx.send(t->amx.context, cpu_ns_of(t, p->issued), p->op->amx_op, operand);
+        b->amx_next = later(p->issued, cpu_cycle_of(t, next));
+        if (p->op->kind & CPU_OP_AMX_STORE)
+            remember_amx_store(t, operand);
+    }
+    t->clean = false;
+}
+
+static void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address, uint64_t pc)
+{
+    struct placing p = {.op = op};
+    struct cpu_board *b = &t->board;
+    dispatch(t, &p);
+    if (op->kind & CPU_OP_AMX) {
+        place_amx(t, &p, *(*address)++);
+        retire(t, &p);
+        return;
+    }
+    if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE))) {
+        issue(t, &p, 0, 0);
+        p.complete = p.issued + op->latency;
+        write_registers(b, &p, CPU_STALL_DEPENDENCY, 0);
+        b->branch_issue = p.issued;
+        retire(t, &p);
+        return;
+    }
+    const uint64_t addr = *(*address)++ + t->address_tag;
+    if (op->kind & CPU_OP_LOAD) {
+        place_load(t, &p, addr, pc);
+    } else {
+        issue(t, &p, 0, 0);
+        p.complete = p.issued + op->latency;
+        write_registers(b, &p, CPU_STALL_DEPENDENCY, 0);
+    }
+    retire(t, &p);
+    if (op->kind & CPU_OP_LOAD)
+        b->load_done[b->loads++ & b->load_mask] = b->last_retire;
+    if (op->kind & CPU_OP_STORE)
+        commit_store(t, &p, addr, pc);
+    t->clean &= (op->kind & (CPU_OP_LOAD | CPU_OP_STORE)) != (CPU_OP_LOAD | CPU_OP_STORE);
+}
+
+void cpu_board_run(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, const uint64_t *address)
+{
+    for (uint32_t i = 0; i < count; i++)
+        place(t, &plan->op[i], &address, plan->block->pc);
+}
+
+void cpu_board_resolve(struct cpu_timing *t, bool taken, bool mispredicted)
+{
+    struct cpu_board *b = &t->board;
+    if (mispredicted)
+        b->redirect = later(b->redirect, b->branch_issue + t->mispredict_cycles);
+    if (!taken)
+        return;
+    uint64_t at = later(b->now, b->redirect);
+    if (b->taken_cycle == at && b->taken >= t->params.taken_branches_per_cycle) {
+        cpu_board_advance(b, at + 1);
+        at++;
+    }
+    b->taken = b->taken_cycle == at ? b->taken + 1 : 1;
+    b->taken_cycle = at;
+}
+
+void cpu_board_work(struct cpu_timing *t, uint64_t count)
+{
+    struct cpu_board *b = &t->board;
+    const uint64_t width = t->params.dispatch_width;
+    if (count == 0)
+        return;
+    if (b->redirect > b->now)
+        cpu_board_advance(b, b->redirect);
+    /* So many instructions that they fill the window wait for all that came before. */
+    if (count >= t->params.reorder_window && b->last_retire > b->now)
+        cpu_board_advance(b, b->last_retire);
+    const uint64_t slots = b->slots + count, cycles = (slots - 1) / width;
+    if (cycles)
+        cpu_board_advance(b, b->now + cycles);
+    b->slots = (uint32_t)(slots - cycles * width);
+    if (b->now + 1 > b->last_retire) {
+        b->stall[CPU_STALL_DISPATCH] += b->now + 1 - b->last_retire;
+        b->last_retire = b->now + 1;
+    }
+    const uint64_t entries = count < b->retired_mask + UINT64_C(1) ? count : b->retired_mask + UINT64_C(1);
+    for (uint64_t i = 0; i < entries; i++)
+        b->retired[(b->instructions + i) & b->retired_mask] = b->last_retire;
+    b->instructions += count;
+}

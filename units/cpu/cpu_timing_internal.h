@@ -1,0 +1,245 @@
+/* The parts of a core's timing, for the cpu_timing*.c files.
+ *
+ * plan: what a block costs, worked out once (cpu_timing_plan.c). board: the scoreboard that plans are placed on
+ * (cpu_timing_board.c). memo: states of the board seen before and what blocks did to them (cpu_timing_memo.c).
+ */
+#ifndef ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
+#define ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
+
+#include "units/cpu/cpu_timing.h"
+#include "units/cpu/cpu_timing_predict.h"
+#include "units/mem/mem_fast.h"
+
+/* ---- plans ---- */
+
+enum cpu_op_kind {
+    CPU_OP_LOAD = 1,
+    CPU_OP_STORE = 2,
+    CPU_OP_AMX = 4,
+    CPU_OP_AMX_STORE = 8,
+    CPU_OP_WRITEBACK = 16,
+    CPU_OP_STREAM = 32, /* no-reuse hint */
+    CPU_OP_POINTER = 64 /* its result may feed the next load's base early */
+};
+
+enum { CPU_REG_NONE = A64_DEP_COUNT, CPU_REG_COUNT }; /* a register that is always ready */
+
+struct cpu_op {
+    uint8_t uops, group, kind, bytes;
+    uint8_t hold;         /* cycles a micro-operation keeps its port */
+    uint8_t base;         /* base register of loads and stores */
+    uint8_t amx_op;
+    uint8_t src[4], dst[3];
+    uint16_t latency;     /* of loads: what the class adds to a plain load */
+    uint32_t pc_offset;
+};
+
+enum cpu_branch_kind { CPU_BRANCH_NONE, CPU_BRANCH_DIRECT, CPU_BRANCH_CALL, CPU_BRANCH_CONDITIONAL, CPU_BRANCH_INDIRECT,
+                       CPU_BRANCH_INDIRECT_CALL, CPU_BRANCH_RETURN };
+
+struct cpu_plan {
+    const struct cpu_block *block;
+    uint64_t end_pc;      /* behind the last instruction */
+    uint32_t count, addresses;
+    enum cpu_branch_kind branch;
+    bool has_amx;
+    uint64_t runs;        /* complete runs since activity was taken */
+    struct cpu_op op[];
+};
+
+struct cpu_timing;
+/* The plan of a block, made when first asked for; NULL when memory is out. */
+struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
+void cpu_plan_forget(struct cpu_timing *timing);
+/* Adds what the first `count` instructions of a block do, `times` times. */
+void cpu_plan_activity(const struct cpu_block *block, uint32_t count, uint64_t times, struct activity *into);
+
+/* ---- the board ---- */
+
+/* Port use per cycle, for cycles near `now`. Later ones are not contended. A power of two. */
+#define CPU_CALENDAR 4096
+#define CPU_CALENDAR_GROUPS 16
+enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
+_Static_assert(CPU_GROUP_COUNT <= CPU_CALENDAR_GROUPS, "a byte per group and cycle");
+
+/* Stores that loads may have to wait for or take their data from, by 16-byte granule. */
+#define CPU_FORWARDS 1024
+struct cpu_forward {
+    uint64_t granule;             /* address / 16, + 1; 0 = empty */
+    uint64_t addr;
+    uint64_t data_cycle, commit_cycle;
+    uint32_t bytes;
+};
+
+/* Lines that AMX stores may not have written yet. */
+#define CPU_AMX_LINES 256
+
+struct cpu_board {
+    uint64_t now;                 /* dispatch cycle of the next instruction */
+    uint32_t slots;               /* used up in that cycle */
+    uint64_t taken_cycle;         /* last cycle in which a taken branch's target could start, and how many did */
+    uint32_t taken;
+    uint64_t redirect;            /* the front end has nothing before this cycle (mispredicted branch) */
+    uint64_t branch_issue;        /* of the last block's branch */
+    uint64_t last_retire, last_commit, amx_next;
+    uint64_t ready[CPU_REG_COUNT + 1];
+    uint8_t cause[CPU_REG_COUNT + 1];
+    uint8_t early[CPU_REG_COUNT + 1]; /* cycles that a load's base may be used before `ready` */
+    uint64_t instructions, loads, stores; /* dispatched: positions in the rings */
+    uint64_t *retired;            /* ring: retire cycles */
+    uint64_t *load_done, *store_done;
+    uint8_t *store_cause;
+    uint32_t retired_mask, load_mask, store_mask;
+    uint64_t calendar_far;        /* no port is used from this cycle on */
+    uint64_t open[CPU_CALENDAR_GROUPS]; /* per group: earlier cycles are full */
+    uint8_t (*calendar)[CPU_CALENDAR_GROUPS];
+    uint64_t stall[CPU_STALL_COUNT];
+};
+
+/* How an access of a block that only hits L1 goes on in time; cycles from the block's start. */
+struct cpu_memo_access {
+    uint32_t when, data, commit, pc_offset;
+    uint8_t bytes, kind; /* kind: enum mem_access_kind */
+};
+
+/* What the memory system said to an access: the cycle in which data are there (loads) or were taken (stores). */
+struct cpu_answer {
+    uint64_t cycle;
+    enum mem_level level;
+};
+
+#define CPU_LOG_MAX 64 /* memory accesses of a block that can be remembered */
+
+struct cpu_memo;
+
+struct cpu_timing {
+    struct cpu_params params;
+    struct mem_port *port;
+    uint64_t address_tag;
+    bool has_amx;
+    struct cpu_amx_link amx;
+
+    uint64_t base_cycle, start_cycle;
+    double base_ns, ns_per_cycle;  /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
+    uint32_t l1_cycles;            /* of a plain load that hits */
+    uint32_t mispredict_cycles, forward_cycles, pointer_gain;
+    uint8_t capacity[CPU_CALENDAR_GROUPS];
+    uint8_t parent[CPU_CALENDAR_GROUPS];
+
+    struct cpu_board board;
+    struct cpu_predict predict;
+    struct cpu_forward *forward;
+    uint64_t amx_line[CPU_AMX_LINES];
+    bool amx_pending;              /* some of them are set */
+
+    struct cpu_plan **plan;        /* by block id */
+    uint32_t plan_capacity;
+
+    const struct cpu_trace *trace;
+    uint32_t trace_block, trace_address;
+    const struct cpu_plan *last;   /* its branch is not resolved yet */
+
+    struct cpu_memo *memo;
+    bool memo_on;
+    /* What the block being placed did, for the memo. */
+    bool clean;                    /* plain L1 hits only */
+    uint64_t block_start;
+    uint32_t log_count;
+    struct cpu_memo_access log[CPU_LOG_MAX];
+    /* Accesses at the head of the block that the memory system has answered already, while the memo was tried. */
+    uint32_t answers, answers_used;
+    struct cpu_answer answer[CPU_LOG_MAX];
+
+    uint64_t instructions, blocks, remembered;
+    uint64_t branches, mispredicts, activity_mispredicts;
+    struct activity activity;
+};
+
+static inline double cpu_ns_of(const struct cpu_timing *t, uint64_t cycle)
+{
+    return t->base_ns + (double)(int64_t)(cycle - t->base_cycle) * t->ns_per_cycle;
+}
+
+/* The first cycle at or after a time; a thousandth of a cycle is rounding. */
+static inline uint64_t cpu_cycle_of(const struct cpu_timing *t, double ns)
+{
+    const double cycles = (ns - t->base_ns) / t->ns_per_cycle - 1e-3;
+    if (cycles <= 0.0)
+        return t->base_cycle;
+    const uint64_t whole = (uint64_t)cycles;
+    return t->base_cycle + whole + ((double)whole < cycles);
+}
+
+/* Sends an access to the memory system. */
+static inline struct cpu_answer cpu_ask(struct cpu_timing *t, uint64_t at, uint64_t addr, uint32_t bytes,
+                                        enum mem_access_kind kind, uint64_t pc)
+{
+    const uint64_t hit = kind == MEM_ACCESS_LOAD ? at + t->l1_cycles : at;
+    const double ns = cpu_ns_of(t, at);
+    if (!t->port || mem_port_l1_hit(t->port, ns, addr, bytes, kind != MEM_ACCESS_LOAD))
+        return (struct cpu_answer){hit, MEM_L1};
+    const struct mem_reply reply = mem_port_access(t->port, ns, addr, bytes, kind, pc);
+    const uint64_t cycle = cpu_cycle_of(t, reply.ready_ns);
+    return (struct cpu_answer){cycle > hit ? cycle : hit, reply.level};
+}
+
+bool cpu_board_init(struct cpu_timing *timing);
+void cpu_board_release(struct cpu_timing *timing);
+/* Everything idle, starting at cycle `now`. */
+void cpu_board_reset(struct cpu_timing *timing, uint64_t now);
+/* Places the first `count` instructions of a plan. */
+void cpu_board_run(struct cpu_timing *timing, const struct cpu_plan *plan, uint32_t count, const uint64_t *address);
+/* `count` independent one-cycle instructions. */
+void cpu_board_work(struct cpu_timing *timing, uint64_t count);
+/* The branch at the end of the last block went `taken`, guessed right or not. */
+void cpu_board_resolve(struct cpu_timing *timing, bool taken, bool mispredicted);
+
+/* Moves dispatch to a later cycle. */
+static inline void cpu_board_advance(struct cpu_board *b, uint64_t to)
+{
+    if (to - b->now >= CPU_CALENDAR) {
+        __builtin_memset(b->calendar, 0, CPU_CALENDAR * sizeof b->calendar[0]);
+    } else {
+        for (uint64_t c = b->now; c < to; c++)
+            __builtin_memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
+    }
+    b->now = to;
+    b->slots = 0;
+}
+
+/* The entry that covers a granule of [addr, addr+bytes) and is still on its way at `cycle`, if any. */
+static inline struct cpu_forward *cpu_forward_find(struct cpu_timing *t, uint64_t addr, uint32_t bytes, uint64_t cycle)
+{
+    for (uint64_t g = addr >> 4; g <= (addr + bytes - 1) >> 4; g++) {
+        struct cpu_forward *f = &t->forward[g % CPU_FORWARDS];
+        if (f->granule == g + 1 && f->commit_cycle > cycle && f->addr < addr + bytes && addr < f->addr + f->bytes)
+            return f;
+    }
+    return NULL;
+}
+
+/* Places an AMX store may write soon: loads from there wait. */
+static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr, uint32_t bytes)
+{
+    for (uint64_t line = addr / MEM_LINE_BYTES; line <= (addr + bytes - 1) / MEM_LINE_BYTES; line++)
+        if (t->amx_line[line % CPU_AMX_LINES] == line + 1)
+            return true;
+    return false;
+}
+
+/* ---- the memo ---- */
+
+bool cpu_memo_init(struct cpu_timing *timing);
+void cpu_memo_release(struct cpu_timing *timing);
+/* Forgets all states. */
+void cpu_memo_clear(struct cpu_timing *timing);
+/* Makes the board's arrays current (they rest while blocks are remembered). */
+void cpu_memo_leave(struct cpu_timing *timing);
+/* Does a whole block from memory. False: place it; its first accesses may be answered already (timing->answers). */
+bool cpu_memo_step(struct cpu_timing *timing, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address);
+/* Before (the board becomes current) and after placing a block that may be remembered. `outcome` is that of the branch
+ * before it. */
+void cpu_memo_begin(struct cpu_timing *timing);
+void cpu_memo_end(struct cpu_timing *timing, const struct cpu_plan *plan, unsigned outcome);
+
+#endif

@@ -1,0 +1,187 @@
+/* From decoded instructions to what the scoreboard needs of them. */
+#include "isa/amx/amx_isa.h"
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned rounded(double cycles, unsigned least, unsigned most)
+{
+    const double r = nearbyint(cycles);
+    return r <= least ? least : r >= most ? most : (unsigned)r;
+}
+
+/* STNP: load/store pair without allocation, and a store. */
+static bool is_stream_store(const struct a64_insn *insn)
+{
+    return (insn->flags & A64_INSN_STORE) && (insn->word & UINT32_C(0x3bc00000)) == UINT32_C(0x28000000);
+}
+
+static bool is_amx_store(unsigned op)
+{
+    return op == AMX_STX || op == AMX_STY || op == AMX_STZ || op == AMX_STZI;
+}
+
+static uint8_t kind_of(const struct a64_insn *insn)
+{
+    unsigned kind = 0;
+    if (insn->cls == A64_C_AMX)
+        return CPU_OP_AMX | (is_amx_store((unsigned)insn->imm) ? CPU_OP_AMX_STORE : 0);
+    if (insn->mem_bytes > 0 && (insn->flags & A64_INSN_LOAD))
+        kind |= CPU_OP_LOAD;
+    if (insn->mem_bytes > 0 && (insn->flags & A64_INSN_STORE))
+        kind |= CPU_OP_STORE;
+    if (kind && (insn->flags & A64_INSN_WRITEBACK))
+        kind |= CPU_OP_WRITEBACK;
+    if (kind == CPU_OP_LOAD && insn->cls == A64_C_LOAD)
+        kind |= CPU_OP_POINTER;
+    return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0));
+}
+
+/* A port of a group moves its share of what the L1 delivers per cycle. */
+static unsigned hold_of(const struct cpu_timing *t, const struct cpu_class_params *c, const struct cpu_op *op)
+{
+    unsigned hold = rounded(c->issue_cycles, 1, 255);
+    const double width = t->port ? mem_port_l1_width(t->port) : 0.0;
+    if (width <= 0.0 || !(op->kind & (CPU_OP_LOAD | CPU_OP_STORE)) || op->uops == 0 || op->group >= CPU_PORT_GROUP_COUNT)
+        return hold;
+    const double cycles = (double)op->bytes / op->uops * t->params.port_count[op->group] / width;
+    const unsigned need = rounded(ceil(cycles - 1e-9), 1, 255);
+    return need > hold ? need : hold;
+}
+
+static void copy_registers(uint8_t *to, unsigned to_count, const uint8_t *from, unsigned from_count)
+{
+    for (unsigned i = 0; i < to_count; i++)
+        to[i] = i < from_count && from[i] < A64_DEP_COUNT ? from[i] : CPU_REG_NONE;
+}
+
+static void make_op(const struct cpu_timing *t, const struct a64_insn *insn, uint32_t index, struct cpu_op *op)
+{
+    const struct cpu_class_params *c = &t->params.cls[insn->cls < A64_CLASS_COUNT ? insn->cls : A64_C_SYSTEM];
+    memset(op, 0, sizeof *op);
+    op->kind = kind_of(insn);
+    op->bytes = insn->mem_bytes;
+    op->uops = c->uops;
+    op->group = c->ports < CPU_PORTS_NONE && t->params.port_count[c->ports] > 0 ? c->ports : CPU_GROUP_NONE;
+    if (op->kind & CPU_OP_AMX)
+        op->group = CPU_GROUP_AMX;
+    op->hold = (uint8_t)hold_of(t, c, op);
+    op->base = op->kind & (CPU_OP_LOAD | CPU_OP_STORE) ? insn->rn : (uint8_t)CPU_REG_NONE;
+    op->amx_op = (uint8_t)insn->imm;
+    op->pc_offset = 4 * index;
+    copy_registers(op->src, 4, insn->src, sizeof insn->src);
+    copy_registers(op->dst, 3, insn->dst, sizeof insn->dst);
+    const double extra = op->kind & CPU_OP_LOAD ? t->params.cls[A64_C_LOAD].latency_cycles : 0.0;
+    op->latency = (uint16_t)rounded(c->latency_cycles - extra, 0, UINT16_MAX);
+}
+
+static enum cpu_branch_kind branch_kind(const struct a64_insn *insn)
+{
+    const uint32_t indirect = insn->word & UINT32_C(0xfffffc1f);
+    switch (insn->cls) {
+    case A64_C_BRANCH_COND:
+        return CPU_BRANCH_CONDITIONAL;
+    case A64_C_BRANCH_INDIRECT:
+        return indirect == UINT32_C(0xd65f0000)   ? CPU_BRANCH_RETURN
+               : indirect == UINT32_C(0xd63f0000) ? CPU_BRANCH_INDIRECT_CALL
+                                                  : CPU_BRANCH_INDIRECT;
+    case A64_C_BRANCH:
+        return insn->dst[0] == 30 ? CPU_BRANCH_CALL : CPU_BRANCH_DIRECT;
+    default:
+        return CPU_BRANCH_NONE;
+    }
+}
+
+static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_block *block)
+{
+    struct cpu_plan *plan = calloc(1, sizeof *plan + block->count * sizeof plan->op[0]);
+    if (!plan)
+        return NULL;
+    plan->block = block;
+    plan->count = block->count;
+    plan->addresses = block->mem_count;
+    plan->end_pc = block->pc + 4 * (uint64_t)block->count;
+    for (uint32_t i = 0; i < block->count; i++) {
+        make_op(t, &block->insn[i], i, &plan->op[i]);
+        plan->has_amx |= (plan->op[i].kind & CPU_OP_AMX) != 0;
+    }
+    plan->branch = block->count ? branch_kind(&block->insn[block->count - 1]) : CPU_BRANCH_NONE;
+    return plan;
+}
+
+static bool grow(struct cpu_timing *t, uint32_t id)
+{
+    uint32_t capacity = t->plan_capacity ? t->plan_capacity : 256;
+    while (capacity <= id)
+        capacity *= 2;
+    struct cpu_plan **plan = realloc(t->plan, capacity * sizeof plan[0]);
+    if (!plan)
+        return false;
+    memset(plan + t->plan_capacity, 0, (capacity - t->plan_capacity) * sizeof plan[0]);
+    t->plan = plan;
+    t->plan_capacity = capacity;
+    return true;
+}
+
+struct cpu_plan *cpu_plan_of(struct cpu_timing *t, const struct cpu_block *block)
+{
+    if (block->id >= t->plan_capacity && !grow(t, block->id))
+        return NULL;
+    if (!t->plan[block->id])
+        t->plan[block->id] = make_plan(t, block);
+    return t->plan[block->id];
+}
+
+void cpu_plan_forget(struct cpu_timing *t)
+{
+    for (uint32_t i = 0; i < t->plan_capacity; i++) {
+        free(t->plan[i]);
+        t->plan[i] = NULL;
+    }
+}
+
+/* Advanced SIMD with several lanes, by the encoding: bit 31 clear, bits 28..25 = 0111 (Arm ARM, top-level encoding). */
+static unsigned lanes_of(const struct a64_insn *insn)
+{
+    const bool vector = (insn->word >> 31) == 0 && (insn->word >> 25 & 15) == 7;
+    const unsigned lanes = (insn->q ? 16u : 8u) >> (insn->size < 4 ? insn->size : 4);
+    return vector && lanes ? lanes : 1;
+}
+
+static void count_insn(const struct a64_insn *insn, uint64_t times, struct activity *into)
+{
+    uint64_t *count = into->count;
+    switch (insn->cls) {
+    case A64_C_INT: case A64_C_INT_SHIFT: case A64_C_INT_FLAGS:
+        count[ACT_CPU_INT_OPS] += times;
+        break;
+    case A64_C_MUL: case A64_C_MADD: case A64_C_DIV:
+        count[ACT_CPU_MUL_DIV_OPS] += times;
+        break;
+    case A64_C_BRANCH: case A64_C_BRANCH_COND: case A64_C_BRANCH_INDIRECT:
+        count[ACT_CPU_BRANCHES] += times;
+        break;
+    case A64_C_FP_ADD: case A64_C_FP_MUL: case A64_C_FP_FMA: case A64_C_FP_DIV: case A64_C_FP_SQRT: case A64_C_FP_CVT:
+    case A64_C_FP_CMP: case A64_C_FP_MINMAX: case A64_C_FP_ESTIMATE:
+        count[ACT_CPU_FP_LANE_OPS] += times * lanes_of(insn);
+        break;
+    case A64_C_V_INT: case A64_C_V_MUL: case A64_C_V_PERM: case A64_C_V_REDUCE:
+        count[ACT_CPU_SIMD_INT_LANE_OPS] += times * lanes_of(insn);
+        break;
+    default:
+        break;
+    }
+    if (insn->mem_bytes && (insn->flags & A64_INSN_LOAD))
+        count[ACT_CPU_LOADS] += times;
+    if (insn->mem_bytes && (insn->flags & A64_INSN_STORE))
+        count[ACT_CPU_STORES] += times;
+}
+
+void cpu_plan_activity(const struct cpu_block *block, uint32_t count, uint64_t times, struct activity *into)
+{
+    into->count[ACT_CPU_INSTRUCTIONS] += times * count;
+    for (uint32_t i = 0; i < count; i++)
+        count_insn(&block->insn[i], times, into);
+}
