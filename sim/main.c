@@ -15,6 +15,11 @@ static const struct cmd_verb verbs[] = {
       cmd_run_options}, cmd_run},
     {{"kernels", "[list]\nshow NAME", "the kernel library", "Names, shapes, element types and units.",
       "orchard kernels\norchard kernels show gemm", NULL}, cmd_kernels},
+    {{"validate", "FILE.csv... [--group-by COLS]\nFILE.csv... --dump ID [-o OUT]", "scores the model against published measurements",
+      "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value a parameter\n"
+      "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason.",
+      "orchard validate amx-timing.csv --group-by chip\norchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
+      cmd_validate_options}, cmd_validate},
     {{"chips", "[list]\nshow ID\ndiff A B", "the chips and what is known about them",
       "list has one row per chip; show prints every value with unit, kind, source, uncertainty and origin;\n"
       "diff prints the keys whose values differ. --set shows what a supposed value changes.",

@@ -54,8 +54,10 @@ bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orc
 extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
 extern const struct cli_option cmd_run_options[];
+extern const struct cli_option cmd_validate_options[];
 
 int cmd_run(struct cmd_context *context, int argc, char **argv);
+int cmd_validate(struct cmd_context *context, int argc, char **argv);
 int cmd_kernels(struct cmd_context *context, int argc, char **argv);
 int cmd_chips(struct cmd_context *context, int argc, char **argv);
 int cmd_capabilities(struct cmd_context *context, int argc, char **argv);

@@ -1,0 +1,76 @@
+/* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
+#include "sim/cli/json_out.h"
+#include "sim/cmd/cmd.h"
+#include "sim/run/validate_run.h"
+#include "sim/validate/validate.h"
+
+#include <stdlib.h>
+
+const struct cli_option cmd_validate_options[] = {
+    {"group-by", 0, "COLS", false, "columns that make a group, separated by commas (default chip,source)"},
+    {"dump", 0, "ID", false, "write the program of this row as an ELF file instead of scoring"},
+    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf)"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+static bool dump(struct cmd_context *context, const struct validation *v, const char *id, struct orch_error *error)
+{
+    char name[256];
+    size_t bytes;
+    const char *path = cli_value(&context->args, "output");
+    uint8_t *elf = validation_dump(v, id, &bytes, error);
+    if (!elf)
+        return false;
+    if (!path) {
+        snprintf(name, sizeof name, "%.240s.elf", id);
+        for (char *p = name; *p; p++)
+            *p = *p == ':' || *p == '/' ? '-' : *p;
+        path = name;
+    }
+    const bool ok = cmd_write_file(path, elf, bytes, error);
+    if (ok)
+        cmd_note(context, "%s: %zu bytes; orchard isa disasm a64 %s shows it", path, bytes, path);
+    free(elf);
+    return ok;
+}
+
+static bool score(struct cmd_context *context, struct validation *v, struct orch_error *error)
+{
+    const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
+    const char *group_by = cli_value(&context->args, "group-by");
+    struct chip_db *db = cmd_chip_db(context, error);
+    struct validate_host *host = db ? validate_host_create(db, &overrides) : NULL;
+    bool ok = host != NULL;
+    if (db && !host)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    if (ok) {
+        const struct validate_runner runner = validate_host_runner(host);
+        ok = validation_run(v, &runner, error);
+    }
+    if (ok && context->common.json) {
+        json_object *document = validation_json(v, group_by, error);
+        ok = document != NULL;
+        if (ok)
+            json_print(document, context->out);
+    } else if (ok) {
+        ok = validation_write_text(v, group_by, context->out, error);
+    }
+    validate_host_free(host);
+    return ok;
+}
+
+int cmd_validate(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    if (argc < 1)
+        return cmd_usage(context, "a table of measurements is missing (FILE.csv)");
+    struct validation *v = validation_create();
+    bool ok = v || orch_fail(&error, ORCH_INTERNAL, "out of memory");
+    for (int i = 0; ok && i < argc; i++)
+        ok = validation_add_file(v, argv[i], &error);
+    const char *id = cli_value(&context->args, "dump");
+    if (ok)
+        ok = id ? dump(context, v, id, &error) : score(context, v, &error);
+    validation_free(v);
+    return ok ? ORCH_OK : cmd_fail(context, &error);
+}
