@@ -3,6 +3,7 @@
  */
 #include "units/amx/amx_timing_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,11 +53,12 @@ static int64_t ticks(double cycles)
 static void derive(struct amx_block *block)
 {
     struct amx_params *p = &block->params;
+    const double issue_count = ceil(p->issue_per_cycle);
     const double row_cycles = 64 / p->store_bytes_per_cycle;
     block->ticks = (struct amx_ticks){
         .z_latency = ticks(p->z_latency_cycles),
         .cross = ticks(p->vector_cross_cycles),
-        .issue = p->issue_per_cycle > 0 ? ticks(1 / p->issue_per_cycle) : 0,
+        .issue_window = ticks(issue_count / p->issue_per_cycle),
         .set = ticks(p->set_cycles),
         .clr = ticks(p->clr_cycles),
         .load_issue = ticks(p->load_issue_cycles),
@@ -69,6 +71,7 @@ static void derive(struct amx_block *block)
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
     };
+    block->issue_count = bounded((uint32_t)issue_count, 1, AMX_QUEUE_MAX - 1);
     block->queue = bounded(p->queue_entries, 1, AMX_QUEUE_MAX - 1);
     p->load_banks = power_of_two_below(bounded(p->load_banks, 1, AMX_MAX_BANKS));
 }

@@ -74,9 +74,8 @@ static inline void send_lane(struct amx_block *block, struct amx_timing_core *co
 
 static void send_setclr(struct amx_timing_core *core, const struct start *start, int64_t cost)
 {
-    core->issue_ready = start->at + cost;
-    core->issue_reason = AMX_STALL_SETCLR;
-    core->complete = amx_later(core->complete, core->issue_ready);
+    core->enabled = start->at + cost;
+    core->complete = amx_later(core->complete, core->enabled);
 }
 
 /* Takes and returns the start by value: the callers keep it in registers. */
@@ -108,9 +107,17 @@ static inline double next_send(const struct amx_block *block, struct amx_timing_
                                int64_t started)
 {
     const uint64_t number = core->instructions++;
-    core->leave[number % AMX_QUEUE_MAX] = started;
-    const int64_t left = core->leave[(number + 1 - block->queue) % AMX_QUEUE_MAX];
+    core->start[number % AMX_QUEUE_MAX] = started;
+    const int64_t left = core->start[(number + 1 - block->queue) % AMX_QUEUE_MAX];
     return left > arrived && number + 1 >= block->queue ? amx_ns_of(block, left) : sent_ns;
+}
+
+/* No more than issue_count instructions start within any issue_window. */
+static inline int64_t issue_limit(const struct amx_block *block, const struct amx_timing_core *core)
+{
+    const uint64_t number = core->instructions;
+    const int64_t before = core->start[(number - block->issue_count) % AMX_QUEUE_MAX];
+    return number >= block->issue_count ? before + block->ticks.issue_window : 0;
 }
 
 static inline __attribute__((always_inline)) double send_memo(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, double sent_ns,
@@ -122,8 +129,8 @@ static inline __attribute__((always_inline)) double send_memo(struct amx_block *
         core->origin = core->head = core->complete = arrived;
     const int64_t head = core->head;
     struct start start = {.at = amx_later(head, arrived), .reason = AMX_STALL_CPU};
-    wait_until(&start, core->issue_ready, core->issue_reason);
-    core->issue_ready = 0;
+    wait_until(&start, issue_limit(block, core), AMX_STALL_ISSUE);
+    wait_until(&start, core->enabled, AMX_STALL_SETCLR);
     if (__builtin_expect(memo->kind == AMX_MEMO_MATRIX, 1))
         send_matrix(block, core, memo, &start);
     else if (memo->kind == AMX_MEMO_LANE)
@@ -136,11 +143,6 @@ static inline __attribute__((always_inline)) double send_memo(struct amx_block *
     core->stall[AMX_STALL_CPU] += until - head;
     core->stall[start.reason] += start.at - until;
     core->head = start.at;
-    const int64_t issue = start.at + block->ticks.issue;
-    if (issue > core->issue_ready) {
-        core->issue_ready = issue;
-        core->issue_reason = AMX_STALL_ISSUE;
-    }
     core->complete = amx_later(core->complete, start.at);
     return next_send(block, core, arrived, sent_ns, start.at);
 }

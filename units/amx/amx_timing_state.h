@@ -47,14 +47,14 @@ struct amx_rows {
 
 struct amx_timing_core {
     int64_t head;                   /* start of the latest instruction: instructions start in program order */
-    int64_t issue_ready;            /* issue limit, or end of set/clr */
+    int64_t enabled;                /* end of the latest set or clr */
     int64_t lane_ready[AMX_LANES];  /* vector lanes; a matrix instruction takes both */
     int64_t register_ready[16];     /* X0..X7, Y0..Y7 */
     int64_t registers_pending;      /* latest of register_ready */
     struct amx_rows rows[64];
     uint8_t owner[64];              /* slot of the group that a row belongs to */
     uint64_t grouped;               /* rows that belong to any */
-    int64_t leave[AMX_QUEUE_MAX];   /* ring: when queued instructions left the queue */
+    int64_t start[AMX_QUEUE_MAX];   /* ring of the latest starts, by instruction number */
     int64_t complete;               /* everything so far */
     int64_t stores_visible;
     int64_t origin;                 /* first instruction */
@@ -62,7 +62,6 @@ struct amx_timing_core {
     uint64_t instructions;
     struct mem_port *port;
     uint64_t address_tag;
-    enum amx_stall issue_reason;    /* why issue_ready holds: ISSUE or SETCLR */
     bool computes;                  /* has used the array */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
@@ -79,7 +78,7 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, issue, set, clr, load_issue, load_latency, load_array, load_bank, store_issue, store_latency;
+    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_latency, load_array, load_bank, store_issue, store_latency;
     int64_t store_slack;
     double load_per_byte, store_per_byte;
 };
@@ -91,6 +90,7 @@ struct amx_block {
     int64_t base_tick;
     unsigned cores, computing;      /* how many; how many of them have used the array */
     unsigned queue;
+    unsigned issue_count;           /* instructions that may start within one issue_window */
     int64_t load_ready, store_ready;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
