@@ -23,7 +23,7 @@ static const uint32_t transpose4_words[] = {
 static const uint32_t transpose8_words[] = {
     0x8b0a0129, 0x3dc00122, 0x3dc00164, 0x3dc00190, 0x3dc001b2, 0x8b08012b, 0x3dc00123, 0x3dc00165, 0x3dc00191,
     0x3dc001b3, 0x4e403843, 0x4e463a53, 0x4e413885, 0x4e473a14, 0x4e407840, 0x4e477a07, 0x4e5338b1, 0x4e543870,
-    0x4e417881, 0x4e467a44, 0x4e547862, 0x4e5378a3, 0x4e513a12, 0x4e473805, 0x4e443826, 0x4e511610, 0x4e443821,
+    0x4e417881, 0x4e467a44, 0x4e547862, 0x4e5378a3, 0x4e513a12, 0x4e473805, 0x4e443826, 0x4e517a10, 0x4e443821,
     0x4e433851, 0x4e477800, 0x4e437842, 0x4e4638a4, 0x4e4678a5, 0x4e413803, 0x4e417800, 0x3d8000e3, 0x3d800140,
     0x3d800181, 0x3d800162, 0x3d8000e5, 0x3d800141, 0x3d800182, 0x3d800163, 0x8b0600e7, 0x91002084, 0x54ffff01};
 /* One 2 x 2 block of doubles. */
@@ -64,8 +64,9 @@ static int decode_block(struct cpu_block *b, uint32_t id)
     b->count = t->count;
     for (uint32_t i = 0; i < t->count; i++) {
         a64_decode(t->words[i], &b->insn[i]);
-        if (b->insn[i].flags & (A64_INSN_LOAD | A64_INSN_STORE))
-            b->mem_count++;
+        if (b->insn[i].form == A64_UNDEFINED)
+            return 0;
+        b->mem_count += cpu_traces_address(&b->insn[i]);
     }
     return 1;
 }
