@@ -111,9 +111,8 @@ static inline bool example_trace_add(struct cpu_trace *t, const struct cpu_block
     if (!t->block || (block->mem_count && !t->address))
         return false;
     t->block[t->blocks++] = block;
-    if (block->mem_count)
-        memcpy(t->address + t->addresses, address, block->mem_count * sizeof address[0]);
-    t->addresses += block->mem_count;
+    for (uint32_t i = 0; i < block->mem_count; i++)
+        t->address[t->addresses++] = address[i];
     t->last_count = block->count;
     return true;
 }
