@@ -3,7 +3,6 @@
 #include "sim/checksum.h"
 #include "sim/cli/suggest.h"
 #include "sim/program_args.h"
-#include "units/cpu/cpu_system.h"
 
 #include <elf.h>
 #include <inttypes.h>
@@ -13,6 +12,8 @@
 
 /* Output of a program is kept in memory; one that writes more than this is told that the disk is full. */
 #define TEXT_LIMIT_BYTES ((size_t)256 << 20)
+/* Unmapped addresses between mappings and stack, so that a deep recursion faults: as much as Linux leaves. */
+#define STACK_GAP_BYTES (UINT64_C(1) << 20)
 enum { REGISTER_ARGS = 8, STREAMS = 2, SP = 31, LINK = 30 };
 
 struct text {
@@ -27,6 +28,7 @@ struct program {
     struct mem_space *space;
     struct cpu_image image;
     struct cpu_core *core;
+    struct cpu_linux_params linux_params;
     struct cpu_linux *linux_system;
     struct cpu_host host;
     struct text text[STREAMS];
@@ -174,7 +176,8 @@ static bool pass_args(struct program *p, uint64_t sp, struct orch_error *error)
 }
 
 /* argv of the process: its path, then the arguments as they are. */
-static bool make_stack(struct program *p, const struct program_options *o, uint64_t *sp, struct orch_error *error)
+static bool make_stack(struct program *p, const struct program_options *o, struct cpu_stack *stack,
+                       struct orch_error *error)
 {
     struct isa_error place;
     const char **argv = calloc(o->arg_count + 2, sizeof *argv);
@@ -185,17 +188,19 @@ static bool make_stack(struct program *p, const struct program_options *o, uint6
         argv[i + 1] = o->args[i];
     const struct cpu_stack_params params = {.bytes = o->stack_bytes, .argv = argv, .argc = (uint32_t)o->arg_count + 1,
                                             .envp = o->envp, .envc = (uint32_t)o->env_count, .seed = o->seed};
-    const bool ok = cpu_load_stack(p->space, p->is_call ? NULL : &p->image, &params, sp, &place);
+    const bool ok = cpu_load_stack(p->space, p->is_call ? NULL : &p->image, &params, stack, &place);
     free(argv);
     return ok ? true : orch_fail(error, ORCH_USAGE, "%s", place.text);
 }
 
-static bool make_core(struct program *p, const struct program_options *o, struct orch_error *error)
+static bool make_core(struct program *p, const struct program_options *o, const struct cpu_stack *stack,
+                      struct orch_error *error)
 {
-    const struct cpu_linux_params params = {.heap_start = p->image.end, .page_bytes = p->image.page_bytes, .seed = o->seed,
-                                            .now_ns = o->now_ns, .now_context = o->now_context};
+    p->linux_params = (struct cpu_linux_params){
+        .heap_start = p->image.end, .map_top = stack->low > 2 * STACK_GAP_BYTES ? stack->low - STACK_GAP_BYTES : stack->low,
+        .page_bytes = p->image.page_bytes, .seed = o->seed, .now_ns = o->now_ns, .now_context = o->now_context};
     p->core = cpu_core_create(p->space);
-    p->linux_system = cpu_linux_create(p->space, &params);
+    p->linux_system = cpu_linux_create(p->space, &p->linux_params);
     if (!p->core || !p->linux_system)
         return orch_fail(error, ORCH_INTERNAL, "no memory for the simulated core");
     p->host = (struct cpu_host){keep_text, p};
@@ -226,13 +231,13 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
 static bool prepare(struct program *p, const void *bytes, size_t size, const struct program_options *o,
                     struct orch_error *error)
 {
-    uint64_t sp = 0;
-    if (!load(p, bytes, size, o, error) || !find_entry(p, o->entry, error) || !make_stack(p, o, &sp, error) ||
-        !make_core(p, o, error))
+    struct cpu_stack stack = {0};
+    if (!load(p, bytes, size, o, error) || !find_entry(p, o->entry, error) || !make_stack(p, o, &stack, error) ||
+        !make_core(p, o, &stack, error))
         return false;
     if (p->is_call)
-        return parse_args(p, o, error) && pass_args(p, sp, error);
-    cpu_core_set_x(p->core, SP, sp);
+        return parse_args(p, o, error) && pass_args(p, stack.sp, error);
+    cpu_core_set_x(p->core, SP, stack.sp);
     return true;
 }
 
@@ -284,6 +289,11 @@ struct mem_space *program_space(const struct program *program)
 const struct cpu_image *program_image(const struct program *program)
 {
     return &program->image;
+}
+
+const struct cpu_linux_params *program_linux(const struct program *program)
+{
+    return &program->linux_params;
 }
 
 bool program_is_call(const struct program *program)

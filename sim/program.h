@@ -19,6 +19,7 @@
 #include "sim/npy.h"
 #include "units/cpu/cpu_core.h"
 #include "units/cpu/cpu_load.h"
+#include "units/cpu/cpu_system.h"
 #include "units/mem/mem_space.h"
 
 struct program;
@@ -45,6 +46,8 @@ void program_close(struct program *program);
 struct cpu_core *program_core(const struct program *program);
 struct mem_space *program_space(const struct program *program);
 const struct cpu_image *program_image(const struct program *program);
+/* What its Linux was made with, for running the same program on another engine. */
+const struct cpu_linux_params *program_linux(const struct program *program);
 bool program_is_call(const struct program *program); /* a function call, not a process */
 uint64_t program_entry(const struct program *program);
 

@@ -39,12 +39,12 @@ static void load(const struct elf_file *elf)
     struct mem_space *space = mem_space_create(UINT64_C(1) << 29);
     struct cpu_image image;
     struct isa_error error;
-    uint64_t sp;
+    struct cpu_stack stack;
     if (!space)
         return;
     if (cpu_load(space, elf, &image, &error)) {
         walk(elf, &image);
-        cpu_load_stack(space, &image, &params, &sp, &error);
+        cpu_load_stack(space, &image, &params, &stack, &error);
         cpu_image_release(&image);
     }
     mem_space_free(space);

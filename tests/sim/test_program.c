@@ -7,7 +7,6 @@
 #include "tests/guest/host/unicorn_machine.h"
 #include "tests/support/suite.h"
 #include "units/amx/amx_core.h"
-#include "units/cpu/cpu_system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -88,9 +87,7 @@ static bool run_unicorn(struct outcome *o, const char *guest, const struct progr
 {
     if (!start(o, guest, options))
         return false;
-    const struct cpu_image *image = program_image(o->program);
-    const struct cpu_linux_params params = {.heap_start = image->end, .page_bytes = image->page_bytes, .seed = options->seed};
-    struct cpu_linux *linux_system = cpu_linux_create(program_space(o->program), &params);
+    struct cpu_linux *linux_system = cpu_linux_create(program_space(o->program), program_linux(o->program));
     const struct cpu_coprocessor hook = {amx_execute, amx_finish, o->amx};
     const struct machine m = {.space = program_space(o->program), .core = program_core(o->program),
                               .system = cpu_linux_hook(linux_system), .coprocessor = &hook, .timeout_us = 60000000};

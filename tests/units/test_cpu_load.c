@@ -154,14 +154,14 @@ struct call {
     struct fixture *f;
     struct cpu_core *core;
     unsigned x, v;
-    uint64_t sp;
+    struct cpu_stack stack;
 };
 
 static bool start_call(struct call *c, struct fixture *f)
 {
     const struct cpu_stack_params none = {.bytes = 1 << 16};
     *c = (struct call){.f = f, .core = cpu_core_create(f->space)};
-    return c->core && cpu_load_stack(f->space, NULL, &none, &c->sp, &f->error);
+    return c->core && cpu_load_stack(f->space, NULL, &none, &c->stack, &f->error);
 }
 
 static void pass(struct call *c, uint64_t value)
@@ -193,7 +193,7 @@ static uint64_t go(struct call *c, const char *name)
     CHECK(cpu_image_symbol(&c->f->image, name, &entry), "%s", name);
     cpu_core_set_pc(c->core, entry);
     cpu_core_set_x(c->core, 30, CPU_RETURN_ADDRESS);
-    cpu_core_set_x(c->core, 31, c->sp);
+    cpu_core_set_x(c->core, 31, c->stack.sp);
     const enum cpu_stop stop = machine_run(&m, &code, &fault);
     CHECK(stop == CPU_STOP_RETURN, "%s stopped with %d, fault %d at 0x%lx", name, stop, fault.kind, (unsigned long)fault.pc);
     c->x = c->v = 0;
@@ -365,8 +365,10 @@ static void test_stack(void)
     if (!load(&f, "text_pie"))
         return;
     const struct cpu_stack_params params = {.argv = argv, .argc = 3, .envp = envp, .envc = 2, .seed = 1};
-    uint64_t sp = 0;
-    CHECK(cpu_load_stack(f.space, &f.image, &params, &sp, &f.error), "%s", f.error.text);
+    struct cpu_stack stack = {0};
+    CHECK(cpu_load_stack(f.space, &f.image, &params, &stack, &f.error), "%s", f.error.text);
+    const uint64_t sp = stack.sp;
+    CU_ASSERT_TRUE(stack.low < sp && sp < stack.top && stack.top - stack.low == 8u << 20);
     CU_ASSERT_EQUAL(sp % 16, 0);
     CU_ASSERT_EQUAL(word_at(&f, sp), 3);
     for (unsigned i = 0; i < 3; i++)
@@ -388,7 +390,7 @@ static void test_stack(void)
     /* Room below, a guard above. */
     CU_ASSERT_TRUE(mem_at(f.space, sp - (7u << 20), 7u << 20, MEM_READ | MEM_WRITE) != NULL);
     CU_ASSERT_EQUAL(prot_at(&f, f.space->bytes - 1), 0);
-    CU_ASSERT_FALSE(cpu_load_stack(f.space, &f.image, &params, &sp, &f.error)); /* the place is taken now */
+    CU_ASSERT_FALSE(cpu_load_stack(f.space, &f.image, &params, &stack, &f.error)); /* the place is taken now */
     tear_down(&f);
 }
 

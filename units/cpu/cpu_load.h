@@ -47,9 +47,14 @@ struct cpu_stack_params {
     uint64_t seed;              /* of the 16 random bytes that a program gets at its start */
 };
 
+struct cpu_stack {
+    uint64_t sp;       /* 16-byte aligned */
+    uint64_t low, top; /* its pages; those around are to stay unmapped */
+};
+
 /* Maps a stack below the end of the space and writes what Linux hands to a new process: argc, argv, envp, auxiliary
- * vector. With image == NULL the stack is empty, for plain function calls. *sp is 16-byte aligned. */
+ * vector. With image == NULL the stack is empty, for plain function calls. */
 bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, const struct cpu_stack_params *params,
-                    uint64_t *sp, struct isa_error *error);
+                    struct cpu_stack *stack, struct isa_error *error);
 
 #endif

@@ -104,7 +104,7 @@ static void build(struct builder *b, const struct cpu_image *image, const struct
 }
 
 bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, const struct cpu_stack_params *params,
-                    uint64_t *sp, struct isa_error *error)
+                    struct cpu_stack *stack, struct isa_error *error)
 {
     const uint64_t bytes = cpu_load_round_up(params->bytes ? params->bytes : DEFAULT_STACK_BYTES, MEM_PAGE_BYTES);
     if (params->bytes > space->bytes || bytes + 2 * MEM_PAGE_BYTES > space->bytes)
@@ -115,7 +115,7 @@ bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, cons
     b.strings = b.top;
     if (!cpu_load_claim(space, b.low, bytes, "the stack", error))
         return false;
-    *sp = b.top - 16;
+    *stack = (struct cpu_stack){.sp = b.top - 16, .low = b.low, .top = b.top};
     if (!image)
         return true;
     build(&b, image, params);
@@ -123,7 +123,7 @@ bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, cons
     if (b.full || words_bytes + 16 > b.strings - b.low)
         return cpu_load_refuse(error, 0, "arguments and environment do not fit the stack: at most %d words and %d bytes of "
                                "text", WORDS_LIMIT, STRINGS_LIMIT);
-    *sp = (b.strings - words_bytes) & ~UINT64_C(15);
-    memcpy(space->host + *sp, b.word, words_bytes);
+    stack->sp = (b.strings - words_bytes) & ~UINT64_C(15);
+    memcpy(space->host + stack->sp, b.word, words_bytes);
     return true;
 }

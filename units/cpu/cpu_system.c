@@ -459,7 +459,7 @@ struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_lin
     if (!l)
         return NULL;
     *l = (struct cpu_linux){.space = space, .params = *params, .hook = {run_call, l}, .brk = params->heap_start,
-                            .heap_mapped = params->heap_start, .mmap_hint = space->bytes,
+                            .heap_mapped = params->heap_start, .mmap_hint = params->map_top ? params->map_top : space->bytes,
                             .random_state = params->seed};
     l->owned = calloc(space->bytes >> MEM_PAGE_SHIFT, 1);
     if (!l->owned) {

@@ -13,6 +13,7 @@ struct cpu_linux;
 
 struct cpu_linux_params {
     uint64_t heap_start;   /* page-aligned; brk grows from here (cpu_image.end) */
+    uint64_t map_top;      /* mmap gives out addresses below this one; 0 = up to the end of the space */
     uint32_t page_bytes;   /* what the program was told (cpu_image.page_bytes) */
     uint64_t seed;         /* of getrandom */
     /* Simulated time in nanoseconds since the program started; NULL = one nanosecond an instruction. */

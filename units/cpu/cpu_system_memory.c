@@ -160,7 +160,8 @@ int64_t cpu_linux_munmap(struct cpu_linux_call *c)
         if (in_use(l, page))
             release_page(l, page, addr, end);
     cpu_core_forget_code(c->core, addr, bytes);
-    if (page_up(end) > l->mmap_hint)
+    const uint64_t limit = l->params.map_top ? l->params.map_top : l->space->bytes;
+    if (page_up(end) > l->mmap_hint && page_up(end) <= limit)
         l->mmap_hint = page_up(end);
     return 0;
 }
