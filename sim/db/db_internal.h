@@ -8,12 +8,16 @@
 /* "ORCH": tells our files from those of other programs. */
 enum { DB_APPLICATION_ID = 0x4f524348 };
 
+enum db_kept { DB_KEPT_NAME_GET, DB_KEPT_NAME_ADD, DB_KEPT_SOURCE_GET, DB_KEPT_SOURCE_ADD, DB_KEPT_METRIC_GET,
+               DB_KEPT_METRIC_ADD, DB_KEPT_COUNT };
+
 struct orch_db {
     sqlite3 *sqlite;
     char *path;
     enum db_mode mode;
     bool in_transaction;
     struct text_map names, sources, metrics; /* ids; metrics by "kind/name" */
+    sqlite3_stmt *kept[DB_KEPT_COUNT];       /* prepared once per connection */
 };
 
 /* Texts of the .sql files; made by sim/build.mk. */

@@ -113,10 +113,12 @@ static bool stamp_version(struct orch_db *db, struct orch_error *error)
 
 static bool climb(struct orch_db *db, int version, struct orch_error *error)
 {
+    if (!drop_views(db, error))
+        return false;
     for (; version < SCHEMA_VERSION; version++)
         if (!db_run_sql(db, steps[version - 1], error))
             return orch_fail_in(error, "from schema version %d to %d", version, version + 1);
-    return drop_views(db, error);
+    return true;
 }
 
 /* Inside a transaction: another process may have been faster. */

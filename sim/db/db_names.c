@@ -13,9 +13,41 @@ static bool remember(struct orch_db *db, struct text_map *map, const char *text,
     return orch_fail(error, ORCH_INTERNAL, "database %s: out of memory", db->path);
 }
 
-/* Id of a one-column key, inserted when it is new. Both statements take the text as their only argument. */
-static bool id_of_text(struct orch_db *db, struct text_map *map, const char *select, const char *insert,
-                       const char *text, int64_t *id, struct orch_error *error)
+static const char *const kept_sql[DB_KEPT_COUNT] = {
+    [DB_KEPT_NAME_GET] = "SELECT id FROM name WHERE text = ?",
+    [DB_KEPT_NAME_ADD] = "INSERT INTO name (text) VALUES (?)",
+    [DB_KEPT_SOURCE_GET] = "SELECT id FROM source WHERE citation = ?",
+    [DB_KEPT_SOURCE_ADD] = "INSERT INTO source (citation) VALUES (?)",
+    [DB_KEPT_METRIC_GET] = "SELECT id FROM metric WHERE kind = ? AND name = ?",
+    [DB_KEPT_METRIC_ADD] = "INSERT INTO metric (kind, name, unit, definition) VALUES (?, ?, ?, '')",
+};
+
+/* Runs a kept statement with texts; the id it selects (0 = none) or has inserted. */
+static bool run_kept(struct orch_db *db, enum db_kept which, const char *const texts[], int count, int64_t *id,
+                     struct orch_error *error)
+{
+    sqlite3_stmt *statement = db->kept[which];
+    if (!statement) {
+        if (sqlite3_prepare_v3(db->sqlite, kept_sql[which], -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
+            return db_fail(db, error, "preparing a statement");
+        db->kept[which] = statement;
+    }
+    for (int i = 0; i < count; i++)
+        if (sqlite3_bind_text(statement, i + 1, texts[i], -1, SQLITE_STATIC) != SQLITE_OK)
+            return db_fail(db, error, "binding a text");
+    const int code = db_step(db, statement, error);
+    if (code == SQLITE_ROW)
+        *id = sqlite3_column_int64(statement, 0);
+    else
+        *id = sqlite3_stmt_readonly(statement) ? 0 : sqlite3_last_insert_rowid(db->sqlite);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return code == SQLITE_ROW || code == SQLITE_DONE;
+}
+
+/* Id of a row whose key is its only text, inserted when it is new. */
+static bool id_of_text(struct orch_db *db, struct text_map *map, enum db_kept get, enum db_kept insert, const char *text,
+                       int64_t *id, struct orch_error *error)
 {
     *id = 0;
     if (!text)
@@ -23,45 +55,31 @@ static bool id_of_text(struct orch_db *db, struct text_map *map, const char *sel
     *id = text_map_get(map, text, 0);
     if (*id)
         return true;
-    if (!db_number(db, error, 0, id, select, "t", text))
-        return false;
-    if (*id == 0) {
-        if (!db_exec(db, error, insert, "t", text))
-            return false;
-        *id = sqlite3_last_insert_rowid(db->sqlite);
-    }
-    return remember(db, map, text, *id, error);
+    return run_kept(db, get, &text, 1, id, error) && (*id || run_kept(db, insert, &text, 1, id, error)) &&
+           remember(db, map, text, *id, error);
 }
 
 bool db_name_id(struct orch_db *db, const char *text, int64_t *id, struct orch_error *error)
 {
-    return id_of_text(db, &db->names, "SELECT id FROM name WHERE text = ?", "INSERT INTO name (text) VALUES (?)", text,
-                      id, error);
+    return id_of_text(db, &db->names, DB_KEPT_NAME_GET, DB_KEPT_NAME_ADD, text, id, error);
 }
 
 bool db_source_id(struct orch_db *db, const char *citation, int64_t *id, struct orch_error *error)
 {
-    return id_of_text(db, &db->sources, "SELECT id FROM source WHERE citation = ?",
-                      "INSERT INTO source (citation) VALUES (?)", citation, id, error);
+    return id_of_text(db, &db->sources, DB_KEPT_SOURCE_GET, DB_KEPT_SOURCE_ADD, citation, id, error);
 }
 
 bool db_metric_id(struct orch_db *db, const char *kind, const char *name, const char *unit, int64_t *id,
                   struct orch_error *error)
 {
+    const char *const texts[] = {kind, name, unit ? unit : ""};
     char key[320];
     snprintf(key, sizeof key, "%s/%s", kind, name);
     *id = text_map_get(&db->metrics, key, 0);
     if (*id)
         return true;
-    if (!db_number(db, error, 0, id, "SELECT id FROM metric WHERE kind = ? AND name = ?", "tt", kind, name))
-        return false;
-    if (*id == 0) {
-        if (!db_exec(db, error, "INSERT INTO metric (kind, name, unit, definition) VALUES (?, ?, ?, '')", "ttt", kind,
-                     name, unit ? unit : ""))
-            return false;
-        *id = sqlite3_last_insert_rowid(db->sqlite);
-    }
-    return remember(db, &db->metrics, key, *id, error);
+    return run_kept(db, DB_KEPT_METRIC_GET, texts, 2, id, error) &&
+           (*id || run_kept(db, DB_KEPT_METRIC_ADD, texts, 3, id, error)) && remember(db, &db->metrics, key, *id, error);
 }
 
 static const char define_sql[] =

@@ -138,6 +138,8 @@ void db_close(struct orch_db *db)
     text_map_clear(&db->names);
     text_map_clear(&db->sources);
     text_map_clear(&db->metrics);
+    for (int i = 0; i < DB_KEPT_COUNT; i++)
+        sqlite3_finalize(db->kept[i]);
     sqlite3_close(db->sqlite);
     free(db->path);
     free(db);

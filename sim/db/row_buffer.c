@@ -53,6 +53,12 @@ struct metric_key {
     int64_t id;                     /* in the file, 0 = not asked yet */
 };
 
+struct kept_text {
+    const char *text; /* owned by the map of texts */
+    int64_t id;       /* in table name, 0 = not asked yet */
+    int64_t metric;   /* number of the last metric of this name, -1 = none: saves most look-ups */
+};
+
 struct row_buffer {
     union cell *cell;
     size_t cell_count, cell_capacity;
@@ -60,8 +66,7 @@ struct row_buffer {
     size_t row_count, row_capacity;
 
     struct text_map text_numbers, metric_numbers;
-    const char **text; /* by number; owned by text_numbers */
-    int64_t *text_id;  /* in table name, 0 = not asked yet */
+    struct kept_text *text; /* by number */
     size_t text_count, text_capacity;
     struct metric_key *metric;
     size_t metric_count, metric_capacity;
@@ -81,7 +86,6 @@ void row_buffer_free(struct row_buffer *buffer)
     free(buffer->cell);
     free(buffer->table);
     free(buffer->text);
-    free(buffer->text_id);
     free(buffer->metric);
     free(buffer);
 }
@@ -111,17 +115,10 @@ static void *roomy(void *items, size_t count, size_t more, size_t *capacity, siz
 
 static bool grow_texts(struct row_buffer *b)
 {
-    size_t text_capacity = b->text_capacity, id_capacity = b->text_capacity;
-    const char **texts = roomy(b->text, b->text_count, 1, &text_capacity, sizeof *texts);
+    struct kept_text *texts = roomy(b->text, b->text_count, 1, &b->text_capacity, sizeof *texts);
     if (texts)
         b->text = texts;
-    int64_t *ids = roomy(b->text_id, b->text_count, 1, &id_capacity, sizeof *ids);
-    if (ids)
-        b->text_id = ids;
-    if (!texts || !ids)
-        return false;
-    b->text_capacity = text_capacity;
-    return true;
+    return texts != NULL;
 }
 
 static bool grow_metrics(struct row_buffer *b)
@@ -156,24 +153,37 @@ static int64_t number_of_text(struct row_buffer *b, const char *text)
     const char *kept = text_map_add(&b->text_numbers, text, (int64_t)b->text_count);
     if (!kept)
         return -2;
-    b->text[b->text_count] = kept;
-    b->text_id[b->text_count] = 0;
+    b->text[b->text_count] = (struct kept_text){kept, 0, -1};
     return (int64_t)b->text_count++;
+}
+
+/* A metric that is not the last one of its name. */
+static int64_t other_metric(struct row_buffer *b, const char *kind, int64_t name, const char *unit)
+{
+    char key[320];
+    snprintf(key, sizeof key, "%s/%s", kind, b->text[name].text);
+    const int64_t known = text_map_get(&b->metric_numbers, key, -1);
+    if (known >= 0)
+        return known;
+    const int64_t k = number_of_text(b, kind), u = number_of_text(b, unit ? unit : "");
+    if (k < 0 || u < 0 || !grow_metrics(b) || !text_map_add(&b->metric_numbers, key, (int64_t)b->metric_count))
+        return -2;
+    b->metric[b->metric_count] = (struct metric_key){b->text[k].text, b->text[name].text, b->text[u].text, 0};
+    return (int64_t)b->metric_count++;
 }
 
 static int64_t number_of_metric(struct row_buffer *b, const char *kind, const char *name, const char *unit)
 {
-    char key[320];
-    snprintf(key, sizeof key, "%s/%s", kind, name);
-    const int64_t known = text_map_get(&b->metric_numbers, key, -1);
-    if (known >= 0)
-        return known;
-    const int64_t k = number_of_text(b, kind), n = number_of_text(b, name), u = number_of_text(b, unit ? unit : "");
-    if (k < 0 || n < 0 || u < 0 || !grow_metrics(b) ||
-        !text_map_add(&b->metric_numbers, key, (int64_t)b->metric_count))
+    const int64_t n = number_of_text(b, name);
+    if (n < 0)
         return -2;
-    b->metric[b->metric_count] = (struct metric_key){b->text[k], b->text[n], b->text[u], 0};
-    return (int64_t)b->metric_count++;
+    const int64_t last = b->text[n].metric;
+    if (last >= 0 && strcmp(b->metric[last].kind, kind) == 0)
+        return last;
+    const int64_t number = other_metric(b, kind, n, unit);
+    if (number >= 0)
+        b->text[n].metric = number;
+    return number;
 }
 
 static bool take_cell(struct row_buffer *b, char letter, union cell *cell, va_list *arguments)
@@ -222,10 +232,10 @@ static bool file_id(struct row_buffer *b, struct orch_db *db, char letter, int64
     *id = 0;
     if (number < 0)
         return true;
-    int64_t *known = letter == 'n' ? &b->text_id[number] : &b->metric[number].id;
+    int64_t *known = letter == 'n' ? &b->text[number].id : &b->metric[number].id;
     const struct metric_key *m = letter == 'n' ? NULL : &b->metric[number];
     if (*known == 0 && !(m ? db_metric_id(db, m->kind, m->name, m->unit, known, error)
-                           : db_name_id(db, b->text[number], known, error)))
+                           : db_name_id(db, b->text[number].text, known, error)))
         return false;
     *id = *known;
     return true;
@@ -240,7 +250,7 @@ static int bind_cell(struct row_buffer *b, sqlite3_stmt *statement, int index, c
                                 : sqlite3_bind_double(statement, index, cell.real);
     /* The text lives as long as the buffer, longer than the statement. */
     return cell.integer < 0 ? sqlite3_bind_null(statement, index)
-                            : sqlite3_bind_text(statement, index, b->text[cell.integer], -1, SQLITE_STATIC);
+                            : sqlite3_bind_text(statement, index, b->text[cell.integer].text, -1, SQLITE_STATIC);
 }
 
 static bool write_row(struct row_buffer *b, struct orch_db *db, sqlite3_stmt *statement, const char *letters,
@@ -270,8 +280,8 @@ static bool write_row(struct row_buffer *b, struct orch_db *db, sqlite3_stmt *st
 /* Ids given out before may have been rolled back since. */
 static void forget_ids(struct row_buffer *b)
 {
-    if (b->text_count)
-        memset(b->text_id, 0, b->text_count * sizeof *b->text_id);
+    for (size_t i = 0; i < b->text_count; i++)
+        b->text[i].id = 0;
     for (size_t i = 0; i < b->metric_count; i++)
         b->metric[i].id = 0;
 }

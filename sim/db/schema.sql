@@ -193,7 +193,7 @@ CREATE TABLE counter (
     PRIMARY KEY (run_id, op, metric_id)
 ) STRICT, WITHOUT ROWID;
 
--- Time series; at one instant a series of a place has one value, the last one given.
+-- Time series; at one instant a series of a place has one value, the last one given. In order of time, as they come.
 CREATE TABLE sample (
     run_id INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     metric_id INTEGER NOT NULL REFERENCES metric (id),
@@ -201,7 +201,7 @@ CREATE TABLE sample (
     instance INTEGER NOT NULL,
     time_ns REAL NOT NULL,
     value REAL,
-    PRIMARY KEY (run_id, metric_id, part, instance, time_ns)
+    PRIMARY KEY (run_id, time_ns, metric_id, part, instance)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE transfer (

@@ -153,6 +153,13 @@ static inline void example_emit_rest(struct event_bus *bus, uint64_t run)
     event_bus_emit(bus, &e);
 }
 
+static inline void example_emit_fault(struct event_bus *bus, uint64_t run)
+{
+    struct event e = {.kind = EVENT_FAULT, .run = run, .time_ns = 60};
+    e.fault = (struct event_fault){{PART_CPU, 3}, "unmapped", UINT64_C(0x100004000), UINT64_C(0xfffffffffffffff8), "load"};
+    event_bus_emit(bus, &e);
+}
+
 static inline void example_emit_end(struct event_bus *bus, uint64_t run, enum event_run_status status)
 {
     struct run_result r;
@@ -180,6 +187,8 @@ static inline int64_t example_record(struct orch_db *db, uint64_t seed, uint64_t
     for (uint64_t op = 1; op <= ops; op++)
         example_emit_op(bus, 1, op);
     example_emit_rest(bus, 1);
+    if (status == EVENT_RUN_FAILED)
+        example_emit_fault(bus, 1);
     example_emit_end(bus, 1, status);
     db_writer_result(writer, 1, &run_id, error);
     db_writer_free(writer);

@@ -441,6 +441,7 @@ static void test_migration(void)
     CU_ASSERT_EQUAL(r.seconds, 0.25);
     CU_ASSERT_EQUAL(r.native_mac_share, sent.native_mac_share);
     CU_ASSERT_EQUAL(example_number(old, "SELECT count(*) FROM op"), 4);
+    CU_ASSERT_EQUAL(example_number(old, "SELECT sum(value) FROM v_samples WHERE series = 'power'"), 8);
     CHECK(example_record(old, 9, 5, EVENT_RUN_DONE, 0, &error) == 2, "%s", error.text);
     run_result_free(&r);
     run_result_free(&sent);

@@ -217,6 +217,9 @@ static void test_failed_run_keeps_its_story(void)
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'failed' AND error = 'it went wrong'"), 1);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM op"), 3);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE seconds IS NOT NULL"), 0);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM fault WHERE part = 'cpu' AND instance = 3 AND fault = 'unmapped' "
+                                       "AND pc = '0000000100004000' AND address = 'fffffffffffffff8' AND text = 'load'"),
+                    1);
     db_close(db);
     example_remove(folder);
 }

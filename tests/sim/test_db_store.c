@@ -1,5 +1,6 @@
 /* Characteristics, measurements, fitted sets, queries of users, pruning, merging. */
 #include "sim/check/check.h"
+#include "sim/chip/chip.h"
 #include "tests/sim/db_example.h"
 
 static const struct db_characteristic_key gemm_key = {
@@ -184,6 +185,44 @@ static void test_fitted_sets(void)
     CU_ASSERT_FALSE(db_get_fitted_set(db, "wimter", &body, later, &error));
     CHECK(error.exit_code == ORCH_USAGE && strstr(error.text, "winter"), "%s", error.text);
     CU_ASSERT_FALSE(db_put_fitted_set(db, "x", "guessed", "{}", &error));
+    db_close(db);
+    example_remove(folder);
+}
+
+static void put_chip(struct orch_db *db, struct chip_db *chips, const char *id, const char *set, int64_t *row)
+{
+    struct orch_error error = {0};
+    const struct chip_overrides overrides = {&set, set ? 1 : 0};
+    struct chip *chip = chip_open(chips, id, &overrides, &error);
+    CHECK(chip && db_put_chip(db, chip, row, &error), "%s", error.text);
+    chip_close(chip);
+}
+
+static void test_chips(void)
+{
+    char folder[64];
+    struct orch_error error = {0};
+    int64_t rows[4];
+    example_folder(folder);
+    struct orch_db *db = example_open(example_file(folder, "x.db"), DB_WRITE);
+    struct chip_db *chips = chip_db_open(NULL, &error);
+    CHECK(chips != NULL, "%s", error.text);
+    put_chip(db, chips, "m1", NULL, &rows[0]);
+    put_chip(db, chips, "m1", NULL, &rows[1]);
+    put_chip(db, chips, "m1", "gpu_max_mhz=1000", &rows[2]);
+    put_chip(db, chips, "m2", NULL, &rows[3]);
+    CU_ASSERT_TRUE(rows[0] == rows[1] && rows[2] != rows[0] && rows[3] != rows[2]);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT value FROM v_chip_values WHERE key = 'gpu_max_mhz' AND modified"), 1000);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT count(DISTINCT chip_hash) FROM v_chip_values"), 3);
+    CU_ASSERT_EQUAL(example_number(db, "SELECT value FROM v_chip_values WHERE key = 'p_cores' AND chip = 'm1_4p4e_8g' "
+                                       "AND NOT modified"),
+                    4);
+    CU_ASSERT_TRUE(example_number(db, "SELECT count(*) FROM v_chip_values WHERE kind = 'measured' AND source <> ''") > 10);
+    struct check_report report = {0};
+    CU_ASSERT_TRUE(db_check(db, &report, &error));
+    CHECK(report.failed == 0, "%s", report.failures.count ? report.failures.text[0] : "");
+    check_report_free(&report);
+    chip_db_close(chips);
     db_close(db);
     example_remove(folder);
 }
@@ -437,6 +476,7 @@ static const struct suite_test tests[] = {
     {"a stored characteristic never changes", test_characteristics_never_change},
     {"measurements, predictions, accuracy", test_measurements},
     {"fitted sets", test_fitted_sets},
+    {"chips with all their values", test_chips},
     {"rows as CSV, JSON and table", test_printing},
     {"queries can only read", test_only_reading},
     {"prune removes what it should", test_prune},
