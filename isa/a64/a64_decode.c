@@ -123,6 +123,24 @@ static unsigned memory_bytes(const struct a64_row *row, const struct a64_insn *i
     return (row->props & P_PAIR ? 2u : 1u) << insn->size;
 }
 
+static bool names_vector(const uint8_t *list, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (list[i] >= A64_DEP_V0 && list[i] < A64_DEP_FLAGS)
+            return true;
+    return false;
+}
+
+static unsigned lanes_of(const struct a64_row *row, const struct a64_insn *insn)
+{
+    const bool vector = names_vector(insn->dst, A64_DST_MAX) || names_vector(insn->src, A64_SRC_MAX);
+    if (!vector || row->props & (P_LOAD | P_STORE))
+        return 0;
+    if (!a64_layout_has_q(row->layout))
+        return 1;
+    return (strstr(row->text, "%L") ? 8u : 8u << insn->q) >> insn->size; /* long and narrow: half a vector */
+}
+
 static unsigned flags_of(uint32_t props)
 {
     return (props & P_LOAD ? A64_INSN_LOAD : 0u) | (props & P_STORE ? A64_INSN_STORE : 0u) |
@@ -173,6 +191,7 @@ void a64_decode(uint32_t word, struct a64_insn *insn)
     insn->cls = row->props & P_SHIFT_COST && insn->amount ? A64_C_INT_SHIFT : row->cls;
     insn->mem_bytes = (uint8_t)memory_bytes(row, insn);
     find_dependences(row, insn);
+    insn->lanes = (uint8_t)lanes_of(row, insn);
 }
 
 bool a64_encode(const struct a64_insn *insn, uint32_t *word)

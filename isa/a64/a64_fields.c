@@ -337,13 +337,17 @@ static unsigned only_size(unsigned sizes)
     return (unsigned)__builtin_ctz(sizes);
 }
 
+bool a64_layout_has_q(unsigned layout)
+{
+    return memchr(layouts[layout], F_Q, sizeof layouts[layout]) != NULL;
+}
+
 bool a64_fields_decode(const struct a64_row *row, uint32_t word, struct a64_insn *insn)
 {
     insn->size = (uint8_t)only_size(row->sizes);
     insn->shift = (uint8_t)P_REGS_OF(row->props);
-    bool has_q = false;
+    const bool has_q = a64_layout_has_q(row->layout);
     for (const uint8_t *f = layouts[row->layout]; *f != F_END; f++) {
-        has_q |= *f == F_Q;
         if (*f < F_PLAIN_END)
             ((uint8_t *)insn)[plain[*f].member] = (uint8_t)bits(word, plain[*f].pos, plain[*f].width);
         else if (!(*f <= F_FP_TYPE                            ? decode_size(*f, word, insn)

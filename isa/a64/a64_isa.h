@@ -49,6 +49,7 @@ struct a64_insn {
     uint8_t cond, shift, amount; /* condition; shift or extend kind, registers of a structure; shift amount or lane */
     uint8_t flags;            /* A64_INSN_* */
     uint8_t dst[A64_DST_MAX], src[A64_SRC_MAX]; /* dependency numbers, A64_DEP_NONE when unused; packed from index 0 */
+    uint8_t lanes;            /* elements an FP or SIMD instruction works on (1 = scalar), 0 for all others */
     uint8_t mem_bytes;        /* bytes touched in memory, 0 when none */
     uint32_t word;
     int64_t imm;              /* immediate, already shifted and sign-extended; branch targets are pc-relative */

@@ -84,6 +84,7 @@ extern const unsigned a64_group_count;
 
 /* Operand fields of `word` into insn by the row's layout; false when the values are reserved. */
 bool a64_fields_decode(const struct a64_row *row, uint32_t word, struct a64_insn *insn);
+bool a64_layout_has_q(unsigned layout);
 /* The inverse: ors the fields into *word; false when a value does not fit. */
 bool a64_fields_encode(const struct a64_row *row, const struct a64_insn *insn, uint32_t *word);
 

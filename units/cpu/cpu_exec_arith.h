@@ -1,0 +1,85 @@
+/* Floating-point arithmetic of the architecture on bit patterns, for 16, 32 and 64 bits: NaN rules, flushing, rounding by
+ * FPCR. The host's rounding mode is the core's while it runs, so the host's +, *, fma round as asked.
+ *
+ * Functions end in the width: fp_add_32(core, a, b). The bodies are in cpu_exec_arith_body.h, included once per width.
+ * Rules: Arm Architecture Reference Manual (DDI 0487), shared pseudocode FPAdd, FPMulAdd, FPProcessNaNs, FPRecipEstimate ...
+ */
+#ifndef ORCHARD_UNITS_CPU_EXEC_ARITH_H
+#define ORCHARD_UNITS_CPU_EXEC_ARITH_H
+
+#include "units/cpu/cpu_exec_float.h"
+
+enum cpu_rounding { CPU_ROUND_EVEN, CPU_ROUND_UP, CPU_ROUND_DOWN, CPU_ROUND_ZERO, CPU_ROUND_AWAY };
+
+static inline enum cpu_rounding cpu_rounding_of(const struct cpu_core *core)
+{
+    return (enum cpu_rounding)(core->fpcr >> CPU_FPCR_RMODE_SHIFT & 3);
+}
+
+/* Two-operand, three-operand (d + n * m) and one-operand functions, operands in the low bits. */
+typedef uint64_t cpu_fp2(struct cpu_core *core, uint64_t n, uint64_t m);
+typedef uint64_t cpu_fp3(struct cpu_core *core, uint64_t d, uint64_t n, uint64_t m);
+typedef uint64_t cpu_fp1(struct cpu_core *core, uint64_t n);
+
+#define CPU_FP_WIDTHS(type, name) type name##_16, name##_32, name##_64
+CPU_FP_WIDTHS(cpu_fp2, fp_add);
+CPU_FP_WIDTHS(cpu_fp2, fp_sub);
+CPU_FP_WIDTHS(cpu_fp2, fp_mul);
+CPU_FP_WIDTHS(cpu_fp2, fp_nmul);
+CPU_FP_WIDTHS(cpu_fp2, fp_div);
+CPU_FP_WIDTHS(cpu_fp2, fp_max);
+CPU_FP_WIDTHS(cpu_fp2, fp_min);
+CPU_FP_WIDTHS(cpu_fp2, fp_maxnm);
+CPU_FP_WIDTHS(cpu_fp2, fp_minnm);
+CPU_FP_WIDTHS(cpu_fp2, fp_mulx);
+CPU_FP_WIDTHS(cpu_fp2, fp_abd);
+CPU_FP_WIDTHS(cpu_fp2, fp_recps);
+CPU_FP_WIDTHS(cpu_fp2, fp_rsqrts);
+CPU_FP_WIDTHS(cpu_fp2, fp_cmeq);
+CPU_FP_WIDTHS(cpu_fp2, fp_cmge);
+CPU_FP_WIDTHS(cpu_fp2, fp_cmgt);
+CPU_FP_WIDTHS(cpu_fp2, fp_acge);
+CPU_FP_WIDTHS(cpu_fp2, fp_acgt);
+CPU_FP_WIDTHS(cpu_fp3, fp_fma);  /* d + n m */
+CPU_FP_WIDTHS(cpu_fp3, fp_fms);  /* d - n m */
+CPU_FP_WIDTHS(cpu_fp3, fp_fnma); /* -d - n m */
+CPU_FP_WIDTHS(cpu_fp3, fp_fnms); /* -d + n m */
+CPU_FP_WIDTHS(cpu_fp1, fp_sqrt);
+CPU_FP_WIDTHS(cpu_fp1, fp_abs);
+CPU_FP_WIDTHS(cpu_fp1, fp_neg);
+CPU_FP_WIDTHS(cpu_fp1, fp_recpe);
+CPU_FP_WIDTHS(cpu_fp1, fp_rsqrte);
+CPU_FP_WIDTHS(cpu_fp1, fp_recpx);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_even);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_up);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_down);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_zero);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_away);
+CPU_FP_WIDTHS(cpu_fp1, fp_rint_mode);
+
+/* NZCV of a comparison, as bits 3..0. */
+typedef unsigned cpu_fp_compare(struct cpu_core *core, uint64_t n, uint64_t m);
+CPU_FP_WIDTHS(cpu_fp_compare, fp_compare);
+/* To an integer of `width` bits, value times 2^fraction, saturating. From one, divided by 2^fraction. */
+typedef uint64_t cpu_fp_to_int(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed, unsigned fraction);
+CPU_FP_WIDTHS(cpu_fp_to_int, fp_to_int);
+typedef uint64_t cpu_fp_from_int(struct cpu_core *core, uint64_t value, bool is_signed, unsigned fraction);
+CPU_FP_WIDTHS(cpu_fp_from_int, fp_from_int);
+
+/* Conversions between formats (FCVT and its vector forms). */
+cpu_fp1 fp_16_to_32, fp_16_to_64, fp_32_to_16, fp_32_to_64, fp_64_to_16, fp_64_to_32, fp_64_to_32_odd;
+
+/* FMLAL: d single, n and m half. Flushes halves by FZ16 as arithmetic on them does. */
+cpu_fp3 fp_widening_fma;
+uint64_t fp_half_input(const struct cpu_core *core, uint64_t n);
+
+/* cpu_exec_half.c: half precision as double, which holds every value, and back with one rounding by FPCR. */
+double cpu_half_value(uint16_t bits, bool alternative);
+uint16_t cpu_half_round(const struct cpu_core *core, double value, bool alternative, bool flush);
+/* x to an integral value; independent of the host's rounding mode. */
+double cpu_round_integral(double x, enum cpu_rounding mode);
+/* Eight-bit estimates of the architecture: 256..511 -> 256..511 and 128..511 -> 256..511. */
+unsigned cpu_recip_estimate(unsigned a);
+unsigned cpu_rsqrt_estimate(unsigned a);
+
+#endif

@@ -1,0 +1,8 @@
+#ifndef ORCHARD_UNITS_CPU_EXEC_VECTOR_H
+#define ORCHARD_UNITS_CPU_EXEC_VECTOR_H
+
+#include "units/cpu/cpu_exec.h"
+
+cpu_handler *cpu_permute_handler_of(const struct a64_insn *insn); /* moves, permutes, logic: cpu_exec_permute.c */
+
+#endif
