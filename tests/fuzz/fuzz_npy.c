@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a .npy file. What is accepted must describe exactly the bytes that are there, and survive being
- * written and read again.
+/* .npy files. An input without the magic goes into the header of a good file. What is accepted must describe exactly the
+ * bytes that are there, and survive being written and read again.
  */
 #include "sim/npy.h"
 
@@ -33,7 +33,7 @@ static void round_trip(const struct npy_array *a)
     free(file);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_file(const uint8_t *data, size_t size)
 {
     struct npy_array a;
     struct orch_error error;
@@ -44,5 +44,34 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         check(error.text[0] != 0 && !strchr(error.text, '\n'));
     }
+}
+
+/* Replaces a part of a good header, at the place that the first byte says. */
+static void try_header(const uint8_t *data, size_t size)
+{
+    static const char good[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+    enum { START = 10, DATA_BYTES = 24 };
+    const size_t kept = data[0] % sizeof good, length = size - 1 + sizeof good - 1;
+    if (length > UINT16_MAX)
+        return;
+    uint8_t *file = calloc(1, START + length + DATA_BYTES);
+    if (!file)
+        return;
+    const uint16_t stored = (uint16_t)length;
+    memcpy(file, "\x93NUMPY\x01", 8);
+    memcpy(file + 8, &stored, sizeof stored);
+    memcpy(file + START, good, kept);
+    memcpy(file + START + kept, data + 1, size - 1);
+    memcpy(file + START + kept + size - 1, good + kept, sizeof good - 1 - kept);
+    try_file(file, START + length + DATA_BYTES);
+    free(file);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (size == 0 || npy_is(data, size))
+        try_file(data, size);
+    else
+        try_header(data, size);
     return 0;
 }
