@@ -215,6 +215,19 @@ void cpu_timing_work(struct cpu_timing *t, uint64_t instructions)
     t->activity.count[ACT_CPU_INT_OPS] += instructions;
 }
 
+void cpu_timing_wait_until(struct cpu_timing *t, double until_ns, enum cpu_stall reason)
+{
+    struct cpu_board *b = &t->board;
+    const uint64_t cycle = cpu_cycle_of(t, until_ns);
+    cpu_memo_leave(t);
+    if (cycle > b->last_retire) {
+        b->stall[reason] += cycle - b->last_retire;
+        b->last_retire = cycle;
+    }
+    if (cycle > b->now)
+        cpu_board_advance(b, cycle);
+}
+
 /* ---- results ---- */
 
 double cpu_timing_now(const struct cpu_timing *t)
