@@ -109,6 +109,7 @@ int main(int argc, char **argv)
     struct orch_error error = {0};
     const struct sigaction interrupt = {.sa_handler = on_interrupt};
     sigaction(SIGINT, &interrupt, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write, told in words */
     int code = parse(&context, argc - 1, argv + 1, &error) ? run(&context) : cmd_fail(&context, &error);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fprintf(stderr, "orchard: standard output: %s\n", strerror(errno));

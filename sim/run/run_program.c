@@ -67,10 +67,12 @@ static bool collect_results(const struct source *s, const struct program_set *se
     return (ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result")) && program_save_results(p, error);
 }
 
-static bool warm_up(struct source *s, struct soc_core **cores, struct orch_error *error)
+/* Timing keeps what it learned of a program's blocks until it is restarted: always before the program is closed. */
+static bool warm_up(struct source *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
     const bool ok = open_set(s, &set, cores, error) && program_set_run(&set, error);
+    soc_restart(soc, true);
     program_set_close(&set);
     return ok;
 }
@@ -95,6 +97,8 @@ static bool measured_pass(struct source *s, struct soc_core **cores, struct run_
         }
         ok = collect_results(s, &set, r, error);
     }
+    if (ok && m->soc)
+        run_measure_finish(m);
     program_set_close(&set);
     return ok;
 }
@@ -111,13 +115,9 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
     if (!m->soc || !soc_place(m->soc, count, q->core_choice, m->cores, error))
         return false;
     m->core_count = count;
-    if (!q->cold && !warm_up(s, m->cores, error))
+    if (!q->cold && !warm_up(s, m->soc, m->cores, error))
         return false;
-    soc_restart(m->soc, !q->cold);
-    if (!measured_pass(s, m->cores, m, r, error))
-        return false;
-    run_measure_finish(m);
-    return true;
+    return measured_pass(s, m->cores, m, r, error);
 }
 
 /* The asked folder, else beside the build, else installed. */
