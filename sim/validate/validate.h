@@ -11,6 +11,7 @@
 #define ORCHARD_SIM_VALIDATE_H
 
 #include "sim/error.h"
+#include "units/mem/mem_space.h"
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -57,6 +58,11 @@ struct validate_program {
     enum validate_measure measure;
 };
 void validate_program_free(struct validate_program *program);
+/* The program as an ELF file that the caller frees. with_data: patches included, unless they reach too far; else they
+ * are left to validate_program_patch, which writes them into the address space of the opened program. */
+uint8_t *validate_program_elf(const struct validate_program *program, bool with_data, size_t *bytes,
+                              struct orch_error *error);
+bool validate_program_patch(const struct validate_program *program, struct mem_space *space);
 
 struct validate_timing {
     double seconds;                             /* until the slowest thread is done */

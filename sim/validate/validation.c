@@ -1,12 +1,8 @@
 #include "sim/validate/validation.h"
 
-#include "isa/elf/elf_write.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DUMP_LIMIT (UINT64_C(64) << 20)
 
 struct validation *validation_create(void)
 {
@@ -130,47 +126,6 @@ static struct validate_row *find_row(const struct validation *v, const char *id)
     return NULL;
 }
 
-/* Bytes of the data up to the last word that is not 0. */
-static uint8_t *data_bytes(const struct validate_program *program, size_t *bytes)
-{
-    *bytes = 0;
-    for (size_t i = 0; i < program->patches; i++)
-        if (program->patch[i].offset + 8 > *bytes)
-            *bytes = program->patch[i].offset + 8;
-    uint8_t *data = *bytes <= DUMP_LIMIT ? calloc(1, *bytes + 1) : NULL;
-    for (size_t i = 0; data && i < program->patches; i++)
-        for (unsigned b = 0; b < 8; b++)
-            data[program->patch[i].offset + b] = (uint8_t)(program->patch[i].value >> 8 * b);
-    return data;
-}
-
-static uint8_t *write_elf(const struct validate_program *program, size_t *bytes, struct orch_error *error)
-{
-    size_t used;
-    uint8_t *data = data_bytes(program, &used);
-    if (!data) {
-        orch_fail(error, ORCH_USAGE, "its data take more than %u MiB", (unsigned)(DUMP_LIMIT >> 20));
-        return NULL;
-    }
-    const uint64_t bss = (VALIDATE_DATA_ADDR + used + ELF_WRITE_ALIGN - 1) / ELF_WRITE_ALIGN * ELF_WRITE_ALIGN;
-    const uint64_t end = VALIDATE_DATA_ADDR + program->data_bytes;
-    const struct elf_label start = {"_start", VALIDATE_CODE_ADDR, program->words * 4, true};
-    const struct elf_program elf = {
-        .code = {VALIDATE_CODE_ADDR, program->code, program->words * 4},
-        .data = {VALIDATE_DATA_ADDR, used ? data : NULL, used},
-        .bss_addr = bss,
-        .bss_bytes = end > bss ? end - bss : 0,
-        .labels = &start,
-        .label_count = 1,
-    };
-    struct isa_error why = {0};
-    uint8_t *file = elf_write(&elf, bytes, &why);
-    if (!file)
-        orch_fail(error, ORCH_INTERNAL, "%.200s", why.text);
-    free(data);
-    return file;
-}
-
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
 {
     const struct validate_row *found = find_row(v, id);
@@ -188,7 +143,7 @@ uint8_t *validation_dump(const struct validation *v, const char *id, size_t *byt
     if (program.workload[0])
         orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id, program.workload);
     else
-        file = write_elf(&program, bytes, error);
+        file = validate_program_elf(&program, true, bytes, error);
     validate_program_free(&program);
     return file;
 }

@@ -1,0 +1,142 @@
+#include "sim/validate/soc_runner.h"
+
+#include "sim/run/program_set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct soc_runner {
+    const struct chip_db *db;
+    const struct chip_overrides *overrides;
+    struct validate_runner kernel;
+    struct chip *chip; /* the last one; rows of a table come chip by chip */
+    struct soc *soc;
+    char name[64];
+};
+
+struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
+                                     const struct validate_runner *kernel)
+{
+    struct soc_runner *runner = calloc(1, sizeof *runner);
+    if (!runner)
+        return NULL;
+    runner->db = db;
+    runner->overrides = overrides;
+    if (kernel)
+        runner->kernel = *kernel;
+    return runner;
+}
+
+static void close_chip(struct soc_runner *runner)
+{
+    soc_free(runner->soc);
+    chip_close(runner->chip);
+    runner->soc = NULL;
+    runner->chip = NULL;
+}
+
+void soc_runner_free(struct soc_runner *runner)
+{
+    if (!runner)
+        return;
+    close_chip(runner);
+    free(runner);
+}
+
+static bool open_chip(struct soc_runner *runner, const char *name, struct orch_error *error)
+{
+    if (runner->soc && strcmp(runner->name, name) == 0)
+        return true;
+    close_chip(runner);
+    snprintf(runner->name, sizeof runner->name, "%s", name);
+    runner->chip = chip_open(runner->db, name, runner->overrides, error);
+    runner->soc = runner->chip ? soc_create(runner->chip, error) : NULL;
+    return runner->soc != NULL;
+}
+
+static unsigned cores_wanted(const struct soc *soc, const struct validate_program *program)
+{
+    const unsigned p = soc_core_count(soc, true), e = soc_core_count(soc, false);
+    if (program->threads)
+        return program->threads;
+    return program->core == VALIDATE_P_CORE ? p : program->core == VALIDATE_E_CORE ? e : p + e;
+}
+
+static bool patch(void *context, unsigned number, struct program *program, struct orch_error *error)
+{
+    (void)number;
+    return validate_program_patch(context, program_space(program)) ||
+           orch_fail(error, ORCH_INTERNAL, "its data do not fit the simulated memory");
+}
+
+struct run {
+    const struct validate_program *program;
+    const uint8_t *file;
+    size_t bytes;
+    struct soc *soc;
+    struct soc_core *cores[VALIDATE_MAX_THREADS];
+    unsigned count;
+};
+
+static void read_times(const struct run *run, struct validate_timing *result)
+{
+    result->threads = run->count;
+    for (unsigned i = 0; i < run->count; i++) {
+        const double ns = soc_core_done_at(run->cores[i]);
+        result->thread_seconds[i] = ns * 1e-9;
+        result->thread_cycles[i] = ns * run->cores[i]->clock_ghz;
+        if (ns * 1e-9 > result->seconds)
+            result->seconds = ns * 1e-9;
+    }
+}
+
+/* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before the
+ * programs are closed. */
+static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result, struct orch_error *error)
+{
+    struct program_set set;
+    const struct program_options options = {.path = "row"};
+    struct validate_program program = *run->program;
+    struct soc_core *cores[VALIDATE_MAX_THREADS];
+    memcpy(cores, run->cores, sizeof cores);
+    bool ok = program_set_open(&set, run->count, run->file, run->bytes, &options, soc_amx_gen(run->soc), cores, patch,
+                               &program, error);
+    ok = ok && program_set_run(&set, error);
+    if (ok && result)
+        read_times(run, result);
+    soc_restart(run->soc, keep_caches);
+    program_set_close(&set);
+    return ok;
+}
+
+static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
+                        struct orch_error *error)
+{
+    static const enum soc_core_choice choices[] = {
+        [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
+    struct soc_runner *runner = context;
+    struct run run = {.program = program};
+    if (program->workload[0])
+        return runner->kernel.run ? runner->kernel.run(runner->kernel.context, program, result, error)
+                                  : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
+    if (!open_chip(runner, program->chip, error))
+        return false;
+    run.soc = runner->soc;
+    run.count = cores_wanted(run.soc, program);
+    if (run.count > VALIDATE_MAX_THREADS)
+        return orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
+    if (!soc_place(run.soc, run.count, choices[program->core], run.cores, error))
+        return false;
+    uint8_t *file = validate_program_elf(program, false, &run.bytes, error);
+    run.file = file;
+    soc_restart(run.soc, false);
+    bool ok = file && (!program->warm || pass(&run, true, NULL, error));
+    ok = ok && pass(&run, false, result, error);
+    free(file);
+    return ok;
+}
+
+struct validate_runner soc_runner_hook(struct soc_runner *runner)
+{
+    return (struct validate_runner){run_program, runner};
+}
