@@ -172,10 +172,12 @@ void scalar_trace_transpose(struct scalar_trace *s, struct cpu_timing *timing, u
     const uint32_t side = bytes == 1 ? 1 : 16 / bytes;
     const int id = bytes == 1 ? BLOCK_ELEMENT : bytes == 2 ? BLOCK_T8 : bytes == 4 ? BLOCK_T4 : BLOCK_T2;
     const uint32_t whole_i = count / side * side, whole_j = vectors / side * side;
-    for (uint32_t i = 0; i < whole_i; i += side)
+    const uint32_t line = 128 / bytes;
+    for (uint32_t i0 = 0; i0 < whole_i; i0 += line)
         for (uint32_t j = 0; j < whole_j; j += side)
-            one_block(s, timing, id, side, dst + i * dst_row + (uint64_t)j * bytes, dst_row,
-                      src + j * src_row + (uint64_t)i * bytes, src_row);
+            for (uint32_t i = i0; i < whole_i && i < i0 + line; i += side)
+                one_block(s, timing, id, side, dst + i * dst_row + (uint64_t)j * bytes, dst_row,
+                          src + j * src_row + (uint64_t)i * bytes, src_row);
     elements(s, timing, dst, dst_row, src, src_row, bytes, whole_j, whole_i, count);
     elements(s, timing, dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes,
              vectors - whole_j, 0, count);

@@ -72,24 +72,33 @@ static void transpose_elements(uint8_t *dst, uint64_t dst_row, const uint8_t *sr
             copy_bytes(dst + i * dst_row + (uint64_t)j * bytes, src + j * src_row + (uint64_t)i * bytes, bytes);
 }
 
+/* Blocks of `side` source vectors over one cache line of each: a line is read once and completely, also when the rows of
+ * the source fall into the same cache sets. */
+static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
+                             uint32_t from, uint32_t to)
+{
+    const uint32_t side = 16 / bytes;
+    for (uint32_t i = from; i < to; i += side) {
+        uint8_t *at = dst + i * dst_row;
+        if (bytes == 8)
+            transpose_block_8(at, dst_row, src + (uint64_t)i * bytes, src_row);
+        else if (bytes == 4)
+            transpose_block_4(at, dst_row, src + (uint64_t)i * bytes, src_row);
+        else
+            transpose_block_2(at, dst_row, src + (uint64_t)i * bytes, src_row);
+    }
+}
+
 /* dst line i, element j = element i of source vector j. */
 static void transpose_panel(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
                             uint32_t vectors, uint32_t k)
 {
-    const uint32_t side = bytes == 1 ? 0 : 16 / bytes;
+    const uint32_t side = bytes == 1 ? 0 : 16 / bytes, line = 128 / bytes;
     const uint32_t whole_k = side ? k / side * side : 0, whole_j = side ? vectors / side * side : 0;
-    for (uint32_t i = 0; i < whole_k; i += side) {
-        for (uint32_t j = 0; j < whole_j; j += side) {
-            uint8_t *to = dst + i * dst_row + (uint64_t)j * bytes;
-            const uint8_t *from = src + j * src_row + (uint64_t)i * bytes;
-            if (bytes == 8)
-                transpose_block_8(to, dst_row, from, src_row);
-            else if (bytes == 4)
-                transpose_block_4(to, dst_row, from, src_row);
-            else
-                transpose_block_2(to, dst_row, from, src_row);
-        }
-    }
+    for (uint32_t i = 0; i < whole_k; i += line)
+        for (uint32_t j = 0; j < whole_j; j += side)
+            transpose_blocks(dst + (uint64_t)j * bytes, dst_row, src + j * src_row, src_row, bytes, i,
+                             i + line < whole_k ? i + line : whole_k);
     transpose_elements(dst, dst_row, src, src_row, bytes, whole_j, whole_k, k);
     transpose_elements(dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes,
                        vectors - whole_j, 0, k);
