@@ -42,6 +42,21 @@ static inline struct cpu_params example_cpu(void)
     return p;
 }
 
+/* Icestorm: the same classes, fewer of everything (dougallj/applecpu, icestorm.html). */
+static inline struct cpu_params example_e_cpu(void)
+{
+    struct cpu_params p = example_cpu();
+    const uint32_t ports[CPU_PORT_GROUP_COUNT] = {3, 1, 1, 2, 2, 1, 2, 1};
+    memcpy(p.port_count, ports, sizeof ports);
+    p.clock_ghz = EXAMPLE_E_GHZ;
+    p.dispatch_width = 4;
+    p.reorder_window = 180;
+    p.load_queue = 30;
+    p.store_queue = 18;
+    p.memory_ports = 2;
+    return p;
+}
+
 #define EXAMPLE_INSNS 64
 
 /* A block under construction; its registers are numbers of a64_isa.h, A64_DEP_NONE for none. */

@@ -41,11 +41,15 @@ static double mix_cost(const struct mem_dram *dram)
     return dram->read_cost + mixed * (dram->mixed_cost - dram->read_cost);
 }
 
+uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line)
+{
+    /* Lines of a page go round the channels; where a page begins is scattered, so that strides do not pile up. */
+    return (uint32_t)((line + mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT)) % dram->channels);
+}
+
 double mem_dram_take(struct mem_dram *dram, double now_ns, uint64_t line, uint32_t bytes, bool write)
 {
     dram->write_share += ((write ? 1.0 : 0.0) - dram->write_share) / MIX_LINES;
-    /* Lines of a page go round the channels; where a page begins is scattered, so that strides do not pile up. */
-    const uint64_t place = line + mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT);
-    struct mem_link *channel = &dram->channel[place % dram->channels];
+    struct mem_link *channel = &dram->channel[mem_dram_channel(dram, line)];
     return mem_link_take_ns(channel, now_ns, bytes * dram->peak_ns_per_byte * mix_cost(dram));
 }

@@ -18,6 +18,8 @@ struct mem_dram {
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params);
 void mem_dram_release(struct mem_dram *dram);
 void mem_dram_restart(struct mem_dram *dram, double now_ns);
+/* The channel of a line. */
+uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line);
 /* Moves `bytes` of a line; returns when the channel starts on it. */
 double mem_dram_take(struct mem_dram *dram, double now_ns, uint64_t line, uint32_t bytes, bool write);
 

@@ -49,7 +49,7 @@ struct mem_cluster {
 struct mem_die {
     bool has_slc;
     struct mem_cache slc;
-    struct mem_link slc_link;
+    struct mem_link *slc_slice; /* one per DRAM channel, where its lines are */
     struct mem_dram dram;
     uint64_t writebacks;
 };

@@ -33,19 +33,45 @@ static void join_next(struct mem_link *link, uint32_t i)
     memmove(link->busy + i + 1, link->busy + i + 2, (link->count - i - 1) * sizeof link->busy[0]);
 }
 
-/* Makes room at position i, forgetting the oldest interval when all are in use. Returns the new position. */
-static uint32_t open_position(struct mem_link *link, uint32_t i)
+/* No request comes so long after one for a later time. */
+#define LATE_NS 100.0
+
+/* Forgets the intervals that ended long before `now_ns`. Returns how many. */
+static uint32_t forget_past(struct mem_link *link, double now_ns)
 {
-    if (link->count == MEM_LINK_INTERVALS) {
-        link->floor_ns = link->busy[0].end_ns;
-        link->count--;
-        memmove(link->busy, link->busy + 1, link->count * sizeof link->busy[0]);
-        if (i > 0)
-            i--;
+    uint32_t old = 0;
+    while (old < link->count && link->busy[old].end_ns < now_ns - LATE_NS)
+        old++;
+    if (old == 0)
+        return 0;
+    link->floor_ns = link->busy[old - 1].end_ns;
+    link->count -= old;
+    memmove(link->busy, link->busy + old, link->count * sizeof link->busy[0]);
+    return old;
+}
+
+/* Gives up the shortest gap. */
+static void join_closest(struct mem_link *link)
+{
+    uint32_t best = 0;
+    double gap = link->busy[1].start_ns - link->busy[0].end_ns;
+    for (uint32_t i = 1; i + 1 < link->count; i++) {
+        const double g = link->busy[i + 1].start_ns - link->busy[i].end_ns;
+        if (g < gap) {
+            gap = g;
+            best = i;
+        }
     }
-    memmove(link->busy + i + 1, link->busy + i, (link->count - i) * sizeof link->busy[0]);
-    link->count++;
-    return i;
+    link->busy[best].end_ns = link->busy[best + 1].end_ns;
+    link->count--;
+    memmove(link->busy + best + 1, link->busy + best + 2, (link->count - best - 1) * sizeof link->busy[0]);
+}
+
+/* Makes room for one more interval. */
+static void make_room(struct mem_link *link, double now_ns)
+{
+    if (link->count == MEM_LINK_INTERVALS && forget_past(link, now_ns) == 0)
+        join_closest(link);
 }
 
 static void insert(struct mem_link *link, uint32_t i, double start, double end)
@@ -59,13 +85,15 @@ static void insert(struct mem_link *link, uint32_t i, double start, double end)
         link->busy[i].start_ns = start;
         return;
     }
-    i = open_position(link, i);
+    memmove(link->busy + i + 1, link->busy + i, (link->count - i) * sizeof link->busy[0]);
+    link->count++;
     link->busy[i].start_ns = start;
     link->busy[i].end_ns = end;
 }
 
 double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
 {
+    make_room(link, now_ns);
     double at = now_ns > link->floor_ns ? now_ns : link->floor_ns;
     uint32_t i = link->count;
     while (i > 0 && link->busy[i - 1].end_ns > at)

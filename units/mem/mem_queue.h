@@ -1,8 +1,9 @@
 /* Two scoreboards that every timed path of the memory system is made of: links and slots.
  *
  * A link carries bytes at a rate and remembers when it is busy. Requests may come a little out of time order (an
- * out-of-order core asks for a late load before an early one), so a link keeps its recent busy intervals and puts a
- * request into the first gap that is long enough. A slot pool is a number of identical places (miss registers, buffers),
+ * out-of-order core asks for a late load before an early one; a queue further up lets requests through in the future),
+ * so a link keeps its busy intervals and puts a request into the first gap that is long enough. When there are too many
+ * intervals, those well in the past are forgotten, else the two with the shortest gap between them become one. A slot pool is a number of identical places (miss registers, buffers),
  * each taken until a known time.
  */
 #ifndef ORCHARD_UNITS_MEM_QUEUE_H
@@ -11,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MEM_LINK_INTERVALS 16
+#define MEM_LINK_INTERVALS 64
 
 struct mem_interval {
     double start_ns, end_ns;

@@ -1,13 +1,19 @@
-/* The memory side of the fabric: the SLC and DRAM of each die. */
+/* The memory side of the fabric: the SLC and DRAM of each die. The SLC is cut into slices, one in front of each channel. */
 #include "units/mem/mem_internal.h"
+
+#include <stdlib.h>
 
 static bool init_die(struct mem_die *die, const struct mem_params *params)
 {
     die->has_slc = params->slc.kib > 0;
     if (die->has_slc && !mem_cache_init(&die->slc, (uint64_t)params->slc.kib * 1024 / MEM_LINE_BYTES, params->slc.ways, true))
         return false;
-    mem_link_init(&die->slc_link, params->slc_gbps);
-    return mem_dram_init(&die->dram, params);
+    if (!mem_dram_init(&die->dram, params))
+        return false;
+    die->slc_slice = calloc(params->dram_channels, sizeof die->slc_slice[0]);
+    for (uint32_t i = 0; die->slc_slice && i < params->dram_channels; i++)
+        mem_link_init(&die->slc_slice[i], params->slc_gbps / params->dram_channels);
+    return die->slc_slice != NULL;
 }
 
 bool mem_side_init(struct mem_system *system)
@@ -25,8 +31,14 @@ void mem_side_release(struct mem_system *system)
     for (uint32_t i = 0; i < MEM_DIES_MAX; i++) {
         mem_cache_release(&system->die[i].slc);
         mem_dram_release(&system->die[i].dram);
+        free(system->die[i].slc_slice);
     }
     mem_fabric_release(&system->fabric);
+}
+
+static double slc_pass(struct mem_die *die, double now_ns, uint64_t line, uint32_t bytes)
+{
+    return mem_link_take(&die->slc_slice[mem_dram_channel(&die->dram, line)], now_ns, bytes);
 }
 
 static double dram_write(struct mem_system *system, struct mem_die *die, double now_ns, uint64_t line, uint32_t bytes)
@@ -68,7 +80,7 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
     const uint32_t index = die->has_slc ? mem_cache_find(&die->slc, line) : MEM_CACHE_NONE;
     if (die->has_slc)
-        t = mem_link_take(&die->slc_link, t, bytes);
+        t = slc_pass(die, t, line, bytes);
     if (index != MEM_CACHE_NONE) {
         system->activity.count[ACT_SLC_READ_BYTES] += bytes;
         struct mem_reply reply = slc_hit(&system->params, die, index, t);
@@ -91,7 +103,7 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, true, home, &extra) + extra;
     if (!die->has_slc)
         return dram_write(system, die, t, line, bytes);
-    t = mem_link_take(&die->slc_link, t, bytes);
+    t = slc_pass(die, t, line, bytes);
     const uint32_t index = mem_cache_find(&die->slc, line);
     if (index == MEM_CACHE_NONE)
         return slc_fill(system, die, t, line, t, MEM_LINE_DIRTY);

@@ -173,7 +173,8 @@ void mem_system_restart(struct mem_system *system, double now_ns)
     for (uint32_t i = 0; i < system->params.dies; i++) {
         struct mem_die *die = &system->die[i];
         mem_cache_settle(&die->slc, now_ns);
-        mem_link_restart(&die->slc_link, now_ns);
+        for (uint32_t c = 0; c < die->dram.channels; c++)
+            mem_link_restart(&die->slc_slice[c], now_ns);
         mem_dram_restart(&die->dram, now_ns);
         die->writebacks = 0;
     }
