@@ -241,11 +241,12 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
     struct orch_error own = {0};
     const bool in_process = run->is_kernel && (!run->request->home || strcmp(run->request->home, "process") == 0);
     emit(bus, &(struct event){.kind = EVENT_RUN_BEGIN, .run_begin = run->begin}, number);
-    emit_op_begin(run, bus, number);
+    if (run->request->mode != RUN_FUNCTIONAL) /* without time there is nothing to say of operators */
+        emit_op_begin(run, bus, number);
     bool ok = fill_texts(run, result, &own) &&
               (in_process ? run_kernel(run, &m, result, &own) : run_program(run, &m, result, &own)) &&
               run_account(run, &m, result, &own);
-    if (ok)
+    if (ok && run->request->mode != RUN_FUNCTIONAL)
         emit_op_end(run, &m, result, bus, number);
     emit_end(bus, number, ok ? result : NULL, &own, m.end_ns);
     soc_free(m.soc);

@@ -82,7 +82,7 @@ int suite_run(const char *name, const struct suite_test *tests, size_t count)
     CU_run_all_tests();
     const unsigned ran = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed();
     CU_cleanup_registry();
-    printf("suite %s: %u passed, %u failed, %u skipped\n", name, ran - failed - (skipped < ran ? skipped : 0), failed,
+    printf("suite %s: %u passed, %u failed, %u skipped\n", name, ran - failed - (skipped <= ran - failed ? skipped : ran - failed), failed,
            skipped);
     return failed || ran == 0 ? 1 : 0;
 }

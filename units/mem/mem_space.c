@@ -105,6 +105,8 @@ bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, u
         if (space->prot[page] == 0)
             return false;
     memset(space->prot + first, (int)prot, end - first);
+    if (prot == 0) /* no access at all is as good as unmapped, but the bytes stay */
+        space->mapped_bytes -= (end - first) << MEM_PAGE_SHIFT;
     return true;
 }
 
