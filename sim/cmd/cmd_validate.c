@@ -1,7 +1,8 @@
 /* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
 #include "sim/cli/json_out.h"
 #include "sim/cmd/cmd.h"
-#include "sim/run/validate_run.h"
+#include "sim/run/validate_kernel.h"
+#include "sim/validate/soc_runner.h"
 #include "sim/validate/validate.h"
 
 #include <stdlib.h>
@@ -39,13 +40,15 @@ static bool score(struct cmd_context *context, struct validation *v, struct orch
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
     const char *group_by = cli_value(&context->args, "group-by");
     struct chip_db *db = cmd_chip_db(context, error);
-    struct validate_host *host = db ? validate_host_create(db, &overrides) : NULL;
-    bool ok = host != NULL;
-    if (db && !host)
+    struct validate_kernel library = {db, &overrides};
+    const struct validate_runner kernels = validate_kernel_runner(&library);
+    struct soc_runner *runner = db ? soc_runner_create(db, &overrides, &kernels) : NULL;
+    bool ok = runner != NULL;
+    if (db && !runner)
         orch_fail(error, ORCH_INTERNAL, "out of memory");
     if (ok) {
-        const struct validate_runner runner = validate_host_runner(host);
-        ok = validation_run(v, &runner, error);
+        const struct validate_runner hook = soc_runner_hook(runner);
+        ok = validation_run(v, &hook, error);
     }
     if (ok && context->common.json) {
         json_object *document = validation_json(v, group_by, error);
@@ -55,7 +58,7 @@ static bool score(struct cmd_context *context, struct validation *v, struct orch
     } else if (ok) {
         ok = validation_write_text(v, group_by, context->out, error);
     }
-    validate_host_free(host);
+    soc_runner_free(runner);
     return ok;
 }
 
