@@ -25,14 +25,14 @@ struct chip_case {
     enum amx_gen gen;
     unsigned p_clusters;
     double clock[4]; /* by active cores of the cluster */
-    double cross, shared;
+    double cross, array_clock, vector_shared;
 };
 
 /* Clocks: states of the device trees (Asahi Linux) next to 4 / (time of one dependent instruction). */
 static const struct chip_case chips[] = {
-    {"m1_max_8p2e_32g", AMX_GEN_M1, 2, {2.904, 2.676, 2.676, 2.676}, 1, 0.42},
-    {"m2_4p4e_10g", AMX_GEN_M2, 1, {3.204, 2.568, 2.568, 2.424}, 0, 0.305},
-    {"m2_pro_8p4e_19g", AMX_GEN_M2, 2, {3.264, 2.868, 2.868, 2.868}, 0, 0.305},
+    {"m1_max_8p2e_32g", AMX_GEN_M1, 2, {2.904, 2.208, 2.208, 2.676}, 1, 3.08, 0.48},
+    {"m2_4p4e_10g", AMX_GEN_M2, 1, {3.204, 2.568, 2.568, 2.424}, 0, 3.2, 0.38},
+    {"m2_pro_8p4e_19g", AMX_GEN_M2, 2, {3.264, 2.616, 2.616, 2.472}, 0, 3.26, 0.38},
 };
 
 struct bench {
@@ -111,7 +111,8 @@ static bool run(void *context, const struct validate_program *p, struct validate
         const unsigned active = (p->threads + chip->p_clusters - 1 - c) / chip->p_clusters;
         params.clock_ghz = chip->clock[active ? active - 1 : 0] * bench->params->clock_ghz / p_block.clock_ghz;
         params.vector_cross_cycles = fmin(chip->cross, bench->params->vector_cross_cycles);
-        params.vector_shared_cycles = chip->shared;
+        params.array_clock_ghz = chip->array_clock;
+        params.vector_shared_cycles = chip->vector_shared;
         block[c] = amx_block_create(&params, 4);
         for (unsigned t = c; t < p->threads; t += chip->p_clusters)
             lanes[t].cpu_step = 1 / (8 * params.clock_ghz);

@@ -108,6 +108,7 @@ void amx_block_set_clock(struct amx_block *block, double clock_ghz)
     block->base_ns = amx_ns_of(block, latest);
     block->base_tick = latest;
     set_rate(block, clock_ghz);
+    amx_memo_forget(block);
 }
 
 double amx_block_idle_at(const struct amx_block *block, unsigned core)

@@ -24,7 +24,11 @@ struct amx_params {
     double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
     double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
     double vector_cross_cycles;   /* more latency when a Z row was last written by the other vector lane */
-    double vector_shared_cycles;  /* share of the whole array's time that one vector row takes from other cores */
+    /* What the cores of a block get out of the array together. With several busy cores the chains of one core slow down
+     * (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full clock (corsix/amx, 3 to
+     * 6 threads on M1 Max). */
+    double array_clock_ghz;       /* clock of the shared array; 0 = clock_ghz */
+    double vector_shared_cycles;  /* array time of one vector row, array clock */
     double extract_cycles, genlut_cycles;
     double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
     double load_bytes_per_cycle;  /* data path from the caches */

@@ -55,14 +55,17 @@ static int64_t ticks(double cycles)
 static void work_out_cost(const struct amx_params *p, struct amx_memo *memo, unsigned op)
 {
     const struct amx_effect *effect = &memo->effect;
+    const double array_cycle = p->array_clock_ghz > 0 ? p->clock_ghz / p->array_clock_ghz : 1; /* in block cycles */
     if (effect->unit_class == AMX_CLASS_MATRIX) {
-        memo->busy = memo->share = ticks(matrix_cycles(p, op, effect));
+        const double cycles = matrix_cycles(p, op, effect);
+        memo->busy = ticks(cycles);
+        memo->share = ticks(cycles * array_cycle);
         return;
     }
     const double cycles = vector_cycles(p, effect);
     memo->busy = ticks(cycles * AMX_LANES);
     if (effect->unit_class == AMX_CLASS_VECTOR && p->vector_row_cycles > 0)
-        memo->share = ticks(cycles * p->vector_shared_cycles / p->vector_row_cycles);
+        memo->share = ticks(cycles * p->vector_shared_cycles / p->vector_row_cycles * array_cycle);
 }
 
 static void settle(struct amx_block *block, struct amx_memo *memo)
@@ -113,6 +116,13 @@ void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct
         core->computes = true;
         block->computing++;
     }
+}
+
+void amx_memo_forget(struct amx_block *block)
+{
+    amx_memo_settle(block);
+    for (unsigned c = 0; c < block->cores; c++)
+        memset(block->core[c].memo, 0, sizeof block->core[c].memo);
 }
 
 void amx_memo_settle(struct amx_block *block)

@@ -121,6 +121,8 @@ void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct
                    uint64_t fields, uint32_t tag, const struct amx_effect *effect);
 /* Moves all tallies to block->activity. */
 void amx_memo_settle(struct amx_block *block);
+/* Settles and empties all memos: what they hold depends on the clock. */
+void amx_memo_forget(struct amx_block *block);
 
 /* Earliest tick at or after `start` at which the shared array has room for `work` ticks of it; takes them. */
 int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
