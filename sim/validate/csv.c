@@ -8,11 +8,11 @@
 #include <string.h>
 
 struct csv_table {
-    char *text;      /* all cells, each ended by NUL */
+    char *text; /* all cells, each ended by NUL */
     size_t text_size;
-    size_t *cell;    /* offsets into text, row by row, names first */
+    size_t *cell; /* offsets into text, row by row, names first */
     size_t cells, cell_room;
-    unsigned *line;  /* of each record */
+    unsigned *line; /* of each record */
     size_t records, record_room;
     size_t columns;
 };
@@ -26,7 +26,8 @@ struct reader {
 
 static bool fail_at(struct reader *r, const char *at, const char *what)
 {
-    return orch_fail(r->error, ORCH_USAGE, "%s:%u:%zu: %s", r->name, r->line, (size_t)(at - r->line_start) + 1, what);
+    return orch_fail(r->error, ORCH_USAGE, "%s:%u:%zu: %s", r->name, r->line,
+                     (size_t)(at - r->line_start) + 1, what);
 }
 
 static bool out_of_memory(struct reader *r)
@@ -148,8 +149,8 @@ static bool read_record(struct reader *r)
     if (t->records == 1)
         t->columns = cells;
     else if (cells != t->columns)
-        return orch_fail(r->error, ORCH_USAGE, "%s:%u:1: %zu cells, the first line has %zu", r->name, line, cells,
-                         t->columns);
+        return orch_fail(r->error, ORCH_USAGE, "%s:%u:1: %zu cells, the first line has %zu", r->name, line,
+                         cells, t->columns);
     skip_line_end(r);
     return true;
 }
@@ -160,7 +161,8 @@ static bool check_names(struct reader *r)
     for (size_t i = 0; i < t->columns; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(csv_name(t, i), csv_name(t, j)) == 0)
-                return orch_fail(r->error, ORCH_USAGE, "%s:1:1: two columns are called '%.80s'", r->name, csv_name(t, i));
+                return orch_fail(r->error, ORCH_USAGE, "%s:1:1: two columns are called '%.80s'", r->name,
+                                 csv_name(t, i));
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* Comma-separated tables as RFC 4180 writes them: quoted cells, doubled quotes, CRLF or LF, an optional byte-order
- * mark. The first record names the columns; every record has as many cells as it.
+/* Comma-separated tables as RFC 4180 writes them: quoted cells, doubled quotes, CRLF or LF, an optional
+ * byte-order mark. The first record names the columns; every record has as many cells as it.
  */
 #ifndef ORCHARD_SIM_VALIDATE_CSV_H
 #define ORCHARD_SIM_VALIDATE_CSV_H

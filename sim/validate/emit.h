@@ -1,4 +1,5 @@
-/* A few AArch64 instructions, enough to write the loops of published microbenchmarks. Encodings: Arm ARM (DDI 0487). */
+/* A few AArch64 instructions, enough to write the loops of published microbenchmarks. Encodings: Arm ARM (DDI
+ * 0487). */
 #ifndef ORCHARD_SIM_VALIDATE_EMIT_H
 #define ORCHARD_SIM_VALIDATE_EMIT_H
 
@@ -18,7 +19,8 @@ void emit_repeat(struct emit *e, uint32_t word, unsigned times);
 void emit_constant(struct emit *e, unsigned x, uint64_t value); /* movz, movk */
 void emit_amx(struct emit *e, unsigned op, unsigned x);
 void emit_amx_enable(struct emit *e, bool enable);
-void emit_add(struct emit *e, unsigned xd, unsigned xn, unsigned imm); /* 0..4095, or a multiple of 4096 up to 2^24 */
+void emit_add(struct emit *e, unsigned xd, unsigned xn,
+              unsigned imm); /* 0..4095, or a multiple of 4096 up to 2^24 */
 /* Counts x down and goes back to word `top` until it is 0. */
 size_t emit_loop(struct emit *e, unsigned x, uint64_t times); /* sets x; returns top */
 void emit_loop_end(struct emit *e, unsigned x, size_t top);

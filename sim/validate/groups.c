@@ -71,7 +71,8 @@ static char *key_of(const struct validate_row *row, const struct validation_grou
 }
 
 /* Rows of a report line: NULL key = all; taken: only rows that parameters were taken from. */
-static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, bool taken)
+static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group,
+                       bool taken)
 {
     struct score_pair *pairs = malloc((v->rows + 1) * sizeof *pairs);
     size_t count = 0;

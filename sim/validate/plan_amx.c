@@ -1,12 +1,13 @@
-/* Rows about AMX instructions without loads and stores: the tables of corsix/amx (perf.c and perf_kernels.py there say
- * what ran), zhen8838 and eugenehp/amx-rs. Operand bits: corsix/amx fma.md, mac16.md, matfp.md, vecfp.md.
+/* Rows about AMX instructions without loads and stores: the tables of corsix/amx (perf.c and perf_kernels.py
+ * there say what ran), zhen8838 and eugenehp/amx-rs. Operand bits: corsix/amx fma.md, mac16.md, matfp.md,
+ * vecfp.md.
  */
 #include "isa/amx/amx_isa.h"
 #include "sim/validate/program.h"
 
 #include <string.h>
 
-#define VECTOR (UINT64_C(1) << 63)
+#define VECTOR           (UINT64_C(1) << 63)
 #define MATFP_MODE(mode) ((uint64_t)(mode) << 42)
 
 /* rows: mask of the Z row field that tells accumulators apart. */
@@ -26,18 +27,18 @@ static const struct amx_form forms[] = {
     {"fma16 in vector mode Z=f16[32]", AMX_FMA16, VECTOR, 0x3f, 64},
     {"fma32 in vector mode Z=f32[16]", AMX_FMA32, VECTOR, 0x3f, 32},
     {"fma64 in vector mode Z=f64[8]", AMX_FMA64, VECTOR, 0x3f, 16},
-    {"mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i16[32][32]", AMX_MAC16, UINT64_C(3) << 60,
-     0x01, 2048},
-    {"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i16[32][32]", AMX_MAC16, 0, 0x01,
-     2048},
-    {"mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i32[32][32]", AMX_MAC16, UINT64_C(7) << 60,
-     0x00, 2048},
-    {"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i32[32][32]", AMX_MAC16,
-     UINT64_C(4) << 60, 0x00, 2048},
+    {"mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i16[32][32]", AMX_MAC16,
+     UINT64_C(3) << 60, 0x01, 2048},
+    {"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i16[32][32]",
+     AMX_MAC16, 0, 0x01, 2048},
+    {"mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i32[32][32]", AMX_MAC16,
+     UINT64_C(7) << 60, 0x00, 2048},
+    {"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i32[32][32]",
+     AMX_MAC16, UINT64_C(4) << 60, 0x00, 2048},
     {"mac16 in vector mode, with both of XY=i8, and each Z accumulator being i16[32]", AMX_MAC16,
      VECTOR | UINT64_C(3) << 60, 0x3f, 64},
-    {"mac16 in vector mode, with X or Y or both being i16, and each Z accumulator being i16[32]", AMX_MAC16, VECTOR, 0x3f,
-     64},
+    {"mac16 in vector mode, with X or Y or both being i16, and each Z accumulator being i16[32]", AMX_MAC16,
+     VECTOR, 0x3f, 64},
     {"matfp XY=bf16[32] Z=bf16[32][32]", AMX_MATFP, MATFP_MODE(0), 0x01, 2048},
     {"matfp XY=bf16[32] Z=f32[32][32]", AMX_MATFP, MATFP_MODE(1), 0x00, 2048},
     {"matfp XY=f16[32] Z=f16[32][32]", AMX_MATFP, MATFP_MODE(2), 0x01, 2048},
@@ -112,9 +113,10 @@ static bool read_cores(struct validate_row *row, struct validate_program *progra
     return true;
 }
 
-/* How the row's unit counts, and what one instruction counts. amx-rs adds up the rates of its threads; the other sources
- * divide all work by the time of the slowest. */
-static bool read_unit(struct validate_row *row, struct validate_program *program, double operations, double *each)
+/* How the row's unit counts, and what one instruction counts. amx-rs adds up the rates of its threads; the
+ * other sources divide all work by the time of the slowest. */
+static bool read_unit(struct validate_row *row, struct validate_program *program, double operations,
+                      double *each)
 {
     const bool own_rates = strstr(row->source, "amx-rs") != NULL && program->threads > 1;
     program->measure = own_rates ? VALIDATE_RATE_SUM : VALIDATE_RATE;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define PAIR (UINT64_C(1) << 62)
-#define FOUR (UINT64_C(1) << 60)
+#define PAIR       (UINT64_C(1) << 62)
+#define FOUR       (UINT64_C(1) << 60)
 #define Z_ROW(row) ((uint64_t)(row) << 56)
 
 enum { LINE_ROWS = 1024, ROW_BYTES = 256, ARRAY_BYTES = 2 * LINE_ROWS * ROW_BYTES, SWEEPS = 12 };
@@ -22,11 +22,13 @@ static uint64_t memory(uint64_t offset)
     return VALIDATE_DATA_ADDR + offset;
 }
 
-/* One sweep: 1024 loads of X (and Y) over rows of 256 bytes; "alternating" takes rows i of two halves in turn. */
+/* One sweep: 1024 loads of X (and Y) over rows of 256 bytes; "alternating" takes rows i of two halves in
+ * turn. */
 static bool plan_load_sweep(struct validate_row *row, struct validate_program *program)
 {
     unsigned threads, x = 0, y = 0;
-    const bool both = sscanf(row->condition, "%u thread, %u register(s) per ldx, %u per ldy", &threads, &x, &y) == 3;
+    const bool both =
+        sscanf(row->condition, "%u thread, %u register(s) per ldx, %u per ldy", &threads, &x, &y) == 3;
     if (!both && sscanf(row->condition, "%u thread, %u register(s) per ldx,", &threads, &x) != 2)
         return validate_refuse(row, "the condition does not say how wide the loads are");
     const bool alternating = strstr(row->condition, "alternating between two regions") != NULL;
@@ -97,7 +99,8 @@ static bool plan_store_z(struct validate_row *row, struct validate_program *prog
     const size_t top = emit_loop(&e, 0, CALLS);
     for (unsigned z = 0; z < accumulators; z++)
         for (unsigned m = 0; m < 16; m++) {
-            emit_constant(&e, 1, memory(m * stride + 64 * z * width) | Z_ROW(m * 4 + z * width) | width_bits(width));
+            emit_constant(&e, 1,
+                          memory(m * stride + 64 * z * width) | Z_ROW(m * 4 + z * width) | width_bits(width));
             emit_amx(&e, AMX_STZ, 1);
         }
     emit_loop_end(&e, 0, top);

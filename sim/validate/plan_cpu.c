@@ -1,4 +1,5 @@
-/* Rows about CPU instructions: latency (a chain), throughput (a rotation), NEON peak rates. Encodings: Arm ARM. */
+/* Rows about CPU instructions: latency (a chain), throughput (a rotation), NEON peak rates. Encodings: Arm
+ * ARM. */
 #include "sim/validate/program.h"
 
 #include <stdlib.h>
@@ -109,8 +110,8 @@ static void set_operands(struct emit *e, bool large)
     emit_constant(e, BASE, VALIDATE_DATA_ADDR);
 }
 
-static bool build(struct validate_row *row, struct validate_program *program, const struct instruction *insn, bool chain,
-                  double each)
+static bool build(struct validate_row *row, struct validate_program *program, const struct instruction *insn,
+                  bool chain, double each)
 {
     const bool pointer = chain && insn->form == FORM_LOAD;
     struct emit e = {0};
@@ -154,7 +155,8 @@ static bool plan_instruction(struct validate_row *row, struct validate_program *
     program->measure = VALIDATE_CYCLES_PER_WORK;
     program->threads = 1;
     if (latency && insn->form == FORM_LOAD && strstr(row->what, "LDR 64-bit"))
-        return validate_refuse(row, "load to arithmetic: the pointer chain (its own row) takes one cycle less");
+        return validate_refuse(row,
+                               "load to arithmetic: the pointer chain (its own row) takes one cycle less");
     return build(row, program, insn, latency, 1);
 }
 
@@ -165,8 +167,9 @@ struct peak {
 };
 
 static const struct peak peaks[] = {
-    {"NEON f32 FMA ", 0x4e20cc00, 8},        {"NEON f16 FMA ", 0x4e400c00, 16}, {"NEON f64 FMA ", 0x4e60cc00, 4},
-    {"NEON FMLAL f16xf16+f32 ", 0x4e20ec00, 8}, {"NEON SDOT int8 ", 0x4e809400, 32},
+    {"NEON f32 FMA ", 0x4e20cc00, 8},    {"NEON f16 FMA ", 0x4e400c00, 16},
+    {"NEON f64 FMA ", 0x4e60cc00, 4},    {"NEON FMLAL f16xf16+f32 ", 0x4e20ec00, 8},
+    {"NEON SDOT int8 ", 0x4e809400, 32},
 };
 
 static bool plan_peak(struct validate_row *row, struct validate_program *program)
@@ -214,9 +217,11 @@ bool validate_plan_cpu(struct validate_row *row, struct validate_program *progra
         return !row->why[0];
     if (strcmp(row->what, "decode/rename width") == 0 || strcmp(row->what, "retire width") == 0)
         return plan_width(row, program);
-    if (strcmp(row->what, "load-to-load pointer latency") == 0 || strcmp(row->what, "L1D load-load latency") == 0)
+    if (strcmp(row->what, "load-to-load pointer latency") == 0 ||
+        strcmp(row->what, "L1D load-load latency") == 0)
         return plan_pointer_chain(row, program);
     if (strcmp(row->what, "load-to-ALU latency") == 0)
-        return validate_refuse(row, "load to arithmetic: the pointer chain (its own row) takes one cycle less");
+        return validate_refuse(row,
+                               "load to arithmetic: the pointer chain (its own row) takes one cycle less");
     return plan_instruction(row, program);
 }

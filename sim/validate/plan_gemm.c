@@ -1,12 +1,13 @@
-/* Matrix products through somebody's library, run as orchard's own AMX kernel of the same size. Libraries differ in
- * blocking and threads, so these rows say more about the kernel than about the unit; the note says so.
+/* Matrix products through somebody's library, run as orchard's own AMX kernel of the same size. Libraries
+ * differ in blocking and threads, so these rows say more about the kernel than about the unit; the note says
+ * so.
  */
 #include "sim/validate/program.h"
 
 #include <string.h>
 
 #define OUR_KERNEL "our kernel instead of the measured library's"
-#define LARGE 1024 /* "large matrices": what the simulator runs in a second */
+#define LARGE      1024 /* "large matrices": what the simulator runs in a second */
 
 struct gemm_name {
     const char *part;
@@ -14,8 +15,12 @@ struct gemm_name {
 };
 
 static const struct gemm_name names[] = {
-    {"sgemm", "f32"}, {"SGEMM", "f32"}, {"DGEMM", "f64"}, {"int16 matmul hand-written", "i16"},
-    {"generated f32 matmul", "f32"}, {"PyTorch CPU GEMM f32", "f32"},
+    {"sgemm", "f32"},
+    {"SGEMM", "f32"},
+    {"DGEMM", "f64"},
+    {"int16 matmul hand-written", "i16"},
+    {"generated f32 matmul", "f32"},
+    {"PyTorch CPU GEMM f32", "f32"},
 };
 
 static const char *precision_of(const char *what)

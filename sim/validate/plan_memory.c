@@ -1,13 +1,14 @@
-/* Rows about caches and memory: pointer chases, read, write, copy and triad streams of clpeak and whisper.cpp. The
- * sources do not always state sizes; those used here lie well inside the level that the row names.
+/* Rows about caches and memory: pointer chases, read, write, copy and triad streams of clpeak and
+ * whisper.cpp. The sources do not always state sizes; those used here lie well inside the level that the row
+ * names.
  */
 #include "sim/validate/program.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define KIB UINT64_C(1024)
-#define MIB (1024 * KIB)
+#define KIB  UINT64_C(1024)
+#define MIB  (1024 * KIB)
 #define LINE 128
 
 enum { COUNTER = 28, SPILL = 26, TEMPORARY = 27, IN_REGISTERS = 24, MAX_CHAINS = 32 };
@@ -23,15 +24,17 @@ static uint64_t scatter(uint64_t i, unsigned bits)
     return i;
 }
 
-/* Links nodes 0..count of all lines of 2^bits lines, in scattered order; the last one leads back to the first. */
-static bool link_nodes(struct validate_row *row, struct validate_program *program, unsigned bits, uint64_t count)
+/* Links nodes 0..count of all lines of 2^bits lines, in scattered order; the last one leads back to the
+ * first. */
+static bool link_nodes(struct validate_row *row, struct validate_program *program, unsigned bits,
+                       uint64_t count)
 {
     program->patch = malloc(count * sizeof *program->patch);
     if (!program->patch)
         return validate_refuse(row, "out of memory");
     for (uint64_t i = 0; i < count; i++)
-        program->patch[i] = (struct validate_patch){scatter(i, bits) * LINE,
-                                                    VALIDATE_DATA_ADDR + scatter((i + 1) % count, bits) * LINE};
+        program->patch[i] = (struct validate_patch){
+            scatter(i, bits) * LINE, VALIDATE_DATA_ADDR + scatter((i + 1) % count, bits) * LINE};
     program->patches = count;
     return true;
 }
@@ -108,8 +111,8 @@ static void emit_stream_turn(struct emit *e, enum stream kind)
     }
 }
 
-static bool plan_stream(struct validate_row *row, struct validate_program *program, enum stream kind, uint64_t bytes,
-                        unsigned sweeps)
+static bool plan_stream(struct validate_row *row, struct validate_program *program, enum stream kind,
+                        uint64_t bytes, unsigned sweeps)
 {
     const uint64_t turns = bytes / LINE;
     struct emit e = {0};
@@ -123,7 +126,8 @@ static bool plan_stream(struct validate_row *row, struct validate_program *progr
     emit_loop_end(&e, COUNTER, top);
     emit_loop_end(&e, 9, sweep);
     emit_exit(&e);
-    static const double counted[] = {[STREAM_READ] = 1, [STREAM_WRITE] = 1, [STREAM_COPY] = 2, [STREAM_TRIAD] = 3};
+    static const double counted[] = {
+        [STREAM_READ] = 1, [STREAM_WRITE] = 1, [STREAM_COPY] = 2, [STREAM_TRIAD] = 3};
     program->data_bytes = 3 * bytes;
     program->measure = VALIDATE_RATE_SUM;
     program->work = (double)bytes * sweeps * counted[kind];
@@ -139,9 +143,9 @@ struct stream_row {
 };
 
 static const struct stream_row streams[] = {
-    {"L1 read ", STREAM_READ, 32 * KIB, 64, true},       {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
-    {"L2 read ", STREAM_READ, 2 * MIB, 2, true},         {"DRAM read ", STREAM_READ, 16 * MIB, 1, false},
-    {"DRAM copy ", STREAM_COPY, 16 * MIB, 1, false},     {"DRAM triad ", STREAM_TRIAD, 16 * MIB, 1, false},
+    {"L1 read ", STREAM_READ, 32 * KIB, 64, true},   {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
+    {"L2 read ", STREAM_READ, 2 * MIB, 2, true},     {"DRAM read ", STREAM_READ, 16 * MIB, 1, false},
+    {"DRAM copy ", STREAM_COPY, 16 * MIB, 1, false}, {"DRAM triad ", STREAM_TRIAD, 16 * MIB, 1, false},
 };
 
 static bool plan_stream_row(struct validate_row *row, struct validate_program *program)

@@ -9,7 +9,8 @@
 bool validate_take_code(struct validate_row *row, struct validate_program *program, struct emit *e);
 
 /* An endless rotation over n operands of one AMX instruction, without loads or stores: as perf_kernels.py of
- * corsix/amx has it, at least eight words per turn and n operands in registers. work = instructions x per_instruction. */
+ * corsix/amx has it, at least eight words per turn and n operands in registers. work = instructions x
+ * per_instruction. */
 bool validate_build_amx_loop(struct validate_row *row, struct validate_program *program, unsigned op,
                              const uint64_t *operands, unsigned n, double per_instruction);
 

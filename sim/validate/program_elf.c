@@ -21,10 +21,11 @@ static uint8_t *data_bytes(const struct validate_program *program, size_t *bytes
     return data;
 }
 
-static uint8_t *write_file(const struct validate_program *program, const uint8_t *data, size_t used, size_t *bytes,
-                           struct orch_error *error)
+static uint8_t *write_file(const struct validate_program *program, const uint8_t *data, size_t used,
+                           size_t *bytes, struct orch_error *error)
 {
-    const uint64_t bss = (VALIDATE_DATA_ADDR + used + ELF_WRITE_ALIGN - 1) / ELF_WRITE_ALIGN * ELF_WRITE_ALIGN;
+    const uint64_t bss =
+        (VALIDATE_DATA_ADDR + used + ELF_WRITE_ALIGN - 1) / ELF_WRITE_ALIGN * ELF_WRITE_ALIGN;
     const uint64_t end = VALIDATE_DATA_ADDR + program->data_bytes;
     const struct elf_label start = {"_start", VALIDATE_CODE_ADDR, program->words * 4, true};
     const struct elf_program elf = {

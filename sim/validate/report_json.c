@@ -36,7 +36,8 @@ static void add_score(struct json_object *o, const struct validation_group *grou
     add_count(o, "scored", s->count);
 }
 
-static struct json_object *group_object(const struct validation_groups *groups, const struct validation_group *group)
+static struct json_object *group_object(const struct validation_groups *groups,
+                                        const struct validation_group *group)
 {
     struct json_object *o = json_object_new_object(), *by = json_object_new_object();
     const char *at = group->key;
@@ -74,20 +75,23 @@ static struct json_object *refusal(const struct validate_row *row)
     return o;
 }
 
-struct json_object *validation_json(const struct validation *v, const char *group_by, struct orch_error *error)
+struct json_object *validation_json(const struct validation *v, const char *group_by,
+                                    struct orch_error *error)
 {
     struct validation_groups groups;
     if (!validation_group_rows(v, group_by, &groups, error))
         return NULL;
-    struct json_object *o = json_object_new_object(), *list = json_object_new_array(), *taken = json_object_new_object(),
-                       *rows = json_object_new_array(), *unmodelled = json_object_new_array();
+    struct json_object *o = json_object_new_object(), *list = json_object_new_array(),
+                       *taken = json_object_new_object(), *rows = json_object_new_array(),
+                       *unmodelled = json_object_new_array();
     add_score(o, &groups.all);
     for (size_t i = 0; i < groups.count; i++)
         json_object_array_add(list, group_object(&groups, &groups.group[i]));
     add_score(taken, &groups.taken);
     for (size_t i = 0; i < v->rows; i++) {
         const bool modelled = v->row[i].state == VALIDATE_PREDICTED;
-        json_object_array_add(modelled ? rows : unmodelled, modelled ? detail(&v->row[i]) : refusal(&v->row[i]));
+        json_object_array_add(modelled ? rows : unmodelled,
+                              modelled ? detail(&v->row[i]) : refusal(&v->row[i]));
     }
     json_object_object_add(o, "groups", list);
     json_object_object_add(o, "fitted", taken);

@@ -15,7 +15,8 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
 {
     const struct score *s = &group->score;
     fprintf(out, "%-60.60s %5zu %8zu %6zu", name, group->rows, group->modelled, group->fitted);
-    const double shares[] = {s->mape, s->median_ape, s->p90_ape, s->bias, s->symmetric, s->within10, s->within25};
+    const double shares[] = {s->mape,      s->median_ape, s->p90_ape, s->bias,
+                             s->symmetric, s->within10,   s->within25};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         print_share(out, shares[i]);
     if (isnan(s->spearman))
@@ -60,13 +61,14 @@ static void print_unmodelled(const struct validation *v, FILE *out)
     }
 }
 
-bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error)
+bool validation_write_text(const struct validation *v, const char *group_by, FILE *out,
+                           struct orch_error *error)
 {
     struct validation_groups groups;
     if (!validation_group_rows(v, group_by, &groups, error))
         return false;
-    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s\n", "group", "rows", "modelled", "fitted", "MAPE",
-            "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval");
+    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s\n", "group", "rows", "modelled",
+            "fitted", "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval");
     for (size_t i = 0; i < groups.count; i++)
         print_group(out, &groups.group[i]);
     print_line(out, "all (errors without fitted rows)", &groups.all);

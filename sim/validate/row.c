@@ -20,7 +20,8 @@ static bool read_number(const char *text, double *value)
     return end != text && *end == '\0';
 }
 
-void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem, size_t number)
+void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem,
+                       size_t number)
 {
     static const char *const id[] = {"id", NULL}, *const chip[] = {"chip", "chip_or_core", "scope", NULL},
                              *const chip_id[] = {"chip_id", NULL},
@@ -54,8 +55,9 @@ static bool is_prediction_target(struct validate_row *row)
         return validate_refuse(row, "not measured (kind: %.40s)", *row->kind ? row->kind : "none given");
     if (!row->has_value || row->measured <= 0)
         return validate_refuse(row, "no value to compare with");
-    static const char *const other[] = {"W", "mW", "%", "MHz", "GHz", "count", "ratio", "MB", "KB", "groups", "us", "mV",
-                                        "J", "TOPS/W", "C", "W/core", "pJ/byte"};
+    static const char *const other[] = {"W",     "mW",     "%",  "MHz",    "GHz",    "count",
+                                        "ratio", "MB",     "KB", "groups", "us",     "mV",
+                                        "J",     "TOPS/W", "C",  "W/core", "pJ/byte"};
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
         if (strcmp(row->unit, other[i]) == 0)
             return validate_refuse(row, "unit '%s': not the speed of a program", row->unit);
@@ -64,15 +66,17 @@ static bool is_prediction_target(struct validate_row *row)
     return true;
 }
 
-/* The chip: its id, else the name as an alias ("M1 Pro" -> "m1-pro"); parts of a name in brackets are dropped. */
+/* The chip: its id, else the name as an alias ("M1 Pro" -> "m1-pro"); parts of a name in brackets are
+ * dropped. */
 static bool read_chip(struct validate_row *row, struct validate_program *program)
 {
     if (*row->chip_id) {
         snprintf(program->chip, sizeof program->chip, "%s", row->chip_id);
         return true;
     }
-    static const char *const tiers[] = {"M1", "M1 Pro", "M1 Max", "M1 Ultra", "M2", "M2 Pro", "M2 Max", "M2 Ultra",
-                                        "M3", "M3 Pro", "M3 Max", "M3 Ultra", "M4", "M4 Pro", "M4 Max"};
+    static const char *const tiers[] = {"M1",     "M1 Pro",   "M1 Max",   "M1 Ultra", "M2",
+                                        "M2 Pro", "M2 Max",   "M2 Ultra", "M3",       "M3 Pro",
+                                        "M3 Max", "M3 Ultra", "M4",       "M4 Pro",   "M4 Max"};
     for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
         if (strcmp(row->chip, tiers[i]) == 0) {
             snprintf(program->chip, sizeof program->chip, "%s", tiers[i]);
@@ -86,7 +90,8 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
     static bool (*const all[])(struct validate_row *, struct validate_program *) = {
-        validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory, validate_plan_gemm};
+        validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
+        validate_plan_gemm};
     row->why[0] = '\0';
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *program = (struct validate_program){0};

@@ -20,20 +20,21 @@ struct validate_row {
     bool has_value;
 
     enum validate_state state;
-    char why[160];                /* not modelled: the reason */
-    const char *parameter;        /* not NULL: this parameter was taken from this row or its source */
+    char why[160];         /* not modelled: the reason */
+    const char *parameter; /* not NULL: this parameter was taken from this row or its source */
     const char *note;
-    double predicted, low, high;  /* low = high = 0: no interval */
+    double predicted, low, high; /* low = high = 0: no interval */
 };
 
 /* Table columns -> row; id from column "id", else "<file stem>:<line>". */
-void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem, size_t number);
+void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem,
+                       size_t number);
 
 /* Fills *program, or row->why. The caller frees the program. */
 bool validate_plan(struct validate_row *row, struct validate_program *program);
 
-/* Recognisers, each for one kind of table. They return false with row->why filled when the row is theirs but cannot be
- * modelled, and false with row->why empty when it is not theirs. */
+/* Recognisers, each for one kind of table. They return false with row->why filled when the row is theirs but
+ * cannot be modelled, and false with row->why empty when it is not theirs. */
 bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *program);
 bool validate_plan_amx_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);

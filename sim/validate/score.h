@@ -10,8 +10,8 @@ struct score_pair {
     double low, high; /* interval of the prediction; both 0: none */
 };
 
-/* Fractions, not percents. Error of a row: |predicted - measured| / measured. NAN where undefined (no rows; ranks of
- * fewer than three). */
+/* Fractions, not percents. Error of a row: |predicted - measured| / measured. NAN where undefined (no rows;
+ * ranks of fewer than three). */
 struct score {
     size_t count;
     double mape, median_ape, p90_ape;

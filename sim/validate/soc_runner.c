@@ -90,17 +90,18 @@ static void read_times(const struct run *run, struct validate_timing *result)
     }
 }
 
-/* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before the
- * programs are closed. */
-static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result, struct orch_error *error)
+/* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before
+ * the programs are closed. */
+static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result,
+                 struct orch_error *error)
 {
     struct program_set set;
     const struct program_options options = {.path = "row"};
     struct validate_program program = *run->program;
     struct soc_core *cores[VALIDATE_MAX_THREADS];
     memcpy(cores, run->cores, sizeof cores);
-    bool ok = program_set_open(&set, run->count, run->file, run->bytes, &options, soc_amx_gen(run->soc), cores, patch,
-                               &program, error);
+    bool ok = program_set_open(&set, run->count, run->file, run->bytes, &options, soc_amx_gen(run->soc),
+                               cores, patch, &program, error);
     ok = ok && program_set_run(&set, error);
     if (ok && result)
         read_times(run, result);
@@ -117,8 +118,9 @@ static bool run_program(void *context, const struct validate_program *program, s
     struct soc_runner *runner = context;
     struct run run = {.program = program};
     if (program->workload[0])
-        return runner->kernel.run ? runner->kernel.run(runner->kernel.context, program, result, error)
-                                  : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
+        return runner->kernel.run
+                   ? runner->kernel.run(runner->kernel.context, program, result, error)
+                   : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
     if (!open_chip(runner, program->chip, error))
         return false;
     run.soc = runner->soc;

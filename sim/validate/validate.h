@@ -1,4 +1,5 @@
-/* Validation: predicts published measurements by running the program that each row describes, and scores the errors.
+/* Validation: predicts published measurements by running the program that each row describes, and scores the
+ * errors.
  *
  *     struct validation *v = validation_create();
  *     validation_add_file(v, "amx-timing.csv", &error);
@@ -22,9 +23,9 @@
 enum validate_core { VALIDATE_ANY_CORE, VALIDATE_P_CORE, VALIDATE_E_CORE };
 
 enum validate_measure {
-    VALIDATE_RATE,          /* 1e9 work per second: work of all threads over the time of the slowest */
-    VALIDATE_RATE_SUM,      /* 1e9 work per second: sum of what each thread reached by itself */
-    VALIDATE_NS_PER_WORK,   /* of the slowest thread */
+    VALIDATE_RATE,        /* 1e9 work per second: work of all threads over the time of the slowest */
+    VALIDATE_RATE_SUM,    /* 1e9 work per second: sum of what each thread reached by itself */
+    VALIDATE_NS_PER_WORK, /* of the slowest thread */
     VALIDATE_CYCLES_PER_WORK,
     VALIDATE_WORK_PER_CYCLE
 };
@@ -33,47 +34,49 @@ struct validate_patch {
     uint64_t offset, value; /* a 64-bit word of the data; everything else is 0 */
 };
 
-#define VALIDATE_CODE_ADDR UINT64_C(0x10000)
-#define VALIDATE_DATA_ADDR UINT64_C(0x1000000)
+#define VALIDATE_CODE_ADDR   UINT64_C(0x10000)
+#define VALIDATE_DATA_ADDR   UINT64_C(0x1000000)
 #define VALIDATE_MAX_THREADS 64
 
 /* What a row describes. Each thread runs a copy with its own address space. */
 struct validate_program {
-    char chip[64];            /* id or alias of the chip database */
+    char chip[64]; /* id or alias of the chip database */
     enum validate_core core;
-    unsigned threads;         /* 0: all cores of that kind */
-    bool warm;                /* run once before, so that caches hold what they can */
+    unsigned threads; /* 0: all cores of that kind */
+    bool warm;        /* run once before, so that caches hold what they can */
 
-    char workload[64];        /* not empty: a kernel of orchard's library ("gemm:256x256x256"), no code below */
+    char workload[64]; /* not empty: a kernel of orchard's library ("gemm:256x256x256"), no code below */
     char precision[8];
-    const char *note;         /* NULL, or what differs from the row ("our kernel instead of Accelerate's") */
+    const char *note; /* NULL, or what differs from the row ("our kernel instead of Accelerate's") */
 
-    uint32_t *code;           /* at VALIDATE_CODE_ADDR, entered at its first word; ends with Linux exit(0) */
+    uint32_t *code; /* at VALIDATE_CODE_ADDR, entered at its first word; ends with Linux exit(0) */
     size_t words;
-    uint64_t data_bytes;      /* zero-filled, read and write, at VALIDATE_DATA_ADDR */
+    uint64_t data_bytes; /* zero-filled, read and write, at VALIDATE_DATA_ADDR */
     struct validate_patch *patch;
     size_t patches;
 
-    double work;              /* of one thread, in the unit that `measure` counts; of all threads with a workload */
+    double work; /* of one thread, in the unit that `measure` counts; of all threads with a workload */
     enum validate_measure measure;
 };
 void validate_program_free(struct validate_program *program);
-/* The program as an ELF file that the caller frees. with_data: patches included, unless they reach too far; else they
- * are left to validate_program_patch, which writes them into the address space of the opened program. */
+/* The program as an ELF file that the caller frees. with_data: patches included, unless they reach too far;
+ * else they are left to validate_program_patch, which writes them into the address space of the opened
+ * program. */
 uint8_t *validate_program_elf(const struct validate_program *program, bool with_data, size_t *bytes,
                               struct orch_error *error);
 bool validate_program_patch(const struct validate_program *program, struct mem_space *space);
 
 struct validate_timing {
-    double seconds;                             /* until the slowest thread is done */
+    double seconds; /* until the slowest thread is done */
     unsigned threads;
     double thread_seconds[VALIDATE_MAX_THREADS];
     double thread_cycles[VALIDATE_MAX_THREADS]; /* of the core's clock */
-    double low_factor, high_factor;             /* interval of the time as factors (0.9, 1.2); 0 = none given */
+    double low_factor, high_factor; /* interval of the time as factors (0.9, 1.2); 0 = none given */
 };
 
 struct validate_runner {
-    /* False: *error says why; the row is then listed as not modelled. exit_code ORCH_INTERRUPTED ends the validation. */
+    /* False: *error says why; the row is then listed as not modelled. exit_code ORCH_INTERRUPTED ends the
+     * validation. */
     bool (*run)(void *context, const struct validate_program *program, struct validate_timing *result,
                 struct orch_error *error);
     void *context;
@@ -88,7 +91,8 @@ struct validation *validation_create(void);
 void validation_free(struct validation *v);
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error);
 /* Table from memory; `name` as a file name (ids, messages). */
-bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error);
+bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes,
+                         struct orch_error *error);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
 
@@ -96,9 +100,11 @@ bool validation_run(struct validation *v, const struct validate_runner *runner, 
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
 
 /* Columns may be any column of the tables, separated by commas; NULL = "chip,source". */
-bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error);
+bool validation_write_text(const struct validation *v, const char *group_by, FILE *out,
+                           struct orch_error *error);
 /* The document of `orchard validate --json`; the caller puts it. */
-struct json_object *validation_json(const struct validation *v, const char *group_by, struct orch_error *error);
+struct json_object *validation_json(const struct validation *v, const char *group_by,
+                                    struct orch_error *error);
 
 size_t validation_rows(const struct validation *v);
 

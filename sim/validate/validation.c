@@ -35,7 +35,8 @@ static void stem_of(const char *path, char *stem, size_t size)
         *dot = '\0';
 }
 
-static bool add_table(struct validation *v, const char *path, struct csv_table *table, struct orch_error *error)
+static bool add_table(struct validation *v, const char *path, struct csv_table *table,
+                      struct orch_error *error)
 {
     char stem[VALIDATE_ID_SIZE];
     stem_of(path, stem, sizeof stem);
@@ -65,13 +66,15 @@ bool validation_add_file(struct validation *v, const char *path, struct orch_err
     return table && add_table(v, path, table, error);
 }
 
-bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
+bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes,
+                         struct orch_error *error)
 {
     struct csv_table *table = csv_parse(name, text, bytes, error);
     return table && add_table(v, name, table, error);
 }
 
-static void predict(struct validate_row *row, const struct validate_program *program, const struct validate_timing *timing)
+static void predict(struct validate_row *row, const struct validate_program *program,
+                    const struct validate_timing *timing)
 {
     row->predicted = validate_value(program, timing);
     if (!isfinite(row->predicted) || row->predicted <= 0) {
@@ -82,7 +85,8 @@ static void predict(struct validate_row *row, const struct validate_program *pro
     if (timing->low_factor <= 0 || timing->high_factor <= 0)
         return;
     const double a = row->predicted * timing->low_factor, b = row->predicted * timing->high_factor;
-    const bool time = program->measure == VALIDATE_NS_PER_WORK || program->measure == VALIDATE_CYCLES_PER_WORK;
+    const bool time =
+        program->measure == VALIDATE_NS_PER_WORK || program->measure == VALIDATE_CYCLES_PER_WORK;
     row->low = time ? a : row->predicted / timing->high_factor;
     row->high = time ? b : row->predicted / timing->low_factor;
 }
@@ -141,7 +145,8 @@ uint8_t *validation_dump(const struct validation *v, const char *id, size_t *byt
     }
     uint8_t *file = NULL;
     if (program.workload[0])
-        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id, program.workload);
+        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id,
+                  program.workload);
     else
         file = validate_program_elf(&program, true, bytes, error);
     validate_program_free(&program);

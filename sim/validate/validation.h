@@ -14,13 +14,13 @@ struct validation {
 
 /* One line of a report: the rows of one group. */
 struct validation_group {
-    char *key;              /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
+    char *key; /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
     size_t rows, modelled, fitted;
-    struct score score;     /* modelled rows no parameter was taken from */
+    struct score score; /* modelled rows no parameter was taken from */
 };
 
 struct validation_groups {
-    char **column;          /* names */
+    char **column; /* names */
     size_t columns;
     struct validation_group *group;
     size_t count;

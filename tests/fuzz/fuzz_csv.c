@@ -1,4 +1,5 @@
-/* Any bytes: csv_parse either refuses with a place, or gives a table that says the same when written and read again. */
+/* Any bytes: csv_parse either refuses with a place, or gives a table that says the same when written and read
+ * again. */
 #include "sim/validate/csv.h"
 
 #include <stdint.h>
@@ -54,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     size_t written = 0;
-    /* Each byte may double, each cell adds two quotes and a separator; a cell needs at least one byte of input. */
+    /* Each byte may double, each cell adds two quotes and a separator; a cell needs at least one byte of
+     * input. */
     char *text = write_table(table, size * 5 + 16, &written);
     if (text) {
         struct csv_table *again = csv_parse("again", text, written, &error);

@@ -1,5 +1,5 @@
-/* The validation engine: tables, the programs of rows, scores and reports. Programs are checked by listing them and by
- * running them on the interpreter; scores against figures worked out by hand.
+/* The validation engine: tables, the programs of rows, scores and reports. Programs are checked by listing
+ * them and by running them on the interpreter; scores against figures worked out by hand.
  */
 #include "isa/a64/a64_isa.h"
 #include "sim/program.h"
@@ -22,7 +22,9 @@ static struct csv_table *parse(const char *text, struct orch_error *error)
 static void test_csv_cells(void)
 {
     struct orch_error error;
-    struct csv_table *t = parse("\xef\xbb\xbf" "a,b,c\r\n1,\"x,\"\"y\"\"\r\nz\",\r\n\"\",2,3", &error);
+    struct csv_table *t = parse("\xef\xbb\xbf"
+                                "a,b,c\r\n1,\"x,\"\"y\"\"\r\nz\",\r\n\"\",2,3",
+                                &error);
     CHECK(t != NULL, "%s", error.text);
     if (!t)
         return;
@@ -58,15 +60,17 @@ static void test_csv_errors(void)
 
 static void test_scores(void)
 {
-    /* Errors 0, 10, 20, 50 %: mean 20, median 15; signed 0, -10, +20, -50: mean -10. p90 by linear interpolation between
-     * the third and fourth: 20 + 0.7 x 30 = 41. Ranks: 100 90 240 150 against 100 100' 200 300. */
+    /* Errors 0, 10, 20, 50 %: mean 20, median 15; signed 0, -10, +20, -50: mean -10. p90 by linear
+     * interpolation between the third and fourth: 20 + 0.7 x 30 = 41. Ranks: 100 90 240 150 against 100 100'
+     * 200 300. */
     static const struct score_pair pairs[] = {
         {100, 100, 90, 110}, {90, 100.0000001, 0, 0}, {240, 200, 150, 190}, {150, 300, 100, 400}};
     struct score s;
     CHECK(score_pairs(pairs, 4, &s), "memory");
     CHECK(fabs(s.mape - 0.20) < 1e-6 && fabs(s.median_ape - 0.15) < 1e-6, "%f %f", s.mape, s.median_ape);
     CHECK(fabs(s.p90_ape - 0.41) < 1e-6 && fabs(s.bias + 0.10) < 1e-6, "%f %f", s.p90_ape, s.bias);
-    CHECK(s.within10 == 0.25 && s.within25 == 0.75, "%f %f", s.within10, s.within25); /* the second is 10.0000001 % */
+    CHECK(s.within10 == 0.25 && s.within25 == 0.75, "%f %f", s.within10,
+          s.within25); /* the second is 10.0000001 % */
     /* d = 1, 1, 1, 1: 1 - 6 x 4 / (4 x 15) = 0.6. */
     CHECK(fabs(s.spearman - 0.6) < 1e-9, "%f", s.spearman);
     CHECK(fabs(s.symmetric - (0 + 20.0 / 190 + 80.0 / 440 + 300.0 / 450) / 4) < 1e-6, "%f", s.symmetric);
@@ -76,18 +80,21 @@ static void test_scores(void)
 
 #define NAMES "chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n"
 
-static const char table[] = NAMES
-    "M1 Max,fma32 in matrix mode Z=f32[16][16],\"1 thread(s), 3 Z accumulators per thread\",1000,GFLOPS,measured,one,m1_max_8p2e_32g\n"
-    "M1 Max,set + clr,Single P-core,8.31,ns per instruction,measured,github eugenehp/amx-rs x,m1_max_8p2e_32g\n"
-    "M1 Max,\"vecfp XY=f64[8] Z=f64[8]\",\"2 thread(s), 9 Z accumulators per thread\",170,GFLOPS,measured,two,m1_max_8p2e_32g\n"
-    "M1 Max,AMX power,all,12,W,measured,two,m1_max_8p2e_32g\n"
-    "M1 Max,fma64 matrix (8×8),Single P-core,1,GHz,guess,two,m1_max_8p2e_32g\n"
-    "M1 Pro,sgemm Accelerate,\"N=64 square\",741,GFLOPS,measured,three,m1_pro_8p2e_16g\n"
-    "M4 Pro (virtual machine),sgemm Accelerate,N=32,277,GFLOPS,measured,three,\n";
+static const char table[] =
+    NAMES "M1 Max,fma32 in matrix mode Z=f32[16][16],\"1 thread(s), 3 Z accumulators per "
+          "thread\",1000,GFLOPS,measured,one,m1_max_8p2e_32g\n"
+          "M1 Max,set + clr,Single P-core,8.31,ns per instruction,measured,github eugenehp/amx-rs "
+          "x,m1_max_8p2e_32g\n"
+          "M1 Max,\"vecfp XY=f64[8] Z=f64[8]\",\"2 thread(s), 9 Z accumulators per "
+          "thread\",170,GFLOPS,measured,two,m1_max_8p2e_32g\n"
+          "M1 Max,AMX power,all,12,W,measured,two,m1_max_8p2e_32g\n"
+          "M1 Max,fma64 matrix (8×8),Single P-core,1,GHz,guess,two,m1_max_8p2e_32g\n"
+          "M1 Pro,sgemm Accelerate,\"N=64 square\",741,GFLOPS,measured,three,m1_pro_8p2e_16g\n"
+          "M4 Pro (virtual machine),sgemm Accelerate,N=32,277,GFLOPS,measured,three,\n";
 
 /* Every program takes 1 microsecond on each thread. */
-static bool one_microsecond(void *context, const struct validate_program *program, struct validate_timing *result,
-                            struct orch_error *error)
+static bool one_microsecond(void *context, const struct validate_program *program,
+                            struct validate_timing *result, struct orch_error *error)
 {
     (void)error;
     ++*(unsigned *)context;
@@ -131,9 +138,10 @@ static void test_json(void)
     struct orch_error error = {0};
     struct validation *v = validated(table);
     struct json_object *o = validation_json(v, "source", &error);
-    static const char *const keys[] = {"rows", "modelled", "coverage", "mape", "median_ape", "p90_ape", "bias", "within10",
-                                       "within25", "spearman", "interval_coverage", "groups", "fitted", "rows_detail",
-                                       "unmodelled"};
+    static const char *const keys[] = {
+        "rows",   "modelled",    "coverage",  "mape",     "median_ape",        "p90_ape",
+        "bias",   "within10",    "within25",  "spearman", "interval_coverage", "groups",
+        "fitted", "rows_detail", "unmodelled"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         part(o, keys[i]);
     CHECK(number(o, "rows") == 7 && number(o, "modelled") == 4, "%g rows, %g modelled", number(o, "rows"),
@@ -145,8 +153,10 @@ static void test_json(void)
     CHECK(strcmp(text_of(first, "id"), "t:2") == 0, "%s", text_of(first, "id"));
     CHECK(fabs(number(first, "ape") - (24576.0 - 1000) / 1000) < 1e-9, "%f", number(first, "ape"));
     struct json_object *second = json_object_array_get_idx(rows, 1);
-    CHECK(fabs(number(second, "predicted") - 1000.0 / 2000) < 1e-9, "set + clr: %f ns", number(second, "predicted"));
-    CHECK(strcmp(text_of(second, "fitted"), "(null)") != 0 && number(part(o, "fitted"), "rows") == 1, "fitted row");
+    CHECK(fabs(number(second, "predicted") - 1000.0 / 2000) < 1e-9, "set + clr: %f ns",
+          number(second, "predicted"));
+    CHECK(strcmp(text_of(second, "fitted"), "(null)") != 0 && number(part(o, "fitted"), "rows") == 1,
+          "fitted row");
     struct json_object *gemm = json_object_array_get_idx(rows, 3);
     CHECK(fabs(number(gemm, "predicted") - 2.0 * 64 * 64 * 64 / 1e3) < 1e-6, "all threads share the product");
     CHECK(strstr(text_of(gemm, "note"), "our kernel") != NULL, "'%s'", text_of(gemm, "note"));
@@ -172,7 +182,8 @@ static void test_unmodelled(void)
         CHECK(strcmp(text_of(row, "why"), expected[i][1]) == 0, "%s", text_of(row, "why"));
     }
     json_object_put(o);
-    CHECK(validation_json(v, "chip,nothing", &error) == NULL && strstr(error.text, "nothing"), "%s", error.text);
+    CHECK(validation_json(v, "chip,nothing", &error) == NULL && strstr(error.text, "nothing"), "%s",
+          error.text);
     validation_free(v);
 }
 
@@ -185,7 +196,8 @@ static void test_text(void)
     FILE *out = open_memstream(&text, &size);
     CHECK(validation_write_text(v, "chip", out, &error), "%s", error.text);
     fclose(out);
-    CHECK(strstr(text, "M1 Max ") && strstr(text, "MAPE") && strstr(text, "unit 'W': not the speed of a program: t:5"),
+    CHECK(strstr(text, "M1 Max ") && strstr(text, "MAPE") &&
+              strstr(text, "unit 'W': not the speed of a program: t:5"),
           "%s", text);
     free(text);
     validation_free(v);
@@ -208,8 +220,8 @@ static void test_loop_listing(void)
 {
     struct validate_program p = plan_row(table, 0);
     static const char *const expected[] = {
-        "fma32 x1", "fma32 x2", "fma32 x3", "fma32 x1", "fma32 x2", "fma32 x3", "fma32 x1", "fma32 x2", "fma32 x3",
-        "fma32 x1", "fma32 x2", "fma32 x3", "subs\tx0, x0, #0x1", "b.ne\t100"};
+        "fma32 x1", "fma32 x2", "fma32 x3", "fma32 x1", "fma32 x2", "fma32 x3",           "fma32 x1",
+        "fma32 x2", "fma32 x3", "fma32 x1", "fma32 x2", "fma32 x3", "subs\tx0, x0, #0x1", "b.ne\t100"};
     size_t first = 0;
     char text[120];
     while (first < p.words && !(amx_is_word(p.code[first]) && amx_word_op(p.code[first]) == AMX_FMA32))
@@ -223,7 +235,8 @@ static void test_loop_listing(void)
             a64_decode(word, &insn);
             a64_disasm(&insn, 0x100 + 4 * i, text, sizeof text);
         }
-        CHECK(strncmp(text, expected[i], strlen(expected[i])) == 0, "word %zu: '%s', expected '%s'", i, text, expected[i]);
+        CHECK(strncmp(text, expected[i], strlen(expected[i])) == 0, "word %zu: '%s', expected '%s'", i, text,
+              expected[i]);
     }
     /* x1..x3 hold accumulators 0, 2, 1: "far" spacing. */
     struct amx_effect effect;
@@ -234,26 +247,45 @@ static void test_loop_listing(void)
     validate_program_free(&p);
 }
 
-#define CPU_NAMES "chip_or_core,item,value,unit,kind,source,note,chip_id\n"
+#define CPU_NAMES   "chip_or_core,item,value,unit,kind,source,note,chip_id\n"
 #define P_ROW(item) "P (Firestorm),\"" item "\",1,cycles,measured,s,,m1_4p4e_8g\n"
 
-static const char cpu_table[] = CPU_NAMES
-    P_ROW("FMLA/FMUL vector any type latency") P_ROW("FADD vector reciprocal throughput")
-    P_ROW("integer ADD vector latency") P_ROW("MLA / SDOT / UDOT / SMLAL vector latency")
-    P_ROW("FMAX/FMIN, compare, EXT, DUP element, ZIP latency") P_ROW("FCVT/FCVTL/FCVTN/SCVTF/FCVTZS (in SIMD) latency")
-    P_ROW("FADDP/ADDV/FMAXV latency") P_ROW("FDIV 4S latency") P_ROW("FDIV 2D latency") P_ROW("FDIV 8H latency")
-    P_ROW("FSQRT 4S latency") P_ROW("FSQRT 2D latency") P_ROW("FRECPE/FRSQRTE latency") P_ROW("FMADD scalar latency")
-    P_ROW("SIMD to GPR (UMOV) reciprocal throughput") P_ROW("GPR to SIMD (DUP general) reciprocal throughput")
-    P_ROW("FCVTZS to GPR reciprocal throughput") P_ROW("LDR Q reciprocal throughput")
-    P_ROW("LDP Q reciprocal throughput") P_ROW("MUL 64-bit latency") P_ROW("UDIV 64-bit reciprocal throughput");
+static const char cpu_table[] =
+    CPU_NAMES P_ROW("FMLA/FMUL vector any type latency") P_ROW("FADD vector reciprocal throughput")
+        P_ROW("integer ADD vector latency") P_ROW("MLA / SDOT / UDOT / SMLAL vector latency")
+            P_ROW("FMAX/FMIN, compare, EXT, DUP element, ZIP latency")
+                P_ROW("FCVT/FCVTL/FCVTN/SCVTF/FCVTZS (in SIMD) latency") P_ROW("FADDP/ADDV/FMAXV latency")
+                    P_ROW("FDIV 4S latency") P_ROW("FDIV 2D latency") P_ROW("FDIV 8H latency")
+                        P_ROW("FSQRT 4S latency") P_ROW("FSQRT 2D latency") P_ROW("FRECPE/FRSQRTE latency")
+                            P_ROW("FMADD scalar latency") P_ROW("SIMD to GPR (UMOV) reciprocal throughput")
+                                P_ROW("GPR to SIMD (DUP general) reciprocal throughput")
+                                    P_ROW("FCVTZS to GPR reciprocal throughput")
+                                        P_ROW("LDR Q reciprocal throughput")
+                                            P_ROW("LDP Q reciprocal throughput") P_ROW("MUL 64-bit latency")
+                                                P_ROW("UDIV 64-bit reciprocal throughput");
 
 /* The instruction that fills each loop, as objdump writes it. */
-static const char *const cpu_listing[] = {
-    "fmla\tv0.4s, v20.4s, v21.4s", "fadd\tv0.4s, v20.4s, v21.4s", "add\tv0.4s, v0.4s, v21.4s",
-    "mla\tv0.4s, v20.4s, v21.4s", "fmax\tv0.4s, v0.4s, v21.4s", "scvtf\tv0.4s, v0.4s", "faddp\tv0.4s, v0.4s, v21.4s",
-    "fdiv\tv0.4s, v0.4s, v21.4s", "fdiv\tv0.2d, v0.2d, v21.2d", "fdiv\tv0.8h, v0.8h, v21.8h", "fsqrt\tv0.4s, v0.4s",
-    "fsqrt\tv0.2d, v0.2d", "frecpe\tv0.4s, v0.4s", "fmadd\td0, d20, d21, d0", "mov\tx0, v20.d[0]", "dup\tv0.2d, x20",
-    "fcvtzs\tx0, d20", "ldr\tq0, [x27]", "ldp\tq0, q16, [x27]", "mul\tx0, x0, x21", "udiv\tx0, x20, x21"};
+static const char *const cpu_listing[] = {"fmla\tv0.4s, v20.4s, v21.4s",
+                                          "fadd\tv0.4s, v20.4s, v21.4s",
+                                          "add\tv0.4s, v0.4s, v21.4s",
+                                          "mla\tv0.4s, v20.4s, v21.4s",
+                                          "fmax\tv0.4s, v0.4s, v21.4s",
+                                          "scvtf\tv0.4s, v0.4s",
+                                          "faddp\tv0.4s, v0.4s, v21.4s",
+                                          "fdiv\tv0.4s, v0.4s, v21.4s",
+                                          "fdiv\tv0.2d, v0.2d, v21.2d",
+                                          "fdiv\tv0.8h, v0.8h, v21.8h",
+                                          "fsqrt\tv0.4s, v0.4s",
+                                          "fsqrt\tv0.2d, v0.2d",
+                                          "frecpe\tv0.4s, v0.4s",
+                                          "fmadd\td0, d20, d21, d0",
+                                          "mov\tx0, v20.d[0]",
+                                          "dup\tv0.2d, x20",
+                                          "fcvtzs\tx0, d20",
+                                          "ldr\tq0, [x27]",
+                                          "ldp\tq0, q16, [x27]",
+                                          "mul\tx0, x0, x21",
+                                          "udiv\tx0, x20, x21"};
 
 static size_t first_of_longest_run(const struct validate_program *p)
 {
@@ -290,11 +322,12 @@ static void run_to_exit(const char *id, const uint8_t *file, size_t bytes)
     if (!program)
         return;
     struct amx_core *amx = amx_core_create(AMX_GEN_M2, program_space(program), AMX_PATH_FAST);
-    cpu_core_set_coprocessor(program_core(program), &(struct cpu_coprocessor){.execute = execute, .context = amx});
+    cpu_core_set_coprocessor(program_core(program),
+                             &(struct cpu_coprocessor){.execute = execute, .context = amx});
     struct unit_fault fault = {0};
     const enum cpu_stop stop = cpu_core_run(program_core(program), 50000000, NULL, &fault);
-    CHECK(stop == CPU_STOP_EXIT && cpu_core_exit_code(program_core(program)) == 0, "%s: stop %d: %s at %#llx", id, stop,
-          fault.text, (unsigned long long)fault.pc);
+    CHECK(stop == CPU_STOP_EXIT && cpu_core_exit_code(program_core(program)) == 0, "%s: stop %d: %s at %#llx",
+          id, stop, fault.text, (unsigned long long)fault.pc);
     amx_core_free(amx);
     program_close(program);
 }
@@ -323,22 +356,26 @@ static unsigned run_rows(const char *name, const char *text, size_t bytes, unsig
     return ran;
 }
 
-#define M2_PRO(what, condition, unit) "M2 Pro," what ",\"" condition "\",1," unit ",measured,s,m2_pro_8p4e_19g\n"
+#define M2_PRO(what, condition, unit)                                                                        \
+    "M2 Pro," what ",\"" condition "\",1," unit ",measured,s,m2_pro_8p4e_19g\n"
 #define M1_PRO(item, unit) "M1 Pro (8P+2E),\"" item "\",1," unit ",measured,s,,m1_pro_8p2e_16g\n"
 
-static const char memory_table[] = NAMES
-    M2_PRO("ldx only", "1 thread, 2 register(s) per ldx, consecutive addresses", "GB/s")
-    M2_PRO("ldx + ldy alternating", "1 thread, 4 register(s) per ldx, 1 per ldy, alternating between two regions", "GB/s")
-    M2_PRO("ldx pair func1", "func1: ldx pair, same 128 bytes every time", "GB/s")
-    M2_PRO("\"stz, 16 rows per f32 accumulator\"", "1 thread, 2 accumulators, 2 row(s) per stz, large target", "GB/s")
-    M2_PRO("\"sgemm 32x8192x32 on packed data (quad ldx, quad ldy, 8 fma32 per k pair)\"", "1 thread", "GFLOPS")
-    M2_PRO("ldx + stx", "Single P-core", "ns per instruction");
+static const char memory_table[] =
+    NAMES M2_PRO("ldx only", "1 thread, 2 register(s) per ldx, consecutive addresses", "GB/s")
+        M2_PRO("ldx + ldy alternating",
+               "1 thread, 4 register(s) per ldx, 1 per ldy, alternating between two regions", "GB/s")
+            M2_PRO("ldx pair func1", "func1: ldx pair, same 128 bytes every time", "GB/s")
+                M2_PRO("\"stz, 16 rows per f32 accumulator\"",
+                       "1 thread, 2 accumulators, 2 row(s) per stz, large target", "GB/s")
+                    M2_PRO("\"sgemm 32x8192x32 on packed data (quad ldx, quad ldy, 8 fma32 per k pair)\"",
+                           "1 thread", "GFLOPS") M2_PRO("ldx + stx", "Single P-core", "ns per instruction");
 
-static const char chase_table[] = CPU_NAMES
-    M1_PRO("L1 latency", "ns") M1_PRO("L2 latency", "ns") M1_PRO("L1 read one thread", "GB/s")
-    M1_PRO("L1 write all threads", "GB/s") M1_PRO("NEON FMLAL f16xf16+f32 one thread", "GFLOPS")
-    M1_PRO("atomic add uncontended", "ns") "P (Firestorm),decode/rename width,8,uops/cycle,measured,s,,m1_4p4e_8g\n"
-    "P (Firestorm),load-to-load pointer latency,3,cycles,measured,s,,m1_4p4e_8g\n";
+static const char chase_table[] =
+    CPU_NAMES M1_PRO("L1 latency", "ns") M1_PRO("L2 latency", "ns") M1_PRO("L1 read one thread", "GB/s")
+        M1_PRO("L1 write all threads", "GB/s") M1_PRO("NEON FMLAL f16xf16+f32 one thread", "GFLOPS")
+            M1_PRO("atomic add uncontended",
+                   "ns") "P (Firestorm),decode/rename width,8,uops/cycle,measured,s,,m1_4p4e_8g\n"
+                         "P (Firestorm),load-to-load pointer latency,3,cycles,measured,s,,m1_4p4e_8g\n";
 
 static void test_programs_run(void)
 {
@@ -375,9 +412,12 @@ static void test_dump(void)
     struct orch_error error = {0};
     struct validation *v = validated(table);
     size_t bytes = 0;
-    CHECK(validation_dump(v, "t:99", &bytes, &error) == NULL && error.exit_code == ORCH_USAGE, "%s", error.text);
-    CHECK(validation_dump(v, "t:5", &bytes, &error) == NULL && error.exit_code == ORCH_UNMODELLED, "%s", error.text);
-    CHECK(validation_dump(v, "t:7", &bytes, &error) == NULL && strstr(error.text, "gemm:64x64x64"), "%s", error.text);
+    CHECK(validation_dump(v, "t:99", &bytes, &error) == NULL && error.exit_code == ORCH_USAGE, "%s",
+          error.text);
+    CHECK(validation_dump(v, "t:5", &bytes, &error) == NULL && error.exit_code == ORCH_UNMODELLED, "%s",
+          error.text);
+    CHECK(validation_dump(v, "t:7", &bytes, &error) == NULL && strstr(error.text, "gemm:64x64x64"), "%s",
+          error.text);
     uint8_t *file = validation_dump(v, "t:2", &bytes, &error);
     struct elf_file elf;
     struct isa_error why = {0};
@@ -402,7 +442,8 @@ static void test_runner_refuses(void)
     validation_add_text(v, "t.csv", table, sizeof table - 1, &error);
     CHECK(validation_run(v, &(struct validate_runner){refuse, &code}, &error), "%s", error.text);
     struct json_object *o = validation_json(v, NULL, &error);
-    CHECK(number(o, "modelled") == 0 && json_object_array_length(part(o, "unmodelled")) == 7, "all rows are listed");
+    CHECK(number(o, "modelled") == 0 && json_object_array_length(part(o, "unmodelled")) == 7,
+          "all rows are listed");
     CHECK(part(o, "mape") == NULL, "nothing to score");
     json_object_put(o);
     code = ORCH_INTERRUPTED;

@@ -1,6 +1,6 @@
-/* Validation of the AMX timing model alone: the programs of rows about AMX run on a small in-order core of this file
- * (it executes what sim/validate emits) that feeds amx_block; no memory system, caches always hit. Published figures
- * are the truth: github corsix/amx, zhen8838, eugenehp/amx-rs.
+/* Validation of the AMX timing model alone: the programs of rows about AMX run on a small in-order core of
+ * this file (it executes what sim/validate emits) that feeds amx_block; no memory system, caches always hit.
+ * Published figures are the truth: github corsix/amx, zhen8838, eugenehp/amx-rs.
  */
 #include "sim/validate/validate.h"
 #include "tests/support/suite.h"
@@ -11,14 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct amx_params p_block = {
-    .clock_ghz = 2.904, .z_latency_cycles = 4, .array_f64_cycles = 1, .array_f32_cycles = 1, .array_f16_cycles = 2,
-    .array_f16_f32_cycles = 4, .array_i8_i16_cycles = 2, .array_i16_cycles = 4, .vector_row_cycles = 0.5,
-    .vector_i16_row_cycles = 1, .vector_cross_cycles = 1, .vector_shared_cycles = 0.5, .extract_cycles = 0.5,
-    .genlut_cycles = 1, .load_issue_cycles = 1.75, .load_bytes_per_cycle = 150, .load_latency_cycles = 32,
-    .load_banks = 16, .load_bank_cycles = 14, .store_issue_cycles = 1, .store_bytes_per_cycle = 4,
-    .store_buffer_rows = 64, .store_latency_cycles = 9, .set_cycles = 12, .clr_cycles = 12, .issue_per_cycle = 2,
-    .queue_entries = 64};
+static const struct amx_params p_block = {.clock_ghz = 2.904,
+                                          .z_latency_cycles = 4,
+                                          .array_f64_cycles = 1,
+                                          .array_f32_cycles = 1,
+                                          .array_f16_cycles = 2,
+                                          .array_f16_f32_cycles = 4,
+                                          .array_i8_i16_cycles = 2,
+                                          .array_i16_cycles = 4,
+                                          .vector_row_cycles = 0.5,
+                                          .vector_i16_row_cycles = 1,
+                                          .vector_cross_cycles = 1,
+                                          .vector_shared_cycles = 0.5,
+                                          .extract_cycles = 0.5,
+                                          .genlut_cycles = 1,
+                                          .load_issue_cycles = 1.75,
+                                          .load_bytes_per_cycle = 150,
+                                          .load_latency_cycles = 32,
+                                          .load_banks = 16,
+                                          .load_bank_cycles = 14,
+                                          .store_issue_cycles = 1,
+                                          .store_bytes_per_cycle = 4,
+                                          .store_buffer_rows = 64,
+                                          .store_latency_cycles = 9,
+                                          .set_cycles = 12,
+                                          .clr_cycles = 12,
+                                          .issue_per_cycle = 2,
+                                          .queue_entries = 64};
 
 struct chip_case {
     const char *chip;
@@ -61,7 +80,8 @@ static bool step_other(struct lane *l, uint32_t w)
     if ((w & 0xff800000) == 0xd2800000) /* movz */
         l->x[rd] = (uint64_t)(w >> 5 & 0xffff) << 16 * (w >> 21 & 3);
     else if ((w & 0xff800000) == 0xf2800000) /* movk */
-        l->x[rd] = (l->x[rd] & ~(UINT64_C(0xffff) << 16 * (w >> 21 & 3))) | (uint64_t)(w >> 5 & 0xffff) << 16 * (w >> 21 & 3);
+        l->x[rd] = (l->x[rd] & ~(UINT64_C(0xffff) << 16 * (w >> 21 & 3))) | (uint64_t)(w >> 5 & 0xffff)
+                                                                                << 16 * (w >> 21 & 3);
     else if ((w & 0xff800000) == 0x91000000) /* add */
         l->x[rd] = l->x[rn] + ((uint64_t)(w >> 10 & 0xfff) << (w & 0x400000 ? 12 : 0));
     else if ((w & 0xff800000) == 0xf1000000) /* subs */
@@ -77,8 +97,8 @@ static bool step_other(struct lane *l, uint32_t w)
     return true;
 }
 
-static bool run_lanes(const struct validate_program *p, const struct chip_case *chip, struct lane *lanes, unsigned threads,
-                      struct amx_block **block, struct orch_error *error)
+static bool run_lanes(const struct validate_program *p, const struct chip_case *chip, struct lane *lanes,
+                      unsigned threads, struct amx_block **block, struct orch_error *error)
 {
     for (unsigned left = threads; left;)
         for (unsigned t = 0; t < threads; t++)
@@ -94,14 +114,16 @@ static bool run_lanes(const struct validate_program *p, const struct chip_case *
     return true;
 }
 
-static bool run(void *context, const struct validate_program *p, struct validate_timing *result, struct orch_error *error)
+static bool run(void *context, const struct validate_program *p, struct validate_timing *result,
+                struct orch_error *error)
 {
     struct bench *bench = context;
     const struct chip_case *chip = NULL;
     for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
         if (strcmp(chips[i].chip, p->chip) == 0)
             chip = &chips[i];
-    if (!chip || p->core == VALIDATE_E_CORE || !p->code || p->threads < 1 || p->threads > 4 * chip->p_clusters)
+    if (!chip || p->core == VALIDATE_E_CORE || !p->code || p->threads < 1 ||
+        p->threads > 4 * chip->p_clusters)
         return orch_fail(error, ORCH_UNMODELLED, "not one of the P blocks of this test");
     struct lane lanes[8];
     memset(lanes, 0, sizeof lanes);
@@ -109,7 +131,8 @@ static bool run(void *context, const struct validate_program *p, struct validate
     for (unsigned c = 0; c < chip->p_clusters; c++) {
         struct amx_params params = *bench->params;
         const unsigned active = (p->threads + chip->p_clusters - 1 - c) / chip->p_clusters;
-        params.clock_ghz = chip->clock[active ? active - 1 : 0] * bench->params->clock_ghz / p_block.clock_ghz;
+        params.clock_ghz =
+            chip->clock[active ? active - 1 : 0] * bench->params->clock_ghz / p_block.clock_ghz;
         params.vector_cross_cycles = fmin(chip->cross, bench->params->vector_cross_cycles);
         params.array_clock_ghz = chip->array_clock;
         params.vector_shared_cycles = chip->vector_shared;
@@ -120,7 +143,8 @@ static bool run(void *context, const struct validate_program *p, struct validate
     const bool ran = run_lanes(p, chip, lanes, p->threads, block, error);
     result->threads = p->threads;
     for (unsigned t = 0; ran && t < p->threads; t++) {
-        const double ns = fmax(lanes[t].ns, amx_block_idle_at(block[t % chip->p_clusters], t / chip->p_clusters));
+        const double ns =
+            fmax(lanes[t].ns, amx_block_idle_at(block[t % chip->p_clusters], t / chip->p_clusters));
         result->thread_seconds[t] = ns * 1e-9;
         result->seconds = fmax(result->seconds, ns * 1e-9);
     }
@@ -136,7 +160,8 @@ static double number(struct json_object *o, const char *key)
     return json_object_object_get_ex(o, key, &value) && value ? json_object_get_double(value) : NAN;
 }
 
-static struct json_object *validate_text(const char *text, const struct amx_params *params, const char *group_by)
+static struct json_object *validate_text(const char *text, const struct amx_params *params,
+                                         const char *group_by)
 {
     struct orch_error error = {0};
     struct bench bench = {.params = params};
@@ -152,23 +177,25 @@ static struct json_object *validate_text(const char *text, const struct amx_para
 #define NAMES "chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n"
 #define M1(what, threads, n, value, unit)                                                                    \
     "M1 Max,\"" what "\",\"" #threads " thread(s), " #n                                                      \
-    " Z accumulators per thread, no loads or stores\"," #value "," unit ",measured,corsix/amx,m1_max_8p2e_32g\n"
+    " Z accumulators per thread, no loads or stores\"," #value "," unit                                      \
+    ",measured,corsix/amx,m1_max_8p2e_32g\n"
 
-/* A selection of the published tables (github corsix/amx fma.md, mac16.md, matfp.md, vecfp.md), one per kind of row. */
-static const char selection[] = NAMES
-    M1("fma32 in matrix mode Z=f32[16][16]", 1, 1, 367.6, "GFLOPS")
-    M1("fma32 in matrix mode Z=f32[16][16]", 1, 3, 1108.4, "GFLOPS")
-    M1("fma32 in matrix mode Z=f32[16][16]", 2, 4, 2956.7, "GFLOPS")
-    M1("fma64 in matrix mode Z=f64[8][8]", 1, 8, 369.2, "GFLOPS")
-    M1("fma16 in matrix mode Z=f16[32][32]", 2, 2, 5915.7, "GFLOPS")
-    M1("fma16 in matrix mode Z=f32[32][32]", 1, 1, 1459.7, "GFLOPS")
-    M1("mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i32[32][32]", 1, 1, 1476.7, "GOPS")
-    M1("mac16 in vector mode, with X or Y or both being i16, and each Z accumulator being i16[32]", 1, 7, 185.6, "GOPS")
-    M1("matfp XY=f64[8] Z=f64[8][8]", 2, 5, 731.0, "GFLOPS")
-    M1("vecfp XY=f32[16] Z=f32[16]", 1, 6, 138.4, "GFLOPS")
-    M1("vecfp XY=f16[32] Z=f32[2][16]", 2, 16, 369.2, "GFLOPS")
-    M1("fma64 in vector mode Z=f64[8]", 2, 9, 169.9, "GFLOPS")
-    M1("vecfp XY=f64[8] Z=f64[8]", 1, 14, 92.7, "GFLOPS");
+/* A selection of the published tables (github corsix/amx fma.md, mac16.md, matfp.md, vecfp.md), one per kind
+ * of row. */
+static const char selection[] = NAMES M1("fma32 in matrix mode Z=f32[16][16]", 1, 1, 367.6, "GFLOPS")
+    M1("fma32 in matrix mode Z=f32[16][16]", 1, 3, 1108.4,
+       "GFLOPS") M1("fma32 in matrix mode Z=f32[16][16]", 2, 4, 2956.7,
+                    "GFLOPS") M1("fma64 in matrix mode Z=f64[8][8]", 1, 8, 369.2,
+                                 "GFLOPS") M1("fma16 in matrix mode Z=f16[32][32]", 2, 2, 5915.7, "GFLOPS")
+        M1("fma16 in matrix mode Z=f32[32][32]", 1, 1, 1459.7,
+           "GFLOPS") M1("mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i32[32][32]",
+                        1, 1, 1476.7, "GOPS")
+            M1("mac16 in vector mode, with X or Y or both being i16, and each Z accumulator being i16[32]", 1,
+               7, 185.6, "GOPS") M1("matfp XY=f64[8] Z=f64[8][8]", 2, 5, 731.0, "GFLOPS")
+                M1("vecfp XY=f32[16] Z=f32[16]", 1, 6, 138.4, "GFLOPS")
+                    M1("vecfp XY=f16[32] Z=f32[2][16]", 2, 16, 369.2, "GFLOPS")
+                        M1("fma64 in vector mode Z=f64[8]", 2, 9, 169.9, "GFLOPS")
+                            M1("vecfp XY=f64[8] Z=f64[8]", 1, 14, 92.7, "GFLOPS");
 
 static void test_selection(void)
 {
@@ -183,7 +210,8 @@ static void test_selection(void)
 /* Rows of `text` whose prediction changes by more than 0.5 % under other parameters: bit i = row i. */
 static unsigned moved(const struct amx_params *params)
 {
-    struct json_object *a = validate_text(selection, &p_block, NULL), *b = validate_text(selection, params, NULL), *x, *y;
+    struct json_object *a = validate_text(selection, &p_block, NULL),
+                       *b = validate_text(selection, params, NULL), *x, *y;
     json_object_object_get_ex(a, "rows_detail", &x);
     json_object_object_get_ex(b, "rows_detail", &y);
     unsigned rows = 0;
@@ -201,8 +229,8 @@ static void test_mutations(void)
 {
     struct amx_params p = p_block;
     p.z_latency_cycles = 5;
-    /* Rows limited by the chain: n <= 4 x rate, also one accumulator of a four-cycle type (5 > 4). Nine vector rows
-     * (bit 11) stay: 9 / 5 is what the lane crossing leaves of them anyway. */
+    /* Rows limited by the chain: n <= 4 x rate, also one accumulator of a four-cycle type (5 > 4). Nine
+     * vector rows (bit 11) stay: 9 / 5 is what the lane crossing leaves of them anyway. */
     CHECK(moved(&p) == (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 9), "moved %#x",
           moved(&p));
     p = p_block;
@@ -235,7 +263,8 @@ static const struct json_object *group_of(struct json_object *o, const char *chi
 static bool selected(const char *line)
 {
     return strncmp(line, "chip,", 5) == 0 ||
-           ((strncmp(line, "M1 Max,", 7) == 0 || strncmp(line, "M2,", 3) == 0 || strncmp(line, "M2 Pro,", 7) == 0) &&
+           ((strncmp(line, "M1 Max,", 7) == 0 || strncmp(line, "M2,", 3) == 0 ||
+             strncmp(line, "M2 Pro,", 7) == 0) &&
             (strstr(line, "1 thread(s),") || strstr(line, "2 thread(s),")));
 }
 
@@ -266,8 +295,8 @@ static void test_whole_table(void)
     char *text = read_selected(path);
     struct json_object *o = validate_text(text, &p_block, "chip");
     const double coverage = number(o, "coverage"), mape = number(o, "mape");
-    printf("  %g rows, %g modelled, MAPE %.2f%%, median %.2f%%, bias %.2f%%\n", number(o, "rows"), number(o, "modelled"),
-           100 * mape, 100 * number(o, "median_ape"), 100 * number(o, "bias"));
+    printf("  %g rows, %g modelled, MAPE %.2f%%, median %.2f%%, bias %.2f%%\n", number(o, "rows"),
+           number(o, "modelled"), 100 * mape, 100 * number(o, "median_ape"), 100 * number(o, "bias"));
     CHECK(number(o, "rows") > 380, "%g rows", number(o, "rows"));
     CHECK(coverage >= 0.9, "coverage %f", coverage);
     CHECK(mape <= 0.015, "MAPE %f", mape);

@@ -1,8 +1,9 @@
-/* AMX, timing: one block per CPU cluster, shared by the cluster's cores; each core has its own X/Y/Z and in-order
- * queue, the outer-product array and the load/store path are shared. No data values.
+/* AMX, timing: one block per CPU cluster, shared by the cluster's cores; each core has its own X/Y/Z and
+ * in-order queue, the outer-product array and the load/store path are shared. No data values.
  *
  * Inside, time is counted in cycles of the block's clock; at this boundary it is nanoseconds.
- * Model and figures: github corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838 (loads).
+ * Model and figures: github corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838
+ * (loads).
  */
 #ifndef ORCHARD_UNITS_AMX_TIMING_H
 #define ORCHARD_UNITS_AMX_TIMING_H
@@ -13,39 +14,40 @@
 
 /* Every parameter is a KEY "amx.<field>" of the chip database; sources stand there, beside the values. */
 struct amx_params {
-    double clock_ghz;             /* block clock with the present number of active cores */
-    double z_latency_cycles;      /* between dependent instructions on one accumulator */
-    double array_f64_cycles;      /* occupancy of the array by one full matrix instruction, per type */
+    double clock_ghz;        /* block clock with the present number of active cores */
+    double z_latency_cycles; /* between dependent instructions on one accumulator */
+    double array_f64_cycles; /* occupancy of the array by one full matrix instruction, per type */
     double array_f32_cycles;
-    double array_f16_cycles;      /* f16 -> f16, bf16 -> bf16 */
-    double array_f16_f32_cycles;  /* f16/bf16 -> f32 */
+    double array_f16_cycles;     /* f16 -> f16, bf16 -> bf16 */
+    double array_f16_f32_cycles; /* f16/bf16 -> f32 */
     double array_i8_i16_cycles;
     double array_i16_cycles;      /* i16 -> i16, i16 -> i32, i8 -> i32 */
     double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
     double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
     double vector_cross_cycles;   /* more latency when a Z row was last written by the other vector lane */
-    /* What the cores of a block get out of the array together. With several busy cores the chains of one core slow down
-     * (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full clock (corsix/amx, 3 to
-     * 6 threads on M1 Max). */
-    double array_clock_ghz;       /* clock of the shared array; 0 = clock_ghz */
-    double vector_shared_cycles;  /* array time of one vector row, array clock */
+    /* What the cores of a block get out of the array together. With several busy cores the chains of one core
+     * slow down (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full
+     * clock (corsix/amx, 3 to 6 threads on M1 Max). */
+    double array_clock_ghz;      /* clock of the shared array; 0 = clock_ghz */
+    double vector_shared_cycles; /* array time of one vector row, array clock */
     double extract_cycles, genlut_cycles;
-    double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
-    double load_bytes_per_cycle;  /* data path from the caches */
-    double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
-    double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
-    uint32_t load_banks;          /* 64-byte blocks whose last load is remembered; a power of two, at most 64 */
-    double load_bank_cycles;      /* between two loads of the same remembered block */
-    double store_issue_cycles;    /* between two stores leaving the store buffer */
+    double load_issue_cycles;    /* between two loads, any width, X/Y/Z together */
+    double load_bytes_per_cycle; /* data path from the caches */
+    double load_latency_cycles;  /* added to the cache's own latency before X/Y/Z can be used */
+    double load_array_cycles;    /* array time lost per load (0 unless a study asks for it) */
+    uint32_t load_banks;       /* 64-byte blocks whose last load is remembered; a power of two, at most 64 */
+    double load_bank_cycles;   /* between two loads of the same remembered block */
+    double store_issue_cycles; /* between two stores leaving the store buffer */
     double store_bytes_per_cycle; /* rate at which the store buffer empties */
     uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
     double store_latency_cycles;  /* from leaving the buffer to visible for loads */
     double set_cycles, clr_cycles;
-    double issue_per_cycle;       /* instructions one core can start per block cycle */
-    uint32_t queue_entries;       /* instructions of one core waiting in the block before the CPU stalls */
+    double issue_per_cycle; /* instructions one core can start per block cycle */
+    uint32_t queue_entries; /* instructions of one core waiting in the block before the CPU stalls */
 };
 
-/* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one reason. */
+/* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one
+ * reason. */
 #define AMX_STALL_TABLE(X)                                                                                   \
     X(ARRAY, "array", "the array works on this core's instructions")                                         \
     X(SHARED, "shared", "the array works on another core's instructions")                                    \
@@ -78,7 +80,8 @@ struct amx_effect_cache {
 };
 
 /* Decodes into *slot; the slow half of amx_effect_cached. */
-const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen);
+const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand,
+                                         enum amx_gen gen);
 
 /* The effect of (op, operand); valid until another operand takes the slot. A zero-filled cache is empty. */
 static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op,
@@ -101,14 +104,14 @@ void amx_block_free(struct amx_block *block);
 void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port *port, uint64_t address_tag);
 void amx_block_set_clock(struct amx_block *block, double clock_ghz);
 
-/* Sends one instruction that left the CPU at `sent_ns`; effect as from amx_effect_of. Returns the time at which the
- * CPU may send the core's next one (later than sent_ns only when the queue is full). Calls for one core come in program
- * order, over cores in roughly rising time. */
+/* Sends one instruction that left the CPU at `sent_ns`; effect as from amx_effect_of. Returns the time at
+ * which the CPU may send the core's next one (later than sent_ns only when the queue is full). Calls for one
+ * core come in program order, over cores in roughly rising time. */
 double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                       const struct amx_effect *effect);
 /* The same, decoding by itself: remembers per core what each operand costs. The faster of the two. */
-double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
-                             enum amx_gen gen);
+double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op,
+                             uint64_t operand, enum amx_gen gen);
 
 /* Time at which everything sent by this core is complete. */
 double amx_block_idle_at(const struct amx_block *block, unsigned core);
@@ -116,7 +119,8 @@ double amx_block_idle_at(const struct amx_block *block, unsigned core);
 double amx_block_stores_done_at(const struct amx_block *block, unsigned core);
 
 /* Block cycles of a core from its first instruction to completion, split by reason; sums to *total. */
-void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total);
+void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT],
+                      double *total);
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core);
 void amx_block_take_activity(struct amx_block *block, struct activity *into);
 /* Forgets history; clocks start at now_ns (border between warm-up and run). */

@@ -1,15 +1,17 @@
-/* Loads and stores of an AMX block. Data come through the cluster's L2 (github tzakharko/m4-sme-exploration for M4;
- * M2 Pro bandwidths of zhen8838 agree), so one path serves all cores of the block.
+/* Loads and stores of an AMX block. Data come through the cluster's L2 (github tzakharko/m4-sme-exploration
+ * for M4; M2 Pro bandwidths of zhen8838 agree), so one path serves all cores of the block.
  *
- * A load asks memory as soon as it reaches the block and waits in its queue for the data, which are written to X or Y
- * at its turn: later loads overlap earlier arithmetic although the same registers are still being read (the packed
- * kernel of zhen8838 reloads the registers it uses and still reaches 97.9 % of the arithmetic limit).
+ * A load asks memory as soon as it reaches the block and waits in its queue for the data, which are written
+ * to X or Y at its turn: later loads overlap earlier arithmetic although the same registers are still being
+ * read (the packed kernel of zhen8838 reloads the registers it uses and still reaches 97.9 % of the
+ * arithmetic limit).
  */
 #include "units/amx/amx_timing_state.h"
 
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first, uint64_t *last)
+static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first,
+                     uint64_t *last)
 {
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
     *first = address >> AMX_LINE_SHIFT;
@@ -22,12 +24,14 @@ static int64_t access_done(const struct amx_block *block, const struct amx_timin
     if (!core->port)
         return tick;
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
-    const struct mem_reply reply = mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
+    const struct mem_reply reply =
+        mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
     return amx_later(tick, amx_tick_of(block, reply.ready_ns));
 }
 
-/* Loading the same bytes again and again is slow: 30 GB/s for pairs on M2 Pro, against 213-260 over changing addresses.
- * The mechanism is not known (its author could not explain it); here a block of 64 bytes is busy for a while. */
+/* Loading the same bytes again and again is slow: 30 GB/s for pairs on M2 Pro, against 213-260 over changing
+ * addresses. The mechanism is not known (its author could not explain it); here a block of 64 bytes is busy
+ * for a while. */
 static int64_t wait_for_repeats(struct amx_block *block, uint64_t address, uint32_t bytes, int64_t tick)
 {
     const uint64_t first = address / 64, last = (address + (bytes ? bytes - 1 : 0)) / 64;
@@ -85,15 +89,16 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     return start;
 }
 
-int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
-                         const struct amx_memo *memo, enum amx_stall *reason)
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start,
+                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason)
 {
     const struct amx_ticks *t = &block->ticks;
     const uint32_t bytes = memo->effect.memory_bytes;
     unsigned lanes;
     const int64_t z = memo->rows ? amx_rows_ready(core, memo, &lanes) : 0;
     const int64_t data = amx_later(amx_registers_ready(core, memo->reads), z);
-    /* The buffer holds store_buffer_rows rows: this store enters when the path is no more than that behind. */
+    /* The buffer holds store_buffer_rows rows: this store enters when the path is no more than that behind.
+     */
     const int64_t entered = amx_later(data, block->store_ready - t->store_slack);
     if (entered > start) {
         start = entered;

@@ -1,6 +1,6 @@
-/* The hot path: when one instruction starts. Instructions of a core start in program order; each start is the latest of
- * a few times, and the time that decides names the reason. Fields of the core are read first and written last, so that
- * the host can overlap one instruction's bookkeeping with the next one's.
+/* The hot path: when one instruction starts. Instructions of a core start in program order; each start is the
+ * latest of a few times, and the time that decides names the reason. Fields of the core are read first and
+ * written last, so that the host can overlap one instruction's bookkeeping with the next one's.
  */
 #include "units/amx/amx_timing_state.h"
 
@@ -19,7 +19,8 @@ static inline void wait_until(struct start *start, int64_t ready, enum amx_stall
     }
 }
 
-static inline void wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo, struct start *start)
+static inline void wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo,
+                                      struct start *start)
 {
     if (__builtin_expect(core->registers_pending > start->at, 0))
         wait_until(start, amx_registers_ready(core, memo->reads), AMX_STALL_LOAD_DATA);
@@ -31,8 +32,8 @@ static inline void take_share(struct amx_block *block, const struct amx_memo *me
         wait_until(start, amx_share_take(block, start->at, memo->share), AMX_STALL_SHARED);
 }
 
-static inline void send_matrix(struct amx_block *block, struct amx_timing_core *core, const struct amx_memo *memo,
-                               struct start *start)
+static inline void send_matrix(struct amx_block *block, struct amx_timing_core *core,
+                               const struct amx_memo *memo, struct start *start)
 {
     unsigned lanes;
     const int64_t array = amx_later(core->lane_ready[0], core->lane_ready[1]);
@@ -47,11 +48,11 @@ static inline void send_matrix(struct amx_block *block, struct amx_timing_core *
     core->complete = amx_later(core->complete, done);
 }
 
-/* Vector instructions go to the lane where they can start first. A row that was last written in the other lane is
- * there vector_cross_cycles later (M1: this is what makes nine rotating rows slower than eight or ten in the tables of
- * corsix/amx; M2 shows no such dip). */
-static inline void send_lane(struct amx_block *block, struct amx_timing_core *core, const struct amx_memo *memo,
-                             struct start *start)
+/* Vector instructions go to the lane where they can start first. A row that was last written in the other
+ * lane is there vector_cross_cycles later (M1: this is what makes nine rotating rows slower than eight or ten
+ * in the tables of corsix/amx; M2 shows no such dip). */
+static inline void send_lane(struct amx_block *block, struct amx_timing_core *core,
+                             const struct amx_memo *memo, struct start *start)
 {
     unsigned wrote = 0;
     const int64_t free0 = core->lane_ready[0], free1 = core->lane_ready[1];
@@ -79,9 +80,10 @@ static void send_setclr(struct amx_timing_core *core, const struct start *start,
 }
 
 /* Takes and returns the start by value: the callers keep it in registers. */
-static __attribute__((noinline)) struct start send_other(struct amx_block *block, struct amx_timing_core *core,
-                                                         const struct amx_memo *memo, int64_t arrived, uint64_t operand,
-                                                         struct start start)
+static __attribute__((noinline)) struct start send_other(struct amx_block *block,
+                                                         struct amx_timing_core *core,
+                                                         const struct amx_memo *memo, int64_t arrived,
+                                                         uint64_t operand, struct start start)
 {
     switch (memo->effect.unit_class) {
     case AMX_CLASS_LOAD:
@@ -103,8 +105,8 @@ static __attribute__((noinline)) struct start send_other(struct amx_block *block
 }
 
 /* The queue has room for the next instruction once the one `queue` places before it has started. */
-static inline double next_send(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived, double sent_ns,
-                               int64_t started)
+static inline double next_send(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived,
+                               double sent_ns, int64_t started)
 {
     const uint64_t number = core->instructions++;
     core->start[number % AMX_QUEUE_MAX] = started;
@@ -120,8 +122,10 @@ static inline int64_t issue_limit(const struct amx_block *block, const struct am
     return number >= block->issue_count ? before + block->ticks.issue_window : 0;
 }
 
-static inline __attribute__((always_inline)) double send_memo(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, double sent_ns,
-                               uint64_t operand)
+static inline __attribute__((always_inline)) double send_memo(struct amx_block *block,
+                                                              struct amx_timing_core *core,
+                                                              struct amx_memo *memo, double sent_ns,
+                                                              uint64_t operand)
 {
     const int64_t arrived = amx_tick_of(block, sent_ns);
     memo->tally++;
@@ -155,8 +159,8 @@ static __attribute__((noinline)) void decode_memo(struct amx_block *block, struc
     amx_memo_fill(block, core, memo, tag >> 8, fields, tag, &effect);
 }
 
-double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
-                             enum amx_gen gen)
+double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
+                             uint64_t operand, enum amx_gen gen)
 {
     struct amx_timing_core *core = &block->core[core_number];
     const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
@@ -169,8 +173,8 @@ double amx_block_send_cached(struct amx_block *block, unsigned core_number, doub
 }
 _Static_assert(AMX_MEMO_SLOTS == 64, "amx_block_send_cached takes six bits of the hash");
 
-double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
-                      const struct amx_effect *effect)
+double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
+                      uint64_t operand, const struct amx_effect *effect)
 {
     struct amx_timing_core *core = &block->core[core_number];
     const uintptr_t where = (uintptr_t)effect;

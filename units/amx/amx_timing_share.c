@@ -1,6 +1,6 @@
 /* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN: a core that runs
- * late may still use what is left of an earlier bucket, and no order of calls can book more work than the array does.
- * Inside a bucket the order of cores is not resolved. One core alone never comes here.
+ * late may still use what is left of an earlier bucket, and no order of calls can book more work than the
+ * array does. Inside a bucket the order of cores is not resolved. One core alone never comes here.
  */
 #include "units/amx/amx_timing_state.h"
 

@@ -1,44 +1,44 @@
 /* State of an AMX block's timing; shared by amx_timing*.c only.
  *
- * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from one start
- * to the next short on the host, and make sums exact.
+ * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from
+ * one start to the next short on the host, and make sums exact.
  */
 #ifndef ORCHARD_UNITS_AMX_TIMING_STATE_H
 #define ORCHARD_UNITS_AMX_TIMING_STATE_H
 
 #include "units/amx/amx_timing.h"
 
-#define AMX_TICKS 65536.0          /* per cycle */
-#define AMX_LANES 2                /* vector rows of one core that the array takes per cycle: X/Y read ports */
-#define AMX_NO_LANE 4
-#define AMX_STORE_LINES 64         /* recently stored lines a load is checked against */
-#define AMX_LINE_SHIFT 7           /* 128-byte lines */
-#define AMX_MAX_BANKS 64
-#define AMX_QUEUE_MAX 256
-#define AMX_SHARE_SPAN (64 * 65536) /* ticks per bucket of the shared array's calendar */
+#define AMX_TICKS         65536.0 /* per cycle */
+#define AMX_LANES         2       /* vector rows of one core that the array takes per cycle: X/Y read ports */
+#define AMX_NO_LANE       4
+#define AMX_STORE_LINES   64 /* recently stored lines a load is checked against */
+#define AMX_LINE_SHIFT    7  /* 128-byte lines */
+#define AMX_MAX_BANKS     64
+#define AMX_QUEUE_MAX     256
+#define AMX_SHARE_SPAN    (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
-#define AMX_MEMO_SLOTS 64
+#define AMX_MEMO_SLOTS    64
 
-/* An effect with what the hot path needs of it, and how often it was sent since the last look at activity. Found by
- * operand (amx_block_send_cached) or by effect (amx_block_send). */
+/* An effect with what the hot path needs of it, and how often it was sent since the last look at activity.
+ * Found by operand (amx_block_send_cached) or by effect (amx_block_send). */
 struct amx_memo {
-    uint64_t fields;       /* operand without pointer bits; 0 when found by effect */
-    uint32_t tag;          /* op, generation and way of finding; 0 = empty */
-    uint8_t kind;          /* enum amx_memo_kind */
-    uint8_t slot;          /* lowest row: where the scoreboard keeps exactly these rows */
+    uint64_t fields;        /* operand without pointer bits; 0 when found by effect */
+    uint32_t tag;           /* op, generation and way of finding; 0 = empty */
+    uint8_t kind;           /* enum amx_memo_kind */
+    uint8_t slot;           /* lowest row: where the scoreboard keeps exactly these rows */
     uint16_t reads, writes; /* X registers in bits 0..7, Y in 8..15 */
     uint64_t tally;
-    uint64_t rows;         /* Z rows read or written */
-    int64_t busy;          /* ticks: matrix instructions hold both lanes, others one lane */
-    int64_t share;         /* ticks of the shared array */
+    uint64_t rows; /* Z rows read or written */
+    int64_t busy;  /* ticks: matrix instructions hold both lanes, others one lane */
+    int64_t share; /* ticks of the shared array */
     uint64_t z_write;
     struct amx_effect effect;
 };
 
 enum amx_memo_kind { AMX_MEMO_MATRIX, AMX_MEMO_LANE, AMX_MEMO_OTHER };
 
-/* Rows of Z that were last written together. The groups of a core are disjoint; each lies in the slot of its lowest
- * row. A loop that keeps to its accumulators finds each in one step. */
+/* Rows of Z that were last written together. The groups of a core are disjoint; each lies in the slot of its
+ * lowest row. A loop that keeps to its accumulators finds each in one step. */
 struct amx_rows {
     uint64_t rows;
     int64_t ready;
@@ -46,23 +46,23 @@ struct amx_rows {
 };
 
 struct amx_timing_core {
-    int64_t head;                   /* start of the latest instruction: instructions start in program order */
-    int64_t enabled;                /* end of the latest set or clr */
-    int64_t lane_ready[AMX_LANES];  /* vector lanes; a matrix instruction takes both */
-    int64_t register_ready[16];     /* X0..X7, Y0..Y7 */
-    int64_t registers_pending;      /* latest of register_ready */
+    int64_t head;                  /* start of the latest instruction: instructions start in program order */
+    int64_t enabled;               /* end of the latest set or clr */
+    int64_t lane_ready[AMX_LANES]; /* vector lanes; a matrix instruction takes both */
+    int64_t register_ready[16];    /* X0..X7, Y0..Y7 */
+    int64_t registers_pending;     /* latest of register_ready */
     struct amx_rows rows[64];
-    uint8_t owner[64];              /* slot of the group that a row belongs to */
-    uint64_t grouped;               /* rows that belong to any */
-    int64_t start[AMX_QUEUE_MAX];   /* ring of the latest starts, by instruction number */
-    int64_t complete;               /* everything so far */
+    uint8_t owner[64];            /* slot of the group that a row belongs to */
+    uint64_t grouped;             /* rows that belong to any */
+    int64_t start[AMX_QUEUE_MAX]; /* ring of the latest starts, by instruction number */
+    int64_t complete;             /* everything so far */
     int64_t stores_visible;
-    int64_t origin;                 /* first instruction */
+    int64_t origin; /* first instruction */
     int64_t stall[AMX_STALL_COUNT];
     uint64_t instructions;
     struct mem_port *port;
     uint64_t address_tag;
-    bool computes;                  /* has used the array */
+    bool computes; /* has used the array */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
 
@@ -78,7 +78,8 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_latency, load_array, load_bank, store_issue, store_latency;
+    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_latency, load_array, load_bank,
+        store_issue, store_latency;
     int64_t store_slack;
     double load_per_byte, store_per_byte;
 };
@@ -86,11 +87,11 @@ struct amx_ticks {
 struct amx_block {
     struct amx_ticks ticks;
     double ticks_per_ns, ns_per_tick;
-    double base_ns;                 /* the moment of tick base_tick */
+    double base_ns; /* the moment of tick base_tick */
     int64_t base_tick;
-    unsigned cores, computing;      /* how many; how many of them have used the array */
+    unsigned cores, computing; /* how many; how many of them have used the array */
     unsigned queue;
-    unsigned issue_count;           /* instructions that may start within one issue_window */
+    unsigned issue_count; /* instructions that may start within one issue_window */
     int64_t load_ready, store_ready;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
@@ -131,15 +132,16 @@ void amx_share_forget(struct amx_block *block);
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
-int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
-                         const struct amx_memo *memo, enum amx_stall *reason);
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start,
+                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
 
 /* The scoreboard of Z (amx_timing_rows.c has the rare cases). */
 int64_t amx_rows_gather(const struct amx_timing_core *core, uint64_t rows, unsigned *lanes);
 void amx_rows_regroup(struct amx_timing_core *core, uint64_t rows, int64_t ready, unsigned lanes);
 
 /* When rows may be used, and in which lanes they were last written. */
-static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const struct amx_memo *memo, unsigned *lanes)
+static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const struct amx_memo *memo,
+                                     unsigned *lanes)
 {
     const struct amx_rows *group = &core->rows[memo->slot];
     if (__builtin_expect(group->rows != memo->rows, 0))
@@ -148,7 +150,8 @@ static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const s
     return group->ready;
 }
 
-static inline void amx_rows_write(struct amx_timing_core *core, const struct amx_memo *memo, int64_t ready, unsigned lanes)
+static inline void amx_rows_write(struct amx_timing_core *core, const struct amx_memo *memo, int64_t ready,
+                                  unsigned lanes)
 {
     struct amx_rows *group = &core->rows[memo->slot];
     if (__builtin_expect(group->rows != memo->z_write, 0)) {
