@@ -8,7 +8,7 @@
 static double seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 

@@ -19,89 +19,95 @@ void mem_link_init(struct mem_link *link, double gbps)
 
 void mem_link_restart(struct mem_link *link, double now_ns)
 {
-    link->count = 0;
+    link->count = link->first = 0;
     link->floor_ns = now_ns;
 }
 
-/* Joins interval i with i+1 when they touch. */
-static void join_next(struct mem_link *link, uint32_t i)
+/* Takes interval i out. */
+static void remove_at(struct mem_link *link, struct mem_interval *busy, uint32_t i)
 {
-    if (i + 1 >= link->count || link->busy[i + 1].start_ns > link->busy[i].end_ns + TIME_EPSILON_NS)
-        return;
-    link->busy[i].end_ns = link->busy[i + 1].end_ns;
     link->count--;
-    memmove(link->busy + i + 1, link->busy + i + 2, (link->count - i - 1) * sizeof link->busy[0]);
+    memmove(busy + i, busy + i + 1, (link->count - i) * sizeof busy[0]);
 }
 
 /* No request comes so long after one for a later time. */
 #define LATE_NS 100.0
 
-/* Forgets the intervals that ended long before `now_ns`. Returns how many. */
-static uint32_t forget_past(struct mem_link *link, double now_ns)
+/* Forgets the intervals that ended long before `now_ns`. False when there were none. */
+static bool forget_past(struct mem_link *link, double now_ns)
 {
+    const struct mem_interval *busy = link->place + link->first;
     uint32_t old = 0;
-    while (old < link->count && link->busy[old].end_ns < now_ns - LATE_NS)
+    while (old < link->count && busy[old].end_ns < now_ns - LATE_NS)
         old++;
     if (old == 0)
-        return 0;
-    link->floor_ns = link->busy[old - 1].end_ns;
+        return false;
+    link->floor_ns = busy[old - 1].end_ns;
+    link->first += old;
     link->count -= old;
-    memmove(link->busy, link->busy + old, link->count * sizeof link->busy[0]);
-    return old;
+    return true;
 }
 
 /* Gives up the shortest gap. */
 static void join_closest(struct mem_link *link)
 {
+    struct mem_interval *busy = link->place + link->first;
     uint32_t best = 0;
-    double gap = link->busy[1].start_ns - link->busy[0].end_ns;
+    double gap = busy[1].start_ns - busy[0].end_ns;
     for (uint32_t i = 1; i + 1 < link->count; i++) {
-        const double g = link->busy[i + 1].start_ns - link->busy[i].end_ns;
+        const double g = busy[i + 1].start_ns - busy[i].end_ns;
         if (g < gap) {
             gap = g;
             best = i;
         }
     }
-    link->busy[best].end_ns = link->busy[best + 1].end_ns;
-    link->count--;
-    memmove(link->busy + best + 1, link->busy + best + 2, (link->count - best - 1) * sizeof link->busy[0]);
+    busy[best].end_ns = busy[best + 1].end_ns;
+    remove_at(link, busy, best + 1);
 }
 
 /* Makes room for one more interval. */
 static void make_room(struct mem_link *link, double now_ns)
 {
-    if (link->count == MEM_LINK_INTERVALS && forget_past(link, now_ns) == 0)
+    if (link->count == MEM_LINK_INTERVALS && !forget_past(link, now_ns))
         join_closest(link);
+    if (link->first + link->count == 2 * MEM_LINK_INTERVALS) {
+        memmove(link->place, link->place + link->first, link->count * sizeof link->place[0]);
+        link->first = 0;
+    }
 }
 
 static void insert(struct mem_link *link, uint32_t i, double start, double end)
 {
-    if (i > 0 && start <= link->busy[i - 1].end_ns + TIME_EPSILON_NS) {
-        link->busy[i - 1].end_ns = end;
-        join_next(link, i - 1);
+    struct mem_interval *busy = link->place + link->first;
+    if (i > 0 && start <= busy[i - 1].end_ns + TIME_EPSILON_NS) {
+        busy[i - 1].end_ns = end;
+        if (i < link->count && busy[i].start_ns <= end + TIME_EPSILON_NS) {
+            busy[i - 1].end_ns = busy[i].end_ns;
+            remove_at(link, busy, i);
+        }
         return;
     }
-    if (i < link->count && end >= link->busy[i].start_ns - TIME_EPSILON_NS) {
-        link->busy[i].start_ns = start;
+    if (i < link->count && end >= busy[i].start_ns - TIME_EPSILON_NS) {
+        busy[i].start_ns = start;
         return;
     }
-    memmove(link->busy + i + 1, link->busy + i, (link->count - i) * sizeof link->busy[0]);
+    memmove(busy + i + 1, busy + i, (link->count - i) * sizeof busy[0]);
     link->count++;
-    link->busy[i].start_ns = start;
-    link->busy[i].end_ns = end;
+    busy[i] = (struct mem_interval){start, end};
 }
 
 double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
 {
     make_room(link, now_ns);
+    const struct mem_interval *busy = link->place + link->first;
     double at = now_ns > link->floor_ns ? now_ns : link->floor_ns;
     uint32_t i = link->count;
-    while (i > 0 && link->busy[i - 1].end_ns > at)
+    while (i > 0 && busy[i - 1].end_ns > at)
         i--;
     for (; i < link->count; i++) {
-        if (at + ns <= link->busy[i].start_ns + TIME_EPSILON_NS)
+        if (at + ns <= busy[i].start_ns + TIME_EPSILON_NS)
             break;
-        at = link->busy[i].end_ns > at ? link->busy[i].end_ns : at;
+        at = busy[i].end_ns > at ? busy[i].end_ns : at;
     }
     insert(link, i, at, at + ns);
     return at;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MEM_LINK_INTERVALS 64
+#define MEM_LINK_INTERVALS 128
 
 struct mem_interval {
     double start_ns, end_ns;
@@ -22,7 +22,8 @@ struct mem_link {
     double ns_per_byte; /* 0 = no limit */
     double floor_ns;    /* before this time history is forgotten: nothing can be placed there */
     uint32_t count;     /* busy intervals, ascending, disjoint, not touching */
-    struct mem_interval busy[MEM_LINK_INTERVALS];
+    uint32_t first;     /* they start here in `place`, which has room for the window to slide */
+    struct mem_interval place[2 * MEM_LINK_INTERVALS];
 };
 
 void mem_link_init(struct mem_link *link, double gbps);
