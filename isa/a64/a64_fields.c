@@ -361,6 +361,8 @@ bool a64_fields_decode(const struct a64_row *row, uint32_t word, struct a64_insn
         return false;
     if (row->layout == A64_L_LS_REG && !(insn->shift & 2))
         return false;
+    if (row->layout == A64_L_COMPARE_SWAP_PAIR && (insn->rd | insn->rm) & 1)
+        return false;
     return row->layout != A64_L_EXT || insn->q || insn->amount < 8;
 }
 

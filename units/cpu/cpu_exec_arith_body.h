@@ -390,7 +390,7 @@ uint64_t FN(fp_from_int)(struct cpu_core *core, uint64_t value, bool is_signed, 
 #if W == 16
     const bool negative = is_signed && (int64_t)value < 0;
     const double magnitude = ldexp(sticky_double(negative ? 0 - value : value), -(int)fraction);
-    return cpu_half_round(core, negative ? -magnitude : magnitude, false, false);
+    return cpu_half_round(core, negative ? -magnitude : magnitude, false, true);
 #else
     (void)core;
     const VALUE v = is_signed ? (VALUE)(int64_t)value : (VALUE)value;

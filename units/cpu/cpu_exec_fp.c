@@ -283,10 +283,13 @@ static void run_from_lanes(struct cpu_core *core, const struct a64_insn *insn)
 /* JavaScript's conversion: modulo 2^32; Z says the number was an integer in range. */
 static void run_javascript(struct cpu_core *core, const struct a64_insn *insn)
 {
-    const double value = core->v[insn->rn].f64[0];
+    union cpu_vec n = core->v[insn->rn];
+    if (core->fpcr & CPU_FPCR_FZ && !(n.u64[0] & UINT64_C(0x7ff) << 52))
+        n.u64[0] &= UINT64_C(1) << 63;
+    const double value = n.f64[0];
     const bool finite = value - value == 0;
     double rest = finite ? cpu_round_integral(value, CPU_ROUND_ZERO) : 0;
-    const bool exact = finite && rest == value && rest >= -0x1p31 && rest < 0x1p31 && !(value == 0 && core->v[insn->rn].s64[0] < 0);
+    const bool exact = finite && rest == value && rest >= -0x1p31 && rest < 0x1p31 && !(value == 0 && n.s64[0] < 0);
     while (rest >= 0x1p63 || rest < -0x1p63) { /* bring into 64 bits, keeping the low ones */
         const double scale = rest < 0 ? -rest : rest;
         double step = 0x1p63;

@@ -342,6 +342,10 @@ indirect: { /* to any address */
                 stop = CPU_STOP_RETURN;
                 goto out;
             }
+            if (left <= 0) {
+                stop = CPU_STOP_BUDGET;
+                goto out;
+            }
             if (!(code = cpu_code_make(core, pc)))
                 goto out;
             for (uint32_t i = 0; i <= code->block.count; i++)
