@@ -42,12 +42,60 @@ static unsigned size_of(const struct validate_row *row)
     return LARGE;
 }
 
+#define SIMULATED_PRODUCTS                                                                                   \
+    (UINT64_C(1) << 27) /* multiply-adds of one product; more rows or batches are scaled */
+
+/* "64x256 * 256x32", "100x64x256 * 256x32" (one tall product), "100x64x256 * 100x256x32" (a batch). */
+static bool read_shape(const char *shape, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
+{
+    unsigned long long a, b, c, d, e, f;
+    if (sscanf(shape, "%llux%llux%llu * %llux%llux%llu", &a, &b, &c, &d, &e, &f) == 6 && a == d && c == e)
+        return *batch = a, *m = b, *k = c, *n = f, true;
+    if (sscanf(shape, "%llux%llux%llu * %llux%llu", &a, &b, &c, &d, &e) == 5 && c == d)
+        return *batch = 1, *m = a * b, *k = c, *n = e, true;
+    if (sscanf(shape, "%llux%llu * %llux%llu", &a, &b, &c, &d) == 4 && b == c)
+        return *batch = 1, *m = a, *k = b, *n = d, true;
+    return false;
+}
+
+/* Products of frameworks that went through Accelerate: a part of the rows (or of the batch) is simulated and
+ * its time scaled, since the rest is more of the same. */
+static bool plan_framework(struct validate_row *row, struct validate_program *program)
+{
+    uint64_t batch, m, n, k;
+    if (!read_shape(row->shape, &batch, &m, &n, &k) || !m || !n || !k || !batch)
+        return validate_refuse(row, "shape '%.60s' is not read", row->shape);
+    if (strcmp(row->unit, "ms") != 0)
+        return validate_refuse(row, "a product in '%.20s', not a time", row->unit);
+    const double whole = (double)batch * (double)m;
+    while (batch > 1 && batch * m * n * k > SIMULATED_PRODUCTS)
+        batch = (batch + 1) / 2;
+    while (m > 64 && m * n * k > SIMULATED_PRODUCTS)
+        m = (m + 1) / 2;
+    if (n * k > SIMULATED_PRODUCTS / 16)
+        return validate_refuse(row, "%llu x %llu takes minutes to simulate", (unsigned long long)n,
+                               (unsigned long long)k);
+    snprintf(program->workload, sizeof program->workload, "gemm:%llux%llux%llu,batch=%llu",
+             (unsigned long long)m, (unsigned long long)n, (unsigned long long)k, (unsigned long long)batch);
+    snprintf(program->precision, sizeof program->precision, "f32");
+    program->core = VALIDATE_P_CORE;
+    program->warm = true;
+    program->note = OUR_KERNEL;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = 1e6 * (double)batch * (double)m / whole; /* milliseconds of the whole product */
+    return true;
+}
+
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program)
 {
+    if (strcmp(row->device, "amx") == 0 &&
+        (strncmp(row->what, "matmul_", 7) == 0 || strncmp(row->what, "linear_", 7) == 0))
+        return plan_framework(row, program);
     const char *precision = precision_of(row->what);
     if (!precision)
         return false;
-    if (strcmp(row->unit, "GFLOPS") != 0 && strcmp(row->unit, "GOPS") != 0)
+    const bool tera = strcmp(row->unit, "TFLOPS") == 0;
+    if (!tera && strcmp(row->unit, "GFLOPS") != 0 && strcmp(row->unit, "GOPS") != 0)
         return validate_refuse(row, "a product in '%.20s', not in operations per second", row->unit);
     if (strstr(row->what, "largest observed"))
         return validate_refuse(row, "the best figure seen, without its size");
@@ -64,7 +112,7 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
     snprintf(program->workload, sizeof program->workload, "gemm:%ux%ux%u", n, n, n);
     snprintf(program->precision, sizeof program->precision, "%s", precision);
     program->note = OUR_KERNEL;
-    program->work = 2.0 * n * n * n;
+    program->work = 2.0 * n * n * n / (tera ? 1000 : 1);
     program->measure = VALIDATE_RATE;
     return true;
 }

@@ -226,7 +226,9 @@ bool validate_plan_memory(struct validate_row *row, struct validate_program *pro
         return plan_chase(row, program, (struct chase){256 * MIB, 1, 16384, false});
     if (sscanf(row->what, "DRAM, %u chases", &n) == 1 && n >= 1 && n <= MAX_CHAINS)
         return plan_chase(row, program, (struct chase){256 * MIB, n, 2048, false});
-    if (sscanf(row->what, "memcpy_threads threads=%u", &n) == 1 && n >= 1 && n <= VALIDATE_MAX_THREADS)
+    const bool wide = strcmp(row->what, "memcpy_threads") == 0 && sscanf(row->shape, "threads=%u", &n) == 1;
+    if ((wide || sscanf(row->what, "memcpy_threads threads=%u", &n) == 1) && n >= 1 &&
+        n <= VALIDATE_MAX_THREADS)
         return plan_memcpy(row, program, n);
     if (strcmp(row->what, "atomic add uncontended") == 0)
         return plan_atomic(row, program);

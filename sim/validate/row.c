@@ -29,7 +29,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
                              *const condition[] = {"condition", "note", NULL},
                              *const unit[] = {"value_unit", "unit_of_value", "unit", NULL},
                              *const kind[] = {"kind", NULL}, *const source[] = {"source", NULL},
-                             *const value[] = {"value", NULL};
+                             *const value[] = {"value", NULL}, *const shape[] = {"shape", NULL};
     memset(row, 0, sizeof *row);
     row->table = table;
     row->number = number;
@@ -43,6 +43,8 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     row->what = first_of(table, number, what);
     row->condition = first_of(table, number, condition);
     row->unit = first_of(table, number, unit);
+    row->shape = first_of(table, number, shape);
+    row->device = csv_find(table, "value_unit") >= 0 ? csv_cell(table, number, csv_find(table, "unit")) : "";
     row->kind = first_of(table, number, kind);
     row->source = first_of(table, number, source);
     row->has_value = read_number(first_of(table, number, value), &row->measured);
@@ -87,6 +89,31 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
     return validate_refuse(row, "which chip '%.60s' is remains open", row->chip);
 }
 
+/* Rows that no recogniser took. */
+static bool refuse_rest(struct validate_row *row)
+{
+    static const char *const parts[][2] = {
+        {"GPU", "a GPU figure: only CPU and AMX programs are built"},
+        {"_gpu", "a GPU figure: only CPU and AMX programs are built"},
+        {"_mps", "a GPU figure: only CPU and AMX programs are built"},
+        {"gemv_", "a GPU figure: only CPU and AMX programs are built"},
+        {"torch", "an operator of a framework, not a program"},
+        {"_cpu", "an operator of a framework, not a program"},
+        {"SME", "SME instructions are not AMX"},
+        {"ZGEMM", "a complex product: no kernel for it"},
+        {"interleaved operand loads", "the source does not say how many loads there are per fma32"},
+        {"largest observed", "the best figure seen, without what ran"},
+        {"best", "the best figure seen, without what ran"},
+    };
+    if (*row->device && strcmp(row->device, "cpu") != 0 && strcmp(row->device, "amx") != 0 &&
+        strcmp(row->device, "mem") != 0)
+        return validate_refuse(row, "unit '%.20s': only CPU and AMX programs are built", row->device);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (strstr(row->what, parts[i][0]))
+            return validate_refuse(row, "%s", parts[i][1]);
+    return validate_refuse(row, "no program for '%.80s'", row->what);
+}
+
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
     static bool (*const all[])(struct validate_row *, struct validate_program *) = {
@@ -105,5 +132,5 @@ bool validate_plan(struct validate_row *row, struct validate_program *program)
         if (row->why[0])
             return false;
     }
-    return validate_refuse(row, "no program for '%.80s'", row->what);
+    return refuse_rest(row);
 }

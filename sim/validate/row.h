@@ -15,6 +15,7 @@ struct validate_row {
     size_t number;
     const char *chip, *chip_id;   /* as in the table */
     const char *what, *condition; /* item or workload, and its condition or note */
+    const char *shape, *device;   /* of the wide table: operand sizes; cpu, amx, gpu ... ("" elsewhere) */
     const char *unit, *kind, *source;
     double measured;
     bool has_value;

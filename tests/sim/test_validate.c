@@ -187,6 +187,50 @@ static void test_unmodelled(void)
     validation_free(v);
 }
 
+static struct validate_program plan_row(const char *text, size_t number)
+{
+    struct orch_error error;
+    struct validate_program program = {0};
+    struct csv_table *t = parse(text, &error);
+    struct validate_row row;
+    validate_row_read(&row, t, "t", number);
+    CHECK(validate_plan(&row, &program), "row %zu: %s", number, row.why);
+    csv_free(t);
+    return program;
+}
+
+/* The wide table: device and value units apart, shapes, a scaled product. */
+static void test_framework_products(void)
+{
+    static const char wide[] =
+        "id,chip,unit,workload,shape,value,value_unit,condition,source,kind,chip_id\n"
+        "HW1,M1,amx,matmul_mlx_cpu,1000000x64 * 64x1024,428,ms,,s,measured,m1_4p4e_8g\n"
+        "HW2,M1,amx,linear_mlx_cpu,100x1024x32 * 32x1024 * 1024,60,ms,,s,measured,m1_4p4e_8g\n"
+        "HW3,M1,amx,matmul_cpu,1000x64x1024 * 1000x1024x32,18,ms,,s,measured,m1_4p4e_8g\n"
+        "HW4,M1,gpu,matmul_mlx_gpu,64x64 * 64x64,1,ms,,s,measured,m1_4p4e_8g\n"
+        "HW5,M1 Pro,mem,memcpy_threads,threads=3,48,GB/s,,s,measured,\n";
+    static const char *const expected[] = {"gemm:1954x1024x64,batch=1", "gemm:3200x1024x32,batch=1",
+                                           "gemm:64x32x1024,batch=63"};
+    static const double parts[] = {1954.0 / 1000000, 3200.0 / 102400, 63.0 / 1000};
+    for (size_t i = 0; i < 3; i++) {
+        struct validate_program p = plan_row(wide, i);
+        CHECK(strcmp(p.workload, expected[i]) == 0, "'%s', expected '%s'", p.workload, expected[i]);
+        const struct validate_timing second = {.seconds = 0.001};
+        CHECK(fabs(validate_value(&p, &second) - 1 / parts[i]) < 1e-6 / parts[i], "%f ms",
+              validate_value(&p, &second));
+        validate_program_free(&p);
+    }
+    struct validate_program copy = plan_row(wide, 4);
+    CHECK(copy.threads == 3 && strcmp(copy.chip, "m1-pro") == 0, "%u threads on %s", copy.threads, copy.chip);
+    validate_program_free(&copy);
+    struct validation *v = validated(wide);
+    struct json_object *o = validation_json(v, NULL, NULL), *list = part(o, "unmodelled");
+    CHECK(json_object_array_length(list) == 1, "one GPU row");
+    CHECK(strcmp(text_of(json_object_array_get_idx(list, 0), "id"), "HW4") == 0, "its id is its own");
+    json_object_put(o);
+    validation_free(v);
+}
+
 static void test_text(void)
 {
     struct orch_error error = {0};
@@ -201,18 +245,6 @@ static void test_text(void)
           "%s", text);
     free(text);
     validation_free(v);
-}
-
-static struct validate_program plan_row(const char *text, size_t number)
-{
-    struct orch_error error;
-    struct validate_program program = {0};
-    struct csv_table *t = parse(text, &error);
-    struct validate_row row;
-    validate_row_read(&row, t, "t", number);
-    CHECK(validate_plan(&row, &program), "row %zu: %s", number, row.why);
-    csv_free(t);
-    return program;
 }
 
 /* The loop that perf_kernels.py of corsix/amx writes for three accumulators: four turns of three. */
@@ -457,6 +489,7 @@ static const struct suite_test tests[] = {
     {"scores by hand", test_scores},
     {"the JSON document", test_json},
     {"unmodelled rows have a reason", test_unmodelled},
+    {"products of frameworks are scaled", test_framework_products},
     {"the text table", test_text},
     {"an AMX loop is the published one", test_loop_listing},
     {"CPU loops hold the instruction of the row", test_cpu_listing},
