@@ -22,7 +22,8 @@ static struct chip_peak *add(struct chip_peaks *out, const char *unit, const cha
     return peak;
 }
 
-/* Sum over the clusters of one kind of (cores or blocks) x clock, all cores of the cluster busy. */
+/* Sum over the clusters of one kind of (cores or blocks) x clock, all cores of the cluster busy. A block's array may have
+ * a clock of its own. */
 struct busy {
     double core_ghz, block_ghz;
     unsigned cores, blocks;
@@ -30,8 +31,10 @@ struct busy {
 
 static bool busy_clusters(const struct chip *chip, enum chip_core kind, struct busy *busy)
 {
+    const char *array_key = kind == CHIP_P_CORE ? "amx.array_clock_ghz" : "amx_e.array_clock_ghz";
     struct chip_clusters clusters;
     struct orch_error unused;
+    double array = 0;
     *busy = (struct busy){0};
     if (!chip_clusters(chip, &clusters, &unused))
         return false;
@@ -45,7 +48,7 @@ static bool busy_clusters(const struct chip *chip, enum chip_core kind, struct b
         busy->core_ghz += c->cores * core;
         busy->cores += c->cores;
         if (c->has_amx && chip_amx_clock_ghz(chip, kind, c->cores, &block, &unused)) {
-            busy->block_ghz += block;
+            busy->block_ghz += chip_number(chip, array_key, &array, &unused) && array > 0 ? array : block;
             busy->blocks++;
         }
     }

@@ -180,7 +180,8 @@ static const struct chip_peak *find_peak(const struct chip_peaks *peaks, const c
 }
 
 /* Measured best figures must lie below the computed peak and not far from it: clpeak M1 Pro reaches 828 GFLOPS f32 on
- * all ten cores; Accelerate on M1 Max 2746 f32 and 700 f64 (philipturner/amx-benchmarks); metal-benchmarks 10.4 TFLOPS
+ * all ten cores; Accelerate on M1 Max 2746 f32 and 700 f64 (philipturner/amx-benchmarks; whether its threads used the E
+ * block is not known); metal-benchmarks 10.4 TFLOPS
  * on the M1 Max GPU; and nothing has f64 on the GPU or f32 on the Neural Engine. */
 static void test_peaks_bound_measurements(void)
 {
@@ -189,7 +190,7 @@ static void test_peaks_bound_measurements(void)
         double measured, least_share;
     } rows[] = {
         {"m1-pro", "cpu", "f32", 828e9, 0.97},  {"m1-pro", "cpu", "f16", 1645e9, 0.97},
-        {"m1-max", "amx", "f32", 2746e9, 0.85}, {"m1-max", "amx", "f64", 700e9, 0.85},
+        {"m1-max", "amx", "f32", 2746e9, 0.75}, {"m1-max", "amx", "f64", 700e9, 0.75},
         {"m1-max", "gpu", "f32", 10.4e12, 0.95}, {"m1-max", "dram", "stream", 339e9, 0.9},
     };
     struct chip_db *db = open_db();
