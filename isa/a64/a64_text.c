@@ -42,11 +42,13 @@ static void put_vector(struct writer *w, unsigned reg, unsigned size, unsigned b
 
 static void put_list(struct writer *w, const struct a64_insn *insn, unsigned reg, bool lane)
 {
+    const bool is_table = insn->form == A64_TBL || insn->form == A64_TBX;
+    const unsigned bytes = is_table ? 16 : 8u << insn->q;
     char arrangement[8];
     if (lane)
         snprintf(arrangement, sizeof arrangement, "%c", letters[insn->size]);
     else
-        snprintf(arrangement, sizeof arrangement, "%u%c", (8u << insn->q) >> insn->size, letters[insn->size]);
+        snprintf(arrangement, sizeof arrangement, "%u%c", bytes >> insn->size, letters[insn->size]);
     const unsigned n = insn->shift;
     put(w, "{");
     if (n > 2 && reg + n <= 32)
@@ -97,7 +99,7 @@ static void put_place(struct writer *w, const struct a64_insn *insn, char kind, 
     case 'X': put_gpr(w, reg, true, false); break;
     case 'Y': put_gpr(w, reg, insn->q, false); break;
     case 'B': put_gpr(w, reg, true, true); break;
-    case 'O': put_gpr(w, reg, (insn->shift & 3) == 3, false); break;
+    case 'O': put_gpr(w, reg, (insn->shift & 3) == 3 && insn->size == 3, false); break;
     case 'G': put_index(w, insn); break;
     case 'M': put_gpr(w, reg | 1, insn->size == 3, false); break;
     case 'Z':
@@ -141,7 +143,7 @@ static void put_hint(struct writer *w, unsigned imm)
         const char *name;
     } names[] = {{0, "nop"}, {1, "yield"}, {2, "wfe"}, {3, "wfi"}, {4, "sev"}, {5, "sevl"}, {6, "dgh"}, {7, "xpaclri"},
                  {8, "pacia1716"}, {10, "pacib1716"}, {12, "autia1716"}, {14, "autib1716"}, {16, "esb"}, {17, "psb\tcsync"},
-                 {18, "tsb\tcsync"}, {20, "csdb"}, {24, "paciaz"}, {25, "paciasp"}, {26, "pacibz"}, {27, "pacibsp"},
+                 {18, "tsb\tcsync"}, {20, "csdb"}, {22, "clearbhb"}, {24, "paciaz"}, {25, "paciasp"}, {26, "pacibz"}, {27, "pacibsp"},
                  {28, "autiaz"}, {29, "autiasp"}, {30, "autibz"}, {31, "autibsp"}, {32, "bti"}, {34, "bti\tc"}, {36, "bti\tj"},
                  {38, "bti\tjc"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
