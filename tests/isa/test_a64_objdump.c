@@ -51,7 +51,7 @@ static void strip_target_prefix(const struct a64_insn *insn, char *text)
  * modelled: undefined is right. */
 static bool is_absent(uint32_t word, const char *text)
 {
-    static const char *const names[] = {"ldg\t", "gmi\t", "irg\t", "stg\t", "st2g\t", "stzg\t", "stz2g\t", "addg\t", "subg\t", "subp"};
+    static const char *const names[] = {"ldg\t", "gmi\t", "irg\t", "stg\t", "st2g\t", "stzg\t", "stz2g\t", "dc\tgva", "dc\tgzva", "addg\t", "subg\t", "subp"};
     if ((word >> 25 & 15) == 2)
         return true;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
