@@ -47,47 +47,76 @@ static void reason_name(int reason, char *text, size_t size)
 }
 
 /* Parameters that decide how long a reason lasts: for the interval and the list of assumptions. */
+#define REASON_KEYS 3
 struct reason_key {
     int reason;
-    const char *key[3];
+    const char *key[REASON_KEYS];
 };
 #define AMX_REASON(name) (CPU_STALL_COUNT + AMX_STALL_##name)
 static const struct reason_key reason_keys[] = {
     {AMX_REASON(ARRAY), {"amx.clock_ghz", "amx.array_f32_cycles"}},
-    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.vector_shared_cycles"}},
+    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.array_clock_ghz"}},
     {AMX_REASON(Z_DEPENDENCY), {"amx.clock_ghz", "amx.z_latency_cycles"}},
     {AMX_REASON(LOAD_DATA), {"amx.load_latency_cycles", "amx.clock_ghz"}},
     {AMX_REASON(LOAD_PORT), {"amx.load_issue_cycles", "amx.load_bytes_per_cycle", "amx.clock_ghz"}},
     {AMX_REASON(STORE), {"amx.store_issue_cycles", "amx.store_bytes_per_cycle", "amx.clock_ghz"}},
     {AMX_REASON(ISSUE), {"amx.issue_per_cycle", "amx.clock_ghz"}},
     {AMX_REASON(SETCLR), {"amx.set_cycles", "amx.clr_cycles"}},
-    {CPU_STALL_DISPATCH, {"cpu_p.dispatch_width"}},
-    {CPU_STALL_L2, {"mem.l2_p_latency_cycles"}},
+    {CPU_STALL_DISPATCH, {"cpu_p.dispatch_width", "p_max_mhz"}},
+    {CPU_STALL_PORTS, {"p_max_mhz"}},
+    {CPU_STALL_DEPENDENCY, {"cpu_p.fp_fma.latency_cycles", "p_max_mhz"}},
+    {CPU_STALL_L1, {"mem.p_l1_latency_cycles", "p_max_mhz"}},
+    {CPU_STALL_L2, {"mem.p_l2_latency_cycles", "p_max_mhz"}},
     {CPU_STALL_SLC, {"mem.slc_latency_ns"}},
-    {CPU_STALL_DRAM, {"mem.dram_latency_ns", "mem.dram_efficiency_read"}},
-    {CPU_STALL_BRANCH, {"cpu_p.mispredict_cycles"}},
+    {CPU_STALL_DRAM, {"dram.latency_ns", "dram.efficiency_read"}},
+    {CPU_STALL_BRANCH, {"cpu_p.mispredict_cycles", "p_max_mhz"}},
 };
+#define REASONS (sizeof reason_keys / sizeof reason_keys[0])
 
 /* 90 % of a normal distribution lies within 1.645 standard deviations. */
 #define NINETY_PERCENT 1.645
 
-/* Relative standard uncertainty of the time: parameters weighed by the share of time they decide, taken as independent. */
+struct key_share {
+    const char *key;
+    double share; /* of the time, over all reasons that the parameter decides */
+};
+
+static size_t share_by_key(const struct run_measure *m, struct key_share *shares)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < REASONS; i++) {
+        const double share = m->end_ns > 0 ? m->stalls[reason_keys[i].reason] / m->end_ns : 0;
+        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k] && share > 0; k++) {
+            size_t at = 0;
+            while (at < count && strcmp(shares[at].key, reason_keys[i].key[k]) != 0)
+                at++;
+            if (at == count)
+                shares[count++] = (struct key_share){reason_keys[i].key[k], 0};
+            shares[at].share += share;
+        }
+    }
+    return count;
+}
+
+/* Relative standard uncertainty of the time: parameters weighed by the share of time they decide, taken as independent of
+ * one another. Shares of a percent and more are told as assumptions. */
 static double time_uncertainty(const struct run *run, const struct run_measure *m, struct run_result *result)
 {
-    const double total = m->end_ns;
+    struct key_share shares[REASONS * REASON_KEYS];
+    const size_t count = share_by_key(m, shares);
     double sum = 0;
-    for (size_t i = 0; i < sizeof reason_keys / sizeof reason_keys[0]; i++) {
-        const double share = total > 0 ? m->stalls[reason_keys[i].reason] / total : 0;
-        for (int k = 0; k < 3 && reason_keys[i].key[k] && share >= 0.01; k++) {
-            const struct chip_value *v = chip_value(run->request->chip, reason_keys[i].key[k]);
-            char effect[96];
-            if (!v || !v->known)
-                continue;
-            sum += share * v->uncertainty * share * v->uncertainty;
-            snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * share,
-                     100 * v->uncertainty);
-            run_assumption_add(&result->assumptions, reason_keys[i].key[k], chip_kind_name(v->kind), effect);
-        }
+    for (size_t i = 0; i < count; i++) {
+        const struct chip_value *v = chip_value(run->request->chip, shares[i].key);
+        char effect[96];
+        if (!v || !v->known)
+            continue;
+        const double part = shares[i].share * v->uncertainty;
+        sum += part * part;
+        if (shares[i].share < 0.01)
+            continue;
+        snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * shares[i].share,
+                 100 * v->uncertainty);
+        run_assumption_add(&result->assumptions, shares[i].key, chip_kind_name(v->kind), effect);
     }
     return sqrt(sum);
 }
