@@ -37,3 +37,4 @@ LIBS_test_program := -lunicorn
 LIBS_bench_gemm := -lopenblas
 $(O)/tests/sim/test_kernel_homes: | programs
 LIBS_test_cpu_exec_unicorn := -lunicorn
+LIBS_bench_cpu_exec := -lunicorn

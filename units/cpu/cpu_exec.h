@@ -141,6 +141,7 @@ void cpu_fault_at(struct cpu_core *core, const struct a64_insn *insn, uint64_t p
 void cpu_fault_set(struct cpu_core *core, enum unit_fault_kind kind, uint64_t address, const char *what);
 
 /* Handlers by form; NULL when the file knows none. */
+cpu_handler *cpu_fast_handler_of(const struct a64_insn *insn);      /* cpu_exec_fast.c: whole vectors, default arithmetic */
 cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn);   /* cpu_exec_integer.c */
 cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);        /* cpu_exec_fp.c */
 cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);    /* cpu_exec_vector*.c */

@@ -128,7 +128,6 @@ static bool run_coprocessor(struct cpu_core *core, const struct a64_insn *insn, 
         cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "AMX instruction on a core without AMX");
         return false;
     }
-    core->fault = (struct unit_fault){0};
     if (!core->coprocessor.execute(core->coprocessor.context, op, *operand, &core->fault))
         return false;
     const bool stores = op == AMX_STX || op == AMX_STY || op == AMX_STZ || op == AMX_STZI;

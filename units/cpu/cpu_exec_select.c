@@ -404,7 +404,9 @@ static bool select_call(const struct a64_insn *insn, struct cpu_op *op, unsigned
     cpu_memory_handler *memory = cpu_memory_handler_of(insn);
     if (!memory)
         memory = cpu_system_handler_of(insn);
-    cpu_handler *handler = cpu_integer_handler_of(insn);
+    cpu_handler *handler = cpu_fast_handler_of(insn);
+    if (!handler)
+        handler = cpu_integer_handler_of(insn);
     if (!handler)
         handler = cpu_fp_handler_of(insn);
     if (!handler)
