@@ -84,6 +84,13 @@ struct amx_block *amx_block_create(const struct amx_params *params, unsigned cor
         return NULL;
     block->params = *params;
     block->cores = cores;
+    for (unsigned i = 0; i < cores; i++) {
+        block->core[i] = calloc(1, sizeof *block->core[i]);
+        if (!block->core[i]) {
+            amx_block_free(block);
+            return NULL;
+        }
+    }
     set_rate(block, params->clock_ghz);
     derive(block);
     amx_block_restart(block, 0);
@@ -92,20 +99,22 @@ struct amx_block *amx_block_create(const struct amx_params *params, unsigned cor
 
 void amx_block_free(struct amx_block *block)
 {
+    for (unsigned i = 0; block && i < block->cores; i++)
+        free(block->core[i]);
     free(block);
 }
 
 void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port *port, uint64_t address_tag)
 {
-    block->core[core].port = port;
-    block->core[core].address_tag = address_tag;
+    block->core[core]->port = port;
+    block->core[core]->address_tag = address_tag;
 }
 
 void amx_block_set_clock(struct amx_block *block, double clock_ghz)
 {
     int64_t latest = block->base_tick;
     for (unsigned i = 0; i < block->cores; i++)
-        latest = amx_later(latest, block->core[i].head);
+        latest = amx_later(latest, block->core[i]->head);
     block->base_ns = amx_ns_of(block, latest);
     block->base_tick = latest;
     set_rate(block, clock_ghz);
@@ -114,18 +123,18 @@ void amx_block_set_clock(struct amx_block *block, double clock_ghz)
 
 double amx_block_idle_at(const struct amx_block *block, unsigned core)
 {
-    return amx_ns_of(block, block->core[core].complete);
+    return amx_ns_of(block, block->core[core]->complete);
 }
 
 double amx_block_stores_done_at(const struct amx_block *block, unsigned core)
 {
-    return amx_ns_of(block, block->core[core].stores_visible);
+    return amx_ns_of(block, block->core[core]->stores_visible);
 }
 
 void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT],
                       double *total)
 {
-    const struct amx_timing_core *c = &block->core[core];
+    const struct amx_timing_core *c = block->core[core];
     for (int i = 0; i < AMX_STALL_COUNT; i++)
         cycles[i] = (double)c->stall[i] / AMX_TICKS;
     cycles[AMX_STALL_DRAIN] += (double)(c->complete - c->head) / AMX_TICKS;
@@ -134,7 +143,7 @@ void amx_block_stalls(const struct amx_block *block, unsigned core, double cycle
 
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
 {
-    return block->core[core].instructions;
+    return block->core[core]->instructions;
 }
 
 void amx_block_take_activity(struct amx_block *block, struct activity *into)
@@ -158,7 +167,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     memset(&block->activity, 0, sizeof block->activity);
     amx_share_forget(block);
     for (unsigned i = 0; i < block->cores; i++) {
-        struct amx_timing_core *core = &block->core[i];
+        struct amx_timing_core *core = block->core[i];
         struct mem_port *port = core->port;
         const uint64_t tag = core->address_tag;
         memset(core, 0, sizeof *core);

@@ -125,13 +125,13 @@ void amx_memo_forget(struct amx_block *block)
 {
     amx_memo_settle(block);
     for (unsigned c = 0; c < block->cores; c++)
-        memset(block->core[c].memo, 0, sizeof block->core[c].memo);
+        memset(block->core[c]->memo, 0, sizeof block->core[c]->memo);
 }
 
 void amx_memo_settle(struct amx_block *block)
 {
     for (unsigned c = 0; c < block->cores; c++)
         for (unsigned i = 0; i < AMX_MEMO_SLOTS; i++)
-            if (block->core[c].memo[i].tally)
-                settle(block, &block->core[c].memo[i]);
+            if (block->core[c]->memo[i].tally)
+                settle(block, &block->core[c]->memo[i]);
 }

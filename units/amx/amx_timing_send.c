@@ -11,7 +11,8 @@ struct start {
     enum amx_stall reason;
 };
 
-static inline void wait_until(struct start *start, int64_t ready, enum amx_stall reason)
+static inline __attribute__((always_inline)) void wait_until(struct start *start, int64_t ready,
+                                                             enum amx_stall reason)
 {
     if (ready > start->at) {
         start->at = ready;
@@ -19,58 +20,63 @@ static inline void wait_until(struct start *start, int64_t ready, enum amx_stall
     }
 }
 
-static inline void wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo,
-                                      struct start *start)
+static inline __attribute__((always_inline)) void
+wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo, struct start *start)
 {
     if (__builtin_expect(core->registers_pending > start->at, 0))
         wait_until(start, amx_registers_ready(core, memo->reads), AMX_STALL_LOAD_DATA);
 }
 
-static inline void take_share(struct amx_block *block, const struct amx_memo *memo, struct start *start)
+static inline __attribute__((always_inline)) void take_share(struct amx_block *block,
+                                                             const struct amx_memo *memo, struct start *start)
 {
     if (__builtin_expect(block->computing > 1, 0) && memo->share)
         wait_until(start, amx_share_take(block, start->at, memo->share), AMX_STALL_SHARED);
 }
 
-static inline void send_matrix(struct amx_block *block, struct amx_timing_core *core,
-                               const struct amx_memo *memo, struct start *start)
+static inline __attribute__((always_inline)) struct start send_matrix(struct amx_block *block,
+                                                                      struct amx_timing_core *core,
+                                                                      const struct amx_memo *memo,
+                                                                      struct start start)
 {
     unsigned lanes;
     const int64_t array = amx_later(core->lane_ready[0], core->lane_ready[1]);
     const int64_t z = amx_rows_ready(core, memo, &lanes);
-    wait_for_registers(core, memo, start);
-    wait_until(start, array, AMX_STALL_ARRAY);
-    wait_until(start, z, AMX_STALL_Z_DEPENDENCY);
-    take_share(block, memo, start);
-    core->lane_ready[0] = core->lane_ready[1] = start->at + memo->busy;
-    const int64_t done = start->at + block->ticks.z_latency;
+    wait_for_registers(core, memo, &start);
+    wait_until(&start, array, AMX_STALL_ARRAY);
+    wait_until(&start, z, AMX_STALL_Z_DEPENDENCY);
+    take_share(block, memo, &start);
+    core->lane_ready[0] = core->lane_ready[1] = start.at + memo->busy;
+    const int64_t done = start.at + block->ticks.z_latency;
     amx_rows_write(core, memo, done, AMX_NO_LANE);
     core->complete = amx_later(core->complete, done);
+    return start;
 }
 
 /* Vector instructions go to the lane where they can start first. A row that was last written in the other
  * lane is there vector_cross_cycles later (M1: this is what makes nine rotating rows slower than eight or ten
  * in the tables of corsix/amx; M2 shows no such dip). */
-static inline void send_lane(struct amx_block *block, struct amx_timing_core *core,
-                             const struct amx_memo *memo, struct start *start)
+static __attribute__((noinline)) struct start send_lane(struct amx_block *block, struct amx_timing_core *core,
+                                                        const struct amx_memo *memo, struct start start)
 {
     unsigned wrote = 0;
     const int64_t free0 = core->lane_ready[0], free1 = core->lane_ready[1];
     const int64_t z = memo->rows ? amx_rows_ready(core, memo, &wrote) : 0, cross = z + block->ticks.cross;
-    wait_for_registers(core, memo, start);
+    wait_for_registers(core, memo, &start);
     const int64_t ready0 = wrote & 2 ? cross : z, ready1 = wrote & 1 ? cross : z;
-    const int64_t start0 = amx_later(start->at, amx_later(free0, ready0));
-    const int64_t start1 = amx_later(start->at, amx_later(free1, ready1));
+    const int64_t start0 = amx_later(start.at, amx_later(free0, ready0));
+    const int64_t start1 = amx_later(start.at, amx_later(free1, ready1));
     const int lane = start1 < start0 || (start1 == start0 && wrote & 2);
-    wait_until(start, lane ? free1 : free0, AMX_STALL_ARRAY);
-    wait_until(start, lane ? ready1 : ready0, AMX_STALL_Z_DEPENDENCY);
-    take_share(block, memo, start);
-    core->lane_ready[lane] = start->at + memo->busy;
-    const int64_t done = start->at + block->ticks.z_latency;
+    wait_until(&start, lane ? free1 : free0, AMX_STALL_ARRAY);
+    wait_until(&start, lane ? ready1 : ready0, AMX_STALL_Z_DEPENDENCY);
+    take_share(block, memo, &start);
+    core->lane_ready[lane] = start.at + memo->busy;
+    const int64_t done = start.at + block->ticks.z_latency;
     amx_registers_write(core, memo->writes, done);
     if (memo->z_write)
         amx_rows_write(core, memo, done, 1u << lane);
     core->complete = amx_later(core->complete, done);
+    return start;
 }
 
 static void send_setclr(struct amx_timing_core *core, const struct start *start, int64_t cost)
@@ -136,9 +142,9 @@ static inline __attribute__((always_inline)) double send_memo(struct amx_block *
     wait_until(&start, issue_limit(block, core), AMX_STALL_ISSUE);
     wait_until(&start, core->enabled, AMX_STALL_SETCLR);
     if (__builtin_expect(memo->kind == AMX_MEMO_MATRIX, 1))
-        send_matrix(block, core, memo, &start);
+        start = send_matrix(block, core, memo, start);
     else if (memo->kind == AMX_MEMO_LANE)
-        send_lane(block, core, memo, &start);
+        start = send_lane(block, core, memo, start);
     else
         start = send_other(block, core, memo, arrived, operand, start);
 
@@ -162,7 +168,7 @@ static __attribute__((noinline)) void decode_memo(struct amx_block *block, struc
 double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
                              uint64_t operand, enum amx_gen gen)
 {
-    struct amx_timing_core *core = &block->core[core_number];
+    struct amx_timing_core *core = block->core[core_number];
     const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
     const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
     const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
@@ -176,7 +182,7 @@ _Static_assert(AMX_MEMO_SLOTS == 64, "amx_block_send_cached takes six bits of th
 double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
                       uint64_t operand, const struct amx_effect *effect)
 {
-    struct amx_timing_core *core = &block->core[core_number];
+    struct amx_timing_core *core = block->core[core_number];
     const uintptr_t where = (uintptr_t)effect;
     const uint32_t tag = op << 8 | 0x80;
     struct amx_memo *memo = &core->memo[(where >> 3 ^ where >> 9) % AMX_MEMO_SLOTS];

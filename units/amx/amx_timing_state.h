@@ -99,7 +99,7 @@ struct amx_block {
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
     struct amx_params params;
-    struct amx_timing_core core[];
+    struct amx_timing_core *core[]; /* pointers: the compiler would compute an address again and again */
 };
 
 static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
