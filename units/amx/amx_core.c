@@ -27,22 +27,23 @@ _Static_assert(AMX_DECODE_ENTRIES == 1 << (64 - 57), "the hash keeps as many bit
 
 static void clear_registers(struct amx_core *core)
 {
-    memset(core->queued, 0, sizeof core->queued); /* what was held back would be overwritten */
+    for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
+        amx_queue_drop(core, a); /* its results would be overwritten */
     amx_core_settle(core);
     memset(core->x_bytes, 0, AMX_POOL_BYTES);
     memset(core->y_bytes, 0, AMX_POOL_BYTES);
     memset(core->z, 0, sizeof core->z);
 }
 
-static amx_handler *const reference_handlers[AMX_OP_COUNT];
-static amx_handler *const disabled_handlers[AMX_OP_COUNT];
+static const struct amx_dispatch dispatch_reference, dispatch_disabled;
 
 /* The one test of "enabled" is which handlers are installed. */
 static void enable(struct amx_core *core, bool on)
 {
-    amx_handler *const *active = core->kernels ? amx_fast_handlers : reference_handlers;
+    const struct amx_dispatch *active = core->kernels ? core->kernels->dispatch : &dispatch_reference;
     core->enabled = on;
-    core->handlers = on ? active : disabled_handlers;
+    core->dispatch = on ? active : &dispatch_disabled;
+    amx_queue_set_kind(core, 0); /* no outer product is known while disabled */
 }
 
 static bool execute_setclr(struct amx_core *core, uint64_t immediate, struct unit_fault *fault)
@@ -79,10 +80,20 @@ static bool handle_disabled(struct amx_core *core, unsigned op, uint64_t operand
     return undefined(fault, text);
 }
 
-static amx_handler *const disabled_handlers[AMX_OP_COUNT] = {
-    [0 ... AMX_SETCLR - 1] = handle_disabled,
-    [AMX_SETCLR] = amx_core_setclr,
-    [AMX_SETCLR + 1 ... AMX_OP_COUNT - 1] = handle_disabled,
+/* Through the handler of each op. */
+static size_t run_list(struct amx_core *core, const struct amx_instruction *list, size_t count, struct unit_fault *fault)
+{
+    for (size_t n = 0; n < count; n++)
+        if (!amx_core_execute(core, list[n].op, list[n].operand, fault))
+            return n;
+    return count;
+}
+
+static const struct amx_dispatch dispatch_disabled = {
+    .handlers = {[0 ... AMX_SETCLR - 1] = handle_disabled,
+                 [AMX_SETCLR] = amx_core_setclr,
+                 [AMX_SETCLR + 1 ... AMX_OP_COUNT - 1] = handle_disabled},
+    .run_list = run_list,
 };
 
 /* --- the reference path: one instruction at a time on settled pools --- */
@@ -107,11 +118,12 @@ static bool reference_compute(struct amx_core *core, unsigned op, uint64_t opera
     return true;
 }
 
-static amx_handler *const reference_handlers[AMX_OP_COUNT] = {
-    [AMX_LDX ... AMX_STZI] = reference_transfer,
-    [AMX_EXTRX ... AMX_FMS16] = reference_compute,
-    [AMX_SETCLR] = amx_core_setclr,
-    [AMX_VECINT ... AMX_GENLUT] = reference_compute,
+static const struct amx_dispatch dispatch_reference = {
+    .handlers = {[AMX_LDX ... AMX_STZI] = reference_transfer,
+                 [AMX_EXTRX ... AMX_FMS16] = reference_compute,
+                 [AMX_SETCLR] = amx_core_setclr,
+                 [AMX_VECINT ... AMX_GENLUT] = reference_compute},
+    .run_list = run_list,
 };
 
 /* --- interface --- */
@@ -127,7 +139,7 @@ static const struct amx_kernel_set *kernels_of(enum amx_path path)
 
 static struct amx_core *create(enum amx_gen gen, struct mem_space *space, const struct amx_kernel_set *kernels)
 {
-    struct amx_core *core = aligned_alloc(64, sizeof *core);
+    struct amx_core *core = aligned_alloc(_Alignof(struct amx_core), sizeof *core);
     if (!core)
         return NULL;
     memset(core, 0, sizeof *core);
@@ -139,8 +151,8 @@ static struct amx_core *create(enum amx_gen gen, struct mem_space *space, const 
     for (unsigned n = 0; n < 8; n++)
         core->x.slot[n] = core->y.slot[n] = n * AMX_ROW_BYTES;
     core->x.next = core->y.next = AMX_POOL_BYTES;
-    for (unsigned op = 0; op < AMX_OP_COUNT; op++)
-        core->shape[op].operand = 1; /* with no fixed bits, no operand agrees */
+    for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
+        amx_queue_drop(core, a);
     enable(core, false);
     return core;
 }
@@ -161,13 +173,25 @@ void amx_core_free(struct amx_core *core)
     free(core);
 }
 
-bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+/* Apart from amx_core_execute, which is nothing but a jump without it. */
+static __attribute__((noinline)) bool no_such_op(unsigned op, struct unit_fault *fault)
 {
-    if (__builtin_expect(op < AMX_OP_COUNT, 1))
-        return core->handlers[op](core, op, operand, fault);
     char text[80];
     snprintf(text, sizeof text, "AMX instruction %u does not exist (0..%u do)", op, AMX_OP_COUNT - 1);
     return undefined(fault, text);
+}
+
+bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    if (__builtin_expect(op < AMX_OP_COUNT, 1))
+        return core->dispatch->handlers[op](core, op, operand, fault);
+    return no_such_op(op, fault);
+}
+
+size_t amx_core_execute_list(struct amx_core *core, const struct amx_instruction *list, size_t count,
+                             struct unit_fault *fault)
+{
+    return core->dispatch->run_list(core, list, count, fault);
 }
 
 bool amx_core_enabled(const struct amx_core *core)

@@ -36,6 +36,15 @@ void amx_core_free(struct amx_core *core);
  * is filled (pc left to the caller) and no state has changed. */
 bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault);
 
+/* A run of instructions, for callers that have several at hand: as if each went through amx_core_execute, but cheaper.
+ * Returns how many were executed; fewer than `count` when the next one faults (*fault as above). */
+struct amx_instruction {
+    uint64_t operand;
+    unsigned op;
+};
+size_t amx_core_execute_list(struct amx_core *core, const struct amx_instruction *list, size_t count,
+                             struct unit_fault *fault);
+
 bool amx_core_enabled(const struct amx_core *core);
 /* Finishes everything that is held back, so that simulated memory and state are up to date. */
 void amx_core_finish(struct amx_core *core);

@@ -125,7 +125,7 @@ static void flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes)
 static uint32_t prepare_operand(struct amx_core *core, struct amx_ring *ring, const struct amx_decoded *d,
                                 const struct amx_input *in)
 {
-    const uint32_t slot = amx_ring_take(core, ring, 1);
+    const uint32_t slot = (uint32_t)amx_ring_take(core, ring, 1);
     uint8_t *lanes = ring->bytes + slot;
     if (in->zero) {
         memset(lanes, 0, AMX_ROW_BYTES);
@@ -145,7 +145,8 @@ static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_deco
     /* Room in both rings first: settling in between would hand out the first slot again. */
     if (core->x.next == AMX_RING_BYTES || core->y.next == AMX_RING_BYTES)
         amx_core_settle(core);
-    struct amx_pair pair = {core->x.slot[d->x.offset / AMX_ROW_BYTES], core->y.slot[d->y.offset / AMX_ROW_BYTES]};
+    struct amx_pair pair = {(uint32_t)core->x.slot[d->x.offset / AMX_ROW_BYTES],
+                            (uint32_t)core->y.slot[d->y.offset / AMX_ROW_BYTES]};
     if (!is_whole_register(d, &d->x) || negates_x(d)) {
         pair.x = prepare_operand(core, &core->x, d, &d->x);
         if (negates_x(d))
@@ -234,10 +235,8 @@ void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum 
         return;
     }
     if (replaces_z(d)) {
-        core->queued[a] = 0; /* nothing else has read what was queued */
+        amx_queue_drop(core, a); /* nothing has read those results */
         clear_accumulator(core, d, accumulators, a);
     }
-    core->queue[a][core->queued[a]++] = pair;
-    if (core->queued[a] == AMX_QUEUE_LIMIT)
-        amx_queue_run(core, a);
+    amx_queue_add(core, a, pair.x, pair.y);
 }

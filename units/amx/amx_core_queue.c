@@ -3,32 +3,40 @@
 
 void amx_queue_run(struct amx_core *core, unsigned accumulator)
 {
-    const unsigned count = core->queued[accumulator];
+    struct amx_pair *queue = core->queue[accumulator];
+    const unsigned count = (unsigned)(core->tail[accumulator] - queue);
     if (count == 0)
         return;
-    const struct amx_batch batch = {.x = core->x_bytes, .y = core->y_bytes, .pairs = core->queue[accumulator],
-                                    .count = count, .flags = core->pending_key >> 8};
-    core->queued[accumulator] = 0;
+    const struct amx_batch batch = {.x = core->x_bytes, .y = core->y_bytes, .pairs = queue, .count = count,
+                                    .flags = core->pending_key >> 8};
+    core->tail[accumulator] = queue;
     core->kernels->outer[core->pending_key & 0xff](core->z, accumulator, &batch);
 }
 
 void amx_queue_finish(struct amx_core *core)
 {
-    uint64_t any;
-    memcpy(&any, core->queued, sizeof any);
-    if (any == 0)
-        return;
     for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
         amx_queue_run(core, a);
 }
-_Static_assert(AMX_ACCUMULATORS == sizeof(uint64_t), "the queue lengths are tested as one word");
-_Static_assert(AMX_QUEUE_LIMIT < 256, "a queue length fits a byte");
+
+void amx_queue_drop(struct amx_core *core, unsigned accumulator)
+{
+    core->tail[accumulator] = core->queue[accumulator];
+}
+
+void amx_queue_set_kind(struct amx_core *core, uint32_t key)
+{
+    amx_queue_finish(core);
+    core->pending_key = key;
+    for (unsigned op = 0; op < AMX_OP_COUNT; op++)
+        core->shape[op] = (struct amx_shape){.operand = 1}; /* with no fixed bits, no operand agrees */
+}
 
 /* Registers still in slots 0..7 are where they belong: such a slot only ever holds the register of its number. */
 static void settle_ring(struct amx_ring *ring)
 {
-    for (uint32_t n = 0; n < 8; n++) {
-        const uint32_t home = n * AMX_ROW_BYTES;
+    for (uint64_t n = 0; n < 8; n++) {
+        const uint64_t home = n * AMX_ROW_BYTES;
         if (ring->slot[n] != home) {
             memcpy(ring->bytes + home, ring->bytes + ring->slot[n], AMX_ROW_BYTES);
             ring->slot[n] = home;

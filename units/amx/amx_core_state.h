@@ -11,15 +11,24 @@
 #include "units/amx/amx_core.h"
 #include "units/amx/amx_exec_decode.h"
 #include "units/amx/amx_exec_ldst.h"
-#include "units/amx/amx_kernel_set.h"
+#include "units/amx/amx_kernel_sets.h"
 
 #define AMX_RING_SLOTS     256
 #define AMX_RING_BYTES     (AMX_RING_SLOTS * AMX_ROW_BYTES)
 #define AMX_QUEUE_LIMIT    64 /* outer products of one accumulator that wait; one batch */
+#define AMX_QUEUE_BYTES    (AMX_QUEUE_LIMIT * sizeof(struct amx_pair))
 #define AMX_ACCUMULATORS   8
 #define AMX_DECODE_ENTRIES 128 /* a power of two */
 
 typedef bool amx_handler(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault);
+typedef size_t amx_list_runner(struct amx_core *core, const struct amx_instruction *list, size_t count,
+                               struct unit_fault *fault);
+
+/* The hot half of the fast path, built once per host instruction set (amx_core_dispatch_*.c). */
+struct amx_dispatch {
+    amx_handler *handlers[AMX_OP_COUNT];
+    amx_list_runner *run_list;
+};
 
 /* What queued work has in common: kind of outer product and flags in one number. 0 = none. */
 static inline uint32_t amx_outer_key(enum amx_outer kind, unsigned flags)
@@ -28,33 +37,34 @@ static inline uint32_t amx_outer_key(enum amx_outer kind, unsigned flags)
 }
 
 /* The operand of the last plain outer product of one op, without its register numbers: an operand that agrees in
- * these bits needs no decoding. */
+ * these bits needs no decoding and belongs to what is queued now (core->pending_key). */
 struct amx_shape {
     uint64_t operand;
     uint64_t fixed_bits;
-    uint32_t key; /* 0 = nothing known yet */
-    uint32_t accumulator_mask;
+    uint64_t accumulator_mask;
+    uint64_t reserved; /* a size that is a power of two is indexed without multiplying */
 };
 
 struct amx_ring {
-    uint32_t slot[8]; /* byte offset of each register */
-    uint32_t next;    /* byte offset of the next free slot */
+    uint64_t slot[8]; /* byte offset of each register */
+    uint64_t next;    /* byte offset of the next free slot */
     uint8_t *bytes;
 };
 
 struct amx_core {
-    amx_handler *const *handlers; /* one per op: disabled, fast or reference */
+    const struct amx_dispatch *dispatch; /* fast, reference, or "not enabled" */
     struct amx_ring x, y;
-    uint32_t pending_key;
-    uint8_t queued[AMX_ACCUMULATORS];
+    struct amx_pair *tail[AMX_ACCUMULATORS]; /* end of each accumulator's queue */
+    uint32_t pending_key; /* of everything queued */
     const struct amx_kernel_set *kernels; /* NULL on the reference path */
     struct amx_shape shape[AMX_OP_COUNT];
-    struct amx_pair queue[AMX_ACCUMULATORS][AMX_QUEUE_LIMIT];
     struct mem_space *space;
     enum amx_gen gen;
     enum amx_path path;
     bool enabled;
     struct amx_decoded decoded[AMX_DECODE_ENTRIES];
+    /* Aligned to its own size, so that a full queue shows in the low bits of its tail. */
+    _Alignas(AMX_QUEUE_BYTES) struct amx_pair queue[AMX_ACCUMULATORS][AMX_QUEUE_LIMIT];
     _Alignas(64) uint8_t x_bytes[AMX_RING_BYTES];
     _Alignas(64) uint8_t y_bytes[AMX_RING_BYTES];
     _Alignas(64) uint8_t z[64][AMX_ROW_BYTES];
@@ -67,15 +77,28 @@ static inline struct amx_regs amx_core_regs(struct amx_core *core)
 
 /* amx_core_queue.c */
 void amx_queue_run(struct amx_core *core, unsigned accumulator); /* one accumulator */
+static inline void amx_queue_add(struct amx_core *core, unsigned accumulator, uint64_t x, uint64_t y)
+{
+    /* One 8-byte store: two narrow ones would be merged through vector registers. */
+    const uint64_t pair = x | y << 32;
+    struct amx_pair *tail = core->tail[accumulator];
+    memcpy(tail, &pair, sizeof pair);
+    core->tail[accumulator] = ++tail;
+    if (__builtin_expect((uintptr_t)tail % AMX_QUEUE_BYTES == 0, 0))
+        amx_queue_run(core, accumulator);
+}
+/* What is queued changes its kind: finishes, and forgets the shapes, which are of the old kind. */
+void amx_queue_set_kind(struct amx_core *core, uint32_t key);
+void amx_queue_drop(struct amx_core *core, unsigned accumulator); /* forgets what is queued */
 void amx_queue_finish(struct amx_core *core);                    /* all: Z is current afterwards */
 void amx_core_settle(struct amx_core *core);                     /* ... and both pools lie in slots 0..7 */
 /* `count` consecutive free slots; may settle first, which frees all slots but 0..7. Returns the byte offset of the
  * first. A new slot counts as free again after the next call unless a register or the queue names it. */
-static inline uint32_t amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
+static inline uint64_t amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
 {
     if (__builtin_expect(ring->next + count * AMX_ROW_BYTES > AMX_RING_BYTES, 0))
         amx_core_settle(core);
-    const uint32_t first = ring->next;
+    const uint64_t first = ring->next;
     ring->next += count * AMX_ROW_BYTES;
     return first;
 }
@@ -94,7 +117,11 @@ void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum 
 amx_handler amx_core_setclr;
 struct amx_decoded *amx_core_decode(struct amx_core *core, unsigned op, uint64_t operand);
 
-/* amx_core_fast.c */
-extern amx_handler *const amx_fast_handlers[AMX_OP_COUNT];
+/* amx_core_fast.c: the general case of each handler of the fast path. */
+bool amx_fast_outer_new(struct amx_core *core, unsigned op, uint64_t operand); /* no shape agrees */
+amx_handler amx_fast_other;
+amx_handler amx_fast_load;
+amx_handler amx_fast_store;
+amx_handler amx_fast_z;
 
 #endif

@@ -44,6 +44,18 @@ VEC_INLINE vec vec_fma64(vec x, vec y, vec z)
         _mm256_fmadd_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(y), _mm256_castsi256_pd(z)));
 }
 
+VEC_INLINE unsigned vec_any_nan32(vec a, vec b)
+{
+    const __m256 nan = _mm256_cmp_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _CMP_UNORD_Q);
+    return (unsigned)_mm256_movemask_ps(nan);
+}
+
+VEC_INLINE unsigned vec_any_nan64(vec a, vec b)
+{
+    const __m256d nan = _mm256_cmp_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _CMP_UNORD_Q);
+    return (unsigned)_mm256_movemask_pd(nan);
+}
+
 VEC_INLINE vec vec_nan32(vec z)
 {
     const __m256 v = _mm256_castsi256_ps(z);
@@ -102,4 +114,4 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
 
 #include "units/amx/amx_kernel_outer.h"
 
-const struct amx_kernel_set amx_kernels_avx2 = KERNEL_SET("avx2");
+const struct amx_kernel_set amx_kernels_avx2 = KERNEL_SET("avx2", &amx_dispatch_avx2);

@@ -2,4 +2,4 @@
 
 #include "units/amx/amx_kernel_outer.h"
 
-const struct amx_kernel_set amx_kernels_avx512 = KERNEL_SET("avx512");
+const struct amx_kernel_set amx_kernels_avx512 = KERNEL_SET("avx512", &amx_dispatch_avx512);

@@ -7,6 +7,11 @@ VEC_INLINE vec vec_fma16(vec x, vec y, vec z)
     return z;
 }
 
+VEC_INLINE unsigned vec_any_nan16(vec a, vec b)
+{
+    return _mm512_cmp_ph_mask(_mm512_castsi512_ph(a), _mm512_castsi512_ph(b), _CMP_UNORD_Q);
+}
+
 VEC_INLINE vec vec_nan16(vec z)
 {
     const __mmask32 nan = _mm512_cmp_ph_mask(_mm512_castsi512_ph(z), _mm512_castsi512_ph(z), _CMP_UNORD_Q);
@@ -15,4 +20,4 @@ VEC_INLINE vec vec_nan16(vec z)
 
 #include "units/amx/amx_kernel_outer.h"
 
-const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16");
+const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16", &amx_dispatch_avx512);

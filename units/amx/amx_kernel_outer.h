@@ -3,11 +3,13 @@
  *   vec, VEC_BYTES, VEC_GROUP           one host vector; how many accumulator vectors stay in registers
  *   vec_load, vec_store                 any alignment
  *   vec_broadcast32, vec_broadcast64    one lane from memory to all lanes
- *   vec_fma32, vec_fma64                x*y + z, one rounding
+ *   vec_fma32, vec_fma64                x*y + z, one rounding; optional (HAVE_FMA_LANE) vec_fma32_lane, vec_fma64_lane,
+ *                                       the same with y broadcast from memory
+ *   vec_any_nan32, vec_any_nan64        non-zero when a lane of either vector is NaN
  *   vec_nan32, vec_nan64                NaN lanes become the default NaN
  *   vec_mul16, vec_add16, vec_madd16, vec_add32   modulo 2^16 / 2^32; madd16 = sums of products of 16-bit pairs
  *   vec_fma_f16_32, vec_fma_bf16_32     optional (HAVE_...): x*y + z in f32 lanes rounded once to the short format
- *   vec_fma16, vec_nan16                optional (HAVE_NATIVE_F16)
+ *   vec_fma16, vec_any_nan16, vec_nan16 optional (HAVE_NATIVE_F16)
  *   WIDEN_F16, NARROW_F16               optional: f16 in the low half of 32-bit lanes to f32 and back (16 lanes)
  *
  * and includes this header. All functions are inlined, so every loop bound is a constant.
@@ -34,18 +36,39 @@ struct outer_shape {
     unsigned row_step;         /* Z rows from one y lane to the next */
 };
 
-typedef vec vec_step(vec x, vec y, vec z);
-typedef vec vec_spread(const uint8_t *lane);
-typedef vec vec_finish(vec z);
+/* z after one step with x and the y lane at `lane`. Where x parts share a y lane, the compiler spreads it once. */
+typedef vec vec_step(vec x, const uint8_t *lane, vec z);
+/* What the accumulator vectors need at the end of a batch. */
+typedef void vec_finish(vec *acc, unsigned count);
 
-KERNEL_INLINE vec unchanged(vec z)
+KERNEL_INLINE void unchanged(vec *acc, unsigned count)
 {
-    return z;
+    (void)acc;
+    (void)count;
 }
+
+/* NaNs are rare: whether there are any is tested for two vectors at a time (a comparison is unordered when either
+ * side is NaN). */
+#define DEFINE_FINISH(name, any_nan, to_default)                                                             \
+    KERNEL_INLINE void name(vec *acc, unsigned count)                                                        \
+    {                                                                                                        \
+        unsigned any = 0;                                                                                    \
+        _Pragma("GCC unroll 8") for (unsigned k = 0; k < count; k += 2)                                      \
+            any |= any_nan(acc[k], acc[k + 1]);                                                              \
+        if (__builtin_expect(any == 0, 1))                                                                   \
+            return;                                                                                          \
+        _Pragma("GCC unroll 16") for (unsigned k = 0; k < count; k++)                                        \
+            acc[k] = to_default(acc[k]);                                                                     \
+    }
+DEFINE_FINISH(finish32, vec_any_nan32, vec_nan32)
+DEFINE_FINISH(finish64, vec_any_nan64, vec_nan64)
+#ifdef HAVE_NATIVE_F16
+DEFINE_FINISH(finish16, vec_any_nan16, vec_nan16)
+#endif
 
 /* y lanes [first, first+count) of every outer product of the batch, with their part of Z in registers. */
 KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, unsigned count,
-                               const struct amx_batch *batch, vec_spread *spread, vec_step *step, vec_finish *finish)
+                               const struct amx_batch *batch, vec_step *step, vec_finish *finish)
 {
     vec acc[VEC_GROUP];
     const unsigned vecs = s.parts * ROW_VECS; /* per y lane */
@@ -57,38 +80,52 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
         const uint8_t *y = batch->y + batch->pairs[n].y + first * s.y_bytes;
 #pragma GCC unroll 16
         for (unsigned j = 0; j < count; j++) {
-            const vec lane = spread(y + j * s.y_bytes);
+            const uint8_t *lane = y + j * s.y_bytes;
 #pragma GCC unroll 16
             for (unsigned v = 0; v < vecs; v++)
                 acc[j * vecs + v] = step(vec_load(x + v * VEC_BYTES), lane, acc[j * vecs + v]);
         }
     }
+    finish(acc, count * vecs);
 #pragma GCC unroll 16
     for (unsigned k = 0; k < count * vecs; k++)
-        vec_store(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES, finish(acc[k]));
+        vec_store(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES, acc[k]);
 }
 
-KERNEL_INLINE void outer_batch(z_row *z, struct outer_shape s, const struct amx_batch *batch, vec_spread *spread,
-                               vec_step *step, vec_finish *finish)
+KERNEL_INLINE void outer_batch(z_row *z, struct outer_shape s, const struct amx_batch *batch, vec_step *step,
+                               vec_finish *finish)
 {
     const unsigned fit = VEC_GROUP / (s.parts * ROW_VECS);
     const unsigned group = fit < s.y_lanes ? fit : s.y_lanes;
     for (unsigned first = 0; first < s.y_lanes; first += group)
-        outer_group(z, s, first, group, batch, spread, step, finish);
+        outer_group(z, s, first, group, batch, step, finish);
 }
 
 /* --- kinds that need no preparation --- */
 
+KERNEL_INLINE vec fma32_step(vec x, const uint8_t *lane, vec z)
+{
+    return vec_fma32(x, vec_broadcast32(lane), z);
+}
+
+#ifndef HAVE_FMA_LANE
+#define vec_fma32_lane fma32_step
+KERNEL_INLINE vec vec_fma64_lane(vec x, const uint8_t *lane, vec z)
+{
+    return vec_fma64(x, vec_broadcast64(lane), z);
+}
+#endif
+
 static void outer_f64(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     const struct outer_shape shape = {8, 8, 1, 8};
-    outer_batch(z + accumulator, shape, batch, vec_broadcast64, vec_fma64, vec_nan64);
+    outer_batch(z + accumulator, shape, batch, vec_fma64_lane, finish64);
 }
 
 static void outer_f32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     const struct outer_shape shape = {16, 4, 1, 4};
-    outer_batch(z + accumulator, shape, batch, vec_broadcast32, vec_fma32, vec_nan32);
+    outer_batch(z + accumulator, shape, batch, vec_fma32_lane, finish32);
 }
 
 /* --- preparation --- */
@@ -269,7 +306,7 @@ KERNEL_INLINE void outer_prepared(z_row *z, struct outer_shape shape, const stru
     struct prepared_batch chunk;
     for (unsigned from = 0; from < batch->count;) {
         from += prepare_chunk(&chunk, shape, batch, from, merge, prepare);
-        outer_batch(z, shape, &chunk.batch, vec_broadcast32, step, finish);
+        outer_batch(z, shape, &chunk.batch, step, finish);
     }
 }
 
@@ -282,23 +319,23 @@ static const struct outer_shape row_fours = {16, 4, 4, 4};  /* four times as wid
 static void outer_f16_f32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
-    outer_prepared(z, row_pairs, batch, 1, prepare_f16_f32, vec_fma32, vec_nan32);
+    outer_prepared(z, row_pairs, batch, 1, prepare_f16_f32, fma32_step, finish32);
 }
 
 static void outer_bf16_f32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
-    outer_prepared(z, row_pairs, batch, 1, prepare_bf16_f32, vec_fma32, vec_nan32);
+    outer_prepared(z, row_pairs, batch, 1, prepare_bf16_f32, fma32_step, finish32);
 }
 
-KERNEL_INLINE vec mul_add16(vec x, vec y, vec z)
+KERNEL_INLINE vec mul_add16(vec x, const uint8_t *lane, vec z)
 {
-    return vec_add16(z, vec_mul16(x, y));
+    return vec_add16(z, vec_mul16(x, vec_broadcast32(lane)));
 }
 
-KERNEL_INLINE vec madd_add32(vec x, vec y, vec z)
+KERNEL_INLINE vec madd_add32(vec x, const uint8_t *lane, vec z)
 {
-    return vec_add32(z, vec_madd16(x, y));
+    return vec_add32(z, vec_madd16(x, vec_broadcast32(lane)));
 }
 
 static void outer_i16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
@@ -327,9 +364,14 @@ static void outer_i8_i32(z_row *z, unsigned accumulator, const struct amx_batch 
 /* --- 16-bit floating point --- */
 
 #ifdef HAVE_NATIVE_F16
+KERNEL_INLINE vec fma16_step(vec x, const uint8_t *lane, vec z)
+{
+    return vec_fma16(x, vec_broadcast32(lane), z);
+}
+
 static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
-    outer_prepared(z + accumulator, half_rows, batch, 1, prepare_i16, vec_fma16, vec_nan16);
+    outer_prepared(z + accumulator, half_rows, batch, 1, prepare_i16, fma16_step, finish16);
 }
 #endif
 
@@ -345,7 +387,7 @@ KERNEL_INLINE void outer_rounded(z_row *z, unsigned accumulator, const struct am
     u32x16 wide[64];
     for (unsigned j = 0; j < 32; j++)
         unpack(&wide[2 * j], &wide[2 * j + 1], load_u32x16(z[2 * j + accumulator]));
-    outer_prepared((z_row *)wide, row_pairs, batch, 1, prepare, step, vec_nan32);
+    outer_prepared((z_row *)wide, row_pairs, batch, 1, prepare, step, finish32);
     for (unsigned j = 0; j < 32; j++) {
         const u32x16 row = pack(wide[2 * j], wide[2 * j + 1]);
         memcpy(z[2 * j + accumulator], &row, sizeof row);
@@ -365,9 +407,14 @@ KERNEL_INLINE u32x16 pack_bf16(u32x16 even, u32x16 odd)
     return even >> 16 | (odd & 0xffff0000);
 }
 
+KERNEL_INLINE vec fma_bf16_step(vec x, const uint8_t *lane, vec z)
+{
+    return vec_fma_bf16_32(x, vec_broadcast32(lane), z);
+}
+
 static void outer_bf16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
-    outer_rounded(z, accumulator, batch, prepare_bf16_f32, unpack_bf16, vec_fma_bf16_32, pack_bf16);
+    outer_rounded(z, accumulator, batch, prepare_bf16_f32, unpack_bf16, fma_bf16_step, pack_bf16);
 }
 #endif
 
@@ -383,9 +430,14 @@ KERNEL_INLINE u32x16 pack_f16(u32x16 even, u32x16 odd)
     return NARROW_F16(even) | NARROW_F16(odd) << 16;
 }
 
+KERNEL_INLINE vec fma_f16_step(vec x, const uint8_t *lane, vec z)
+{
+    return vec_fma_f16_32(x, vec_broadcast32(lane), z);
+}
+
 static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
-    outer_rounded(z, accumulator, batch, prepare_f16_f32, unpack_f16, vec_fma_f16_32, pack_f16);
+    outer_rounded(z, accumulator, batch, prepare_f16_f32, unpack_f16, fma_f16_step, pack_f16);
 }
 #endif
 
@@ -400,9 +452,10 @@ static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *ba
 #define KERNEL_BF16 NULL
 #endif
 
-#define KERNEL_SET(set_name)                                                                                 \
+#define KERNEL_SET(set_name, set_dispatch)                                                                                 \
     {                                                                                                        \
         .name = set_name,                                                                                    \
+        .dispatch = set_dispatch,                                                                            \
         .outer = {[AMX_OUTER_F64] = outer_f64,                                                               \
                   [AMX_OUTER_F32] = outer_f32,                                                               \
                   [AMX_OUTER_F16] = KERNEL_F16,                                                              \

@@ -53,6 +53,22 @@ VEC_INLINE vec vec_fma64(vec x, vec y, vec z)
     return (vec)(vec_f64){fma(a[0], b[0], c[0]), fma(a[1], b[1], c[1])};
 }
 
+VEC_INLINE unsigned any_bit(vec v)
+{
+    const vec_u64 words = (vec_u64)v;
+    return (words[0] | words[1]) != 0;
+}
+
+VEC_INLINE unsigned vec_any_nan32(vec a, vec b)
+{
+    return any_bit((vec)((vec_f32)a != (vec_f32)a) | (vec)((vec_f32)b != (vec_f32)b));
+}
+
+VEC_INLINE unsigned vec_any_nan64(vec a, vec b)
+{
+    return any_bit((vec)((vec_f64)a != (vec_f64)a) | (vec)((vec_f64)b != (vec_f64)b));
+}
+
 VEC_INLINE vec vec_nan32(vec z)
 {
     const vec ordered = (vec)((vec_f32)z == (vec_f32)z);
@@ -120,4 +136,4 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
 
 #include "units/amx/amx_kernel_outer.h"
 
-const struct amx_kernel_set amx_kernels_portable = KERNEL_SET("portable");
+const struct amx_kernel_set amx_kernels_portable = KERNEL_SET("portable", &amx_dispatch_portable);

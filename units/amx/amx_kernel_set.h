@@ -46,8 +46,11 @@ struct amx_batch {
  * number of accumulators of the kind (8, 4, 2 or 1). */
 typedef void amx_outer_kernel(uint8_t (*z)[64], unsigned accumulator, const struct amx_batch *batch);
 
+struct amx_dispatch;
+
 struct amx_kernel_set {
     const char *name;
+    const struct amx_dispatch *dispatch; /* instruction handlers built for the same host (amx_core_state.h) */
     amx_outer_kernel *outer[AMX_OUTER_COUNT]; /* NULL: no fast kernel, the plain implementation runs */
 };
 

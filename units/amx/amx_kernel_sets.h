@@ -4,8 +4,10 @@
 
 #include "units/amx/amx_kernel_set.h"
 
+extern const struct amx_dispatch amx_dispatch_portable;
 extern const struct amx_kernel_set amx_kernels_portable;
 #if defined(__x86_64__)
+extern const struct amx_dispatch amx_dispatch_avx2, amx_dispatch_avx512;
 extern const struct amx_kernel_set amx_kernels_avx512fp16;
 extern const struct amx_kernel_set amx_kernels_avx512;
 extern const struct amx_kernel_set amx_kernels_avx2;

@@ -44,10 +44,34 @@ VEC_INLINE vec vec_fma32(vec x, vec y, vec z)
     return z;
 }
 
-VEC_INLINE vec vec_fma64(vec x, vec y, vec z)
+/* The same with y lanes broadcast by the load port. */
+#define HAVE_FMA_LANE
+struct lane64 {
+    uint8_t bytes[8];
+};
+struct lane32 {
+    uint8_t bytes[4];
+};
+VEC_INLINE vec vec_fma32_lane(vec x, const uint8_t *lane, vec z)
 {
-    __asm__("vfmadd231pd %2, %1, %0" : "+v"(z) : "v"(x), "v"(y));
+    __asm__("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(z) : "v"(x), "m"(*(const struct lane32 *)lane));
     return z;
+}
+
+VEC_INLINE vec vec_fma64_lane(vec x, const uint8_t *lane, vec z)
+{
+    __asm__("vfmadd231pd %2%{1to8%}, %1, %0" : "+v"(z) : "v"(x), "m"(*(const struct lane64 *)lane));
+    return z;
+}
+
+VEC_INLINE unsigned vec_any_nan32(vec a, vec b)
+{
+    return _mm512_cmp_ps_mask(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _CMP_UNORD_Q);
+}
+
+VEC_INLINE unsigned vec_any_nan64(vec a, vec b)
+{
+    return _mm512_cmp_pd_mask(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _CMP_UNORD_Q);
 }
 
 VEC_INLINE vec vec_nan32(vec z)

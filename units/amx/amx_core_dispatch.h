@@ -1,0 +1,99 @@
+/* The hot half of the fast path: plain outer products are queued, loads fill fresh slots, everything else goes to
+ * amx_core_fast.c. Included once per host instruction set, which decides how 64 bytes are copied.
+ */
+#ifndef ORCHARD_UNITS_AMX_CORE_DISPATCH_H
+#define ORCHARD_UNITS_AMX_CORE_DISPATCH_H
+
+#include "units/amx/amx_core_state.h"
+
+#define DISPATCH_INLINE static inline __attribute__((always_inline))
+
+/* True when the operand has the shape that is being queued. */
+DISPATCH_INLINE bool queue_plain(struct amx_core *core, unsigned op, uint64_t operand)
+{
+    const struct amx_shape *shape = &core->shape[op];
+    if (__builtin_expect((operand & shape->fixed_bits) != shape->operand, 0))
+        return false;
+    amx_queue_add(core, (unsigned)((operand >> 20) & shape->accumulator_mask), core->x.slot[(operand >> 16) & 7],
+                  core->y.slot[(operand >> 6) & 7]);
+    return true;
+}
+
+static bool handle_outer(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    (void)fault;
+    return queue_plain(core, op, operand) || amx_fast_outer_new(core, op, operand);
+}
+
+/* Bits 60 and 61 ask for other pairs; they and the alignment count only in transfers of several registers. */
+#define ODD_PAIR_BITS (UINT64_C(3) << 60 | 127)
+
+/* 64 or 128 bytes to fresh slots; false when it is not that simple, the ring is full or the access faults. Calls
+ * nothing, so that nothing need be saved. */
+DISPATCH_INLINE bool load_simple(struct amx_core *core, struct amx_ring *ring, uint64_t operand)
+{
+    const uint64_t address = operand & AMX_ADDRESS_MASK, slot = ring->next;
+    const unsigned n = (unsigned)(operand >> 56) & 7;
+    if (__builtin_expect(slot > AMX_RING_BYTES - 2 * AMX_ROW_BYTES, 0))
+        return false;
+    uint8_t *to = ring->bytes + slot;
+    if (operand & AMX_PAIR_BIT) {
+        if (operand & ODD_PAIR_BITS)
+            return false;
+        const uint8_t *from = mem_at(core->space, address, 2 * AMX_ROW_BYTES, MEM_READ);
+        if (!from)
+            return false;
+        memcpy(to, from, 2 * AMX_ROW_BYTES);
+        ring->slot[n] = slot;
+        ring->slot[(n + 1) & 7] = slot + AMX_ROW_BYTES;
+        ring->next = slot + 2 * AMX_ROW_BYTES;
+        return true;
+    }
+    const uint8_t *from = mem_at(core->space, address, AMX_ROW_BYTES, MEM_READ);
+    if (!from)
+        return false;
+    memcpy(to, from, AMX_ROW_BYTES);
+    ring->slot[n] = slot;
+    ring->next = slot + AMX_ROW_BYTES;
+    return true;
+}
+
+static bool handle_ldx(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    return load_simple(core, &core->x, operand) || amx_fast_load(core, op, operand, fault);
+}
+
+static bool handle_ldy(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    return load_simple(core, &core->y, operand) || amx_fast_load(core, op, operand, fault);
+}
+
+static size_t run_list(struct amx_core *core, const struct amx_instruction *list, size_t count, struct unit_fault *fault)
+{
+    for (size_t n = 0; n < count; n++) {
+        const unsigned op = list[n].op;
+        const uint64_t operand = list[n].operand;
+        if (op < AMX_OP_COUNT && queue_plain(core, op, operand))
+            continue; /* while disabled, and for ops that are no outer products, no shape agrees */
+        if (!amx_core_execute(core, op, operand, fault))
+            return n;
+    }
+    return count;
+}
+
+#define DISPATCH_TABLE                                                                                       \
+    {                                                                                                        \
+        .handlers = {[AMX_LDX] = handle_ldx,                                                                 \
+                     [AMX_LDY] = handle_ldy,                                                                 \
+                     [AMX_STX ... AMX_STY] = amx_fast_store,                                                 \
+                     [AMX_LDZ ... AMX_STZI] = amx_fast_z,                                                    \
+                     [AMX_EXTRX ... AMX_EXTRY] = amx_fast_other,                                             \
+                     [AMX_FMA64 ... AMX_FMS16] = handle_outer,                                               \
+                     [AMX_SETCLR] = amx_core_setclr,                                                         \
+                     [AMX_VECINT ... AMX_VECFP] = amx_fast_other,                                            \
+                     [AMX_MATINT ... AMX_MATFP] = handle_outer,                                              \
+                     [AMX_GENLUT] = amx_fast_other},                                                         \
+        .run_list = run_list,                                                                                \
+    }
+
+#endif
