@@ -110,25 +110,36 @@ bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, u
     return true;
 }
 
+/* The first free stretch of `need` bytes that begins in [from, end), at a multiple of `step` and behind an unmapped page;
+ * 0 when there is none. from >= one page. */
+static uint64_t find_free(const struct mem_space *space, uint64_t from, uint64_t end, uint64_t need, uint64_t step)
+{
+    uint64_t addr = (from + step - 1) & ~(step - 1);
+    while (addr >= from && addr < end && need <= space->bytes - addr) {
+        uint64_t page = (addr >> MEM_PAGE_SHIFT) - 1;
+        const uint64_t last = (addr + need) >> MEM_PAGE_SHIFT;
+        while (page < last && space->prot[page] == 0)
+            page++;
+        if (page == last)
+            return addr;
+        addr = (((page + 2) << MEM_PAGE_SHIFT) + step - 1) & ~(step - 1);
+    }
+    return 0;
+}
+
 uint64_t mem_space_alloc(struct mem_space *space, uint64_t bytes, uint64_t align)
 {
     const uint64_t step = align > MEM_PAGE_BYTES ? align : MEM_PAGE_BYTES;
-    const uint64_t need = page_ceil(bytes ? bytes : 1);
-    uint64_t addr = (space->alloc_next + step - 1) & ~(step - 1);
-    while (addr < space->bytes && need <= space->bytes - addr) {
-        uint64_t page = addr >> MEM_PAGE_SHIFT;
-        const uint64_t end = (addr + need) >> MEM_PAGE_SHIFT;
-        while (page < end && space->prot[page] == 0)
-            page++;
-        if (page == end) {
-            if (!mem_space_map(space, addr, need, MEM_READ | MEM_WRITE))
-                return 0;
-            space->alloc_next = addr + need + MEM_PAGE_BYTES;
-            return addr;
-        }
-        addr = (((page + 1) << MEM_PAGE_SHIFT) + step - 1) & ~(step - 1);
-    }
-    return 0;
+    if (bytes > space->bytes)
+        return 0;
+    const uint64_t need = page_ceil(bytes ? bytes : 1), guarded = need + MEM_PAGE_BYTES;
+    uint64_t addr = find_free(space, space->alloc_next, space->bytes, guarded, step);
+    if (addr == 0) /* what was unmapped since is found again */
+        addr = find_free(space, MEM_PAGE_BYTES, space->alloc_next, guarded, step);
+    if (addr == 0 || !mem_space_map(space, addr, need, MEM_READ | MEM_WRITE))
+        return 0;
+    space->alloc_next = addr + need + MEM_PAGE_BYTES;
+    return addr;
 }
 
 bool mem_space_explain(const struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot, bool *unmapped,

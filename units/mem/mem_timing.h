@@ -99,7 +99,8 @@ struct mem_port;
 struct mem_system *mem_system_create(const struct mem_params *params);
 void mem_system_free(struct mem_system *system);
 
-/* Opens a port; the system owns it and frees it. NULL as above. `shares` (may be NULL) is a core's port whose L1 this one looks into first, as AMX loads do. */
+/* Opens a port; the system owns it and frees it. NULL as above. `shares` (may be NULL) is a core's port whose L1 this one
+ * looks into first, as AMX loads do. */
 struct mem_port *mem_port_open(struct mem_system *system, const struct mem_port_params *params, struct mem_port *shares);
 
 struct mem_reply {
