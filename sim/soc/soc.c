@@ -40,11 +40,10 @@ static bool open_core(struct soc *soc, unsigned cluster, unsigned slot, struct o
     core->amx_issue_per_cycle = cpu.amx_issue_per_cycle;
     core->port = mem_port_open(soc->memory, &own, NULL);
     core->amx_port = core->port ? mem_port_open(soc->memory, &amx, core->port) : NULL;
-    core->effects = calloc(1, sizeof *core->effects);
     /* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
     const uint64_t tag = (uint64_t)(soc->core_count + 1) << 48;
     core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
-    if (!core->amx_port || !core->effects || !core->timing)
+    if (!core->amx_port || !core->timing)
         return no_memory(error);
     soc->core_count++;
     if (core->amx)
@@ -128,10 +127,8 @@ void soc_free(struct soc *soc)
 {
     if (!soc)
         return;
-    for (unsigned i = 0; i < soc->core_count; i++) {
+    for (unsigned i = 0; i < soc->core_count; i++)
         cpu_timing_free(soc->core[i].timing);
-        free(soc->core[i].effects);
-    }
     for (unsigned c = 0; c < MEM_CLUSTERS_MAX; c++)
         amx_block_free(soc->block[c]);
     mem_system_free(soc->memory);
@@ -250,8 +247,7 @@ void soc_take_activity(struct soc *soc, struct activity *into)
 
 double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand)
 {
-    const struct amx_effect *effect = amx_effect_cached(core->effects, op, operand, core->gen);
-    return amx_block_send(core->amx, core->slot, sent_ns, op, operand, effect);
+    return amx_block_send_cached(core->amx, core->slot, sent_ns, op, operand, core->gen);
 }
 
 double soc_core_send_step_ns(const struct soc_core *core)

@@ -18,7 +18,6 @@ struct soc_core {
     enum amx_gen gen;
     double clock_ghz, amx_clock_ghz; /* with the present number of active cores */
     unsigned amx_issue_per_cycle;    /* AMX instructions that may leave the core in a cycle */
-    struct amx_effect_cache *effects; /* decoded operands */
 };
 
 struct soc;
