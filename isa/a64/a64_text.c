@@ -285,7 +285,7 @@ int a64_disasm(const struct a64_insn *insn, uint64_t pc, char *text, size_t size
     if (insn->form == A64_AMX)
         return amx_disasm_word(insn->word, text, size);
     if (insn->form == A64_UNDEFINED || insn->form >= A64_FORM_COUNT) {
-        put(&w, ".inst\t0x%08x", insn->word);
+        put(&w, insn->word >> 16 ? ".inst\t0x%08x" : "udf\t#%u", insn->word);
         return (int)w.length;
     }
     struct a64_insn shown = *insn;

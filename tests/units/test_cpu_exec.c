@@ -1,0 +1,415 @@
+/* The interpreter's contract: traces, faults, AMX words, system calls, changed code. What instructions compute is compared
+ * with Unicorn elsewhere (test_cpu_exec_unicorn.c). Words by aarch64-linux-gnu-as. */
+#include "tests/units/cpu_exec_example.h"
+
+#include "isa/amx/amx_isa.h"
+
+#include <fenv.h>
+
+static const uint32_t loop_words[] = {
+    0xd2800060, /* mov x0, #3 */
+    0xf8408441, /* ldr x1, [x2], #8 */
+    0xf9000861, /* str x1, [x3, #16] */
+    0xf1000400, /* subs x0, x0, #1 */
+    0x54ffffa1, /* b.ne -12 */
+    0xa9401444, /* ldp x4, x5, [x2] */
+    0xd65f03c0, /* ret */
+};
+
+static void start_loop(struct example *e)
+{
+    example_put(e, EXAMPLE_CODE, loop_words, sizeof loop_words / 4);
+    cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
+    cpu_core_set_x(e->core, 3, EXAMPLE_DATA + 0x1000);
+    cpu_core_set_x(e->core, 30, CPU_RETURN_ADDRESS);
+}
+
+static void test_trace(void)
+{
+    static const uint64_t addresses[] = {EXAMPLE_DATA, EXAMPLE_DATA + 0x1010, EXAMPLE_DATA + 8, EXAMPLE_DATA + 0x1010,
+                                         EXAMPLE_DATA + 16, EXAMPLE_DATA + 0x1010, EXAMPLE_DATA + 24};
+    static const struct {
+        uint64_t pc;
+        uint32_t count, mem_count;
+    } blocks[] = {{EXAMPLE_CODE, 5, 2}, {EXAMPLE_CODE + 4, 4, 2}, {EXAMPLE_CODE + 4, 4, 2}, {EXAMPLE_CODE + 20, 2, 1}};
+    struct example *e = example_open();
+    start_loop(e);
+    CHECK(cpu_core_run(e->core, 1000, &e->trace, &e->fault) == CPU_STOP_RETURN, "%s", e->fault.text);
+    CHECK(e->trace.blocks == 4 && e->trace.addresses == 7, "%u blocks, %u addresses", e->trace.blocks, e->trace.addresses);
+    for (unsigned i = 0; i < 4; i++)
+        CHECK(e->block[i]->pc == blocks[i].pc && e->block[i]->count == blocks[i].count && e->block[i]->mem_count == blocks[i].mem_count,
+              "block %u at %llx", i, (unsigned long long)e->block[i]->pc);
+    for (unsigned i = 0; i < 7; i++)
+        CHECK(e->address[i] == addresses[i], "address %u is %llx", i, (unsigned long long)e->address[i]);
+    CHECK(e->trace.last_count == 2 && cpu_core_instructions(e->core) == 15, "%u of the last block, %llu in all", e->trace.last_count,
+          (unsigned long long)cpu_core_instructions(e->core));
+    CHECK(e->block[1] == e->block[2] && cpu_core_block(e->core, e->block[1]->id) == e->block[1], "blocks are known by id");
+    CHECK(cpu_core_block_count(e->core) == 3 && !cpu_core_block(e->core, 3), "%u blocks decoded", cpu_core_block_count(e->core));
+    CHECK(cpu_core_pc(e->core) == CPU_RETURN_ADDRESS, "pc %llx", (unsigned long long)cpu_core_pc(e->core));
+    example_close(e);
+}
+
+/* However small the pieces, together they are the same run. */
+static void test_pieces(void)
+{
+    for (unsigned budget = 1; budget <= 16; budget++)
+        for (unsigned capacity = 1; capacity <= 4; capacity++) {
+            struct example *e = example_open();
+            uint32_t blocks = 0, addresses = 0, instructions = 0, runs = 0;
+            enum cpu_stop stop;
+            start_loop(e);
+            e->trace.block_capacity = capacity;
+            e->trace.address_capacity = CPU_TRACE_MIN_ADDRESSES;
+            do {
+                stop = cpu_core_run(e->core, budget, &e->trace, &e->fault);
+                blocks += e->trace.blocks;
+                addresses += e->trace.addresses;
+                for (uint32_t i = 0; i < e->trace.blocks; i++)
+                    instructions += i + 1 < e->trace.blocks ? e->block[i]->count : e->trace.last_count;
+            } while (stop == CPU_STOP_BUDGET && ++runs < 100);
+            CHECK(stop == CPU_STOP_RETURN && blocks == 4 && addresses == 7 && instructions == 15,
+                  "budget %u, capacity %u: %u blocks, %u addresses, %u instructions", budget, capacity, blocks, addresses, instructions);
+            example_close(e);
+        }
+}
+
+static void test_untraced(void)
+{
+    struct example *e = example_open();
+    start_loop(e);
+    example_set_word(e, EXAMPLE_DATA + 16, 77);
+    CHECK(cpu_core_run(e->core, UINT64_MAX, NULL, NULL) == CPU_STOP_RETURN, "no trace, no fault asked for");
+    CHECK(example_word(e, EXAMPLE_DATA + 0x1010) == 77 && cpu_core_instructions(e->core) == 15, "the same work");
+    example_close(e);
+}
+
+struct fault_case {
+    const char *name;
+    uint32_t word;
+    uint64_t base;   /* x2, x3, x4 and x0 */
+    enum unit_fault_kind kind;
+    uint64_t address;
+    const char *text; /* part of the message */
+};
+
+static const struct fault_case fault_cases[] = {
+    {"load from nowhere", 0xf8408c41, 0x200000, UNIT_FAULT_UNMAPPED, 0x200008, "ldr x1, [x2, #8]!"},
+    {"load beyond the space", 0xf8408c41, UINT64_C(0xffffffffffff0000), UNIT_FAULT_UNMAPPED, UINT64_C(0xffffffffffff0008), "0xffffffffffff0008"},
+    {"store to a constant", 0xb8004441, EXAMPLE_CONSTANT, UNIT_FAULT_PERMISSION, EXAMPLE_CONSTANT, "not writable"},
+    {"store to code", 0xb8004441, EXAMPLE_CODE, UNIT_FAULT_PERMISSION, EXAMPLE_CODE, "not writable"},
+    {"pair half outside", 0xa8c10861, EXAMPLE_DATA_END - 8, UNIT_FAULT_UNMAPPED, EXAMPLE_DATA_END - 8, "16 bytes"},
+    {"vector pair half outside", 0xadbf0460, EXAMPLE_DATA_END + 16, UNIT_FAULT_UNMAPPED, EXAMPLE_DATA_END - 16, "stp q0, q1"},
+    {"undefined", 0x00000000, 0, UNIT_FAULT_UNDEFINED, 0, "udf #0"},
+    {"breakpoint", 0xd4200020, 0, UNIT_FAULT_TRAP, 0, "brk #0x1"},
+    {"privileged register", 0xd5380001, 0, UNIT_FAULT_UNDEFINED, 0, "midr_el1"},
+    {"AMX without a unit", 0x00201221, 0, UNIT_FAULT_UNDEFINED, 0, "AMX"},
+    {"system call without a system", 0xd4000001, 0, UNIT_FAULT_TRAP, 0, "svc"},
+    {"exclusive, unaligned", 0xc85f7c01, EXAMPLE_DATA + 4, UNIT_FAULT_ALIGNMENT, EXAMPLE_DATA + 4, "multiple of its size"},
+    {"atomic on a constant", 0xb8214002, EXAMPLE_CONSTANT, UNIT_FAULT_PERMISSION, EXAMPLE_CONSTANT, "ldsmax"},
+};
+
+static void test_faults(void)
+{
+    for (size_t i = 0; i < sizeof fault_cases / sizeof fault_cases[0]; i++) {
+        const struct fault_case *c = &fault_cases[i];
+        struct example *e = example_open();
+        const uint32_t words[] = {0xd28000a6 /* mov x6, #5 */, c->word};
+        for (unsigned r = 0; r < 5; r++)
+            cpu_core_set_x(e->core, r, r == 1 ? 111 : c->base);
+        CHECK(!example_run(e, words, 2), "%s went through", c->name);
+        CHECK(e->fault.kind == c->kind && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == c->address, "%s: kind %d, pc %llx, address %llx",
+              c->name, e->fault.kind, (unsigned long long)e->fault.pc, (unsigned long long)e->fault.address);
+        CHECK(strstr(e->fault.text, c->text) != NULL, "%s: \"%s\" lacks \"%s\"", c->name, e->fault.text, c->text);
+        bool unchanged = cpu_core_x(e->core, 1) == 111 && cpu_core_x(e->core, 6) == 5;
+        for (unsigned r = 0; r < 5; r++)
+            unchanged &= r == 1 || cpu_core_x(e->core, r) == c->base;
+        CHECK(unchanged && cpu_core_pc(e->core) == EXAMPLE_CODE + 4, "%s: the state before the instruction", c->name);
+        CHECK(e->trace.blocks == 1 && e->trace.last_count == 1 && e->trace.addresses == 0 && cpu_core_instructions(e->core) == 1,
+              "%s: %u blocks, %u instructions of the last", c->name, e->trace.blocks, e->trace.last_count);
+        example_close(e);
+    }
+}
+
+static void test_fetch_faults(void)
+{
+    static const struct {
+        uint64_t target;
+        enum unit_fault_kind kind;
+    } cases[] = {{0x200000, UNIT_FAULT_UNMAPPED}, {EXAMPLE_DATA, UNIT_FAULT_PERMISSION}, {EXAMPLE_CODE + 2, UNIT_FAULT_ALIGNMENT}, {UINT64_C(1) << 60, UNIT_FAULT_UNMAPPED}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct example *e = example_open();
+        cpu_core_set_x(e->core, 4, cases[i].target);
+        CHECK(!EXAMPLE_RUN(e, 0xd61f0080 /* br x4 */), "a fault");
+        CHECK(e->fault.kind == cases[i].kind && e->fault.pc == cases[i].target && cpu_core_pc(e->core) == cases[i].target, "target %llx: kind %d",
+              (unsigned long long)cases[i].target, e->fault.kind);
+        CHECK(e->trace.blocks == 1 && e->trace.last_count == 1, "the branch itself ran");
+        example_close(e);
+    }
+}
+
+/* Accesses that span two mapped pages are ordinary. */
+static void test_page_border(void)
+{
+    struct example *e = example_open();
+    const uint64_t at = EXAMPLE_DATA + MEM_PAGE_BYTES - 3;
+    example_set_word(e, at, UINT64_C(0x1122334455667788));
+    cpu_core_set_x(e->core, 2, at - 8);
+    cpu_core_set_x(e->core, 3, at - 16);
+    CHECK(EXAMPLE_RUN(e, 0xf8408c41 /* ldr x1, [x2, #8]! */, 0xf9000861 /* str x1, [x3, #16] */), "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 1) == UINT64_C(0x1122334455667788) && cpu_core_x(e->core, 2) == at, "x1 %llx", (unsigned long long)cpu_core_x(e->core, 1));
+    example_close(e);
+}
+
+struct unit_log {
+    unsigned count, settled, refuse_after;
+    unsigned op[16];
+    uint64_t operand[16];
+    struct example *e;
+};
+
+static bool log_amx(void *context, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    struct unit_log *log = context;
+    if (log->refuse_after && log->count == log->refuse_after) {
+        *fault = (struct unit_fault){.kind = UNIT_FAULT_UNDEFINED, .address = 5, .text = "clr while off"};
+        return false;
+    }
+    log->op[log->count] = op;
+    log->operand[log->count++] = operand;
+    return true;
+}
+
+/* A store of the unit becomes visible only here. */
+static void settle(void *context)
+{
+    struct unit_log *log = context;
+    log->settled++;
+    example_set_word(log->e, EXAMPLE_DATA + 8, 4242);
+}
+
+static void test_amx(void)
+{
+    struct example *e = example_open();
+    struct unit_log log = {.e = e};
+    const struct cpu_coprocessor unit = {log_amx, settle, &log};
+    cpu_core_set_coprocessor(e->core, &unit);
+    cpu_core_set_x(e->core, 1, UINT64_C(0x123456789abcdef0));
+    cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
+    CHECK(EXAMPLE_RUN(e, 0x00201220 /* set */, 0x00201001 /* ldx x1 */, 0x0020119f /* fma32 xzr */, 0xf8408c41 /* ldr x1, [x2, #8]! */), "%s", e->fault.text);
+    CHECK(log.count == 3 && log.op[0] == AMX_SETCLR && log.operand[0] == 0 && log.op[1] == AMX_LDX &&
+              log.operand[1] == UINT64_C(0x123456789abcdef0) && log.op[2] == AMX_FMA32 && log.operand[2] == 0,
+          "%u instructions", log.count);
+    CHECK(log.settled == 0, "loads need no settling");
+    CHECK(e->trace.addresses == 4 && e->address[0] == 0 && e->address[1] == UINT64_C(0x123456789abcdef0) && e->address[3] == EXAMPLE_DATA + 8, "operands are in the trace");
+    cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
+    CHECK(EXAMPLE_RUN(e, 0x00201041 /* stx x1 */, 0xd28000a6, 0xf8408c41 /* ldr */, 0xf8408c41), "%s", e->fault.text);
+    CHECK(log.settled == 1 && e->trace.addresses == 3, "settled %u times before the load", log.settled);
+    cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
+    CHECK(EXAMPLE_RUN(e, 0x00201041 /* stx x1 */, 0xf8408c41 /* ldr */), "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 1) == 4242, "the load sees the unit's store");
+    CHECK(EXAMPLE_RUN(e, 0x00201041 /* stx x1 */) && log.settled == 3, "settled at the end of the run");
+    log.refuse_after = log.count;
+    CHECK(!EXAMPLE_RUN(e, 0xd28000a6, 0x00201221 /* clr */), "refused");
+    CHECK(e->fault.kind == UNIT_FAULT_UNDEFINED && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == 5 && strstr(e->fault.text, "clr while off"), "%s", e->fault.text);
+    example_close(e);
+}
+
+struct system_log {
+    unsigned calls;
+    uint64_t pc, instructions;
+    enum { GO_ON, JUMP, END, FAIL } then;
+};
+
+static bool log_call(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault)
+{
+    struct system_log *log = context;
+    log->calls++;
+    log->pc = cpu_core_pc(core);
+    log->instructions = cpu_core_instructions(core);
+    cpu_core_set_x(core, 0, 99);
+    if (log->then == JUMP)
+        cpu_core_set_pc(core, EXAMPLE_CODE + 8);
+    if (log->then == END)
+        *exit_code = 3;
+    if (log->then == FAIL)
+        *fault = (struct unit_fault){.kind = UNIT_FAULT_TRAP, .text = "no such call"};
+    return log->then == GO_ON || log->then == JUMP;
+}
+
+static void test_system_calls(void)
+{
+    struct example *e = example_open();
+    struct system_log log = {0};
+    const struct cpu_system system = {log_call, &log};
+    cpu_core_set_system(e->core, &system);
+    CHECK(EXAMPLE_RUN(e, 0xd28000a6 /* mov x6, #5 */, 0xd4000001 /* svc */, 0x910004a5 /* add x5, x5, #1 */), "%s", e->fault.text);
+    CHECK(log.calls == 1 && log.pc == EXAMPLE_CODE + 8 && log.instructions == 2 && cpu_core_x(e->core, 0) == 99, "pc %llx behind the call", (unsigned long long)log.pc);
+    CHECK(cpu_core_x(e->core, 5) == 1, "it goes on");
+    log.then = JUMP;
+    cpu_core_set_x(e->core, 5, 0);
+    CHECK(EXAMPLE_RUN(e, 0xd4000001, 0x910004a5, 0x910008a5 /* add x5, x5, #2 */) && cpu_core_x(e->core, 5) == 2, "a call may move the program counter");
+    log.then = FAIL;
+    CHECK(!EXAMPLE_RUN(e, 0xd28000a6, 0xd4000001) && e->fault.kind == UNIT_FAULT_TRAP && e->fault.pc == EXAMPLE_CODE + 4 && strstr(e->fault.text, "no such call"),
+          "%s at %llx", e->fault.text, (unsigned long long)e->fault.pc);
+    log.then = END;
+    example_put(e, EXAMPLE_CODE, (const uint32_t[]){0xd4000001}, 1);
+    CHECK(cpu_core_run(e->core, 100, &e->trace, &e->fault) == CPU_STOP_EXIT && cpu_core_exit_code(e->core) == 3, "exit code %d", cpu_core_exit_code(e->core));
+    CHECK(e->trace.blocks == 1 && e->trace.last_count == 1 && e->fault.kind == UNIT_FAULT_NONE, "the call is in the trace");
+    example_close(e);
+}
+
+static void test_exclusives(void)
+{
+    struct example *e = example_open();
+    cpu_core_set_x(e->core, 0, EXAMPLE_DATA);
+    cpu_core_set_x(e->core, 3, 7);
+    cpu_core_set_x(e->core, 7, 8);
+    cpu_core_set_x(e->core, 8, 9);
+    example_set_word(e, EXAMPLE_DATA, 5);
+    CHECK(EXAMPLE_RUN(e, 0xc85f7c01 /* ldxr x1, [x0] */, 0xc8027c03 /* stxr w2, x3, [x0] */), "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 1) == 5 && cpu_core_x(e->core, 2) == 0 && example_word(e, EXAMPLE_DATA) == 7, "stored");
+    cpu_core_set_x(e->core, 3, 70);
+    CHECK(EXAMPLE_RUN(e, 0xc8027c03) && cpu_core_x(e->core, 2) == 1 && example_word(e, EXAMPLE_DATA) == 7, "once only");
+    CHECK(EXAMPLE_RUN(e, 0xc85f7c01, 0xd5033f5f /* clrex */, 0xc8027c03) && cpu_core_x(e->core, 2) == 1, "clrex opens the monitor");
+    CHECK(EXAMPLE_RUN(e, 0xc87f1404 /* ldxp x4, x5, [x0] */, 0xc8262007 /* stxp w6, x7, x8, [x0] */), "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 4) == 7 && cpu_core_x(e->core, 6) == 0 && example_word(e, EXAMPLE_DATA) == 8 && example_word(e, EXAMPLE_DATA + 8) == 9, "pairs");
+    CHECK(EXAMPLE_RUN(e, 0xc85f7c01, 0xc8262007) && cpu_core_x(e->core, 6) == 1, "a store of another size fails");
+    example_close(e);
+}
+
+/* What Unicorn 2.0.1 gets wrong: by the architecture's definition. */
+static void test_beside_unicorn(void)
+{
+    struct example *e = example_open();
+    uint8_t v[16] = {0x00, 0xfc, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}; /* lane 0: -infinity */
+    cpu_core_set_x(e->core, 0, EXAMPLE_DATA);
+    cpu_core_set_x(e->core, 1, 3);
+    example_set_word(e, EXAMPLE_DATA, UINT64_C(0xfffffff0fffffff0));
+    CHECK(EXAMPLE_RUN(e, 0x38214002 /* ldsmaxb w1, w2, [x0] */) && cpu_core_x(e->core, 2) == 0xf0 && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03),
+          "-16 < 3 as bytes: %llx", (unsigned long long)example_word(e, EXAMPLE_DATA));
+    CHECK(EXAMPLE_RUN(e, 0x78215002 /* ldsminh w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03), "-253 < 3 as half words");
+    CHECK(EXAMPLE_RUN(e, 0xb8214002 /* ldsmax w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff000000003), "words");
+    cpu_core_set_v(e->core, 1, v);
+    CHECK(EXAMPLE_RUN(e, 0x5f1cfc20 /* fcvtzs h0, h1, #4 */), "%s", e->fault.text);
+    cpu_core_v(e->core, 0, v);
+    CHECK(v[0] == 0x00 && v[1] == 0x80 && v[2] == 0 && v[3] == 0 && v[15] == 0, "-32768 in 16 bits, zeros above");
+    example_close(e);
+}
+
+static void test_system_registers(void)
+{
+    struct example *e = example_open();
+    cpu_core_set_tls(e->core, 1234);
+    CHECK(EXAMPLE_RUN(e, 0xd53bd041 /* mrs x1, tpidr_el0 */) && cpu_core_x(e->core, 1) == 1234, "thread pointer");
+    cpu_core_set_x(e->core, 1, 77);
+    CHECK(EXAMPLE_RUN(e, 0xd51bd041) && cpu_core_tls(e->core) == 77, "and written");
+    CHECK(EXAMPLE_RUN(e, 0xd53be001 /* cntfrq */) && cpu_core_x(e->core, 1) == 24000000, "24 MHz");
+    CHECK(EXAMPLE_RUN(e, 0xd53b00e1 /* dczid */) && cpu_core_x(e->core, 1) == 4, "dc zva clears 64 bytes");
+    CHECK(EXAMPLE_RUN(e, 0xd53b0021 /* ctr */) && cpu_core_x(e->core, 1) != 0, "cache type");
+    cpu_core_set_x(e->core, 1, UINT64_C(0xffffffff));
+    CHECK(EXAMPLE_RUN(e, 0xd51b4201 /* msr nzcv, x1 */, 0xd53b4201 /* mrs x1, nzcv */) && cpu_core_x(e->core, 1) == 0xf0000000 && cpu_core_nzcv(e->core) == 0xf0000000, "flags");
+    cpu_core_set_x(e->core, 1, 0x00c00000);
+    CHECK(EXAMPLE_RUN(e, 0xd51b4401 /* msr fpcr, x1 */) && cpu_core_fpcr(e->core) == 0x00c00000, "rounding toward zero");
+    CHECK(fegetround() == FE_TONEAREST, "the host keeps its own rounding");
+    const double third[2] = {1, 0}, three[2] = {3, 0};
+    uint8_t bytes[16];
+    double result;
+    cpu_core_set_v(e->core, 1, (const uint8_t *)third);
+    cpu_core_set_v(e->core, 2, (const uint8_t *)three);
+    CHECK(EXAMPLE_RUN(e, 0x1e621820 /* fdiv d0, d1, d2 */), "%s", e->fault.text);
+    cpu_core_v(e->core, 0, bytes);
+    memcpy(&result, bytes, 8);
+    CHECK(result == 0x1.5555555555555p-2, "1/3 cut off: %a", result);
+    example_set_word(e, EXAMPLE_DATA + 64, 1);
+    cpu_core_set_x(e->core, 0, EXAMPLE_DATA + 77);
+    CHECK(EXAMPLE_RUN(e, 0xd50b7420 /* dc zva, x0 */) && example_word(e, EXAMPLE_DATA + 64) == 0, "block zeroed");
+    example_close(e);
+}
+
+static void test_counter_advances(void)
+{
+    struct example *e = example_open();
+    /* mov x0, #0x80; loop: subs x0, x0, #1; b.ne loop: more than one step of the counter */
+    static const uint32_t words[] = {0xd53be042 /* mrs x2, cntvct_el0 */, 0xd2801000, 0xf1000400, 0x54ffffe1, 0xd53be043 /* mrs x3, cntvct_el0 */};
+    CHECK(example_run(e, words, 5), "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 3) > cpu_core_x(e->core, 2), "%llu, then %llu", (unsigned long long)cpu_core_x(e->core, 2), (unsigned long long)cpu_core_x(e->core, 3));
+    example_close(e);
+}
+
+static void test_exceptions(void)
+{
+    struct example *e = example_open();
+    const double one[2] = {1, 0}, zero[2] = {0, 0};
+    cpu_core_set_v(e->core, 1, (const uint8_t *)one);
+    cpu_core_set_v(e->core, 2, (const uint8_t *)zero);
+    cpu_core_set_x(e->core, 1, 0);
+    CHECK(EXAMPLE_RUN(e, 0xd51b4421 /* msr fpsr, x1 */, 0x1e621820 /* fdiv */, 0xd53b4421 /* mrs x1, fpsr */) && cpu_core_x(e->core, 1) == 2, "division by zero: %llx",
+          (unsigned long long)cpu_core_x(e->core, 1));
+    const uint32_t large[4] = {0x7fffffff, 0, 0, 0};
+    cpu_core_set_v(e->core, 1, (const uint8_t *)large);
+    cpu_core_set_v(e->core, 2, (const uint8_t *)large);
+    cpu_core_set_x(e->core, 1, 0);
+    CHECK(EXAMPLE_RUN(e, 0xd51b4421, 0x4ea20c20 /* sqadd v0.4s, v1.4s, v2.4s */, 0xd53b4421) && cpu_core_x(e->core, 1) == 1u << 27, "saturation: %llx",
+          (unsigned long long)cpu_core_x(e->core, 1));
+    example_close(e);
+}
+
+static void test_changed_code(void)
+{
+    struct example *e = example_open();
+    const uint32_t five = 0xd28000a6; /* mov x6, #5 */
+    /* str w1, [x0]; ic ivau, x0; isb; the word at x0 */
+    static const uint32_t words[] = {0xb9000001, 0xd50b7520, 0xd5033fdf, 0xd503201f, BRK7};
+    memcpy(e->space->host + EXAMPLE_MIXED, words, sizeof words);
+    for (unsigned round = 0; round < 3; round++) {
+        cpu_core_set_x(e->core, 0, EXAMPLE_MIXED + 12);
+        cpu_core_set_x(e->core, 1, round == 1 ? 0xd2800126 /* mov x6, #9 */ : five);
+        cpu_core_set_x(e->core, 6, 0);
+        cpu_core_set_pc(e->core, EXAMPLE_MIXED);
+        (void)cpu_core_run(e->core, 100, &e->trace, &e->fault);
+        CHECK(e->fault.kind == UNIT_FAULT_TRAP && cpu_core_x(e->core, 6) == (round == 1 ? 9 : 5), "round %u: x6 %llu", round, (unsigned long long)cpu_core_x(e->core, 6));
+    }
+    /* data beside the code: no block is decoded again */
+    const uint32_t before = cpu_core_block_count(e->core);
+    for (unsigned i = 0; i < 10; i++) {
+        static const uint32_t store[] = {0xb9000001, BRK7};
+        if (i == 0)
+            memcpy(e->space->host + EXAMPLE_MIXED + 0x100, store, sizeof store);
+        cpu_core_set_x(e->core, 0, EXAMPLE_MIXED + 0x200);
+        cpu_core_set_pc(e->core, EXAMPLE_MIXED + 0x100);
+        (void)cpu_core_run(e->core, 100, NULL, &e->fault);
+    }
+    CHECK(cpu_core_block_count(e->core) == before + 1, "%u blocks decoded", cpu_core_block_count(e->core) - before);
+    example_close(e);
+}
+
+static void test_forget_code(void)
+{
+    struct example *e = example_open();
+    CHECK(EXAMPLE_RUN(e, 0xd28000a6) && cpu_core_x(e->core, 6) == 5, "first");
+    CHECK(EXAMPLE_RUN(e, 0xd2800126) && cpu_core_x(e->core, 6) == 9, "then");
+    mem_space_protect(e->space, EXAMPLE_CODE, MEM_PAGE_BYTES, MEM_READ);
+    cpu_core_forget_code(e->core, EXAMPLE_CODE, MEM_PAGE_BYTES);
+    cpu_core_set_pc(e->core, EXAMPLE_CODE);
+    CHECK(cpu_core_run(e->core, 10, NULL, &e->fault) == CPU_STOP_FAULT && e->fault.kind == UNIT_FAULT_PERMISSION, "%s", e->fault.text);
+    example_close(e);
+}
+
+static const struct suite_test tests[] = {
+    {"a trace has blocks and addresses in order", test_trace},
+    {"a run in pieces is the same run", test_pieces},
+    {"without a trace", test_untraced},
+    {"faults leave the state before the instruction", test_faults},
+    {"faults of instruction fetch", test_fetch_faults},
+    {"accesses across a page border", test_page_border},
+    {"AMX words go to the coprocessor", test_amx},
+    {"system calls", test_system_calls},
+    {"exclusive loads and stores", test_exclusives},
+    {"instructions that Unicorn gets wrong", test_beside_unicorn},
+    {"system registers", test_system_registers},
+    {"the virtual counter advances", test_counter_advances},
+    {"cumulative exceptions", test_exceptions},
+    {"code that changes itself", test_changed_code},
+    {"code that others change", test_forget_code},
+};
+SUITE_MAIN("cpu_exec", tests)
