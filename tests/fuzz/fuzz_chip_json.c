@@ -42,6 +42,7 @@ static void use_chip(const struct chip *chip)
     require(chip_hash(chip) == chip_hash(chip));
 }
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *first = take_part(&data, &size), *second = take_part(&data, &size), *set = take_part(&data, &size);
