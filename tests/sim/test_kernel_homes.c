@@ -68,20 +68,21 @@ static void compare(const char *chip_name, const char *workload, const char *pre
 
 static void test_sgemm(void)
 {
-    compare("m1", "gemm:256x256x256", "f32");
-    compare("m2", "gemm:256x256x256", "f32");
+    compare("m1", "gemm:384x384x384", "f32");
+    compare("m2", "gemm:512x384x448", "f32");
 }
 
 static void test_other_types(void)
 {
-    compare("m1", "gemm:192x192x192", "f64");
-    compare("m1", "gemm:192x192x192", "f16");
-    compare("m1", "gemm:192x192x192,acc=f16", "f16");
-    compare("m1", "gemm:192x192x192", "i16");
-    compare("m2", "gemm:192x192x192", "i8");
-    compare("m3", "gemm:192x192x192", "bf16");
+    compare("m1", "gemm:384x384x384", "f64");
+    compare("m1", "gemm:384x384x384", "f16");
+    compare("m1", "gemm:384x384x384,acc=f16", "f16");
+    compare("m1", "gemm:384x384x384", "i16");
+    compare("m2", "gemm:384x384x384", "i8");
+    compare("m3", "gemm:384x384x384", "bf16");
 }
 
+/* Calls that are marked approximate: the bits must be the same all the same. */
 static void test_edges_and_options(void)
 {
     compare("m1", "gemm:33x65x17", "f32");
