@@ -218,67 +218,91 @@ void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint6
     }
 }
 
+/* ---- moving the tile ---- */
+
+/* How rows of a tile lie in Z: `groups` runs of group_rows rows, row j of a run g in the consecutive Z rows from
+ * 2 g + z_step j. */
+struct tile_rows {
+    unsigned group_rows, groups, z_step;
+};
+
+static inline struct tile_rows rows_of(enum gemm_kind kind)
+{
+    switch (kind) {
+    case GEMM_F64:
+        return (struct tile_rows){8, 4, 8};
+    case GEMM_F32:
+        return (struct tile_rows){16, 2, 4};
+    case GEMM_I8_I32:
+        return (struct tile_rows){16, 1, 4};
+    default:
+        return (struct tile_rows){32, 1, 2};
+    }
+}
+
 static int is_interleaved(enum gemm_kind kind)
 {
     return kind == GEMM_F16_F32 || kind == GEMM_BF16_F32 || kind == GEMM_I16_I32;
 }
 
-/* First of the consecutive Z rows that hold row j of the tile. */
-static inline unsigned z_row_of(enum gemm_kind kind, unsigned j)
-{
-    switch (kind) {
-    case GEMM_F64:
-        return 8 * (j & 7) + 2 * (j >> 3);
-    case GEMM_F32:
-        return 4 * (j & 15) + 2 * (j >> 4);
-    case GEMM_I8_I32:
-        return 4 * j;
-    default:
-        return 2 * j;
-    }
-}
-
-static inline unsigned z_rows_per_row(enum gemm_kind kind)
-{
-    return kind == GEMM_I8_I32 ? 4 : 2;
-}
-
-/* Two Z rows at a time when the address allows it. */
-#define MOVE_ROWS(ctx, op, at, row, count)                                                                   \
-    do {                                                                                                     \
-        for (unsigned r_ = 0; r_ < (count); r_ += 2) {                                                       \
-            const uint64_t at_ = (at) + 64 * r_;                                                             \
-            if (at_ % 128 == 0) {                                                                            \
-                AMX_ISSUE(ctx, op, at_ | AMX_REG((row) + r_) | AMX_PAIR);                                    \
-            } else {                                                                                         \
-                AMX_ISSUE(ctx, op, at_ | AMX_REG((row) + r_));                                               \
-                AMX_ISSUE(ctx, op, (at_ + 64) | AMX_REG((row) + r_ + 1));                                    \
-            }                                                                                                \
+/* One operand walks over the rows: address and Z row step together, so a row costs an addition. */
+#define MOVE_FUNCTIONS(name, op, op_interleaved)                                                             \
+    static void name##_pairs(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)            \
+    {                                                                                                        \
+        for (unsigned r = 0; r < rows; r++, operand += step)                                                 \
+            AMX_ISSUE(ctx, op, operand | AMX_PAIR);                                                          \
+    }                                                                                                        \
+    static void name##_singles(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)          \
+    {                                                                                                        \
+        for (unsigned r = 0; r < rows; r++, operand += step) {                                               \
+            AMX_ISSUE(ctx, op, operand);                                                                     \
+            AMX_ISSUE(ctx, op, operand + 64 + AMX_REG(1));                                                   \
         }                                                                                                    \
-    } while (0)
+    }                                                                                                        \
+    static void name##_interleaved(struct amx_ctx *ctx, uint64_t operand, uint64_t row_bytes, unsigned rows) \
+    {                                                                                                        \
+        for (unsigned r = 0; r < rows; r++, operand += row_bytes + AMX_ZHALF(1, 0)) {                        \
+            AMX_ISSUE(ctx, op_interleaved, operand);                                                         \
+            AMX_ISSUE(ctx, op_interleaved, operand + 64 + AMX_ZHALF(0, 1));                                  \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void name##_rows(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, unsigned rows) \
+    {                                                                                                        \
+        const struct tile_rows t = rows_of(kind);                                                            \
+        const uint64_t step = row_bytes + AMX_REG(t.z_step);                                                 \
+        const int wide = kind == GEMM_I8_I32; /* four Z rows a row */                                        \
+        for (unsigned g = 0; g < t.groups && rows; g++) {                                                    \
+            const unsigned n = rows < t.group_rows ? rows : t.group_rows;                                    \
+            const uint64_t operand = c | AMX_REG(2 * g);                                                     \
+            for (int half = 0; half <= wide; half++) {                                                       \
+                const uint64_t at = operand + (half ? 128 + AMX_REG(2) : 0);                                 \
+                if ((c | row_bytes) % 128 == 0)                                                              \
+                    name##_pairs(ctx, at, step, n);                                                          \
+                else                                                                                         \
+                    name##_singles(ctx, at, step, n);                                                        \
+            }                                                                                                \
+            c += n * row_bytes;                                                                              \
+            rows -= n;                                                                                       \
+        }                                                                                                    \
+    }
+
+MOVE_FUNCTIONS(store, AMXI_STZ, AMXI_STZI)
+MOVE_FUNCTIONS(load, AMXI_LDZ, AMXI_LDZI)
 
 void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows)
 {
-    for (uint32_t j = 0; j < rows; j++, c += row_bytes) {
-        if (is_interleaved(kind)) {
-            AMX_ISSUE(ctx, AMXI_STZI, c | AMX_ZHALF(j, 0));
-            AMX_ISSUE(ctx, AMXI_STZI, (c + 64) | AMX_ZHALF(j, 1));
-        } else {
-            MOVE_ROWS(ctx, AMXI_STZ, c, z_row_of(kind, j), z_rows_per_row(kind));
-        }
-    }
+    if (is_interleaved(kind))
+        store_interleaved(ctx, c, row_bytes, rows);
+    else
+        store_rows(ctx, kind, c, row_bytes, rows);
 }
 
 void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows)
 {
-    for (uint32_t j = 0; j < rows; j++, c += row_bytes) {
-        if (is_interleaved(kind)) {
-            AMX_ISSUE(ctx, AMXI_LDZI, c | AMX_ZHALF(j, 0));
-            AMX_ISSUE(ctx, AMXI_LDZI, (c + 64) | AMX_ZHALF(j, 1));
-        } else {
-            MOVE_ROWS(ctx, AMXI_LDZ, c, z_row_of(kind, j), z_rows_per_row(kind));
-        }
-    }
+    if (is_interleaved(kind))
+        load_interleaved(ctx, c, row_bytes, rows);
+    else
+        load_rows(ctx, kind, c, row_bytes, rows);
 }
 
 /* z[row] = x * y or z[row] += x * y on one 64-byte line of the output type. */
