@@ -8,20 +8,27 @@ enum { M = 256, N = 256, K = 256 };
 static float a[M * K], b[K * N], c[M * N];
 static uint8_t workspace[1 << 20] __attribute__((aligned(128)));
 
-/* Whole numbers -8 .. 7. */
-static float next_value(uint32_t *seed)
+/* Whole numbers -8 .. 7, scattered over the index. */
+static float value_at(uint32_t index)
 {
-    *seed = *seed * 1664525u + 1013904223u;
-    return (float)((int)(*seed >> 28) - 8);
+    return (float)((int)(index * 2654435761u >> 28) - 8);
+}
+
+/* Sum of values times weights, both whole numbers. */
+static int32_t weighted_sum(const float *values, const int32_t *weights, int count)
+{
+    int32_t sum = 0;
+    for (int i = 0; i < count; i++)
+        sum += (int32_t)values[i] * weights[i];
+    return sum;
 }
 
 int main(void)
 {
-    uint32_t seed = 1;
-    for (int i = 0; i < M * K; i++)
-        a[i] = next_value(&seed);
-    for (int i = 0; i < K * N; i++)
-        b[i] = next_value(&seed);
+    for (uint32_t i = 0; i < M * K; i++)
+        a[i] = value_at(i);
+    for (uint32_t i = 0; i < K * N; i++)
+        b[i] = value_at(i + M * K);
 
     if (gemm_workspace_bytes(GEMM_F32, M, N, K) > sizeof workspace)
         return 2;
@@ -33,22 +40,16 @@ int main(void)
     };
     gemm_run(NULL, &args);
 
-    /* Weights 1, 2, 3: a wrong element changes its row's sum. All numbers stay below 2^24, where f32 is exact. */
-    static float weighted[K];
-    for (int k = 0; k < K; k++) {
-        weighted[k] = 0;
-        for (int j = 0; j < N; j++)
-            weighted[k] += b[k * N + j] * (float)(j % 3 + 1);
-    }
+    /* Weights 1, 2, 3 over the columns: a wrong element changes its row's sum. Every number stays below 2^24, where f32 is
+     * exact too. */
+    static int32_t weight[N], weighted[K];
+    for (int j = 0; j < N; j++)
+        weight[j] = j % 3 + 1;
+    for (int k = 0; k < K; k++)
+        weighted[k] = weighted_sum(b + k * N, weight, N);
     uint64_t right = 0;
-    for (int i = 0; i < M; i++) {
-        float expected = 0, sum = 0;
-        for (int k = 0; k < K; k++)
-            expected += a[i * K + k] * weighted[k];
-        for (int j = 0; j < N; j++)
-            sum += c[i * N + j] * (float)(j % 3 + 1);
-        right += sum == expected;
-    }
+    for (int i = 0; i < M; i++)
+        right += weighted_sum(c + i * N, weight, N) == weighted_sum(a + i * K, weighted, K);
     print_text("sgemm 256 x 256 x 256 on AMX: ");
     print_number(right);
     print_text(" of ");
