@@ -1,5 +1,6 @@
 /* The command line: one table of verbs, one parse of all options, one place that prints errors. */
 #include "sim/cmd/cmd.h"
+#include "sim/program_args.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,6 +14,9 @@ static const struct cmd_verb verbs[] = {
       "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\norchard run program.elf --chip m1 --explain\n"
       "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2",
       cmd_run_options}, cmd_run},
+    {{"explain", "[RUN]", "why a recorded run took as long as it did",
+      "RUN is the number of a run, the beginning of its uid, or last (default).", "orchard explain\norchard explain 12", NULL},
+     cmd_explain},
     {{"kernels", "[list]\nshow NAME", "the kernel library", "Names, shapes, element types and units.",
       "orchard kernels\norchard kernels show gemm", NULL}, cmd_kernels},
     {{"validate", "FILE.csv... [--group-by COLS]\nFILE.csv... --dump ID [-o OUT]", "scores the model against published measurements",
@@ -98,6 +102,8 @@ static int run(struct cmd_context *context)
     }
     if (context->common.help) {
         cli_print_verb(context->out, &context->verb->help);
+        if (context->verb->run == cmd_run)
+            fprintf(context->out, "\nARGUMENTS OF FUNCTIONS (--args)\n%s", program_args_help());
         return ORCH_OK;
     }
     return context->verb->run(context, context->args.words, context->args.word);

@@ -58,6 +58,7 @@ extern const struct cli_option cmd_validate_options[];
 
 int cmd_run(struct cmd_context *context, int argc, char **argv);
 int cmd_validate(struct cmd_context *context, int argc, char **argv);
+int cmd_explain(struct cmd_context *context, int argc, char **argv);
 int cmd_kernels(struct cmd_context *context, int argc, char **argv);
 int cmd_chips(struct cmd_context *context, int argc, char **argv);
 int cmd_capabilities(struct cmd_context *context, int argc, char **argv);

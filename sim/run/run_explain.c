@@ -75,8 +75,6 @@ static void roofline(FILE *out, const struct run *run, const struct run_result *
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
-    roofline(out, run, r);
-    fprintf(out, "assumptions  %s\n", r->assumptions.count ? "parameters that decide the time, and how well they are known:" : "none");
-    for (size_t i = 0; i < r->assumptions.count; i++)
-        fprintf(out, "  %-28s %-18s %s\n", r->assumptions.item[i].key, r->assumptions.item[i].kind, r->assumptions.item[i].effect);
+    if (run)
+        roofline(out, run, r);
 }

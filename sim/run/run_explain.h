@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* The limit, the roofline of the unit and memory, and the assumptions the answer leans on. */
+/* The limit and what would move it, and the roofline of the unit and memory (unless run is NULL). Assumptions and stalls
+ * are part of every summary. */
 void run_explain(FILE *out, const struct run *run, const struct run_result *result);
 
 #endif
