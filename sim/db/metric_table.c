@@ -1,13 +1,17 @@
 #include "sim/db/metric_table.h"
 
+#include "isa/amx/amx_isa.h"
 #include "power/activity.h"
 #include "sim/run_result.h"
 #include "units/amx/amx_timing.h"
 #include "units/cpu/cpu_timing.h"
 
-#define HITS(level, text) {"counter", level "_hits", "accesses", "accesses that found their line in " text, -1}
-#define MISSES(level, text) {"counter", level "_misses", "accesses", "accesses that did not find their line in " text, 0}
-#define WRITEBACKS(level, text) {"counter", level "_writebacks", "lines", "changed lines written back from " text, 0}
+#include <ctype.h>
+#include <stdio.h>
+
+#define HITS(level, text) {"counter", "mem." level "_hits", "accesses", "accesses that found their line in " text, -1}
+#define MISSES(level, text) {"counter", "mem." level "_misses", "accesses", "accesses that did not find their line in " text, 0}
+#define WRITEBACKS(level, text) {"counter", "mem." level "_writebacks", "lines", "changed lines written back from " text, 0}
 
 /* The counters of caches and prefetchers are those of struct mem_counters in units/mem. */
 static const struct metric_entry listed[] = {
@@ -20,16 +24,20 @@ static const struct metric_entry listed[] = {
     HITS("slc", "the system-level cache"),
     MISSES("slc", "the system-level cache"),
     WRITEBACKS("slc", "the system-level cache"),
-    {"counter", "dram_accesses", "accesses", "accesses that went to DRAM", 0},
-    {"counter", "prefetch_issued", "lines", "lines asked for by prefetchers", -1},
-    {"counter", "prefetch_used", "lines", "prefetched lines that were used later", 1},
-    {"counter", "prefetch_late", "lines", "prefetched lines still on their way when they were needed", 0},
-    {"counter", "prefetch_evicted_unused", "lines", "prefetched lines thrown out before use", 0},
-    {"counter", "demand_evicted_by_prefetch", "lines", "lines in use that a prefetch pushed out", 0},
-    {"counter", "tlb_misses", "accesses", "translations that needed a page walk", 0},
-    {"counter", "instructions", "instructions", "instructions retired by the unit", -1},
-    {"counter", "launches", "launches", "kernel launches and requests submitted", -1},
-    {"counter", "ipc", "1/cycle", "instructions per cycle of the unit's own clock", 1},
+    HITS("dram", "DRAM"),
+    MISSES("dram", "DRAM"),
+    {"counter", "mem.prefetch_issued", "lines", "lines asked for by prefetchers", -1},
+    {"counter", "mem.prefetch_used", "lines", "prefetched lines that were used later", 1},
+    {"counter", "mem.prefetch_late", "lines", "prefetched lines still on their way when they were needed", 0},
+    {"counter", "mem.prefetch_evicted_unused", "lines", "prefetched lines thrown out before use", 0},
+    {"counter", "mem.demand_evicted_by_prefetch", "lines", "lines in use that a prefetch pushed out", 0},
+    {"counter", "mem.tlb_misses", "accesses", "translations that needed a page walk", 0},
+    {"counter", "cpu.instructions", "instructions", "AArch64 instructions executed, AMX words included", -1},
+    {"counter", "amx.instructions", "instructions", "AMX instructions executed", -1},
+    {"counter", "program.exit_code", "1", "exit code of the program's first copy", -1},
+    {"counter", "program.output_bytes", "bytes", "bytes that the program's first copy printed", -1},
+    {"counter", "program.output_files", "files", "buffers of the program written to files", -1},
+    {"counter", "run.approximate", "1", "1: the time is known less well than the interval says; the assumptions say why", -1},
 
     {"sample", "power", "W", "power of a part", 0},
     {"sample", "temperature", "degC", "temperature of a block", 0},
@@ -65,10 +73,10 @@ static const struct metric_entry listed[] = {
     {"stall", "dependency_wait", "cycles", "any unit: waits for another unit's result", 0},
     {"stall", "idle", "cycles", "any unit: nothing to do", 0},
 
-#define X(name, key, text) {"stall", key, "cycles", "cpu: " text, 0},
+#define X(name, key, text) {"stall", "cpu." key, "cycles", "cpu: " text, 0},
     CPU_STALL_TABLE(X)
 #undef X
-#define X(name, key, text) {"stall", key, "cycles", "amx: " text, 0},
+#define X(name, key, text) {"stall", "amx." key, "cycles", "amx: " text, 0},
     AMX_STALL_TABLE(X)
 #undef X
 
@@ -92,10 +100,40 @@ static bool visit_totals(metric_visit *visit, void *context)
     return true;
 }
 
+/* Counters of a run that repeat another table: activity events ("activity.dram_read_bytes") and AMX mnemonics ("amx.fma32"). */
+static bool visit_activity(metric_visit *visit, void *context)
+{
+    for (int i = 0; i < ACT_COUNT; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "activity.%s", activity_name((enum activity_event)i));
+        for (char *p = name; *p; p++)
+            *p = (char)tolower((unsigned char)*p);
+        const struct metric_entry entry = {"counter", name, activity_unit((enum activity_event)i),
+                                           activity_definition((enum activity_event)i), -1};
+        if (!visit(context, &entry))
+            return false;
+    }
+    return true;
+}
+
+static bool visit_amx_instructions(metric_visit *visit, void *context)
+{
+    for (unsigned op = 0; op < AMX_OP_COUNT; op++) {
+        char name[64], definition[96];
+        const char *mnemonic = op == AMX_SETCLR ? "set_clr" : amx_op_name(op, 0);
+        snprintf(name, sizeof name, "amx.%s", mnemonic);
+        snprintf(definition, sizeof definition, "AMX instructions number %u executed", op);
+        const struct metric_entry entry = {"counter", name, "instructions", definition, -1};
+        if (!visit(context, &entry))
+            return false;
+    }
+    return true;
+}
+
 bool metric_table_visit(metric_visit *visit, void *context)
 {
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
         if (!visit(context, &listed[i]))
             return false;
-    return visit_totals(visit, context);
+    return visit_activity(visit, context) && visit_amx_instructions(visit, context) && visit_totals(visit, context);
 }

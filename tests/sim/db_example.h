@@ -74,7 +74,7 @@ static inline void example_result(struct run_result *r)
     run_result_set_text(&r->precision, "f32");
     run_result_set_text(&r->detail, "instr");
     run_result_set_text(&r->mode, "full");
-    run_result_set_text(&r->bound_by, "array");
+    run_result_set_text(&r->bound_by, "amx.array");
     char *base = (char *)r;
     for (size_t i = 0; i < run_number_field_count(); i++) {
         const double number = 1.0 / 3 + (double)i * 1000;
@@ -91,11 +91,11 @@ static inline void example_result(struct run_result *r)
     r->utilisation[PART_DRAM] = 0.0625;
     run_values_set(&r->joules_by, "amx", 0.5);
     run_values_set(&r->joules_by, "dram", 0.25);
-    run_values_set(&r->stalls, "array", 0.625);
-    run_values_set(&r->stalls, "load_data", 0.25);
-    run_values_set(&r->stalls, "issue", 0.125);
-    run_values_set(&r->counters, "instructions", 4503599627370497.0);
-    run_values_set(&r->counters, "l2_hits", 12345);
+    run_values_set(&r->stalls, "amx.array", 0.625);
+    run_values_set(&r->stalls, "amx.load_data", 0.25);
+    run_values_set(&r->stalls, "amx.issue", 0.125);
+    run_values_set(&r->counters, "cpu.instructions", 4503599627370497.0);
+    run_values_set(&r->counters, "mem.l2_hits", 12345);
     run_placement_add(&r->placement, "gemm", "amx", "gemm_f32_16x16", "asked for");
     run_placement_add(&r->placement, "bias", "cpu", NULL, "not on amx");
     run_assumption_add(&r->assumptions, "amx.clock_ghz", "inferred", "3 % of the time");
@@ -123,8 +123,8 @@ static inline void example_emit_op(struct event_bus *bus, uint64_t run, uint64_t
     struct activity activity = {{0}};
     activity.count[ACT_AMX_F32_MACS] = 262144;
     activity.count[ACT_DRAM_READ_BYTES] = op;
-    const struct event_value stalls[2] = {{"array", "cycles", 1000}, {"issue", "cycles", 600}};
-    const struct event_value counter = {"instructions", "instructions", (double)op * 10};
+    const struct event_value stalls[2] = {{"amx.array", "cycles", 1000}, {"amx.issue", "cycles", 600}};
+    const struct event_value counter = {"cpu.instructions", "instructions", (double)op * 10};
     struct event e = {.kind = EVENT_OP_END, .run = run, .time_ns = (double)op * 1000 + 750};
     e.op_end = example_op(op, &activity, stalls, &counter);
     const struct event launch = {.kind = EVENT_LAUNCH, .run = run, .time_ns = e.op_end.op.submitted_ns, .launch = e.op_end.op};

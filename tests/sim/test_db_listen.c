@@ -73,9 +73,9 @@ static void test_full_document(void)
     CU_ASSERT_PTR_NULL(member(again, "device"));
     CU_ASSERT_EQUAL(json_object_get_int64(member(again, "flops")), 524288);
     CU_ASSERT_TRUE(json_object_is_type(member(again, "flops"), json_type_int));
-    CU_ASSERT_EQUAL(json_object_get_int64(member(member(again, "counters"), "instructions")), INT64_C(4503599627370497));
+    CU_ASSERT_EQUAL(json_object_get_int64(member(member(again, "counters"), "cpu.instructions")), INT64_C(4503599627370497));
     CU_ASSERT_EQUAL(json_object_get_double(member(member(again, "utilisation"), "amx")), 0.75);
-    CU_ASSERT_EQUAL(json_object_get_double(member(member(again, "stalls"), "array")), 0.625);
+    CU_ASSERT_EQUAL(json_object_get_double(member(member(again, "stalls"), "amx.array")), 0.625);
     CU_ASSERT_STRING_EQUAL(json_object_get_string(member(member(again, "checksum"), "c")), "0xfedcba9876543210");
     struct json_object *placement = member(again, "placement");
     CU_ASSERT_EQUAL(json_object_array_length(placement), 2);
@@ -145,10 +145,10 @@ static void test_summary(void)
 {
     static const char *const expected[] = {
         "gemm:64x64x64 f32 on m1_4p4e_8g amx (instr, full)\n",
-        "250 ms (200–300)", "[simulated]", "bound by  array\n",
-        "array              62.5 %  ###################\n",
-        "load_data          25.0 %  ########\n", "amx 500 mJ, dram 250 mJ", "amx 75.0 %",
-        "l2_hits                          12,345\n", "amx.clock_ghz (inferred): 3 % of the time\n",
+        "250 ms (200–300)", "[simulated]", "bound by  amx.array\n",
+        "amx.array          62.5 %  ###################\n",
+        "amx.load_data      25.0 %  ########\n", "amx 500 mJ, dram 250 mJ", "amx 75.0 %",
+        "mem.l2_hits                      12,345\n", "amx.clock_ghz (inferred): 3 % of the time\n",
         "c fedcba9876543210\n", "42 (see why: orchard explain 42)\n"};
     char text[8000];
     struct run_result r;

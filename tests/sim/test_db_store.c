@@ -14,8 +14,8 @@ static void example_characteristic(struct db_characteristic *c, double cycles)
     c->activity.count[ACT_AMX_F32_MACS] = 262144;
     c->activity.count[ACT_L2_READ_BYTES] = UINT64_C(1) << 40;
     run_values_set(&c->traffic, "dram_read", 16384);
-    run_values_set(&c->stalls, "array", cycles * 0.75);
-    run_values_set(&c->stalls, "issue", cycles * 0.25);
+    run_values_set(&c->stalls, "amx.array", cycles * 0.75);
+    run_values_set(&c->stalls, "amx.issue", cycles * 0.25);
     run_values_set(&c->other, "flops", 524288);
 }
 
@@ -62,8 +62,8 @@ static double get(struct orch_db *db, const struct db_characteristic_key *key, s
         CU_ASSERT_EQUAL(c.activity.count[ACT_L2_READ_BYTES], UINT64_C(1) << 40);
         CU_ASSERT_EQUAL(c.activity.count[ACT_CPU_LOADS], 0);
         CU_ASSERT_EQUAL(run_values_get(&c.traffic, "dram_read"), 16384);
-        CU_ASSERT_EQUAL(run_values_get(&c.stalls, "array"), cycles * 0.75);
-        CU_ASSERT_EQUAL(run_values_get(&c.stalls, "issue"), cycles * 0.25);
+        CU_ASSERT_EQUAL(run_values_get(&c.stalls, "amx.array"), cycles * 0.75);
+        CU_ASSERT_EQUAL(run_values_get(&c.stalls, "amx.issue"), cycles * 0.25);
         CU_ASSERT_EQUAL(run_values_get(&c.other, "flops"), 524288);
         CU_ASSERT_EQUAL(c.stalls.count, 2);
     }
