@@ -89,7 +89,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     return true;
 }
 
-/* Fills *result from an equal earlier run; *found tells. Runs that write files or print are always run. */
+/* Fills *result from an equal earlier run; *found tells. Programs that print or write files are run again for that. */
 static bool find_earlier(struct session *s, const struct run *run, struct run_result *result, bool *found,
                          struct orch_error *error)
 {
@@ -101,12 +101,19 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
     db_config_hash(run_begin_event(run), hash);
     if (!db_find_run(s->db, hash, &id, error))
         return false;
-    *found = id != 0;
-    if (!*found)
+    if (id == 0)
         return true;
+    if (!db_read_run(s->db, id, result, error))
+        return false;
+    if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
+        run_result_free(result);
+        run_result_init(result);
+        return true;
+    }
+    *found = true;
     cmd_note(s->context, "run %lld of the database has the same chip, program and version (--rerun simulates again)",
              (long long)id);
-    return db_read_run(s->db, id, result, error);
+    return true;
 }
 
 static bool simulate(struct session *s, struct run *run, struct run_result *result, struct orch_error *error)

@@ -2,6 +2,7 @@
 #include "sim/run/run_version.h"
 
 #include "sim/cli/suggest.h"
+#include "sim/program_args.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -63,6 +64,8 @@ static bool check_format(const struct run *run, struct orch_error *error)
     if (n >= 4 && (memcmp(b, "\xcf\xfa\xed\xfe", 4) == 0 || memcmp(b, "\xca\xfe\xba\xbe", 4) == 0))
         return orch_fail(error, ORCH_UNMODELLED, "%s: Mach-O files are not modelled; compile for AArch64 Linux (ELF)",
                          run->request->workload);
+    if (n == 0)
+        return orch_fail(error, ORCH_USAGE, "%s: the file is empty", run->request->workload);
     return orch_fail(error, ORCH_USAGE, "%s: not an AArch64 ELF file (first bytes %02x %02x %02x %02x)",
                      run->request->workload, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
 }
@@ -96,6 +99,11 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED, "--unit %s: this unit does not execute programs yet; cpu and amx do", q->unit);
     if (run->is_kernel && q->unit && strcmp(q->unit, "cpu") == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", run->call.info->name);
+    if (run->is_kernel && (q->entry || q->arg_count))
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to program files; %s is a kernel", q->entry ? "entry" : "args",
+                         q->workload);
+    if (run->is_kernel && q->cores > 1 && (!q->home || strcmp(q->home, "process") == 0))
+        return orch_fail(error, ORCH_USAGE, "--cores %u: a kernel runs on one core; --home elf runs a copy on each", q->cores);
     if (q->detail && (strcmp(q->detail, "sampled") == 0 || strcmp(q->detail, "op") == 0))
         return orch_fail(error, ORCH_UNMODELLED, "--detail %s: cpu and amx work at instr only", q->detail);
     return true;
@@ -106,13 +114,27 @@ static const char *mode_name(enum run_mode mode)
     return mode == RUN_FUNCTIONAL ? "functional" : mode == RUN_TIMING ? "timing" : "full";
 }
 
+/* The text of an argument and, where it names an input file, what is in the file. A file that cannot be read is told when
+ * the program is opened. */
+static uint64_t hash_argument(uint64_t h, const char *text)
+{
+    struct program_arg arg;
+    struct orch_error unused;
+    h = fnv(h, text, strlen(text) + 1);
+    if ((strncmp(text, "in:", 3) == 0 || strncmp(text, "inout:", 6) == 0) && program_arg_parse(text, &arg, &unused)) {
+        h = fnv(h, arg.array.data, arg.array.bytes);
+        program_arg_release(&arg);
+    }
+    return h;
+}
+
 /* Everything else that decides the answer, keys sorted. */
 static void write_options(struct run *run)
 {
     const struct run_request *q = run->request;
     uint64_t args = FNV_START;
     for (size_t i = 0; i < q->arg_count; i++)
-        args = fnv(args, q->args[i], strlen(q->args[i]) + 1);
+        args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
              "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",

@@ -36,6 +36,10 @@ struct run_request {
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
 };
 
+/* Counters of a run that had effects besides its answer: bytes printed by the program, .npy files written. */
+#define RUN_COUNTER_OUTPUT "program.output_bytes"
+#define RUN_COUNTER_FILES  "program.output_files"
+
 struct run;
 
 /* NULL with *error when the workload is none, does not fit the chip, or cannot be read. The request must outlive the run. */

@@ -4,20 +4,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static unsigned critical_core(const struct run_measure *m)
+static const struct soc_core *critical_core(const struct run_measure *m)
 {
     unsigned best = 0;
     for (unsigned i = 1; i < m->core_count; i++)
         if (soc_core_done_at(m->cores[i]) > soc_core_done_at(m->cores[best]))
             best = i;
-    return best;
+    return m->cores[best];
 }
 
 /* The critical core's time by reason. Time in which the core waited for its AMX block, and the block's tail after the core's
  * last instruction, are charged to the block's own reasons in the proportion in which the block met them. */
 static void split_stalls(struct run_measure *m)
 {
-    const struct soc_core *core = m->cores[critical_core(m)];
+    const struct soc_core *core = m->critical;
     double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
     cpu_timing_stalls(core->timing, cpu, &cpu_total);
     const double cpu_ns = 1 / core->clock_ghz;
@@ -34,8 +34,40 @@ static void split_stalls(struct run_measure *m)
 
 void run_measure_finish(struct run_measure *m)
 {
+    m->critical = critical_core(m);
     soc_take_activity(m->soc, &m->activity);
+    mem_system_counters(soc_memory(m->soc), &m->memory);
     split_stalls(m);
+}
+
+static void add_memory(struct mem_counters *sum, const struct mem_counters *c)
+{
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        sum->hits[level] += c->hits[level];
+        sum->misses[level] += c->misses[level];
+        sum->writebacks[level] += c->writebacks[level];
+    }
+    sum->prefetch_issued += c->prefetch_issued;
+    sum->prefetch_used += c->prefetch_used;
+    sum->prefetch_late += c->prefetch_late;
+    sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
+    sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
+    sum->tlb_misses += c->tlb_misses;
+}
+
+void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
+{
+    sum->end_ns += pass->end_ns;
+    sum->host_seconds += pass->host_seconds;
+    sum->cpu_instructions += pass->cpu_instructions;
+    sum->amx_instructions += pass->amx_instructions;
+    for (unsigned op = 0; op < sizeof sum->amx_counts / sizeof sum->amx_counts[0]; op++)
+        sum->amx_counts[op] += pass->amx_counts[op];
+    for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
+        sum->stalls[i] += pass->stalls[i];
+    activity_add(&sum->activity, &pass->activity);
+    add_memory(&sum->memory, &pass->memory);
+    sum->critical = pass->critical;
 }
 
 static void reason_name(int reason, char *text, size_t size)
@@ -144,19 +176,18 @@ static bool add_stalls(const struct run_measure *m, struct run_result *result)
 static bool add_memory_counters(const struct run_measure *m, struct run_values *counters)
 {
     static const char *const levels[MEM_LEVEL_COUNT] = {"l1", "l2", "slc", "dram"};
-    struct mem_counters c;
+    const struct mem_counters *c = &m->memory;
     char name[64];
     bool ok = true;
-    mem_system_counters(soc_memory(m->soc), &c);
     for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
         snprintf(name, sizeof name, "mem.%s_hits", levels[level]);
-        ok &= run_values_add(counters, name, (double)c.hits[level]);
+        ok &= run_values_add(counters, name, (double)c->hits[level]);
         snprintf(name, sizeof name, "mem.%s_misses", levels[level]);
-        ok &= run_values_add(counters, name, (double)c.misses[level]);
+        ok &= run_values_add(counters, name, (double)c->misses[level]);
     }
-    ok &= run_values_add(counters, "mem.prefetch_issued", (double)c.prefetch_issued);
-    ok &= run_values_add(counters, "mem.prefetch_used", (double)c.prefetch_used);
-    ok &= run_values_add(counters, "mem.tlb_misses", (double)c.tlb_misses);
+    ok &= run_values_add(counters, "mem.prefetch_issued", (double)c->prefetch_issued);
+    ok &= run_values_add(counters, "mem.prefetch_used", (double)c->prefetch_used);
+    ok &= run_values_add(counters, "mem.tlb_misses", (double)c->tlb_misses);
     return ok;
 }
 
@@ -185,7 +216,7 @@ static bool add_counters(const struct run_measure *m, struct run_values *counter
 static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
 {
     const uint64_t *n = m->activity.count;
-    const struct soc_core *core = m->cores[critical_core(m)];
+    const struct soc_core *core = m->critical;
     const double seconds = m->end_ns * 1e-9;
     const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
     double peak;

@@ -24,11 +24,15 @@ struct run_measure {
     double host_seconds;
     uint64_t cpu_instructions, amx_instructions, amx_counts[32];
     struct activity activity;
+    struct mem_counters memory;
+    const struct soc_core *critical; /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
 };
 
 /* Reads stalls, activity and memory counters of the critical core after the engine has run. */
 void run_measure_finish(struct run_measure *m);
+/* Adds a pass that began when the ones before it had ended. */
+void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
 /* Turns the measure into numbers, stalls, utilisation, counters, interval and assumptions of the result. */
 bool run_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 

@@ -50,6 +50,20 @@ static void show_output(const struct run_request *q, const struct program *p)
     }
 }
 
+/* What the program did to the world outside; nothing leaves no counter. */
+static bool add_effects(const struct program *p, struct run_result *r)
+{
+    size_t bytes[2], files = 0;
+    struct program_result out;
+    program_text(p, 1, &bytes[0]);
+    program_text(p, 2, &bytes[1]);
+    for (size_t i = 0; i < program_result_count(p); i++)
+        files += program_result(p, i, &out) && out.save_path;
+    return (bytes[0] + bytes[1] == 0 ||
+            run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)(bytes[0] + bytes[1]))) &&
+           (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
+}
+
 /* Buffers, exit code and x0 of the first copy. */
 static bool collect_results(const struct source *s, const struct program_set *set, struct run_result *r,
                             struct orch_error *error)
@@ -64,6 +78,7 @@ static bool collect_results(const struct source *s, const struct program_set *se
     }
     if (core_job_stop(set->job[0]) == CPU_STOP_EXIT)
         ok = ok && run_values_add(&r->counters, "program.exit_code", cpu_core_exit_code(program_core(p)));
+    ok = ok && add_effects(p, r);
     return (ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result")) && program_save_results(p, error);
 }
 
@@ -77,29 +92,49 @@ static bool warm_up(struct source *s, struct soc *soc, struct soc_core **cores, 
     return ok;
 }
 
-static bool measured_pass(struct source *s, struct soc_core **cores, struct run_measure *m, struct run_result *r,
-                          struct orch_error *error)
+static void measure_set(const struct program_set *set, struct run_measure *m)
 {
+    m->end_ns = set->end_ns;
+    for (unsigned i = 0; i < set->count; i++) {
+        m->cpu_instructions += core_job_instructions(set->job[i]);
+        m->amx_instructions += core_job_amx_instructions(set->job[i]);
+        for (unsigned op = 0; op < 32; op++)
+            m->amx_counts[op] += core_job_amx_counts(set->job[i])[op];
+    }
+    if (m->soc)
+        run_measure_finish(m);
+}
+
+/* One run from start to end, added to *sum; `last` hands the results over. */
+static bool measured_pass(struct source *s, bool last, struct run_measure *sum, struct run_result *r, struct orch_error *error)
+{
+    struct run_measure pass = {.soc = sum->soc, .core_count = sum->core_count};
     struct program_set set;
-    bool ok = open_set(s, &set, cores, error);
+    memcpy(pass.cores, sum->cores, sizeof pass.cores);
+    bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, error);
     const double begin = run_host_seconds();
     ok = ok && program_set_run(&set, error);
-    m->host_seconds = run_host_seconds() - begin;
+    pass.host_seconds = run_host_seconds() - begin;
     if (set.count && set.program[0])
         show_output(s->run->request, set.program[0]);
     if (ok) {
-        m->end_ns = set.end_ns;
-        for (unsigned i = 0; i < set.count; i++) {
-            m->cpu_instructions += core_job_instructions(set.job[i]);
-            m->amx_instructions += core_job_amx_instructions(set.job[i]);
-            for (unsigned op = 0; op < 32; op++)
-                m->amx_counts[op] += core_job_amx_counts(set.job[i])[op];
-        }
-        ok = collect_results(s, &set, r, error);
+        measure_set(&set, &pass);
+        run_measure_add(sum, &pass);
     }
-    if (ok && m->soc)
-        run_measure_finish(m);
+    ok = ok && (!last || collect_results(s, &set, r, error));
+    if (sum->soc)
+        soc_restart(sum->soc, true);
     program_set_close(&set);
+    return ok;
+}
+
+/* Back to back: a pass finds the caches as the one before left them. */
+static bool measured_passes(struct source *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const unsigned repeat = s->run->request->repeat ? s->run->request->repeat : 1;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < repeat; i++)
+        ok = measured_pass(s, i + 1 == repeat, m, r, error);
     return ok;
 }
 
@@ -108,7 +143,7 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
     const struct run_request *q = s->run->request;
     const unsigned count = q->cores ? q->cores : 1;
     if (q->mode == RUN_FUNCTIONAL)
-        return measured_pass(s, NULL, m, r, error);
+        return measured_passes(s, m, r, error);
     if (count > 64)
         return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", count);
     m->soc = soc_create(q->chip, error);
@@ -117,7 +152,7 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
     m->core_count = count;
     if (!q->cold && !warm_up(s, m->soc, m->cores, error))
         return false;
-    return measured_pass(s, m->cores, m, r, error);
+    return measured_passes(s, m, r, error);
 }
 
 /* The asked folder, else beside the build, else installed. */
