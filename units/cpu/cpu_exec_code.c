@@ -167,6 +167,27 @@ static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *i
     return count;
 }
 
+/* A comparison before the closing conditional branch takes the branch with it. The branch's own operation stays behind
+ * it, unused: blocks are entered only at their start. */
+static void join_compare_branch(struct cpu_op *compare, const struct cpu_op *branch)
+{
+    static const uint16_t joined[] = {
+        [HOT_B_EQ] = HOT_CMPB_IMM_W_EQ, [HOT_B_NE] = HOT_CMPB_IMM_W_NE, [HOT_B_CS] = HOT_CMPB_IMM_W_CS, [HOT_B_CC] = HOT_CMPB_IMM_W_CC,
+        [HOT_B_HI] = HOT_CMPB_IMM_W_HI, [HOT_B_LS] = HOT_CMPB_IMM_W_LS, [HOT_B_GE] = HOT_CMPB_IMM_W_GE, [HOT_B_LT] = HOT_CMPB_IMM_W_LT,
+        [HOT_B_GT] = HOT_CMPB_IMM_W_GT, [HOT_B_LE] = HOT_CMPB_IMM_W_LE,
+    };
+    const unsigned base = branch->go <= HOT_B_LE ? joined[branch->go] : 0;
+    if (!base)
+        return;
+    switch (compare->go) {
+    case HOT_SUBS_IMM_W: compare->go = base; break;
+    case HOT_SUBS_IMM_X: compare->go = base + 1; break;
+    case HOT_SUBS_NONE_W: compare->go = base + 2; break;
+    case HOT_SUBS_NONE_X: compare->go = base + 3; break;
+    default: break;
+    }
+}
+
 static bool fill(struct cpu_code *code, uint64_t pc, const struct a64_insn *insn, uint32_t count)
 {
     code->block = (struct cpu_block){.pc = pc, .count = count};
@@ -182,6 +203,8 @@ static bool fill(struct cpu_code *code, uint64_t pc, const struct a64_insn *insn
         code->block.mem_count += cpu_traces_address(&code->block.insn[i]);
     }
     code->op[count].go = HOT_CLOSE;
+    if (count > 1)
+        join_compare_branch(&code->op[count - 2], &code->op[count - 1]);
     code->target = pc + 4 * (uint64_t)(count - 1) + (uint64_t)insn[count - 1].imm;
     return true;
 }

@@ -9,6 +9,9 @@
 #define HOT_MODES(X, n) X(n##_IMM) X(n##_POST) X(n##_PRE) X(n##_REGS) X(n##_REGU)
 #define HOT_PAIR(X, n) X(n##_OFF) X(n##_POST) X(n##_PRE)
 
+/* A comparison and the conditional branch behind it, in one operation. */
+#define HOT_COMPARE_BRANCH(X, c) X(CMPB_IMM_W_##c) X(CMPB_IMM_X_##c) X(CMPB_REG_W_##c) X(CMPB_REG_X_##c)
+
 #define CPU_HOT_OPS(X)                                                                                       \
     X(CLOSE) X(CALL) X(CALL_MEMORY) X(AMX) X(SVC) X(TRAP) X(UNDEFINED) X(UNMODELLED) X(NOP) X(COUNTER)                  \
     X(CONST) HOT_WX(X, MOVK) HOT_WX(X, ADD_IMM) HOT_WX(X, ADDS_IMM) HOT_WX(X, SUBS_IMM)                      \
@@ -25,6 +28,9 @@
     HOT_WX(X, CLZ) HOT_WX(X, REV)                                                                            \
     X(B) X(BL) X(BR) X(BLR) HOT_WX(X, CBZ) HOT_WX(X, CBNZ) X(TBZ) X(TBNZ)                                    \
     X(B_EQ) X(B_NE) X(B_CS) X(B_CC) X(B_MI) X(B_PL) X(B_VS) X(B_VC) X(B_HI) X(B_LS) X(B_GE) X(B_LT) X(B_GT) X(B_LE) \
+    HOT_COMPARE_BRANCH(X, EQ) HOT_COMPARE_BRANCH(X, NE) HOT_COMPARE_BRANCH(X, CS) HOT_COMPARE_BRANCH(X, CC)  \
+    HOT_COMPARE_BRANCH(X, HI) HOT_COMPARE_BRANCH(X, LS) HOT_COMPARE_BRANCH(X, GE) HOT_COMPARE_BRANCH(X, LT)  \
+    HOT_COMPARE_BRANCH(X, GT) HOT_COMPARE_BRANCH(X, LE)                                                      \
     HOT_MODES(X, LDRB) HOT_MODES(X, LDRH) HOT_MODES(X, LDR_W) HOT_MODES(X, LDR_X)                            \
     HOT_MODES(X, LDRSB_W) HOT_MODES(X, LDRSB_X) HOT_MODES(X, LDRSH_W) HOT_MODES(X, LDRSH_X) HOT_MODES(X, LDRSW) \
     HOT_MODES(X, STRB) HOT_MODES(X, STRH) HOT_MODES(X, STR_W) HOT_MODES(X, STR_X)                            \
