@@ -38,3 +38,5 @@ LIBS_bench_gemm := -lopenblas
 $(O)/tests/sim/test_kernel_homes: | programs
 LIBS_test_cpu_exec_unicorn := -lunicorn
 LIBS_bench_cpu_exec := -lunicorn
+# Suites that start the binary.
+$(O)/tests/sim/test_cli_binary $(O)/tests/sim/test_run_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard

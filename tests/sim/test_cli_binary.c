@@ -1,85 +1,21 @@
 /* The command line as a user meets it: the orchard binary built beside this test is started with real arguments. */
 #define _GNU_SOURCE
+#include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <json-c/json.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct outcome {
-    int code;
-    char out[1 << 20], err[4096];
-};
-static struct outcome outcome;
-
-/* BUILD/tests/sim/test_cli_binary -> BUILD/orchard */
-static const char *binary(void)
-{
-    static char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    if (length < 0)
-        return NULL;
-    path[length] = 0;
-    for (int up = 0; up < 3; up++) {
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return NULL;
-        *slash = 0;
-    }
-    strcat(path, "/orchard");
-    return access(path, X_OK) == 0 ? path : NULL;
-}
-
-static void read_back(FILE *file, char *text, size_t size)
-{
-    rewind(file);
-    const size_t n = fread(text, 1, size - 1, file);
-    text[n] = 0;
-    fclose(file);
-}
-
-/* Runs "orchard ARGUMENTS" (a blank separates, no quoting), keeps streams apart. False = the binary is not there. */
-static bool run(const char *arguments)
-{
-    char line[512], *words[32] = {(char *)(uintptr_t) "orchard"}, *rest = NULL;
-    int count = 1;
-    snprintf(line, sizeof line, "%s", arguments);
-    for (char *w = strtok_r(line, " ", &rest); w && count < 31; w = strtok_r(NULL, " ", &rest))
-        words[count++] = w;
-    const char *path = binary();
-    FILE *out = tmpfile(), *err = tmpfile();
-    if (!path || !out || !err)
-        return false;
-    const pid_t child = fork();
-    if (child == 0) {
-        dup2(fileno(out), STDOUT_FILENO);
-        dup2(fileno(err), STDERR_FILENO);
-        unsetenv("ORCHARD_DATA");
-        execv(path, words);
-        _exit(127);
-    }
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    read_back(out, outcome.out, sizeof outcome.out);
-    read_back(err, outcome.err, sizeof outcome.err);
-    return true;
-}
+static struct cli_outcome outcome;
 
 static bool run_or_skip(const char *arguments)
 {
-    if (run(arguments))
-        return true;
-    suite_skip("the orchard binary is not built");
-    return false;
+    return cli_run_or_skip(arguments, &outcome);
 }
 
 static void test_codes_and_streams(void)
@@ -160,12 +96,12 @@ static void test_assemble_and_list(void)
     if (run_or_skip(line)) {
         CHECK(outcome.code == 0, "%s", outcome.err);
         snprintf(line, sizeof line, "isa disasm amx %s", first);
-        CHECK(run(line) && outcome.code == 0, "%s", outcome.err);
+        CHECK(cli_run(line, &outcome) && outcome.code == 0, "%s", outcome.err);
         file = fopen(listing, "w");
         fputs(outcome.out, file);
         fclose(file);
         snprintf(line, sizeof line, "isa asm amx %s -q --output=%s", listing, second);
-        CHECK(run(line) && outcome.code == 0, "%s", outcome.err);
+        CHECK(cli_run(line, &outcome) && outcome.code == 0, "%s", outcome.err);
         snprintf(line, sizeof line, "cmp -s %s %s", first, second);
         CHECK(system(line) == 0, "%s", line);
     }
@@ -176,34 +112,16 @@ static void test_assemble_and_list(void)
 /* Ctrl-C ends with 130: the command waits for standard input, which never comes. */
 static void test_interrupt(void)
 {
-    const char *path = binary();
     int input[2];
-    if (!path || pipe(input) != 0) {
+    const pid_t child = pipe(input) == 0 ? cli_start("isa disasm amx -", input[0]) : -1;
+    if (child < 0) {
         suite_skip("the orchard binary is not built");
         return;
     }
-    const pid_t child = fork();
-    if (child == 0) {
-        const int nothing = open("/dev/null", O_WRONLY);
-        dup2(input[0], STDIN_FILENO);
-        dup2(nothing, STDOUT_FILENO);
-        dup2(nothing, STDERR_FILENO);
-        execl(path, "orchard", "isa", "disasm", "amx", "-", (char *)NULL);
-        _exit(127);
-    }
-    int status = 0;
-    pid_t ended = 0;
-    /* The first signals may come before the handler is there: that ends the child too, but by the signal. */
+    /* A signal that comes before the handler is there ends the child too, but by the signal. */
     usleep(300000);
     kill(child, SIGINT);
-    for (int i = 0; i < 100 && ended == 0; i++) {
-        ended = waitpid(child, &status, WNOHANG);
-        usleep(20000);
-    }
-    if (ended == 0) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-    }
+    const int status = cli_wait(child, 2);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %x", (unsigned)status);
     close(input[0]);
     close(input[1]);

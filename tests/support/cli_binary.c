@@ -1,0 +1,115 @@
+#define _GNU_SOURCE
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WORDS_MAX 32
+
+/* BUILD/tests/sim/test_NAME -> BUILD/orchard */
+const char *cli_binary(void)
+{
+    static char path[4096];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
+    if (length < 0)
+        return NULL;
+    path[length] = 0;
+    for (int up = 0; up < 3; up++) {
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return NULL;
+        *slash = 0;
+    }
+    strcat(path, "/orchard");
+    return access(path, X_OK) == 0 ? path : NULL;
+}
+
+static void read_back(FILE *file, char *text, size_t size)
+{
+    rewind(file);
+    const size_t n = fread(text, 1, size - 1, file);
+    text[n] = 0;
+    fclose(file);
+}
+
+/* In the child: becomes orchard, or ends with 127. */
+static void become(const char *path, const char *arguments)
+{
+    char line[2048], *words[WORDS_MAX] = {(char *)(uintptr_t) "orchard"}, *rest = NULL;
+    int count = 1;
+    snprintf(line, sizeof line, "%s", arguments);
+    for (char *w = strtok_r(line, " ", &rest); w && count < WORDS_MAX - 1; w = strtok_r(NULL, " ", &rest))
+        words[count++] = w;
+    unsetenv("ORCHARD_DATA");
+    execv(path, words);
+    _exit(127);
+}
+
+bool cli_run(const char *arguments, struct cli_outcome *outcome)
+{
+    const char *path = cli_binary();
+    FILE *out = tmpfile(), *err = tmpfile();
+    if (!path || !out || !err)
+        return false;
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(fileno(out), STDOUT_FILENO);
+        dup2(fileno(err), STDERR_FILENO);
+        become(path, arguments);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    read_back(out, outcome->out, sizeof outcome->out);
+    read_back(err, outcome->err, sizeof outcome->err);
+    return true;
+}
+
+bool cli_run_or_skip(const char *arguments, struct cli_outcome *outcome)
+{
+    if (cli_run(arguments, outcome))
+        return true;
+    suite_skip("the orchard binary is not built");
+    return false;
+}
+
+pid_t cli_start(const char *arguments, int input)
+{
+    const char *path = cli_binary();
+    if (!path)
+        return -1;
+    const pid_t child = fork();
+    if (child == 0) {
+        const int nothing = open("/dev/null", O_WRONLY);
+        if (input >= 0)
+            dup2(input, STDIN_FILENO);
+        dup2(nothing, STDOUT_FILENO);
+        dup2(nothing, STDERR_FILENO);
+        become(path, arguments);
+    }
+    return child;
+}
+
+int cli_wait(pid_t child, double seconds)
+{
+    int status = 0;
+    pid_t ended = 0;
+    for (double waited = 0; waited < seconds && ended == 0; waited += 0.02) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended == 0)
+            usleep(20000);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+    }
+    return status;
+}
