@@ -171,6 +171,19 @@ static void decode_amx(uint32_t word, struct a64_insn *insn)
         add_src(insn, insn->rd);
 }
 
+/* msr and mrs touch the flags only when they name them. */
+#define NZCV_REGISTER 0xda10
+static void drop_flags(struct a64_insn *insn)
+{
+    insn->flags &= (uint8_t)~A64_INSN_SETS_FLAGS;
+    for (unsigned i = 0; i < A64_DST_MAX; i++)
+        if (insn->dst[i] == A64_DEP_FLAGS)
+            insn->dst[i] = A64_DEP_NONE;
+    for (unsigned i = 0; i < A64_SRC_MAX; i++)
+        if (insn->src[i] == A64_DEP_FLAGS)
+            insn->src[i] = A64_DEP_NONE;
+}
+
 void a64_decode(uint32_t word, struct a64_insn *insn)
 {
     clear(word, insn);
@@ -191,6 +204,8 @@ void a64_decode(uint32_t word, struct a64_insn *insn)
     insn->cls = row->props & P_SHIFT_COST && insn->amount ? A64_C_INT_SHIFT : row->cls;
     insn->mem_bytes = (uint8_t)memory_bytes(row, insn);
     find_dependences(row, insn);
+    if (row->layout == A64_L_SYSTEM_REG && insn->imm != NZCV_REGISTER)
+        drop_flags(insn);
     insn->lanes = (uint8_t)lanes_of(row, insn);
 }
 

@@ -1,6 +1,6 @@
 /* AArch64 user-mode instructions: one table (a64_table.inc) -> decoder, disassembler, documentation, encoder.
  *
- * Each row of the table: form name, fixed bits and mask, operand layout, execution form, timing class, text. A decoded
+ * Each row of the table: form name, mask and fixed bits, operand layout, sizes, timing class, properties, text. A decoded
  * instruction (struct a64_insn) holds everything that execution and timing need; neither looks at the word again.
  */
 #ifndef ORCHARD_ISA_A64_H

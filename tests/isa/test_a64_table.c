@@ -96,6 +96,9 @@ static const struct expectation expectations[] = {
     {0xc8027c20, "x2", "x0,x1", 8, 0},      /* stxr w2, x0, [x1] */
     {0xf8220020, "x0", "x2,x1", 8, 0},      /* ldadd x2, x0, [x1] */
     {0xc8a27c20, "x2", "x2,x0,x1", 8, 0},   /* cas x2, x0, [x1] */
+    {0xd51b4201, "f", "x1", 0, 0},          /* msr nzcv, x1 */
+    {0xd51bd041, "", "x1", 0, 0},           /* msr tpidr_el0, x1 */
+    {0xd53bd041, "x1", "", 0, 0},           /* mrs x1, tpidr_el0 */
     {0x1e270020, "v0", "x1", 0, 1},         /* fmov s0, w1 */
 };
 

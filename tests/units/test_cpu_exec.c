@@ -395,7 +395,57 @@ static void test_forget_code(void)
     example_close(e);
 }
 
+/* What the conditions mean, said of the numbers compared. */
+static bool holds(unsigned cond, uint64_t a, uint64_t b, unsigned width)
+{
+    const uint64_t top = UINT64_C(1) << (width - 1), mask = top | (top - 1);
+    const uint64_t ua = a & mask, ub = b & mask, difference = (ua - ub) & mask;
+    const int64_t sa = (int64_t)(ua ^ top) - (int64_t)(width == 64 ? 0 : top), sb = (int64_t)(ub ^ top) - (int64_t)(width == 64 ? 0 : top);
+    const bool less = width == 64 ? (ua ^ top) < (ub ^ top) : sa < sb;
+    const bool overflows = ((ua ^ ub) & (ua ^ difference) & top) != 0;
+    switch (cond >> 1) {
+    case 0: return (ua == ub) != (cond & 1);
+    case 1: return (ua >= ub) != (cond & 1);
+    case 2: return ((difference & top) != 0) != (cond & 1);
+    case 3: return overflows != (cond & 1);
+    case 4: return (ua > ub) != (cond & 1);
+    case 5: return !less != (cond & 1);
+    default: return (!less && ua != ub) != (cond & 1);
+    }
+}
+
+/* cmp and b.cond in one block, by register and immediate, in both widths. */
+static void test_compare_and_branch(void)
+{
+    static const uint64_t values[] = {0, 1, 2, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x100000000), INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+    enum { COUNT = sizeof values / sizeof values[0] };
+    struct example *e = example_open();
+    for (unsigned i = 0; i < 14 * 4; i++) {
+        const unsigned cond = i / 4, width = i & 1 ? 64 : 32;
+        const bool immediate = i & 2;
+        const uint32_t compare = (immediate ? 0x71000c3f /* cmp w1, #3 */ : 0x6b02003f /* cmp w1, w2 */) | (width == 64 ? 1u << 31 : 0);
+        const uint32_t words[] = {0xd2800006 /* mov x6, #0 */, compare, 0x54000040 | cond /* b.cond over one */, 0xd28000a6 /* mov x6, #5 */};
+        example_put(e, EXAMPLE_CODE, words, 4);
+        for (unsigned k = 0; k < COUNT * COUNT; k++) {
+            const uint64_t a = values[k / COUNT], b = immediate ? 3 : values[k % COUNT];
+            cpu_core_set_pc(e->core, EXAMPLE_CODE);
+            cpu_core_set_x(e->core, 1, a);
+            cpu_core_set_x(e->core, 2, b);
+            (void)cpu_core_run(e->core, 100, NULL, &e->fault);
+            const bool taken = cpu_core_x(e->core, 6) == 0, expected = holds(cond, a, b, width);
+            const uint32_t n = holds(4, a, b, width), z = holds(0, a, b, width), c = holds(2, a, b, width), v = holds(6, a, b, width);
+            if (taken != expected || cpu_core_nzcv(e->core) != (n << 31 | z << 30 | c << 29 | v << 28)) {
+                CHECK(false, "condition %u of %llx, %llx in %u bits: taken %d, nzcv %x", cond, (unsigned long long)a, (unsigned long long)b, width, taken,
+                      cpu_core_nzcv(e->core) >> 28);
+                break;
+            }
+        }
+    }
+    example_close(e);
+}
+
 static const struct suite_test tests[] = {
+    {"comparison and branch together", test_compare_and_branch},
     {"a trace has blocks and addresses in order", test_trace},
     {"a run in pieces is the same run", test_pieces},
     {"without a trace", test_untraced},

@@ -2,11 +2,13 @@
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_float.h"
 
-/* Cache type of Apple silicon seen from EL0: 64-byte lines in both caches, as macOS and Linux report it (ctr_el0 of an
- * M1 under Linux: dougallj/applecpu, AsahiLinux/docs); IDC and DIC say whether code needs cache maintenance: it does. */
+/* What the cores report to EL0 beyond the counter's 24 MHz is not documented by Apple. Guesses, chosen so that programs that
+ * follow them are right whatever the core has: 64-byte lines in ctr_el0 (loops over lines with a smaller step than the real
+ * 128 bytes still reach every line), IDC and DIC zero (code needs cache maintenance), and 64 bytes for dc zva, which this
+ * core then does clear. */
 #define CTR_VALUE UINT64_C(0x84448004)
+#define DCZID_VALUE UINT64_C(4) /* 4 << 4 bytes */
 #define CNTFRQ_VALUE UINT64_C(24000000)
-#define DCZID_VALUE UINT64_C(4) /* dc zva clears 4 << 4 = 64 bytes */
 
 static bool read_register(struct cpu_core *core, const struct a64_insn *insn)
 {
