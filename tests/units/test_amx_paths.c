@@ -14,6 +14,11 @@
 
 static const char *const set_names[SET_COUNT] = {"avx512fp16", "avx512", "avx2", "portable"};
 
+struct instruction {
+    unsigned op;
+    uint64_t operand;
+};
+
 /* One core with memory of its own. */
 struct machine {
     struct mem_space *space;
@@ -99,7 +104,7 @@ static const struct {
 };
 #define PLAIN_COUNT (sizeof plain / sizeof plain[0])
 
-static struct amx_instruction random_transfer(uint64_t block, uint64_t *seed)
+static struct instruction random_transfer(uint64_t block, uint64_t *seed)
 {
     const uint64_t r = suite_random(seed);
     /* Loads of X and Y most often. */
@@ -109,14 +114,14 @@ static struct amx_instruction random_transfer(uint64_t block, uint64_t *seed)
     uint64_t fields = r & UINT64_C(0xbf) << 56;
     if (several)
         fields |= BIT(62);
-    return (struct amx_instruction){.op = op, .operand = fields | (block + offset)};
+    return (struct instruction){.op = op, .operand = fields | (block + offset)};
 }
 
 /* A plain outer product of the program's kind, sometimes with one field that makes it special. */
-static struct amx_instruction random_outer(unsigned kind, uint64_t *seed)
+static struct instruction random_outer(unsigned kind, uint64_t *seed)
 {
     const uint64_t r = suite_random(seed);
-    struct amx_instruction i = {.op = plain[kind].op, .operand = plain[kind].mode};
+    struct instruction i = {.op = plain[kind].op, .operand = plain[kind].mode};
     i.operand |= (r & 7) << 6 | (r >> 3 & 7) << 16 | (r >> 6 & 3) << 20;
     const uint64_t s = suite_random(seed);
     switch (r >> 60) {
@@ -132,7 +137,7 @@ static struct amx_instruction random_outer(unsigned kind, uint64_t *seed)
     return i;
 }
 
-static struct amx_instruction random_other(uint64_t *seed)
+static struct instruction random_other(uint64_t *seed)
 {
     static const unsigned ops[] = {AMX_EXTRX, AMX_EXTRY, AMX_VECINT, AMX_VECFP, AMX_GENLUT, AMX_FMA32, AMX_FMS16,
                                    AMX_MATINT, AMX_MATFP, AMX_MAC16};
@@ -140,10 +145,10 @@ static struct amx_instruction random_other(uint64_t *seed)
     uint64_t operand = suite_random(seed);
     if (r >> 63) /* reserved bits and shuffles off, so that most do something */
         operand &= ~(UINT64_C(7) << 54 | UINT64_C(0x3f) << 47);
-    return (struct amx_instruction){.op = ops[r % (sizeof ops / sizeof ops[0])], .operand = operand};
+    return (struct instruction){.op = ops[r % (sizeof ops / sizeof ops[0])], .operand = operand};
 }
 
-static void random_program(struct amx_instruction program[PROGRAM_LENGTH], uint64_t block, uint64_t *seed)
+static void random_program(struct instruction program[PROGRAM_LENGTH], uint64_t block, uint64_t *seed)
 {
     unsigned kind = (unsigned)(suite_random(seed) % PLAIN_COUNT);
     const unsigned wild = (unsigned)(suite_random(seed) % 4); /* share of other instructions, and of changes of kind */
@@ -176,13 +181,25 @@ static void start(struct machine *m, const struct amx_state *state, const uint8_
     memcpy(m->bytes, memory, BLOCK_BYTES);
 }
 
+/* How many of `count` instructions ran. */
+static size_t run_list(struct machine *m, const struct instruction *program, size_t count, struct unit_fault *fault)
+{
+    uint8_t op[PROGRAM_LENGTH];
+    uint64_t operand[PROGRAM_LENGTH];
+    for (size_t n = 0; n < count; n++) {
+        op[n] = (uint8_t)program[n].op;
+        operand[n] = program[n].operand;
+    }
+    return amx_core_execute_list(m->core, op, operand, count, fault);
+}
+
 /* Runs [from, to) and lets the "CPU" change a byte of memory between some instructions, as both machines see it. */
-static bool run_part(struct machine *m, const struct amx_instruction *program, unsigned from, unsigned to, uint64_t seed,
+static bool run_part(struct machine *m, const struct instruction *program, unsigned from, unsigned to, uint64_t seed,
                      bool as_list)
 {
     struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
     if (as_list)
-        return amx_core_execute_list(m->core, program + from, to - from, &fault) == to - from;
+        return run_list(m, program + from, to - from, &fault) == to - from;
     for (unsigned n = from; n < to; n++) {
         if (!amx_core_execute(m->core, program[n].op, program[n].operand, &fault))
             return false;
@@ -196,7 +213,7 @@ static void compare_program(struct machine *reference, struct machine *fast, con
 {
     static struct amx_state state;
     static uint8_t memory[BLOCK_BYTES];
-    struct amx_instruction program[PROGRAM_LENGTH];
+    struct instruction program[PROGRAM_LENGTH];
     const uint64_t name = seed;
     const unsigned kind = (unsigned)(suite_random(&seed) % 5);
     fill(state.x, sizeof state.x, kind, &seed);
@@ -318,21 +335,21 @@ static void check_fault_keeps_work(struct machine *m, const char *set)
     float got;
     execute(m, AMX_SETCLR, 0);
     set_floats(m->bytes, 32, 3.0f);
-    const struct amx_instruction list[] = {
+    const struct instruction list[] = {
         {.op = AMX_LDX, .operand = m->block},
         {.op = AMX_LDY, .operand = m->block},
         {.op = AMX_FMA32, .operand = 0},
         {.op = AMX_LDX, .operand = (m->block + 64) | BIT(62)}, /* 128 bytes at 64 */
         {.op = AMX_FMA32, .operand = 0},
     };
-    CHECK(amx_core_execute_list(m->core, list, 5, &fault) == 3, "%s: stopped elsewhere", set);
+    CHECK(run_list(m, list, 5, &fault) == 3, "%s: stopped elsewhere", set);
     CHECK(fault.kind == UNIT_FAULT_ALIGNMENT && fault.address == m->block + 64, "%s: %s", set, fault.text);
     CHECK(strstr(fault.text, "ldx") && strstr(fault.text, "x0"), "%s: %s", set, fault.text);
     amx_core_read_state(m->core, &state);
     memcpy(&got, state.z[60] + 60, 4);
     CHECK(got == 9.0f, "%s: %g", set, (double)got);
     execute(m, AMX_SETCLR, 1);
-    CHECK(amx_core_execute_list(m->core, list + 2, 1, &fault) == 0 && fault.kind == UNIT_FAULT_UNDEFINED,
+    CHECK(run_list(m, list + 2, 1, &fault) == 0 && fault.kind == UNIT_FAULT_UNDEFINED,
           "%s: runs while disabled", set);
 }
 

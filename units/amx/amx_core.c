@@ -16,12 +16,12 @@ struct amx_decoded *amx_core_decode(struct amx_core *core, unsigned op, uint64_t
 {
     /* Multiplicative hashing (Knuth): register and mask fields sit anywhere in the operand. */
     const uint64_t hash = (operand ^ (uint64_t)op << 59) * UINT64_C(0x9e3779b97f4a7c15);
-    struct amx_decoded *d = &core->decoded[hash >> 57];
+    struct amx_decoded *d = &core->decoded[hash >> 56];
     if (!d->filled || d->operand != operand || d->op != op)
         amx_decode(d, op, operand, core->gen);
     return d;
 }
-_Static_assert(AMX_DECODE_ENTRIES == 1 << (64 - 57), "the hash keeps as many bits as the cache has entries");
+_Static_assert(AMX_DECODE_ENTRIES == 1 << (64 - 56), "the hash keeps as many bits as the cache has entries");
 
 /* --- set and clr --- */
 
@@ -81,10 +81,11 @@ static bool handle_disabled(struct amx_core *core, unsigned op, uint64_t operand
 }
 
 /* Through the handler of each op. */
-static size_t run_list(struct amx_core *core, const struct amx_instruction *list, size_t count, struct unit_fault *fault)
+static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
+                       struct unit_fault *fault)
 {
     for (size_t n = 0; n < count; n++)
-        if (!amx_core_execute(core, list[n].op, list[n].operand, fault))
+        if (!amx_core_execute(core, op[n], operand[n], fault))
             return n;
     return count;
 }
@@ -188,10 +189,10 @@ bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, stru
     return no_such_op(op, fault);
 }
 
-size_t amx_core_execute_list(struct amx_core *core, const struct amx_instruction *list, size_t count,
+size_t amx_core_execute_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                              struct unit_fault *fault)
 {
-    return core->dispatch->run_list(core, list, count, fault);
+    return core->dispatch->run_list(core, op, operand, count, fault);
 }
 
 bool amx_core_enabled(const struct amx_core *core)

@@ -38,11 +38,7 @@ bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, stru
 
 /* A run of instructions, for callers that have several at hand: as if each went through amx_core_execute, but cheaper.
  * Returns how many were executed; fewer than `count` when the next one faults (*fault as above). */
-struct amx_instruction {
-    uint64_t operand;
-    unsigned op;
-};
-size_t amx_core_execute_list(struct amx_core *core, const struct amx_instruction *list, size_t count,
+size_t amx_core_execute_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                              struct unit_fault *fault);
 
 bool amx_core_enabled(const struct amx_core *core);

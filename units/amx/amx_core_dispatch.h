@@ -14,8 +14,8 @@ DISPATCH_INLINE bool queue_plain(struct amx_core *core, unsigned op, uint64_t op
     const struct amx_shape *shape = &core->shape[op];
     if (__builtin_expect((operand & shape->fixed_bits) != shape->operand, 0))
         return false;
-    amx_queue_add(core, (unsigned)((operand >> 20) & shape->accumulator_mask), core->x.slot[(operand >> 16) & 7],
-                  core->y.slot[(operand >> 6) & 7]);
+    amx_queue_add(core, (operand >> 20) & shape->accumulator_mask,
+                  core->x.slot[(operand >> 16) & 7] | core->y.slot[(operand >> 6) & 7] << 32);
     return true;
 }
 
@@ -68,15 +68,46 @@ static bool handle_ldy(struct amx_core *core, unsigned op, uint64_t operand, str
     return load_simple(core, &core->y, operand) || amx_fast_load(core, op, operand, fault);
 }
 
-static size_t run_list(struct amx_core *core, const struct amx_instruction *list, size_t count, struct unit_fault *fault)
+#ifndef HAVE_QUEUE_FOUR
+/* Queues four operands of one op at once; false, and nothing is done, unless all have its shape. */
+DISPATCH_INLINE bool queue_four_operands(struct amx_core *core, const struct amx_shape *shape, const uint64_t *operand)
+{
+    (void)core;
+    (void)shape;
+    (void)operand;
+    return false; /* no faster here than one at a time */
+}
+#endif
+
+DISPATCH_INLINE bool queue_four(struct amx_core *core, const uint8_t *op, const uint64_t *operand)
+{
+    uint32_t ops;
+    memcpy(&ops, op, sizeof ops);
+    return ops == op[0] * UINT32_C(0x01010101) && op[0] < AMX_OP_COUNT && queue_four_operands(core, &core->shape[op[0]], operand);
+}
+
+/* What is done without leaving the loop. The unit is enabled; for ops that are no outer products no shape agrees. */
+DISPATCH_INLINE bool run_hot(struct amx_core *core, unsigned op, uint64_t operand)
+{
+    if (op == AMX_LDX)
+        return load_simple(core, &core->x, operand);
+    if (op == AMX_LDY)
+        return load_simple(core, &core->y, operand);
+    return op < AMX_OP_COUNT && queue_plain(core, op, operand);
+}
+
+static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
+                       struct unit_fault *fault)
 {
     for (size_t n = 0; n < count; n++) {
-        const unsigned op = list[n].op;
-        const uint64_t operand = list[n].operand;
-        if (op < AMX_OP_COUNT && queue_plain(core, op, operand))
-            continue; /* while disabled, and for ops that are no outer products, no shape agrees */
-        if (!amx_core_execute(core, op, operand, fault))
+        while (n + 4 < count && queue_four(core, op + n, operand + n))
+            n += 4;
+        if (run_hot(core, op[n], operand[n]))
+            continue;
+        if (!amx_core_execute(core, op[n], operand[n], fault))
             return n;
+        if (!core->enabled) /* it was clr: what is left belongs to the handlers of a disabled unit */
+            return n + 1 + core->dispatch->run_list(core, op + n + 1, operand + n + 1, count - n - 1, fault);
     }
     return count;
 }

@@ -1,3 +1,31 @@
+#include "units/amx/amx_core_state.h"
+
+#include <immintrin.h>
+
+#define HAVE_QUEUE_FOUR
+/* Four operands in one vector: shape, slots (an 8-entry table is one register) and accumulators at once. */
+static inline __attribute__((always_inline)) bool queue_four_operands(struct amx_core *core, const struct amx_shape *shape,
+                                                                      const uint64_t *operand)
+{
+    const __m256i v = _mm256_loadu_si256((const __m256i_u *)operand);
+    const __m256i fixed = _mm256_and_si256(v, _mm256_set1_epi64x((int64_t)shape->fixed_bits));
+    if (_mm256_cmpneq_epi64_mask(fixed, _mm256_set1_epi64x((int64_t)shape->operand)))
+        return false;
+    const __m512i x_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 16)); /* low three bits count */
+    const __m512i y_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 6));
+    const __m512i x = _mm512_permutexvar_epi64(x_index, _mm512_loadu_si512(core->x.slot));
+    const __m512i y = _mm512_permutexvar_epi64(y_index, _mm512_loadu_si512(core->y.slot));
+    const __m512i pair = _mm512_or_si512(x, _mm512_slli_epi64(y, 32));
+    const __m256i mask = _mm256_set1_epi64x((int64_t)shape->accumulator_mask);
+    uint64_t pairs[4], accumulators[4];
+    _mm256_storeu_si256((__m256i_u *)pairs, _mm512_castsi512_si256(pair));
+    _mm256_storeu_si256((__m256i_u *)accumulators, _mm256_and_si256(_mm256_srli_epi64(v, 20), mask));
+#pragma GCC unroll 4
+    for (unsigned k = 0; k < 4; k++)
+        amx_queue_add(core, accumulators[k], pairs[k]);
+    return true;
+}
+
 #include "units/amx/amx_core_dispatch.h"
 
 const struct amx_dispatch amx_dispatch_avx512 = DISPATCH_TABLE;

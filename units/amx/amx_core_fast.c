@@ -26,8 +26,10 @@ static void remember_shape(struct amx_core *core, const struct amx_decoded *d, e
     shape->accumulator_mask = amx_outer_accumulators(kind) - 1;
 }
 
-static void run_settled(struct amx_core *core, const struct amx_decoded *d)
+static void run_alone(struct amx_core *core, const struct amx_decoded *d)
 {
+    if (amx_pointwise_execute(core, d))
+        return;
     amx_core_settle(core);
     const struct amx_regs regs = amx_core_regs(core);
     d->run(&regs, d);
@@ -41,7 +43,7 @@ bool amx_fast_outer_new(struct amx_core *core, unsigned op, uint64_t operand)
     unsigned flags = 0;
     const enum amx_outer kind = amx_outer_kind(d, &flags);
     if (kind == AMX_OUTER_NONE || !core->kernels->outer[kind]) {
-        run_settled(core, d);
+        run_alone(core, d);
         return true;
     }
     const uint32_t key = amx_outer_key(kind, flags);
@@ -59,7 +61,7 @@ bool amx_fast_other(struct amx_core *core, unsigned op, uint64_t operand, struct
     (void)fault;
     const struct amx_decoded *d = amx_core_decode(core, op, operand);
     if (d->run)
-        run_settled(core, d);
+        run_alone(core, d);
     return true;
 }
 

@@ -63,11 +63,6 @@ unsigned amx_outer_accumulators(enum amx_outer kind)
     }
 }
 
-static bool is_float(const struct amx_decoded *d)
-{
-    return d->op != AMX_MAC16 && d->op != AMX_MATINT;
-}
-
 static bool unmasked(const struct amx_decoded *d)
 {
     return d->x_mask == amx_all_lanes(AMX_ROW_BYTES / d->x.bytes) &&
@@ -76,67 +71,23 @@ static bool unmasked(const struct amx_decoded *d)
 
 static bool replaces_z(const struct amx_decoded *d)
 {
-    return is_float(d) ? d->alu == AMX_ALU_MUL || d->alu == AMX_ALU_NEG_MUL : d->keep_z_out;
-}
-
-static bool negates_x(const struct amx_decoded *d)
-{
-    return is_float(d) && (d->alu == AMX_ALU_FMS || d->alu == AMX_ALU_NEG_MUL);
-}
-
-/* True when lanes are one whole register as it lies; `widened` inputs of fma32 are not, integer kinds widen
- * themselves. */
-static bool is_whole_register(const struct amx_decoded *d, const struct amx_input *in)
-{
-    const bool widened = in->low_part && is_float(d);
-    return in->offset % AMX_ROW_BYTES == 0 && in->index_bits == 0 && in->shuffle == 0 && !in->zero && !widened;
+    return amx_is_float(d) ? d->alu == AMX_ALU_MUL || d->alu == AMX_ALU_NEG_MUL : d->keep_z_out;
 }
 
 bool amx_outer_is_plain(const struct amx_decoded *d)
 {
-    return unmasked(d) && !replaces_z(d) && !negates_x(d) && is_whole_register(d, &d->x) &&
-           is_whole_register(d, &d->y);
+    return unmasked(d) && !replaces_z(d) && !amx_negates_x(d) && amx_is_whole_register(d, &d->x) &&
+           amx_is_whole_register(d, &d->y);
 }
 
 /* --- operands --- */
-
-/* A circular span of renamed registers. */
-static void fetch_renamed(const struct amx_ring *ring, unsigned offset, uint8_t out[AMX_ROW_BYTES])
-{
-    const unsigned n = offset / AMX_ROW_BYTES % 8, inside = offset % AMX_ROW_BYTES;
-    memcpy(out, ring->bytes + ring->slot[n] + inside, AMX_ROW_BYTES - inside);
-    memcpy(out + AMX_ROW_BYTES - inside, ring->bytes + ring->slot[(n + 1) % 8], inside);
-}
-
-static void widen_low_halves(uint8_t lanes[AMX_ROW_BYTES])
-{
-    for (unsigned k = 0; k < AMX_ROW_BYTES; k += 4)
-        amx_store_lane(lanes + k, amx_fp_widen(AMX_FP_F16, (uint16_t)amx_load_lane(lanes + k, 2)), 4);
-}
-
-/* Byte k of a lane's sign bit pattern, to be exclusive-ored into every lane. */
-static void flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes)
-{
-    for (unsigned k = bytes - 1; k < AMX_ROW_BYTES; k += bytes)
-        lanes[k] ^= 0x80;
-}
 
 /* Writes the lanes of one operand to a fresh slot. */
 static uint32_t prepare_operand(struct amx_core *core, struct amx_ring *ring, const struct amx_decoded *d,
                                 const struct amx_input *in)
 {
     const uint32_t slot = (uint32_t)amx_ring_take(core, ring, 1);
-    uint8_t *lanes = ring->bytes + slot;
-    if (in->zero) {
-        memset(lanes, 0, AMX_ROW_BYTES);
-        return slot;
-    }
-    fetch_renamed(ring, in->offset, lanes);
-    if (in->index_bits)
-        amx_lookup(lanes, ring->bytes + ring->slot[in->table], in->index_bits, in->bytes);
-    amx_shuffle(lanes, in->shuffle, in->bytes);
-    if (in->low_part && is_float(d))
-        widen_low_halves(lanes);
+    amx_operand_fetch(ring, d, in, 0, ring->bytes + slot);
     return slot;
 }
 
@@ -147,12 +98,12 @@ static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_deco
         amx_core_settle(core);
     struct amx_pair pair = {(uint32_t)core->x.slot[d->x.offset / AMX_ROW_BYTES],
                             (uint32_t)core->y.slot[d->y.offset / AMX_ROW_BYTES]};
-    if (!is_whole_register(d, &d->x) || negates_x(d)) {
+    if (!amx_is_whole_register(d, &d->x) || amx_negates_x(d)) {
         pair.x = prepare_operand(core, &core->x, d, &d->x);
-        if (negates_x(d))
-            flip_signs(core->x.bytes + pair.x, d->x.bytes);
+        if (amx_negates_x(d))
+            amx_flip_signs(core->x.bytes + pair.x, d->x.bytes);
     }
-    if (!is_whole_register(d, &d->y))
+    if (!amx_is_whole_register(d, &d->y))
         pair.y = prepare_operand(core, &core->y, d, &d->y);
     return pair;
 }
@@ -163,33 +114,10 @@ static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_deco
 static void clear_accumulator(struct amx_core *core, const struct amx_decoded *d, unsigned accumulators, unsigned a)
 {
     uint8_t row[AMX_ROW_BYTES] = {0};
-    if (is_float(d))
-        flip_signs(row, d->z_bytes);
+    if (amx_is_float(d))
+        amx_flip_signs(row, d->z_bytes);
     for (unsigned r = a; r < 64; r += accumulators)
         memcpy(core->z[r], row, sizeof row);
-}
-
-typedef uint64_t row_words __attribute__((vector_size(AMX_ROW_BYTES)));
-
-/* Bytes that the X mask enables in rows that hold every `parts`-th x lane from `part` on. */
-static row_words column_bytes(const struct amx_decoded *d, unsigned parts, unsigned part)
-{
-    uint8_t bytes[AMX_ROW_BYTES] = {0};
-    for (unsigned e = 0; e < AMX_ROW_BYTES / d->z_bytes; e++)
-        if (d->x_mask >> (e * parts + part) & 1)
-            memset(bytes + e * d->z_bytes, 0xff, d->z_bytes);
-    row_words words;
-    memcpy(&words, bytes, sizeof words);
-    return words;
-}
-
-static void put_back(uint8_t now[AMX_ROW_BYTES], const uint8_t before[AMX_ROW_BYTES], row_words enabled)
-{
-    row_words a, b;
-    memcpy(&a, now, sizeof a);
-    memcpy(&b, before, sizeof b);
-    a = (a & enabled) | (b & ~enabled);
-    memcpy(now, &a, sizeof a);
 }
 
 /* Restores the elements of accumulator a that the masks disable. */
@@ -197,14 +125,14 @@ static void restore_disabled(struct amx_core *core, const struct amx_decoded *d,
                              unsigned accumulators, unsigned a)
 {
     const unsigned parts = d->z_bytes / d->x.bytes; /* Z rows per y lane when Z lanes are wider */
-    row_words enabled[4];
+    amx_row_words enabled[4];
     for (unsigned part = 0; part < parts; part++)
-        enabled[part] = column_bytes(d, parts, part);
+        enabled[part] = amx_enabled_bytes(d, parts, part);
     for (unsigned r = a; r < 64; r += accumulators) {
         const unsigned j = r / (parts == 1 ? accumulators : parts);
         const unsigned y_lane = d->x.bytes == 1 ? j * parts : j; /* of bytes only every parts-th is used */
         if (d->y_mask >> y_lane & 1)
-            put_back(core->z[r], before[r], enabled[r % parts]);
+            amx_put_back(core->z[r], before[r], enabled[r % parts]);
         else
             memcpy(core->z[r], before[r], AMX_ROW_BYTES);
     }
@@ -238,5 +166,5 @@ void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum 
         amx_queue_drop(core, a); /* nothing has read those results */
         clear_accumulator(core, d, accumulators, a);
     }
-    amx_queue_add(core, a, pair.x, pair.y);
+    amx_queue_add(core, a, pair.x | (uint64_t)pair.y << 32);
 }

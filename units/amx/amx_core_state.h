@@ -13,15 +13,15 @@
 #include "units/amx/amx_exec_ldst.h"
 #include "units/amx/amx_kernel_sets.h"
 
-#define AMX_RING_SLOTS     256
+#define AMX_RING_SLOTS     136
 #define AMX_RING_BYTES     (AMX_RING_SLOTS * AMX_ROW_BYTES)
 #define AMX_QUEUE_LIMIT    64 /* outer products of one accumulator that wait; one batch */
 #define AMX_QUEUE_BYTES    (AMX_QUEUE_LIMIT * sizeof(struct amx_pair))
 #define AMX_ACCUMULATORS   8
-#define AMX_DECODE_ENTRIES 128 /* a power of two */
+#define AMX_DECODE_ENTRIES 256 /* a power of two */
 
 typedef bool amx_handler(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault);
-typedef size_t amx_list_runner(struct amx_core *core, const struct amx_instruction *list, size_t count,
+typedef size_t amx_list_runner(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                                struct unit_fault *fault);
 
 /* The hot half of the fast path, built once per host instruction set (amx_core_dispatch_*.c). */
@@ -77,15 +77,14 @@ static inline struct amx_regs amx_core_regs(struct amx_core *core)
 
 /* amx_core_queue.c */
 void amx_queue_run(struct amx_core *core, unsigned accumulator); /* one accumulator */
-static inline void amx_queue_add(struct amx_core *core, unsigned accumulator, uint64_t x, uint64_t y)
+/* x in the low, y in the high half: one 8-byte store, because two narrow ones would be merged through vector registers. */
+static inline void amx_queue_add(struct amx_core *core, uint64_t accumulator, uint64_t pair)
 {
-    /* One 8-byte store: two narrow ones would be merged through vector registers. */
-    const uint64_t pair = x | y << 32;
     struct amx_pair *tail = core->tail[accumulator];
     memcpy(tail, &pair, sizeof pair);
     core->tail[accumulator] = ++tail;
     if (__builtin_expect((uintptr_t)tail % AMX_QUEUE_BYTES == 0, 0))
-        amx_queue_run(core, accumulator);
+        amx_queue_run(core, (unsigned)accumulator);
 }
 /* What is queued changes its kind: finishes, and forgets the shapes, which are of the old kind. */
 void amx_queue_set_kind(struct amx_core *core, uint32_t key);
@@ -102,6 +101,25 @@ static inline uint64_t amx_ring_take(struct amx_core *core, struct amx_ring *rin
     ring->next += count * AMX_ROW_BYTES;
     return first;
 }
+
+/* amx_core_operand.c */
+bool amx_is_float(const struct amx_decoded *d);
+bool amx_negates_x(const struct amx_decoded *d); /* z - x*y is done as z + (-x)*y */
+/* True when the lanes of an operand are one register as it lies. */
+bool amx_is_whole_register(const struct amx_decoded *d, const struct amx_input *in);
+/* The lanes of one operand: span, lookup, shuffle, broadcast, forced zero, widening. */
+void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d, const struct amx_input *in,
+                       unsigned iteration, uint8_t lanes[AMX_ROW_BYTES]);
+void amx_flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes);
+typedef uint64_t amx_row_words __attribute__((vector_size(AMX_ROW_BYTES)));
+/* Bytes that the X mask enables in a Z row that holds every `parts`-th x lane from `part` on. */
+amx_row_words amx_enabled_bytes(const struct amx_decoded *d, unsigned parts, unsigned part);
+/* Bytes of `now` that are not enabled become those of `before` again. */
+void amx_put_back(uint8_t now[AMX_ROW_BYTES], const uint8_t before[AMX_ROW_BYTES], amx_row_words enabled);
+
+/* amx_core_pointwise.c */
+/* Executes d if it is pointwise and has a kernel; false when not. */
+bool amx_pointwise_execute(struct amx_core *core, const struct amx_decoded *d);
 
 /* amx_core_outer.c */
 /* Which fast kind the instruction belongs to, whatever its masks and operand fetch. */

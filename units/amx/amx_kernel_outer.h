@@ -76,8 +76,10 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
     for (unsigned k = 0; k < count * vecs; k++)
         acc[k] = vec_load(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES);
     for (unsigned n = 0; n < batch->count; n++) {
-        const uint8_t *x = batch->x + batch->pairs[n].x;
-        const uint8_t *y = batch->y + batch->pairs[n].y + first * s.y_bytes;
+        uint64_t pair; /* one load: the load ports are nearly as busy as the multipliers */
+        memcpy(&pair, &batch->pairs[n], sizeof pair);
+        const uint8_t *x = batch->x + (uint32_t)pair;
+        const uint8_t *y = batch->y + (pair >> 32) + first * s.y_bytes;
 #pragma GCC unroll 16
         for (unsigned j = 0; j < count; j++) {
             const uint8_t *lane = y + j * s.y_bytes;
@@ -441,6 +443,23 @@ static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *ba
 }
 #endif
 
+/* --- pointwise --- */
+
+#define DEFINE_ROW(name, fma, to_default)                                                                    \
+    static void name(uint8_t *z, const uint8_t *x, const uint8_t *y)                                         \
+    {                                                                                                        \
+        for (unsigned b = 0; b < 64; b += VEC_BYTES)                                                         \
+            vec_store(z + b, to_default(fma(vec_load(x + b), vec_load(y + b), vec_load(z + b))));            \
+    }
+DEFINE_ROW(row_f64, vec_fma64, vec_nan64)
+DEFINE_ROW(row_f32, vec_fma32, vec_nan32)
+#ifdef HAVE_NATIVE_F16
+DEFINE_ROW(row_f16, vec_fma16, vec_nan16)
+#define ROW_F16 row_f16
+#else
+#define ROW_F16 NULL
+#endif
+
 #if defined(HAVE_NATIVE_F16) || defined(HAVE_FMA_F16_32)
 #define KERNEL_F16 outer_f16
 #else
@@ -456,6 +475,7 @@ static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *ba
     {                                                                                                        \
         .name = set_name,                                                                                    \
         .dispatch = set_dispatch,                                                                            \
+        .row = {[AMX_OUTER_F64] = row_f64, [AMX_OUTER_F32] = row_f32, [AMX_OUTER_F16] = ROW_F16},            \
         .outer = {[AMX_OUTER_F64] = outer_f64,                                                               \
                   [AMX_OUTER_F32] = outer_f32,                                                               \
                   [AMX_OUTER_F16] = KERNEL_F16,                                                              \

@@ -46,11 +46,15 @@ struct amx_batch {
  * number of accumulators of the kind (8, 4, 2 or 1). */
 typedef void amx_outer_kernel(uint8_t (*z)[64], unsigned accumulator, const struct amx_batch *batch);
 
+/* z += x*y on one row of 64 bytes, lane by lane, NaN results made the default NaN. */
+typedef void amx_row_kernel(uint8_t *z, const uint8_t *x, const uint8_t *y);
+
 struct amx_dispatch;
 
 struct amx_kernel_set {
     const char *name;
     const struct amx_dispatch *dispatch; /* instruction handlers built for the same host (amx_core_state.h) */
+    amx_row_kernel *row[AMX_OUTER_F16 + 1];   /* of F64, F32 and F16 only; NULL as below */
     amx_outer_kernel *outer[AMX_OUTER_COUNT]; /* NULL: no fast kernel, the plain implementation runs */
 };
 

@@ -44,6 +44,12 @@ VEC_INLINE vec vec_fma32(vec x, vec y, vec z)
     return z;
 }
 
+VEC_INLINE vec vec_fma64(vec x, vec y, vec z)
+{
+    __asm__("vfmadd231pd %2, %1, %0" : "+v"(z) : "v"(x), "v"(y));
+    return z;
+}
+
 /* The same with y lanes broadcast by the load port. */
 #define HAVE_FMA_LANE
 struct lane64 {
