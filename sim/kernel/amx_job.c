@@ -43,12 +43,7 @@ static void execute_batch(struct amx_job *j)
 static void time_batch(struct amx_job *j)
 {
     const struct amx_ctx *c = &j->ctx;
-    double now = j->now_ns;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const double next = soc_core_send_amx(j->core, now, c->op[i], c->operand[i]);
-        now = fmax(now + j->send_step_ns, next);
-    }
-    j->now_ns = now;
+    j->now_ns = soc_core_send_amx_batch(j->core, j->now_ns, j->send_step_ns, c->op, c->operand, c->count);
 }
 
 static void flush(struct amx_ctx *ctx)

@@ -250,6 +250,13 @@ double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uin
     return amx_block_send_cached(core->amx, core->slot, sent_ns, op, operand, core->gen);
 }
 
+double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double step_ns, const uint8_t *op, const uint64_t *operand,
+                               uint32_t count)
+{
+    const struct amx_batch batch = {.op = op, .operand = operand, .count = count, .gen = core->gen, .step_ns = step_ns};
+    return amx_block_send_batch(core->amx, core->slot, &batch, sent_ns);
+}
+
 double soc_core_send_step_ns(const struct soc_core *core)
 {
     return 1.0 / (core->amx_issue_per_cycle * core->clock_ghz);

@@ -84,6 +84,7 @@ struct amx_block *amx_block_create(const struct amx_params *params, unsigned cor
         return NULL;
     block->params = *params;
     block->cores = cores;
+    block->repeats = true;
     for (unsigned i = 0; i < cores; i++) {
         block->core[i] = calloc(1, sizeof *block->core[i]);
         if (!block->core[i]) {
@@ -146,6 +147,16 @@ uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
     return block->core[core]->instructions;
 }
 
+void amx_block_set_repeats(struct amx_block *block, bool on)
+{
+    block->repeats = on;
+}
+
+uint64_t amx_block_repeated(const struct amx_block *block)
+{
+    return block->repeated;
+}
+
 void amx_block_take_activity(struct amx_block *block, struct activity *into)
 {
     amx_memo_settle(block);
@@ -160,6 +171,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     block->base_tick = 0;
     block->load_ready = block->store_ready = 0;
     block->computing = 0;
+    block->repeated = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
         block->stored[i] = (struct amx_stored_line){UINT64_MAX, 0};
     for (unsigned i = 0; i < AMX_MAX_BANKS; i++)

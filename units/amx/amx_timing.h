@@ -113,6 +113,22 @@ double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, un
 double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op,
                              uint64_t operand, enum amx_gen gen);
 
+/* Instructions that leave the CPU one after another, step_ns apart when the queue has room. */
+struct amx_batch {
+    const uint8_t *op;
+    const uint64_t *operand;
+    uint32_t count;
+    enum amx_gen gen;
+    double step_ns;
+};
+/* Sends a batch whose first instruction leaves the CPU at `sent_ns`; returns when the next one can. Loops inside are
+ * recognised, and periods that repeat exactly are accounted for at once: this changes no time, no stall and no counter. */
+double amx_block_send_batch(struct amx_block *block, unsigned core, const struct amx_batch *batch, double sent_ns);
+/* Turns that recognition off or on (on at creation), to compare. */
+void amx_block_set_repeats(struct amx_block *block, bool on);
+/* Instructions of batches that were accounted for as repeats, since the last restart. */
+uint64_t amx_block_repeated(const struct amx_block *block);
+
 /* Time at which everything sent by this core is complete. */
 double amx_block_idle_at(const struct amx_block *block, unsigned core);
 /* Time at which the core's stores so far are visible to its CPU. */

@@ -110,14 +110,14 @@ static __attribute__((noinline)) struct start send_other(struct amx_block *block
     return start;
 }
 
-/* The queue has room for the next instruction once the one `queue` places before it has started. */
-static inline double next_send(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived,
-                               double sent_ns, int64_t started)
+/* When the next instruction may arrive: the queue has room for it once the one `queue` places before it has started. */
+static inline int64_t next_arrival(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived,
+                                   int64_t started)
 {
     const uint64_t number = core->instructions++;
     core->start[number % AMX_QUEUE_MAX] = started;
     const int64_t left = core->start[(number + 1 - block->queue) % AMX_QUEUE_MAX];
-    return left > arrived && number + 1 >= block->queue ? amx_ns_of(block, left) : sent_ns;
+    return left > arrived && number + 1 >= block->queue ? left : arrived;
 }
 
 /* No more than issue_count instructions start within any issue_window. */
@@ -128,12 +128,11 @@ static inline int64_t issue_limit(const struct amx_block *block, const struct am
     return number >= block->issue_count ? before + block->ticks.issue_window : 0;
 }
 
-static inline __attribute__((always_inline)) double send_memo(struct amx_block *block,
-                                                              struct amx_timing_core *core,
-                                                              struct amx_memo *memo, double sent_ns,
-                                                              uint64_t operand)
+static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block *block,
+                                                               struct amx_timing_core *core,
+                                                               struct amx_memo *memo, int64_t arrived,
+                                                               uint64_t operand)
 {
-    const int64_t arrived = amx_tick_of(block, sent_ns);
     memo->tally++;
     if (__builtin_expect(core->instructions == 0, 0))
         core->origin = core->head = core->complete = arrived;
@@ -154,7 +153,7 @@ static inline __attribute__((always_inline)) double send_memo(struct amx_block *
     core->stall[start.reason] += start.at - until;
     core->head = start.at;
     core->complete = amx_later(core->complete, start.at);
-    return next_send(block, core, arrived, sent_ns, start.at);
+    return next_arrival(block, core, arrived, start.at);
 }
 
 static __attribute__((noinline)) void decode_memo(struct amx_block *block, struct amx_timing_core *core,
@@ -165,19 +164,63 @@ static __attribute__((noinline)) void decode_memo(struct amx_block *block, struc
     amx_memo_fill(block, core, memo, tag >> 8, fields, tag, &effect);
 }
 
+static inline __attribute__((always_inline)) struct amx_memo *memo_of(struct amx_block *block,
+                                                                      struct amx_timing_core *core, unsigned op,
+                                                                      uint64_t operand, enum amx_gen gen)
+{
+    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+    const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
+    const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
+    struct amx_memo *memo = &core->memo[hash >> 56];
+    if (__builtin_expect(memo->fields != fields || memo->tag != tag, 0))
+        decode_memo(block, core, memo, fields, tag);
+    return memo;
+}
+_Static_assert(AMX_MEMO_SLOTS == 256, "memo_of takes eight bits of the hash");
+
+struct amx_memo *amx_memo_of(struct amx_block *block, struct amx_timing_core *core, unsigned op, uint64_t operand,
+                             enum amx_gen gen)
+{
+    return memo_of(block, core, op, operand, gen);
+}
+
 double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
                              uint64_t operand, enum amx_gen gen)
 {
     struct amx_timing_core *core = block->core[core_number];
-    const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
-    const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
-    const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
-    struct amx_memo *memo = &core->memo[hash >> 58];
-    if (__builtin_expect(memo->fields != fields || memo->tag != tag, 0))
-        decode_memo(block, core, memo, fields, tag);
-    return send_memo(block, core, memo, sent_ns, operand);
+    struct amx_memo *memo = memo_of(block, core, op, operand, gen);
+    const int64_t arrived = amx_tick_of(block, sent_ns), next = send_memo(block, core, memo, arrived, operand);
+    return next > arrived ? amx_ns_of(block, next) : sent_ns;
 }
-_Static_assert(AMX_MEMO_SLOTS == 64, "amx_block_send_cached takes six bits of the hash");
+
+int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
+                         uint32_t to, int64_t arrived, int64_t step)
+{
+    for (uint32_t i = from; i < to; i++) {
+        struct amx_memo *memo = memo_of(block, core, batch->op[i], batch->operand[i], batch->gen);
+        const int64_t next = send_memo(block, core, memo, arrived, batch->operand[i]);
+        arrived = amx_later(arrived + step, next);
+    }
+    return arrived;
+}
+
+/* How many instructions are sent before the next look for a loop. */
+#define LOOK_AGAIN 16
+
+double amx_block_send_batch(struct amx_block *block, unsigned core_number, const struct amx_batch *batch, double sent_ns)
+{
+    struct amx_timing_core *core = block->core[core_number];
+    const int64_t step = (int64_t)(batch->step_ns * block->ticks_per_ns + 0.5);
+    int64_t arrived = amx_tick_of(block, sent_ns);
+    for (uint32_t i = 0; i < batch->count;) {
+        if (block->repeats)
+            i = amx_send_loop(block, core, batch, i, &arrived, step);
+        const uint32_t left = batch->count - i, to = i + (left < LOOK_AGAIN ? left : LOOK_AGAIN);
+        arrived = amx_send_plainly(block, core, batch, i, to, arrived, step);
+        i = to;
+    }
+    return amx_ns_of(block, arrived);
+}
 
 double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
                       uint64_t operand, const struct amx_effect *effect)
@@ -188,5 +231,6 @@ double amx_block_send(struct amx_block *block, unsigned core_number, double sent
     struct amx_memo *memo = &core->memo[(where >> 3 ^ where >> 9) % AMX_MEMO_SLOTS];
     if (memo->tag != tag || memcmp(&memo->effect, effect, sizeof *effect) != 0)
         amx_memo_fill(block, core, memo, op, 0, tag, effect);
-    return send_memo(block, core, memo, sent_ns, operand);
+    const int64_t arrived = amx_tick_of(block, sent_ns), next = send_memo(block, core, memo, arrived, operand);
+    return next > arrived ? amx_ns_of(block, next) : sent_ns;
 }

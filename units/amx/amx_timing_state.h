@@ -17,7 +17,7 @@
 #define AMX_QUEUE_MAX     256
 #define AMX_SHARE_SPAN    (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
-#define AMX_MEMO_SLOTS    64
+#define AMX_MEMO_SLOTS    256
 
 /* An effect with what the hot path needs of it, and how often it was sent since the last look at activity.
  * Found by operand (amx_block_send_cached) or by effect (amx_block_send). */
@@ -84,6 +84,17 @@ struct amx_ticks {
     double load_per_byte, store_per_byte;
 };
 
+/* What a period of a loop did, written down while amx_timing_repeat.c looks for periods that repeat. */
+#define AMX_RECORD_LOADS 64
+struct amx_record {
+    bool on, plain; /* plain: no load waited for a store, a repeated block or more than one line */
+    unsigned loads;
+    struct amx_recorded_load {
+        int64_t asked, done;
+        enum mem_level level;
+    } load[AMX_RECORD_LOADS];
+};
+
 struct amx_block {
     struct amx_ticks ticks;
     double ticks_per_ns, ns_per_tick;
@@ -99,12 +110,15 @@ struct amx_block {
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
     struct amx_params params;
+    bool repeats; /* periods of loops that repeat are accounted for at once */
+    uint64_t repeated; /* instructions that were */
+    struct amx_record record;
     struct amx_timing_core *core[]; /* pointers: the compiler would compute an address again and again */
 };
 
 static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
 {
-    return block->base_tick + (int64_t)((ns - block->base_ns) * block->ticks_per_ns);
+    return block->base_tick + (int64_t)((ns - block->base_ns) * block->ticks_per_ns + 0.5);
 }
 
 static inline double amx_ns_of(const struct amx_block *block, int64_t tick)
@@ -128,6 +142,18 @@ void amx_memo_forget(struct amx_block *block);
 /* Earliest tick at or after `start` at which the shared array has room for `work` ticks of it; takes them. */
 int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
+
+/* The memo of an instruction, filled when it was not there. */
+struct amx_memo *amx_memo_of(struct amx_block *block, struct amx_timing_core *core, unsigned op, uint64_t operand,
+                             enum amx_gen gen);
+/* Sends instructions [from, to) of a batch; `arrived` is when the first one may reach the block. Returns when the next one
+ * may. */
+int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
+                         uint32_t to, int64_t arrived, int64_t step);
+/* Sends the loop that begins at instruction `from`, if one does, and moves *arrived on. Returns the first instruction after
+ * it, `from` when there is no loop. */
+uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
+                       int64_t *arrived, int64_t step);
 
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,

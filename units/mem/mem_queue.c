@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding of sums of transfer times must neither open nor close gaps. */
-#define TIME_EPSILON_NS 1e-7
-
 void mem_link_set_rate(struct mem_link *link, double gbps)
 {
     link->ns_per_byte = gbps > 0.0 ? 1.0 / gbps : 0.0;
@@ -30,21 +27,15 @@ static void remove_at(struct mem_link *link, struct mem_interval *busy, uint32_t
     memmove(busy + i, busy + i + 1, (link->count - i) * sizeof busy[0]);
 }
 
-/* No request comes so long after one for a later time. */
-#define LATE_NS 100.0
-
-/* Forgets the intervals that ended long before `now_ns`. False when there were none. */
-static bool forget_past(struct mem_link *link, double now_ns)
+/* Forgets the oldest interval when it ended long before `now_ns`. */
+static bool forget_oldest(struct mem_link *link, double now_ns)
 {
-    const struct mem_interval *busy = link->place + link->first;
-    uint32_t old = 0;
-    while (old < link->count && busy[old].end_ns < now_ns - LATE_NS)
-        old++;
-    if (old == 0)
+    const double end_ns = link->place[link->first].end_ns;
+    if (end_ns >= now_ns - MEM_LINK_LATE_NS)
         return false;
-    link->floor_ns = busy[old - 1].end_ns;
-    link->first += old;
-    link->count -= old;
+    link->floor_ns = end_ns;
+    link->first++;
+    link->count--;
     return true;
 }
 
@@ -68,7 +59,7 @@ static void join_closest(struct mem_link *link)
 /* Makes room for one more interval. */
 static void make_room(struct mem_link *link, double now_ns)
 {
-    if (link->count == MEM_LINK_INTERVALS && !forget_past(link, now_ns))
+    if (link->count == MEM_LINK_INTERVALS && !forget_oldest(link, now_ns))
         join_closest(link);
     if (link->first + link->count == 2 * MEM_LINK_INTERVALS) {
         memmove(link->place, link->place + link->first, link->count * sizeof link->place[0]);
@@ -79,15 +70,15 @@ static void make_room(struct mem_link *link, double now_ns)
 static void insert(struct mem_link *link, uint32_t i, double start, double end)
 {
     struct mem_interval *busy = link->place + link->first;
-    if (i > 0 && start <= busy[i - 1].end_ns + TIME_EPSILON_NS) {
+    if (i > 0 && start <= busy[i - 1].end_ns + MEM_LINK_EPSILON_NS) {
         busy[i - 1].end_ns = end;
-        if (i < link->count && busy[i].start_ns <= end + TIME_EPSILON_NS) {
+        if (i < link->count && busy[i].start_ns <= end + MEM_LINK_EPSILON_NS) {
             busy[i - 1].end_ns = busy[i].end_ns;
             remove_at(link, busy, i);
         }
         return;
     }
-    if (i < link->count && end >= busy[i].start_ns - TIME_EPSILON_NS) {
+    if (i < link->count && end >= busy[i].start_ns - MEM_LINK_EPSILON_NS) {
         busy[i].start_ns = start;
         return;
     }
@@ -96,7 +87,7 @@ static void insert(struct mem_link *link, uint32_t i, double start, double end)
     busy[i] = (struct mem_interval){start, end};
 }
 
-double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
+double mem_link_place_ns(struct mem_link *link, double now_ns, double ns)
 {
     make_room(link, now_ns);
     const struct mem_interval *busy = link->place + link->first;
@@ -105,7 +96,7 @@ double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
     while (i > 0 && busy[i - 1].end_ns > at)
         i--;
     for (; i < link->count; i++) {
-        if (at + ns <= busy[i].start_ns + TIME_EPSILON_NS)
+        if (at + ns <= busy[i].start_ns + MEM_LINK_EPSILON_NS)
             break;
         at = busy[i].end_ns > at ? busy[i].end_ns : at;
     }
@@ -116,6 +107,7 @@ double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
 bool mem_slots_init(struct mem_slots *slots, uint32_t count)
 {
     slots->count = count;
+    slots->first = 0;
     slots->free_ns = count ? calloc(count, sizeof slots->free_ns[0]) : NULL;
     return count == 0 || slots->free_ns;
 }
@@ -131,23 +123,24 @@ void mem_slots_restart(struct mem_slots *slots, double now_ns)
 {
     for (uint32_t i = 0; i < slots->count; i++)
         slots->free_ns[i] = now_ns;
+    slots->first = 0;
 }
 
 void mem_slots_take(struct mem_slots *slots, double until_ns)
 {
     if (slots->count == 0)
         return;
-    uint32_t i = 0;
-    for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= slots->count)
+    double *free_ns = slots->free_ns;
+    const uint32_t count = slots->count;
+    /* The first place becomes the last one; earlier times move up behind it. */
+    uint32_t to = slots->first;
+    slots->first = to + 1 == count ? 0 : to + 1;
+    for (uint32_t left = count - 1; left > 0; left--) {
+        const uint32_t before = to == 0 ? count - 1 : to - 1;
+        if (free_ns[before] <= until_ns)
             break;
-        if (child + 1 < slots->count && slots->free_ns[child + 1] < slots->free_ns[child])
-            child++;
-        if (slots->free_ns[child] >= until_ns)
-            break;
-        slots->free_ns[i] = slots->free_ns[child];
-        i = child;
+        free_ns[to] = free_ns[before];
+        to = before;
     }
-    slots->free_ns[i] = until_ns;
+    free_ns[to] = until_ns;
 }

@@ -3,8 +3,8 @@
  * A link carries bytes at a rate and remembers when it is busy. Requests may come a little out of time order (an
  * out-of-order core asks for a late load before an early one; a queue further up lets requests through in the future),
  * so a link keeps its busy intervals and puts a request into the first gap that is long enough. When there are too many
- * intervals, those well in the past are forgotten, else the two with the shortest gap between them become one. A slot pool is a number of identical places (miss registers, buffers),
- * each taken until a known time.
+ * intervals, the oldest is forgotten if it lies well in the past, else the two with the shortest gap between them become
+ * one. A slot pool is a number of identical places (miss registers, buffers), each taken until a known time.
  */
 #ifndef ORCHARD_UNITS_MEM_QUEUE_H
 #define ORCHARD_UNITS_MEM_QUEUE_H
@@ -12,7 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define MEM_LINK_INTERVALS 128
+#define MEM_LINK_INTERVALS 256
+/* No request comes so long after one for a later time. */
+#define MEM_LINK_LATE_NS 100.0
+/* Rounding of sums of transfer times must neither open nor close gaps. */
+#define MEM_LINK_EPSILON_NS 1e-7
 
 struct mem_interval {
     double start_ns, end_ns;
@@ -29,17 +33,44 @@ struct mem_link {
 void mem_link_init(struct mem_link *link, double gbps);
 void mem_link_set_rate(struct mem_link *link, double gbps);
 void mem_link_restart(struct mem_link *link, double now_ns);
-/* Occupies the link for `ns` at the earliest time from now_ns on; returns the start. */
-double mem_link_take_ns(struct mem_link *link, double now_ns, double ns);
+/* The request anywhere between others; the slow half of mem_link_take_ns. */
+double mem_link_place_ns(struct mem_link *link, double now_ns, double ns);
+
+/* Occupies the link for `ns` at the earliest time from now_ns on; returns the start. Most requests come after all others. */
+static inline double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
+{
+    const uint32_t end = link->first + link->count;
+    if (__builtin_expect(link->count == 0 || end == 2 * MEM_LINK_INTERVALS, 0))
+        return mem_link_place_ns(link, now_ns, ns);
+    struct mem_interval *last = &link->place[end - 1];
+    if (now_ns < last->end_ns)
+        return mem_link_place_ns(link, now_ns, ns);
+    if (link->count == MEM_LINK_INTERVALS) {
+        const double oldest_ns = link->place[link->first].end_ns;
+        if (oldest_ns >= now_ns - MEM_LINK_LATE_NS)
+            return mem_link_place_ns(link, now_ns, ns);
+        link->floor_ns = oldest_ns;
+        link->first++;
+        link->count--;
+    }
+    if (now_ns <= last->end_ns + MEM_LINK_EPSILON_NS) {
+        last->end_ns = now_ns + ns;
+    } else {
+        last[1] = (struct mem_interval){now_ns, now_ns + ns};
+        link->count++;
+    }
+    return now_ns;
+}
 
 static inline double mem_link_take(struct mem_link *link, double now_ns, uint32_t bytes)
 {
     return link->ns_per_byte > 0.0 ? mem_link_take_ns(link, now_ns, link->ns_per_byte * bytes) : now_ns;
 }
 
-/* A binary heap of the times at which the places become free. */
+/* The times at which the places become free, ascending in a ring: most are taken until later than all others. */
 struct mem_slots {
     uint32_t count; /* 0 = no limit */
+    uint32_t first; /* the earliest */
     double *free_ns;
 };
 
@@ -52,7 +83,7 @@ void mem_slots_take(struct mem_slots *slots, double until_ns);
 /* Earliest time from now_ns on at which a place is free. */
 static inline double mem_slots_ready(const struct mem_slots *slots, double now_ns)
 {
-    return slots->count && slots->free_ns[0] > now_ns ? slots->free_ns[0] : now_ns;
+    return slots->count && slots->free_ns[slots->first] > now_ns ? slots->free_ns[slots->first] : now_ns;
 }
 
 #endif

@@ -1,0 +1,434 @@
+/* Loops: a period of instructions comes again and again, with loads that move on by a constant step. Once a period has left
+ * the block in the state it found it in, only later (all times moved on by the same number of ticks), the next period must
+ * do the same as long as memory answers alike; mem_steady.h accounts for its loads. Times are integers and every wait is a
+ * maximum of sums, so this is exact, not an approximation. (Idea: memoized cycle-by-cycle simulation, E. Schnarr and
+ * J. Larus, "Fast Out-Of-Order Processor Simulation Using Memoization", 1998.)
+ */
+#include "units/amx/amx_timing_state.h"
+
+#include "units/mem/mem_steady.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PERIOD_MAX   64
+#define PERIODS_MIN  6  /* a shorter loop is not worth the look */
+#define TRIES_MAX    48 /* periods that are sent one by one until one repeats */
+#define ADDRESS_BITS 56
+#define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)
+
+struct loop {
+    struct amx_block *block;
+    struct amx_timing_core *core;
+    const struct amx_batch *batch;
+    uint32_t from, period, periods; /* first instruction not yet sent; complete periods from there on */
+    int64_t step;
+    uint32_t loads;
+    uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
+    uint64_t stride[PERIOD_MAX]; /* of every place: what is added to the operand */
+};
+
+/* ---- finding a loop ---- */
+
+static bool is_load(unsigned op)
+{
+    return op == AMX_LDX || op == AMX_LDY;
+}
+
+static bool is_compute(unsigned op)
+{
+    return op > AMX_STZI && op != AMX_SETCLR;
+}
+
+/* The distance at which the first arithmetic instruction comes again; 0 when it does not. */
+static uint32_t find_period(const struct amx_batch *b, uint32_t from)
+{
+    uint32_t c = from;
+    while (c < b->count && is_load(b->op[c]))
+        c++;
+    if (c >= b->count || !is_compute(b->op[c]))
+        return 0;
+    for (uint32_t p = 1; p <= PERIOD_MAX && c + p < b->count; p++) {
+        if (b->operand[c + p] == b->operand[c] && b->op[c + p] == b->op[c])
+            return p;
+        if (!is_compute(b->op[c + p]) && !is_load(b->op[c + p]))
+            return 0;
+    }
+    return 0;
+}
+
+static bool find_strides(struct loop *l)
+{
+    const uint8_t *op = l->batch->op + l->from;
+    const uint64_t *operand = l->batch->operand + l->from;
+    l->loads = 0;
+    for (uint32_t i = 0; i < l->period; i++) {
+        l->stride[i] = operand[l->period + i] - operand[i];
+        if (op[l->period + i] != op[i] || l->stride[i] >> 32 || (operand[i] + (l->stride[i] << 16)) >> ADDRESS_BITS != operand[i] >> ADDRESS_BITS)
+            return false;
+        if (is_load(op[i]))
+            l->load_at[l->loads++] = (uint8_t)i;
+        else if (!is_compute(op[i]) || l->stride[i])
+            return false;
+    }
+    return true;
+}
+
+/* How many periods follow one another. */
+static uint32_t count_periods(const struct loop *l)
+{
+    const uint32_t most = (l->batch->count - l->from) / l->period;
+    uint32_t n = 1;
+    for (const uint32_t p = l->period; n < most; n++) {
+        const uint8_t *op = l->batch->op + l->from + n * p;
+        const uint64_t *operand = l->batch->operand + l->from + n * p, *before = operand - p;
+        uint64_t differ = 0;
+        for (uint32_t i = 0; i < p; i++)
+            differ |= (operand[i] - before[i]) ^ l->stride[i];
+        if (differ || memcmp(op, op - p, p) != 0)
+            break;
+    }
+    return n;
+}
+
+static bool find_loop(struct loop *l)
+{
+    const struct amx_batch *b = l->batch;
+    l->period = find_period(b, l->from);
+    if (l->period == 0 || b->count - l->from < PERIODS_MIN * l->period || !find_strides(l))
+        return false;
+    l->periods = count_periods(l);
+    return l->periods >= PERIODS_MIN;
+}
+
+/* ---- does a period leave the state it found? ---- */
+
+struct state {
+    int64_t arrived, head, load_ready;
+    int64_t core[4 + 16]; /* enabled, lanes, latest register; registers */
+    int64_t stall[AMX_STALL_COUNT];
+    struct amx_rows rows[64];
+};
+
+static void take_state(const struct loop *l, int64_t arrived, struct state *s)
+{
+    const struct amx_timing_core *c = l->core;
+    s->arrived = arrived;
+    s->head = c->head;
+    s->load_ready = l->block->load_ready;
+    s->core[0] = c->enabled;
+    s->core[1] = c->lane_ready[0];
+    s->core[2] = c->lane_ready[1];
+    s->core[3] = c->registers_pending;
+    memcpy(s->core + 4, c->register_ready, sizeof c->register_ready);
+    memcpy(s->stall, c->stall, sizeof s->stall);
+    memcpy(s->rows, c->rows, sizeof s->rows);
+}
+
+/* A time moved on by `shift`, or it did not move and lies so far back that it cannot hold anything up. */
+static bool moved(int64_t before, int64_t after, int64_t shift, int64_t past)
+{
+    return after - before == shift || (after == before && after <= past);
+}
+
+static bool same_rows(const struct state *a, const struct state *b, int64_t shift)
+{
+    for (uint32_t i = 0; i < 64; i++) {
+        const struct amx_rows *x = &a->rows[i], *y = &b->rows[i];
+        if (x->rows != y->rows || (y->rows && (x->lane != y->lane || !moved(x->ready, y->ready, shift, a->head))))
+            return false;
+    }
+    return true;
+}
+
+/* The starts that the queue and the issue limit look back at. */
+static bool same_starts(const struct loop *l, int64_t shift)
+{
+    const struct amx_timing_core *c = l->core;
+    const uint32_t back = l->block->queue > l->block->issue_count ? l->block->queue : l->block->issue_count;
+    if (c->instructions < back + l->period || back + l->period > AMX_QUEUE_MAX)
+        return false;
+    for (uint64_t n = c->instructions - back; n < c->instructions; n++)
+        if (c->start[n % AMX_QUEUE_MAX] - c->start[(n - l->period) % AMX_QUEUE_MAX] != shift)
+            return false;
+    return true;
+}
+
+static bool same_state(const struct loop *l, const struct state *a, const struct state *b)
+{
+    const int64_t shift = b->head - a->head;
+    if (shift <= 0 || b->arrived - a->arrived != shift || !moved(a->load_ready, b->load_ready, shift, a->arrived))
+        return false;
+    for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
+        if (!moved(a->core[i], b->core[i], shift, a->head))
+            return false;
+    return same_rows(a, b, shift) && same_starts(l, shift);
+}
+
+/* ---- loads ---- */
+
+/* Each load asks for whole blocks of 64 bytes within one line, and steps to other ones. */
+static bool loads_are_simple(const struct mem_steady *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct mem_steady_load *x = &s->load[i];
+        if (x->step == 0 || x->step % 64 || x->address % 64 || x->address % 128 + x->bytes > 128)
+            return false;
+    }
+    return true;
+}
+
+/* Two loads that follow the same track, at offsets of the step that keep them apart. */
+static bool in_file(const struct mem_steady_load *x, const struct mem_steady_load *y)
+{
+    if (x->address > y->address)
+        return in_file(y, x);
+    const uint64_t gap = (y->address - x->address) % (x->step ? x->step : 1);
+    return x->step == y->step && gap >= x->bytes && x->step - gap >= y->bytes;
+}
+
+/* Whether a load comes by a block of `bytes` at `address` within so many periods. */
+static bool comes_by(const struct mem_steady_load *load, uint64_t address, uint32_t bytes, uint32_t periods)
+{
+    return address + bytes > load->address && address < load->address + load->step * periods;
+}
+
+/* Whether two loads may touch the same block within so many periods. */
+static bool paths_cross(const struct mem_steady *s, uint32_t periods)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        for (uint32_t j = 0; j < i; j++) {
+            const struct mem_steady_load *x = &s->load[i], *y = &s->load[j];
+            if (x->address < y->address + y->step * periods && y->address < x->address + x->step * periods && !in_file(x, y))
+                return true;
+        }
+    return false;
+}
+
+static bool trail_in_the_way(const struct loop *l, const struct mem_steady *s, uint32_t periods)
+{
+    const struct amx_block *block = l->block;
+    for (uint32_t i = 0; i < s->count; i++) {
+        for (uint32_t b = 0; b < block->params.load_banks; b++)
+            if (block->loaded[b].block != UINT64_MAX && comes_by(&s->load[i], block->loaded[b].block * 64, 64, periods) &&
+                block->loaded[b].free > block->load_ready)
+                return true;
+        for (uint32_t b = 0; b < AMX_STORE_LINES; b++)
+            if (block->stored[b].line != UINT64_MAX &&
+                comes_by(&s->load[i], block->stored[b].line << AMX_LINE_SHIFT, 128, periods))
+                return true;
+    }
+    return false;
+}
+
+/* Rounding of a reply's time must not decide between two ticks. */
+static bool rounds_clearly(double ticks)
+{
+    return fabs(ticks - floor(ticks) - 0.5) > 0.01;
+}
+
+/* The recorded loads were answered at once, one after another, and so will be those of the next periods. */
+static bool answers_repeat(const struct loop *l, const struct mem_steady_rules *rules, int64_t shift)
+{
+    const struct amx_block *block = l->block;
+    const struct amx_record *r = &block->record;
+    const double slack = 1e-5; /* ns: far above rounding */
+    int64_t asked[AMX_RECORD_LOADS], latency[MEM_LEVEL_COUNT] = {0};
+    uint32_t count = 0;
+    for (int level = MEM_L1; level <= MEM_L2; level++) {
+        const double ticks = rules->latency_ns[level] * block->ticks_per_ns;
+        if (!rounds_clearly(ticks))
+            return false;
+        latency[level] = (int64_t)(ticks + 0.5);
+    }
+    for (uint32_t i = 0; i < r->loads; i++) {
+        const enum mem_level level = r->load[i].level;
+        if (level > MEM_L2 || r->load[i].done - r->load[i].asked != latency[level])
+            return false;
+        if (level == MEM_L2)
+            asked[count++] = r->load[i].asked;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t gap = (i + 1 < count ? asked[i + 1] : asked[0] + shift) - asked[i];
+        /* The load in_flight places later takes this one's place. */
+        const uint32_t later = i + rules->in_flight;
+        const int64_t reuse = asked[later % count] + (int64_t)(later / count) * shift - asked[i];
+        if ((double)gap * block->ns_per_tick < rules->gap_ns + slack ||
+            (rules->in_flight && (double)reuse * block->ns_per_tick < rules->latency_ns[MEM_L2] + slack))
+            return false;
+    }
+    return count == 0 || (double)((rules->tail - 2) / count) * (double)shift * block->ns_per_tick > rules->tail_ns + slack;
+}
+
+static void fill_steady(const struct loop *l, struct mem_steady *s)
+{
+    s->port = l->core->port;
+    s->count = l->loads;
+    for (uint32_t i = 0; i < l->loads; i++) {
+        const uint32_t at = l->load_at[i];
+        const uint64_t operand = l->batch->operand[l->from + at];
+        const struct amx_memo *memo = amx_memo_of(l->block, l->core, l->batch->op[l->from + at], operand, l->batch->gen);
+        s->load[i] = (struct mem_steady_load){(operand & ADDRESS_MASK) | l->core->address_tag, l->stride[at],
+                                              memo->effect.memory_bytes, l->block->record.load[i].level};
+    }
+}
+
+/* Books the last L2 loads of a run of n periods that followed the recorded one. */
+static void book(const struct loop *l, const struct mem_steady *s, uint32_t tail, uint32_t n, int64_t shift)
+{
+    const struct amx_record *r = &l->block->record;
+    double asked[AMX_RECORD_LOADS];
+    uint32_t each = 0;
+    for (uint32_t i = 0; i < r->loads; i++)
+        each += r->load[i].level == MEM_L2;
+    if (each == 0)
+        return;
+    const uint32_t periods = tail / each + 2;
+    for (uint32_t k = n > periods ? n - periods + 1 : 1; k <= n; k++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < r->loads; i++)
+            if (r->load[i].level == MEM_L2)
+                asked[count++] = amx_ns_of(l->block, r->load[i].asked + k * shift);
+        mem_steady_book(s, asked, count);
+    }
+}
+
+/* The trail of loaded blocks: the last 64 periods have written over everything that earlier ones left. */
+static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32_t n, int64_t shift)
+{
+    struct amx_block *block = l->block;
+    const uint64_t mask = block->params.load_banks - 1;
+    uint32_t period_of_banks = 1;
+    for (uint32_t i = 0; i < s->count; i++)
+        while (period_of_banks < block->params.load_banks && (s->load[i].step / 64 * period_of_banks) & mask)
+            period_of_banks *= 2;
+    for (uint32_t k = n > period_of_banks ? n - period_of_banks + 1 : 1; k <= n; k++)
+        for (uint32_t i = 0; i < s->count; i++) {
+            const struct mem_steady_load *load = &s->load[i]; /* stands one period after the last */
+            const uint64_t first = (load->address - (n - k + 1) * load->step) / 64;
+            const int64_t asked = block->record.load[i].asked + k * shift;
+            for (uint64_t b = first; b < first + load->bytes / 64; b++)
+                block->loaded[b & mask] = (struct amx_loaded_block){b, asked + block->ticks.load_bank};
+        }
+}
+
+/* ---- moving on ---- */
+
+static int64_t shifted(int64_t before, int64_t after, int64_t by)
+{
+    return after == before ? after : after + by;
+}
+
+static void move_on(const struct loop *l, const struct state *a, const struct state *b, uint32_t n)
+{
+    struct amx_timing_core *c = l->core;
+    const int64_t shift = b->head - a->head, by = shift * n;
+    c->head += by;
+    c->enabled = shifted(a->core[0], b->core[0], by);
+    c->lane_ready[0] = shifted(a->core[1], b->core[1], by);
+    c->lane_ready[1] = shifted(a->core[2], b->core[2], by);
+    c->registers_pending = shifted(a->core[3], b->core[3], by);
+    for (uint32_t i = 0; i < 16; i++)
+        c->register_ready[i] = shifted(a->core[4 + i], b->core[4 + i], by);
+    l->block->load_ready = shifted(a->load_ready, b->load_ready, by);
+    for (uint32_t i = 0; i < 64; i++)
+        c->rows[i].ready = shifted(a->rows[i].ready, b->rows[i].ready, by);
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        c->stall[i] += (b->stall[i] - a->stall[i]) * n;
+    int64_t last[PERIOD_MAX];
+    for (uint32_t i = 0; i < l->period; i++)
+        last[i] = c->start[(c->instructions - l->period + i) % AMX_QUEUE_MAX];
+    const uint32_t kept = AMX_QUEUE_MAX / l->period + 1;
+    for (uint32_t k = n > kept ? n - kept + 1 : 1; k <= n; k++)
+        for (uint32_t i = 0; i < l->period; i++)
+            c->start[(c->instructions + (uint64_t)(k - 1) * l->period + i) % AMX_QUEUE_MAX] = last[i] + k * shift;
+    c->instructions += (uint64_t)n * l->period;
+    for (uint32_t i = 0; i < l->period; i++)
+        amx_memo_of(l->block, c, l->batch->op[l->from + i], l->batch->operand[l->from + i], l->batch->gen)->tally += n;
+    l->block->repeated += (uint64_t)n * l->period;
+}
+
+/* Repeats the period that led from a to b as often as memory allows; `finished` is when it was complete. Returns how often. */
+static uint32_t repeat(struct loop *l, const struct state *a, const struct state *b, int64_t finished)
+{
+    const struct amx_block *block = l->block;
+    const struct amx_record *r = &block->record;
+    const int64_t shift = b->head - a->head;
+    struct mem_steady steady;
+    struct mem_steady_rules rules = {.tail = 0};
+    uint32_t n = l->periods;
+    if (!r->plain || r->loads != l->loads)
+        return 0;
+    fill_steady(l, &steady);
+    steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + shift) : 0;
+    if (!loads_are_simple(&steady) || paths_cross(&steady, n) || trail_in_the_way(l, &steady, n))
+        return 0;
+    if (l->core->port && r->loads) {
+        const double latest = amx_ns_of(block, r->load[r->loads - 1].done) + 1e-4;
+        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &rules, shift) ||
+            amx_ns_of(block, b->head) > 1e8 || !mem_steady_begin(&steady, latest, n))
+            return 0;
+        n = mem_steady_run(&steady, n);
+        if (n)
+            book(l, &steady, rules.tail, n, shift);
+    } else {
+        for (uint32_t i = 0; i < steady.count; i++)
+            steady.load[i].address += steady.load[i].step * n;
+    }
+    if (n == 0)
+        return 0;
+    leave_trail(l, &steady, n, shift);
+    move_on(l, a, b, n);
+    l->core->complete = amx_later(l->core->complete, finished + shift * n);
+    return n;
+}
+
+/* Sends one period and writes down what it does. Returns when it was complete, leaving out all earlier ones. */
+static int64_t send_recorded(struct loop *l, int64_t *arrived)
+{
+    struct amx_block *block = l->block;
+    const int64_t before = l->core->complete;
+    l->core->complete = INT64_MIN;
+    block->record.on = block->record.plain = true;
+    block->record.loads = 0;
+    *arrived = amx_send_plainly(block, l->core, l->batch, l->from, l->from + l->period, *arrived, l->step);
+    block->record.on = false;
+    const int64_t finished = l->core->complete;
+    l->core->complete = amx_later(before, finished);
+    l->from += l->period;
+    l->periods--;
+    return finished;
+}
+
+uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
+                       int64_t *arrived, int64_t step)
+{
+    struct loop l = {.block = block, .core = core, .batch = batch, .from = from, .step = step};
+    if (core->instructions == 0 || block->computing > 1 || !find_loop(&l))
+        return from;
+    struct state state[2];
+    bool taken = false; /* state[now] is that of the present moment */
+    int64_t pace = 0;   /* how long the latest period took */
+    unsigned now = 0, tries = TRIES_MAX;
+    while (l.periods > 0 && tries-- > 0) {
+        const int64_t head = core->head;
+        const int64_t finished = send_recorded(&l, arrived);
+        const int64_t shift = core->head - head;
+        const bool steady = shift == pace && shift > 0 && l.periods > 0;
+        pace = shift;
+        if (steady)
+            take_state(&l, *arrived, &state[!now]);
+        if (steady && taken && same_state(&l, &state[now], &state[!now])) {
+            const uint32_t n = repeat(&l, &state[now], &state[!now], finished);
+            *arrived += n * shift;
+            l.from += n * l.period;
+            l.periods -= n;
+            tries = TRIES_MAX;
+            taken = false;
+            continue;
+        }
+        taken = steady;
+        now = !now;
+    }
+    return l.from;
+}

@@ -1,0 +1,187 @@
+#include "units/mem/mem_steady.h"
+
+#include "units/mem/mem_internal.h"
+
+bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rules)
+{
+    if (port->has_l1 || !port->cluster)
+        return false;
+    const struct mem_cluster *cluster = port->cluster;
+    const double own = port->l2_read.ns_per_byte, shared = cluster->l2_link.ns_per_byte;
+    *rules = (struct mem_steady_rules){
+        .gap_ns = (own > shared ? own : shared) * MEM_LINE_BYTES,
+        .in_flight = port->misses.count,
+        .tail = MEM_LINK_INTERVALS + 1 > port->misses.count ? MEM_LINK_INTERVALS + 1 : port->misses.count,
+        .tail_ns = MEM_LINK_LATE_NS,
+    };
+    rules->latency_ns[MEM_L1] = port->shares ? port->shares->l1_latency_ns : 0.0;
+    rules->latency_ns[MEM_L2] = cluster->l2_latency_ns;
+    return true;
+}
+
+static bool link_is_idle(const struct mem_link *link, double from_ns)
+{
+    return link->count == 0 ? link->floor_ns <= from_ns
+                            : link->place[link->first + link->count - 1].end_ns + 10 * MEM_LINK_EPSILON_NS < from_ns;
+}
+
+/* Whether a line lies where a load will come by. */
+static bool on_the_way(const struct mem_steady_load *load, uint64_t line, uint32_t periods)
+{
+    const uint64_t address = line << MEM_LINE_SHIFT;
+    return address + MEM_LINE_BYTES > load->address && address <= load->address + load->step * periods;
+}
+
+static bool is_gathered(const struct mem_steady *s, uint32_t periods)
+{
+    const struct mem_gather *gather = &s->port->gather;
+    for (uint32_t g = 0; g < gather->count; g++)
+        for (uint32_t i = 0; gather->entry[g].tag && i < s->count; i++)
+            if (on_the_way(&s->load[i], gather->entry[g].tag - 1, periods))
+                return true;
+    return false;
+}
+
+bool mem_steady_begin(const struct mem_steady *s, double latest_ns, uint32_t periods)
+{
+    const struct mem_port *port = s->port;
+    for (uint32_t i = 0; i < port->misses.count; i++)
+        if (port->misses.free_ns[i] > latest_ns)
+            return false;
+    return link_is_idle(&port->l2_read, s->first_ns) && link_is_idle(&port->cluster->l2_link, s->first_ns) &&
+           !is_gathered(s, periods);
+}
+
+/* The line is in the L1 that the port shares, with its data. */
+static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, uint32_t *index)
+{
+    const struct mem_cache *l1 = &s->port->shares->l1;
+    *index = mem_cache_find(l1, line);
+    return *index != MEM_CACHE_NONE && l1->ready_ns[*index] <= s->first_ns;
+}
+
+/* A line that some L1 may hold: in the shared one the load would be answered there, dirty in another one it would come
+ * down. */
+static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
+{
+    const struct mem_port *port = s->port;
+    for (uint32_t i = 0; i < port->system->port_count; i++) {
+        const struct mem_port *other = port->system->port[i];
+        if (!other->has_l1)
+            continue;
+        const uint32_t index = mem_cache_find(&other->l1, line);
+        if (index != MEM_CACHE_NONE && (other == port->shares || (other->l1.flags[index] & MEM_LINE_DIRTY)))
+            return false;
+    }
+    return true;
+}
+
+/* The place of a line in L2. Lines of an array that were brought in one after another lie in the same way of neighbouring
+ * sets: the way of the previous line is tried first. */
+static inline uint32_t find_l2(const struct mem_cache *l2, uint32_t set, uint64_t line, uint32_t *way)
+{
+    const uint32_t guess = set * l2->ways + *way;
+    if (__builtin_expect(l2->tag[guess] == line + 1, 1))
+        return guess;
+    const uint32_t index = mem_cache_find_in(l2, set, line);
+    if (index != MEM_CACHE_NONE)
+        *way = index - set * l2->ways;
+    return index;
+}
+
+struct found {
+    uint32_t set, index;
+};
+
+/* What a run remembers of each load. */
+struct walk {
+    uint32_t way;
+    uint64_t page; /* known to the TLB; + 1 */
+};
+
+/* A load comes to another page: true when the first level of the TLB knows it. Pages that share a hint push each other out
+ * of it, which only mem_port_access follows. */
+static bool enter_page(const struct mem_steady *s, uint64_t page)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint64_t other = s->load[i].address >> MEM_PAGE_SHIFT;
+        if (other != page && mem_tlb_hint_slot(other) == mem_tlb_hint_slot(page))
+            return false;
+    }
+    return mem_tlb_hint(&s->port->tlb, page) || mem_tlb_first_level(&s->port->tlb, page);
+}
+
+static inline bool probe(const struct mem_steady *s, const struct mem_steady_load *load, struct walk *walk,
+                         struct found *found)
+{
+    const struct mem_port *port = s->port;
+    const struct mem_cache *l2 = &port->cluster->l2;
+    const uint64_t line = load->address >> MEM_LINE_SHIFT, page = load->address >> MEM_PAGE_SHIFT;
+    if (__builtin_expect(walk->page != page + 1, 0)) {
+        if (!enter_page(s, page))
+            return false;
+        walk->page = page + 1;
+    }
+    const bool held = port->system->holders[mem_holder_slot(line)] > 0;
+    if (load->level == MEM_L1)
+        return held && shared_l1_answers(s, line, &found->index);
+    if (__builtin_expect(held, 0) && !l1s_stay_out(s, line))
+        return false;
+    found->set = mem_cache_set(l2, line);
+    found->index = find_l2(l2, found->set, line, &walk->way);
+    return found->index != MEM_CACHE_NONE && !(l2->flags[found->index] & MEM_LINE_PREFETCHED) &&
+           l2->ready_ns[found->index] <= s->first_ns;
+}
+
+static inline bool one_period(struct mem_steady *s, struct walk *walk)
+{
+    struct mem_cache *l2 = &s->port->cluster->l2;
+    struct found found[MEM_STEADY_LOADS];
+    for (uint32_t i = 0; i < s->count; i++)
+        if (!probe(s, &s->load[i], &walk[i], &found[i]))
+            return false;
+    for (uint32_t i = 0; i < s->count; i++) {
+        struct mem_steady_load *load = &s->load[i];
+        load->address += load->step;
+        if (__builtin_expect(load->level == MEM_L1, 0)) {
+            mem_cache_touch(&s->port->shares->l1, found[i].index);
+            continue;
+        }
+        l2->recent[found[i].set] = (uint8_t)walk[i].way;
+        l2->stamp[found[i].index] = ++l2->clock;
+    }
+    return true;
+}
+
+uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
+{
+    struct walk walk[MEM_STEADY_LOADS];
+    uint64_t l1_loads = 0, l1_bytes = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        walk[i] = (struct walk){0, 0};
+        l1_loads += s->load[i].level == MEM_L1;
+        l1_bytes += s->load[i].level == MEM_L1 ? s->load[i].bytes : 0;
+    }
+    uint32_t done = 0;
+    while (done < periods && one_period(s, walk))
+        done++;
+    struct mem_port *port = s->port;
+    port->counters.hits[MEM_L1] += l1_loads * done;
+    port->counters.hits[MEM_L2] += (s->count - l1_loads) * done;
+    port->system->activity.count[ACT_L2_READ_BYTES] += (s->count - l1_loads) * done * MEM_LINE_BYTES;
+    if (port->shares)
+        port->shares->l1_read_bytes += l1_bytes * done;
+    return done;
+}
+
+void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_t count)
+{
+    struct mem_port *port = s->port;
+    struct mem_cluster *cluster = port->cluster;
+    for (uint32_t i = 0; i < count; i++) {
+        double t = mem_link_take(&port->l2_read, asked_ns[i], MEM_LINE_BYTES);
+        t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+        if (count - i <= port->misses.count)
+            mem_slots_take(&port->misses, t);
+    }
+}
