@@ -83,7 +83,8 @@ DISPATCH_INLINE bool queue_four(struct amx_core *core, const uint8_t *op, const 
 {
     uint32_t ops;
     memcpy(&ops, op, sizeof ops);
-    return ops == op[0] * UINT32_C(0x01010101) && op[0] < AMX_OP_COUNT && queue_four_operands(core, &core->shape[op[0]], operand);
+    return ops == op[0] * UINT32_C(0x01010101) && op[0] >= AMX_FMA64 && op[0] < AMX_OP_COUNT &&
+           queue_four_operands(core, &core->shape[op[0]], operand);
 }
 
 /* What is done without leaving the loop. The unit is enabled; for ops that are no outer products no shape agrees. */
