@@ -277,6 +277,39 @@ static void test_exclusives(void)
     example_close(e);
 }
 
+/* Data accesses ignore bits 63..56 where bit 55 is 0 (TBI0); the trace has the address without them, registers keep them. */
+static void test_address_tags(void)
+{
+    enum { VALUE = 0x1234 };
+    static const uint64_t expected[] = {EXAMPLE_DATA, EXAMPLE_DATA, EXAMPLE_DATA + 64, EXAMPLE_DATA + 256,
+                                        EXAMPLE_DATA, EXAMPLE_DATA, EXAMPLE_DATA + 64, EXAMPLE_DATA};
+    const uint64_t tag_of_x0 = UINT64_C(0xa5) << 56, tag_of_x5 = UINT64_C(0x80) << 56;
+    struct example *e = example_open();
+    cpu_core_set_x(e->core, 0, tag_of_x0 | EXAMPLE_DATA);
+    cpu_core_set_x(e->core, 1, VALUE);
+    cpu_core_set_x(e->core, 3, UINT64_C(1) << 62 | EXAMPLE_DATA);
+    cpu_core_set_x(e->core, 4, UINT64_C(0xff) << 56 | (EXAMPLE_DATA + 64));
+    cpu_core_set_x(e->core, 5, tag_of_x5 | (EXAMPLE_DATA + 256));
+    cpu_core_set_x(e->core, 8, EXAMPLE_DATA);
+    example_set_word(e, EXAMPLE_DATA + 312, 1);
+    CHECK(EXAMPLE_RUN(e, 0xf8008401 /* str x1, [x0], #8 */, 0xf9400062 /* ldr x2, [x3] */, 0xa9000881 /* stp x1, x2, [x4] */,
+                      0x4c9f28a0 /* st1 {v0.4s-v3.4s}, [x5], #64 */, 0xc85f7c66 /* ldxr x6, [x3] */,
+                      0xc8077d01 /* stxr w7, x1, [x8] */, 0x3dc00081 /* ldr q1, [x4] */, 0xf8218069 /* swp x1, x9, [x3] */),
+          "%s", e->fault.text);
+    CHECK(cpu_core_x(e->core, 0) == (tag_of_x0 | (EXAMPLE_DATA + 8)), "x0 %llx", (unsigned long long)cpu_core_x(e->core, 0));
+    CHECK(cpu_core_x(e->core, 5) == (tag_of_x5 | (EXAMPLE_DATA + 320)), "x5 %llx", (unsigned long long)cpu_core_x(e->core, 5));
+    CHECK(cpu_core_x(e->core, 2) == VALUE && cpu_core_x(e->core, 6) == VALUE && cpu_core_x(e->core, 9) == VALUE, "loads");
+    CHECK(cpu_core_x(e->core, 7) == 0, "the monitor knows the address by either name");
+    CHECK(example_word(e, EXAMPLE_DATA + 64) == VALUE && example_word(e, EXAMPLE_DATA + 72) == VALUE, "stp");
+    CHECK(example_word(e, EXAMPLE_DATA + 312) == 0, "st1");
+    CU_ASSERT_EQUAL_FATAL(e->trace.addresses, sizeof expected / sizeof expected[0]);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        CHECK(e->address[i] == expected[i], "address %zu: %llx", i, (unsigned long long)e->address[i]);
+    cpu_core_set_x(e->core, 3, UINT64_C(1) << 55 | EXAMPLE_DATA); /* the system's half of the address space */
+    CHECK(!EXAMPLE_RUN(e, 0xf9400062) && e->fault.kind == UNIT_FAULT_UNMAPPED, "bit 55 is no tag");
+    example_close(e);
+}
+
 /* What Unicorn 2.0.1 gets wrong: by the architecture's definition. */
 static void test_beside_unicorn(void)
 {
@@ -455,6 +488,7 @@ static const struct suite_test tests[] = {
     {"AMX words go to the coprocessor", test_amx},
     {"system calls", test_system_calls},
     {"exclusive loads and stores", test_exclusives},
+    {"address tags", test_address_tags},
     {"instructions that Unicorn gets wrong", test_beside_unicorn},
     {"system registers", test_system_registers},
     {"the virtual counter advances", test_counter_advances},

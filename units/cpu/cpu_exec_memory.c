@@ -43,8 +43,16 @@ static void memory_fault(struct cpu_core *core, uint64_t addr, uint64_t bytes, u
     cpu_fault_set(core, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, addr, what);
 }
 
-uint8_t *cpu_memory(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot)
+/* Systems on Apple silicon and Linux set TCR_EL1.TBI0: data accesses of user programs ignore the top byte of an address
+ * (Arm architecture reference manual, "address tagging"), and programs leave AMX operand bits there. */
+static uint64_t without_tag(uint64_t addr)
 {
+    return (uint64_t)((int64_t)(addr << 8) >> 8);
+}
+
+uint8_t *cpu_memory(struct cpu_core *core, uint64_t tagged, uint64_t bytes, unsigned prot)
+{
+    const uint64_t addr = without_tag(tagged);
     if (core->fast_limit == 0)
         cpu_coprocessor_settle(core);
     uint8_t *p = mem_at(core->space, addr, bytes, prot);
@@ -110,7 +118,7 @@ static bool load_exclusive(struct cpu_core *core, const struct a64_insn *insn)
     const uint8_t *p = cpu_memory(core, addr, bytes, MEM_READ);
     if (!p)
         return false;
-    core->exclusive_address = addr;
+    core->exclusive_address = core->address;
     core->exclusive_bytes = bytes;
     cpu_set_reg(core, insn->rd, load(p, one));
     if (bytes > one)
@@ -127,7 +135,7 @@ static bool store_exclusive(struct cpu_core *core, const struct a64_insn *insn)
     uint8_t *p = cpu_memory(core, addr, bytes, MEM_WRITE);
     if (!p)
         return false;
-    const bool held = core->exclusive_bytes == bytes && core->exclusive_address == addr;
+    const bool held = core->exclusive_bytes == bytes && core->exclusive_address == core->address;
     core->exclusive_bytes = 0;
     if (held) {
         memcpy(p, &value[0], one);

@@ -194,20 +194,26 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
     OP(name##_EXTU_X) { const uint64_t n = XN, m = shifted_by(XM, op, false); XD = (expr_x); NEXT; }         \
     OP(name##_EXTS_X) { const uint64_t n = XN, m = shifted_by(XM, op, true); XD = (expr_x); NEXT; }
 
-/* Memory: pointer for `bytes` at `addr`, by a short check or a call. */
+/* Memory: pointer for `bytes` at `addr`, by a short check or a call, which also takes a tag off the address. */
 #define READ_PLACE(p, addr, bytes)                                                                           \
     const uint8_t *p;                                                                                        \
+    uint64_t touched = (addr);                                                                               \
     if (LIKELY((addr) < core->fast_limit && prot[(addr) >> MEM_PAGE_SHIFT] & MEM_READ &&                     \
                ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                 \
         p = host + (addr);                                                                                   \
-    else if (!(p = cpu_memory(core, addr, bytes, MEM_READ)))                                                 \
+    else if ((p = cpu_memory(core, addr, bytes, MEM_READ)))                                                  \
+        touched = core->address;                                                                             \
+    else                                                                                                     \
         goto faulted;
 #define WRITE_PLACE(p, addr, bytes)                                                                          \
     uint8_t *p;                                                                                              \
+    uint64_t touched = (addr);                                                                               \
     if (LIKELY((addr) < core->fast_limit && (prot[(addr) >> MEM_PAGE_SHIFT] & (MEM_WRITE | MEM_EXEC)) == MEM_WRITE && \
                ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                 \
         p = host + (addr);                                                                                   \
-    else if (!(p = cpu_memory(core, addr, bytes, MEM_WRITE)))                                                \
+    else if ((p = cpu_memory(core, addr, bytes, MEM_WRITE)))                                                 \
+        touched = core->address;                                                                             \
+    else                                                                                                     \
         goto faulted;
 
 #define LOAD_ONE(label, addr_expr, T, wide, after)                                                           \
@@ -216,7 +222,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         READ_PLACE(p, addr, sizeof(T))                                                                       \
         T value;                                                                                             \
         memcpy(&value, p, sizeof value);                                                                     \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         XD = wide value;                                                                                     \
         NEXT;                                                                                                \
@@ -227,7 +233,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         WRITE_PLACE(p, addr, sizeof(T))                                                                      \
         const T value = (T)XD;                                                                               \
         memcpy(p, &value, sizeof value);                                                                     \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
@@ -238,7 +244,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         union cpu_vec value = {.u64 = {0, 0}};                                                               \
         memcpy(&value, p, bytes);                                                                            \
         core->v[op->rd] = value;                                                                             \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
@@ -247,7 +253,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         const uint64_t addr = (addr_expr);                                                                   \
         WRITE_PLACE(p, addr, bytes)                                                                          \
         memcpy(p, &core->v[op->rd], bytes);                                                                  \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
@@ -264,7 +270,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         READ_PLACE(p, addr, 2 * sizeof(T))                                                                   \
         T value[2];                                                                                          \
         memcpy(value, p, sizeof value);                                                                      \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         XD = wide value[0];                                                                                  \
         XA = wide value[1];                                                                                  \
@@ -276,7 +282,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         WRITE_PLACE(p, addr, 2 * sizeof(T))                                                                  \
         const T value[2] = {(T)XD, (T)XA};                                                                   \
         memcpy(p, value, sizeof value);                                                                      \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
@@ -289,7 +295,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         memcpy(&second, p + bytes, bytes);                                                                   \
         core->v[op->rd] = first;                                                                             \
         core->v[op->ra] = second;                                                                            \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
@@ -299,7 +305,7 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         WRITE_PLACE(p, addr, 2 * bytes)                                                                      \
         memcpy(p, &core->v[op->rd], bytes);                                                                  \
         memcpy(p + bytes, &core->v[op->ra], bytes);                                                          \
-        *address++ = addr;                                                                                   \
+        *address++ = touched;                                                                                \
         after;                                                                                               \
         NEXT;                                                                                                \
     }
