@@ -36,8 +36,8 @@ static bool wants_time(const struct amx_job *j)
 static void execute_batch(struct amx_job *j)
 {
     const struct amx_ctx *c = &j->ctx;
-    for (uint32_t i = 0; i < c->count && j->fault.kind == UNIT_FAULT_NONE; i++)
-        amx_core_execute(j->unit, c->op[i], c->operand[i], &j->fault);
+    if (j->fault.kind == UNIT_FAULT_NONE) /* after a fault the rest of the kernel runs dry */
+        amx_core_execute_list(j->unit, c->op, c->operand, c->count, &j->fault);
 }
 
 static void time_batch(struct amx_job *j)
@@ -57,8 +57,6 @@ static void flush(struct amx_ctx *ctx)
     if (wants_time(j))
         time_batch(j);
     ctx->count = 0;
-    if (wants_values(j))
-        amx_core_finish(j->unit);
 }
 
 static uint64_t simulated(const struct amx_job *j, const void *host)
