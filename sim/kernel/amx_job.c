@@ -125,6 +125,8 @@ void amx_job_free(struct amx_job *j)
     if (!j)
         return;
     amx_core_free(j->unit);
+    if (j->core)
+        cpu_timing_forget_blocks(j->core->timing); /* they are the scalar trace's */
     scalar_trace_free(j->scalar);
     free(j);
 }

@@ -99,6 +99,11 @@ static void forget_plans(struct cpu_timing *t)
     t->last = NULL;
 }
 
+void cpu_timing_forget_blocks(struct cpu_timing *t)
+{
+    forget_plans(t);
+}
+
 void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
 {
     if (clock_ghz <= 0.0 || clock_ghz == t->params.clock_ghz)

@@ -82,8 +82,10 @@ void cpu_timing_set_memo(struct cpu_timing *timing, bool on); /* on when created
 void cpu_timing_memo_counters(const struct cpu_timing *timing, uint64_t *blocks, uint64_t *remembered);
 
 /* Hands over a trace to read; it must stay unchanged until cpu_timing_pending() is false. Blocks must keep their address
- * and contents until the next cpu_timing_restart. */
+ * and contents until the next cpu_timing_restart has returned, or cpu_timing_forget_blocks. */
 void cpu_timing_feed(struct cpu_timing *timing, const struct cpu_trace *trace);
+/* Blocks fed so far may go away; what they did stays counted. */
+void cpu_timing_forget_blocks(struct cpu_timing *timing);
 bool cpu_timing_pending(const struct cpu_timing *timing);
 /* Reads on until local time passes `limit_ns` or the trace is used up. */
 void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
