@@ -109,6 +109,27 @@ static void test_second_level_tlb_costs_its_time(void)
     mem_system_free(r.system);
 }
 
+/* Pages come into the first level one at a time, whatever the second level knows. */
+static void test_translations_one_at_a_time(void)
+{
+    const struct mem_params params = example_mem();
+    struct mem_port_params port = example_plain_port();
+    port.l1.kib = 0;
+    port.tlb_refill_ns = 13.2;
+    struct rig r = rig_with(&params, &port);
+    for (uint64_t i = 0; i < 200; i++) /* into L2, and into both levels of the TLB, of which the first keeps 160 */
+        load(r.port, 1000.0 * (double)i, 0x1000000 + i * (MEM_PAGE_BYTES + 128));
+    double ready[4];
+    for (uint64_t i = 0; i < 4; i++)
+        ready[i] = load(r.port, 1e6, 0x1000000 + i * (MEM_PAGE_BYTES + 128)).ready_ns;
+    check_ns("a page only the second level knows", ready[0], 1e6 + 13.2 + l2_ns);
+    check_ns("the fourth waits for three", ready[3] - ready[0], 3 * 13.2);
+    check_ns("now the first level knows it", load(r.port, 2e6, 0x1000000).ready_ns, 2e6 + l2_ns);
+    mem_system_restart(r.system, 0);
+    check_ns("a restart forgets the queue", load(r.port, 0, 0x2000000).ready_ns, 13.2 + l2_ns + 109);
+    mem_system_free(r.system);
+}
+
 /* Misses of one port in flight: the 27th waits for the first of 26. */
 static void test_outstanding_misses(void)
 {
@@ -359,6 +380,7 @@ static const struct suite_test tests[] = {
     {"latency of each level", test_latency_of_each_level},
     {"a line in flight is waited for", test_line_in_flight_is_waited_for},
     {"page walks", test_page_walk},
+    {"translations one at a time", test_translations_one_at_a_time},
     {"the second-level TLB costs its time", test_second_level_tlb_costs_its_time},
     {"misses in flight are limited", test_outstanding_misses},
     {"the path to L2 limits one port", test_l2_path_limits_one_port},

@@ -68,6 +68,7 @@ static void derive(struct amx_block *block)
         .load_bank = ticks(p->load_bank_cycles),
         .store_issue = ticks(p->store_issue_cycles),
         .store_latency = ticks(p->store_latency_cycles),
+        .store_merge = ticks(p->store_merge_cycles),
         .store_slack = ticks(p->store_buffer_rows * row_cycles),
         .load_per_byte = AMX_TICKS / p->load_bytes_per_cycle,
         .store_per_byte = AMX_TICKS / p->store_bytes_per_cycle,
@@ -173,7 +174,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     block->computing = 0;
     block->repeated = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)
-        block->stored[i] = (struct amx_stored_line){UINT64_MAX, 0};
+        block->stored[i] = (struct amx_stored_line){.line = UINT64_MAX};
     for (unsigned i = 0; i < AMX_MAX_BANKS; i++)
         block->loaded[i] = (struct amx_loaded_block){UINT64_MAX, 0};
     memset(&block->activity, 0, sizeof block->activity);

@@ -40,6 +40,8 @@ struct amx_params {
     double store_issue_cycles; /* between two stores leaving the store buffer */
     double store_bytes_per_cycle; /* rate at which the store buffer empties */
     uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
+    double store_merge_cycles; /* more for a store into the other half of a line that was half written just before */
+    uint32_t store_merge_rows; /* how many stores before count as just before */
     double store_latency_cycles;  /* from leaving the buffer to visible for loads */
     double set_cycles, clr_cycles;
     double issue_per_cycle; /* instructions one core can start per block cycle */

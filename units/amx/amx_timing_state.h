@@ -69,6 +69,8 @@ struct amx_timing_core {
 struct amx_stored_line {
     uint64_t line; /* tagged address >> AMX_LINE_SHIFT */
     int64_t visible;
+    uint64_t number; /* of the store, counted from 1 */
+    uint8_t halves;  /* which 64-byte halves it wrote: bits 0 and 1 */
 };
 
 struct amx_loaded_block {
@@ -80,7 +82,7 @@ struct amx_loaded_block {
 struct amx_ticks {
     int64_t z_latency, cross, issue_window, set, clr, load_issue, load_latency, load_array, load_bank,
         store_issue, store_latency;
-    int64_t store_slack;
+    int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
 };
 
@@ -106,6 +108,7 @@ struct amx_block {
     int64_t load_ready, store_ready;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
+    uint64_t stores; /* so far */
     int64_t share_used[AMX_SHARE_BUCKETS];
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;

@@ -26,6 +26,7 @@ struct mem_port {
     struct mem_cache l1;
     double l1_latency_ns;
     struct mem_tlb tlb;
+    double tlb_free_ns; /* ports with tlb_refill_ns: when the last refill ends */
     struct mem_slots misses;
     struct mem_link l2_read, l2_write; /* this port's own path to L2 */
     struct mem_fabric_port fabric;     /* clusterless ports */

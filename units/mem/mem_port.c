@@ -233,9 +233,22 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
     return (struct mem_reply){taken, level};
 }
 
+/* When the page's translation is known. */
+static double translate(struct mem_port *port, double now_ns, uint64_t page)
+{
+    const double refill_ns = port->params.tlb_refill_ns;
+    if (refill_ns == 0.0)
+        return now_ns + mem_tlb_access(&port->tlb, page);
+    if (mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page))
+        return now_ns;
+    mem_tlb_access(&port->tlb, page);
+    port->tlb_free_ns = later(now_ns, port->tlb_free_ns) + refill_ns;
+    return port->tlb_free_ns;
+}
+
 static struct mem_reply access_piece(struct mem_port *port, double now_ns, const struct piece *p)
 {
-    const double t = now_ns + mem_tlb_access(&port->tlb, p->line >> MEM_LINES_PER_PAGE_SHIFT);
+    const double t = translate(port, now_ns, p->line >> MEM_LINES_PER_PAGE_SHIFT);
     if (p->kind == MEM_ACCESS_FETCH || (!port->has_l1 && p->kind == MEM_ACCESS_LOAD))
         return load_below(port, t, p);
     return port->has_l1 ? access_l1(port, t, p) : store_below(port, t, p);

@@ -152,6 +152,7 @@ static void restart_port(struct mem_port *port, double now_ns)
     mem_fabric_port_restart(&port->fabric, now_ns);
     memset(&port->counters, 0, sizeof port->counters);
     port->tlb.misses = 0;
+    port->tlb_free_ns = now_ns;
     port->l1_read_bytes = port->l1_write_bytes = 0;
 }
 
