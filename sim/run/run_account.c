@@ -1,5 +1,7 @@
 #include "sim/run/run_internal.h"
 
+#include "sim/chip/chip_units.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,18 +215,47 @@ static bool add_counters(const struct run_measure *m, struct run_values *counter
     return ok;
 }
 
-static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
+/* Cycles of the unit that the workload is for; none when a program used the core and its block. */
+static double unit_cycles(const struct run *run, const struct run_measure *m)
+{
+    if (run->is_kernel)
+        return rint(m->end_ns * m->critical->amx_clock_ghz);
+    return m->amx_instructions ? NAN : rint(m->end_ns * m->critical->clock_ghz);
+}
+
+/* Share of the time in which the arrays multiplied, over the blocks that took part: from the products they made, each at
+ * the rate of a full instruction of its type (vector instructions fill an array only in part). */
+static double array_share(const struct run *run, const struct run_measure *m)
 {
     const uint64_t *n = m->activity.count;
     const struct soc_core *core = m->critical;
+    struct amx_params p;
+    unsigned blocks = 0;
+    if (!core->amx || m->end_ns <= 0 ||
+        !chip_amx_params(run->request->chip, core->performance ? CHIP_P_CORE : CHIP_E_CORE, 1, &p, NULL))
+        return 0;
+    for (unsigned i = 0; i < m->core_count; i++) {
+        unsigned earlier = 0;
+        while (earlier < i && m->cores[earlier]->amx != m->cores[i]->amx)
+            earlier++;
+        blocks += earlier == i;
+    }
+    const double cycles = (double)n[ACT_AMX_F64_MACS] / 64 * p.array_f64_cycles +
+                          (double)n[ACT_AMX_F32_MACS] / 256 * p.array_f32_cycles +
+                          (double)n[ACT_AMX_F16_MACS] / 1024 * p.array_f16_cycles +
+                          (double)n[ACT_AMX_INT_MACS] / 1024 * p.array_i16_cycles;
+    return fmin(1, cycles / (m->end_ns * core->amx_clock_ghz) / blocks);
+}
+
+static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    const uint64_t *n = m->activity.count;
     const double seconds = m->end_ns * 1e-9;
     const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
     double peak;
     r->seconds = r->device_seconds = seconds;
     r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
-    r->cycles = m->amx_instructions && m->cpu_instructions ? NAN : rint(m->end_ns * (run->is_kernel ? core->amx_clock_ghz : core->clock_ghz));
-    if (!run->is_kernel && !m->amx_instructions)
-        r->cycles = rint(m->end_ns * core->clock_ghz);
+    r->cycles = unit_cycles(run, m);
     r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
     r->flops = run->is_kernel ? kernel_flops(&run->call) * (run->request->repeat ? run->request->repeat : 1)
                               : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
@@ -232,7 +263,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
     r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;
     r->native_mac_share = r->macs > 0 ? 1 : NAN;
-    r->utilisation[PART_AMX] = m->end_ns > 0 ? m->stalls[CPU_STALL_COUNT + AMX_STALL_ARRAY] / m->end_ns : 0;
+    r->utilisation[PART_AMX] = array_share(run, m);
     r->utilisation[PART_CPU] = m->end_ns > 0 ? fmin(1, m->stalls[CPU_STALL_DISPATCH] / m->end_ns) : 0;
     if (chip_number(run->request->chip, "memory_peak_GBps", &peak, NULL))
         r->utilisation[PART_DRAM] = r->dram_gbps / peak;
