@@ -93,8 +93,8 @@ static void forget_plans(struct cpu_timing *t)
 {
     cpu_memo_clear(t);
     for (uint32_t i = 0; i < t->plan_capacity; i++)
-        if (t->plan[i] && t->plan[i]->runs)
-            cpu_plan_activity(t->plan[i]->block, t->plan[i]->count, t->plan[i]->runs, &t->activity);
+        if (t->plan[i])
+            cpu_plan_settle(t->plan[i], &t->activity);
     cpu_plan_forget(t);
     t->last = NULL;
 }
@@ -180,7 +180,7 @@ static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32
     if (whole_block)
         plan->runs++;
     else
-        cpu_plan_activity(block, count, 1, &t->activity);
+        cpu_plan_activity(block, count, &t->activity);
     t->instructions += count;
     t->last = whole_block ? plan : NULL;
 }
@@ -266,10 +266,8 @@ void cpu_timing_stalls(const struct cpu_timing *t, double cycles[CPU_STALL_COUNT
 void cpu_timing_take_activity(struct cpu_timing *t, struct activity *into)
 {
     for (uint32_t i = 0; i < t->plan_capacity; i++)
-        if (t->plan[i] && t->plan[i]->runs) {
-            cpu_plan_activity(t->plan[i]->block, t->plan[i]->count, t->plan[i]->runs, &t->activity);
-            t->plan[i]->runs = 0;
-        }
+        if (t->plan[i])
+            cpu_plan_settle(t->plan[i], &t->activity);
     t->activity.count[ACT_CPU_MISPREDICTS] += t->mispredicts - t->activity_mispredicts;
     t->activity_mispredicts = t->mispredicts;
     activity_add(into, &t->activity);

@@ -376,7 +376,7 @@ static void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t 
 void cpu_board_run(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, const uint64_t *address)
 {
     for (uint32_t i = 0; i < count; i++)
-        place(t, &plan->op[i], &address, plan->block->pc);
+        place(t, &plan->op[i], &address, plan->pc);
 }
 
 void cpu_board_resolve(struct cpu_timing *t, bool taken, bool mispredicted)

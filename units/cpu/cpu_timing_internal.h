@@ -38,12 +38,12 @@ enum cpu_branch_kind { CPU_BRANCH_NONE, CPU_BRANCH_DIRECT, CPU_BRANCH_CALL, CPU_
                        CPU_BRANCH_INDIRECT_CALL, CPU_BRANCH_RETURN };
 
 struct cpu_plan {
-    const struct cpu_block *block;
-    uint64_t end_pc;      /* behind the last instruction */
+    uint64_t pc, end_pc;  /* first instruction; behind the last one */
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
     uint64_t runs;        /* complete runs since activity was taken */
+    struct activity once; /* what one complete run does */
     struct cpu_op op[];
 };
 
@@ -51,8 +51,10 @@ struct cpu_timing;
 /* The plan of a block, made when first asked for; NULL when memory is out. */
 struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
 void cpu_plan_forget(struct cpu_timing *timing);
-/* Adds what the first `count` instructions of a block do, `times` times. */
-void cpu_plan_activity(const struct cpu_block *block, uint32_t count, uint64_t times, struct activity *into);
+/* Adds what the first `count` instructions of a block do. */
+void cpu_plan_activity(const struct cpu_block *block, uint32_t count, struct activity *into);
+/* Adds what the complete runs so far did, and counts them anew. Plans do not need their blocks any more. */
+void cpu_plan_settle(struct cpu_plan *plan, struct activity *into);
 
 /* ---- the board ---- */
 

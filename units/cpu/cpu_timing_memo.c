@@ -385,7 +385,7 @@ static bool repeat_access(struct cpu_timing *t, const struct edge *e, const stru
     if (load && ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
         return false;
     const struct cpu_answer answer =
-        cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, e->plan->block->pc + a->pc_offset);
+        cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, e->plan->pc + a->pc_offset);
     t->answer[t->answers++] = answer;
     return answer.level == MEM_L1 && answer.cycle == at + (load ? t->l1_cycles : 0);
 }

@@ -99,7 +99,7 @@ static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_b
     struct cpu_plan *plan = calloc(1, sizeof *plan + block->count * sizeof plan->op[0]);
     if (!plan)
         return NULL;
-    plan->block = block;
+    plan->pc = block->pc;
     plan->count = block->count;
     plan->addresses = block->mem_count;
     plan->end_pc = block->pc + 4 * (uint64_t)block->count;
@@ -108,6 +108,7 @@ static struct cpu_plan *make_plan(const struct cpu_timing *t, const struct cpu_b
         plan->has_amx |= (plan->op[i].kind & CPU_OP_AMX) != 0;
     }
     plan->branch = block->count ? branch_kind(&block->insn[block->count - 1]) : CPU_BRANCH_NONE;
+    cpu_plan_activity(block, block->count, &plan->once);
     return plan;
 }
 
@@ -150,38 +151,45 @@ static unsigned lanes_of(const struct a64_insn *insn)
     return vector && lanes ? lanes : 1;
 }
 
-static void count_insn(const struct a64_insn *insn, uint64_t times, struct activity *into)
+static void count_insn(const struct a64_insn *insn, struct activity *into)
 {
     uint64_t *count = into->count;
     switch (insn->cls) {
     case A64_C_INT: case A64_C_INT_SHIFT: case A64_C_INT_FLAGS:
-        count[ACT_CPU_INT_OPS] += times;
+        count[ACT_CPU_INT_OPS] ++;
         break;
     case A64_C_MUL: case A64_C_MADD: case A64_C_DIV:
-        count[ACT_CPU_MUL_DIV_OPS] += times;
+        count[ACT_CPU_MUL_DIV_OPS] ++;
         break;
     case A64_C_BRANCH: case A64_C_BRANCH_COND: case A64_C_BRANCH_INDIRECT:
-        count[ACT_CPU_BRANCHES] += times;
+        count[ACT_CPU_BRANCHES] ++;
         break;
     case A64_C_FP_ADD: case A64_C_FP_MUL: case A64_C_FP_FMA: case A64_C_FP_DIV: case A64_C_FP_SQRT: case A64_C_FP_CVT:
     case A64_C_FP_CMP: case A64_C_FP_MINMAX: case A64_C_FP_ESTIMATE:
-        count[ACT_CPU_FP_LANE_OPS] += times * lanes_of(insn);
+        count[ACT_CPU_FP_LANE_OPS] += lanes_of(insn);
         break;
     case A64_C_V_INT: case A64_C_V_MUL: case A64_C_V_PERM: case A64_C_V_REDUCE:
-        count[ACT_CPU_SIMD_INT_LANE_OPS] += times * lanes_of(insn);
+        count[ACT_CPU_SIMD_INT_LANE_OPS] += lanes_of(insn);
         break;
     default:
         break;
     }
     if (insn->mem_bytes && (insn->flags & A64_INSN_LOAD))
-        count[ACT_CPU_LOADS] += times;
+        count[ACT_CPU_LOADS] ++;
     if (insn->mem_bytes && (insn->flags & A64_INSN_STORE))
-        count[ACT_CPU_STORES] += times;
+        count[ACT_CPU_STORES] ++;
 }
 
-void cpu_plan_activity(const struct cpu_block *block, uint32_t count, uint64_t times, struct activity *into)
+void cpu_plan_activity(const struct cpu_block *block, uint32_t count, struct activity *into)
 {
-    into->count[ACT_CPU_INSTRUCTIONS] += times * count;
+    into->count[ACT_CPU_INSTRUCTIONS] += count;
     for (uint32_t i = 0; i < count; i++)
-        count_insn(&block->insn[i], times, into);
+        count_insn(&block->insn[i], into);
+}
+
+void cpu_plan_settle(struct cpu_plan *plan, struct activity *into)
+{
+    for (int i = 0; plan->runs && i < ACT_COUNT; i++)
+        into->count[i] += plan->runs * plan->once.count[i];
+    plan->runs = 0;
 }
