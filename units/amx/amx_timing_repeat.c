@@ -418,13 +418,15 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
         pace = shift;
         if (steady)
             take_state(&l, *arrived, &state[!now]);
-        if (steady && taken && same_state(&l, &state[now], &state[!now])) {
-            const uint32_t n = repeat(&l, &state[now], &state[!now], finished);
+        const uint32_t n = steady && taken && same_state(&l, &state[now], &state[!now])
+                               ? repeat(&l, &state[now], &state[!now], finished)
+                               : 0;
+        if (n > 0) {
             *arrived += n * shift;
             l.from += n * l.period;
             l.periods -= n;
             tries = TRIES_MAX;
-            taken = false;
+            take_state(&l, *arrived, &state[now]);
             continue;
         }
         taken = steady;

@@ -53,16 +53,17 @@ void mem_cache_settle(struct mem_cache *cache, double now_ns)
         cache->ready_ns[i] = now_ns;
 }
 
+/* The first empty place, else the least recently used line: empty places have the oldest stamp of all, 0. */
 static uint32_t victim_of(const struct mem_cache *cache, uint32_t base)
 {
-    uint32_t oldest = base;
-    for (uint32_t i = base; i < base + cache->ways; i++) {
-        if (cache->tag[i] == 0)
-            return i;
-        if (cache->stamp[i] < cache->stamp[oldest])
-            oldest = i;
+    const uint64_t *stamp = cache->stamp + base;
+    uint32_t oldest = 0;
+    uint64_t least = stamp[0];
+    for (uint32_t i = 1; i < cache->ways; i++) {
+        oldest = stamp[i] < least ? i : oldest;
+        least = stamp[i] < least ? stamp[i] : least;
     }
-    return oldest;
+    return base + oldest;
 }
 
 uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
