@@ -407,14 +407,15 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
     if (core->instructions == 0 || block->computing > 1 || !find_loop(&l))
         return from;
     struct state state[2];
-    bool taken = false; /* state[now] is that of the present moment */
-    int64_t pace = 0;   /* how long the latest period took */
+    bool taken = true; /* state[now] is that of the present moment */
+    int64_t pace = 0;  /* how long the latest period took; 0 = not known */
     unsigned now = 0, tries = TRIES_MAX;
+    take_state(&l, *arrived, &state[now]);
     while (l.periods > 0 && tries-- > 0) {
         const int64_t head = core->head;
         const int64_t finished = send_recorded(&l, arrived);
         const int64_t shift = core->head - head;
-        const bool steady = shift == pace && shift > 0 && l.periods > 0;
+        const bool steady = (shift == pace || pace == 0) && shift > 0 && l.periods > 0;
         pace = shift;
         if (steady)
             take_state(&l, *arrived, &state[!now]);

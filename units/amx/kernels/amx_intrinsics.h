@@ -57,7 +57,7 @@ struct amx_ctx; /* nothing: the instructions go to the machine */
 
 #else
 
-#define AMX_CTX_BATCH 2048
+#define AMX_CTX_BATCH 4096
 
 /* In-process home. `flush` executes and times the batch; the scalar hooks tell timing what the plain C code between AMX
  * instructions does (the words it would run on an AArch64 core are compiled from the same source). */
