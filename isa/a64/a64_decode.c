@@ -184,6 +184,16 @@ static void drop_flags(struct a64_insn *insn)
             insn->src[i] = A64_DEP_NONE;
 }
 
+/* The row's class, where operands do not change it. */
+static unsigned class_of(const struct a64_row *row, const struct a64_insn *insn)
+{
+    if ((row->props & P_SHIFT_COST) && insn->amount)
+        return A64_C_INT_SHIFT;
+    if (row->cls == A64_C_FP_DIV && insn->size < 3)
+        return insn->size == 2 ? A64_C_FP_DIV_S : A64_C_FP_DIV_H;
+    return row->cls == A64_C_FP_SQRT && insn->size == 3 ? A64_C_FP_SQRT_D : row->cls;
+}
+
 void a64_decode(uint32_t word, struct a64_insn *insn)
 {
     clear(word, insn);
@@ -201,7 +211,7 @@ void a64_decode(uint32_t word, struct a64_insn *insn)
     }
     insn->form = (uint16_t)form;
     insn->flags = (uint8_t)flags_of(row->props);
-    insn->cls = row->props & P_SHIFT_COST && insn->amount ? A64_C_INT_SHIFT : row->cls;
+    insn->cls = (uint8_t)class_of(row, insn);
     insn->mem_bytes = (uint8_t)memory_bytes(row, insn);
     find_dependences(row, insn);
     if (row->layout == A64_L_SYSTEM_REG && insn->imm != NZCV_REGISTER)

@@ -23,12 +23,13 @@ enum a64_form {
     A64_FORM_COUNT
 };
 
-/* What a form costs is a question of its class; latencies and ports per class are parameters of the cpu unit. */
+/* What a form costs is a question of its class; latencies and ports per class are parameters of the cpu unit. Divisions
+ * and square roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. */
 enum a64_class {
     A64_C_NOP, A64_C_INT, A64_C_INT_SHIFT, A64_C_INT_FLAGS, A64_C_MUL, A64_C_MADD, A64_C_DIV, A64_C_BRANCH, A64_C_BRANCH_COND,
     A64_C_BRANCH_INDIRECT, A64_C_LOAD, A64_C_LOAD_PAIR, A64_C_LOAD_V, A64_C_LOAD_V_PAIR, A64_C_STORE, A64_C_STORE_PAIR,
     A64_C_STORE_V, A64_C_STORE_V_PAIR, A64_C_ATOMIC, A64_C_BARRIER, A64_C_FP_ADD, A64_C_FP_MUL, A64_C_FP_FMA, A64_C_FP_DIV,
-    A64_C_FP_SQRT, A64_C_FP_CVT, A64_C_FP_CMP, A64_C_FP_MINMAX, A64_C_FP_MOVE, A64_C_FP_ESTIMATE, A64_C_V_INT, A64_C_V_MUL,
+    A64_C_FP_DIV_S, A64_C_FP_DIV_H, A64_C_FP_SQRT, A64_C_FP_SQRT_D, A64_C_FP_CVT, A64_C_FP_CMP, A64_C_FP_MINMAX, A64_C_FP_MOVE, A64_C_FP_ESTIMATE, A64_C_V_INT, A64_C_V_MUL,
     A64_C_V_PERM, A64_C_V_REDUCE, A64_C_V_FROM_GPR, A64_C_V_TO_GPR, A64_C_CVT_TO_GPR, A64_C_SYSTEM, A64_C_AMX,
     A64_CLASS_COUNT
 };

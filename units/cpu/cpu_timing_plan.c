@@ -164,7 +164,8 @@ static void count_insn(const struct a64_insn *insn, struct activity *into)
     case A64_C_BRANCH: case A64_C_BRANCH_COND: case A64_C_BRANCH_INDIRECT:
         count[ACT_CPU_BRANCHES] ++;
         break;
-    case A64_C_FP_ADD: case A64_C_FP_MUL: case A64_C_FP_FMA: case A64_C_FP_DIV: case A64_C_FP_SQRT: case A64_C_FP_CVT:
+    case A64_C_FP_ADD: case A64_C_FP_MUL: case A64_C_FP_FMA: case A64_C_FP_DIV: case A64_C_FP_DIV_S:
+    case A64_C_FP_DIV_H: case A64_C_FP_SQRT: case A64_C_FP_SQRT_D: case A64_C_FP_CVT:
     case A64_C_FP_CMP: case A64_C_FP_MINMAX: case A64_C_FP_ESTIMATE:
         count[ACT_CPU_FP_LANE_OPS] += lanes_of(insn);
         break;
