@@ -1,21 +1,15 @@
 #include "sim/kernel/kernel.h"
 
+#include "sim/checksum.h"
+#include "units/cpu/cpu_random.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-/* splitmix64 */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = (*state += UINT64_C(0x9E3779B97F4A7C15));
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
 
 /* Uniform in [-1, 1), 24 random bits. */
 static double uniform(uint64_t *state)
 {
-    return (double)(next_random(state) >> 40) * 0x1p-23 - 1.0;
+    return (double)(cpu_random(state) >> 40) * 0x1p-23 - 1.0;
 }
 
 static uint16_t f16_bits(double value)
@@ -54,7 +48,7 @@ static uint64_t random_element(enum gemm_kind kind, uint64_t *state)
     case GEMM_BF16_F32:
         return f32_bits((float)uniform(state)) >> 16; /* truncated: any bf16 number will do */
     default:
-        return next_random(state) >> 32;
+        return cpu_random(state) >> 32;
     }
 }
 
@@ -186,9 +180,8 @@ uint64_t kernel_data_checksum(const struct kernel_call *c, const struct kernel_d
     const uint64_t rows = is_gemv(c) ? 1 : (uint64_t)c->m * c->batch, row = (uint64_t)(is_gemv(c) ? c->m : c->n) * bytes;
     const uint64_t stride = is_gemv(c) ? row : c->ldc * bytes;
     const uint8_t *at = mem_at(space, d->c, d->c_bytes, MEM_READ);
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = CHECKSUM_START;
     for (uint64_t r = 0; at && r < rows; r++)
-        for (uint64_t i = 0; i < row; i++)
-            h = (h ^ at[r * stride + i]) * UINT64_C(0x100000001b3);
-    return h;
+        hash = checksum_add(hash, at + r * stride, row);
+    return hash;
 }

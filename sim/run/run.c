@@ -1,6 +1,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 
+#include "sim/checksum.h"
 #include "sim/cli/suggest.h"
 #include "sim/program_args.h"
 
@@ -19,14 +20,6 @@ double run_host_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint64_t fnv(uint64_t h, const void *bytes, size_t count)
-{
-    for (const uint8_t *p = bytes, *end = p + count; p < end; p++)
-        h = (h ^ *p) * UINT64_C(0x100000001b3);
-    return h;
-}
-
-#define FNV_START UINT64_C(0xcbf29ce484222325)
 #define FILE_MAX  (UINT64_C(1) << 30)
 
 static bool read_workload(struct run *run, struct orch_error *error)
@@ -120,9 +113,9 @@ static uint64_t hash_argument(uint64_t h, const char *text)
 {
     struct program_arg arg;
     struct orch_error unused;
-    h = fnv(h, text, strlen(text) + 1);
+    h = checksum_add(h, text, strlen(text) + 1);
     if ((strncmp(text, "in:", 3) == 0 || strncmp(text, "inout:", 6) == 0) && program_arg_parse(text, &arg, &unused)) {
-        h = fnv(h, arg.array.data, arg.array.bytes);
+        h = checksum_add(h, arg.array.data, arg.array.bytes);
         program_arg_release(&arg);
     }
     return h;
@@ -132,7 +125,7 @@ static uint64_t hash_argument(uint64_t h, const char *text)
 static void write_options(struct run *run)
 {
     const struct run_request *q = run->request;
-    uint64_t args = FNV_START;
+    uint64_t args = CHECKSUM_START;
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
@@ -145,14 +138,14 @@ static void fill_begin(struct run *run)
 {
     const struct run_request *q = run->request;
     char text[256];
-    uint64_t h = FNV_START;
+    uint64_t h = CHECKSUM_START;
     if (run->is_kernel) {
         kernel_describe(&run->call, text, sizeof text);
-        h = fnv(h, text, strlen(text));
+        h = checksum_add(h, text, strlen(text));
         snprintf(run->program_name, sizeof run->program_name, "%s", run->call.info->name);
     } else {
         const char *slash = strrchr(q->workload, '/');
-        h = fnv(h, run->file, run->file_bytes);
+        h = checksum_add(h, run->file, run->file_bytes);
         snprintf(run->program_name, sizeof run->program_name, "%.200s", slash ? slash + 1 : q->workload);
     }
     snprintf(run->program_hash, sizeof run->program_hash, "%016" PRIx64, h);
