@@ -162,15 +162,37 @@ static bool plan_instruction(struct validate_row *row, struct validate_program *
 
 struct peak {
     const char *what;
-    uint32_t word;
+    uint32_t word; /* 0: more than one instruction, build_mixed */
     double operations;
 };
 
 static const struct peak peaks[] = {
     {"NEON f32 FMA ", 0x4e20cc00, 8},    {"NEON f16 FMA ", 0x4e400c00, 16},
-    {"NEON f64 FMA ", 0x4e60cc00, 4},    {"NEON FMLAL f16xf16+f32 ", 0x4e20ec00, 8},
+    {"NEON f64 FMA ", 0x4e60cc00, 4},    {"NEON FMLAL f16xf16+f32 ", 0, 16},
     {"NEON SDOT int8 ", 0x4e809400, 32},
 };
+
+/* clpeak's mixed-precision chains (src/cpu/kernels/lowp_compute.h): each step narrows the f32 sum to f16 and
+ * doubles it into a whole register, then adds two widening products; the products alone are counted. */
+static bool build_mixed(struct validate_row *row, struct validate_program *program, double each)
+{
+    struct emit e = {0};
+    set_operands(&e, false);
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    for (unsigned i = 0; i < 4 * ROTATED; i++) {
+        const unsigned sum = i % ROTATED, narrow = 24 + i % 8;
+        emit_word(&e, emit_rd_rn_rm(0x0e216800, narrow, sum, 0));    /* fcvtn .4h, .4s */
+        emit_word(&e, emit_rd_rn_rm(0x4e080400, narrow, narrow, 0)); /* dup .2d, .d[0] */
+        emit_word(&e, emit_rd_rn_rm(0x4e20ec00, sum, narrow, 17));   /* fmlal .4s, .4h, .4h */
+        emit_word(&e, emit_rd_rn_rm(0x6e20cc00, sum, 18, 19));       /* fmlal2 .4s, .4h, .4h */
+    }
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->data_bytes = 4096;
+    program->warm = true;
+    program->work = (double)LOOPS * 4 * ROTATED * each;
+    return validate_take_code(row, program, &e);
+}
 
 static bool plan_peak(struct validate_row *row, struct validate_program *program)
 {
@@ -182,6 +204,8 @@ static bool plan_peak(struct validate_row *row, struct validate_program *program
         program->core = one ? VALIDATE_P_CORE : VALIDATE_ANY_CORE;
         program->threads = one ? 1 : 0;
         program->measure = VALIDATE_RATE_SUM;
+        if (!peaks[i].word)
+            return build_mixed(row, program, peaks[i].operations);
         const struct instruction insn = {peaks[i].what, peaks[i].word, FORM_SUM};
         return build(row, program, &insn, false, peaks[i].operations);
     }
