@@ -64,7 +64,9 @@ static bool find_strides(struct loop *l)
     l->loads = 0;
     for (uint32_t i = 0; i < l->period; i++) {
         l->stride[i] = operand[l->period + i] - operand[i];
-        if (op[l->period + i] != op[i] || l->stride[i] >> 32 || (operand[i] + (l->stride[i] << 16)) >> ADDRESS_BITS != operand[i] >> ADDRESS_BITS)
+        /* However long the loop, the pointer does not reach the fields above it. */
+        const uint64_t far = operand[i] + (l->stride[i] << 16);
+        if (op[l->period + i] != op[i] || l->stride[i] >> 32 || far >> ADDRESS_BITS != operand[i] >> ADDRESS_BITS)
             return false;
         if (is_load(op[i]))
             l->load_at[l->loads++] = (uint8_t)i;
@@ -110,6 +112,16 @@ struct state {
     struct amx_rows rows[64];
 };
 
+/* A period that repeated: the states around it, what its loads did, and the starts before its end. A hiccup of memory (a
+ * new page, say) over, the loop often comes back to it. */
+struct known {
+    bool valid;
+    struct state before, after;
+    struct amx_record record;
+    int64_t finished;
+    int64_t start[AMX_QUEUE_MAX];
+};
+
 static void take_state(const struct loop *l, int64_t arrived, struct state *s)
 {
     const struct amx_timing_core *c = l->core;
@@ -141,11 +153,16 @@ static bool same_rows(const struct state *a, const struct state *b, int64_t shif
     return true;
 }
 
-/* The starts that the queue and the issue limit look back at. */
+/* How many starts the queue and the issue limit look back at. */
+static uint32_t looked_back(const struct loop *l)
+{
+    return l->block->queue > l->block->issue_count ? l->block->queue : l->block->issue_count;
+}
+
 static bool same_starts(const struct loop *l, int64_t shift)
 {
     const struct amx_timing_core *c = l->core;
-    const uint32_t back = l->block->queue > l->block->issue_count ? l->block->queue : l->block->issue_count;
+    const uint32_t back = looked_back(l);
     if (c->instructions < back + l->period || back + l->period > AMX_QUEUE_MAX)
         return false;
     for (uint64_t n = c->instructions - back; n < c->instructions; n++)
@@ -154,7 +171,8 @@ static bool same_starts(const struct loop *l, int64_t shift)
     return true;
 }
 
-static bool same_state(const struct loop *l, const struct state *a, const struct state *b)
+/* Whether b is a, only later. */
+static bool only_later(const struct state *a, const struct state *b)
 {
     const int64_t shift = b->head - a->head;
     if (shift <= 0 || b->arrived - a->arrived != shift || !moved(a->load_ready, b->load_ready, shift, a->arrived))
@@ -162,7 +180,61 @@ static bool same_state(const struct loop *l, const struct state *a, const struct
     for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
         if (!moved(a->core[i], b->core[i], shift, a->head))
             return false;
-    return same_rows(a, b, shift) && same_starts(l, shift);
+    return same_rows(a, b, shift);
+}
+
+/* ---- coming back to a known period ---- */
+
+static void know(const struct loop *l, struct known *k, const struct state *before, const struct state *after,
+                 int64_t finished)
+{
+    const struct amx_timing_core *c = l->core;
+    k->valid = true;
+    k->before = *before;
+    k->after = *after;
+    k->record = l->block->record;
+    k->finished = finished;
+    for (uint32_t i = 1; i < AMX_QUEUE_MAX; i++)
+        k->start[i] = c->start[(c->instructions - i) % AMX_QUEUE_MAX];
+}
+
+static bool is_known(const struct loop *l, const struct known *k, const struct state *now)
+{
+    const struct amx_timing_core *c = l->core;
+    const int64_t shift = now->head - k->after.head;
+    if (!k->valid || !only_later(&k->after, now))
+        return false;
+    /* The last period's starts as well: the next ones follow from them. */
+    const uint32_t back = looked_back(l) > l->period ? looked_back(l) : l->period;
+    for (uint32_t i = 1; i <= back; i++)
+        if (c->start[(c->instructions - i) % AMX_QUEUE_MAX] - k->start[i] != shift)
+            return false;
+    return true;
+}
+
+/* The state before a period that ends now as the known one did. */
+static void go_back(const struct known *k, const struct state *now, struct state *before)
+{
+    const struct state *a = &k->before, *b = &k->after;
+    *before = *now;
+    before->head -= b->head - a->head;
+    before->arrived -= b->arrived - a->arrived;
+    before->load_ready -= b->load_ready - a->load_ready;
+    for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
+        before->core[i] -= b->core[i] - a->core[i];
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        before->stall[i] -= b->stall[i] - a->stall[i];
+    for (uint32_t i = 0; i < 64; i++)
+        before->rows[i].ready -= b->rows[i].ready - a->rows[i].ready;
+}
+
+static void recall(struct amx_record *record, const struct known *k, int64_t shift)
+{
+    *record = k->record;
+    for (uint32_t i = 0; i < record->loads; i++) {
+        record->load[i].asked += shift;
+        record->load[i].done += shift;
+    }
 }
 
 /* ---- loads ---- */
@@ -172,7 +244,7 @@ static bool loads_are_simple(const struct mem_steady *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const struct mem_steady_load *x = &s->load[i];
-        if (x->step == 0 || x->step % 64 || x->address % 64 || x->address % 128 + x->bytes > 128)
+        if (x->step == 0 || x->bytes % 64 || x->step % x->bytes || x->address % 64 || x->address % 128 + x->bytes > 128)
             return false;
     }
     return true;
@@ -187,12 +259,6 @@ static bool in_file(const struct mem_steady_load *x, const struct mem_steady_loa
     return x->step == y->step && gap >= x->bytes && x->step - gap >= y->bytes;
 }
 
-/* Whether a load comes by a block of `bytes` at `address` within so many periods. */
-static bool comes_by(const struct mem_steady_load *load, uint64_t address, uint32_t bytes, uint32_t periods)
-{
-    return address + bytes > load->address && address < load->address + load->step * periods;
-}
-
 /* Whether two loads may touch the same block within so many periods. */
 static bool paths_cross(const struct mem_steady *s, uint32_t periods)
 {
@@ -205,19 +271,50 @@ static bool paths_cross(const struct mem_steady *s, uint32_t periods)
     return false;
 }
 
+/* Where the loads go: [from, to) of addresses. */
+struct span {
+    uint64_t from, to;
+};
+
+/* Loads that march in file have one span together. Returns how many there are. */
+static uint32_t spans_of(const struct mem_steady *s, uint32_t periods, struct span *span)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const uint64_t from = s->load[i].address, to = from + s->load[i].step * periods;
+        uint32_t k = 0;
+        while (k < count && (from > span[k].to || span[k].from > to))
+            k++;
+        if (k == count)
+            span[count++] = (struct span){from, to};
+        span[k].from = from < span[k].from ? from : span[k].from;
+        span[k].to = to > span[k].to ? to : span[k].to;
+    }
+    return count;
+}
+
+static bool comes_by(const struct span *span, uint32_t count, uint64_t address, uint32_t bytes)
+{
+    for (uint32_t k = 0; k < count; k++)
+        if (address + bytes > span[k].from && address < span[k].to)
+            return true;
+    return false;
+}
+
+/* Blocks that were loaded or lines that were stored a moment ago, where the loads will come by. */
 static bool trail_in_the_way(const struct loop *l, const struct mem_steady *s, uint32_t periods)
 {
     const struct amx_block *block = l->block;
-    for (uint32_t i = 0; i < s->count; i++) {
-        for (uint32_t b = 0; b < block->params.load_banks; b++)
-            if (block->loaded[b].block != UINT64_MAX && comes_by(&s->load[i], block->loaded[b].block * 64, 64, periods) &&
-                block->loaded[b].free > block->load_ready)
-                return true;
-        for (uint32_t b = 0; b < AMX_STORE_LINES; b++)
-            if (block->stored[b].line != UINT64_MAX &&
-                comes_by(&s->load[i], block->stored[b].line << AMX_LINE_SHIFT, 128, periods))
-                return true;
-    }
+    struct span span[PERIOD_MAX];
+    const uint32_t count = spans_of(s, periods, span);
+    for (uint32_t b = 0; b < block->params.load_banks; b++)
+        if (block->loaded[b].free > block->load_ready && block->loaded[b].block != UINT64_MAX &&
+            comes_by(span, count, block->loaded[b].block * 64, 64))
+            return true;
+    for (uint32_t b = 0; b < AMX_STORE_LINES; b++)
+        if (block->stored[b].visible > block->load_ready && block->stored[b].line != UINT64_MAX &&
+            comes_by(span, count, block->stored[b].line << AMX_LINE_SHIFT, 1 << AMX_LINE_SHIFT))
+            return true;
     return false;
 }
 
@@ -348,7 +445,8 @@ static void move_on(const struct loop *l, const struct state *a, const struct st
     l->block->repeated += (uint64_t)n * l->period;
 }
 
-/* Repeats the period that led from a to b as often as memory allows; `finished` is when it was complete. Returns how often. */
+/* Repeats the period that led from a to b as often as memory allows; `finished` is when it was complete. Returns how
+ * often. */
 static uint32_t repeat(struct loop *l, const struct state *a, const struct state *b, int64_t finished)
 {
     const struct amx_block *block = l->block;
@@ -407,31 +505,34 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
     if (core->instructions == 0 || block->computing > 1 || !find_loop(&l))
         return from;
     struct state state[2];
-    bool taken = true; /* state[now] is that of the present moment */
-    int64_t pace = 0;  /* how long the latest period took; 0 = not known */
+    struct known known = {.valid = false};
     unsigned now = 0, tries = TRIES_MAX;
     take_state(&l, *arrived, &state[now]);
     while (l.periods > 0 && tries-- > 0) {
-        const int64_t head = core->head;
-        const int64_t finished = send_recorded(&l, arrived);
-        const int64_t shift = core->head - head;
-        const bool steady = (shift == pace || pace == 0) && shift > 0 && l.periods > 0;
-        pace = shift;
-        if (steady)
-            take_state(&l, *arrived, &state[!now]);
-        const uint32_t n = steady && taken && same_state(&l, &state[now], &state[!now])
-                               ? repeat(&l, &state[now], &state[!now], finished)
-                               : 0;
-        if (n > 0) {
-            *arrived += n * shift;
-            l.from += n * l.period;
-            l.periods -= n;
-            tries = TRIES_MAX;
-            take_state(&l, *arrived, &state[now]);
-            continue;
-        }
-        taken = steady;
+        int64_t finished = send_recorded(&l, arrived);
+        struct state *before = &state[now], *after = &state[!now];
+        take_state(&l, *arrived, after);
         now = !now;
+        bool again = l.periods > 0 && only_later(before, after) && same_starts(&l, after->head - before->head);
+        if (l.periods > 0 && !again && is_known(&l, &known, after)) {
+            const int64_t shift = after->head - known.after.head;
+            recall(&block->record, &known, shift);
+            finished = known.finished + shift;
+            go_back(&known, after, before);
+            again = true;
+        }
+        if (!again)
+            continue;
+        know(&l, &known, before, after, finished);
+        const int64_t shift = after->head - before->head;
+        const uint32_t n = repeat(&l, before, after, finished);
+        if (n == 0)
+            continue;
+        *arrived += n * shift;
+        l.from += n * l.period;
+        l.periods -= n;
+        tries = TRIES_MAX;
+        take_state(&l, *arrived, after);
     }
     return l.from;
 }
