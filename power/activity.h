@@ -56,7 +56,7 @@ static inline void activity_add(struct activity *into, const struct activity *fr
         into->count[i] += from->count[i];
 }
 
-/* Lower-case name, unit and definition of an event; NULL when the number is none. */
+/* Name as in the table, unit and definition of an event; NULL when the number is none. */
 const char *activity_name(enum activity_event event);
 const char *activity_unit(enum activity_event event);
 const char *activity_definition(enum activity_event event);

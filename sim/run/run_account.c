@@ -247,6 +247,16 @@ static double array_share(const struct run *run, const struct run_measure *m)
     return fmin(1, cycles / (m->end_ns * core->amx_clock_ghz) / blocks);
 }
 
+/* Share of the dispatch slots of the cores that took part which instructions filled. */
+static double dispatch_share(const struct run *run, const struct run_measure *m)
+{
+    const struct soc_core *core = m->critical;
+    struct cpu_params p;
+    if (m->end_ns <= 0 || !chip_cpu_params(run->request->chip, core->performance ? CHIP_P_CORE : CHIP_E_CORE, 1, &p, NULL))
+        return 0;
+    return fmin(1, (double)m->cpu_instructions / (m->end_ns * core->clock_ghz * p.dispatch_width * m->core_count));
+}
+
 static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
 {
     const uint64_t *n = m->activity.count;
@@ -264,7 +274,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;
     r->native_mac_share = r->macs > 0 ? 1 : NAN;
     r->utilisation[PART_AMX] = array_share(run, m);
-    r->utilisation[PART_CPU] = m->end_ns > 0 ? fmin(1, m->stalls[CPU_STALL_DISPATCH] / m->end_ns) : 0;
+    r->utilisation[PART_CPU] = dispatch_share(run, m);
     if (chip_number(run->request->chip, "memory_peak_GBps", &peak, NULL))
         r->utilisation[PART_DRAM] = r->dram_gbps / peak;
 }
