@@ -51,10 +51,9 @@ int kernel_describe(const struct kernel_call *call, char *text, size_t size);
 bool kernel_check_generation(const struct kernel_call *call, enum amx_gen gen, struct orch_error *error);
 const char *kernel_variant(const struct kernel_call *call, enum amx_gen gen); /* "sgemm_32x32_quad" ... */
 
-/* Whether the in-process time of a call stands for the AArch64 program's: within 3 %, as measured for f64, f32 and i8 on
- * whole tiles with 384 and more in every direction (16-bit types: 4 to 8 % short, their packing finds L1 in another state
- * there). Smaller and odd calls spend a larger part in scalar code between the tiles (address
- * arithmetic, loop ends, edges), which only the program has. */
+/* Whether the in-process time of a call stands for the AArch64 program's: within 3 %, as measured on whole tiles with 512 and
+ * more in every direction, every element type but f16 sums (3 % short there). Smaller and odd calls spend a larger part in scalar code between the
+ * tiles (address arithmetic, loop ends, edges), which only the program has. */
 bool kernel_in_process_is_close(const struct kernel_call *call);
 
 /* Data of a call in simulated memory. */

@@ -291,12 +291,11 @@ const char *kernel_variant(const struct kernel_call *c, enum amx_gen gen)
     return names[c->kind][gen >= AMX_GEN_M2];
 }
 
-#define CLOSE_SIZE 384u
+#define CLOSE_SIZE 512u
 
 bool kernel_in_process_is_close(const struct kernel_call *c)
 {
     const struct gemm_shape *s = gemm_shape_of(c->kind);
-    const bool measured = c->kind == GEMM_F64 || c->kind == GEMM_F32 || c->kind == GEMM_I8_I32;
-    return c->info == &kernels[KERNEL_GEMM] && measured && c->m >= CLOSE_SIZE && c->n >= CLOSE_SIZE && c->k >= CLOSE_SIZE &&
+    return c->info == &kernels[KERNEL_GEMM] && c->kind != GEMM_F16 && c->m >= CLOSE_SIZE && c->n >= CLOSE_SIZE && c->k >= CLOSE_SIZE &&
            c->m % s->tile_m == 0 && c->n % s->tile_n == 0 && c->alpha == 1 && c->beta == 0 && !c->transpose_a && !c->transpose_b;
 }

@@ -14,27 +14,24 @@ static const uint32_t row_words[] = {0xd1010046, 0x927ae4c6, 0x910100c6, 0xf100f
                                      0x92401442, 0x91000463, 0xeb07001f, 0x54ffff01};
 /* A tail of 16 bytes or less: ldr q0,[x1]; str q0,[x3]; add; cmp; b.ne */
 static const uint32_t tail_words[] = {0x3dc00020, 0x3d800060, 0x91004021, 0xf100049f, 0x54ffff01};
-/* The addresses of one block's rows, common to the three element sizes. */
-#define TRANSPOSE_ADDRESSES                                                                                  \
-    0x9ba17cd7, 0x2a0103e4, 0x8b17014e, 0x8b1301d1, 0x9b147883, 0x8b130228, 0x8b130112, 0x8b030303, 0x8b13024d,        \
-        0x8b140065, 0x8b1301af, 0x8b1400b9, 0x8b1301fc, 0x710020df
 /* One 4 x 4 block of words: four q loads, eight zips, four q stores. */
 static const uint32_t transpose4_words[] = {
-    TRANSPOSE_ADDRESSES, 0x8b14033a, 0x710010df, 0xd37ef484, 0x8b04014d, 0x8b1301a8, 0x8b13010e, 0x3cf369a1, 0x3cf369c2,
-    0x3cf36904, 0x3ce46940, 0x4e823823, 0x4e827821, 0x4e843802, 0x4e847800, 0x4e833844, 0x4e837842, 0x4e813803, 0x4e817800,
-    0x3d800064, 0x3d8000a2, 0x3d800323, 0x3d800340, 0x0b100021, 0x6b01037f, 0x54000369};
+    0x8b130011, 0x8b140030, 0x8b130232, 0x8b14020f, 0x3cf36801, 0x8b1401e8, 0x3cf36a42, 0x91004000, 0x3cdf0000,
+    0x3cf36a24, 0x4e823823, 0x4e827821, 0x4e843802, 0x4e847800, 0x4e833844, 0x4e837842, 0x4e813803, 0x4e817800,
+    0x3d800024, 0x8b140101, 0x3d800202, 0x3d8001e3, 0x3d800100, 0xeb0003df, 0x54fffd08};
 /* One 8 x 8 block of halves: eight loads, twenty-four zips, eight stores. */
 static const uint32_t transpose8_words[] = {
-    TRANSPOSE_ADDRESSES, 0x8b14033a, 0x710010df, 0x3cf369e7, 0x8b140344, 0x3cf36a53, 0x8b140092, 0x3cf36a25, 0x8b140251,
-    0x3cf369b2, 0x8b14022f, 0x3cf36b91, 0x3cf76940, 0x3cf369c1, 0x3cf36904, 0x4e4738b0, 0x4e523823, 0x4e513886, 0x4e533802,
-    0x4e517884, 0x4e4778a5, 0x4e463871, 0x4e503847, 0x4e527821, 0x4e537800, 0x4e467863, 0x4e507842, 0x4e5138f2, 0x4e453806,
-    0x4e443830, 0x4e5178e7, 0x4e447821, 0x3d800072, 0x4e433851, 0x4e457800, 0x3d8000a7, 0x4e437842, 0x4e5038c4, 0x3d800331,
-    0x4e5078c6, 0x4e413803, 0x3d800342, 0x4e417800, 0x3d800084, 0x3d800246, 0x3d800223, 0x3d8001e0, 0x0b100021, 0x6b01037f,
-    0x54000369};
+    0x8b13001b, 0x8b140039, 0x8b13036f, 0x8b140332, 0x8b1301fa, 0x8b140251, 0x8b130347, 0x8b140230, 0x8b1300fc,
+    0x8b130388, 0x3cf368f1, 0x3cf369e5, 0x8b14020f, 0x3cf36913, 0x8b1401e8, 0x3cf36801, 0x8b140107, 0x3cf36b92,
+    0x91004000, 0x3cdf0000, 0x3cf36b47, 0x3cf36b64, 0x4e5338b0, 0x4e513823, 0x4e523886, 0x4e473802, 0x4e527884,
+    0x4e517821, 0x4e477800, 0x4e503871, 0x4e463847, 0x4e5378a5, 0x4e507863, 0x4e467842, 0x4e5138f2, 0x4e453830,
+    0x4e443806, 0x4e5178e7, 0x4e447800, 0x3d800032, 0x8b1400e1, 0x4e433851, 0x4e457821, 0x3d800327, 0x4e437842,
+    0x4e5038c4, 0x3d800251, 0x4e5078c6, 0x4e413803, 0x3d800222, 0x4e417800, 0x3d800204, 0x3d8001e6, 0x3d800103,
+    0x3d8000e0, 0xeb0003df, 0x54fff908};
 /* One 2 x 2 block of doubles. */
-static const uint32_t transpose2_words[] = {TRANSPOSE_ADDRESSES, 0xd37df084, 0x0b100021, 0x8b040148, 0x3ce46940,
-                                            0x3cf36901, 0x4ec13802, 0x4ec17800, 0x3d800062, 0x3d8000a0, 0x6b01037f,
-                                            0x54fffce8};
+static const uint32_t transpose2_words[] = {
+    0x3cf36801, 0x8b140028, 0x3dc00000, 0x91004000, 0x4ec13802, 0x4ec17800, 0x3d800022, 0x8b140101, 0x3d800100,
+    0xeb0003df, 0x54fffec8};
 /* One element: ldr w,[x]; str w,[x]; add; add; cmp; b.ne */
 static const uint32_t element_words[] = {0xb9400120, 0xb90000e0, 0x91001129, 0x910200e7, 0x6b05009f, 0x54ffff01};
 
@@ -152,12 +149,29 @@ void scalar_trace_copy(struct scalar_trace *s, struct cpu_timing *timing, uint64
     drain(s, timing);
 }
 
+/* In which order the loops above load the rows of a block; stores go in order. */
+static const uint8_t load_order4[] = {1, 3, 0, 2}, load_order8[] = {5, 2, 7, 1, 6, 0, 4, 3}, load_order2[] = {1, 0};
+
+static uint32_t loaded_row(int id, uint32_t i)
+{
+    switch (id) {
+    case BLOCK_T4:
+        return load_order4[i];
+    case BLOCK_T8:
+        return load_order8[i];
+    case BLOCK_T2:
+        return load_order2[i];
+    default:
+        return i;
+    }
+}
+
 static void one_block(struct scalar_trace *s, struct cpu_timing *timing, int id, uint32_t side, uint64_t dst,
                       uint64_t dst_row, uint64_t src, uint64_t src_row)
 {
     begin(s, timing, id);
     for (uint32_t i = 0; i < side; i++)
-        touch(s, src + i * src_row);
+        touch(s, src + loaded_row(id, i) * src_row);
     for (uint32_t i = 0; i < side; i++)
         touch(s, dst + i * dst_row);
 }

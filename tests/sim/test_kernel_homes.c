@@ -68,18 +68,18 @@ static void compare(const char *chip_name, const char *workload, const char *pre
 
 static void test_sgemm(void)
 {
-    compare("m1", "gemm:384x384x384", "f32");
-    compare("m2", "gemm:512x384x448", "f32");
+    compare("m1", "gemm:512x512x512", "f32");
+    compare("m2", "gemm:512x544x576", "f32");
 }
 
 static void test_other_types(void)
 {
-    compare("m1", "gemm:384x384x384", "f64");
-    compare("m1", "gemm:384x384x384", "f16");
-    compare("m1", "gemm:384x384x384,acc=f16", "f16");
-    compare("m1", "gemm:384x384x384", "i16");
-    compare("m2", "gemm:384x384x384", "i8");
-    compare("m3", "gemm:384x384x384", "bf16");
+    compare("m1", "gemm:512x512x512", "f64");
+    compare("m1", "gemm:512x512x512", "f16");
+    compare("m1", "gemm:512x512x512,acc=f16", "f16");
+    compare("m1", "gemm:512x512x512", "i16");
+    compare("m2", "gemm:512x512x512", "i8");
+    compare("m3", "gemm:512x512x512", "bf16");
 }
 
 /* Calls that are marked approximate: the bits must be the same all the same. */

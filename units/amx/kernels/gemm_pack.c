@@ -72,20 +72,23 @@ static void transpose_elements(uint8_t *dst, uint64_t dst_row, const uint8_t *sr
             copy_bytes(dst + i * dst_row + (uint64_t)j * bytes, src + j * src_row + (uint64_t)i * bytes, bytes);
 }
 
-/* Blocks of `side` source vectors over one cache line of each: a line is read once and completely, also when the rows of
- * the source fall into the same cache sets. */
+/* `side` source vectors over one cache line of each: a line is read once and completely, also when the rows of the source
+ * fall into the same cache sets. Elements [from, to). */
 static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
                              uint32_t from, uint32_t to)
 {
-    const uint32_t side = 16 / bytes;
-    for (uint32_t i = from; i < to; i += side) {
-        uint8_t *at = dst + i * dst_row;
-        if (bytes == 8)
-            transpose_block_8(at, dst_row, src + (uint64_t)i * bytes, src_row);
-        else if (bytes == 4)
-            transpose_block_4(at, dst_row, src + (uint64_t)i * bytes, src_row);
-        else
-            transpose_block_2(at, dst_row, src + (uint64_t)i * bytes, src_row);
+    const uint8_t *end = src + (uint64_t)to * bytes;
+    dst += from * dst_row;
+    src += (uint64_t)from * bytes;
+    if (bytes == 8) {
+        for (; src < end; src += 16, dst += 2 * dst_row)
+            transpose_block_8(dst, dst_row, src, src_row);
+    } else if (bytes == 4) {
+        for (; src < end; src += 16, dst += 4 * dst_row)
+            transpose_block_4(dst, dst_row, src, src_row);
+    } else {
+        for (; src < end; src += 16, dst += 8 * dst_row)
+            transpose_block_2(dst, dst_row, src, src_row);
     }
 }
 
