@@ -97,23 +97,28 @@ bench: deps-bench
 run-bench:
 	@set -e; for b in $(BENCH_BIN); do echo "== $${b##*/}"; $$b; done
 
-# Coverage-guided fuzzing: make fuzz FUZZ_SECONDS=60 [FUZZ=fuzz_elf]
+# Coverage-guided fuzzing: make fuzz FUZZ_SECONDS=60 [FUZZ=fuzz_elf]. Parsers and decoders are built by clang with coverage
+# and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
+FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% sim/npy.c sim/program_args.c sim/validate/csv.c \
+	sim/kernel/kernel_call.c units/cpu/cpu_load%,$(LIB_SRC))
+FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
+FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(FUZZ_CC) -fsanitize=fuzzer-no-link -c $< -o $@
+
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c $(FUZZ_OBJ) $(O)/liborchard.a
+	$(FUZZ_CC) -fsanitize=fuzzer $< $(FUZZ_OBJ) $(O)/liborchard.a -o $@ $(LIBS)
+
 fuzz:
 	@.ci/deps.sh $(PACKAGES_FUZZ)
-	@$(MAKE) $(QUIET) $(JOBS) $(FUZZ_GCC_OBJ)
-	@set -e; mkdir -p build/fuzz; for f in $(FUZZ); do \
-	    echo "== $$f"; mkdir -p build/fuzz/corpus/$$f; \
-	    clang -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -ffp-contract=off -I. $(FUZZ_DEFS) \
-	        tests/fuzz/$$f.c $(FUZZ_LIB_SRC) $(FUZZ_GCC_OBJ) -o build/fuzz/$$f $(LIBS); \
-	    build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 build/fuzz/corpus/$$f; \
+	@$(MAKE) $(QUIET) $(JOBS) $(FUZZ:%=build/fuzz/%)
+	@set -e; for f in $(FUZZ); do echo "== $$f"; mkdir -p build/fuzz/corpus/$$f; \
+	    build/fuzz/$$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -artifact_prefix=build/fuzz/ build/fuzz/corpus/$$f; \
 	done
-# Parsers and decoders are instrumented; host kernels and generated texts come from the ordinary build.
-FUZZ_GCC_SRC = $(filter %_avx2.c %_avx512.c %_avx512fp16.c,$(LIB_SRC))
-FUZZ_LIB_SRC = $(filter-out $(FUZZ_GCC_SRC),$(LIB_SRC))
-FUZZ_GCC_OBJ = $(FUZZ_GCC_SRC:%.c=$(O)/%.o) $(DB_SQL_OBJ)
-FUZZ_DEFS = $(DEFINES) -DORCHARD_MODEL_HASH='"fuzz"'
 
 # ---- installed files ----
 install: all
