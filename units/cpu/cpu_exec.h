@@ -133,7 +133,6 @@ void cpu_select(const struct a64_insn *insn, uint64_t pc, struct cpu_op *op, uns
 enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace);
 
 /* cpu_exec_memory.c */
-uint8_t *cpu_memory_slow(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot);
 /* Host pointer or NULL with core->fault filled; sets core->address, the address without its tag. */
 uint8_t *cpu_memory(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot);
 void cpu_coprocessor_settle(struct cpu_core *core);

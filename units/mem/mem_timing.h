@@ -83,7 +83,6 @@ struct mem_port_params {
     struct mem_prefetch_params prefetch;
     uint32_t cluster;                 /* or MEM_NO_CLUSTER */
     uint32_t outstanding;             /* misses of this port in flight */
-    bool snoop_l1_of;                 /* reserved for ports that share a core's L1: see mem_port_open */
     double l2_bytes_per_cycle;        /* bandwidth of this port's path to L2, each direction; 0 = no limit */
     double clock_ghz;                 /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
     double fabric_gbps;               /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
