@@ -1,0 +1,78 @@
+/* GPU, executing: one threadgroup at a time, a simdgroup = 32 lanes + one pc + one mask. Exact; knows nothing of time.
+ *
+ * A threadgroup is started at a position of the grid, its simdgroups are run one after another as far as a barrier or the end;
+ * when all have arrived the barrier opens. Records of what was executed go to a gpu_trace per simdgroup when asked for.
+ * Facts: dougallj/applegpu, Mesa src/asahi.
+ */
+#ifndef ORCHARD_UNITS_GPU_CORE_H
+#define ORCHARD_UNITS_GPU_CORE_H
+
+#include "units/gpu/gpu_program.h"
+#include "units/gpu/gpu_trace.h"
+#include "units/mem/mem_space.h"
+
+#define GPU_LANES 32
+#define GPU_SIMDGROUPS_MAX 32 /* of a threadgroup: 1024 threads */
+
+/* Everything one launch needs. Pointers stay the caller's and must outlive the launch's groups. */
+struct gpu_launch {
+    const struct gpu_program *program;
+    const uint16_t *uniforms;   /* AGX_UNIFORM_HALVES halves, after the preamble */
+    uint32_t grid_threads[3];   /* total threads; edge groups may be smaller */
+    uint32_t group_threads[3];
+    uint32_t threadgroup_memory_bytes;
+    uint32_t stack_bytes_per_thread;
+    uint32_t register_halves;   /* given to the program; naming more is a fault. 0 = 256 */
+    struct mem_space *space;    /* device addresses */
+};
+
+/* Runs a preamble with one active lane until stop; its uniform_store write into uniforms[AGX_UNIFORM_HALVES]. */
+bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *space, uint16_t *uniforms, struct unit_fault *fault);
+
+/* Options of execution. A zeroed struct is the plain fast way. */
+struct gpu_checks {
+    bool sanitize;      /* out-of-bounds, races in threadgroup memory, barrier divergence, loads read before their wait */
+    bool poison;        /* registers and threadgroup memory start with a pattern instead of zero */
+    bool reference;     /* plain path, one lane at a time, for tests */
+    uint64_t instruction_limit; /* of one simdgroup, 0 = none: endless loops become a TRAP fault */
+};
+
+struct gpu_group; /* a threadgroup in flight; reusable for one after another */
+
+struct gpu_group *gpu_group_create(const struct gpu_launch *launch, const struct gpu_checks *checks);
+void gpu_group_free(struct gpu_group *group);
+/* Number of threadgroups in x, y, z. */
+void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3]);
+/* Begins the threadgroup at `position`; core_index is what get_sr 20 reads. */
+void gpu_group_start(struct gpu_group *group, const uint32_t position[3], uint32_t core_index);
+unsigned gpu_group_simdgroups(const struct gpu_group *group);
+
+enum gpu_step { GPU_STEP_BARRIER, GPU_STEP_DONE, GPU_STEP_LIMIT, GPU_STEP_FAULT };
+/* Runs one simdgroup until it stands at a barrier that is not open yet, is done, or `limit` instructions were executed (0 = no
+ * limit). `trace` may be NULL. A simdgroup that is the last to arrive at a barrier opens it and goes on. */
+enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_t limit, struct gpu_trace *trace,
+                            struct unit_fault *fault);
+/* Runs the whole threadgroup to its end. traces: one per simdgroup, or NULL. */
+bool gpu_group_finish(struct gpu_group *group, struct gpu_trace *traces, struct unit_fault *fault);
+
+/* Dynamic counts since creation: issued instructions, active lanes at issue; and per instruction of the program. */
+struct gpu_counts {
+    uint64_t instructions, active_lanes;
+};
+struct gpu_counts gpu_group_counts(const struct gpu_group *group);
+/* Adds the issues of each instruction of the program into counts[gpu_program_count]. */
+void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts);
+
+/* State, for vectors and debuggers. registers[half][lane]. */
+struct gpu_lanes {
+    uint32_t word[AGX_REGISTERS][GPU_LANES];
+    uint32_t mask; /* active lanes */
+};
+void gpu_group_read_state(const struct gpu_group *group, unsigned simdgroup, struct gpu_lanes *out);
+void gpu_group_write_state(struct gpu_group *group, unsigned simdgroup, const struct gpu_lanes *in);
+
+/* Whether threadgroups of this program may run on several host threads with the same results: it has no device atomics whose
+ * outcome depends on order (returned old values, exchange, float sums by compare-exchange). */
+bool gpu_program_order_free(const struct gpu_program *program);
+
+#endif

@@ -1,0 +1,31 @@
+/* A GPU program made ready to execute: decoded once, branch targets resolved to instruction numbers. Shared by the executing and
+ * the timing side; immutable after creation.
+ */
+#ifndef ORCHARD_UNITS_GPU_PROGRAM_H
+#define ORCHARD_UNITS_GPU_PROGRAM_H
+
+#include "isa/agx/agx_isa.h"
+#include "units/unit_fault.h"
+
+/* What the program may use of its generation: 64-bit atomics (M2), the coherency bit of atomics ... */
+enum gpu_generation { GPU_G13, GPU_G14, GPU_G15 };
+
+/* Whether the chip wants the coherency bit of device atomics (several clusters or dies): code made for the other kind is
+ * executed all the same, the number of mismatches is told. */
+struct gpu_program;
+
+/* Decodes everything that can be reached from `entry` (byte offset) in `code` (copied). NULL when memory is out or the program
+ * cannot run: *fault says where and why (UNDEFINED: no such instruction or invalid operand; UNMODELLED: graphics, texture,
+ * unknown or unmodelled instructions, named, and what the generation lacks). pc is the byte offset in `code`. */
+struct gpu_program *gpu_program_create(const uint8_t *code, size_t bytes, uint32_t entry, enum gpu_generation generation,
+                                       struct unit_fault *fault);
+void gpu_program_free(struct gpu_program *program);
+
+uint32_t gpu_program_count(const struct gpu_program *program); /* instructions, numbered in order of address */
+const struct agx_inst *gpu_program_inst(const struct gpu_program *program, uint32_t index);
+const struct agx_effect *gpu_program_effect(const struct gpu_program *program, uint32_t index);
+uint32_t gpu_program_pc(const struct gpu_program *program, uint32_t index); /* byte offset */
+/* One past the highest register half that any instruction names. */
+uint32_t gpu_program_register_halves(const struct gpu_program *program);
+
+#endif

@@ -1,0 +1,92 @@
+/* GPU, timing: cores of four schedulers that issue the instructions that the executing side recorded. No data values.
+ *
+ * Inside, time is counted in cycles of the GPU clock; at this boundary it is nanoseconds. Model and figures:
+ * philipturner/metal-benchmarks, Mesa src/asahi/compiler/agx_performance.c, Chips and Cheese.
+ */
+#ifndef ORCHARD_UNITS_GPU_TIMING_H
+#define ORCHARD_UNITS_GPU_TIMING_H
+
+#include "power/activity.h"
+#include "units/gpu/gpu_program.h"
+#include "units/gpu/gpu_trace.h"
+#include "units/mem/mem_timing.h"
+
+#define GPU_SCHEDULERS_MAX 8
+
+/* Every parameter is a KEY "gpu.<field>" of the chip database; sources stand there, beside the values. The GPU's author adds
+ * fields here as the model needs them. */
+struct gpu_params {
+    double clock_ghz;
+    uint32_t cores;
+    uint32_t schedulers;              /* per core */
+    uint32_t threads_per_core_max;    /* resident, small programs */
+    double register_file_bytes;       /* per core */
+    double threadgroup_memory_bytes;  /* per core */
+    double instruction_cache_bytes;   /* per core */
+    double submit_us, round_trip_us;  /* command buffer: submit to start; start to notification beyond execution */
+};
+
+/* Why a core did not issue: each cycle of a core has one reason; the timing's author extends the list. */
+#define GPU_STALL_TABLE(X)                                                                                   \
+    X(ISSUE, "issue", "instructions issue")                                                                  \
+    X(ALU, "alu", "the arithmetic pipe of the next instruction is busy")                                     \
+    X(DEPENDENCY, "dependency", "waits for the result of an arithmetic instruction")                         \
+    X(REGISTER_CACHE, "register_cache", "operands wait for register-file ports")                             \
+    X(MEMORY, "memory", "waits for device memory")                                                           \
+    X(MEMORY_QUEUE, "memory_queue", "the load/store path or a scoreboard slot is full")                      \
+    X(THREADGROUP_MEMORY, "threadgroup_memory", "threadgroup memory is busy or its data are not there")      \
+    X(BARRIER, "barrier", "waits for other simdgroups at a barrier")                                         \
+    X(INSTRUCTION_FETCH, "instruction_fetch", "the instruction cache waits for the next line")               \
+    X(LAUNCH, "launch", "threadgroups are being started, or none is left (tail)")
+
+enum gpu_stall {
+#define X(name, key, text) GPU_STALL_##name,
+    GPU_STALL_TABLE(X)
+#undef X
+        GPU_STALL_COUNT
+};
+const char *gpu_stall_name(enum gpu_stall stall);
+
+/* Where the instructions of resident threadgroups come from: the executing side, through sim. */
+struct gpu_source {
+    void *context;
+    /* Gives the next threadgroup to (core, slot): its simdgroup count, 0 when none is left. `ok` false on a fault. */
+    unsigned (*start)(void *context, unsigned core, unsigned slot, bool *ok);
+    /* The trace of a simdgroup that is read to its end: run it (and, at a barrier, its neighbours) further. False when it has
+     * stopped or on a fault (*ok false). */
+    bool (*refill)(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok);
+    struct gpu_trace *(*trace)(void *context, unsigned core, unsigned slot, unsigned simdgroup);
+};
+
+struct gpu_timing_launch {
+    const struct gpu_program *program;
+    struct gpu_source source;
+    uint32_t threads_per_group, simdgroups_per_group;
+    uint32_t register_halves;          /* per thread, as allocated */
+    uint32_t threadgroup_memory_bytes; /* per threadgroup */
+    uint64_t code_address;             /* for the instruction cache */
+};
+
+struct gpu_timing;
+
+/* ports: one per core. NULL when memory is out. */
+struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem_port *const *ports);
+void gpu_timing_free(struct gpu_timing *timing);
+
+/* Threadgroups of a launch that one core holds at a time, and what limits that ("registers", "threadgroup memory", ...). */
+unsigned gpu_timing_occupancy(const struct gpu_params *params, const struct gpu_timing_launch *launch, const char **limit);
+
+/* Begins a launch at now_ns (after submission). Cores take threadgroups in order, one after another around the cores. */
+bool gpu_timing_begin(struct gpu_timing *timing, const struct gpu_timing_launch *launch, double now_ns);
+/* Advances to until_ns at most. Returns false when the launch has ended (or the source failed). */
+bool gpu_timing_advance(struct gpu_timing *timing, double until_ns);
+bool gpu_timing_failed(const struct gpu_timing *timing);
+double gpu_timing_now_ns(const struct gpu_timing *timing);
+/* Completion of the last threadgroup, stores visible. */
+double gpu_timing_end_ns(const struct gpu_timing *timing);
+
+/* Cycles of a core since begin, by reason; sums to *total. */
+void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cycles[GPU_STALL_COUNT], double *total);
+void gpu_timing_take_activity(struct gpu_timing *timing, struct activity *into);
+
+#endif

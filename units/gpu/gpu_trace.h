@@ -1,0 +1,48 @@
+/* What one simdgroup executed, in order: written by the executing side, read by the timing side. No data values.
+ *
+ * A growing queue: `written` runs ahead of `read`; gpu_trace_compact gives the consumed part back.
+ */
+#ifndef ORCHARD_UNITS_GPU_TRACE_H
+#define ORCHARD_UNITS_GPU_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define GPU_LINE_BYTES 128
+
+struct gpu_trace_record {
+    uint32_t instruction; /* number in the program */
+    uint8_t active_lanes; /* 0..32 at issue */
+    uint8_t passes;       /* threadgroup memory: turns that the banks need; atomics: distinct addresses; else 0 */
+    uint16_t lines;       /* device and stack accesses: distinct 128-byte lines, whose addresses are in `line` */
+};
+
+struct gpu_trace {
+    struct gpu_trace_record *record;
+    uint64_t *line; /* address / 128, in order of the lowest lane that touches them */
+    size_t written, read, room;
+    size_t lines_written, lines_read, lines_room;
+    bool failed; /* memory ran out while growing: the executing side turns it into an error */
+};
+
+void gpu_trace_init(struct gpu_trace *trace);
+void gpu_trace_release(struct gpu_trace *trace);
+void gpu_trace_clear(struct gpu_trace *trace);
+/* Room for at least one more record and `lines` lines; false when memory is out. */
+bool gpu_trace_grow(struct gpu_trace *trace, size_t lines);
+/* Moves the unread part to the front when more than half has been read. */
+void gpu_trace_compact(struct gpu_trace *trace);
+
+static inline bool gpu_trace_put(struct gpu_trace *trace, struct gpu_trace_record record, const uint64_t *line)
+{
+    if ((trace->written == trace->room || trace->lines_written + record.lines > trace->lines_room) &&
+        !gpu_trace_grow(trace, record.lines))
+        return false;
+    trace->record[trace->written++] = record;
+    for (unsigned i = 0; i < record.lines; i++)
+        trace->line[trace->lines_written++] = line[i];
+    return true;
+}
+
+#endif
