@@ -198,7 +198,7 @@ static bool make_core(struct program *p, const struct program_options *o, const 
 {
     p->linux_params = (struct cpu_linux_params){
         .heap_start = p->image.end, .map_top = stack->low > 2 * STACK_GAP_BYTES ? stack->low - STACK_GAP_BYTES : stack->low,
-        .page_bytes = p->image.page_bytes, .seed = o->seed, .now_ns = o->now_ns, .now_context = o->now_context};
+        .page_bytes = p->image.page_bytes, .seed = o->seed};
     p->core = cpu_core_create(p->space);
     p->linux_system = cpu_linux_create(p->space, &p->linux_params);
     if (!p->core || !p->linux_system)

@@ -34,8 +34,6 @@ struct program_options {
     uint64_t space_bytes;        /* simulated address space; 0 = 64 GiB */
     uint64_t stack_bytes;        /* 0 = 8 MiB */
     uint64_t seed;               /* of getrandom and of the C library's random bytes */
-    uint64_t (*now_ns)(void *context); /* simulated clock; NULL = one nanosecond an instruction */
-    void *now_context;
 };
 
 /* The file's bytes are copied. NULL and *error when it cannot run: exit code 2, text starts with the path. */

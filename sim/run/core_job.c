@@ -17,6 +17,7 @@ struct core_job {
     struct unit_fault fault;
     enum cpu_stop stop;
     bool running;
+    double begin_ns;
     uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
 };
 
@@ -33,6 +34,13 @@ static bool amx_execute(void *context, unsigned op, uint64_t operand, struct uni
 static void amx_finish(void *context)
 {
     amx_core_finish(((struct core_job *)context)->amx);
+}
+
+/* What the program reads: when everything before has retired, as after a barrier. AMX work that nobody waits for may go on. */
+static uint64_t simulated_clock(void *context)
+{
+    const struct core_job *j = context;
+    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns);
 }
 
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
@@ -55,6 +63,11 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
         core_job_free(j);
         orch_fail(error, ORCH_INTERNAL, "out of memory for a core's program");
         return NULL;
+    }
+    if (core) {
+        const struct cpu_clock clock = {simulated_clock, j};
+        j->begin_ns = cpu_timing_done_at(core->timing);
+        cpu_core_set_clock(cpu, &clock);
     }
     const struct cpu_coprocessor coprocessor = {amx_execute, amx_finish, j};
     cpu_core_set_coprocessor(cpu, &coprocessor);

@@ -35,6 +35,8 @@ static const struct function {
     {"forever", {0x14000000}},                                                            /* b . */
     {"print", {0x100000c1, 0xd2800082, 0xd2800020, 0xd2800808, 0xd4000001, 0xd65f03c0, 0x0a216968}}, /* write(1, "hi!\n", 4) */
     {"loop", {0xd2807d01, 0xf1000421, 0x54ffffe1, 0xd65f03c0}},                           /* x1 = 1000; do x1--; while (x1) */
+    /* x1 = cntvct_el0; 8000 turns of subs, b.ne; exit(cntvct_el0 - x1) */
+    {"stopwatch", {0xd53be041, 0xd283e802, 0xf1000442, 0x54ffffe1, 0xd53be040, 0xcb010000, 0xd2800ba8, 0xd4000001}},
     {"load", {0xf9400000, 0xd65f03c0}},                                                   /* ldr x0, [x0] */
 };
 #define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
@@ -261,6 +263,25 @@ static void test_repeat(void)
     close_folder();
 }
 
+/* The counter that a program reads (24 MHz) tells the simulated time: what the run takes, at any clock. */
+static void test_programs_read_simulated_time(void)
+{
+    static const char *const chips[] = {"m1", "m1 --set cpu_p.clock_ghz=1.6"};
+    double seconds[2] = {0};
+    open_folder();
+    for (int i = 0; i < 2 && orchard("run $/p.elf --entry stopwatch --json -q --rerun --chip %s", chips[i]); i++) {
+        json_object *d = document(chips[i]);
+        if (!d)
+            break;
+        const double ticks = number(member(d, "counters"), "program.exit_code");
+        seconds[i] = number(d, "seconds");
+        CHECK(fabs(ticks / 24e6 - seconds[i]) <= 1.5 / 24e6 + 0.02 * seconds[i], "%s: %g ticks, %g s", chips[i], ticks, seconds[i]);
+        json_object_put(d);
+    }
+    CHECK(seconds[1] > 1.8 * seconds[0], "%g and %g s", seconds[0], seconds[1]);
+    close_folder();
+}
+
 static int run_id(const char *arguments)
 {
     int id = -1;
@@ -356,6 +377,7 @@ static const struct suite_test tests[] = {
     {"wrong use ends with 2 and a hint", test_wrong_use},
     {"the document has every key in every mode", test_documents},
     {"repeat runs a program back to back", test_repeat},
+    {"a program that reads the clock sees simulated time", test_programs_read_simulated_time},
     {"equal runs are found, effects are not skipped", test_found_again},
     {"runs that end early leave a whole database", test_ended_early},
     {"a full disk is told", test_no_room},

@@ -40,11 +40,12 @@ static uint64_t fixed_clock(void *context)
 
 static void set_up(struct fixture *f, uint32_t page_bytes, const uint64_t *clock)
 {
-    const struct cpu_linux_params params = {.heap_start = HEAP, .map_top = MAP_TOP, .page_bytes = page_bytes, .seed = 9,
-                                            .now_ns = clock ? fixed_clock : NULL, .now_context = (void *)(uintptr_t)clock};
+    const struct cpu_linux_params params = {.heap_start = HEAP, .map_top = MAP_TOP, .page_bytes = page_bytes, .seed = 9};
+    const struct cpu_clock fixed = {clock ? fixed_clock : NULL, (void *)(uintptr_t)clock};
     memset(f, 0, sizeof *f);
     f->space = mem_space_create(UINT64_C(1) << 26);
     f->core = cpu_core_create(f->space);
+    cpu_core_set_clock(f->core, &fixed);
     f->system = cpu_linux_create(f->space, &params);
     CU_ASSERT_TRUE_FATAL(f->space && f->core && f->system && mem_space_map(f->space, DATA, DATA_BYTES, MEM_READ | MEM_WRITE));
 }

@@ -111,6 +111,16 @@ void cpu_core_set_tls(struct cpu_core *core, uint64_t tls)
     core->tls = tls;
 }
 
+void cpu_core_set_clock(struct cpu_core *core, const struct cpu_clock *clock)
+{
+    core->clock = *clock;
+}
+
+uint64_t cpu_core_now_ns(const struct cpu_core *core)
+{
+    return core->clock.now_ns ? core->clock.now_ns(core->clock.context) : core->instructions;
+}
+
 void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes)
 {
     cpu_code_written(core, addr, bytes);

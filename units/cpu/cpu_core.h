@@ -61,6 +61,14 @@ struct cpu_system {
     void *context;
 };
 
+/* The simulated clock, in nanoseconds since the program started. A core with a clock that records a trace stops (as if the
+ * budget were used up) before an instruction that may read it, unless that is the first of the trace: then everything before
+ * it has been handed over and can have been timed. */
+struct cpu_clock {
+    uint64_t (*now_ns)(void *context);
+    void *context;
+};
+
 enum cpu_stop { CPU_STOP_BUDGET, CPU_STOP_EXIT, CPU_STOP_RETURN, CPU_STOP_FAULT };
 
 struct cpu_core *cpu_core_create(struct mem_space *space);
@@ -70,6 +78,9 @@ void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
 const struct cpu_host *cpu_core_host(const struct cpu_core *core);
 /* Without a system every SVC is a fault of kind TRAP. */
 void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system);
+/* Without a clock an instruction takes a nanosecond. */
+void cpu_core_set_clock(struct cpu_core *core, const struct cpu_clock *clock);
+uint64_t cpu_core_now_ns(const struct cpu_core *core);
 struct mem_space *cpu_core_space(const struct cpu_core *core);
 
 uint64_t cpu_core_x(const struct cpu_core *core, unsigned n); /* 0..30, 31 = SP */

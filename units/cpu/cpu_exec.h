@@ -23,9 +23,8 @@ enum {
     CPU_REG_NZCV = 0xda10, CPU_REG_FPCR = 0xda20, CPU_REG_FPSR = 0xda21, CPU_REG_TPIDR = 0xde82, CPU_REG_TPIDRRO = 0xde83,
     CPU_REG_CTR = 0xd801, CPU_REG_DCZID = 0xd807, CPU_REG_CNTFRQ = 0xdf00, CPU_REG_CNTPCT = 0xdf01, CPU_REG_CNTVCT = 0xdf02
 };
-/* The virtual counter runs at 24 MHz on Apple silicon. Execution has no clock, so it advances by instructions: a step
- * each 128 is 24 MHz at 3.1 GHz and one instruction a cycle (a guess; timing is not its purpose). */
-#define CPU_COUNTER_INSTRUCTIONS 128
+/* The virtual counter runs at 24 MHz on Apple silicon (what cntfrq_el0 reads). */
+#define CPU_COUNTER_HZ UINT64_C(24000000)
 
 union cpu_vec {
     uint8_t u8[16];
@@ -102,6 +101,7 @@ struct cpu_core {
     struct cpu_coprocessor coprocessor;
     struct cpu_host host;
     struct cpu_system system;
+    struct cpu_clock clock;
     uint64_t instructions;
     int exit_code;
     struct unit_fault fault;

@@ -136,6 +136,18 @@ static bool run_coprocessor(struct cpu_core *core, const struct a64_insn *insn, 
     return true;
 }
 
+/* Something stands in the trace before the instruction that reads the clock. */
+static inline bool clock_must_wait(const struct cpu_core *core, const struct cpu_trace *trace, const struct recorder *r,
+                                   bool first_of_block)
+{
+    return trace && core->clock.now_ns && !(first_of_block && r->block == trace->block + 1);
+}
+
+static uint64_t counter_at(uint64_t ns)
+{
+    return (uint64_t)((unsigned __int128)ns * CPU_COUNTER_HZ / 1000000000u);
+}
+
 /* False: the program ended or the call failed (core->fault tells). */
 static bool run_system(struct cpu_core *core, uint64_t pc)
 {
@@ -446,6 +458,8 @@ dispatch:
     }
     OP(SVC)
     {
+        if (clock_must_wait(core, trace, &r, op == code->op))
+            goto before_clock;
         core->instructions += (uint64_t)(counted - left);
         counted = left;
         const bool goes_on = run_system(core, code->block.pc + 4 * (uint64_t)(op - code->op));
@@ -461,7 +475,15 @@ dispatch:
     OP(UNDEFINED) { cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "undefined instruction"); goto faulted; }
     OP(UNMODELLED) { cpu_fault_set(core, UNIT_FAULT_UNMODELLED, 0, "instruction that is not modelled"); goto faulted; }
     OP(NOP) NEXT;
-    OP(COUNTER) { XD = (core->instructions + (uint64_t)(counted - left)) / CPU_COUNTER_INSTRUCTIONS; NEXT; }
+    OP(COUNTER)
+    {
+        if (clock_must_wait(core, trace, &r, op == code->op))
+            goto before_clock;
+        core->instructions += (uint64_t)(counted - left);
+        counted = left;
+        XD = counter_at(cpu_core_now_ns(core));
+        NEXT;
+    }
 
     OP(CONST) { XD = (uint64_t)op->imm; NEXT; }
     OP(MOVK_W) { XD = (uint32_t)(XN & ~(UINT64_C(0xffff) << op->a)) | (uint64_t)op->imm; NEXT; }
@@ -634,6 +656,12 @@ faulted: /* at op, state untouched */
     left += code->block.count - cut;
     pc = code->block.pc + 4 * (uint64_t)cut;
     cpu_fault_at(core, &code->block.insn[cut], pc);
+    goto out;
+before_clock: /* at op, which begins the next trace */
+    stop = CPU_STOP_BUDGET;
+    cut = (uint32_t)(op - code->op);
+    left += code->block.count - cut;
+    pc = code->block.pc + 4 * (uint64_t)cut;
     goto out;
 out_of_budget:
     stop = CPU_STOP_BUDGET;

@@ -8,7 +8,6 @@
  * core then does clear. */
 #define CTR_VALUE UINT64_C(0x84448004)
 #define DCZID_VALUE UINT64_C(4) /* 4 << 4 bytes */
-#define CNTFRQ_VALUE UINT64_C(24000000)
 
 static bool read_register(struct cpu_core *core, const struct a64_insn *insn)
 {
@@ -21,7 +20,7 @@ static bool read_register(struct cpu_core *core, const struct a64_insn *insn)
     case CPU_REG_TPIDRRO: value = core->tls_ro; break;
     case CPU_REG_CTR: value = CTR_VALUE; break;
     case CPU_REG_DCZID: value = DCZID_VALUE; break;
-    case CPU_REG_CNTFRQ: value = CNTFRQ_VALUE; break;
+    case CPU_REG_CNTFRQ: value = CPU_COUNTER_HZ; break;
     default:
         cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "system register that a user program cannot read");
         return false;

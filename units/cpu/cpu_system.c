@@ -42,9 +42,7 @@ static bool is_stream(uint64_t fd)
 
 static uint64_t now_ns(const struct cpu_linux_call *c)
 {
-    const struct cpu_linux_params *p = &c->system->params;
-    const uint64_t run = p->now_ns ? p->now_ns(p->now_context) : cpu_core_instructions(c->core);
-    return run + c->system->slept_ns;
+    return cpu_core_now_ns(c->core) + c->system->slept_ns;
 }
 
 /* ---- output and files ---- */

@@ -16,9 +16,6 @@ struct cpu_linux_params {
     uint64_t map_top;      /* mmap gives out addresses below this one; 0 = up to the end of the space */
     uint32_t page_bytes;   /* what the program was told (cpu_image.page_bytes) */
     uint64_t seed;         /* of getrandom */
-    /* Simulated time in nanoseconds since the program started; NULL = one nanosecond an instruction. */
-    uint64_t (*now_ns)(void *context);
-    void *now_context;
 };
 
 /* `space` stays the caller's. NULL only when memory is out. */
