@@ -1,0 +1,105 @@
+/* The GPU kernel library: AGX programs, written per shape as assembler text by C builders and assembled by isa/agx.
+ *
+ * A kernel is one row of the table: name, parameters, element types, a builder. Building a request gives buffers and one or more
+ * steps (launches in order); sim places the buffers, runs the steps and reports. Nothing here computes results.
+ *
+ *     struct gpu_kernel_request r = {.generation = GPU_G13, .cores = 32};
+ *     gpu_kernel_parse("softmax:128x1000", "f16", &r, &error) && gpu_kernel_build(&r, &kernel, &error)
+ */
+#ifndef ORCHARD_UNITS_GPU_KERNELS_H
+#define ORCHARD_UNITS_GPU_KERNELS_H
+
+#include "isa/agx/agx_asm.h"
+#include "isa/isa_error.h"
+#include "units/gpu/gpu_program.h"
+
+/* Element types of buffers. Quantised ones are GGUF blocks (ggml: block of 32 or 256 weights). */
+enum gpu_type { GPU_F32, GPU_F16, GPU_BF16, GPU_I32, GPU_U32, GPU_U8, GPU_Q4_0, GPU_Q8_0, GPU_Q4_K, GPU_TYPE_COUNT };
+const char *gpu_type_name(enum gpu_type type); /* "f32" ... as --precision spells it */
+/* Bytes of `count` elements (whole blocks for quantised types). */
+uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
+
+#define GPU_KERNEL_PARAMETERS 16
+#define GPU_KERNEL_BUFFERS    12
+#define GPU_KERNEL_STEPS      24
+#define GPU_KERNEL_ARGUMENTS  20
+
+/* One parameter of a kernel's shape: positional ("128x1000": those before `options` in the row) or name=value. */
+struct gpu_kernel_parameter {
+    const char *name;  /* "rows", "stride" ...; NULL ends the list */
+    int64_t missing;   /* value when it is not given */
+    int64_t least, most;
+    bool required;
+    const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
+};
+
+struct gpu_kernel;
+struct gpu_kernel_request;
+
+struct gpu_kernel_info {
+    const char *name;       /* "softmax" */
+    const char *grammar;    /* "RxC" */
+    const char *precisions; /* "f32 f16" */
+    const char *text;       /* what it computes, data layout */
+    unsigned positional;    /* so many parameters stand as AxBxC in front */
+    const struct gpu_kernel_parameter *parameter;
+    /* Checks that go beyond single values belong into the builder: it fails with a text for the user. */
+    bool (*build)(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
+};
+size_t gpu_kernel_count(void);
+const struct gpu_kernel_info *gpu_kernel_at(size_t index);
+const struct gpu_kernel_info *gpu_kernel_find(const char *name, size_t length); /* NULL when there is none */
+
+struct gpu_kernel_request {
+    const struct gpu_kernel_info *info;
+    int64_t value[GPU_KERNEL_PARAMETERS];
+    enum gpu_type type;
+    enum gpu_generation generation; /* variants by capability */
+    uint32_t cores;                 /* of the chip: split-K and grid sizes may follow it */
+};
+
+/* "softmax:128x1000,axis=1": fills info, value and type; generation and cores are the caller's. precision NULL = the first of
+ * the row. False with a text that names the option and the nearest one. */
+bool gpu_kernel_parse(const char *workload, const char *precision, struct gpu_kernel_request *request, struct isa_error *error);
+/* Canonical text: equal requests have equal texts. */
+int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, size_t size);
+
+enum gpu_buffer_role { GPU_BUFFER_INPUT, GPU_BUFFER_OUTPUT, GPU_BUFFER_SCRATCH, GPU_BUFFER_IN_OUT };
+struct gpu_kernel_buffer {
+    char name[12];       /* "a", "bias", "out" */
+    enum gpu_type type;
+    uint64_t count;      /* elements */
+    enum gpu_buffer_role role;
+    /* Generated inputs: uniform in [low, high); integers in [low, high). */
+    double low, high;
+};
+
+struct gpu_kernel_argument {
+    enum { GPU_ARGUMENT_BUFFER, GPU_ARGUMENT_U32 } kind;
+    uint16_t offset_bytes; /* in the argument block */
+    uint16_t buffer;       /* index */
+    uint64_t value;        /* the word, or the byte offset into the buffer */
+};
+
+struct gpu_kernel_step {
+    char variant[32];              /* "sgemm_64x64_matrix" */
+    struct agx_assembly code;      /* owned */
+    uint32_t grid_threads[3], group_threads[3];
+    struct gpu_kernel_argument argument[GPU_KERNEL_ARGUMENTS];
+    unsigned arguments;
+};
+
+struct gpu_kernel {
+    struct gpu_kernel_buffer buffer[GPU_KERNEL_BUFFERS];
+    unsigned buffers;
+    struct gpu_kernel_step step[GPU_KERNEL_STEPS];
+    unsigned steps;
+    double flops, macs; /* of the operation, not of the program: 2mnk ...; 0 = none */
+    double min_bytes;   /* every operand touched once */
+};
+
+/* False with a text for the user (what cannot be and what can). Free with gpu_kernel_free. */
+bool gpu_kernel_build(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
+void gpu_kernel_free(struct gpu_kernel *kernel);
+
+#endif
