@@ -339,6 +339,86 @@ static void test_remembering_beside_amx_changes_nothing(void)
     compare_programs(25, true, 0.02);
 }
 
+/* A loop that streams through a set: what misses L1 repeats as well. */
+static void stream_trace(struct cpu_trace *trace, struct example_block *b, uint64_t set_bytes, unsigned turns)
+{
+    for (unsigned i = 0; i < turns; i++) {
+        const uint64_t at = (uint64_t)i * 64 % set_bytes;
+        const uint64_t address[4] = {0x1000000 + at, 0x1000020 + at, 0x5004000 + at, 0x5004020 + at};
+        CU_ASSERT_TRUE_FATAL(example_trace_add(trace, &b->block, address));
+    }
+}
+
+static void copy_loop(struct example_block *b, uint32_t id)
+{
+    example_block_init(b, id, 0x4000);
+    example_load(b, A64_C_LOAD_V, 32, 0, 32);
+    example_load(b, A64_C_LOAD_V, 33, 0, 32);
+    example_store(b, 32, 1, 32);
+    example_store(b, 33, 1, 32);
+    example_add(b, A64_C_INT, 0, 0, A64_DEP_NONE);
+    example_add(b, A64_C_BRANCH_COND, NONE, 0, NONE);
+}
+
+static void test_misses_are_remembered(void)
+{
+    const uint64_t sets[] = {64 << 10, 2 * MIB, 64 * MIB};
+    for (unsigned i = 0; i < 3; i++) {
+        struct example_block b;
+        struct cpu_trace trace = {0};
+        copy_loop(&b, 0);
+        stream_trace(&trace, &b, sets[i], 60000);
+        const struct outcome placed = run_outcome(&trace, false, 1e9), quick = run_outcome(&trace, true, 333.0);
+        check_same(&placed, &quick, i);
+        CHECK((double)quick.remembered > 0.8 * (double)quick.blocks, "set %u: only %.1f%% remembered", i,
+              100.0 * (double)quick.remembered / (double)quick.blocks);
+        example_trace_free(&trace);
+    }
+}
+
+/* Start again with the same blocks, then with others of the same numbers; then hand the first ones back under another
+ * clock. As if nothing had been remembered. */
+static void again_and_other_blocks(bool memo, uint64_t *seed, double now[6])
+{
+    struct program one, other;
+    random_program(&one, seed, false);
+    random_program(&other, seed, false);
+    struct cpu_trace trace[2] = {{0}, {0}};
+    random_trace(&one, &trace[0], seed, 5000);
+    random_trace(&other, &trace[1], seed, 5000);
+    struct rig r = example_rig();
+    cpu_timing_set_memo(r.timing, memo);
+    for (unsigned i = 0; i < 6; i++) {
+        if (i < 4)
+            cpu_timing_restart(r.timing, cpu_timing_done_at(r.timing));
+        else
+            cpu_timing_forget_blocks(r.timing);
+        if (i == 3)
+            cpu_timing_set_clock(r.timing, 2.0);
+        cpu_timing_feed(r.timing, &trace[i == 2 || i == 5]);
+        cpu_timing_advance(r.timing, 1e300);
+        now[i] = cpu_timing_done_at(r.timing);
+    }
+    uint64_t blocks, remembered;
+    cpu_timing_memo_counters(r.timing, &blocks, &remembered);
+    CU_ASSERT_EQUAL(remembered > 0, memo);
+    rig_free(&r);
+    example_trace_free(&trace[0]);
+    example_trace_free(&trace[1]);
+}
+
+static void test_remembering_over_restarts(void)
+{
+    for (uint64_t program = 1; program <= 12; program++) {
+        double placed[6], quick[6];
+        uint64_t seed = program, same_seed = program;
+        again_and_other_blocks(false, &seed, placed);
+        again_and_other_blocks(true, &same_seed, quick);
+        for (unsigned i = 0; i < 6; i++)
+            CHECK(placed[i] == quick[i], "program %u, run %u: %.3f and %.3f ns", (unsigned)program, i, placed[i], quick[i]);
+    }
+}
+
 /* Two cores of one cluster, interleaved in small steps, share a narrow L2. */
 static void test_cores_interleave(void)
 {
@@ -396,6 +476,8 @@ static const struct suite_test tests[] = {
     {"write rates", test_write_rates},
     {"remembering blocks changes nothing", test_remembering_changes_nothing},
     {"remembering beside AMX changes nothing", test_remembering_beside_amx_changes_nothing},
+    {"blocks that miss are remembered", test_misses_are_remembered},
+    {"remembering over restarts changes nothing", test_remembering_over_restarts},
     {"cores interleave", test_cores_interleave},
 };
 SUITE_MAIN("cpu_timing_memory", tests)

@@ -61,9 +61,9 @@ void cpu_timing_free(struct cpu_timing *t)
 {
     if (!t)
         return;
+    cpu_memo_release(t);
     cpu_plan_forget(t);
     free(t->plan);
-    cpu_memo_release(t);
     cpu_predict_release(&t->predict);
     cpu_board_release(t);
     free(t);
@@ -88,27 +88,23 @@ void cpu_timing_memo_counters(const struct cpu_timing *t, uint64_t *blocks, uint
     *remembered = t->remembered;
 }
 
-/* Plans hold what the L1's width makes of their loads. */
-static void forget_plans(struct cpu_timing *t)
+/* Plans stay as long as the blocks to come are the same. */
+static void part_from_blocks(struct cpu_timing *t)
 {
-    cpu_memo_clear(t);
-    for (uint32_t i = 0; i < t->plan_capacity; i++)
-        if (t->plan[i])
-            cpu_plan_settle(t->plan[i], &t->activity);
-    cpu_plan_forget(t);
+    cpu_memo_leave(t);
+    cpu_plan_part(t);
     t->last = NULL;
 }
 
 void cpu_timing_forget_blocks(struct cpu_timing *t)
 {
-    forget_plans(t);
+    part_from_blocks(t);
 }
 
 void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
 {
     if (clock_ghz <= 0.0 || clock_ghz == t->params.clock_ghz)
         return;
-    cpu_memo_clear(t);
     t->base_ns = cpu_ns_of(t, t->board.now);
     t->base_cycle = t->board.now;
     set_clock(t, clock_ghz);
@@ -116,7 +112,7 @@ void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
 
 void cpu_timing_restart(struct cpu_timing *t, double now_ns)
 {
-    forget_plans(t);
+    part_from_blocks(t);
     /* Cycle numbers start high enough that the past has room. */
     t->base_cycle = t->start_cycle = UINT64_C(1) << 20;
     t->base_ns = now_ns;

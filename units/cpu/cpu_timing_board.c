@@ -74,6 +74,8 @@ void cpu_board_reset(struct cpu_timing *t, uint64_t now)
     memset(b->store_done, 0, (b->store_mask + 1) * sizeof b->store_done[0]);
     memset(b->calendar, 0, CPU_CALENDAR * sizeof b->calendar[0]);
     memset(b->ready, 0, sizeof b->ready);
+    memset(b->cause, 0, sizeof b->cause);
+    memset(b->early, 0, sizeof b->early);
     memset(b->stall, 0, sizeof b->stall);
     memset(b->open, 0, sizeof b->open);
     memset(t->forward, 0, CPU_FORWARDS * sizeof t->forward[0]);
@@ -220,12 +222,18 @@ static void retire(struct cpu_timing *t, const struct placing *p)
     b->retired[b->instructions++ & b->retired_mask] = b->last_retire;
 }
 
-static void log_access(struct cpu_timing *t, const struct cpu_memo_access *access)
+/* `at`: when it was asked for; `data`: of a store. */
+static void log_access(struct cpu_timing *t, const struct cpu_op *op, enum mem_access_kind kind, uint64_t at, uint64_t data,
+                       const struct cpu_answer *answer)
 {
-    if (t->log_count == CPU_LOG_MAX)
+    const uint64_t cycles = answer->cycle - at, start = t->block_start;
+    if (t->log_count == CPU_LOG_MAX || cycles > CPU_MEMO_CYCLES_MAX) {
         t->clean = false;
-    else
-        t->log[t->log_count++] = *access;
+        return;
+    }
+    t->log[t->log_count++] = (struct cpu_memo_access){
+        .when = (uint32_t)(at - start), .data = (uint32_t)(data - start), .cycles = (uint32_t)cycles,
+        .pc_offset = op->pc_offset, .bytes = op->bytes, .kind = (uint8_t)kind, .level = (uint8_t)answer->level};
 }
 
 static struct cpu_answer ask(struct cpu_timing *t, uint64_t at, uint64_t addr, const struct cpu_op *op,
@@ -273,14 +281,12 @@ static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, u
         const uint64_t from = f ? f->commit_cycle : at;
         const struct cpu_answer answer = ask(t, from, addr, op, MEM_ACCESS_LOAD, pc);
         p->complete = answer.cycle;
-        t->clean &= answer.cycle == from + t->l1_cycles && answer.level == MEM_L1;
+        log_access(t, op, MEM_ACCESS_LOAD, from, from, &answer);
         if (answer.level > MEM_L1)
             cause = p->why = (uint8_t)(CPU_STALL_L1 + answer.level);
         else if (f)
             p->why = CPU_STALL_L1;
     }
-    log_access(t, &(struct cpu_memo_access){.when = (uint32_t)(at - t->block_start), .pc_offset = op->pc_offset,
-                                            .bytes = op->bytes, .kind = MEM_ACCESS_LOAD});
     p->complete += op->latency;
     write_registers(b, p, cause, op->kind & CPU_OP_POINTER ? (uint8_t)t->pointer_gain : 0);
 }
@@ -301,16 +307,13 @@ static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t
     const uint64_t at = later(b->last_retire, b->last_commit);
     const enum mem_access_kind kind = op->kind & CPU_OP_STREAM ? MEM_ACCESS_STORE_STREAM : MEM_ACCESS_STORE;
     const struct cpu_answer answer = ask(t, at, addr, op, kind, pc);
-    t->clean &= answer.cycle == at && answer.level == MEM_L1;
     b->last_commit = at;
     const uint32_t slot = (uint32_t)(b->stores++ & b->store_mask);
     b->store_done[slot] = answer.cycle;
     b->store_cause[slot] = (uint8_t)(CPU_STALL_L1 + answer.level);
     /* Up to and with the cycle of the write, loads find the bytes in the store queue. */
     remember_store(t, addr, op->bytes, p->complete, answer.cycle + 1);
-    const uint64_t start = t->block_start;
-    log_access(t, &(struct cpu_memo_access){(uint32_t)(at - start), (uint32_t)(p->complete - start),
-                                            (uint32_t)(answer.cycle + 1 - start), op->pc_offset, op->bytes, (uint8_t)kind});
+    log_access(t, op, kind, at, p->complete, &answer);
 }
 
 /* ---- AMX ---- */

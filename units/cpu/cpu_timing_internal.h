@@ -1,7 +1,8 @@
 /* The parts of a core's timing, for the cpu_timing*.c files.
  *
  * plan: what a block costs, worked out once (cpu_timing_plan.c). board: the scoreboard that plans are placed on
- * (cpu_timing_board.c). memo: states of the board seen before and what blocks did to them (cpu_timing_memo.c).
+ * (cpu_timing_board.c). memo: states of the board seen before and what blocks did to them (cpu_timing_state.c,
+ * cpu_timing_memo.c).
  */
 #ifndef ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
 #define ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
@@ -42,6 +43,7 @@ struct cpu_plan {
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
+    bool stale;           /* its block may be gone: to be compared before it is used again */
     uint64_t runs;        /* complete runs since activity was taken */
     struct activity once; /* what one complete run does */
     struct cpu_op op[];
@@ -51,6 +53,8 @@ struct cpu_timing;
 /* The plan of a block, made when first asked for; NULL when memory is out. */
 struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
 void cpu_plan_forget(struct cpu_timing *timing);
+/* Blocks may go away. A plan stays for a block of the same number that turns out to need the same one. */
+void cpu_plan_part(struct cpu_timing *timing);
 /* Adds what the first `count` instructions of a block do. */
 void cpu_plan_activity(const struct cpu_block *block, uint32_t count, struct activity *into);
 /* Adds what the complete runs so far did, and counts them anew. Plans do not need their blocks any more. */
@@ -98,11 +102,15 @@ struct cpu_board {
     uint64_t stall[CPU_STALL_COUNT];
 };
 
-/* How an access of a block that only hits L1 goes on in time; cycles from the block's start. */
+/* An access of a block that can be remembered; cycles from the block's start. */
 struct cpu_memo_access {
-    uint32_t when, data, commit, pc_offset;
-    uint8_t bytes, kind; /* kind: enum mem_access_kind */
+    uint32_t when, data;  /* asked for; a store's data known */
+    uint32_t cycles;      /* from there to the answer */
+    uint32_t pc_offset;
+    uint8_t bytes, kind;  /* kind: enum mem_access_kind */
+    uint8_t level;        /* enum mem_level of the answer */
 };
+#define CPU_MEMO_CYCLES_MAX (1 << 24) /* slower answers are not remembered */
 
 /* What the memory system said to an access: the cycle in which data are there (loads) or were taken (stores). */
 struct cpu_answer {
@@ -144,7 +152,7 @@ struct cpu_timing {
     struct cpu_memo *memo;
     bool memo_on;
     /* What the block being placed did, for the memo. */
-    bool clean;                    /* plain L1 hits only */
+    bool clean;                    /* all that came in are states and answers */
     uint64_t block_start;
     uint32_t log_count;
     struct cpu_memo_access log[CPU_LOG_MAX];
@@ -228,6 +236,17 @@ static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr,
             return true;
     return false;
 }
+
+/* ---- states ---- */
+
+/* Most words a state can have. */
+uint32_t cpu_state_words_max(const struct cpu_timing *timing);
+/* Returns how many words it wrote. */
+uint32_t cpu_state_write(const struct cpu_timing *timing, uint32_t *words);
+/* The board's calendar must be blank. */
+void cpu_state_read(struct cpu_timing *timing, const uint32_t *words);
+/* Makes the calendar blank. */
+void cpu_state_rest(struct cpu_board *board);
 
 /* ---- the memo ---- */
 

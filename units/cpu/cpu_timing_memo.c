@@ -1,83 +1,106 @@
 /* Remembered blocks, after Schnarr and Larus, "Fast out-of-order processor simulation using memoization" (1998).
  *
  * A state is everything on the board that can matter later, counted from the present dispatch cycle: two boards with the
- * same state behave alike from there on. States are kept once (compared byte by byte) and joined by edges: "this block,
- * after a branch with that outcome, leads to that state, so many cycles on", valid while every access of the block finds
- * its line in L1 and takes nothing from a store on its way. While edges are followed the board's arrays rest; only
- * `now`, `last_retire` and the stall counts are current. Whatever does not fit is placed on the board as ever.
+ * same state behave alike from there on (cpu_timing_state.c). States are kept once (compared word by word). What a block
+ * does to a state depends on the outcome of the branch before it and on what memory says to its accesses, one after
+ * another. So a tree hangs on each state: "this block, after a branch with that outcome, makes its first access so many
+ * cycles on; if memory answers thus, the next access comes then; ...; and it ends in that state, so many cycles on". While
+ * trees are followed the board's arrays rest; only `now`, `last_retire` and the stall counts are current. Where an answer
+ * was never seen, the block is placed on the board as ever, with the answers given so far, and the tree grows. Blocks that
+ * take data from stores on their way, wait for AMX stores or send AMX instructions are not remembered.
  */
 #include "units/cpu/cpu_timing_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 4096
-#define BYTES_MAX (UINT64_C(48) << 20) /* of states and edges; then all are forgotten */
+#define BUCKETS 16384
+#define CHUNK_BYTES ((size_t)256 << 10)
+#define BYTES_MAX (UINT64_C(48) << 20)  /* of states and trees; then all are forgotten */
 #define NEW_STATES_MAX 600              /* in a row before keeping states is put off: longer than filling a window takes */
 #define PUT_OFF_FIRST 1024
 #define PUT_OFF_MAX (1 << 17)
-/* A block that could not be repeated costs as much as repeating so many; and how far costs may run ahead of gains. */
-#define FAILURE_COST 48
-#define LOSS_MAX 16384
+/* A block that could not be repeated costs as much as placing so many instructions; and how far costs may run ahead. */
+#define FAILURE_COST 64
+#define LOSS_MAX 32768
 #define GOOD_RUN 8192                   /* repeated in a row: the next time, put off as little as at first */
 
-struct edge {
-    struct edge *next;
-    const struct cpu_plan *plan;
-    unsigned outcome;
-    uint32_t cycles;       /* from dispatch at the start to dispatch after */
-    int32_t retire;        /* last_retire from the new dispatch cycle */
+/* What a block did in the end. */
+struct end {
+    uint32_t cycles; /* from dispatch at the start to dispatch after */
+    int32_t retire;  /* last_retire from the new dispatch cycle */
     uint32_t stall[CPU_STALL_COUNT];
     struct state *to;
-    uint32_t accesses;
-    struct cpu_memo_access access[];
+};
+
+struct path { /* one of both; none: not known yet */
+    struct step *step;
+    const struct end *end;
+};
+
+/* An answer of the memory system to an access, and how it goes on from there. */
+struct branch {
+    struct branch *next;
+    uint32_t cycles, level;
+    struct path path;
+};
+
+struct step {
+    struct cpu_memo_access access;
+    struct branch *branches; /* the one taken last comes first */
+};
+
+/* A block that begins in a state. */
+struct tree {
+    struct tree *next;
+    const struct cpu_plan *plan;
+    unsigned outcome;
+    struct path path;
 };
 
 struct state {
     struct state *next; /* in its bucket */
     uint64_t hash;
-    struct edge *edges;
+    struct tree *trees;
     uint32_t words;
     uint32_t word[];
 };
 
+/* States and trees are forgotten together: they lie in chunks. */
+struct chunk {
+    struct chunk *next;
+    size_t used, bytes;
+    _Alignas(16) uint8_t room[];
+};
+
 struct cpu_memo {
     struct state *bucket[BUCKETS];
+    struct chunk *chunk;
     struct state *at;      /* the board rests in this state; NULL: the board is current */
     struct state *from;    /* state at the start of the block being placed */
     uint64_t stall[CPU_STALL_COUNT]; /* then */
     uint64_t bytes;
     uint32_t new_in_a_row, put_off, put_off_next, loss, good_run;
     uint32_t *scratch;     /* a state being written */
-    uint32_t scratch_words;
 };
-
-/* Most words a state can have: all rings full, the whole calendar in use. */
-static uint32_t words_max(const struct cpu_timing *t)
-{
-    return 32 + 2 * CPU_REG_COUNT + t->params.reorder_window + t->params.load_queue + 2 * t->params.store_queue +
-           CPU_CALENDAR * (CPU_CALENDAR_GROUPS / 4);
-}
 
 bool cpu_memo_init(struct cpu_timing *t)
 {
     t->memo = calloc(1, sizeof *t->memo);
     if (!t->memo)
         return false;
-    t->memo->scratch_words = words_max(t);
-    t->memo->scratch = calloc(t->memo->scratch_words, sizeof t->memo->scratch[0]);
+    t->memo->scratch = calloc(cpu_state_words_max(t), sizeof t->memo->scratch[0]);
     t->memo->put_off_next = PUT_OFF_FIRST;
     return t->memo->scratch != NULL;
 }
 
-static void free_state(struct state *s)
+static void free_chunks(struct cpu_memo *m)
 {
-    while (s->edges) {
-        struct edge *e = s->edges;
-        s->edges = e->next;
-        free(e);
+    while (m->chunk) {
+        struct chunk *c = m->chunk;
+        m->chunk = c->next;
+        free(c);
     }
-    free(s);
 }
 
 void cpu_memo_clear(struct cpu_timing *t)
@@ -85,178 +108,51 @@ void cpu_memo_clear(struct cpu_timing *t)
     struct cpu_memo *m = t->memo;
     cpu_memo_leave(t);
     m->from = NULL;
-    for (unsigned i = 0; i < BUCKETS; i++)
-        while (m->bucket[i]) {
-            struct state *s = m->bucket[i];
-            m->bucket[i] = s->next;
-            free_state(s);
-        }
-    m->bytes = 0;
     m->new_in_a_row = m->put_off = 0;
     m->put_off_next = PUT_OFF_FIRST;
+    if (m->bytes == 0)
+        return;
+    free_chunks(m);
+    memset(m->bucket, 0, sizeof m->bucket);
+    m->bytes = 0;
 }
 
 void cpu_memo_release(struct cpu_timing *t)
 {
     if (t->memo) {
-        t->memo->at = NULL;
-        cpu_memo_clear(t);
+        free_chunks(t->memo);
         free(t->memo->scratch);
     }
     free(t->memo);
+    t->memo = NULL;
 }
 
-/* ---- board -> state ---- */
-
-/* Times that have passed are all alike. */
-static uint32_t ahead(const struct cpu_board *b, uint64_t cycle)
+/* Room that lasts until everything is forgotten; NULL when memory is out. */
+static void *take(struct cpu_memo *m, size_t bytes)
 {
-    return cycle > b->now ? (uint32_t)(cycle - b->now) : 0;
-}
-
-static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
-{
-    for (unsigned r = 0; r < A64_DEP_COUNT; r++) {
-        const uint32_t in = ahead(b, b->ready[r]);
-        *w++ = in;
-        if (in)
-            *w++ = b->cause[r] | (uint32_t)b->early[r] << 8;
+    bytes = (bytes + 15) / 16 * 16;
+    if (!m->chunk || m->chunk->bytes - m->chunk->used < bytes) {
+        const size_t room = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        struct chunk *c = malloc(sizeof *c + room);
+        if (!c)
+            return NULL;
+        c->next = m->chunk;
+        c->used = 0;
+        c->bytes = room;
+        m->chunk = c;
     }
-    return w;
-}
-
-/* The entries of a ring that have not passed, newest first. `total` were ever written, `depth` matter. */
-static uint32_t *write_ring(const struct cpu_board *b, const uint64_t *ring, uint32_t mask, uint64_t total, uint32_t depth,
-                            uint32_t *w)
-{
-    uint32_t *count = w++;
-    for (uint32_t i = 1; i <= depth; i++) {
-        const uint32_t in = ahead(b, ring[(total - i) & mask]);
-        if (in == 0)
-            break; /* in program order, so all older ones have passed as well */
-        *w++ = in;
-    }
-    *count = (uint32_t)(w - count - 1);
-    return w;
-}
-
-/* Stores are taken on in any order: all of the queue. */
-static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
-{
-    const struct cpu_board *b = &t->board;
-    for (uint32_t i = 1; i <= t->params.store_queue; i++) {
-        const uint32_t slot = (uint32_t)((b->stores - i) & b->store_mask);
-        const uint32_t in = ahead(b, b->store_done[slot]);
-        *w++ = in;
-        *w++ = in ? b->store_cause[slot] : 0;
-    }
-    return w;
-}
-
-static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
-{
-    const uint32_t cycles = ahead(b, b->calendar_far);
-    *w++ = cycles;
-    for (uint32_t i = 0; i < cycles; i++, w += CPU_CALENDAR_GROUPS / 4)
-        memcpy(w, b->calendar[(b->now + i) % CPU_CALENDAR], CPU_CALENDAR_GROUPS);
-    return w;
-}
-
-static uint32_t write_state(const struct cpu_timing *t, uint32_t *out)
-{
-    const struct cpu_board *b = &t->board;
-    uint32_t *w = out;
-    *w++ = b->slots;
-    *w++ = b->taken_cycle >= b->now ? (uint32_t)(b->taken_cycle - b->now) + 1 : 0;
-    *w++ = b->taken_cycle >= b->now ? b->taken : 0;
-    *w++ = ahead(b, b->redirect);
-    /* A branch that issued `mispredict_cycles` ago cannot hold dispatch up any more. */
-    *w++ = ahead(b, b->branch_issue + t->mispredict_cycles);
-    *w++ = (uint32_t)(int32_t)(int64_t)(b->last_retire - b->now);
-    *w++ = ahead(b, b->last_commit);
-    *w++ = ahead(b, b->amx_next);
-    w = write_registers(b, w);
-    w = write_ring(b, b->retired, b->retired_mask, b->instructions, t->params.reorder_window, w);
-    w = write_ring(b, b->load_done, b->load_mask, b->loads, t->params.load_queue, w);
-    w = write_stores(t, w);
-    w = write_calendar(b, w);
-    return (uint32_t)(w - out);
-}
-
-/* ---- state -> board ---- */
-
-static const uint32_t *read_registers(struct cpu_board *b, const uint32_t *w)
-{
-    for (unsigned r = 0; r < A64_DEP_COUNT; r++) {
-        const uint32_t in = *w++;
-        const uint32_t more = in ? *w++ : 0;
-        b->ready[r] = in ? b->now + in : 0;
-        b->cause[r] = (uint8_t)more;
-        b->early[r] = (uint8_t)(more >> 8);
-    }
-    return w;
-}
-
-static const uint32_t *read_ring(const struct cpu_board *b, uint64_t *ring, uint32_t mask, uint64_t total, const uint32_t *w)
-{
-    const uint32_t count = *w++;
-    memset(ring, 0, (mask + 1) * sizeof ring[0]);
-    for (uint32_t i = 1; i <= count; i++)
-        ring[(total - i) & mask] = b->now + *w++;
-    return w;
-}
-
-static const uint32_t *read_stores(struct cpu_timing *t, const uint32_t *w)
-{
-    struct cpu_board *b = &t->board;
-    for (uint32_t i = 1; i <= t->params.store_queue; i++) {
-        const uint32_t slot = (uint32_t)((b->stores - i) & b->store_mask);
-        const uint32_t in = *w++;
-        b->store_done[slot] = in ? b->now + in : 0;
-        b->store_cause[slot] = (uint8_t)*w++;
-    }
-    return w;
-}
-
-static void read_calendar(struct cpu_board *b, const uint32_t *w)
-{
-    const uint32_t cycles = *w++;
-    for (uint32_t i = 0; i < cycles; i++, w += CPU_CALENDAR_GROUPS / 4)
-        memcpy(b->calendar[(b->now + i) % CPU_CALENDAR], w, CPU_CALENDAR_GROUPS);
-    b->calendar_far = b->now + cycles;
+    void *at = m->chunk->room + m->chunk->used;
+    m->chunk->used += bytes;
+    m->bytes += bytes;
+    return at;
 }
 
 void cpu_memo_leave(struct cpu_timing *t)
 {
-    struct cpu_memo *m = t->memo;
-    struct cpu_board *b = &t->board;
-    if (!m->at)
+    if (!t->memo->at)
         return;
-    const uint32_t *w = m->at->word;
-    b->slots = *w++;
-    b->taken_cycle = w[0] ? b->now + w[0] - 1 : 0;
-    b->taken = w[1];
-    b->redirect = w[2] ? b->now + w[2] : 0;
-    b->branch_issue = w[3] ? b->now + w[3] - t->mispredict_cycles : 0;
-    b->last_commit = w[5] ? b->now + w[5] : 0;
-    b->amx_next = w[6] ? b->now + w[6] : 0;
-    w = read_registers(b, w + 7);
-    w = read_ring(b, b->retired, b->retired_mask, b->instructions, w);
-    w = read_ring(b, b->load_done, b->load_mask, b->loads, w);
-    w = read_stores(t, w);
-    read_calendar(b, w);
-    memset(b->open, 0, sizeof b->open);
-    m->at = NULL;
-}
-
-/* From here on the state stands for the board, whose calendar must be blank to be filled again. */
-static void rest(struct cpu_timing *t, struct state *s)
-{
-    struct cpu_board *b = &t->board;
-    for (uint64_t c = b->now; c < b->calendar_far; c++)
-        memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
-    b->calendar_far = 0;
-    t->memo->at = s;
+    cpu_state_read(t, t->memo->at->word);
+    t->memo->at = NULL;
 }
 
 /* ---- keeping states ---- */
@@ -287,7 +183,7 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
 static struct state *intern(struct cpu_timing *t)
 {
     struct cpu_memo *m = t->memo;
-    const uint32_t words = write_state(t, m->scratch);
+    const uint32_t words = cpu_state_write(t, m->scratch);
     const size_t bytes = words * sizeof m->scratch[0];
     const uint64_t hash = hash_words(m->scratch, words);
     struct state **bucket = &m->bucket[hash % BUCKETS];
@@ -296,13 +192,12 @@ static struct state *intern(struct cpu_timing *t)
             m->new_in_a_row = 0;
             return s;
         }
-    struct state *s = malloc(sizeof *s + bytes);
+    struct state *s = take(m, sizeof *s + bytes);
     if (!s)
         return NULL;
     *s = (struct state){.next = *bucket, .hash = hash, .words = words};
     memcpy(s->word, m->scratch, bytes);
     *bucket = s;
-    m->bytes += sizeof *s + bytes;
     m->new_in_a_row++;
     return s;
 }
@@ -322,26 +217,83 @@ static bool put_off(struct cpu_memo *m)
     return true;
 }
 
-static void add_edge(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, struct state *to)
+/* ---- growing trees ---- */
+
+static struct tree *tree_of(const struct state *s, const struct cpu_plan *plan, unsigned outcome)
+{
+    struct tree *e = s->trees;
+    while (e && (e->plan != plan || e->outcome != outcome))
+        e = e->next;
+    return e;
+}
+
+/* The branch for an answer, which becomes the first one. */
+static inline struct branch *branch_of(struct step *step, uint32_t cycles, uint32_t level)
+{
+    struct branch **link = &step->branches;
+    while (*link && ((*link)->cycles != cycles || (*link)->level != level))
+        link = &(*link)->next;
+    struct branch *b = *link;
+    if (b && b != step->branches) {
+        *link = b->next;
+        b->next = step->branches;
+        step->branches = b;
+    }
+    return b;
+}
+
+/* Where the logged answer to the logged access leads; NULL when memory is out. */
+static struct path *grow(struct cpu_memo *m, struct path *path, const struct cpu_memo_access *access)
+{
+    if (!path->step) {
+        path->step = take(m, sizeof *path->step);
+        if (!path->step)
+            return NULL;
+        *path->step = (struct step){.access = *access};
+    }
+    struct branch *b = branch_of(path->step, access->cycles, access->level);
+    if (b)
+        return &b->path;
+    b = take(m, sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (struct branch){.next = path->step->branches, .cycles = access->cycles, .level = access->level};
+    path->step->branches = b;
+    return &b->path;
+}
+
+static struct end *make_end(const struct cpu_timing *t, struct state *to)
 {
     struct cpu_memo *m = t->memo;
     const struct cpu_board *b = &t->board;
-    const size_t bytes = sizeof(struct edge) + t->log_count * sizeof(struct cpu_memo_access);
-    struct edge *e = calloc(1, bytes);
-    if (!e)
-        return;
-    e->plan = plan;
-    e->outcome = outcome;
-    e->cycles = (uint32_t)(b->now - t->block_start);
-    e->retire = (int32_t)(int64_t)(b->last_retire - b->now);
+    struct end *end = take(m, sizeof *end);
+    if (!end)
+        return NULL;
+    end->cycles = (uint32_t)(b->now - t->block_start);
+    end->retire = (int32_t)(int64_t)(b->last_retire - b->now);
     for (int i = 0; i < CPU_STALL_COUNT; i++)
-        e->stall[i] = (uint32_t)(b->stall[i] - m->stall[i]);
-    e->to = to;
-    e->accesses = t->log_count;
-    memcpy(e->access, t->log, t->log_count * sizeof t->log[0]);
-    e->next = m->from->edges;
-    m->from->edges = e;
-    m->bytes += bytes;
+        end->stall[i] = (uint32_t)(b->stall[i] - m->stall[i]);
+    end->to = to;
+    return end;
+}
+
+/* Adds what the block just placed did. */
+static void add_way(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, struct state *to)
+{
+    struct cpu_memo *m = t->memo;
+    struct tree *tree = tree_of(m->from, plan, outcome);
+    if (!tree) {
+        tree = take(m, sizeof *tree);
+        if (!tree)
+            return;
+        *tree = (struct tree){.next = m->from->trees, .plan = plan, .outcome = outcome};
+        m->from->trees = tree;
+    }
+    struct path *path = &tree->path;
+    for (uint32_t i = 0; path && i < t->log_count; i++)
+        path = grow(m, path, &t->log[i]);
+    if (path && !path->end)
+        path->end = make_end(t, to);
 }
 
 void cpu_memo_begin(struct cpu_timing *t)
@@ -362,13 +314,15 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
     struct state *to = t->clean && t->memo_on && !put_off(m) ? intern(t) : NULL;
     if (to) {
         if (m->from)
-            add_edge(t, plan, outcome, to);
-        rest(t, to);
+            add_way(t, plan, outcome, to);
+        /* From here on the state stands for the board. */
+        cpu_state_rest(&t->board);
+        m->at = to;
     }
     m->from = NULL;
 }
 
-/* ---- following edges ---- */
+/* ---- following trees ---- */
 
 #define GRANULES_MAX 17 /* of 16 bytes that an access of up to 255 bytes can touch */
 
@@ -377,58 +331,59 @@ struct undo {
     struct cpu_forward was;
 };
 
-/* Asks for the data of one access as recorded. True when the answer is that of a plain hit. */
-static bool repeat_access(struct cpu_timing *t, const struct edge *e, const struct cpu_memo_access *a, uint64_t addr)
+/* Asks memory as the block did. NULL when the answer is new, or stores on their way come in. */
+static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step,
+                                           uint64_t addr)
 {
+    const struct cpu_memo_access *a = &step->access;
     const uint64_t at = t->board.now + a->when;
-    const bool load = a->kind == MEM_ACCESS_LOAD;
-    if (load && ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
-        return false;
+    if (a->kind == MEM_ACCESS_LOAD &&
+        ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
+        return NULL;
     const struct cpu_answer answer =
-        cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, e->plan->pc + a->pc_offset);
+        cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
     t->answer[t->answers++] = answer;
-    return answer.level == MEM_L1 && answer.cycle == at + (load ? t->l1_cycles : 0);
+    const uint64_t cycles = answer.cycle - at;
+    return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;
 }
 
-static unsigned repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t addr, struct undo *undo)
+static unsigned repeat_forwards(struct cpu_timing *t, const struct cpu_memo_access *a, uint64_t cycles, uint64_t addr,
+                                struct undo *undo)
 {
-    const uint64_t start = t->board.now;
+    const uint64_t start = t->board.now, commit = start + a->when + cycles + 1;
     unsigned count = 0;
     for (uint64_t g = addr >> 4; g <= (addr + a->bytes - 1) >> 4; g++) {
         struct cpu_forward *place = &t->forward[g % CPU_FORWARDS];
         undo[count++] = (struct undo){place, *place};
-        *place = (struct cpu_forward){g + 1, addr, start + a->data, start + a->commit, a->bytes};
+        *place = (struct cpu_forward){g + 1, addr, start + a->data, commit, a->bytes};
     }
     return count;
 }
 
-/* All accesses of a block, as when it was placed. False: one went differently. Up to that one the block went as recorded,
- * so their answers hold when it is placed now. */
-static bool repeat_accesses(struct cpu_timing *t, const struct edge *e, const uint64_t *address)
+/* All accesses of a block, as when it was placed. NULL: something went differently. Up to there the block went as it did
+ * before, so the answers hold when it is placed now. */
+static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
+                                         const uint64_t *address)
 {
     struct undo undo[CPU_LOG_MAX * GRANULES_MAX];
     unsigned undos = 0;
-    for (uint32_t i = 0; i < e->accesses; i++) {
-        const struct cpu_memo_access *a = &e->access[i];
-        const uint64_t addr = address[i] + t->address_tag;
-        if (!repeat_access(t, e, a, addr)) {
-            while (undos--)
-                *undo[undos].place = undo[undos].was;
-            return false;
-        }
+    while (path->step) {
+        const struct cpu_memo_access *a = &path->step->access;
+        const uint64_t addr = *address++ + t->address_tag;
+        const struct branch *b = repeat_access(t, plan, path->step, addr);
+        if (!b)
+            break;
         if (a->kind != MEM_ACCESS_LOAD)
-            undos += repeat_forwards(t, a, addr, undo + undos);
+            undos += repeat_forwards(t, a, b->cycles, addr, undo + undos);
+        path = &b->path;
     }
-    t->answers = 0;
-    return true;
-}
-
-static const struct edge *edge_of(const struct state *s, const struct cpu_plan *plan, unsigned outcome)
-{
-    const struct edge *e = s->edges;
-    while (e && (e->plan != plan || e->outcome != outcome))
-        e = e->next;
-    return e;
+    if (path->end) {
+        t->answers = 0;
+        return path->end;
+    }
+    while (undos--)
+        *undo[undos].place = undo[undos].was;
+    return NULL;
 }
 
 bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address)
@@ -436,13 +391,14 @@ bool cpu_memo_step(struct cpu_timing *t, const struct cpu_plan *plan, unsigned o
     struct cpu_memo *m = t->memo;
     struct cpu_board *b = &t->board;
     t->answers = t->answers_used = 0;
-    const struct edge *e = m->at ? edge_of(m->at, plan, outcome) : NULL;
-    if (!e || (e->accesses && !repeat_accesses(t, e, address))) {
+    const struct tree *tree = m->at ? tree_of(m->at, plan, outcome) : NULL;
+    const struct end *e = tree ? repeat_accesses(t, plan, &tree->path, address) : NULL;
+    if (!e) {
         m->loss += m->at ? FAILURE_COST : 0;
         m->good_run = 0;
         return false;
     }
-    m->loss -= m->loss > 0;
+    m->loss -= m->loss < plan->count ? m->loss : plan->count;
     if (++m->good_run == GOOD_RUN)
         m->put_off_next = PUT_OFF_FIRST;
     b->now += e->cycles;

@@ -126,13 +126,56 @@ static bool grow(struct cpu_timing *t, uint32_t id)
     return true;
 }
 
+/* Whether the plan is the one that is needed; counts aside. */
+static bool same_plan(const struct cpu_plan *a, const struct cpu_plan *b)
+{
+    return a->pc == b->pc && a->end_pc == b->end_pc && a->count == b->count && a->addresses == b->addresses &&
+           a->branch == b->branch && a->has_amx == b->has_amx && memcmp(&a->once, &b->once, sizeof a->once) == 0 &&
+           memcmp(a->op, b->op, a->count * sizeof a->op[0]) == 0;
+}
+
+static void forget_stale(struct cpu_timing *t)
+{
+    cpu_memo_clear(t);
+    for (uint32_t i = 0; i < t->plan_capacity; i++)
+        if (t->plan[i] && t->plan[i]->stale) {
+            free(t->plan[i]);
+            t->plan[i] = NULL;
+        }
+}
+
+/* A plan is wanted for the first time since blocks may have gone. Other blocks than before: what was remembered of the
+ * old ones serves no more. */
+static struct cpu_plan *renew(struct cpu_timing *t, const struct cpu_block *block)
+{
+    struct cpu_plan *fresh = make_plan(t, block), *old = t->plan[block->id];
+    if (fresh && old && same_plan(old, fresh)) {
+        free(fresh);
+        old->stale = false;
+        return old;
+    }
+    if (old)
+        forget_stale(t);
+    return fresh;
+}
+
 struct cpu_plan *cpu_plan_of(struct cpu_timing *t, const struct cpu_block *block)
 {
     if (block->id >= t->plan_capacity && !grow(t, block->id))
         return NULL;
-    if (!t->plan[block->id])
-        t->plan[block->id] = make_plan(t, block);
-    return t->plan[block->id];
+    struct cpu_plan *plan = t->plan[block->id];
+    if (!plan || plan->stale)
+        plan = t->plan[block->id] = renew(t, block);
+    return plan;
+}
+
+void cpu_plan_part(struct cpu_timing *t)
+{
+    for (uint32_t i = 0; i < t->plan_capacity; i++)
+        if (t->plan[i]) {
+            cpu_plan_settle(t->plan[i], &t->activity);
+            t->plan[i]->stale = true;
+        }
 }
 
 void cpu_plan_forget(struct cpu_timing *t)

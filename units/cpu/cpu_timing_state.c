@@ -1,0 +1,199 @@
+/* Everything on the board that can matter later, as a short list of words, and back. Times count from the present dispatch
+ * cycle; what has passed is left out, so that two boards that behave alike from here on give the same words.
+ */
+#include "units/cpu/cpu_timing_internal.h"
+
+#include <string.h>
+
+#define HEAD_WORDS 8
+#define ROW_WORDS (CPU_CALENDAR_GROUPS / 4)
+
+/* All rings full of different times, the whole calendar in use. */
+uint32_t cpu_state_words_max(const struct cpu_timing *t)
+{
+    return HEAD_WORDS + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
+           2 * t->params.store_queue + 1 + CPU_CALENDAR * (1 + ROW_WORDS);
+}
+
+/* ---- board -> words ---- */
+
+/* Times that have passed are all alike. */
+static uint32_t ahead(const struct cpu_board *b, uint64_t cycle)
+{
+    return cycle > b->now ? (uint32_t)(cycle - b->now) : 0;
+}
+
+/* Each part begins with its number of entries, of two words (the calendar's: of 1 + ROW_WORDS). */
+
+static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
+{
+    uint32_t *count = w++;
+    *count = 0;
+    for (unsigned r = 0; r < A64_DEP_COUNT; r++) {
+        const uint32_t in = ahead(b, b->ready[r]);
+        if (in == 0)
+            continue;
+        *w++ = in;
+        *w++ = r | (uint32_t)b->cause[r] << 8 | (uint32_t)b->early[r] << 16;
+        ++*count;
+    }
+    return w;
+}
+
+/* The entries of a ring that have not passed, newest first: a time, and how many have it. `total` were ever written,
+ * `depth` matter. */
+static uint32_t *write_ring(const struct cpu_board *b, const uint64_t *ring, uint32_t mask, uint64_t total, uint32_t depth,
+                            uint32_t *w)
+{
+    uint32_t *count = w++;
+    *count = 0;
+    uint64_t same = 0; /* cycle of the entry being written; none is so early */
+    for (uint32_t i = 1; i <= depth; i++) {
+        const uint64_t cycle = ring[(total - i) & mask];
+        if (cycle <= b->now)
+            break; /* in program order, so all older ones have passed as well */
+        if (cycle == same) {
+            w[-1]++;
+            continue;
+        }
+        same = cycle;
+        *w++ = (uint32_t)(cycle - b->now);
+        *w++ = 1;
+        ++*count;
+    }
+    return w;
+}
+
+/* Stores are taken on in any order: all of the queue. */
+static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
+{
+    const struct cpu_board *b = &t->board;
+    uint32_t *count = w++;
+    *count = 0;
+    for (uint32_t i = 1; i <= t->params.store_queue; i++) {
+        const uint32_t slot = (uint32_t)((b->stores - i) & b->store_mask);
+        const uint32_t in = ahead(b, b->store_done[slot]);
+        if (in == 0)
+            continue;
+        *w++ = in;
+        *w++ = i << 8 | b->store_cause[slot];
+        ++*count;
+    }
+    return w;
+}
+
+/* Cycles in which a port is in use. */
+static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
+{
+    uint32_t *count = w++;
+    *count = 0;
+    for (uint64_t c = b->now; c < b->calendar_far; c++) {
+        const uint8_t *row = b->calendar[c % CPU_CALENDAR];
+        uint64_t half[2];
+        memcpy(half, row, sizeof half);
+        if ((half[0] | half[1]) == 0)
+            continue;
+        *w++ = (uint32_t)(c - b->now);
+        memcpy(w, row, CPU_CALENDAR_GROUPS);
+        w += ROW_WORDS;
+        ++*count;
+    }
+    return w;
+}
+_Static_assert(CPU_CALENDAR_GROUPS == 16, "a row of the calendar is looked at as two halves");
+
+uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
+{
+    const struct cpu_board *b = &t->board;
+    uint32_t *w = out;
+    *w++ = b->slots;
+    *w++ = b->taken_cycle >= b->now ? (uint32_t)(b->taken_cycle - b->now) + 1 : 0;
+    *w++ = b->taken_cycle >= b->now ? b->taken : 0;
+    *w++ = ahead(b, b->redirect);
+    /* A branch that issued `mispredict_cycles` ago cannot hold dispatch up any more. */
+    *w++ = ahead(b, b->branch_issue + t->mispredict_cycles);
+    *w++ = (uint32_t)(int32_t)(int64_t)(b->last_retire - b->now);
+    *w++ = ahead(b, b->last_commit);
+    *w++ = ahead(b, b->amx_next);
+    w = write_registers(b, w);
+    w = write_ring(b, b->retired, b->retired_mask, b->instructions, t->params.reorder_window, w);
+    w = write_ring(b, b->load_done, b->load_mask, b->loads, t->params.load_queue, w);
+    w = write_stores(t, w);
+    w = write_calendar(b, w);
+    return (uint32_t)(w - out);
+}
+
+/* ---- words -> board ---- */
+
+static const uint32_t *read_registers(struct cpu_board *b, const uint32_t *w)
+{
+    memset(b->ready, 0, sizeof b->ready);
+    memset(b->early, 0, sizeof b->early);
+    for (uint32_t count = *w++; count > 0; count--) {
+        const uint32_t in = *w++, more = *w++;
+        b->ready[more & 255] = b->now + in;
+        b->cause[more & 255] = (uint8_t)(more >> 8);
+        b->early[more & 255] = (uint8_t)(more >> 16);
+    }
+    return w;
+}
+
+static const uint32_t *read_ring(const struct cpu_board *b, uint64_t *ring, uint32_t mask, uint64_t total, const uint32_t *w)
+{
+    memset(ring, 0, (mask + 1) * sizeof ring[0]);
+    uint64_t i = total;
+    for (uint32_t count = *w++; count > 0; count--) {
+        const uint64_t cycle = b->now + *w++;
+        for (uint32_t same = *w++; same > 0; same--)
+            ring[--i & mask] = cycle;
+    }
+    return w;
+}
+
+static const uint32_t *read_stores(struct cpu_board *b, const uint32_t *w)
+{
+    memset(b->store_done, 0, (b->store_mask + 1) * sizeof b->store_done[0]);
+    for (uint32_t count = *w++; count > 0; count--) {
+        const uint32_t in = *w++, more = *w++;
+        const uint32_t slot = (uint32_t)((b->stores - (more >> 8)) & b->store_mask);
+        b->store_done[slot] = b->now + in;
+        b->store_cause[slot] = (uint8_t)more;
+    }
+    return w;
+}
+
+/* The calendar is blank (cpu_state_rest). */
+static void read_calendar(struct cpu_board *b, const uint32_t *w)
+{
+    b->calendar_far = b->now;
+    for (uint32_t count = *w++; count > 0; count--, w += ROW_WORDS) {
+        const uint64_t cycle = b->now + *w++;
+        memcpy(b->calendar[cycle % CPU_CALENDAR], w, CPU_CALENDAR_GROUPS);
+        b->calendar_far = cycle + 1;
+    }
+}
+
+void cpu_state_read(struct cpu_timing *t, const uint32_t *w)
+{
+    struct cpu_board *b = &t->board;
+    b->slots = *w++;
+    b->taken_cycle = w[0] ? b->now + w[0] - 1 : 0;
+    b->taken = w[1];
+    b->redirect = w[2] ? b->now + w[2] : 0;
+    b->branch_issue = w[3] ? b->now + w[3] - t->mispredict_cycles : 0;
+    b->last_commit = w[5] ? b->now + w[5] : 0;
+    b->amx_next = w[6] ? b->now + w[6] : 0;
+    w = read_registers(b, w + 7);
+    w = read_ring(b, b->retired, b->retired_mask, b->instructions, w);
+    w = read_ring(b, b->load_done, b->load_mask, b->loads, w);
+    w = read_stores(b, w);
+    read_calendar(b, w);
+    memset(b->open, 0, sizeof b->open);
+}
+
+void cpu_state_rest(struct cpu_board *b)
+{
+    for (uint64_t c = b->now; c < b->calendar_far; c++)
+        memset(b->calendar[c % CPU_CALENDAR], 0, sizeof b->calendar[0]);
+    b->calendar_far = 0;
+}
