@@ -1,0 +1,39 @@
+/* The 8-bit float immediates: sign bit 7, exponent bits 4..6, fraction bits 0..3. Exponent 0: fraction / 64; else
+ * (16 + fraction) * 2^(exponent - 7). So 0, 1/64 .. 15/64, 0.25 .. 31. Source: dougallj/applegpu. */
+#ifndef ORCHARD_ISA_AGX_MINIFLOAT_H
+#define ORCHARD_ISA_AGX_MINIFLOAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+static inline float agx_minifloat_value(uint8_t bits)
+{
+    const unsigned exponent = bits >> 4 & 7, fraction = bits & 15;
+    const float size = (float)(exponent ? (16 + fraction) << (exponent - 1) : fraction) / 64.0f;
+    return bits & 128 ? -size : size;
+}
+
+/* Bits of the float32 of the same value. */
+static inline uint32_t agx_minifloat_bits(uint8_t bits)
+{
+    const float value = agx_minifloat_value(bits);
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+/* The minifloat of exactly this value, sign of zero included; false when there is none. */
+static inline bool agx_minifloat_find(float value, uint8_t *bits)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    for (unsigned i = 0; i < 256; i++)
+        if (agx_minifloat_bits((uint8_t)i) == word) {
+            *bits = (uint8_t)i;
+            return true;
+        }
+    return false;
+}
+
+#endif
