@@ -31,26 +31,9 @@ static struct agx_operand other_operand(unsigned raw)
     return (struct agx_operand){.place = AGX_PLACE_OTHER, .count = 1, .index = (uint16_t)raw};
 }
 
-static unsigned place_halves(enum agx_place place)
-{
-    switch (place) {
-    case AGX_PLACE_HALF:
-    case AGX_PLACE_UNIFORM_HALF:
-        return 1;
-    case AGX_PLACE_WORD:
-    case AGX_PLACE_UNIFORM_WORD:
-        return 2;
-    case AGX_PLACE_PAIR:
-    case AGX_PLACE_UNIFORM_PAIR:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
 static void check_range(struct agx_inst *inst, const struct agx_operand *operand)
 {
-    const unsigned end = operand->index + place_halves(operand->place) * operand->count;
+    const unsigned end = operand->index + agx_place_halves(operand->place) * operand->count;
     if (operand->place >= AGX_PLACE_HALF && operand->place <= AGX_PLACE_PAIR && end > AGX_HALVES)
         reject(inst, "a register beyond r127");
     if (operand->place >= AGX_PLACE_UNIFORM_HALF && operand->place <= AGX_PLACE_UNIFORM_PAIR && end > AGX_UNIFORM_HALVES)
@@ -102,6 +85,8 @@ static struct agx_operand typed_source(struct reader *r)
     const unsigned count = r->row->extra ? 2 : 1, size = r->t >> 2, max = r->row->max;
     if (size == 1) {
         const bool word = r->t & 2;
+        if (r->row->extra)
+            reject(r->inst, "a uniform as a matrix");
         if (word && max == 16)
             reject(r->inst, "a 32-bit uniform in a 16-bit operand");
         return register_operand(word ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_UNIFORM_HALF, r->v | (r->t & 1) << 8, count);
@@ -494,5 +479,7 @@ void agx_decode_operands(struct agx_inst *inst)
         struct reader r = {.inst = inst, .row = row, .v = agx_get(inst, row->v), .t = agx_get(inst, row->t), .m = agx_get(inst, row->m)};
         read_operand(&r);
     }
+    if (inst->op == AGX_OP_CALL || inst->op == AGX_OP_CALL_REGISTER)
+        put_dst(inst, register_operand(AGX_PLACE_WORD, 2, 1)); /* the return address goes to r1 */
     check_meaning(inst, form);
 }
