@@ -32,6 +32,7 @@ struct program {
     struct cpu_linux *linux_system;
     struct cpu_host host;
     struct text text[STREAMS];
+    struct program_sink sink;
     struct program_arg *arg;
     size_t arg_count;
     bool is_call;
@@ -58,7 +59,14 @@ static bool keep_text(void *context, int fd, const void *bytes, size_t count)
     }
     memcpy(t->bytes + t->used, bytes, count);
     t->used += count;
+    if (p->sink.write)
+        p->sink.write(p->sink.context, bytes, count);
     return true;
+}
+
+void program_set_sink(struct program *program, const struct program_sink *sink)
+{
+    program->sink = *sink;
 }
 
 const char *program_text(const struct program *program, int fd, size_t *size)

@@ -49,6 +49,12 @@ const struct cpu_linux_params *program_linux(const struct program *program);
 bool program_is_call(const struct program *program); /* a function call, not a process */
 uint64_t program_entry(const struct program *program);
 
+/* Gets what the program writes, to either descriptor, as it writes it. */
+struct program_sink {
+    void (*write)(void *context, const void *bytes, size_t count);
+    void *context;
+};
+void program_set_sink(struct program *program, const struct program_sink *sink);
 /* What the program wrote to descriptor 1 or 2 so far. */
 const char *program_text(const struct program *program, int fd, size_t *size);
 

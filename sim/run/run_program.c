@@ -40,14 +40,12 @@ static bool open_set(struct source *s, struct program_set *set, struct soc_core 
                             s, error);
 }
 
-static void show_output(const struct run_request *q, const struct program *p)
+/* Shown as it is written: a long run's user sees it go on. */
+static void show_output(void *context, const void *bytes, size_t count)
 {
-    for (int fd = 1; fd <= 2 && q->program_output; fd++) {
-        size_t size;
-        const char *text = program_text(p, fd, &size);
-        if (size)
-            fwrite(text, 1, size, q->program_output);
-    }
+    FILE *out = context;
+    fwrite(bytes, 1, count, out);
+    fflush(out);
 }
 
 /* What the program did to the world outside; nothing leaves no counter. */
@@ -112,11 +110,11 @@ static bool measured_pass(struct source *s, bool last, struct run_measure *sum, 
     struct program_set set;
     memcpy(pass.cores, sum->cores, sizeof pass.cores);
     bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, error);
+    if (ok && s->run->request->program_output)
+        program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
     const double begin = run_host_seconds();
     ok = ok && program_set_run(&set, error);
     pass.host_seconds = run_host_seconds() - begin;
-    if (set.count && set.program[0])
-        show_output(s->run->request, set.program[0]);
     if (ok) {
         measure_set(&set, &pass);
         run_measure_add(sum, &pass);
