@@ -226,6 +226,9 @@ static void test_kernels_elsewhere(void)
         run_gemm(chips[i], GEMM_I8_I32, 64, 128, 512, 0);
         run_gemm(chips[i], GEMM_BF16_F32, 64, 128, 512, 0);
     }
+    run_gemm("m2-max", GEMM_F32, 128, 128, 1024, 0.5);
+    run_gemm("m3-max", GEMM_F32, 128, 128, 1024, 0.5);
+    run_gemm("m2-max", GEMM_F16, 128, 128, 1024, 0.3);
 }
 
 /* ---- random loops ---- */
@@ -255,7 +258,7 @@ static unsigned random_compute(uint64_t *seed, uint64_t *operand)
 }
 
 /* A loop of a few loads and products; steps, bases and overlaps of all kinds. */
-static void add_loop(struct stream *s, uint64_t *seed)
+static void add_loop(struct stream *s, uint64_t *seed, int quads)
 {
     static const uint64_t steps[] = {512, 512, 512, 256, 128, 64, 0, 1024, 4096, 16384, 384};
     const uint64_t r = suite_random(seed);
@@ -272,7 +275,8 @@ static void add_loop(struct stream *s, uint64_t *seed)
         op[i] = q >> 8 & 1 ? AMX_LDX : AMX_LDY;
         const uint64_t base = 0x100000 * (1 + (q >> 10 & 3)) + 64 * (q >> 12 & 31);
         const int two = (q >> 20 & 1) && base % 128 == 0;
-        operand[i] = base | (q >> 24 & 6) << 56 | (two ? UINT64_C(1) << 62 : 0);
+        const int four = two && quads && (q >> 21 & 1);
+        operand[i] = base | (q >> 24 & (four ? 4 : 6)) << 56 | (two ? UINT64_C(1) << 62 : 0) | (four ? UINT64_C(1) << 60 : 0);
         step[i] = common ? shared_step : steps[(q >> 30) % 11];
     }
     for (unsigned t = 0; t < turns; t++)
@@ -296,7 +300,7 @@ static void random_loops(const char *chip, uint64_t seed)
     for (unsigned round = 0; round < 12; round++) {
         s->count = 0;
         while (s->count < STREAM_MAX - 8000) {
-            add_loop(s, &seed);
+            add_loop(s, &seed, p.fast.core->gen >= AMX_GEN_M2);
             if (suite_random(&seed) % 3 == 0)
                 add_stores(s, &seed);
         }
@@ -322,6 +326,8 @@ static void test_random_loops(void)
     random_loops("m2", 3);
     random_loops("m3-max", 4);
     random_loops("m4", 5);
+    random_loops("m2-max", 6);
+    random_loops("m3-max", 7);
 }
 
 static const struct suite_test tests[] = {

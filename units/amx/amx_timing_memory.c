@@ -93,7 +93,7 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     const int64_t answered = access_done(block, core, asked, operand, bytes, MEM_ACCESS_LOAD, &level);
     const int64_t done = answered + t->load_latency;
     if (__builtin_expect(block->record.on, 0))
-        write_down(&block->record, asked, answered, level, asked == free && first == last);
+        write_down(&block->record, asked, answered, level, asked == free);
     if (asked > start) {
         start = asked;
         *reason = AMX_STALL_LOAD_PORT;

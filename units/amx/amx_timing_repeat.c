@@ -6,6 +6,7 @@
  */
 #include "units/amx/amx_timing_state.h"
 
+#include "units/mem/mem_space.h"
 #include "units/mem/mem_steady.h"
 
 #include <math.h>
@@ -25,6 +26,7 @@ struct loop {
     int64_t step;
     uint32_t loads;
     uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
+    uint8_t load_of[MEM_STEADY_LOADS]; /* the load that each steady load (a line) is part of */
     uint64_t stride[PERIOD_MAX]; /* of every place: what is added to the operand */
 };
 
@@ -239,15 +241,12 @@ static void recall(struct amx_record *record, const struct known *k, int64_t shi
 
 /* ---- loads ---- */
 
-/* Each load asks for whole blocks of 64 bytes within one line, and steps to other ones. */
-static bool loads_are_simple(const struct mem_steady *s)
+/* Each load asks for whole blocks of 64 bytes within a line, or for whole lines, and steps to other ones. */
+static bool is_simple(uint64_t address, uint64_t step, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct mem_steady_load *x = &s->load[i];
-        if (x->step == 0 || x->bytes % 64 || x->step % x->bytes || x->address % 64 || x->address % 128 + x->bytes > 128)
-            return false;
-    }
-    return true;
+    const bool one_line = address % MEM_LINE_BYTES + bytes <= MEM_LINE_BYTES;
+    return step != 0 && bytes > 0 && bytes % 64 == 0 && step % bytes == 0 && address % 64 == 0 &&
+           (one_line || (address % MEM_LINE_BYTES == 0 && bytes % MEM_LINE_BYTES == 0));
 }
 
 /* Two loads that follow the same track, at offsets of the step that keep them apart. */
@@ -324,68 +323,118 @@ static bool rounds_clearly(double ticks)
     return fabs(ticks - floor(ticks) - 0.5) > 0.01;
 }
 
-/* The recorded loads were answered at once, one after another, and so will be those of the next periods. */
-static bool answers_repeat(const struct loop *l, const struct mem_steady_rules *rules, int64_t shift)
+/* The lines of a period that come from L2, as the links let them through: one after another, from an idle moment on. */
+struct passage {
+    uint32_t count;
+    double asked_ns[MEM_STEADY_LOADS], done_ns[MEM_STEADY_LOADS]; /* from the first request of the period */
+    double end_ns[MEM_STEADY_LINKS];   /* of each link, idle from then on */
+    uint32_t busy[MEM_STEADY_LINKS];   /* stretches without a pause */
+};
+
+#define SLACK_NS 1e-5 /* far above rounding */
+
+/* Returns when the line is there. */
+static double pass_line(struct passage *p, const struct mem_steady_rules *rules, double asked_ns)
+{
+    double t = asked_ns;
+    for (unsigned k = 0; k < MEM_STEADY_LINKS; k++) {
+        p->busy[k] += p->count == 0 || t > p->end_ns[k] + SLACK_NS;
+        t = p->count > 0 && p->end_ns[k] > t ? p->end_ns[k] : t;
+        p->end_ns[k] = t + rules->line_ns[k];
+    }
+    p->asked_ns[p->count] = asked_ns;
+    p->done_ns[p->count] = t + rules->latency_ns[MEM_L2];
+    return p->done_ns[p->count++];
+}
+
+/* Lets the recorded loads pass. False when one was answered otherwise, so that something else was under way. */
+static bool pass_loads(const struct loop *l, const struct mem_steady *s, const struct mem_steady_rules *rules,
+                       struct passage *p)
 {
     const struct amx_block *block = l->block;
     const struct amx_record *r = &block->record;
-    const double slack = 1e-5; /* ns: far above rounding */
-    int64_t asked[AMX_RECORD_LOADS], latency[MEM_LEVEL_COUNT] = {0};
-    uint32_t count = 0;
-    for (int level = MEM_L1; level <= MEM_L2; level++) {
-        const double ticks = rules->latency_ns[level] * block->ticks_per_ns;
-        if (!rounds_clearly(ticks))
+    *p = (struct passage){0};
+    for (uint32_t i = 0, k = 0; i < r->loads; i++) {
+        const struct amx_recorded_load *load = &r->load[i];
+        const int64_t origin = r->load[0].asked;
+        const double asked = (double)(load->asked - origin) * block->ns_per_tick;
+        double done = asked + rules->latency_ns[MEM_L1];
+        if (load->level > MEM_L2)
             return false;
-        latency[level] = (int64_t)(ticks + 0.5);
-    }
-    for (uint32_t i = 0; i < r->loads; i++) {
-        const enum mem_level level = r->load[i].level;
-        if (level > MEM_L2 || r->load[i].done - r->load[i].asked != latency[level])
-            return false;
-        if (level == MEM_L2)
-            asked[count++] = r->load[i].asked;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const int64_t gap = (i + 1 < count ? asked[i + 1] : asked[0] + shift) - asked[i];
-        /* The load in_flight places later takes this one's place. */
-        const uint32_t later = i + rules->in_flight;
-        const int64_t reuse = asked[later % count] + (int64_t)(later / count) * shift - asked[i];
-        if ((double)gap * block->ns_per_tick < rules->gap_ns + slack ||
-            (rules->in_flight && (double)reuse * block->ns_per_tick < rules->latency_ns[MEM_L2] + slack))
+        for (; k < s->count && l->load_of[k] == i; k++)
+            if (load->level == MEM_L2)
+                done = pass_line(p, rules, asked);
+        const double ticks = done * block->ticks_per_ns;
+        if (!rounds_clearly(ticks) || load->done - origin != (int64_t)(ticks + 0.5))
             return false;
     }
-    return count == 0 || (double)((rules->tail - 2) / count) * (double)shift * block->ns_per_tick > rules->tail_ns + slack;
+    return true;
 }
 
-static void fill_steady(const struct loop *l, struct mem_steady *s)
+/* The recorded loads were answered as from idle links, and so will be those of the next periods, `shift` ticks apart. */
+static bool answers_repeat(const struct loop *l, const struct mem_steady *s, const struct mem_steady_rules *rules,
+                           int64_t shift, struct passage *p)
+{
+    const double period_ns = (double)shift * l->block->ns_per_tick;
+    if (!pass_loads(l, s, rules, p))
+        return false;
+    if (p->count == 0)
+        return true;
+    for (unsigned k = 0; k < MEM_STEADY_LINKS; k++)
+        if (p->asked_ns[0] + period_ns < p->end_ns[k] + SLACK_NS)
+            return false;
+    for (uint32_t i = 0; rules->in_flight && i < p->count; i++) {
+        /* The line in_flight places later takes this one's place. */
+        const uint32_t later = i + rules->in_flight;
+        if (p->asked_ns[later % p->count] + period_ns * (later / p->count) < p->done_ns[i] + SLACK_NS)
+            return false;
+    }
+    return period_ns * ((rules->tail - 2) / p->count) > rules->tail_ns + SLACK_NS;
+}
+
+/* The loads of a period, line by line. False: not of the kind that memory accounts for at once. */
+static bool fill_steady(struct loop *l, struct mem_steady *s)
 {
     s->port = l->core->port;
-    s->count = l->loads;
+    s->count = 0;
     for (uint32_t i = 0; i < l->loads; i++) {
         const uint32_t at = l->load_at[i];
         const uint64_t operand = l->batch->operand[l->from + at];
         const struct amx_memo *memo = amx_memo_of(l->block, l->core, l->batch->op[l->from + at], operand, l->batch->gen);
-        s->load[i] = (struct mem_steady_load){(operand & ADDRESS_MASK) | l->core->address_tag, l->stride[at],
-                                              memo->effect.memory_bytes, l->block->record.load[i].level};
+        const uint64_t address = (operand & ADDRESS_MASK) | l->core->address_tag;
+        const uint32_t bytes = memo->effect.memory_bytes;
+        if (!is_simple(address, l->stride[at], bytes))
+            return false;
+        for (uint32_t done = 0; done < bytes; done += MEM_LINE_BYTES) {
+            if (s->count == MEM_STEADY_LOADS)
+                return false;
+            l->load_of[s->count] = (uint8_t)i;
+            s->load[s->count++] = (struct mem_steady_load){address + done, l->stride[at],
+                                                           bytes < MEM_LINE_BYTES ? bytes : MEM_LINE_BYTES,
+                                                           l->block->record.load[i].level};
+        }
     }
+    return true;
 }
 
-/* Books the last L2 loads of a run of n periods that followed the recorded one. */
-static void book(const struct loop *l, const struct mem_steady *s, uint32_t tail, uint32_t n, int64_t shift)
+/* Books the last L2 lines of a run of n periods that followed the recorded one: as many as leave `tail` stretches on each
+ * link. */
+static void book(const struct loop *l, const struct mem_steady *s, const struct passage *p, uint32_t tail, uint32_t n,
+                 int64_t shift)
 {
     const struct amx_record *r = &l->block->record;
-    double asked[AMX_RECORD_LOADS];
-    uint32_t each = 0;
-    for (uint32_t i = 0; i < r->loads; i++)
-        each += r->load[i].level == MEM_L2;
-    if (each == 0)
+    double asked[MEM_STEADY_LOADS];
+    if (p->count == 0)
         return;
-    const uint32_t periods = tail / each + 2;
+    uint32_t least = p->count;
+    for (unsigned k = 0; k < MEM_STEADY_LINKS; k++)
+        least = p->busy[k] < least ? p->busy[k] : least;
+    const uint32_t periods = tail / least + 2;
     for (uint32_t k = n > periods ? n - periods + 1 : 1; k <= n; k++) {
         uint32_t count = 0;
-        for (uint32_t i = 0; i < r->loads; i++)
-            if (r->load[i].level == MEM_L2)
-                asked[count++] = amx_ns_of(l->block, r->load[i].asked + k * shift);
+        for (uint32_t i = 0; i < s->count; i++)
+            if (s->load[i].level == MEM_L2)
+                asked[count++] = amx_ns_of(l->block, r->load[l->load_of[i]].asked + k * shift);
         mem_steady_book(s, asked, count);
     }
 }
@@ -403,7 +452,7 @@ static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32
         for (uint32_t i = 0; i < s->count; i++) {
             const struct mem_steady_load *load = &s->load[i]; /* stands one period after the last */
             const uint64_t first = (load->address - (n - k + 1) * load->step) / 64;
-            const int64_t asked = block->record.load[i].asked + k * shift;
+            const int64_t asked = block->record.load[l->load_of[i]].asked + k * shift;
             for (uint64_t b = first; b < first + load->bytes / 64; b++)
                 block->loaded[b & mask] = (struct amx_loaded_block){b, asked + block->ticks.load_bank};
         }
@@ -457,18 +506,23 @@ static uint32_t repeat(struct loop *l, const struct state *a, const struct state
     uint32_t n = l->periods;
     if (!r->plain || r->loads != l->loads)
         return 0;
-    fill_steady(l, &steady);
+    if (!fill_steady(l, &steady))
+        return 0;
     steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + shift) : 0;
-    if (!loads_are_simple(&steady) || paths_cross(&steady, n) || trail_in_the_way(l, &steady, n))
+    if (paths_cross(&steady, n) || trail_in_the_way(l, &steady, n))
         return 0;
     if (l->core->port && r->loads) {
-        const double latest = amx_ns_of(block, r->load[r->loads - 1].done) + 1e-4;
-        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &rules, shift) ||
-            amx_ns_of(block, b->head) > 1e8 || !mem_steady_begin(&steady, latest, n))
+        struct passage passage;
+        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &steady, &rules, shift, &passage) ||
+            amx_ns_of(block, b->head) > 1e8)
+            return 0;
+        for (uint32_t i = 0; i < passage.count; i++)
+            passage.asked_ns[i] += steady.first_ns - SLACK_NS;
+        if (!mem_steady_begin(&steady, passage.asked_ns, passage.count, (double)shift * block->ns_per_tick, n))
             return 0;
         n = mem_steady_run(&steady, n);
         if (n)
-            book(l, &steady, rules.tail, n, shift);
+            book(l, &steady, &passage, rules.tail, n, shift);
     } else {
         for (uint32_t i = 0; i < steady.count; i++)
             steady.load[i].address += steady.load[i].step * n;

@@ -89,7 +89,7 @@ struct amx_ticks {
 /* What a period of a loop did, written down while amx_timing_repeat.c looks for periods that repeat. */
 #define AMX_RECORD_LOADS 64
 struct amx_record {
-    bool on, plain; /* plain: no load waited for a store, a repeated block or more than one line */
+    bool on, plain; /* plain: no load waited for a store or a repeated block */
     unsigned loads;
     struct amx_recorded_load {
         int64_t asked, done;

@@ -7,9 +7,8 @@ bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rule
     if (port->has_l1 || !port->cluster)
         return false;
     const struct mem_cluster *cluster = port->cluster;
-    const double own = port->l2_read.ns_per_byte, shared = cluster->l2_link.ns_per_byte;
     *rules = (struct mem_steady_rules){
-        .gap_ns = (own > shared ? own : shared) * MEM_LINE_BYTES,
+        .line_ns = {port->l2_read.ns_per_byte * MEM_LINE_BYTES, cluster->l2_link.ns_per_byte * MEM_LINE_BYTES},
         .in_flight = port->misses.count,
         .tail = MEM_LINK_INTERVALS + 1 > port->misses.count ? MEM_LINK_INTERVALS + 1 : port->misses.count,
         .tail_ns = MEM_LINK_LATE_NS,
@@ -42,12 +41,28 @@ static bool is_gathered(const struct mem_steady *s, uint32_t periods)
     return false;
 }
 
-bool mem_steady_begin(const struct mem_steady *s, double latest_ns, uint32_t periods)
+/* Each load finds a miss register: places are taken in the order in which they become free. */
+static bool finds_places(const struct mem_slots *slots, const double *asked_ns, uint32_t count, double period_ns)
+{
+    double base_ns = 0.0;
+    for (uint32_t i = 0, k = 0; count > 0 && i < slots->count; i++) {
+        const uint32_t at = slots->first + i < slots->count ? slots->first + i : slots->first + i - slots->count;
+        if (slots->free_ns[at] > asked_ns[k] + base_ns)
+            return false;
+        if (++k == count) {
+            k = 0;
+            base_ns += period_ns;
+        }
+    }
+    return true;
+}
+
+bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns,
+                      uint32_t periods)
 {
     const struct mem_port *port = s->port;
-    for (uint32_t i = 0; i < port->misses.count; i++)
-        if (port->misses.free_ns[i] > latest_ns)
-            return false;
+    if (!finds_places(&port->misses, asked_ns, count, period_ns))
+        return false;
     return link_is_idle(&port->l2_read, s->first_ns) && link_is_idle(&port->cluster->l2_link, s->first_ns) &&
            !is_gathered(s, periods);
 }

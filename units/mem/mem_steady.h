@@ -9,6 +9,7 @@
 #include "units/mem/mem_timing.h"
 
 #define MEM_STEADY_LOADS 64
+#define MEM_STEADY_LINKS 2 /* the port's own to L2 and that of the whole cache, one after the other */
 
 struct mem_steady_load {
     uint64_t address; /* of the period to come; one line */
@@ -27,7 +28,7 @@ struct mem_steady {
 /* Times that the caller checks its loads against. */
 struct mem_steady_rules {
     double latency_ns[MEM_LEVEL_COUNT];
-    double gap_ns;     /* between two L2 loads, at least */
+    double line_ns[MEM_STEADY_LINKS]; /* for which an L2 load holds each link */
     uint32_t in_flight; /* L2 loads asked for and not answered, at most; 0 = no limit */
     uint32_t tail;     /* how many of the last L2 loads mem_steady_book must be told of */
     double tail_ns;    /* the time that these must span at least */
@@ -35,9 +36,11 @@ struct mem_steady_rules {
 
 /* False when the port is not of the kind that this file knows (no L1 of its own, with a cluster). */
 bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rules);
-/* False when something else is under way: links busy at first_ns or later, misses in flight beyond latest_ns, stores of
- * these lines being gathered. `periods` bounds the run. */
-bool mem_steady_begin(const struct mem_steady *steady, double latest_ns, uint32_t periods);
+/* False when something else is under way: links busy at first_ns or later, too few free miss registers, stores of these
+ * lines being gathered. `asked_ns`: the latest moments at which the L2 loads of the first period find theirs; the next
+ * periods follow period_ns apart. `periods` bounds the run. */
+bool mem_steady_begin(const struct mem_steady *steady, const double *asked_ns, uint32_t count, double period_ns,
+                      uint32_t periods);
 /* Accounts for up to `periods` periods, moving the addresses on; stops before the first whose answers are not as expected.
  * Returns how many. */
 uint32_t mem_steady_run(struct mem_steady *steady, uint32_t periods);
