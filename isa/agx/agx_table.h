@@ -134,6 +134,8 @@ int agx_field_index(const struct agx_form *form, enum agx_field_id id);
 uint32_t agx_get(const struct agx_inst *inst, enum agx_field_id id);
 /* The word of a value, NULL when it has none. */
 const char *agx_value_text(enum agx_list list, uint32_t value);
+/* Name of a condition cc | ccn << 3, NULL when it has none. */
+const char *agx_condition_text(bool is_float, uint32_t code);
 /* Name of an operand: that of its first field, "tt" for truth tables. */
 const char *agx_operand_text(const struct agx_operand_row *operand);
 /* What text calls this instruction; NULL when it is the form's mnemonic. */
