@@ -38,7 +38,7 @@ HOST := $(shell uname -m)
 ifeq ($(HOST),x86_64)
 FLAGS_avx2 := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
-FLAGS_avx512fp16 := $(FLAGS_avx512) -mavx512fp16 -mavx512bf16
+FLAGS_avx512fp16 := $(FLAGS_avx512) -mavx512fp16 -mavx512bf16 -mavx512vnni
 endif
 
 LIB_SRC := $(sort $(filter-out sim/main.c $(wildcard sim/cmd/*.c),$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))

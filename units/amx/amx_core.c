@@ -149,9 +149,12 @@ static struct amx_core *create(enum amx_gen gen, struct mem_space *space, const 
     core->kernels = kernels;
     core->x.bytes = core->x_bytes;
     core->y.bytes = core->y_bytes;
-    for (unsigned n = 0; n < 8; n++)
-        core->x.slot[n] = core->y.slot[n] = n * AMX_ROW_BYTES;
-    core->x.next = core->y.next = AMX_POOL_BYTES;
+    for (unsigned n = 0; n < 8; n++) {
+        core->x.slot[n] = core->x_bytes + n * AMX_ROW_BYTES;
+        core->y.slot[n] = core->y_bytes + n * AMX_ROW_BYTES;
+    }
+    core->x.next = core->x_bytes + AMX_POOL_BYTES;
+    core->y.next = core->y_bytes + AMX_POOL_BYTES;
     for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
         amx_queue_drop(core, a);
     enable(core, false);

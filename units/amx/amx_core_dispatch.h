@@ -4,7 +4,7 @@
 #ifndef ORCHARD_UNITS_AMX_CORE_DISPATCH_H
 #define ORCHARD_UNITS_AMX_CORE_DISPATCH_H
 
-#include "units/amx/amx_core_state.h"
+#include "units/amx/amx_core_loop.h"
 
 #define DISPATCH_INLINE static inline __attribute__((always_inline))
 
@@ -15,7 +15,7 @@ DISPATCH_INLINE bool queue_plain(struct amx_core *core, unsigned op, uint64_t op
     if (__builtin_expect((operand & shape->fixed_bits) != shape->operand, 0))
         return false;
     amx_queue_add(core, (operand >> 20) & shape->accumulator_mask,
-                  core->x.slot[(operand >> 16) & 7] | core->y.slot[(operand >> 6) & 7] << 32);
+                  (struct amx_pair){core->x.slot[(operand >> 16) & 7], core->y.slot[(operand >> 6) & 7]});
     return true;
 }
 
@@ -32,11 +32,11 @@ static bool handle_outer(struct amx_core *core, unsigned op, uint64_t operand, s
  * nothing, so that nothing need be saved. */
 DISPATCH_INLINE bool load_simple(struct amx_core *core, struct amx_ring *ring, uint64_t operand)
 {
-    const uint64_t address = operand & AMX_ADDRESS_MASK, slot = ring->next;
+    const uint64_t address = operand & AMX_ADDRESS_MASK;
     const unsigned n = (unsigned)(operand >> 56) & 7;
-    if (__builtin_expect(slot > AMX_RING_BYTES - 2 * AMX_ROW_BYTES, 0))
+    uint8_t *to = ring->next;
+    if (__builtin_expect(!amx_ring_has(ring, 2), 0))
         return false;
-    uint8_t *to = ring->bytes + slot;
     if (operand & AMX_PAIR_BIT) {
         if (operand & ODD_PAIR_BITS)
             return false;
@@ -44,17 +44,17 @@ DISPATCH_INLINE bool load_simple(struct amx_core *core, struct amx_ring *ring, u
         if (!from)
             return false;
         memcpy(to, from, 2 * AMX_ROW_BYTES);
-        ring->slot[n] = slot;
-        ring->slot[(n + 1) & 7] = slot + AMX_ROW_BYTES;
-        ring->next = slot + 2 * AMX_ROW_BYTES;
+        ring->slot[n] = to;
+        ring->slot[(n + 1) & 7] = to + AMX_ROW_BYTES;
+        ring->next = to + 2 * AMX_ROW_BYTES;
         return true;
     }
     const uint8_t *from = mem_at(core->space, address, AMX_ROW_BYTES, MEM_READ);
     if (!from)
         return false;
     memcpy(to, from, AMX_ROW_BYTES);
-    ring->slot[n] = slot;
-    ring->next = slot + AMX_ROW_BYTES;
+    ring->slot[n] = to;
+    ring->next = to + AMX_ROW_BYTES;
     return true;
 }
 
@@ -97,10 +97,27 @@ DISPATCH_INLINE bool run_hot(struct amx_core *core, unsigned op, uint64_t operan
     return op < AMX_OP_COUNT && queue_plain(core, op, operand);
 }
 
+#define LOOP_LEAST_INSTRUCTIONS 48 /* fewer are not worth looking for loops */
+
+static __attribute__((noinline)) size_t run_loop(struct amx_core *core, const uint8_t *op, const uint64_t *operand,
+                                                 size_t count)
+{
+    struct amx_loop loop;
+    return find_loop(core, op, operand, count, &loop) ? amx_loop_run(core, op, operand, &loop) : 0;
+}
+
 static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                        struct unit_fault *fault)
 {
+    size_t look_at = 0; /* looking for a loop at every instruction would cost more than it saves */
     for (size_t n = 0; n < count; n++) {
+        if (n >= look_at && count - n >= LOOP_LEAST_INSTRUCTIONS) {
+            const size_t done = run_loop(core, op + n, operand + n, count - n);
+            n += done;
+            look_at = n + LOOP_LEAST_INSTRUCTIONS;
+            if (n == count)
+                break;
+        }
         while (n + 4 < count && queue_four(core, op + n, operand + n))
             n += 4;
         if (run_hot(core, op[n], operand[n]))

@@ -15,10 +15,14 @@ static inline __attribute__((always_inline)) bool queue_four_operands(struct amx
     const __m512i y_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 6));
     const __m512i x = _mm512_permutexvar_epi64(x_index, _mm512_loadu_si512(core->x.slot));
     const __m512i y = _mm512_permutexvar_epi64(y_index, _mm512_loadu_si512(core->y.slot));
-    const __m512i pair = _mm512_or_si512(x, _mm512_slli_epi64(y, 32));
+    const __m512i even = _mm512_unpacklo_epi64(x, y), odd = _mm512_unpackhi_epi64(x, y);
+    struct amx_pair pairs[4];
+    _mm_storeu_si128((__m128i_u *)&pairs[0], _mm512_castsi512_si128(even));
+    _mm_storeu_si128((__m128i_u *)&pairs[1], _mm512_castsi512_si128(odd));
+    _mm_storeu_si128((__m128i_u *)&pairs[2], _mm512_extracti32x4_epi32(even, 1));
+    _mm_storeu_si128((__m128i_u *)&pairs[3], _mm512_extracti32x4_epi32(odd, 1));
     const __m256i mask = _mm256_set1_epi64x((int64_t)shape->accumulator_mask);
-    uint64_t pairs[4], accumulators[4];
-    _mm256_storeu_si256((__m256i_u *)pairs, _mm512_castsi512_si256(pair));
+    uint64_t accumulators[4];
     _mm256_storeu_si256((__m256i_u *)accumulators, _mm256_and_si256(_mm256_srli_epi64(v, 20), mask));
 #pragma GCC unroll 4
     for (unsigned k = 0; k < 4; k++)

@@ -73,8 +73,8 @@ bool amx_fast_load(struct amx_core *core, unsigned op, uint64_t operand, struct 
     struct amx_transfer transfer;
     if (!amx_transfer_prepare(&transfer, core->space, op, operand, core->gen, fault))
         return false;
-    uint64_t slot = amx_ring_take(core, ring, transfer.count);
-    memcpy(ring->bytes + slot, transfer.host, (size_t)AMX_ROW_BYTES * transfer.count);
+    uint8_t *slot = amx_ring_take(core, ring, transfer.count);
+    memcpy(slot, transfer.host, (size_t)AMX_ROW_BYTES * transfer.count);
     for (unsigned k = 0; k < transfer.count; k++, slot += AMX_ROW_BYTES)
         ring->slot[amx_transfer_register(&transfer, k)] = slot;
     return true;
@@ -87,7 +87,7 @@ bool amx_fast_store(struct amx_core *core, unsigned op, uint64_t operand, struct
     if (!amx_transfer_prepare(&transfer, core->space, op, operand, core->gen, fault))
         return false;
     for (unsigned k = 0; k < transfer.count; k++)
-        memcpy(transfer.host + AMX_ROW_BYTES * k, ring->bytes + ring->slot[amx_transfer_register(&transfer, k)],
+        memcpy(transfer.host + AMX_ROW_BYTES * k, ring->slot[amx_transfer_register(&transfer, k)],
                AMX_ROW_BYTES);
     return true;
 }

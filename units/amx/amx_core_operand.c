@@ -22,8 +22,8 @@ bool amx_is_whole_register(const struct amx_decoded *d, const struct amx_input *
 static void fetch_renamed(const struct amx_ring *ring, unsigned offset, uint8_t out[AMX_ROW_BYTES])
 {
     const unsigned n = offset / AMX_ROW_BYTES % 8, inside = offset % AMX_ROW_BYTES;
-    memcpy(out, ring->bytes + ring->slot[n] + inside, AMX_ROW_BYTES - inside);
-    memcpy(out + AMX_ROW_BYTES - inside, ring->bytes + ring->slot[(n + 1) % 8], inside);
+    memcpy(out, ring->slot[n] + inside, AMX_ROW_BYTES - inside);
+    memcpy(out + AMX_ROW_BYTES - inside, ring->slot[(n + 1) % 8], inside);
 }
 
 static void widen_low_halves(uint8_t lanes[AMX_ROW_BYTES])
@@ -47,7 +47,7 @@ void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d,
     }
     fetch_renamed(ring, in->offset + iteration * in->step, lanes);
     if (in->index_bits)
-        amx_lookup(lanes, ring->bytes + ring->slot[in->table], in->index_bits, in->bytes);
+        amx_lookup(lanes, ring->slot[in->table], in->index_bits, in->bytes);
     amx_shuffle(lanes, in->shuffle, in->bytes);
     if (in->broadcast)
         amx_broadcast(lanes, in->broadcast_lane, in->bytes);

@@ -83,25 +83,25 @@ bool amx_outer_is_plain(const struct amx_decoded *d)
 /* --- operands --- */
 
 /* Writes the lanes of one operand to a fresh slot. */
-static uint32_t prepare_operand(struct amx_core *core, struct amx_ring *ring, const struct amx_decoded *d,
+static uint8_t *prepare_operand(struct amx_core *core, struct amx_ring *ring, const struct amx_decoded *d,
                                 const struct amx_input *in)
 {
-    const uint32_t slot = (uint32_t)amx_ring_take(core, ring, 1);
-    amx_operand_fetch(ring, d, in, 0, ring->bytes + slot);
+    uint8_t *slot = amx_ring_take(core, ring, 1);
+    amx_operand_fetch(ring, d, in, 0, slot);
     return slot;
 }
 
 static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_decoded *d)
 {
     /* Room in both rings first: settling in between would hand out the first slot again. */
-    if (core->x.next == AMX_RING_BYTES || core->y.next == AMX_RING_BYTES)
+    if (!amx_ring_has(&core->x, 1) || !amx_ring_has(&core->y, 1))
         amx_core_settle(core);
-    struct amx_pair pair = {(uint32_t)core->x.slot[d->x.offset / AMX_ROW_BYTES],
-                            (uint32_t)core->y.slot[d->y.offset / AMX_ROW_BYTES]};
+    struct amx_pair pair = {core->x.slot[d->x.offset / AMX_ROW_BYTES], core->y.slot[d->y.offset / AMX_ROW_BYTES]};
     if (!amx_is_whole_register(d, &d->x) || amx_negates_x(d)) {
-        pair.x = prepare_operand(core, &core->x, d, &d->x);
+        uint8_t *x = prepare_operand(core, &core->x, d, &d->x);
         if (amx_negates_x(d))
-            amx_flip_signs(core->x.bytes + pair.x, d->x.bytes);
+            amx_flip_signs(x, d->x.bytes);
+        pair.x = x;
     }
     if (!amx_is_whole_register(d, &d->y))
         pair.y = prepare_operand(core, &core->y, d, &d->y);
@@ -148,7 +148,7 @@ static void run_masked(struct amx_core *core, const struct amx_decoded *d, enum 
         memcpy(before[r], core->z[r], AMX_ROW_BYTES);
     if (replaces_z(d))
         clear_accumulator(core, d, accumulators, a);
-    const struct amx_batch batch = {core->x_bytes, core->y_bytes, &pair, 1, flags};
+    const struct amx_batch batch = {&pair, 1, flags};
     core->kernels->outer[kind](core->z, a, &batch);
     restore_disabled(core, d, (const uint8_t (*)[AMX_ROW_BYTES])before, accumulators, a);
 }
@@ -166,5 +166,5 @@ void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum 
         amx_queue_drop(core, a); /* nothing has read those results */
         clear_accumulator(core, d, accumulators, a);
     }
-    amx_queue_add(core, a, pair.x | (uint64_t)pair.y << 32);
+    amx_queue_add(core, a, pair);
 }

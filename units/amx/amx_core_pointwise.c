@@ -17,7 +17,7 @@ static const uint8_t *operand(const struct amx_ring *ring, const struct amx_deco
                               unsigned iteration, uint8_t space[AMX_ROW_BYTES])
 {
     if (iteration == 0 && amx_is_whole_register(d, in))
-        return ring->bytes + ring->slot[in->offset / AMX_ROW_BYTES];
+        return ring->slot[in->offset / AMX_ROW_BYTES];
     amx_operand_fetch(ring, d, in, iteration, space);
     return space;
 }

@@ -7,9 +7,13 @@ void amx_queue_run(struct amx_core *core, unsigned accumulator)
     const unsigned count = (unsigned)(core->tail[accumulator] - queue);
     if (count == 0)
         return;
-    const struct amx_batch batch = {.x = core->x_bytes, .y = core->y_bytes, .pairs = queue, .count = count,
-                                    .flags = core->pending_key >> 8};
     core->tail[accumulator] = queue;
+    amx_queue_apply(core, accumulator, queue, count);
+}
+
+void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_pair *pairs, unsigned count)
+{
+    const struct amx_batch batch = {.pairs = pairs, .count = count, .flags = core->pending_key >> 8};
     core->kernels->outer[core->pending_key & 0xff](core->z, accumulator, &batch);
 }
 
@@ -35,14 +39,14 @@ void amx_queue_set_kind(struct amx_core *core, uint32_t key)
 /* Registers still in slots 0..7 are where they belong: such a slot only ever holds the register of its number. */
 static void settle_ring(struct amx_ring *ring)
 {
-    for (uint64_t n = 0; n < 8; n++) {
-        const uint64_t home = n * AMX_ROW_BYTES;
+    for (unsigned n = 0; n < 8; n++) {
+        uint8_t *home = ring->bytes + n * AMX_ROW_BYTES;
         if (ring->slot[n] != home) {
-            memcpy(ring->bytes + home, ring->bytes + ring->slot[n], AMX_ROW_BYTES);
+            memcpy(home, ring->slot[n], AMX_ROW_BYTES);
             ring->slot[n] = home;
         }
     }
-    ring->next = AMX_POOL_BYTES;
+    ring->next = ring->bytes + AMX_POOL_BYTES;
 }
 
 void amx_core_settle(struct amx_core *core)

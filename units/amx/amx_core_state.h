@@ -1,9 +1,9 @@
 /* Inside of struct amx_core, shared by the amx_core*.c files only.
  *
- * X and Y are renamed: each pool is a ring of 64-byte slots, and x_slot[n] says which slot holds register n. A load
- * writes a fresh slot at once, so that memory is read in program order, while queued outer products keep pointing to
- * the slots they were issued with. Slots 0..7 of a ring, taken as 512 bytes, are the architectural pool whenever
- * x_slot[n] == n for all n ("settled"); the plain implementation runs on settled pools only.
+ * X and Y are renamed: each pool is a ring of 64-byte slots, and slot[n] says where register n is. A load writes a
+ * fresh slot at once, so that memory is read in program order, while queued outer products keep pointing to the slots
+ * they were issued with. The first eight slots of a ring, taken as 512 bytes, are the architectural pool whenever
+ * register n is in slot n for all n ("settled"); the plain implementation runs on settled pools only.
  */
 #ifndef ORCHARD_UNITS_AMX_CORE_STATE_H
 #define ORCHARD_UNITS_AMX_CORE_STATE_H
@@ -19,6 +19,7 @@
 #define AMX_QUEUE_BYTES    (AMX_QUEUE_LIMIT * sizeof(struct amx_pair))
 #define AMX_ACCUMULATORS   8
 #define AMX_DECODE_ENTRIES 256 /* a power of two */
+#define AMX_LOOP_LENGTH    64  /* longest body of a loop that is looked for */
 
 typedef bool amx_handler(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault);
 typedef size_t amx_list_runner(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
@@ -46,9 +47,8 @@ struct amx_shape {
 };
 
 struct amx_ring {
-    uint64_t slot[8]; /* byte offset of each register */
-    uint64_t next;    /* byte offset of the next free slot */
-    uint8_t *bytes;
+    const uint8_t *slot[8]; /* of each register */
+    uint8_t *bytes, *next;  /* the first slot; the next free one */
 };
 
 struct amx_core {
@@ -77,11 +77,12 @@ static inline struct amx_regs amx_core_regs(struct amx_core *core)
 
 /* amx_core_queue.c */
 void amx_queue_run(struct amx_core *core, unsigned accumulator); /* one accumulator */
-/* x in the low, y in the high half: one 8-byte store, because two narrow ones would be merged through vector registers. */
-static inline void amx_queue_add(struct amx_core *core, uint64_t accumulator, uint64_t pair)
+/* Outer products of the queued kind that are at hand, after what is queued on the accumulator has run. */
+void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_pair *pairs, unsigned count);
+static inline void amx_queue_add(struct amx_core *core, uint64_t accumulator, struct amx_pair pair)
 {
     struct amx_pair *tail = core->tail[accumulator];
-    memcpy(tail, &pair, sizeof pair);
+    *tail = pair;
     core->tail[accumulator] = ++tail;
     if (__builtin_expect((uintptr_t)tail % AMX_QUEUE_BYTES == 0, 0))
         amx_queue_run(core, (unsigned)accumulator);
@@ -91,13 +92,17 @@ void amx_queue_set_kind(struct amx_core *core, uint32_t key);
 void amx_queue_drop(struct amx_core *core, unsigned accumulator); /* forgets what is queued */
 void amx_queue_finish(struct amx_core *core);                    /* all: Z is current afterwards */
 void amx_core_settle(struct amx_core *core);                     /* ... and both pools lie in slots 0..7 */
-/* `count` consecutive free slots; may settle first, which frees all slots but 0..7. Returns the byte offset of the
- * first. A new slot counts as free again after the next call unless a register or the queue names it. */
-static inline uint64_t amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
+static inline bool amx_ring_has(const struct amx_ring *ring, unsigned count)
 {
-    if (__builtin_expect(ring->next + count * AMX_ROW_BYTES > AMX_RING_BYTES, 0))
+    return (size_t)(ring->next - ring->bytes) <= AMX_RING_BYTES - count * AMX_ROW_BYTES;
+}
+
+/* `count` consecutive free slots; may settle first, which frees all slots but the first eight. A new slot counts as free again after the next call unless a register or the queue names it. */
+static inline uint8_t *amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
+{
+    if (__builtin_expect(!amx_ring_has(ring, count), 0))
         amx_core_settle(core);
-    const uint64_t first = ring->next;
+    uint8_t *first = ring->next;
     ring->next += count * AMX_ROW_BYTES;
     return first;
 }
@@ -120,6 +125,17 @@ void amx_put_back(uint8_t now[AMX_ROW_BYTES], const uint8_t before[AMX_ROW_BYTES
 /* amx_core_pointwise.c */
 /* Executes d if it is pointwise and has a kernel; false when not. */
 bool amx_pointwise_execute(struct amx_core *core, const struct amx_decoded *d);
+
+/* amx_core_loop.c */
+/* A body of loads and plain outer products of the queued kind that comes `passes` times in a row; operand n grows by
+ * step[n] from one pass to the next (0 for outer products). */
+struct amx_loop {
+    unsigned length;
+    size_t passes;
+    uint64_t step[AMX_LOOP_LENGTH + 8]; /* the first ones again at the end */
+};
+/* Runs all of it and returns how many instructions that were; 0 and nothing is done when a pass would fault. */
+size_t amx_loop_run(struct amx_core *core, const uint8_t *op, const uint64_t *operand, const struct amx_loop *loop);
 
 /* amx_core_outer.c */
 /* Which fast kind the instruction belongs to, whatever its masks and operand fetch. */

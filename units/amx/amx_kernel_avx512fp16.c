@@ -18,6 +18,23 @@ VEC_INLINE vec vec_nan16(vec z)
     return _mm512_mask_mov_epi16(z, nan, _mm512_set1_epi16(0x7e00));
 }
 
+/* One lane for all: the load port spreads it. */
+struct lane16 {
+    uint8_t bytes[2];
+};
+VEC_INLINE vec vec_fma16_lane(vec x, const uint8_t *lane, vec z)
+{
+    __asm__("vfmadd231ph %2%{1to32%}, %1, %0" : "+v"(z) : "v"(x), "m"(*(const struct lane16 *)lane));
+    return z;
+}
+
+#define HAVE_MADD_ADD
+VEC_INLINE vec vec_madd_add32(vec x, const uint8_t *lane, vec z)
+{
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(z) : "v"(x), "v"(vec_broadcast32(lane)));
+    return z;
+}
+
 #include "units/amx/amx_kernel_outer.h"
 
 const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16", &amx_dispatch_avx512);

@@ -7,9 +7,10 @@
  *                                       the same with y broadcast from memory
  *   vec_any_nan32, vec_any_nan64        non-zero when a lane of either vector is NaN
  *   vec_nan32, vec_nan64                NaN lanes become the default NaN
- *   vec_mul16, vec_add16, vec_madd16, vec_add32   modulo 2^16 / 2^32; madd16 = sums of products of 16-bit pairs
+ *   vec_mul16, vec_add16, vec_madd16, vec_add32   modulo 2^16 / 2^32; madd16 = sums of products of 16-bit pairs;
+ *                                       optional (HAVE_MADD_ADD) vec_madd_add32, madd16 and add32 with y from memory
  *   vec_fma_f16_32, vec_fma_bf16_32     optional (HAVE_...): x*y + z in f32 lanes rounded once to the short format
- *   vec_fma16, vec_any_nan16, vec_nan16 optional (HAVE_NATIVE_F16)
+ *   vec_fma16, vec_fma16_lane, vec_any_nan16, vec_nan16   optional (HAVE_NATIVE_F16)
  *   WIDEN_F16, NARROW_F16               optional: f16 in the low half of 32-bit lanes to f32 and back (16 lanes)
  *
  * and includes this header. All functions are inlined, so every loop bound is a constant.
@@ -76,10 +77,8 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
     for (unsigned k = 0; k < count * vecs; k++)
         acc[k] = vec_load(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES);
     for (unsigned n = 0; n < batch->count; n++) {
-        uint64_t pair; /* one load: the load ports are nearly as busy as the multipliers */
-        memcpy(&pair, &batch->pairs[n], sizeof pair);
-        const uint8_t *x = batch->x + (uint32_t)pair;
-        const uint8_t *y = batch->y + (pair >> 32) + first * s.y_bytes;
+        const uint8_t *x = batch->pairs[n].x;
+        const uint8_t *y = batch->pairs[n].y + first * s.y_bytes;
 #pragma GCC unroll 16
         for (unsigned j = 0; j < count; j++) {
             const uint8_t *lane = y + j * s.y_bytes;
@@ -139,7 +138,7 @@ typedef int16_t i16x32 __attribute__((vector_size(64)));
 typedef uint16_t u16x32 __attribute__((vector_size(64)));
 typedef uint16_t u16x16 __attribute__((vector_size(32)));
 
-#define PREPARED_CHUNK 32 /* outer products prepared at a time: 10 KiB at most, so that L1 holds them */
+#define PREPARED_CHUNK 32 /* entries prepared at a time: 12 KiB, so that L1 holds them */
 
 struct prepared {
     u32x16 x[4];
@@ -264,6 +263,18 @@ KERNEL_INLINE u32x16 byte_of_words(u32x16 v, unsigned part, unsigned is_signed)
     return (is_signed ? (u32x16)((i32x16)up >> 24) : up >> 24) & 0xffff;
 }
 
+/* The same four parts of x; of y every other byte. */
+KERNEL_INLINE void prepare_i8_i16_wide(struct prepared *to, const uint8_t *x, const uint8_t *y, unsigned flags)
+{
+    const u32x16 lanes = load_u32x16(x);
+#pragma GCC unroll 4
+    for (unsigned part = 0; part < 4; part++)
+        to->x[part] = byte_of_words(lanes, part, flags & AMX_X_SIGNED);
+    const u32x16 y_lanes = bytes_of_pairs(load_u32x16(y), 0, flags & AMX_Y_SIGNED);
+    to->y[0] = load_half((const uint8_t *)&y_lanes);
+    to->y[1] = load_half((const uint8_t *)&y_lanes + 32);
+}
+
 KERNEL_INLINE void prepare_i8_i32(struct prepared *to, const uint8_t *x, const uint8_t *y, unsigned flags)
 {
     const u32x16 lanes = load_u32x16(x);
@@ -273,20 +284,20 @@ KERNEL_INLINE void prepare_i8_i32(struct prepared *to, const uint8_t *x, const u
     to->y[0] = byte_of_words(load_u32x16(y), 0, flags & AMX_Y_SIGNED);
 }
 
-/* Prepares up to PREPARED_CHUNK outer products from `from` on, `merge` (1 or 2) into each entry. Returns how many. */
+/* Prepares outer products from `from` on, `merge` (1 or 2) into each of up to PREPARED_CHUNK entries. Returns how many. */
 KERNEL_INLINE unsigned prepare_chunk(struct prepared_batch *to, struct outer_shape shape, const struct amx_batch *batch,
                                      unsigned from, unsigned merge, prepare_fn *prepare)
 {
-    const unsigned left = batch->count - from;
-    const unsigned count = left < PREPARED_CHUNK ? left : PREPARED_CHUNK;
+    const unsigned left = batch->count - from, most = PREPARED_CHUNK * merge;
+    const unsigned count = left < most ? left : most;
     const unsigned entries = (count + merge - 1) / merge;
     for (unsigned n = 0; n < entries; n++) {
         const struct amx_pair *pair = &batch->pairs[from + n * merge];
         struct prepared *entry = &to->entry[n];
-        prepare(entry, batch->x + pair->x, batch->y + pair->y, batch->flags);
+        prepare(entry, pair->x, pair->y, batch->flags);
         if (merge == 2 && n * 2 + 1 < count) {
             struct prepared second;
-            prepare(&second, batch->x + pair[1].x, batch->y + pair[1].y, batch->flags);
+            prepare(&second, pair[1].x, pair[1].y, batch->flags);
 #pragma GCC unroll 4
             for (unsigned v = 0; v < shape.parts; v++)
                 entry->x[v] |= second.x[v] << 16;
@@ -294,11 +305,9 @@ KERNEL_INLINE unsigned prepare_chunk(struct prepared_batch *to, struct outer_sha
             for (unsigned h = 0; h < shape.y_lanes / 16; h++)
                 entry->y[h] |= second.y[h] << 16;
         }
-        const uint32_t at = (uint32_t)(n * sizeof *entry);
-        to->pairs[n] = (struct amx_pair){at, at + (uint32_t)offsetof(struct prepared, y)}; /* x comes first */
+        to->pairs[n] = (struct amx_pair){(const uint8_t *)entry->x, (const uint8_t *)entry->y};
     }
-    const uint8_t *base = (const uint8_t *)to->entry;
-    to->batch = (struct amx_batch){base, base, to->pairs, entries, 0};
+    to->batch = (struct amx_batch){to->pairs, entries, 0};
     return count;
 }
 
@@ -317,6 +326,7 @@ KERNEL_INLINE void outer_prepared(z_row *z, struct outer_shape shape, const stru
 static const struct outer_shape half_rows = {32, 4, 1, 2};  /* 16-bit lanes, 16-bit Z, one of two accumulators */
 static const struct outer_shape row_pairs = {32, 4, 2, 2};  /* Z lanes twice as wide as X lanes: all of Z */
 static const struct outer_shape row_fours = {16, 4, 4, 4};  /* four times as wide */
+static const struct outer_shape wide_fours = {32, 4, 4, 4}; /* the same for 32 y lanes, in a copy of Z twice its size */
 
 static void outer_f16_f32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
@@ -335,45 +345,60 @@ KERNEL_INLINE vec mul_add16(vec x, const uint8_t *lane, vec z)
     return vec_add16(z, vec_mul16(x, vec_broadcast32(lane)));
 }
 
-KERNEL_INLINE vec madd_add32(vec x, const uint8_t *lane, vec z)
+#ifndef HAVE_MADD_ADD
+KERNEL_INLINE vec vec_madd_add32(vec x, const uint8_t *lane, vec z)
 {
     return vec_add32(z, vec_madd16(x, vec_broadcast32(lane)));
 }
+#endif
 
 static void outer_i16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     outer_prepared(z + accumulator, half_rows, batch, 1, prepare_i16, mul_add16, unchanged);
 }
 
+#ifdef HAVE_MADD_ADD
+/* Two outer products in one instruction need 32-bit sums. Their low halves start from 0 and are added to Z at the end:
+ * x lane 4e + part goes to Z row 2j + part % 2, 16-bit lane 2e + part / 2. */
+static void outer_i8_i16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
+{
+    (void)accumulator;
+    u32x16 wide[32][4];
+    memset(wide, 0, sizeof wide);
+    outer_prepared((z_row *)wide, wide_fours, batch, 2, prepare_i8_i16_wide, vec_madd_add32, unchanged);
+    for (unsigned r = 0; r < 64; r++) {
+        const u32x16 low = wide[r / 2][r % 2], high = wide[r / 2][r % 2 + 2];
+        const u16x32 row = (u16x32)load_u32x16(z[r]) + (u16x32)((low & 0xffff) | high << 16);
+        memcpy(z[r], &row, sizeof row);
+    }
+}
+#else
 static void outer_i8_i16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
     outer_prepared(z, row_pairs, batch, 1, prepare_i8_i16, mul_add16, unchanged);
 }
+#endif
 
 static void outer_i16_i32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
-    outer_prepared(z, row_pairs, batch, 2, prepare_i16_i32, madd_add32, unchanged);
+    outer_prepared(z, row_pairs, batch, 2, prepare_i16_i32, vec_madd_add32, unchanged);
 }
 
 static void outer_i8_i32(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
-    outer_prepared(z, row_fours, batch, 2, prepare_i8_i32, madd_add32, unchanged);
+    outer_prepared(z, row_fours, batch, 2, prepare_i8_i32, vec_madd_add32, unchanged);
 }
 
 /* --- 16-bit floating point --- */
 
 #ifdef HAVE_NATIVE_F16
-KERNEL_INLINE vec fma16_step(vec x, const uint8_t *lane, vec z)
-{
-    return vec_fma16(x, vec_broadcast32(lane), z);
-}
-
 static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
-    outer_prepared(z + accumulator, half_rows, batch, 1, prepare_i16, fma16_step, finish16);
+    const struct outer_shape shape = {32, 2, 1, 2};
+    outer_batch(z + accumulator, shape, batch, vec_fma16_lane, finish16);
 }
 #endif
 

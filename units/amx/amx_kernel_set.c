@@ -9,7 +9,7 @@ static const struct amx_kernel_set *best_of(const char *name)
 {
     const struct amx_kernel_set *sets[] = {
 #if defined(__x86_64__)
-        __builtin_cpu_supports("avx512fp16") ? &amx_kernels_avx512fp16 : NULL,
+        __builtin_cpu_supports("avx512fp16") && __builtin_cpu_supports("avx512vnni") ? &amx_kernels_avx512fp16 : NULL,
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
             ? &amx_kernels_avx512
             : NULL,

@@ -30,13 +30,12 @@ enum amx_outer_flag {
     AMX_X_LOW_BYTE = 4, AMX_Y_LOW_BYTE = 8 /* 16-bit kinds: the signed low byte of each lane */
 };
 
-/* Byte offsets of one outer product's operands from the batch's x and y. */
+/* The operands of one outer product: 64 bytes each, at any alignment. */
 struct amx_pair {
-    uint32_t x, y;
+    const uint8_t *x, *y;
 };
 
 struct amx_batch {
-    const uint8_t *x, *y; /* 64-byte aligned, as are the offsets */
     const struct amx_pair *pairs;
     unsigned count;       /* at least 1 */
     unsigned flags;       /* enum amx_outer_flag */

@@ -37,6 +37,7 @@ enum {
 #if defined(__aarch64__) && !defined(AMX_IN_PROCESS)
 
 struct amx_ctx; /* nothing: the instructions go to the machine */
+struct amx_cursor;
 
 /* The assembler puts the number of the register that holds the operand into the low five bits of the word. */
 #define AMX_ISSUE(ctx, op, operand)                                                                          \
@@ -48,6 +49,8 @@ struct amx_ctx; /* nothing: the instructions go to the machine */
                          : "r"((uint64_t)(operand)), "i"(op)                                                 \
                          : "memory");                                                                        \
     } while (0)
+#define AMX_ENTER(ctx, to) struct amx_cursor *const to = ((void)(ctx), NULL)
+#define AMX_LEAVE(ctx, to) ((void)(to))
 #define AMX_SET(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201220" ::: "memory")
 #define AMX_CLR(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201221" ::: "memory")
 #define AMX_ADDRESS(ctx, pointer) ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
@@ -81,7 +84,33 @@ static inline void amx_ctx_push(struct amx_ctx *ctx, uint8_t op, uint64_t operan
     if (++ctx->count == AMX_CTX_BATCH)
         ctx->flush(ctx);
 }
-#define AMX_ISSUE(ctx, op, operand) amx_ctx_push(ctx, op, operand)
+
+/* For loops: where the batch ends, in a variable of the function (AMX_ENTER .. AMX_LEAVE) that the compiler can keep in a
+ * register. In struct amx_ctx it cannot, because a store to op[] might change it. */
+struct amx_cursor {
+    struct amx_ctx *ctx;
+    uint32_t count;
+};
+
+static inline __attribute__((always_inline)) void amx_cursor_push(struct amx_cursor *to, uint8_t op, uint64_t operand)
+{
+    struct amx_ctx *ctx = to->ctx;
+    ctx->op[to->count] = op;
+    ctx->operand[to->count] = operand;
+    if (__builtin_expect(++to->count == AMX_CTX_BATCH, 0)) {
+        ctx->count = to->count;
+        ctx->flush(ctx);
+        to->count = 0;
+    }
+}
+#define AMX_ENTER(ctx, to)                                                                                   \
+    struct amx_cursor to##_cursor = {ctx, (ctx)->count};                                                     \
+    struct amx_cursor *const to = &to##_cursor
+#define AMX_LEAVE(ctx, to) ((ctx)->count = (to)->count)
+
+/* Through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
+#define AMX_ISSUE(to, op, operand)                                                                           \
+    _Generic((to), struct amx_ctx *: amx_ctx_push, struct amx_cursor *: amx_cursor_push)(to, op, operand)
 #define AMX_SET(ctx) amx_ctx_push(ctx, AMXI_SETCLR, 0)
 #define AMX_CLR(ctx) amx_ctx_push(ctx, AMXI_SETCLR, 1)
 #define AMX_ADDRESS(ctx, pointer) ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)

@@ -3,175 +3,187 @@
 /* Every loop below is software-pipelined: the operands of a later step are loaded into the other X/Y registers before
  * the present step's products, so that the latency of a load hides behind the array. */
 
-static inline void load_x_two(struct amx_ctx *ctx, uint64_t from, unsigned reg)
+static inline void load_x_two(struct amx_cursor *to, uint64_t from, unsigned reg)
 {
-    AMX_ISSUE(ctx, AMXI_LDX, from | AMX_REG(reg) | AMX_PAIR);
+    AMX_ISSUE(to, AMXI_LDX, from | AMX_REG(reg) | AMX_PAIR);
 }
 
-static inline void load_y_two(struct amx_ctx *ctx, uint64_t from, unsigned reg)
+static inline void load_y_two(struct amx_cursor *to, uint64_t from, unsigned reg)
 {
-    AMX_ISSUE(ctx, AMXI_LDY, from | AMX_REG(reg) | AMX_PAIR);
+    AMX_ISSUE(to, AMXI_LDY, from | AMX_REG(reg) | AMX_PAIR);
 }
 
-static inline void load_x_four(struct amx_ctx *ctx, uint64_t from, unsigned reg, int quad)
+static inline void load_x_four(struct amx_cursor *to, uint64_t from, unsigned reg, int quad)
 {
     if (quad) {
-        AMX_ISSUE(ctx, AMXI_LDX, from | AMX_REG(reg) | AMX_QUAD);
+        AMX_ISSUE(to, AMXI_LDX, from | AMX_REG(reg) | AMX_QUAD);
     } else {
-        load_x_two(ctx, from, reg);
-        load_x_two(ctx, from + 128, reg + 2);
+        load_x_two(to, from, reg);
+        load_x_two(to, from + 128, reg + 2);
     }
 }
 
-static inline void load_y_four(struct amx_ctx *ctx, uint64_t from, unsigned reg, int quad)
+static inline void load_y_four(struct amx_cursor *to, uint64_t from, unsigned reg, int quad)
 {
     if (quad) {
-        AMX_ISSUE(ctx, AMXI_LDY, from | AMX_REG(reg) | AMX_QUAD);
+        AMX_ISSUE(to, AMXI_LDY, from | AMX_REG(reg) | AMX_QUAD);
     } else {
-        load_y_two(ctx, from, reg);
-        load_y_two(ctx, from + 128, reg + 2);
+        load_y_two(to, from, reg);
+        load_y_two(to, from + 128, reg + 2);
     }
 }
 
 /* f32, 32 x 32: the four accumulators are (Y half, X half). */
-static inline void products_f32(struct amx_ctx *ctx, unsigned x, unsigned y, uint64_t z)
+static inline void products_f32(struct amx_cursor *to, unsigned x, unsigned y, uint64_t z)
 {
     const uint64_t op = AMX_XOFF(64 * x) | AMX_YOFF(64 * y) | z;
-    AMX_ISSUE(ctx, AMXI_FMA32, op | AMX_ZROW(0));
-    AMX_ISSUE(ctx, AMXI_FMA32, (op + AMX_XOFF(64)) | AMX_ZROW(1));
-    AMX_ISSUE(ctx, AMXI_FMA32, (op + AMX_YOFF(64)) | AMX_ZROW(2));
-    AMX_ISSUE(ctx, AMXI_FMA32, (op + AMX_XOFF(64) + AMX_YOFF(64)) | AMX_ZROW(3));
+    AMX_ISSUE(to, AMXI_FMA32, op | AMX_ZROW(0));
+    AMX_ISSUE(to, AMXI_FMA32, (op + AMX_XOFF(64)) | AMX_ZROW(1));
+    AMX_ISSUE(to, AMXI_FMA32, (op + AMX_YOFF(64)) | AMX_ZROW(2));
+    AMX_ISSUE(to, AMXI_FMA32, (op + AMX_XOFF(64) + AMX_YOFF(64)) | AMX_ZROW(3));
 }
 
 static void tile_f32_pairs(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, uint64_t first)
 {
+    AMX_ENTER(ctx, to);
     for (unsigned s = 0; s < 3; s++, a += 128, b += 128) {
-        load_y_two(ctx, a, 2 * s);
-        load_x_two(ctx, b, 2 * s);
+        load_y_two(to, a, 2 * s);
+        load_x_two(to, b, 2 * s);
     }
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
-            load_y_two(ctx, a, 2 * ((s + 3) & 3));
-            load_x_two(ctx, b, 2 * ((s + 3) & 3));
-            products_f32(ctx, 2 * s, 2 * s, z);
+            load_y_two(to, a, 2 * ((s + 3) & 3));
+            load_x_two(to, b, 2 * ((s + 3) & 3));
+            products_f32(to, 2 * s, 2 * s, z);
             z = 0;
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 static void tile_f32_quads(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, uint64_t first)
 {
-    load_y_four(ctx, a, 0, 1);
-    load_x_four(ctx, b, 0, 1);
+    AMX_ENTER(ctx, to);
+    load_y_four(to, a, 0, 1);
+    load_x_four(to, b, 0, 1);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
             b += 256;
-            load_y_four(ctx, a, 4 * (1 - s), 1);
-            load_x_four(ctx, b, 4 * (1 - s), 1);
-            products_f32(ctx, 4 * s, 4 * s, z);
-            products_f32(ctx, 4 * s + 2, 4 * s + 2, 0);
+            load_y_four(to, a, 4 * (1 - s), 1);
+            load_x_four(to, b, 4 * (1 - s), 1);
+            products_f32(to, 4 * s, 4 * s, z);
+            products_f32(to, 4 * s + 2, 4 * s + 2, 0);
             z = 0;
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 /* f64, 32 x 16: eight accumulators, (Y quarter, X half). */
-static inline void products_f64(struct amx_ctx *ctx, unsigned x, unsigned y, uint64_t z)
+static inline void products_f64(struct amx_cursor *to, unsigned x, unsigned y, uint64_t z)
 {
     for (unsigned q = 0; q < 4; q++) {
         const uint64_t op = AMX_XOFF(64 * x) | AMX_YOFF(64 * (y + q)) | z;
-        AMX_ISSUE(ctx, AMXI_FMA64, op | AMX_ZROW(2 * q));
-        AMX_ISSUE(ctx, AMXI_FMA64, (op + AMX_XOFF(64)) | AMX_ZROW(2 * q + 1));
+        AMX_ISSUE(to, AMXI_FMA64, op | AMX_ZROW(2 * q));
+        AMX_ISSUE(to, AMXI_FMA64, (op + AMX_XOFF(64)) | AMX_ZROW(2 * q + 1));
     }
 }
 
 static void tile_f64(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, uint64_t first, int quad)
 {
-    load_y_four(ctx, a, 0, quad);
-    load_x_two(ctx, b, 0);
+    AMX_ENTER(ctx, to);
+    load_y_four(to, a, 0, quad);
+    load_x_two(to, b, 0);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 2) {
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
             b += 128;
-            load_y_four(ctx, a, 4 * (1 - s), quad);
-            load_x_two(ctx, b, 2 * (1 - s));
-            products_f64(ctx, 2 * s, 4 * s, z);
+            load_y_four(to, a, 4 * (1 - s), quad);
+            load_x_two(to, b, 2 * (1 - s));
+            products_f64(to, 2 * s, 4 * s, z);
             z = 0;
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 /* f16, 32 x 64: two accumulators, the halves of X; a step is two k. */
 static void tile_f16(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, uint64_t first, int quad)
 {
-    load_y_two(ctx, a, 0);
-    load_x_four(ctx, b, 0, quad);
+    AMX_ENTER(ctx, to);
+    load_y_two(to, a, 0);
+    load_x_four(to, b, 0, quad);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
         for (unsigned s = 0; s < 2; s++) {
             a += 128;
             b += 256;
-            load_y_two(ctx, a, 2 * (1 - s));
-            load_x_four(ctx, b, 4 * (1 - s), quad);
+            load_y_two(to, a, 2 * (1 - s));
+            load_x_four(to, b, 4 * (1 - s), quad);
             for (unsigned half = 0; half < 2; half++) {
                 const uint64_t op = AMX_XOFF(64 * (4 * s + 2 * half)) | AMX_YOFF(64 * (2 * s + half)) | z;
-                AMX_ISSUE(ctx, AMXI_FMA16, op | AMX_ZROW(0));
-                AMX_ISSUE(ctx, AMXI_FMA16, (op + AMX_XOFF(64)) | AMX_ZROW(1));
+                AMX_ISSUE(to, AMXI_FMA16, op | AMX_ZROW(0));
+                AMX_ISSUE(to, AMXI_FMA16, (op + AMX_XOFF(64)) | AMX_ZROW(1));
                 z = 0;
             }
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 /* 16-bit in, 32-bit out, 32 x 32: one accumulator, all of Z; a step is two k. */
 static void tile_wide(struct amx_ctx *ctx, unsigned op, uint64_t mode, uint64_t a, uint64_t b, uint32_t k, uint64_t first)
 {
+    AMX_ENTER(ctx, to);
     for (unsigned s = 0; s < 3; s++, a += 128, b += 128) {
-        load_y_two(ctx, a, 2 * s);
-        load_x_two(ctx, b, 2 * s);
+        load_y_two(to, a, 2 * s);
+        load_x_two(to, b, 2 * s);
     }
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 8) {
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
-            load_y_two(ctx, a, 2 * ((s + 3) & 3));
-            load_x_two(ctx, b, 2 * ((s + 3) & 3));
+            load_y_two(to, a, 2 * ((s + 3) & 3));
+            load_x_two(to, b, 2 * ((s + 3) & 3));
             const uint64_t at = AMX_XOFF(128 * s) | AMX_YOFF(128 * s) | mode;
             if (op == AMXI_FMA16) {
-                AMX_ISSUE(ctx, AMXI_FMA16, at | z);
-                AMX_ISSUE(ctx, AMXI_FMA16, at + AMX_XOFF(64) + AMX_YOFF(64));
+                AMX_ISSUE(to, AMXI_FMA16, at | z);
+                AMX_ISSUE(to, AMXI_FMA16, at + AMX_XOFF(64) + AMX_YOFF(64));
             } else if (op == AMXI_MAC16) {
-                AMX_ISSUE(ctx, AMXI_MAC16, at | z);
-                AMX_ISSUE(ctx, AMXI_MAC16, at + AMX_XOFF(64) + AMX_YOFF(64));
+                AMX_ISSUE(to, AMXI_MAC16, at | z);
+                AMX_ISSUE(to, AMXI_MAC16, at + AMX_XOFF(64) + AMX_YOFF(64));
             } else {
-                AMX_ISSUE(ctx, AMXI_MATFP, at);
-                AMX_ISSUE(ctx, AMXI_MATFP, at + AMX_XOFF(64) + AMX_YOFF(64));
+                AMX_ISSUE(to, AMXI_MATFP, at);
+                AMX_ISSUE(to, AMXI_MATFP, at + AMX_XOFF(64) + AMX_YOFF(64));
             }
             z = 0;
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 /* Bytes in, 32-bit out, 16 x 64: Y holds four k of 16 rows, byte offset q picks k + q; the X shuffle puts column 16 r + e
  * into lane 4 e + r, so that Z row 4 j + r holds columns 16 r .. 16 r + 15 of row j in order. A step is four k. */
 static void tile_i8(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, int quad)
 {
+    AMX_ENTER(ctx, to);
     const uint64_t mode = AMX_ALU(8) | AMX_LANES(10) | AMX_INT_SIGNED | AMX_X_SHUFFLE(2);
-    AMX_ISSUE(ctx, AMXI_LDY, a | AMX_REG(0));
-    load_x_four(ctx, b, 0, quad);
+    AMX_ISSUE(to, AMXI_LDY, a | AMX_REG(0));
+    load_x_four(to, b, 0, quad);
     for (uint32_t i = 0; i < k; i += 8) {
         for (unsigned s = 0; s < 2; s++) {
             a += 64;
             b += 256;
-            AMX_ISSUE(ctx, AMXI_LDY, a | AMX_REG(1 - s));
-            load_x_four(ctx, b, 4 * (1 - s), quad);
+            AMX_ISSUE(to, AMXI_LDY, a | AMX_REG(1 - s));
+            load_x_four(to, b, 4 * (1 - s), quad);
             for (unsigned q = 0; q < 4; q++)
-                AMX_ISSUE(ctx, AMXI_MATINT, mode | AMX_XOFF(64 * (4 * s + q)) | AMX_YOFF(64 * s + q));
+                AMX_ISSUE(to, AMXI_MATINT, mode | AMX_XOFF(64 * (4 * s + q)) | AMX_YOFF(64 * s + q));
         }
     }
+    AMX_LEAVE(ctx, to);
 }
 
 /* Kinds whose instruction has no "skip Z" start from a Z of zeros: mac16 with both inputs skipped writes 0 everywhere. */
@@ -320,7 +332,7 @@ void gemm_tile_blend(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t acc, uin
                      uint64_t out, uint64_t out_row_bytes, uint64_t scale, uint32_t rows)
 {
     /* Y0 = alphas, Y1 = betas; lines rotate through X and through the Z rows, so that they overlap. */
-    load_y_two(ctx, scale, 0);
+    AMX_ISSUE(ctx, AMXI_LDY, scale | AMX_PAIR);
     unsigned z = 0;
     for (uint32_t j = 0; j < rows; j++, acc += 128, in += in_row_bytes, out += out_row_bytes) {
         for (unsigned half = 0; half < 2; half++) {

@@ -1,0 +1,184 @@
+/* Loops of loads and outer products (found by amx_core_loop.h): where their operands lie in simulated memory, and all
+ * passes of an accumulator in one go. */
+#include "units/amx/amx_core_state.h"
+
+#include <stddef.h>
+
+#define WINDOW_PAIRS 64 /* of one accumulator in one go: their operands, 32 KiB at most, stay in the host's L1 */
+
+/* Where a register is in the pass being planned, and how much further a pass later. */
+struct place {
+    const uint8_t *at;
+    ptrdiff_t step;
+};
+
+struct product {
+    struct place x, y;
+};
+
+struct load {
+    struct place place;
+    unsigned bytes;
+};
+
+typedef uint64_t both __attribute__((vector_size(16))); /* the pointers of a pair, which go together */
+_Static_assert(sizeof(both) == sizeof(struct amx_pair), "a pair is two 64-bit pointers");
+
+struct plan {
+    struct place x[8], y[8];
+    struct load loads[AMX_LOOP_LENGTH]; /* of one pass */
+    unsigned load_count;
+    unsigned count[AMX_ACCUMULATORS]; /* outer products of one pass, in order, per accumulator */
+    struct product products[AMX_ACCUMULATORS][AMX_LOOP_LENGTH];
+};
+
+static bool is_load(unsigned op)
+{
+    return op == AMX_LDX || op == AMX_LDY;
+}
+
+static uint64_t distance(uint64_t step)
+{
+    return step >> 63 ? 0 - step : step;
+}
+
+/* True when every pass can load: nothing between the first and the last address is out of reach or misaligned. */
+static bool all_passes_load(const struct amx_core *core, uint64_t operand, uint64_t step, size_t passes, unsigned count)
+{
+    const uint64_t bytes = (uint64_t)AMX_ROW_BYTES * count, address = operand & AMX_ADDRESS_MASK;
+    const uint64_t far = distance(step), span = far * (passes - 1);
+    if (far > core->space->bytes || span > core->space->bytes || (count > 1 && step % (2 * AMX_ROW_BYTES) != 0))
+        return false;
+    if (step >> 63)
+        return span <= address && mem_at(core->space, address - span, span + bytes, MEM_READ);
+    return mem_at(core->space, address, span + bytes, MEM_READ) != NULL;
+}
+
+static bool plan_load(struct plan *plan, const struct amx_core *core, unsigned op, uint64_t operand, uint64_t step,
+                      size_t passes)
+{
+    struct unit_fault fault;
+    struct amx_transfer transfer;
+    if (!amx_transfer_prepare(&transfer, core->space, op, operand, core->gen, &fault) ||
+        !all_passes_load(core, operand, step, passes, transfer.count))
+        return false;
+    struct place *to = op == AMX_LDX ? plan->x : plan->y;
+    plan->loads[plan->load_count++] =
+        (struct load){{transfer.host, (ptrdiff_t)step}, (unsigned)AMX_ROW_BYTES * transfer.count};
+    for (unsigned k = 0; k < transfer.count; k++)
+        to[amx_transfer_register(&transfer, k)] = (struct place){transfer.host + AMX_ROW_BYTES * k, (ptrdiff_t)step};
+    return true;
+}
+
+static void plan_product(struct plan *plan, uint64_t operand, uint64_t accumulator_mask)
+{
+    const unsigned a = (unsigned)(operand >> 20 & accumulator_mask);
+    plan->products[a][plan->count[a]++] = (struct product){plan->x[operand >> 16 & 7], plan->y[operand >> 6 & 7]};
+}
+
+/* Registers that the body loads are where the pass before put them; the others stay where they are. */
+static bool plan_registers(struct plan *plan, const struct amx_core *core, const uint8_t *op, const uint64_t *operand,
+                           const struct amx_loop *loop)
+{
+    plan->load_count = 0;
+    for (unsigned n = 0; n < 8; n++) {
+        plan->x[n] = (struct place){core->x.slot[n], 0};
+        plan->y[n] = (struct place){core->y.slot[n], 0};
+    }
+    for (unsigned n = 0; n < loop->length; n++)
+        if (is_load(op[n]) && !plan_load(plan, core, op[n], operand[n], loop->step[n], loop->passes))
+            return false;
+    return true;
+}
+
+/* The products of the second pass. */
+static void plan_products(struct plan *plan, const struct amx_core *core, const uint8_t *op, const uint64_t *operand,
+                          const struct amx_loop *loop)
+{
+    memset(plan->count, 0, sizeof plan->count);
+    plan->load_count = 0;
+    for (unsigned n = 0; n < loop->length; n++) {
+        if (is_load(op[n]))
+            plan_load(plan, core, op[n], operand[n] + loop->step[n], loop->step[n], loop->passes - 1);
+        else
+            plan_product(plan, operand[n], core->shape[op[n]].accumulator_mask);
+    }
+}
+
+/* Runs `passes` passes of accumulator a and moves its places behind them. */
+static void run_window(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
+{
+    struct amx_pair pairs[WINDOW_PAIRS];
+    const unsigned count = plan->count[a];
+    for (unsigned f = 0; f < count; f++) {
+        struct product *p = &plan->products[a][f];
+        const both step = {(uint64_t)p->x.step, (uint64_t)p->y.step};
+        both at = {(uintptr_t)p->x.at, (uintptr_t)p->y.at};
+        for (struct amx_pair *to = pairs + f, *end = to + passes * count; to < end; to += count, at += step)
+            memcpy(to, &at, sizeof *to);
+        p->x.at = (const uint8_t *)(uintptr_t)at[0];
+        p->y.at = (const uint8_t *)(uintptr_t)at[1];
+    }
+    amx_queue_apply(core, a, pairs, passes * count);
+}
+
+/* Brings what load `n` fetches in some coming passes closer. */
+static void fetch_ahead(struct load *load, unsigned passes)
+{
+    for (unsigned pass = 0; pass < passes; pass++, load->place.at += load->place.step)
+        for (unsigned byte = 0; byte < load->bytes; byte += AMX_ROW_BYTES)
+            __builtin_prefetch(load->place.at + byte);
+}
+
+static void fetch_window(struct plan *plan, unsigned part, unsigned parts, unsigned passes)
+{
+    for (unsigned n = part; n < plan->load_count; n += parts)
+        fetch_ahead(&plan->loads[n], passes);
+}
+
+static void run_products(struct amx_core *core, struct plan *plan, size_t passes)
+{
+    unsigned most = 1;
+    for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
+        most = plan->count[a] > most ? plan->count[a] : most;
+    const size_t window = WINDOW_PAIRS / most;
+    unsigned used = 0;
+    for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
+        used += plan->count[a] != 0;
+    fetch_window(plan, 0, 1, (unsigned)(passes < window ? passes : window));
+    for (size_t from = 0; from < passes; from += window) {
+        const size_t left = passes - from, next = left > window ? left - window : 0;
+        unsigned part = 0;
+        for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
+            if (plan->count[a]) {
+                fetch_window(plan, part++, used, (unsigned)(next < window ? next : window));
+                run_window(core, plan, a, (unsigned)(left < window ? left : window));
+            }
+    }
+}
+_Static_assert(WINDOW_PAIRS >= AMX_LOOP_LENGTH, "a window holds a pass");
+
+/* The first pass: as any other instructions. It cannot fault, since all loads have been looked at. */
+static void run_pass(struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length, bool products)
+{
+    struct unit_fault fault;
+    for (unsigned n = 0; n < length; n++)
+        if (products || is_load(op[n]))
+            amx_core_execute(core, op[n], operand[n], &fault);
+}
+
+size_t amx_loop_run(struct amx_core *core, const uint8_t *op, const uint64_t *operand, const struct amx_loop *loop)
+{
+    struct plan plan;
+    const unsigned length = loop->length;
+    const size_t last = (loop->passes - 1) * length;
+    if (!plan_registers(&plan, core, op, operand, loop))
+        return 0;
+    run_pass(core, op, operand, length, true);
+    amx_queue_finish(core);
+    plan_registers(&plan, core, op, operand, loop); /* as the first pass left them */
+    plan_products(&plan, core, op, operand, loop);
+    run_products(core, &plan, loop->passes - 1);
+    run_pass(core, op + last, operand + last, length, false); /* leaves the registers of the last pass */
+    return last + length;
+}

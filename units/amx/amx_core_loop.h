@@ -1,0 +1,95 @@
+/* Loops in a list of instructions: a body of loads and plain outer products that repeats, register fields alike and
+ * addresses a fixed step further each time. Included once per host instruction set, as amx_core_dispatch.h is.
+ *
+ * A body writes no memory and Z is read by nothing in it. So the operands of all its outer products are known as
+ * places in simulated memory, and each accumulator's products may run over many passes in one go; the order per
+ * accumulator, which alone decides the bits, is kept. amx_core_loop.c makes the plan.
+ */
+#ifndef ORCHARD_UNITS_AMX_CORE_LOOP_H
+#define ORCHARD_UNITS_AMX_CORE_LOOP_H
+
+#include "units/amx/amx_core_state.h"
+
+#define LOOP_INLINE static inline __attribute__((always_inline))
+#define LOOP_LANES  8
+#define LOOP_LEAST_PASSES 4
+
+typedef uint64_t loop_u64x8 __attribute__((vector_size(8 * LOOP_LANES)));
+typedef int64_t loop_i64x8 __attribute__((vector_size(8 * LOOP_LANES)));
+
+LOOP_INLINE bool is_register_load(unsigned op)
+{
+    return op == AMX_LDX || op == AMX_LDY;
+}
+
+/* True when instruction `n` may be a pass later than instruction 0: same op, same fields but a load's address. */
+LOOP_INLINE bool repeats(const uint8_t *op, const uint64_t *operand, size_t n)
+{
+    if (op[n] != op[0])
+        return false;
+    const uint64_t changed = operand[n] ^ operand[0];
+    return is_register_load(op[0]) ? changed >> 56 == 0 : changed == 0;
+}
+
+/* The steps from one pass to the next; false when a body of this length does not repeat, or holds something else. */
+LOOP_INLINE bool loop_steps(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length,
+                            struct amx_loop *loop)
+{
+    for (unsigned n = 0; n < length; n++) {
+        if (!repeats(op + n, operand + n, length) || op[n] >= AMX_OP_COUNT)
+            return false;
+        const struct amx_shape *shape = &core->shape[op[n]];
+        if (!is_register_load(op[n]) && (operand[n] & shape->fixed_bits) != shape->operand)
+            return false;
+        loop->step[n] = operand[n + length] - operand[n];
+    }
+    for (unsigned n = 0; n < LOOP_LANES; n++)
+        loop->step[length + n] = loop->step[n % length];
+    loop->length = length;
+    return true;
+}
+
+/* How many instructions from the first on have their like one pass later. */
+LOOP_INLINE size_t loop_reach(const uint8_t *op, const uint64_t *operand, size_t count, const struct amx_loop *loop)
+{
+    const size_t limit = count - loop->length;
+    size_t n = 0;
+    unsigned phase = 0;
+    for (; n + LOOP_LANES <= limit; n += LOOP_LANES) {
+        uint64_t ops, later_ops;
+        loop_u64x8 now, later, step;
+        memcpy(&ops, op + n, sizeof ops);
+        memcpy(&later_ops, op + n + loop->length, sizeof later_ops);
+        memcpy(&now, operand + n, sizeof now);
+        memcpy(&later, operand + n + loop->length, sizeof later);
+        memcpy(&step, loop->step + phase, sizeof step);
+        const loop_u64x8 differs = (later - now) ^ step;
+        const uint64_t any = (differs[0] | differs[1] | differs[2] | differs[3]) |
+                             (differs[4] | differs[5] | differs[6] | differs[7]);
+        if ((any | (ops ^ later_ops)) != 0)
+            break;
+        for (phase += LOOP_LANES; phase >= loop->length;)
+            phase -= loop->length;
+    }
+    for (; n < limit; n++, phase = phase + 1 == loop->length ? 0 : phase + 1)
+        if (op[n + loop->length] != op[n] || operand[n + loop->length] - operand[n] != loop->step[phase])
+            break;
+    return n;
+}
+
+/* Finds the shortest body that starts here and repeats often enough to be worth it. */
+LOOP_INLINE bool find_loop(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
+                           struct amx_loop *loop)
+{
+    const size_t most = count / LOOP_LEAST_PASSES < AMX_LOOP_LENGTH ? count / LOOP_LEAST_PASSES : AMX_LOOP_LENGTH;
+    for (unsigned length = 1; length <= most; length++) {
+        if (!repeats(op, operand, length) || !loop_steps(core, op, operand, length, loop))
+            continue;
+        loop->passes = 1 + loop_reach(op, operand, count, loop) / length;
+        if (loop->passes >= LOOP_LEAST_PASSES)
+            return true;
+    }
+    return false;
+}
+
+#endif
