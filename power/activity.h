@@ -29,10 +29,25 @@
     X(AMX_Z_WRITE_BYTES, "bytes", "bytes written to Z")                                                      \
     X(AMX_LOAD_BYTES, "bytes", "bytes moved from memory to X, Y or Z")                                       \
     X(AMX_STORE_BYTES, "bytes", "bytes moved from X, Y or Z to memory")                                      \
-    X(L1D_READ_BYTES, "bytes", "bytes read from L1 data caches")                                             \
-    X(L1D_WRITE_BYTES, "bytes", "bytes written to L1 data caches")                                           \
-    X(L2_READ_BYTES, "bytes", "bytes read from cluster L2 caches")                                           \
-    X(L2_WRITE_BYTES, "bytes", "bytes written to cluster L2 caches, fills and write-backs")                  \
+    X(GPU_INSTRUCTIONS, "instructions", "GPU instructions issued, of a simdgroup each")                      \
+    X(GPU_F32_LANE_OPS, "lanes", "GPU f32 adds, multiplies, fmas of active lanes")                           \
+    X(GPU_F16_LANE_OPS, "lanes", "GPU f16 adds, multiplies, fmas of active lanes")                           \
+    X(GPU_INT_LANE_OPS, "lanes", "GPU integer adds, compares, bit operations and moves of active lanes")     \
+    X(GPU_COMPLEX_LANE_OPS, "lanes", "GPU multiplies, shifts, conversions and special functions of active lanes") \
+    X(GPU_SHUFFLE_LANE_OPS, "lanes", "GPU shuffles, ballots and reductions of active lanes")                 \
+    X(GPU_F32_FLOPS, "flop", "GPU f32 operations in active lanes, an fma is two, matrix instructions left out") \
+    X(GPU_F16_FLOPS, "flop", "GPU f16 operations in active lanes, an fma is two, matrix instructions left out") \
+    X(GPU_MATRIX_F32_FLOPS, "flop", "operations of GPU matrix instructions with f32 results")                \
+    X(GPU_MATRIX_F16_FLOPS, "flop", "operations of GPU matrix instructions with f16 results")                \
+    X(GPU_REGISTER_READ_BYTES, "bytes", "bytes that GPU instructions read from registers")                   \
+    X(GPU_REGISTER_WRITE_BYTES, "bytes", "bytes that GPU instructions write to registers")                   \
+    X(GPU_THREADGROUP_BYTES, "bytes", "bytes moved from and to threadgroup memory")                          \
+    X(GPU_L1_READ_BYTES, "bytes", "bytes that GPU loads and atomics of device and stack memory bring")       \
+    X(GPU_L1_WRITE_BYTES, "bytes", "bytes that GPU stores and atomics of device and stack memory send")      \
+    X(L1D_READ_BYTES, "bytes", "bytes read from L1 data caches of CPU cores")                                \
+    X(L1D_WRITE_BYTES, "bytes", "bytes written to L1 data caches of CPU cores")                              \
+    X(L2_READ_BYTES, "bytes", "bytes read from L2 caches of clusters and GPU")                               \
+    X(L2_WRITE_BYTES, "bytes", "bytes written to L2 caches of clusters and GPU, fills and write-backs")      \
     X(SLC_READ_BYTES, "bytes", "bytes read from the system-level cache")                                     \
     X(SLC_WRITE_BYTES, "bytes", "bytes written to the system-level cache")                                   \
     X(DRAM_READ_BYTES, "bytes", "bytes read from DRAM")                                                      \

@@ -61,6 +61,7 @@ static struct mem_reply miss(struct mem_port *port, double now_ns, uint64_t line
     mem_coherence_read(port, now_ns, line, true);
     const double start = mem_slots_ready(&cluster->misses, now_ns);
     struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
+    reply.ready_ns += cluster->params.fabric_latency_ns;
     mem_slots_take(&cluster->misses, reply.ready_ns);
     const double place =
         fill(port, now_ns, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));

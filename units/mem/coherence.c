@@ -8,7 +8,7 @@ static void clean_l1s(struct mem_port *port, double now_ns, uint64_t line)
     const struct mem_system *system = port->system;
     for (uint32_t i = 0; i < system->port_count; i++) {
         struct mem_port *other = system->port[i];
-        if (other == port || !other->has_l1 || !other->cluster)
+        if (other == port || !other->coherent_l1 || !other->cluster)
             continue;
         const uint32_t index = mem_cache_find(&other->l1, line);
         if (index == MEM_CACHE_NONE || !(other->l1.flags[index] & MEM_LINE_DIRTY))
@@ -48,11 +48,11 @@ void mem_coherence_write(struct mem_port *port, uint64_t line)
 {
     struct mem_system *system = port->system;
     bool own = false;
-    if (port->has_l1)
+    if (port->coherent_l1)
         own = mem_cache_find(&port->l1, line) != MEM_CACHE_NONE;
     if (system->holders[mem_holder_slot(line)] > (own ? 1 : 0))
         for (uint32_t i = 0; i < system->port_count; i++)
-            if (system->port[i] != port && system->port[i]->has_l1)
+            if (system->port[i] != port && system->port[i]->coherent_l1)
                 mem_port_l1_drop(system->port[i], line, NULL);
     for (uint32_t i = 0; i < system->params.cluster_count; i++)
         if (&system->cluster[i] != port->cluster)

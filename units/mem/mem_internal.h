@@ -23,6 +23,7 @@ struct mem_port {
     struct mem_port *shares;     /* the core's port whose L1 is looked into first */
     struct mem_port_params params;
     bool has_l1;
+    bool coherent_l1; /* it may hold dirty lines and hears of others' stores */
     struct mem_cache l1;
     double l1_latency_ns;
     struct mem_tlb tlb;

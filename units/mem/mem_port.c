@@ -45,6 +45,8 @@ double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, dou
 {
     struct mem_victim victim;
     mem_cache_insert(&port->l1, line, ready_ns, flags, &victim);
+    if (!port->coherent_l1)
+        return now_ns;
     port->system->holders[mem_holder_slot(line)]++;
     if (!victim.valid)
         return now_ns;
@@ -60,7 +62,7 @@ uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present)
 {
     bool was;
     const uint8_t flags = mem_cache_remove(&port->l1, line, &was);
-    if (was)
+    if (was && port->coherent_l1)
         port->system->holders[mem_holder_slot(line)]--;
     if (present)
         *present = was;
@@ -95,7 +97,7 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
 /* A line that was being gathered may have come into L1 meanwhile, by a prefetch: then it only turns dirty. */
 static bool dirty_in_l1(struct mem_port *port, uint64_t line)
 {
-    const uint32_t index = port->has_l1 ? mem_cache_find(&port->l1, line) : MEM_CACHE_NONE;
+    const uint32_t index = port->coherent_l1 ? mem_cache_find(&port->l1, line) : MEM_CACHE_NONE;
     if (index == MEM_CACHE_NONE)
         return false;
     mem_coherence_write(port, line);
@@ -109,8 +111,8 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
     if (dirty_in_l1(port, line))
         return now_ns;
     mem_coherence_write(port, line);
-    const struct missed m = fetch(port, now_ns, line, 0, port->has_l1, MEM_LINE_DIRTY);
-    if (!port->has_l1)
+    const struct missed m = fetch(port, now_ns, line, 0, port->coherent_l1, MEM_LINE_DIRTY);
+    if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
     return m.issued_ns;
 }
@@ -121,7 +123,7 @@ static double write_whole(struct mem_port *port, double now_ns, uint64_t line)
     if (dirty_in_l1(port, line))
         return now_ns;
     mem_coherence_write(port, line);
-    if (!port->has_l1)
+    if (!port->coherent_l1)
         return write_below(port, now_ns, line, MEM_LINE_BYTES);
     return mem_port_l1_fill(port, now_ns, line, now_ns, MEM_LINE_DIRTY);
 }
@@ -251,7 +253,8 @@ static struct mem_reply access_piece(struct mem_port *port, double now_ns, const
     const double t = translate(port, now_ns, p->line >> MEM_LINES_PER_PAGE_SHIFT);
     if (p->kind == MEM_ACCESS_FETCH || (!port->has_l1 && p->kind == MEM_ACCESS_LOAD))
         return load_below(port, t, p);
-    return port->has_l1 ? access_l1(port, t, p) : store_below(port, t, p);
+    const bool store = p->kind != MEM_ACCESS_LOAD;
+    return port->has_l1 && (port->coherent_l1 || !store) ? access_l1(port, t, p) : store_below(port, t, p);
 }
 
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
@@ -282,6 +285,12 @@ double mem_port_l1_latency_ns(const struct mem_port *port)
 double mem_port_l1_width(const struct mem_port *port)
 {
     return port->has_l1 ? port->params.l1.bytes_per_cycle : 0.0;
+}
+
+void mem_port_forget(struct mem_port *port)
+{
+    if (port->has_l1 && !port->coherent_l1)
+        mem_cache_clear(&port->l1);
 }
 
 void mem_port_counters(const struct mem_port *port, struct mem_counters *out)

@@ -82,7 +82,7 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
     const struct mem_port *port = s->port;
     for (uint32_t i = 0; i < port->system->port_count; i++) {
         const struct mem_port *other = port->system->port[i];
-        if (!other->has_l1)
+        if (!other->coherent_l1)
             continue;
         const uint32_t index = mem_cache_find(&other->l1, line);
         if (index != MEM_CACHE_NONE && (other == port->shares || (other->l1.flags[index] & MEM_LINE_DIRTY)))

@@ -55,6 +55,7 @@ static bool init_port(struct mem_port *port)
     const struct mem_port_params *p = &port->params;
     const struct mem_params *s = &port->system->params;
     port->has_l1 = p->l1.kib > 0;
+    port->coherent_l1 = port->has_l1 && !p->write_through;
     mem_link_init(&port->l2_read, 0.0);
     mem_link_init(&port->l2_write, 0.0);
     mem_fabric_port_init(&port->fabric, p->fabric_gbps, p->die);
@@ -135,8 +136,10 @@ void mem_system_take_activity(struct mem_system *system, struct activity *into)
 {
     for (uint32_t i = 0; i < system->port_count; i++) {
         struct mem_port *port = system->port[i];
-        system->activity.count[ACT_L1D_READ_BYTES] += port->l1_read_bytes;
-        system->activity.count[ACT_L1D_WRITE_BYTES] += port->l1_write_bytes;
+        if (port->coherent_l1) { /* the GPU counts its own */
+            system->activity.count[ACT_L1D_READ_BYTES] += port->l1_read_bytes;
+            system->activity.count[ACT_L1D_WRITE_BYTES] += port->l1_write_bytes;
+        }
         port->l1_read_bytes = port->l1_write_bytes = 0;
     }
     activity_add(into, &system->activity);

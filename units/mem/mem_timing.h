@@ -56,6 +56,7 @@ struct mem_cluster_params {
     double clock_ghz;                 /* clock of L2 and of the cores' L1 */
     uint32_t l2_outstanding;          /* misses of the cluster in flight to the fabric */
     double fabric_gbps;               /* bandwidth cap of the cluster's fabric port, reads; writes have as much again */
+    double fabric_latency_ns;         /* its reads take so much longer to the memory side than slc and dram latencies say (GPU) */
     uint32_t die;                     /* which die the cluster sits on */
 };
 
@@ -90,6 +91,8 @@ struct mem_port_params {
     double tlb_refill_ns;             /* > 0: pages missing in the first-level TLB are brought in one at a time, each for so long */
     uint32_t gather_lines;            /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
     bool gather_plain;                /* gather every store, not only MEM_ACCESS_STORE_STREAM */
+    bool write_through;               /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
+                                       * kept coherent with stores of others (mem_port_forget) */
 };
 
 struct mem_system;
@@ -112,6 +115,8 @@ struct mem_reply {
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
                                  enum mem_access_kind kind, uint64_t pc);
 
+/* Empties the port's own L1, which must hold nothing dirty (write_through): what a GPU does before a launch. */
+void mem_port_forget(struct mem_port *port);
 /* Clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow. */
 void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
 /* Latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and

@@ -1,0 +1,264 @@
+/* Launches: threadgroups over cores, time, counters. */
+#include "units/gpu/gpu_timing_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How far cores run ahead of one another: they meet in the memory system, whose links take requests that are up to
+ * MEM_LINK_LATE_NS (100 ns) late. */
+#define QUANTUM_CYCLES 128.0
+
+const char *gpu_stall_name(enum gpu_stall stall)
+{
+    static const char *const names[] = {
+#define X(name, key, text) [GPU_STALL_##name] = key,
+        GPU_STALL_TABLE(X)
+#undef X
+    };
+    return (unsigned)stall < GPU_STALL_COUNT ? names[stall] : "?";
+}
+
+static bool valid(const struct gpu_params *p)
+{
+    return p->cores > 0 && p->clock_ghz > 0 && p->schedulers > 0 && p->schedulers <= GPU_SCHEDULERS_MAX &&
+           p->issue_per_cycle > 0 && p->register_window >= 2 && p->l1_bytes_per_cycle > 0 && p->slot_entries > 0 &&
+           p->slot_entries <= GPU_SLOT_ENTRIES_MAX;
+}
+
+static bool create_core(struct gpu_timing *t, unsigned number, struct mem_port *port)
+{
+    struct gpu_core_timing *core = &t->core[number];
+    const size_t simds = (size_t)t->params.schedulers * GPU_SIMDS_MAX;
+    core->timing = t;
+    core->port = port;
+    core->number = number;
+    core->simd = calloc(simds, sizeof *core->simd);
+    core->free_simd = calloc(simds, sizeof *core->free_simd);
+    core->group = calloc(simds, sizeof *core->group);
+    return core->simd && core->free_simd && core->group;
+}
+
+struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem_port *const *ports)
+{
+    if (!valid(params))
+        return NULL;
+    struct gpu_timing *t = calloc(1, sizeof *t);
+    if (!t)
+        return NULL;
+    t->params = *params;
+    t->ns_per_cycle = 1 / params->clock_ghz;
+    t->interval = params->interval_cycles;
+    t->hold_cycles[GPU_HOLD_16] = params->stall_16_cycles;
+    t->hold_cycles[GPU_HOLD_32] = params->stall_32_cycles;
+    t->hold_cycles[GPU_HOLD_FMA32] = params->stall_fma32_cycles;
+    t->core = calloc(params->cores, sizeof *t->core);
+    bool ok = t->core != NULL;
+    for (unsigned i = 0; ok && i < params->cores; i++)
+        ok = create_core(t, i, ports[i]);
+    if (ok)
+        return t;
+    gpu_timing_free(t);
+    return NULL;
+}
+
+static void free_program(struct gpu_timing *t)
+{
+    for (unsigned i = 0; t->core && i < t->params.cores; i++) {
+        free(t->core[i].line_ready);
+        free(t->core[i].line_used);
+        t->core[i].line_ready = NULL;
+        t->core[i].line_used = NULL;
+    }
+    free(t->plan);
+    free(t->tally);
+    t->plan = NULL;
+    t->tally = NULL;
+}
+
+void gpu_timing_free(struct gpu_timing *t)
+{
+    if (!t)
+        return;
+    free_program(t);
+    for (unsigned i = 0; t->core && i < t->params.cores; i++) {
+        free(t->core[i].simd);
+        free(t->core[i].free_simd);
+        free(t->core[i].group);
+    }
+    free(t->core);
+    free(t);
+}
+
+/* What is still counted by instruction goes into the activity. */
+static void settle_tally(struct gpu_timing *t)
+{
+    const struct gpu_program *program = t->launch.program;
+    for (uint32_t i = 0; i < t->plan_count && t->tally; i++) {
+        gpu_activity_add(&t->activity, gpu_program_effect(program, i), &t->tally[i]);
+        t->tally[i] = (struct gpu_tally){0};
+    }
+}
+
+static bool make_plans(struct gpu_timing *t)
+{
+    const struct gpu_program *program = t->launch.program;
+    const uint32_t count = gpu_program_count(program);
+    t->plan = calloc(count, sizeof *t->plan);
+    t->tally = calloc(count, sizeof *t->tally);
+    if (!t->plan || !t->tally)
+        return false;
+    t->plan_count = count;
+    t->icache_lines = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        gpu_plan_make(&t->plan[i], &t->params, gpu_program_inst(program, i), gpu_program_effect(program, i),
+                      gpu_program_pc(program, i));
+        if (t->plan[i].icache_line >= t->icache_lines)
+            t->icache_lines = t->plan[i].icache_line + 1;
+    }
+    t->icache_capacity = (uint32_t)(t->params.instruction_cache_bytes / GPU_ICACHE_LINE);
+    return true;
+}
+
+static bool start_core(struct gpu_timing *t, struct gpu_core_timing *core)
+{
+    const unsigned simds = t->params.schedulers * GPU_SIMDS_MAX;
+    core->line_ready = malloc(t->icache_lines * sizeof *core->line_ready);
+    core->line_used = calloc(t->icache_lines, sizeof *core->line_used);
+    if (!core->line_ready || !core->line_used)
+        return false;
+    for (uint32_t i = 0; i < t->icache_lines; i++)
+        core->line_ready[i] = GPU_NEVER;
+    core->lines_present = core->line_clock = 0;
+    core->free_count = 0;
+    for (unsigned i = simds; i > 0; i--)
+        core->free_simd[core->free_count++] = (uint16_t)(i - 1);
+    memset(core->scheduler, 0, sizeof core->scheduler);
+    for (unsigned i = 0; i < t->params.schedulers; i++) {
+        core->scheduler[i].wake = GPU_NEVER;
+        core->scheduler[i].why = GPU_STALL_LAUNCH;
+    }
+    memset(core->pipe_free, 0, sizeof core->pipe_free);
+    core->launch_free = core->end = 0;
+    core->groups = 0;
+    core->last_scheduler = t->params.schedulers - 1;
+    mem_port_forget(core->port);
+    return true;
+}
+
+void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now)
+{
+    struct gpu_timing *t = core->timing;
+    bool ok = true;
+    if (t->none_left || t->failed)
+        return;
+    const unsigned simds = t->launch.source.start(t->launch.source.context, core->number, slot, &ok);
+    if (!ok || simds > 32)
+        t->failed = true;
+    if (simds == 0)
+        t->none_left = true;
+    if (t->failed || t->none_left)
+        return;
+    const double start = gpu_later(now, core->launch_free) + t->params.group_launch_cycles;
+    core->launch_free = start + simds * t->params.simdgroup_launch_cycles;
+    if (!gpu_core_place(core, slot, simds, start))
+        t->failed = true;
+}
+
+bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *launch, double now_ns)
+{
+    const char *limit;
+    settle_tally(t);
+    free_program(t);
+    t->launch = *launch;
+    t->plan_count = 0;
+    t->begin_ns = now_ns;
+    t->now = 0;
+    t->running = 0;
+    t->none_left = t->failed = false;
+    t->active = true;
+    t->occupancy = gpu_timing_occupancy(&t->params, launch, &limit);
+    bool ok = t->occupancy > 0 && make_plans(t);
+    for (unsigned i = 0; ok && i < t->params.cores; i++)
+        ok = start_core(t, &t->core[i]);
+    /* One threadgroup per core, then the next round. */
+    for (unsigned slot = 0; ok && slot < t->occupancy; slot++)
+        for (unsigned i = 0; i < t->params.cores; i++)
+            gpu_launch_next(&t->core[i], slot, 0);
+    return ok && !t->failed;
+}
+
+static double earliest_event(const struct gpu_timing *t)
+{
+    double next = GPU_NEVER;
+    for (unsigned i = 0; i < t->params.cores; i++) {
+        const double at = gpu_core_next(&t->core[i]);
+        next = at < next ? at : next;
+    }
+    return next;
+}
+
+bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
+{
+    const double until = gpu_cycles(t, until_ns);
+    while (t->active && !t->failed && t->running > 0 && t->now < until) {
+        const double next = earliest_event(t);
+        if (next == GPU_NEVER) { /* every simdgroup waits: a barrier that the source never opens */
+            t->failed = true;
+            break;
+        }
+        const double to = next + QUANTUM_CYCLES < until ? next + QUANTUM_CYCLES : until;
+        for (unsigned i = 0; i < t->params.cores; i++)
+            gpu_core_run(&t->core[i], to);
+        t->now = gpu_later(t->now, to);
+    }
+    if (t->running == 0 || t->failed)
+        t->active = false;
+    return t->active;
+}
+
+bool gpu_timing_failed(const struct gpu_timing *t)
+{
+    return t->failed;
+}
+
+static double end_cycles(const struct gpu_timing *t)
+{
+    double end = 0;
+    for (unsigned i = 0; i < t->params.cores; i++)
+        end = gpu_later(end, t->core[i].end);
+    return end;
+}
+
+double gpu_timing_end_ns(const struct gpu_timing *t)
+{
+    return gpu_ns(t, end_cycles(t));
+}
+
+double gpu_timing_now_ns(const struct gpu_timing *t)
+{
+    return t->active ? gpu_ns(t, t->now) : gpu_timing_end_ns(t);
+}
+
+/* Schedulers have slept for different times: the rest up to now has the reason that each sleeps for. */
+void gpu_timing_stalls(const struct gpu_timing *t, unsigned core, double cycles[GPU_STALL_COUNT], double *total)
+{
+    const struct gpu_core_timing *c = &t->core[core];
+    double now = t->active ? t->now : end_cycles(t);
+    memset(cycles, 0, GPU_STALL_COUNT * sizeof *cycles);
+    for (unsigned i = 0; i < t->params.schedulers; i++)
+        now = gpu_later(now, c->scheduler[i].time);
+    for (unsigned i = 0; i < t->params.schedulers; i++) {
+        const struct gpu_scheduler *s = &c->scheduler[i];
+        for (unsigned r = 0; r < GPU_STALL_COUNT; r++)
+            cycles[r] += s->stall[r] / t->params.schedulers;
+        cycles[s->count ? s->why : GPU_STALL_LAUNCH] += (now - s->time) / t->params.schedulers;
+    }
+    *total = now;
+}
+
+void gpu_timing_take_activity(struct gpu_timing *t, struct activity *into)
+{
+    settle_tally(t);
+    activity_add(into, &t->activity);
+    memset(&t->activity, 0, sizeof t->activity);
+}

@@ -1,0 +1,117 @@
+/* The memory half of instructions: coalesced lines through the core's load/store path, scoreboard slots, threadgroup memory,
+ * and the instruction cache. */
+#include "units/gpu/gpu_timing_state.h"
+
+static void slot_add(struct gpu_slot_queue *slot, uint32_t entries, double done)
+{
+    slot->entry[slot->next] = done;
+    slot->next = slot->next + 1 == entries ? 0 : slot->next + 1;
+    slot->done = gpu_later(slot->done, done);
+}
+
+static const enum mem_access_kind kinds[] = {
+    [GPU_DO_LOAD] = MEM_ACCESS_LOAD, [GPU_DO_STORE] = MEM_ACCESS_STORE,
+    /* Atomics are done behind the L1. */
+    [GPU_DO_ATOMIC] = MEM_ACCESS_FETCH};
+
+/* One line through the load/store path. `bytes` of it are wanted; loads bring them from the line's start, whose place in the
+ * line makes no difference. Returns when it is done, in cycles. */
+static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64_t line, uint32_t bytes, double start)
+{
+    const struct gpu_timing *t = core->timing;
+    const uint64_t address = line * GPU_LINE_BYTES;
+    const double ns = gpu_ns(t, start);
+    const struct mem_reply reply = mem_port_access(core->port, ns, address, bytes, kinds[act], 0);
+    if (act == GPU_DO_ATOMIC)
+        mem_port_access(core->port, ns, address, bytes, MEM_ACCESS_STORE, 0);
+    return gpu_cycles(t, reply.ready_ns);
+}
+
+static double device_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
+                            const struct gpu_trace_record *record, double now)
+{
+    const struct gpu_params *p = &core->timing->params;
+    double *free = &core->pipe_free[GPU_PIPE_MEMORY];
+    double at = gpu_later(now, *free), done = at + p->memory_issue_cycles;
+    const double least = at + p->memory_issue_cycles;
+    const uint64_t *line = simd->trace->line + simd->trace->lines_read;
+    uint32_t bytes = record->lines ? (uint32_t)record->active_lanes * plan->lane_bytes / record->lines : 0;
+    bytes = bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
+    for (unsigned i = 0; i < record->lines; i++) {
+        done = gpu_later(done, access_line(core, (enum gpu_act)plan->act, line[i], bytes, at));
+        at += bytes / p->l1_bytes_per_cycle;
+    }
+    if (plan->act == GPU_DO_ATOMIC)
+        at += record->passes * p->atomic_cycles, done += record->passes * p->atomic_cycles;
+    simd->trace->lines_read += record->lines;
+    *free = gpu_later(at, least);
+    return done;
+}
+
+static double group_access(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,
+                           double now)
+{
+    const struct gpu_params *p = &core->timing->params;
+    double *free = &core->pipe_free[GPU_PIPE_GROUP_MEMORY];
+    const double each = plan->group_atomic ? p->threadgroup_atomic_cycles : p->threadgroup_pass_cycles;
+    *free = gpu_later(now, *free) + (record->passes ? record->passes : 1) * each;
+    return *free + p->threadgroup_latency_cycles;
+}
+
+void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
+                       const struct gpu_trace_record *record, double now)
+{
+    double done;
+    uint8_t why = GPU_STALL_MEMORY;
+    if (plan->act == GPU_DO_GROUP_MEMORY) {
+        done = group_access(core, plan, record, now);
+        why = GPU_STALL_THREADGROUP_MEMORY;
+    } else {
+        done = device_access(core, simd, plan, record, now);
+        slot_add(&simd->slot[plan->slot], core->timing->params.slot_entries, done);
+        core->end = gpu_later(core->end, done);
+    }
+    for (unsigned i = 0; i < plan->writes; i++) {
+        struct gpu_word *word = &simd->word[plan->write + i];
+        /* A device load is waited for by `wait`, not by its register. */
+        *word = (struct gpu_word){plan->act == GPU_DO_GROUP_MEMORY ? done : now, simd->sequence, GPU_HOLD_NONE, why};
+    }
+}
+
+/* Room for one more line: the one unused for longest goes. */
+static void make_room(struct gpu_core_timing *core)
+{
+    const struct gpu_timing *t = core->timing;
+    uint32_t oldest = UINT32_MAX;
+    if (core->lines_present < t->icache_capacity) {
+        core->lines_present++;
+        return;
+    }
+    for (uint32_t i = 0; i < t->icache_lines; i++)
+        if (core->line_ready[i] < GPU_NEVER && (oldest == UINT32_MAX || core->line_used[i] < core->line_used[oldest]))
+            oldest = i;
+    if (oldest != UINT32_MAX)
+        core->line_ready[oldest] = GPU_NEVER;
+}
+
+static void fetch_line(struct gpu_core_timing *core, uint32_t line, double now)
+{
+    const struct gpu_timing *t = core->timing;
+    make_room(core);
+    const uint64_t address = t->launch.code_address + (uint64_t)line * GPU_ICACHE_LINE;
+    const struct mem_reply reply =
+        mem_port_access(core->port, gpu_ns(t, now), address, GPU_ICACHE_LINE, MEM_ACCESS_FETCH, 0);
+    core->line_ready[line] = gpu_cycles(t, reply.ready_ns);
+    core->line_used[line] = ++core->line_clock;
+}
+
+double gpu_memory_fetch(struct gpu_core_timing *core, uint32_t line, double now)
+{
+    core->line_used[line] = ++core->line_clock;
+    if (core->line_ready[line] == GPU_NEVER)
+        fetch_line(core, line, now);
+    /* The next line comes along: straight code would wait at every line otherwise. A guess. */
+    if (line + 1 < core->timing->icache_lines && core->line_ready[line + 1] == GPU_NEVER)
+        fetch_line(core, line + 1, now);
+    return core->line_ready[line];
+}
