@@ -85,8 +85,9 @@ bool agx_asm_split(char *text, struct agx_asm_line *line)
         if (!comma)
             break;
         at = comma + 1;
-        if (!*trim(at))
-            line->word[line->count < AGX_ASM_OPERANDS ? line->count++ : 0] = ""; /* a comma at the end: an empty operand */
+        at = trim(at);
+        if (!*at && line->count < AGX_ASM_OPERANDS)
+            line->word[line->count++] = at; /* a comma at the end: an empty operand */
     }
     return true;
 }
@@ -211,11 +212,12 @@ static void suggest_name(const char *typed, struct isa_error *error)
 bool agx_asm_instruction(const struct agx_asm_line *line, struct agx_inst *inst, const char **label, struct isa_error *error)
 {
     struct attempt a = {.named = false};
+    *label = NULL;
     bool done = try_all(&a, line);
-    const char *why = a.best.why;
+    const bool natural = a.named; /* else the name is an alias only, and its operands are not those given */
+    const unsigned first_next = a.best.next;
     char first_why[sizeof a.best.why];
-    memcpy(first_why, why, sizeof first_why);
-    const bool natural = a.named;
+    memcpy(first_why, a.best.why, sizeof first_why);
     for (unsigned i = 0; i < sizeof aliases / sizeof aliases[0] && !done; i++)
         if (strcmp(aliases[i].name, line->mnemonic) == 0 && aliases[i].operands == line->count)
             done = try_alias(&a, &aliases[i], line);
@@ -224,10 +226,36 @@ bool agx_asm_instruction(const struct agx_asm_line *line, struct agx_inst *inst,
         suggest_name(line->mnemonic, error);
     else if (!done)
         snprintf(error->text, sizeof error->text, "%.64s: %s", line->mnemonic, natural ? first_why : a.best.why);
-    if (!done)
+    if (!done) {
+        error->offset = natural ? first_next : 0;
         return false;
+    }
     *label = a.build.label;
     uint8_t bytes[AGX_MAX_BYTES];
     agx_decode(bytes, agx_encode(&a.build.inst, bytes), inst);
     return true;
+}
+
+bool agx_asm_one(const char *text, struct agx_inst *inst, struct isa_error *error)
+{
+    char copy[AGX_ASM_LINE_BYTES];
+    struct agx_asm_line line;
+    const char *label = NULL;
+    *error = (struct isa_error){.line = 0};
+    if (strlen(text) >= sizeof copy) {
+        snprintf(error->text, sizeof error->text, "the line is longer than %zu characters", sizeof copy - 1);
+        return false;
+    }
+    memcpy(copy, text, strlen(text) + 1);
+    if (!agx_asm_split(trim(copy), &line)) {
+        snprintf(error->text, sizeof error->text, "more than %d operands", AGX_ASM_OPERANDS);
+        return false;
+    }
+    if (!agx_asm_instruction(&line, inst, &label, error)) {
+        error->offset = error->offset && error->offset <= line.count ? (unsigned long)(line.word[error->offset - 1] - copy) : 0;
+        return false;
+    }
+    if (label)
+        snprintf(error->text, sizeof error->text, "%.64s: a label needs a program; write pc+offset", label);
+    return !label;
 }

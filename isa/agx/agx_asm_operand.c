@@ -504,7 +504,8 @@ static bool read_sample_index(struct agx_asm_build *build, const struct agx_oper
 
 static bool read_texture(struct agx_asm_build *build, const struct agx_operand_row *row)
 {
-    const bool bindless = agx_get(&build->inst, row->t) & 2;
+    /* Forms without a bindless operand still have the register kinds of bindless textures. */
+    const bool bindless = agx_get(&build->inst, row->t) & 2, either = agx_field_index(build->form, AGX_F_U) < 0;
     struct agx_asm_registers r;
     uint32_t number;
     const char *word = take(build, "a texture");
@@ -512,10 +513,12 @@ static bool read_texture(struct agx_asm_build *build, const struct agx_operand_r
         return false;
     if (!bindless && prefixed(word, "ts", &number))
         return set_vt(build, row, number, 0);
-    if (bindless && strcmp(word, "0") == 0)
+    if ((bindless || either) && strcmp(word, "0") == 0)
         return set_vt(build, row, 0, 2);
-    if (!agx_asm_registers(word, &r) || r.uniform || r.count != 1 || !plain_registers(&r) || (!bindless && !r.half))
+    if (!agx_asm_registers(word, &r) || r.uniform || r.count != 1 || !plain_registers(&r) || (!bindless && !either && !r.half))
         return wants(build, word, "a texture");
+    if (either)
+        return set_vt(build, row, r.first, r.half ? 1 : 3);
     return set_vt(build, row, r.first, bindless ? (r.half ? 2 : 3) : 1);
 }
 

@@ -2,6 +2,7 @@
 #ifndef ORCHARD_ISA_AGX_ASM_PARTS_H
 #define ORCHARD_ISA_AGX_ASM_PARTS_H
 
+#include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_runs.h"
 #include "isa/agx/agx_table.h"
 
@@ -52,7 +53,8 @@ bool agx_asm_set(struct agx_asm_build *build, enum agx_field_id id, uint32_t val
 /* Settles what depends on several operands: counts of registers against masks and dimensions. */
 bool agx_asm_settle(struct agx_asm_build *build);
 
-/* Assembles one line (no label, no directive). On failure `error->text` says why. `label` is set to the name of a branch
+/* Assembles one line (no label, no directive). On failure `error->text` says why and `error->offset` at which operand (1 is the
+ * first, 0 the name). `label` is set to the name of a branch
  * target that must be put in later (branch_bytes 0 until then), else NULL; it points into storage of `line`. */
 bool agx_asm_instruction(const struct agx_asm_line *line, struct agx_inst *inst, const char **label, struct isa_error *error);
 /* Splits "name a, b" in place; false when there are too many operands. */
@@ -63,6 +65,7 @@ bool agx_asm_split(char *text, struct agx_asm_line *line);
 struct agx_asm_text_line {
     char *text;           /* without comment and surrounding space, not empty */
     unsigned long number; /* of the source */
+    unsigned column;      /* where its text starts there */
 };
 struct agx_asm_text {
     struct agx_asm_text_line *lines;
