@@ -17,12 +17,12 @@
 #define BUCKETS 16384
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define BYTES_MAX (UINT64_C(48) << 20)  /* of states and trees; then all are forgotten */
-#define NEW_STATES_MAX 600              /* in a row before keeping states is put off: longer than filling a window takes */
+#define NEW_STATES_MAX 2000             /* in a row before keeping states is put off: longer than filling a window takes */
 #define PUT_OFF_FIRST 1024
 #define PUT_OFF_MAX (1 << 17)
 /* A block that could not be repeated costs as much as placing so many instructions; and how far costs may run ahead. */
 #define FAILURE_COST 64
-#define LOSS_MAX 32768
+#define LOSS_MAX (1 << 18)
 #define GOOD_RUN 8192                   /* repeated in a row: the next time, put off as little as at first */
 
 /* What a block did in the end. */

@@ -44,6 +44,7 @@ void mem_cache_clear(struct mem_cache *cache)
     memset(cache->stamp, 0, count * sizeof cache->stamp[0]);
     memset(cache->flags, 0, count * sizeof cache->flags[0]);
     memset(cache->recent, 0, cache->sets * sizeof cache->recent[0]);
+    cache->used = 0;
 }
 
 void mem_cache_settle(struct mem_cache *cache, double now_ns)
@@ -69,14 +70,15 @@ static uint32_t victim_of(const struct mem_cache *cache, uint32_t base)
 uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
                           struct mem_victim *victim)
 {
-    const uint32_t index = victim_of(cache, mem_cache_set(cache, line) * cache->ways);
+    const uint32_t set = mem_cache_set(cache, line), index = victim_of(cache, set * cache->ways);
     victim->valid = cache->tag[index] != 0;
+    cache->used += !victim->valid;
     victim->line = cache->tag[index] - 1;
     victim->flags = cache->flags[index];
     cache->tag[index] = line + 1;
     cache->ready_ns[index] = ready_ns;
     cache->flags[index] = flags;
-    mem_cache_touch(cache, index);
+    mem_cache_touch_in(cache, set, index);
     return index;
 }
 
@@ -88,6 +90,7 @@ uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
     if (index == MEM_CACHE_NONE)
         return 0;
     const uint8_t flags = cache->flags[index];
+    cache->used--;
     cache->tag[index] = 0;
     cache->stamp[index] = 0;
     cache->flags[index] = 0;

@@ -32,6 +32,7 @@ struct mem_cache {
     uint8_t *flags;
     uint8_t *recent;   /* per set: the way used last */
     uint64_t clock;
+    uint32_t used;     /* lines present */
 };
 
 /* False when memory is out or there is not a single full set. */
@@ -76,11 +77,15 @@ static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t li
 }
 
 /* Makes a line the most recently used of its set. */
-static inline void mem_cache_touch(struct mem_cache *cache, uint32_t index)
+static inline void mem_cache_touch_in(struct mem_cache *cache, uint32_t set, uint32_t index)
 {
-    const uint32_t set = index / cache->ways;
     cache->recent[set] = (uint8_t)(index - set * cache->ways);
     cache->stamp[index] = ++cache->clock;
+}
+
+static inline void mem_cache_touch(struct mem_cache *cache, uint32_t index)
+{
+    mem_cache_touch_in(cache, index / cache->ways, index);
 }
 
 /* The same, cheaper: the most recent line of a set is the most recent already. */

@@ -24,7 +24,7 @@ static void clean_l2s(struct mem_port *port, double now_ns, uint64_t line)
     struct mem_system *system = port->system;
     for (uint32_t i = 0; i < system->params.cluster_count; i++) {
         struct mem_cluster *other = &system->cluster[i];
-        if (other == port->cluster)
+        if (other == port->cluster || other->l2.used == 0)
             continue;
         const uint32_t index = mem_cache_find(&other->l2, line);
         if (index == MEM_CACHE_NONE || !(other->l2.flags[index] & MEM_LINE_DIRTY))
@@ -55,6 +55,6 @@ void mem_coherence_write(struct mem_port *port, uint64_t line)
             if (system->port[i] != port && system->port[i]->coherent_l1)
                 mem_port_l1_drop(system->port[i], line, NULL);
     for (uint32_t i = 0; i < system->params.cluster_count; i++)
-        if (&system->cluster[i] != port->cluster)
+        if (&system->cluster[i] != port->cluster && system->cluster[i].l2.used > 0)
             mem_cache_remove(&system->cluster[i].l2, line, NULL);
 }

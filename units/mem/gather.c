@@ -21,6 +21,7 @@ void mem_gather_clear(struct mem_gather *gather)
 {
     if (gather->count)
         memset(gather->entry, 0, gather->count * sizeof gather->entry[0]);
+    gather->held = 0;
 }
 
 static struct mem_gather_entry *find(struct mem_gather *gather, uint64_t line)
@@ -37,6 +38,7 @@ static struct mem_gather_entry *replace(struct mem_gather *gather, uint64_t line
     for (uint32_t i = 1; i < gather->count; i++)
         if (gather->entry[i].used < oldest->used)
             oldest = &gather->entry[i];
+    gather->held += oldest->tag == 0;
     *displaced = oldest->tag - 1; /* of an empty entry: UINT64_MAX */
     *oldest = (struct mem_gather_entry){.tag = line + 1};
     return oldest;
@@ -65,14 +67,16 @@ enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line
     if ((entry->mask[0] & entry->mask[1]) != UINT64_MAX)
         return MEM_GATHER_PART;
     *entry = (struct mem_gather_entry){0};
+    gather->held--;
     return MEM_GATHER_FULL;
 }
 
 bool mem_gather_take(struct mem_gather *gather, uint64_t line)
 {
-    struct mem_gather_entry *entry = gather->count ? find(gather, line) : NULL;
+    struct mem_gather_entry *entry = gather->held ? find(gather, line) : NULL;
     if (!entry)
         return false;
     *entry = (struct mem_gather_entry){0};
+    gather->held--;
     return true;
 }

@@ -12,7 +12,7 @@ struct mem_gather_entry {
 };
 
 struct mem_gather {
-    uint32_t count;
+    uint32_t count, held; /* entries; not empty ones */
     struct mem_gather_entry *entry;
     uint64_t clock;
 };
@@ -26,6 +26,14 @@ void mem_gather_clear(struct mem_gather *gather);
  * incomplete other line had to give way, *displaced holds it, else UINT64_MAX. */
 enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line, uint32_t offset, uint32_t bytes,
                                         uint64_t *displaced);
+static inline bool mem_gather_has(const struct mem_gather *gather, uint64_t line)
+{
+    for (uint32_t i = 0; gather->held > 0 && i < gather->count; i++)
+        if (gather->entry[i].tag == line + 1)
+            return true;
+    return false;
+}
+
 /* Takes an incomplete line out (something else wants it). False when it is not being gathered. */
 bool mem_gather_take(struct mem_gather *gather, uint64_t line);
 

@@ -196,6 +196,28 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
     return index != MEM_CACHE_NONE ? l1_hit(port, now_ns, index, p) : l1_miss(port, now_ns, p);
 }
 
+/* The commonest load of a port without an L1 of its own, straight through: the page is hinted, no L1 has the line, nobody
+ * gathers it, and L2 holds it with its data. Otherwise false, and nothing has changed. */
+static bool settled_in_l2(struct mem_port *port, double now_ns, const struct piece *p, struct mem_reply *reply)
+{
+    struct mem_cluster *cluster = port->cluster;
+    if (!cluster || !mem_tlb_hint(&port->tlb, p->line >> MEM_LINES_PER_PAGE_SHIFT) ||
+        port->system->holders[mem_holder_slot(p->line)] > 0 || mem_gather_has(&port->gather, p->line))
+        return false;
+    struct mem_cache *l2 = &cluster->l2;
+    const uint32_t set = mem_cache_set(l2, p->line), index = mem_cache_find_in(l2, set, p->line);
+    if (index == MEM_CACHE_NONE || l2->ready_ns[index] > now_ns || (l2->flags[index] & MEM_LINE_PREFETCHED))
+        return false;
+    double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
+    t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
+    mem_slots_take(&port->misses, t);
+    mem_cache_touch_in(l2, set, index);
+    port->system->activity.count[ACT_L2_READ_BYTES] += MEM_LINE_BYTES;
+    port->counters.hits[MEM_L2]++;
+    *reply = (struct mem_reply){t, MEM_L2};
+    return true;
+}
+
 /* Loads of a port without an L1 of its own. */
 static struct mem_reply load_below(struct mem_port *port, double now_ns, const struct piece *p)
 {
@@ -250,6 +272,9 @@ static double translate(struct mem_port *port, double now_ns, uint64_t page)
 
 static struct mem_reply access_piece(struct mem_port *port, double now_ns, const struct piece *p)
 {
+    struct mem_reply reply;
+    if (!port->has_l1 && p->kind == MEM_ACCESS_LOAD && settled_in_l2(port, now_ns, p, &reply))
+        return reply;
     const double t = translate(port, now_ns, p->line >> MEM_LINES_PER_PAGE_SHIFT);
     if (p->kind == MEM_ACCESS_FETCH || (!port->has_l1 && p->kind == MEM_ACCESS_LOAD))
         return load_below(port, t, p);
