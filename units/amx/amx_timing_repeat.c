@@ -435,7 +435,7 @@ static void book(const struct loop *l, const struct mem_steady *s, const struct 
         for (uint32_t i = 0; i < s->count; i++)
             if (s->load[i].level == MEM_L2)
                 asked[count++] = amx_ns_of(l->block, r->load[l->load_of[i]].asked + k * shift);
-        mem_steady_book(s, asked, count);
+        mem_steady_book(s, asked, count, (uint64_t)(n - k) * p->count);
     }
 }
 

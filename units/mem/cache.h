@@ -65,10 +65,11 @@ static inline uint32_t mem_cache_find_in(const struct mem_cache *cache, uint32_t
     const uint32_t recent = base + cache->recent[set];
     if (cache->tag[recent] == line + 1)
         return recent;
+    /* Without a way out of the loop the host has nothing to guess wrong. */
+    uint32_t found = MEM_CACHE_NONE;
     for (uint32_t i = base; i < base + cache->ways; i++)
-        if (cache->tag[i] == line + 1)
-            return i;
-    return MEM_CACHE_NONE;
+        found = cache->tag[i] == line + 1 ? i : found;
+    return found;
 }
 
 static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line)

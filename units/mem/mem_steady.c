@@ -189,14 +189,14 @@ uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
     return done;
 }
 
-void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_t count)
+void mem_steady_book(const struct mem_steady *s, const double *asked_ns, uint32_t count, uint64_t to_come)
 {
     struct mem_port *port = s->port;
     struct mem_cluster *cluster = port->cluster;
     for (uint32_t i = 0; i < count; i++) {
         double t = mem_link_take(&port->l2_read, asked_ns[i], MEM_LINE_BYTES);
         t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
-        if (count - i <= port->misses.count)
+        if (to_come + count - i <= port->misses.count)
             mem_slots_take(&port->misses, t);
     }
 }

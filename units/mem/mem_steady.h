@@ -44,7 +44,7 @@ bool mem_steady_begin(const struct mem_steady *steady, const double *asked_ns, u
 /* Accounts for up to `periods` periods, moving the addresses on; stops before the first whose answers are not as expected.
  * Returns how many. */
 uint32_t mem_steady_run(struct mem_steady *steady, uint32_t periods);
-/* The last L2 loads of a run, in order: the time at which each was asked for. */
-void mem_steady_book(const struct mem_steady *steady, const double *asked_ns, uint32_t count);
+/* The last L2 loads of a run, in order: the time at which each was asked for. So many are to come in further calls. */
+void mem_steady_book(const struct mem_steady *steady, const double *asked_ns, uint32_t count, uint64_t to_come);
 
 #endif
