@@ -22,7 +22,7 @@ uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 #define GPU_KERNEL_PARAMETERS 16
 #define GPU_KERNEL_BUFFERS    12
 #define GPU_KERNEL_STEPS      24
-#define GPU_KERNEL_ARGUMENTS  20
+#define GPU_KERNEL_ARGUMENTS  40
 
 /* One parameter of a kernel's shape: positional ("128x1000": those before `options` in the row) or name=value. */
 struct gpu_kernel_parameter {
@@ -31,6 +31,7 @@ struct gpu_kernel_parameter {
     int64_t least, most;
     bool required;
     const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
+    bool decimal;      /* alpha=0.5: the value goes to request.decimal, `missing` likewise; least and most bound it */
 };
 
 struct gpu_kernel;
@@ -53,6 +54,7 @@ const struct gpu_kernel_info *gpu_kernel_find(const char *name, size_t length); 
 struct gpu_kernel_request {
     const struct gpu_kernel_info *info;
     int64_t value[GPU_KERNEL_PARAMETERS];
+    double decimal[GPU_KERNEL_PARAMETERS]; /* of decimal parameters */
     enum gpu_type type;
     enum gpu_generation generation; /* variants by capability */
     uint32_t cores;                 /* of the chip: split-K and grid sizes may follow it */
@@ -83,7 +85,7 @@ struct gpu_kernel_argument {
 
 struct gpu_kernel_step {
     char variant[32];              /* "sgemm_64x64_matrix" */
-    struct agx_assembly code;      /* owned */
+    struct agx_assembly code;      /* owned; size of the argument block, local size and threadgroup memory are in it, too */
     uint32_t grid_threads[3], group_threads[3];
     struct gpu_kernel_argument argument[GPU_KERNEL_ARGUMENTS];
     unsigned arguments;
