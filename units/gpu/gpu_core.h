@@ -14,6 +14,12 @@
 #define GPU_LANES 32
 #define GPU_SIMDGROUPS_MAX 32 /* of a threadgroup: 1024 threads */
 
+/* A range of device addresses that the program is meant to touch. */
+struct gpu_buffer {
+    const char *name;
+    uint64_t address, bytes;
+};
+
 /* Everything one launch needs. Pointers stay the caller's and must outlive the launch's groups. */
 struct gpu_launch {
     const struct gpu_program *program;
@@ -24,6 +30,8 @@ struct gpu_launch {
     uint32_t stack_bytes_per_thread;
     uint32_t register_halves;   /* given to the program; naming more is a fault. 0 = 256 */
     struct mem_space *space;    /* device addresses */
+    const struct gpu_buffer *buffer; /* for checks.sanitize: accesses outside all of them are found; none = not looked for */
+    size_t buffer_count;
 };
 
 /* Runs a preamble with one active lane until stop; its uniform_store write into uniforms[AGX_UNIFORM_HALVES]. */
@@ -39,7 +47,11 @@ struct gpu_checks {
 
 struct gpu_group; /* a threadgroup in flight; reusable for one after another */
 
+/* NULL when memory is out, or for a threadgroup of no or more than 1024 threads or more than 256 register halves. Uniforms are
+ * read here, once: a group whose uniforms change must be created anew. */
 struct gpu_group *gpu_group_create(const struct gpu_launch *launch, const struct gpu_checks *checks);
+/* With the handlers of one host instruction set: "avx512", "avx2" or "portable"; NULL also when the host cannot run it. */
+struct gpu_group *gpu_group_create_named(const struct gpu_launch *launch, const struct gpu_checks *checks, const char *vectors);
 void gpu_group_free(struct gpu_group *group);
 /* Number of threadgroups in x, y, z. */
 void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3]);
@@ -63,13 +75,36 @@ struct gpu_counts gpu_group_counts(const struct gpu_group *group);
 /* Adds the issues of each instruction of the program into counts[gpu_program_count]. */
 void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts);
 
-/* State, for vectors and debuggers. registers[half][lane]. */
+/* What checks.sanitize found since creation: once per kind and instruction. Execution goes on behind a finding. */
+enum gpu_finding_kind {
+    GPU_FINDING_BOUNDS,       /* outside every buffer, or outside the threadgroup memory asked for */
+    GPU_FINDING_RACE,         /* threadgroup memory shared by simdgroups without a barrier between */
+    GPU_FINDING_BARRIER,      /* lanes or simdgroups that do not arrive together */
+    GPU_FINDING_WAIT,         /* a loaded register used before its wait */
+    GPU_FINDING_UNINITIALISED /* a register or threadgroup memory read before it was written */
+};
+struct gpu_finding {
+    enum gpu_finding_kind kind;
+    uint32_t instruction;
+    uint64_t pc, address; /* address: device, threadgroup byte, register half or lane mask, as the text says */
+    uint64_t times;
+    char text[320];       /* the first time */
+};
+/* Number of findings; they live until the next run or the end of the group. */
+size_t gpu_group_findings(const struct gpu_group *group, const struct gpu_finding **findings);
+const char *gpu_finding_name(enum gpu_finding_kind kind);
+
+/* State, for vectors and debuggers. word[register][lane]. */
 struct gpu_lanes {
     uint32_t word[AGX_REGISTERS][GPU_LANES];
     uint32_t mask; /* active lanes */
 };
 void gpu_group_read_state(const struct gpu_group *group, unsigned simdgroup, struct gpu_lanes *out);
 void gpu_group_write_state(struct gpu_group *group, unsigned simdgroup, const struct gpu_lanes *in);
+
+/* Begins a threadgroup of launch->group_threads at position 0, all simdgroups with these registers and mask: for running bare
+ * instructions. */
+void gpu_group_start_bare(struct gpu_group *group, const struct gpu_lanes *lanes);
 
 /* Whether threadgroups of this program may run on several host threads with the same results: it has no device atomics whose
  * outcome depends on order (returned old values, exchange, float sums by compare-exchange). */

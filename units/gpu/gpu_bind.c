@@ -1,0 +1,186 @@
+/* Binds a program to its launch: every operand a known register or a known value, every operation a handler. */
+#include "units/gpu/gpu_exec_numeric.h"
+#include "units/gpu/gpu_exec_plain.h"
+
+gpu_handler *gpu_plain_handler(const struct agx_inst *inst)
+{
+    gpu_handler *(*const family[])(unsigned op) = {
+        gpu_plain_integer, gpu_plain_float, gpu_plain_mask,    gpu_plain_shuffle,
+        gpu_plain_reduce,  gpu_plain_memory, gpu_plain_atomic, gpu_plain_special,
+    };
+    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
+        gpu_handler *handler = family[i](inst->op);
+        if (handler)
+            return handler;
+    }
+    return NULL;
+}
+
+static const struct gpu_op *no_handler(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    return gpu_fault(group, op, UNIT_FAULT_UNMODELLED, 0, "is not modelled");
+}
+
+static const struct gpu_op *too_many_registers(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    return gpu_fault(group, op, UNIT_FAULT_UNDEFINED, 0, "names a register above the %u halves given to the program",
+                     group->group->launch.register_halves);
+}
+
+static const struct gpu_op *code_ends(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    return gpu_fault(group, op, UNIT_FAULT_UNDEFINED, 0, "execution leaves the decoded code");
+}
+
+/* --- operands --- */
+
+static bool float_sources(unsigned op)
+{
+    switch (op) {
+    case AGX_OP_FMADD32: case AGX_OP_FMADD16: case AGX_OP_FADD32: case AGX_OP_FADD16: case AGX_OP_FMUL32: case AGX_OP_FMUL16:
+    case AGX_OP_FLOOR: case AGX_OP_CEIL: case AGX_OP_TRUNC: case AGX_OP_RINT: case AGX_OP_RCP: case AGX_OP_RSQRT:
+    case AGX_OP_RSQRT_SPECIAL: case AGX_OP_SIN_PT_1: case AGX_OP_SIN_PT_2: case AGX_OP_LOG2: case AGX_OP_EXP2:
+    case AGX_OP_DFDX: case AGX_OP_DFDY: case AGX_OP_IF_FCMP: case AGX_OP_WHILE_FCMP: case AGX_OP_ELSE_FCMP:
+    case AGX_OP_FCMPSEL: case AGX_OP_FCMP_BALLOT: case AGX_OP_FCMP_QUAD_BALLOT: case AGX_OP_SIMD_MATRIX_FMADD32:
+    case AGX_OP_SIMD_MATRIX_FMADD16: return true;
+    default: return false;
+    }
+}
+
+/* Whether source i counts as signed because of the operation, not of a bit of its own. */
+static bool signed_by_operation(const struct agx_inst *inst, unsigned i)
+{
+    switch (inst->op) {
+    case AGX_OP_ASR: case AGX_OP_ASRH: return i == 0;
+    case AGX_OP_ICMPSEL: case AGX_OP_ICMP_BALLOT: case AGX_OP_ICMP_QUAD_BALLOT: case AGX_OP_IF_ICMP: case AGX_OP_ELSE_ICMP:
+    case AGX_OP_WHILE_ICMP: return i < 2 && (inst->condition & 4);
+    default:
+        return inst->op >= AGX_OP_QUAD_AND && inst->op <= AGX_OP_SIMD_OP &&
+               (inst->reduction == AGX_REDUCE_SMIN || inst->reduction == AGX_REDUCE_SMAX);
+    }
+}
+
+static void bind_uniform(struct gpu_operand *to, const struct agx_operand *from, const uint16_t *uniforms, bool sign)
+{
+    const uint16_t *at = uniforms + from->index;
+    const uint32_t word = from->place == AGX_PLACE_UNIFORM_HALF ? at[0] : at[0] | (uint32_t)at[1] << 16;
+    to->kind = GPU_SCALAR;
+    if (from->place == AGX_PLACE_UNIFORM_HALF) {
+        to->bits = 16;
+        to->float_half = true;
+        to->scalar = sign ? (uint64_t)(int64_t)(int16_t)word : word;
+        to->scalar_float = gpu_float_from_half((uint16_t)word);
+    } else if (from->place == AGX_PLACE_UNIFORM_WORD) {
+        to->bits = 32;
+        to->scalar = sign ? (uint64_t)(int64_t)(int32_t)word : word;
+        to->scalar_float = gpu_flush32(word);
+    } else {
+        to->bits = 64;
+        to->scalar = word | (uint64_t)at[2] << 32 | (uint64_t)at[3] << 48;
+    }
+}
+
+static void bind_operand(struct gpu_operand *to, const struct agx_operand *from, const uint16_t *uniforms, bool sign)
+{
+    *to = (struct gpu_operand){.count = from->count, .sign_extend = from->sign_extend, .absolute = from->absolute,
+                               .negate = from->negate, .word = (uint8_t)(from->index / 2)};
+    switch (from->place) {
+    case AGX_PLACE_HALF:
+        to->kind = from->index & 1 ? GPU_HIGH : GPU_LOW;
+        to->bits = 16;
+        break;
+    case AGX_PLACE_WORD:
+        to->kind = GPU_WORD;
+        to->bits = 32;
+        break;
+    case AGX_PLACE_PAIR:
+        to->kind = GPU_PAIR;
+        to->bits = 64;
+        break;
+    case AGX_PLACE_UNIFORM_HALF:
+    case AGX_PLACE_UNIFORM_WORD:
+    case AGX_PLACE_UNIFORM_PAIR:
+        bind_uniform(to, from, uniforms, sign || from->sign_extend);
+        break;
+    case AGX_PLACE_IMMEDIATE:
+        to->kind = GPU_SCALAR;
+        to->bits = 32;
+        to->scalar = (uint64_t)(int64_t)from->immediate;
+        to->scalar_float = (uint32_t)from->immediate;
+        break;
+    default:
+        to->kind = GPU_NONE;
+        break;
+    }
+}
+
+static void bind_dst(struct gpu_op *op, const struct agx_operand *dst)
+{
+    op->dst_word = (uint8_t)(dst->index / 2);
+    op->dst_kind = dst->place == AGX_PLACE_HALF   ? (dst->index & 1 ? GPU_HIGH : GPU_LOW)
+                   : dst->place == AGX_PLACE_WORD ? GPU_WORD
+                   : dst->place == AGX_PLACE_PAIR ? GPU_PAIR
+                                                  : GPU_NONE;
+}
+
+static uint32_t highest_half(const struct agx_inst *inst)
+{
+    uint32_t top = 0;
+    for (unsigned i = 0; i < 1U + AGX_MAX_SOURCES; i++) {
+        const struct agx_operand *operand = i ? &inst->source[i - 1] : &inst->dst;
+        const uint32_t width = operand->place == AGX_PLACE_HALF ? 1 : operand->place == AGX_PLACE_WORD ? 2 : 4;
+        if (operand->place >= AGX_PLACE_HALF && operand->place <= AGX_PLACE_PAIR && operand->index + width * operand->count > top)
+            top = operand->index + width * operand->count;
+    }
+    return top;
+}
+
+/* --- instructions --- */
+
+/* Behind an instruction that nothing follows stands one that faults, so that handlers need not look. */
+static const struct gpu_op *op_at(const struct gpu_group *group, uint32_t index)
+{
+    return &group->op[index == GPU_NO_INSTRUCTION ? group->program->count : index];
+}
+
+static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uniforms)
+{
+    const struct gpu_inst *from = &group->program->inst[index];
+    const struct agx_inst *inst = &from->inst;
+    struct gpu_op *op = &group->op[index];
+    op->inst = inst;
+    op->index = index;
+    op->issued = &group->issued[index];
+    op->next = op_at(group, from->next);
+    op->target = op_at(group, from->target);
+    op->source_count = inst->source_count > 4 ? 4 : inst->source_count;
+    bind_dst(op, &inst->dst);
+    for (unsigned i = 0; i < op->source_count; i++) {
+        bind_operand(&op->source[i], &inst->source[i], uniforms, signed_by_operation(inst, i));
+        if (op->source[i].kind == GPU_SCALAR && float_sources(inst->op) && i < 3)
+            op->source[i].float_half = inst->source[i].place == AGX_PLACE_UNIFORM_HALF;
+    }
+    op->plain = gpu_plain_handler(inst);
+    if (!op->plain)
+        op->plain = no_handler;
+    op->run = op->plain;
+    if (group->launch.register_halves && highest_half(inst) > group->launch.register_halves)
+        op->run = op->plain = too_many_registers;
+    else if (group->vectors) {
+        gpu_handler *fast = group->vectors->pick(op);
+        op->run = fast ? fast : op->plain;
+    }
+}
+
+void gpu_bind(struct gpu_group *group, const uint16_t *uniforms)
+{
+    const uint32_t count = group->program->count;
+    for (uint32_t i = 0; i < count; i++)
+        bind_op(group, i, uniforms);
+    struct gpu_op *end = &group->op[count];
+    end->run = end->plain = code_ends;
+    end->next = end->target = end;
+    end->inst = &group->program->inst[count - 1].inst;
+    end->index = count - 1;
+    end->issued = &group->issued[count];
+}

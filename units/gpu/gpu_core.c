@@ -1,0 +1,349 @@
+#include "units/gpu/gpu_core.h"
+
+#include "units/gpu/gpu_exec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define POISON_BYTE 0xa5
+enum { MEMORY_SLACK = 64 /* vector loads may reach behind the last byte */ };
+
+/* --- faults --- */
+
+const struct gpu_op *gpu_fault(struct gpu_simdgroup *group, const struct gpu_op *op, enum unit_fault_kind kind, uint64_t address,
+                               const char *format, ...)
+{
+    char text[AGX_TEXT_BYTES], what[128];
+    struct unit_fault *fault = &group->group->fault;
+    agx_disasm(op->inst, text, sizeof text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    fault->kind = kind;
+    fault->pc = gpu_program_pc(group->group->program, op->index);
+    fault->address = address;
+    snprintf(fault->text, sizeof fault->text, "%.70s: %s", text, what);
+    group->state = GPU_FAULTED;
+    group->at = op;
+    return NULL;
+}
+
+const struct gpu_op *gpu_fault_device(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address,
+                                      uint32_t bytes, unsigned prot)
+{
+    bool unmapped;
+    uint64_t bad;
+    mem_space_explain(group->group->launch.space, address, bytes, prot, &unmapped, &bad);
+    return gpu_fault(group, op, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, bad,
+                     "lane %u of simdgroup %u %s 0x%llx, which %s", lane, group->number, prot & MEM_WRITE ? "writes" : "reads",
+                     (unsigned long long)bad, unmapped ? "is not mapped" : "does not allow it");
+}
+
+/* --- creation --- */
+
+static uint32_t threads_of(const uint32_t size[3])
+{
+    const uint64_t threads = (uint64_t)size[0] * size[1];
+    return threads > UINT32_MAX || threads * size[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)(threads * size[2]);
+}
+
+/* Simdgroups begin an odd number of cache lines apart, so that their first registers do not share sets of the host's caches. */
+static size_t register_stride(const struct gpu_group *group)
+{
+    return (size_t)group->words * GPU_WORD_BYTES + 64;
+}
+
+static void *aligned_zero(size_t bytes)
+{
+    const size_t room = (bytes + 63) & ~(size_t)63;
+    void *memory = aligned_alloc(64, room ? room : 64);
+    if (memory)
+        memset(memory, 0, room);
+    return memory;
+}
+
+static bool allocate(struct gpu_group *group)
+{
+    const struct gpu_launch *launch = &group->launch;
+    const uint32_t halves = launch->register_halves ? launch->register_halves : AGX_HALVES;
+    group->words = halves < 4 ? 2 : (halves + 1) / 2;
+    group->memory_bytes = launch->threadgroup_memory_bytes;
+    group->stack_words = (launch->stack_bytes_per_thread + 3) / 4;
+    group->op = calloc((size_t)group->program->count + 1, sizeof *group->op);
+    group->issued = calloc((size_t)group->program->count + 1, sizeof *group->issued);
+    group->registers = aligned_zero(register_stride(group) * group->simdgroups_room);
+    group->memory = aligned_zero((size_t)group->memory_bytes + MEMORY_SLACK);
+    group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
+    if (group->checks.sanitize)
+        group->sanitizer = gpu_sanitizer_create(group);
+    return group->op && group->issued && group->registers && group->memory && group->stack &&
+           (!group->checks.sanitize || group->sanitizer);
+}
+
+static struct gpu_group *create(const struct gpu_launch *launch, const struct gpu_checks *checks, uint16_t *preamble_uniforms,
+                                const struct gpu_vector_set *vectors)
+{
+    const uint32_t threads = threads_of(launch->group_threads);
+    if (threads == 0 || threads > GPU_SIMDGROUPS_MAX * GPU_LANES || launch->register_halves > AGX_HALVES)
+        return NULL;
+    struct gpu_group *group = aligned_zero(sizeof *group);
+    if (!group)
+        return NULL;
+    group->launch = *launch;
+    group->checks = checks ? *checks : (struct gpu_checks){0};
+    group->program = launch->program;
+    group->simdgroups_room = (threads + GPU_LANES - 1) / GPU_LANES;
+    group->preamble_uniforms = preamble_uniforms;
+    group->vectors = vectors;
+    if (!allocate(group)) {
+        gpu_group_free(group);
+        return NULL;
+    }
+    gpu_bind(group, launch->uniforms);
+    return group;
+}
+
+struct gpu_group *gpu_group_create(const struct gpu_launch *launch, const struct gpu_checks *checks)
+{
+    return create(launch, checks, NULL, checks && checks->reference ? NULL : gpu_vector_best());
+}
+
+struct gpu_group *gpu_group_create_named(const struct gpu_launch *launch, const struct gpu_checks *checks, const char *vectors)
+{
+    const struct gpu_vector_set *set = gpu_vector_named(vectors);
+    return set ? create(launch, checks, NULL, set) : NULL;
+}
+
+void gpu_group_free(struct gpu_group *group)
+{
+    if (!group)
+        return;
+    gpu_sanitizer_free(group->sanitizer);
+    free(group->op);
+    free(group->issued);
+    free(group->registers);
+    free(group->memory);
+    free(group->stack);
+    free(group);
+}
+
+/* --- threadgroups --- */
+
+void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3])
+{
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const uint32_t size = launch->group_threads[axis];
+        groups[axis] = size ? launch->grid_threads[axis] / size + (launch->grid_threads[axis] % size != 0) : 0;
+    }
+}
+
+static void clear_storage(struct gpu_group *group)
+{
+    const int fill = group->checks.poison ? POISON_BYTE : 0;
+    const uint32_t named = (gpu_program_register_halves(group->program) + 1) / 2;
+    const uint32_t words = group->launch.register_halves && named < group->words ? named : group->words;
+    for (uint32_t i = 0; i < group->simdgroups; i++)
+        memset(group->simdgroup[i].word, fill, (size_t)words * GPU_WORD_BYTES);
+    memset(group->memory, fill, group->memory_bytes);
+    memset(group->stack, fill, (size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups);
+}
+
+static void start_simdgroup(struct gpu_group *group, uint32_t number, uint32_t threads)
+{
+    struct gpu_simdgroup *s = &group->simdgroup[number];
+    const uint32_t first = number * GPU_LANES, left = threads - first;
+    group->executed_before += s->executed;
+    group->active_before += s->active;
+    const uint32_t exist = left >= GPU_LANES ? UINT32_MAX : (1U << left) - 1;
+    void *word = (uint8_t *)group->registers + register_stride(group) * number;
+    *s = (struct gpu_simdgroup){.word = word, .mask = exist, .exist = exist, .group = group, .state = GPU_READY, .number = number,
+                                .stack_bytes_left = group->stack_words * 4,
+                                .at = &group->op[gpu_program_find(group->program, group->program->entry)]};
+}
+
+static void start(struct gpu_group *group)
+{
+    const uint32_t threads = threads_of(group->size);
+    group->simdgroups = (threads + GPU_LANES - 1) / GPU_LANES;
+    group->arrived = group->stopped = group->barrier_openings = 0;
+    group->fault = (struct unit_fault){0};
+    for (uint32_t i = 0; i < group->simdgroups; i++)
+        start_simdgroup(group, i, threads);
+    clear_storage(group);
+    if (group->sanitizer)
+        gpu_sanitizer_start(group->sanitizer);
+}
+
+void gpu_group_start(struct gpu_group *group, const uint32_t position[3], uint32_t core_index)
+{
+    for (unsigned axis = 0; axis < 3; axis++) {
+        const uint64_t first = (uint64_t)position[axis] * group->launch.group_threads[axis];
+        const uint64_t grid = group->launch.grid_threads[axis], left = grid > first ? grid - first : 0;
+        group->position[axis] = position[axis];
+        group->size[axis] = left < group->launch.group_threads[axis] ? (uint32_t)left : group->launch.group_threads[axis];
+    }
+    group->core_index = core_index;
+    start(group);
+}
+
+void gpu_group_start_bare(struct gpu_group *group, const struct gpu_lanes *lanes)
+{
+    memcpy(group->size, group->launch.group_threads, sizeof group->size);
+    memset(group->position, 0, sizeof group->position);
+    group->core_index = 0;
+    start(group);
+    for (uint32_t i = 0; i < group->simdgroups; i++)
+        gpu_group_write_state(group, i, lanes);
+}
+
+unsigned gpu_group_simdgroups(const struct gpu_group *group)
+{
+    return group->simdgroups;
+}
+
+/* --- running --- */
+
+void gpu_barrier_open(struct gpu_group *group)
+{
+    group->arrived = 0;
+    group->barrier_openings++;
+    if (group->sanitizer)
+        gpu_sanitizer_barrier_open(group->sanitizer);
+}
+
+/* Everything that is not the plain way: records, checks. */
+static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
+{
+    struct gpu_group *group = s->group;
+    while (op && *left > 0) {
+        if (group->sanitizer)
+            gpu_sanitizer_before(group->sanitizer, s, op);
+        if (trace && !gpu_record(s, op, trace))
+            return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
+        --*left;
+        s->active += (unsigned)__builtin_popcount(s->mask);
+        ++*op->issued;
+        op = op->run(s, op);
+    }
+    return op;
+}
+
+static const struct gpu_op *run_plain(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
+{
+    uint64_t active = 0;
+    while (op && *left > 0) {
+        --*left;
+        active += (unsigned)__builtin_popcount(s->mask);
+        ++*op->issued;
+        op = op->run(s, op);
+    }
+    s->active += active;
+    return op;
+}
+
+static enum gpu_step step_of(const struct gpu_group *group, const struct gpu_simdgroup *s, struct unit_fault *fault)
+{
+    switch (s->state) {
+    case GPU_AT_BARRIER: return GPU_STEP_BARRIER;
+    case GPU_STOPPED: return GPU_STEP_DONE;
+    case GPU_FAULTED: *fault = group->fault; return GPU_STEP_FAULT;
+    default: return GPU_STEP_LIMIT;
+    }
+}
+
+enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_t limit, struct gpu_trace *trace,
+                            struct unit_fault *fault)
+{
+    struct gpu_simdgroup *s = &group->simdgroup[simdgroup];
+    if (s->state == GPU_AT_BARRIER && s->barrier_seen != group->barrier_openings)
+        s->state = GPU_READY;
+    if (s->state != GPU_READY)
+        return step_of(group, s, fault);
+    uint64_t budget = limit ? limit : UINT64_MAX, allowed = UINT64_MAX;
+    if (group->checks.instruction_limit)
+        allowed = group->checks.instruction_limit > s->executed ? group->checks.instruction_limit - s->executed : 0;
+    budget = budget < allowed ? budget : allowed;
+    uint64_t left = budget;
+    const struct gpu_op *op = s->at;
+    const unsigned host_state = group->vectors ? group->vectors->enter() : 0;
+    if (trace || group->sanitizer)
+        op = run_watched(s, op, &left, trace);
+    else if (group->vectors)
+        op = group->vectors->run(s, op, &left);
+    else
+        op = run_plain(s, op, &left);
+    if (group->vectors)
+        group->vectors->leave(host_state);
+    s->executed += budget - left;
+    if (op)
+        s->at = op;
+    if (op && budget == allowed && allowed != UINT64_MAX)
+        gpu_fault(s, op, UNIT_FAULT_TRAP, 0, "the limit of %llu instructions of a simdgroup is reached",
+                  (unsigned long long)group->checks.instruction_limit);
+    return step_of(group, s, fault);
+}
+
+bool gpu_group_finish(struct gpu_group *group, struct gpu_trace *traces, struct unit_fault *fault)
+{
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (unsigned i = 0; i < group->simdgroups; i++) {
+            const enum gpu_step step = gpu_group_run(group, i, 0, traces ? &traces[i] : NULL, fault);
+            if (step == GPU_STEP_FAULT)
+                return false;
+            busy = busy || step != GPU_STEP_DONE;
+        }
+    }
+    return true;
+}
+
+bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *space, uint16_t *uniforms, struct unit_fault *fault)
+{
+    const struct gpu_launch launch = {.program = preamble, .uniforms = uniforms, .grid_threads = {1, 1, 1},
+                                      .group_threads = {1, 1, 1}, .space = space};
+    const struct gpu_checks checks = {.instruction_limit = 1U << 20}; /* straight code by nature */
+    struct gpu_group *group = create(&launch, &checks, uniforms, NULL);
+    if (!group) {
+        *fault = (struct unit_fault){.text = "out of memory for a preamble"};
+        return false;
+    }
+    gpu_group_start(group, (const uint32_t[3]){0}, 0);
+    const bool ok = gpu_group_finish(group, NULL, fault);
+    gpu_group_free(group);
+    return ok;
+}
+
+/* --- counts and state --- */
+
+struct gpu_counts gpu_group_counts(const struct gpu_group *group)
+{
+    struct gpu_counts counts = {group->executed_before, group->active_before};
+    for (uint32_t i = 0; i < group->simdgroups_room; i++) {
+        counts.instructions += group->simdgroup[i].executed;
+        counts.active_lanes += group->simdgroup[i].active;
+    }
+    return counts;
+}
+
+void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts)
+{
+    for (uint32_t i = 0; i < group->program->count; i++)
+        counts[i] += group->issued[i];
+}
+
+void gpu_group_read_state(const struct gpu_group *group, unsigned simdgroup, struct gpu_lanes *out)
+{
+    const struct gpu_simdgroup *s = &group->simdgroup[simdgroup];
+    memset(out, 0, sizeof *out);
+    memcpy(out->word, s->word, (size_t)group->words * GPU_WORD_BYTES);
+    out->mask = s->mask;
+}
+
+void gpu_group_write_state(struct gpu_group *group, unsigned simdgroup, const struct gpu_lanes *in)
+{
+    struct gpu_simdgroup *s = &group->simdgroup[simdgroup];
+    memcpy(s->word, in->word, (size_t)group->words * GPU_WORD_BYTES);
+    s->mask = in->mask & s->exist;
+}

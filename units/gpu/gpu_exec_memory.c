@@ -1,0 +1,224 @@
+/* Loads and stores: device memory, threadgroup memory, stack. Complete at once; order is program order. */
+#include "units/gpu/gpu_exec_format.h"
+#include "units/gpu/gpu_exec_plain.h"
+
+static bool on_device(unsigned op)
+{
+    return op == AGX_OP_DEVICE_LOAD || op == AGX_OP_DEVICE_STORE || op == AGX_OP_ATOMIC;
+}
+
+static bool on_stack(unsigned op)
+{
+    return op == AGX_OP_STACK_LOAD || op == AGX_OP_STACK_STORE;
+}
+
+/* base + (offset << shift) * item; the base is rounded down to a multiple of the item. Threadgroup accesses do not shift, and
+ * atomics count 4-byte words. */
+static void device_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
+{
+    const struct agx_inst *inst = op->inst;
+    const bool packed = inst->op != AGX_OP_ATOMIC && gpu_format_packed(inst->format);
+    const unsigned shift = packed || inst->op == AGX_OP_ATOMIC ? 0 : inst->shift > 2 ? 2 : inst->shift;
+    struct gpu_operand offset = op->source[2];
+    offset.sign_extend = !inst->zero_extend_offset;
+    uint64_t base[GPU_LANES], by[GPU_LANES];
+    gpu_read_int(group, &op->source[1], base);
+    gpu_read_int(group, &offset, by);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        access->address[lane] = (base[lane] & ~(uint64_t)(access->item_bytes - 1)) + (by[lane] << shift) * access->item_bytes;
+}
+
+static void threadgroup_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
+{
+    uint64_t base[GPU_LANES], by[GPU_LANES];
+    gpu_read_int(group, &op->source[1], base);
+    gpu_read_int(group, &op->source[2], by);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        access->address[lane] = base[lane] + by[lane] * access->item_bytes;
+}
+
+/* Byte offset from the current frame base; the stack grows down, so that the base is the position. */
+static void stack_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
+{
+    struct gpu_operand offset = op->source[2];
+    offset.sign_extend = true;
+    gpu_read_int(group, &offset, access->address);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        access->address[lane] += group->stack_bytes_left;
+}
+
+void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
+{
+    const struct agx_inst *inst = op->inst;
+    const bool atomic = inst->op == AGX_OP_ATOMIC || inst->op == AGX_OP_THREADGROUP_ATOMIC;
+    const bool wide = gpu_atomic_wide(inst, group->group->program->generation) != GPU_ATOMIC_NARROW;
+    access->item_bytes = atomic ? 4 : gpu_format_bytes(inst->format);
+    access->bytes = wide ? 8 : access->item_bytes;
+    access->components = atomic || gpu_format_packed(inst->format) ? 1 : inst->component_mask;
+    if (on_device(inst->op))
+        device_addresses(group, op, access);
+    else if (on_stack(inst->op))
+        stack_addresses(group, op, access);
+    else
+        threadgroup_addresses(group, op, access);
+}
+
+/* --- where bytes are --- */
+
+/* Host bytes of one component of a lane in one of the three memories, NULL when it must not be touched. Stack bytes of a lane
+ * lie apart; they are moved by stack_copy. */
+static uint8_t *bytes_at(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
+{
+    const struct gpu_group *all = group->group;
+    if (on_device(op))
+        return mem_at(all->launch.space, address, bytes, prot);
+    return address < all->memory_bytes && bytes <= all->memory_bytes - address ? all->memory + address : NULL;
+}
+
+static uint8_t *stack_byte(const struct gpu_simdgroup *group, uint64_t address, unsigned lane)
+{
+    const uint64_t word = (uint64_t)group->number * group->group->stack_words + address / 4;
+    return group->group->stack + (word * GPU_LANES + lane) * 4 + address % 4;
+}
+
+uint64_t gpu_stack_address(const struct gpu_simdgroup *group, uint64_t byte, unsigned lane)
+{
+    const struct gpu_group *all = group->group;
+    const uint64_t stacks = UINT64_C(1) << 46, core = (uint64_t)all->core_index << 32;
+    const uint64_t word = (uint64_t)group->number * all->stack_words + byte / 4;
+    return stacks + core + (word * GPU_LANES + lane) * 4 + byte % 4;
+}
+
+static const struct gpu_op *refuse(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address,
+                                   uint32_t bytes, unsigned prot)
+{
+    const struct gpu_group *all = group->group;
+    if (on_device(op->inst->op))
+        return gpu_fault_device(group, op, lane, address, bytes, prot);
+    if (on_stack(op->inst->op))
+        return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: stack byte %lld of %u", lane,
+                         group->number, (long long)address, all->stack_words * 4);
+    return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: threadgroup memory byte %lld of %u",
+                     lane, group->number, (long long)address, all->memory_bytes);
+}
+
+/* Moves one component between memory and `raw`. */
+static bool move(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address, uint32_t bytes,
+                 bool store, uint32_t *raw)
+{
+    if (on_stack(op->inst->op)) {
+        const uint32_t limit = group->group->stack_words * 4;
+        if (address >= limit || bytes > limit - address)
+            return false;
+        uint8_t part[4] = {0};
+        memcpy(part, raw, sizeof part);
+        for (uint32_t i = 0; i < bytes; i++) {
+            uint8_t *at = stack_byte(group, address + i, lane);
+            if (store)
+                *at = part[i];
+            else
+                part[i] = *at;
+        }
+        memcpy(raw, part, sizeof part);
+        return true;
+    }
+    uint8_t *at = bytes_at(group, op->inst->op, address, bytes, store ? MEM_WRITE : MEM_READ);
+    if (!at)
+        return false;
+    if (store)
+        memcpy(at, raw, bytes);
+    else
+        memcpy(raw, at, bytes);
+    return true;
+}
+
+static const struct gpu_op *load(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const bool wide = op->dst_kind == GPU_WORD, packed = gpu_format_packed(op->inst->format);
+    const uint32_t first = 2U * op->dst_word + (op->dst_kind == GPU_HIGH);
+    struct gpu_access access;
+    uint32_t value[4][GPU_LANES];
+    unsigned count = 0;
+    gpu_access_of(group, op, &access);
+    for (unsigned c = 0; c < 4; c++) {
+        if (!(access.components >> c & 1))
+            continue;
+        for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+            uint32_t raw = 0;
+            const uint64_t address = access.address[lane] + c * access.item_bytes;
+            if (!(group->mask >> lane & 1))
+                continue;
+            if (!move(group, op, lane, address, access.item_bytes, false, &raw))
+                return refuse(group, op, lane, address, access.item_bytes, MEM_READ);
+            for (unsigned i = 0; i < (packed ? gpu_format_packed(op->inst->format) : 1); i++)
+                value[count + i][lane] = gpu_format_load(op->inst->format, packed ? i : c, raw, wide);
+        }
+        count += packed ? gpu_format_packed(op->inst->format) : 1;
+    }
+    for (unsigned i = 0; i < count; i++)
+        gpu_write_tuple(group, first, wide, i, value[i], group->mask);
+    return op->next;
+}
+
+static const struct gpu_op *store(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const struct gpu_operand *data = &op->source[0];
+    const bool wide = data->kind == GPU_WORD;
+    const unsigned packed = gpu_format_packed(op->inst->format);
+    struct gpu_access access;
+    uint32_t value[4][GPU_LANES];
+    gpu_access_of(group, op, &access);
+    for (unsigned i = 0; i < data->count && i < 4; i++)
+        gpu_read_raw(group, data, i, value[i]);
+    unsigned next = 0;
+    for (unsigned c = 0; c < 4; c++) {
+        if (!(access.components >> c & 1))
+            continue;
+        for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+            uint32_t part[4] = {0};
+            if (!(group->mask >> lane & 1))
+                continue;
+            for (unsigned i = 0; i < (packed ? packed : 1); i++)
+                part[i] = value[next + i][lane];
+            uint32_t raw = gpu_format_store(op->inst->format, c, part, wide);
+            const uint64_t address = access.address[lane] + c * access.item_bytes;
+            if (!move(group, op, lane, address, access.item_bytes, true, &raw))
+                return refuse(group, op, lane, address, access.item_bytes, MEM_WRITE);
+        }
+        next++;
+    }
+    return op->next;
+}
+
+/* Grows (positive) or shrinks the frame by words of 4 bytes. */
+static const struct gpu_op *stack_adjust(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const int64_t left = (int64_t)group->stack_bytes_left - 4 * (int64_t)op->inst->source[0].immediate;
+    const int64_t size = (int64_t)group->group->stack_words * 4;
+    if (left < 0 || left > size)
+        return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, (uint64_t)left, "the stack of %lld bytes per thread %s", (long long)size,
+                         left < 0 ? "overflows" : "is taken back further than it grew");
+    group->stack_bytes_left = (uint32_t)left;
+    return op->next;
+}
+
+/* What kind of pointer it gives is not published: here the byte position in the thread's stack (guess). */
+static const struct gpu_op *stack_get_ptr(struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    uint64_t out[GPU_LANES];
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        out[lane] = group->stack_bytes_left;
+    gpu_write_int(group, op, out);
+    return op->next;
+}
+
+gpu_handler *gpu_plain_memory(unsigned op)
+{
+    switch (op) {
+    case AGX_OP_DEVICE_LOAD: case AGX_OP_THREADGROUP_LOAD: case AGX_OP_STACK_LOAD: return load;
+    case AGX_OP_DEVICE_STORE: case AGX_OP_THREADGROUP_STORE: case AGX_OP_STACK_STORE: return store;
+    case AGX_OP_STACK_ADJUST: return stack_adjust;
+    case AGX_OP_STACK_GET_PTR: return stack_get_ptr;
+    default: return NULL;
+    }
+}

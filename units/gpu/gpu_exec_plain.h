@@ -1,0 +1,16 @@
+/* The plain handlers, by family; NULL = not of this family. */
+#ifndef ORCHARD_UNITS_GPU_EXEC_PLAIN_H
+#define ORCHARD_UNITS_GPU_EXEC_PLAIN_H
+
+#include "units/gpu/gpu_exec.h"
+
+gpu_handler *gpu_plain_integer(unsigned op);
+gpu_handler *gpu_plain_float(unsigned op);
+gpu_handler *gpu_plain_mask(unsigned op);
+gpu_handler *gpu_plain_shuffle(unsigned op);
+gpu_handler *gpu_plain_reduce(unsigned op);
+gpu_handler *gpu_plain_memory(unsigned op);
+gpu_handler *gpu_plain_atomic(unsigned op);
+gpu_handler *gpu_plain_special(unsigned op);
+
+#endif

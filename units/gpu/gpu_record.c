@@ -1,0 +1,120 @@
+/* What the timing side is told about an executed instruction. */
+#include "units/gpu/gpu_exec.h"
+
+/* Threadgroup memory is taken to have 32 banks of 4 bytes, one access each per turn (guess: a simdgroup's width; bank counts
+ * are not published). */
+enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
+
+/* Distinct words per bank; the same word serves all its lanes. */
+static unsigned bank_turns(const struct gpu_access *access, uint32_t mask, unsigned component)
+{
+    uint64_t seen[BANKS][GPU_LANES];
+    uint8_t count[BANKS] = {0};
+    unsigned turns = 0;
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        const uint64_t word = (access->address[lane] + component * access->item_bytes) / BANK_BYTES;
+        const unsigned bank = word % BANKS;
+        unsigned i = 0;
+        while (i < count[bank] && seen[bank][i] != word)
+            i++;
+        if (i == count[bank])
+            seen[bank][count[bank]++] = word;
+        turns = count[bank] > turns ? count[bank] : turns;
+    }
+    return turns;
+}
+
+static unsigned threadgroup_turns(const struct gpu_access *access, uint32_t mask)
+{
+    unsigned turns = 0;
+    for (unsigned c = 0; c < 4; c++)
+        if (access->components >> c & 1)
+            turns += bank_turns(access, mask, c);
+    return turns;
+}
+
+static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mask)
+{
+    uint64_t seen[GPU_LANES];
+    unsigned count = 0;
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        unsigned i = 0;
+        while (i < count && seen[i] != access->address[lane])
+            i++;
+        if ((mask >> lane & 1) && i == count)
+            seen[count++] = access->address[lane];
+    }
+    return count;
+}
+
+/* --- lines --- */
+
+struct line_set {
+    uint64_t line[LINES_MAX];
+    unsigned count;
+};
+
+static void add_line(struct line_set *set, uint64_t line)
+{
+    for (unsigned i = set->count; i-- > 0;) /* most often the last one */
+        if (set->line[i] == line)
+            return;
+    set->line[set->count++] = line;
+}
+
+static void device_lines(const struct gpu_access *access, uint32_t mask, struct line_set *set)
+{
+    const unsigned top = access->components ? 31 - (unsigned)__builtin_clz(access->components) : 0;
+    const unsigned bottom = access->components ? (unsigned)__builtin_ctz(access->components) : 0;
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        const uint64_t first = access->address[lane] + (uint64_t)bottom * access->item_bytes;
+        const uint64_t last = access->address[lane] + (uint64_t)top * access->item_bytes + access->bytes - 1;
+        add_line(set, first / GPU_LINE_BYTES);
+        if (last / GPU_LINE_BYTES != first / GPU_LINE_BYTES)
+            add_line(set, last / GPU_LINE_BYTES);
+    }
+}
+
+static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_access *access, struct line_set *set)
+{
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        for (unsigned c = 0; c < 4 && (group->mask >> lane & 1); c++)
+            if (access->components >> c & 1)
+                add_line(set, gpu_stack_address(group, access->address[lane] + c * access->item_bytes, lane) / GPU_LINE_BYTES);
+}
+
+bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_trace *trace)
+{
+    struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)__builtin_popcount(group->mask)};
+    struct gpu_access access;
+    struct line_set set;
+    set.count = 0;
+    switch (op->inst->op) {
+    case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC:
+        gpu_access_of(group, op, &access);
+        device_lines(&access, group->mask, &set);
+        if (op->inst->op == AGX_OP_ATOMIC)
+            record.passes = (uint8_t)distinct_addresses(&access, group->mask);
+        break;
+    case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE:
+        gpu_access_of(group, op, &access);
+        stack_lines(group, &access, &set);
+        break;
+    case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE:
+        gpu_access_of(group, op, &access);
+        record.passes = (uint8_t)threadgroup_turns(&access, group->mask);
+        break;
+    case AGX_OP_THREADGROUP_ATOMIC:
+        gpu_access_of(group, op, &access);
+        record.passes = (uint8_t)distinct_addresses(&access, group->mask);
+        break;
+    default:
+        break;
+    }
+    record.lines = (uint16_t)set.count;
+    return gpu_trace_put(trace, record, set.line);
+}

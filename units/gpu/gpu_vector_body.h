@@ -1,0 +1,52 @@
+/* One set of vector handlers: the including file has defined the primitives (gpu_vector_lanes.h says which) and names the set. */
+#include "units/gpu/gpu_vector_lanes.h"
+
+#include "units/gpu/gpu_vector_alu.h"
+#include "units/gpu/gpu_vector_memory.h"
+
+static gpu_handler *pick(struct gpu_op *op)
+{
+    switch (op->inst->op) {
+    case AGX_OP_FMADD32: return pick_float(op, WAY_FMA);
+    case AGX_OP_FADD32: return pick_float(op, WAY_ADD);
+    case AGX_OP_FMUL32: return pick_float(op, WAY_MUL);
+    case AGX_OP_IADD: return pick_add(op);
+    case AGX_OP_IMADD: return pick_multiply(op);
+    case AGX_OP_MOV_IMM: return move_any;
+    case AGX_OP_BITOP: return pick_bitop(op);
+    case AGX_OP_BFI: return field_insert;
+    case AGX_OP_BFEIL: return field_extract;
+    case AGX_OP_EXTR: return field_funnel;
+    case AGX_OP_ASR: return shift_signed;
+    case AGX_OP_ICMPSEL: return select_int;
+    case AGX_OP_FCMPSEL: return select_float;
+    case AGX_OP_IF_ICMP: return if_int;
+    case AGX_OP_IF_FCMP: return if_float;
+    case AGX_OP_ELSE_ICMP: return else_int;
+    case AGX_OP_ELSE_FCMP: return else_float;
+    case AGX_OP_WHILE_ICMP: return while_int;
+    case AGX_OP_WHILE_FCMP: return while_float;
+    case AGX_OP_POP_EXEC: return pop;
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_THREADGROUP_LOAD:
+    case AGX_OP_THREADGROUP_STORE: return pick_memory(op);
+    default: return NULL;
+    }
+}
+
+static const struct gpu_op *run(struct gpu_simdgroup *group, const struct gpu_op *op, uint64_t *left)
+{
+    uint64_t active = 0, budget = *left;
+    while (op && budget > 0) {
+        budget--;
+        active += (unsigned)__builtin_popcount(group->mask);
+        ++*op->issued;
+        op = op->run(group, op);
+    }
+    group->active += active;
+    *left = budget;
+    return op;
+}
+
+#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .run = run, .enter = enter, .leave = leave}

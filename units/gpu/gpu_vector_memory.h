@@ -1,0 +1,328 @@
+/* Vector handlers: plain integer loads and stores of device and threadgroup memory. Included once per host instruction set.
+ *
+ * Each host vector of lanes is looked at alone: one address for all, consecutive addresses, anything else. Whatever cannot be
+ * shown to be fine (an unmapped page, the end of a memory) is left to the plain handler, which finds the lane at fault.
+ */
+
+typedef uint16_t vu16 __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef uint8_t vu8 __attribute__((vector_size(VECTOR_BYTES / 4)));
+
+/* An access before its lanes are looked at: address = base + offset * scale (+ component * item). */
+struct reach {
+    uint64_t base;
+    uint32_t scale, item;
+    bool device, sign;
+    unsigned prot;
+};
+
+/* Host bytes of [address, address + bytes), NULL = look closer. */
+ALWAYS uint8_t *reach_bytes(const struct gpu_simdgroup *group, const struct reach *r, uint64_t address, uint64_t bytes)
+{
+    const struct gpu_group *all = group->group;
+    if (r->device)
+        return mem_at(all->launch.space, address, bytes, r->prot);
+    return address < all->memory_bytes && bytes <= all->memory_bytes - address ? all->memory + address : NULL;
+}
+
+ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
+{
+    const uint64_t wide = r->sign ? (uint64_t)(int64_t)(int32_t)offset : offset;
+    return r->base + wide * r->scale;
+}
+
+/* Whether `offset` counts up from its first lane, without running over the end of its numbers. */
+ALWAYS bool counts_up(const struct reach *r, vu offset, uint32_t active)
+{
+    const vu odd = (vu)(offset != offset[0] + vec_count());
+    const uint32_t last = r->sign ? INT32_MAX : UINT32_MAX;
+    const bool wraps = r->sign ? (int32_t)offset[0] > INT32_MAX - PART_LANES : offset[0] > last - PART_LANES;
+    return (vec_bits(odd) & active) == 0 && !wraps;
+}
+
+ALWAYS vu load_items(const uint8_t *from, unsigned item)
+{
+    if (item == 4) {
+        vu out;
+        memcpy(&out, from, sizeof out);
+        return out;
+    }
+    if (item == 2) {
+        vu16 out;
+        memcpy(&out, from, sizeof out);
+        return __builtin_convertvector(out, vu);
+    }
+    vu8 out;
+    memcpy(&out, from, sizeof out);
+    return __builtin_convertvector(out, vu);
+}
+
+ALWAYS uint32_t load_item(const uint8_t *from, unsigned item)
+{
+    uint32_t out = 0;
+    if (item == 4)
+        memcpy(&out, from, 4);
+    else if (item == 2)
+        memcpy(&out, from, 2);
+    else
+        out = *from;
+    return out;
+}
+
+/* Lowest and highest offset of active lanes as addresses; false when they lie too far apart for 32-bit distances. */
+static bool span(const struct reach *r, const vu *offset, uint32_t active, uint64_t *low, uint64_t *high)
+{
+    bool first = true;
+    for (; active; active &= active - 1) {
+        const uint64_t address = reach_address(r, (*offset)[__builtin_ctz(active)]);
+        *low = first || address < *low ? address : *low;
+        *high = first || address > *high ? address : *high;
+        first = false;
+    }
+    return *high - *low < INT32_MAX;
+}
+
+/* Scattered addresses of one part; false = look closer. */
+static bool load_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active, vu *out)
+{
+    if (!r->device) {
+        /* Threadgroup memory is small: offsets are bytes there and compare in 32 bits. */
+        const struct gpu_group *all = group->group;
+        const uint64_t start = r->base;
+        if (r->item > all->memory_bytes || start > all->memory_bytes - r->item)
+            return false;
+        const vu beyond = (vu)(*offset > (uint32_t)(all->memory_bytes - r->item - start));
+        if (r->scale != 1 || (vec_bits(beyond) & active))
+            return false;
+        *out = vec_gather(all->memory + start, *offset, active, r->item);
+        return true;
+    }
+    uint64_t low = 0, high = 0;
+    if (!span(r, offset, active, &low, &high))
+        return false;
+    const uint8_t *from = mem_at(group->group->launch.space, low, high - low + r->item, r->prot);
+    if (!from)
+        return false;
+    const uint32_t first = (uint32_t)((low - r->base) / r->scale); /* distances wrap as the offsets do */
+    *out = vec_gather(from, (*offset - first) * r->scale, active, r->item);
+    return true;
+}
+
+ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, vu *out)
+{
+    if (active == 0)
+        return true;
+    const uint32_t same = offset[__builtin_ctz(active)];
+    if ((vec_bits((vu)(offset != same)) & active) == 0) {
+        const uint8_t *from = reach_bytes(group, r, reach_address(r, same), r->item);
+        if (from)
+            *out = vec_all(load_item(from, r->item));
+        return from;
+    }
+    if (r->scale == r->item && counts_up(r, offset, active)) {
+        const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
+        if (from) {
+            *out = load_items(from, r->item);
+            return true;
+        }
+    }
+    return load_scattered(group, r, &offset, active, out);
+}
+
+static void store_items(uint8_t *to, vu value, unsigned item)
+{
+    if (item == 4) {
+        memcpy(to, &value, sizeof value);
+    } else if (item == 2) {
+        const vu16 narrow = __builtin_convertvector(value, vu16);
+        memcpy(to, &narrow, sizeof narrow);
+    } else {
+        const vu8 narrow = __builtin_convertvector(value, vu8);
+        memcpy(to, &narrow, sizeof narrow);
+    }
+}
+
+/* Of lanes that write the same place the highest wins, as in the plain handler. */
+static bool store_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active,
+                            const vu *value)
+{
+    uint64_t low = 0, high = 0;
+    if (!span(r, offset, active, &low, &high))
+        return false;
+    uint8_t *to = reach_bytes(group, r, low, high - low + r->item);
+    if (!to)
+        return false;
+    for (; active; active &= active - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(active);
+        const uint32_t one = (*value)[lane];
+        memcpy(to + (reach_address(r, (*offset)[lane]) - low), &one, r->item);
+    }
+    return true;
+}
+
+ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, vu value)
+{
+    if (active == 0)
+        return true;
+    if (active == PART_MASK && r->scale == r->item && counts_up(r, offset, active)) {
+        uint8_t *to = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
+        if (to)
+            store_items(to, value, r->item);
+        return to;
+    }
+    return store_scattered(group, r, &offset, active, &value);
+}
+
+/* --- handlers: small[0] = item bytes, small[1] = shift (device) --- */
+
+ALWAYS struct reach device_reach(const struct gpu_op *op, unsigned prot)
+{
+    const uint32_t item = op->small[0];
+    return (struct reach){.base = op->source[1].scalar & ~(uint64_t)(item - 1), .scale = item << op->small[1], .item = item,
+                          .device = true, .sign = !op->inst->zero_extend_offset, .prot = prot};
+}
+
+/* Offsets in bytes: base half + index half * item. Neither can reach 2^32. */
+ALWAYS struct lanes threadgroup_offsets(const struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    struct lanes base = read_int(group, &op->source[1], GPU_NONE);
+    if (op->source[2].kind == GPU_SCALAR && op->source[2].scalar == 0)
+        return base;
+    const struct lanes index = read_int(group, &op->source[2], GPU_NONE);
+    EACH_PART base.part[p] += index.part[p] * op->small[0];
+    return base;
+}
+
+ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
+                                    const struct lanes *offset)
+{
+    struct lanes value[4];
+    unsigned count = 0;
+    for (unsigned c = 0; c < 4; c++) {
+        if (!(op->inst->component_mask >> c & 1))
+            continue;
+        struct reach at = *r;
+        at.base += c * r->item;
+        bool fine = true;
+        EACH_PART fine = fine && load_part(group, &at, offset->part[p], part_bits(group->mask, p), &value[count].part[p]);
+        if (!fine)
+            return op->plain(group, op);
+        count++;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (op->dst_kind == GPU_WORD)
+            write_word(group, op->dst_word + i, &value[i]);
+        else {
+            const unsigned half = 2U * op->dst_word + (op->dst_kind == GPU_HIGH) + i;
+            write_half(group, half / 2, half & 1, &value[i]);
+        }
+    }
+    return op->next;
+}
+
+ALWAYS const struct gpu_op *store_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
+                                     const struct lanes *offset)
+{
+    unsigned count = 0;
+    for (unsigned c = 0; c < 4; c++) {
+        if (!(op->inst->component_mask >> c & 1))
+            continue;
+        struct gpu_operand from = op->source[0];
+        const unsigned half = 2U * from.word + (from.kind == GPU_HIGH) + count;
+        if (from.kind == GPU_WORD)
+            from.word = (uint8_t)(from.word + count);
+        else {
+            from.word = (uint8_t)(half / 2);
+            from.kind = half & 1 ? GPU_HIGH : GPU_LOW;
+        }
+        const struct lanes value = read_int(group, &from, GPU_NONE);
+        struct reach at = *r;
+        at.base += c * r->item;
+        bool fine = true;
+        EACH_PART fine = fine && store_part(group, &at, offset->part[p], part_bits(group->mask, p), value.part[p]);
+        if (!fine) /* what is written already is written again */
+            return op->plain(group, op);
+        count++;
+    }
+    return op->next;
+}
+
+#define THREADGROUP_REACH(access) {.base = 0, .scale = 1, .item = op->small[0], .device = false, .sign = false, .prot = (access)}
+
+HANDLER(device_load)
+{
+    const struct reach r = device_reach(op, MEM_READ);
+    const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
+    return load_op(group, op, &r, &offset);
+}
+
+HANDLER(device_store)
+{
+    const struct reach r = device_reach(op, MEM_WRITE);
+    const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
+    return store_op(group, op, &r, &offset);
+}
+
+/* The hot shape: 32-bit words, one component. Consecutive lanes are 4 bytes apart. */
+ALWAYS bool load_words_part(const struct gpu_simdgroup *group, vu offset, vu *out)
+{
+    const struct gpu_group *all = group->group;
+    const uint32_t first = offset[0];
+    if (vec_bits((vu)(offset != first)) == 0) {
+        if (first >= all->memory_bytes || all->memory_bytes - first < 4)
+            return false;
+        *out = vec_all(load_item(all->memory + first, 4));
+        return true;
+    }
+    if (vec_bits((vu)(offset != first + 4 * vec_count())) == 0) {
+        if (first >= all->memory_bytes || all->memory_bytes - first < VECTOR_BYTES)
+            return false;
+        *out = load_items(all->memory + first, 4);
+        return true;
+    }
+    const struct reach r = {.scale = 1, .item = 4};
+    return load_scattered(group, &r, &offset, PART_MASK, out);
+}
+
+HANDLER(threadgroup_load)
+{
+    const struct lanes offset = threadgroup_offsets(group, op);
+    if (LIKELY(group->mask == UINT32_MAX && op->small[2])) {
+        struct lanes value;
+        bool fine = true;
+        EACH_PART fine = fine && load_words_part(group, offset.part[p], &value.part[p]);
+        if (!fine)
+            return op->plain(group, op);
+        write_word(group, op->dst_word, &value);
+        return op->next;
+    }
+    const struct reach r = THREADGROUP_REACH(MEM_READ);
+    return load_op(group, op, &r, &offset);
+}
+
+HANDLER(threadgroup_store)
+{
+    const struct reach r = THREADGROUP_REACH(MEM_WRITE);
+    const struct lanes offset = threadgroup_offsets(group, op);
+    return store_op(group, op, &r, &offset);
+}
+
+static gpu_handler *pick_memory(struct gpu_op *op)
+{
+    const struct agx_inst *inst = op->inst;
+    static const uint8_t bytes[] = {[AGX_FORMAT_I8] = 1, [AGX_FORMAT_I16] = 2, [AGX_FORMAT_I32] = 4, [AGX_FORMAT_F16] = 2};
+    if (inst->format > AGX_FORMAT_F16)
+        return NULL;
+    op->small[0] = bytes[inst->format];
+    op->small[1] = inst->shift > 2 ? 2 : inst->shift;
+    op->small[2] = inst->format == AGX_FORMAT_I32 && inst->component_mask == 1 && op->dst_kind == GPU_WORD;
+    const bool store = inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_THREADGROUP_STORE;
+    if (inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE) {
+        /* An immediate offset is signed whatever the flag says. */
+        if (op->source[1].kind != GPU_SCALAR || (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0))
+            return NULL;
+        return store ? device_store : device_load;
+    }
+    if (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0)
+        return NULL;
+    return store ? threadgroup_store : threadgroup_load;
+}

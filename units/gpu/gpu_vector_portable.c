@@ -1,0 +1,70 @@
+/* Handlers for any host: 4 lanes a GNU vector, denormals flushed by hand. */
+#include "units/gpu/gpu_exec.h"
+#include "units/gpu/gpu_vector_sets.h"
+
+#include <math.h>
+
+#define VECTOR_BYTES 16
+#define HOST_FLUSHES 0
+typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
+typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
+typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
+
+#include "units/gpu/gpu_vector_common.h"
+
+static inline vu vec_select(uint32_t bits, vu yes, vu no)
+{
+    const vu places = {1, 2, 4, 8};
+    return vec_choose((vu)(((bits - (vu){0}) & places) != 0), yes, no);
+}
+
+static inline uint32_t vec_bits(vu lanes)
+{
+    return (lanes[0] & 1) | (lanes[1] & 2) | (lanes[2] & 4) | (lanes[3] & 8);
+}
+
+static inline vf vec_fma(vf a, vf b, vf c)
+{
+    return (vf){fmaf(a[0], b[0], c[0]), fmaf(a[1], b[1], c[1]), fmaf(a[2], b[2], c[2]), fmaf(a[3], b[3], c[3])};
+}
+
+static inline vf vec_from_half(vu half)
+{
+    const vu sign = (half & 0x8000) << 16, magnitude = half & 0x7fff;
+    const vu normal = (magnitude << 13) + (112U << 23);
+    const vu huge = normal + (112U << 23); /* infinity and NaN */
+    const vf small = __builtin_convertvector((vi)magnitude, vf) * 0x1p-24f;
+    const vu finite = vec_choose((vu)(magnitude < 0x400), (vu)small, normal);
+    return (vf)(vec_choose((vu)(magnitude >= 0x7c00), huge, finite) | sign);
+}
+
+static inline vu vec_to_half(vf value)
+{
+    const vu bits = (vu)value, sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
+    const vu normal = (magnitude - (112U << 23) + 0xfff + (magnitude >> 13 & 1)) >> 13;
+    const vu small = (vu)((vf)magnitude + 0.5f) - 0x3f000000; /* the sum rounds to steps of 2^-24 */
+    const vu infinity = (vu){0} + 0x7c00, nan = (vu){0} + 0x7e00;
+    const vu finite = vec_choose((vu)(magnitude < 0x38800000), small, normal);
+    const vu all = vec_choose((vu)(magnitude >= 0x477ff000), infinity, finite);
+    return vec_choose((vu)(magnitude > 0x7f800000), nan, all | sign);
+}
+
+/* Bytes at base + offset of active lanes, others 0. */
+static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, unsigned item)
+{
+    return gather_each(base, offset, active, item);
+}
+
+static unsigned enter(void)
+{
+    return 0;
+}
+
+static void leave(unsigned state)
+{
+    (void)state;
+}
+
+#include "units/gpu/gpu_vector_body.h"
+
+const struct gpu_vector_set gpu_vectors_portable = VECTOR_SET("portable");
