@@ -114,7 +114,7 @@ static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t 
         if (n >= look_at && count - n >= LOOP_LEAST_INSTRUCTIONS) {
             const size_t done = run_loop(core, op + n, operand + n, count - n);
             n += done;
-            look_at = n + LOOP_LEAST_INSTRUCTIONS;
+            look_at = done ? n + 1 : n + LOOP_LEAST_INSTRUCTIONS;
             if (n == count)
                 break;
         }

@@ -30,6 +30,7 @@ static inline __attribute__((always_inline)) bool queue_four_operands(struct amx
     return true;
 }
 
+#define LOOP_ANY(v) _mm512_test_epi64_mask((__m512i)(v), (__m512i)(v))
 #include "units/amx/amx_core_dispatch.h"
 
 const struct amx_dispatch amx_dispatch_avx512 = DISPATCH_TABLE;

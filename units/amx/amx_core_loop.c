@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-#define WINDOW_PAIRS 64 /* of one accumulator in one go: their operands, 32 KiB at most, stay in the host's L1 */
+/* What is done of one accumulator in one go: enough to make moving Z to host registers and back cheap, but the operands,
+ * which the other accumulators often share, should still be in the host's L1 for them, beside those fetched ahead. */
+#define WINDOW_PAIRS 512
+#define WINDOW_BYTES (16 << 10)
 
 /* Where a register is in the pass being planned, and how much further a pass later. */
 struct place {
@@ -105,8 +108,31 @@ static void plan_products(struct plan *plan, const struct amx_core *core, const 
     }
 }
 
-/* Runs `passes` passes of accumulator a and moves its places behind them. */
-static void run_window(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
+/* True when the operands of all products of accumulator a move alike. */
+static bool has_one_step(const struct plan *plan, unsigned a)
+{
+    const struct product *p = plan->products[a];
+    for (unsigned f = 1; f < plan->count[a]; f++)
+        if (p[f].x.step != p[0].x.step || p[f].y.step != p[0].y.step)
+            return false;
+    return true;
+}
+
+static void run_alike(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
+{
+    struct amx_pair pairs[AMX_LOOP_LENGTH];
+    struct product *p = plan->products[a];
+    const struct amx_batch batch = {.pairs = pairs, .count = plan->count[a], .passes = passes, .x_step = p->x.step,
+                                    .y_step = p->y.step};
+    for (unsigned f = 0; f < batch.count; f++) {
+        pairs[f] = (struct amx_pair){p[f].x.at, p[f].y.at};
+        p[f].x.at += (ptrdiff_t)passes * p[f].x.step;
+        p[f].y.at += (ptrdiff_t)passes * p[f].y.step;
+    }
+    amx_queue_apply(core, a, &batch);
+}
+
+static void run_mixed(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
 {
     struct amx_pair pairs[WINDOW_PAIRS];
     const unsigned count = plan->count[a];
@@ -119,10 +145,20 @@ static void run_window(struct amx_core *core, struct plan *plan, unsigned a, uns
         p->x.at = (const uint8_t *)(uintptr_t)at[0];
         p->y.at = (const uint8_t *)(uintptr_t)at[1];
     }
-    amx_queue_apply(core, a, pairs, passes * count);
+    const struct amx_batch batch = {.pairs = pairs, .count = passes * count, .passes = 1};
+    amx_queue_apply(core, a, &batch);
 }
 
-/* Brings what load `n` fetches in some coming passes closer. */
+/* Runs `passes` passes of accumulator a and moves its places behind them. */
+static void run_window(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
+{
+    if (has_one_step(plan, a))
+        run_alike(core, plan, a, passes);
+    else
+        run_mixed(core, plan, a, passes);
+}
+
+/* Brings what a load needs in the next passes closer. */
 static void fetch_ahead(struct load *load, unsigned passes)
 {
     for (unsigned pass = 0; pass < passes; pass++, load->place.at += load->place.step)
@@ -136,12 +172,21 @@ static void fetch_window(struct plan *plan, unsigned part, unsigned parts, unsig
         fetch_ahead(&plan->loads[n], passes);
 }
 
-static void run_products(struct amx_core *core, struct plan *plan, size_t passes)
+/* Passes that are done of one accumulator before the next. */
+static size_t window_passes(const struct plan *plan)
 {
-    unsigned most = 1;
+    unsigned most = 1, bytes = 1;
     for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
         most = plan->count[a] > most ? plan->count[a] : most;
-    const size_t window = WINDOW_PAIRS / most;
+    for (unsigned n = 0; n < plan->load_count; n++)
+        bytes += plan->loads[n].bytes;
+    const size_t by_pairs = WINDOW_PAIRS / most, by_bytes = WINDOW_BYTES / bytes + 1;
+    return by_pairs < by_bytes ? by_pairs : by_bytes;
+}
+
+static void run_products(struct amx_core *core, struct plan *plan, size_t passes)
+{
+    const size_t window = window_passes(plan);
     unsigned used = 0;
     for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
         used += plan->count[a] != 0;
@@ -149,11 +194,12 @@ static void run_products(struct amx_core *core, struct plan *plan, size_t passes
     for (size_t from = 0; from < passes; from += window) {
         const size_t left = passes - from, next = left > window ? left - window : 0;
         unsigned part = 0;
-        for (unsigned a = 0; a < AMX_ACCUMULATORS; a++)
-            if (plan->count[a]) {
-                fetch_window(plan, part++, used, (unsigned)(next < window ? next : window));
-                run_window(core, plan, a, (unsigned)(left < window ? left : window));
-            }
+        for (unsigned a = 0; a < AMX_ACCUMULATORS; a++) {
+            if (plan->count[a] == 0)
+                continue;
+            fetch_window(plan, part++, used, (unsigned)(next < window ? next : window));
+            run_window(core, plan, a, (unsigned)(left < window ? left : window));
+        }
     }
 }
 _Static_assert(WINDOW_PAIRS >= AMX_LOOP_LENGTH, "a window holds a pass");

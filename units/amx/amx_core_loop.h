@@ -15,7 +15,14 @@
 #define LOOP_LEAST_PASSES 4
 
 typedef uint64_t loop_u64x8 __attribute__((vector_size(8 * LOOP_LANES)));
-typedef int64_t loop_i64x8 __attribute__((vector_size(8 * LOOP_LANES)));
+
+#ifndef LOOP_ANY /* non-zero when a lane is */
+LOOP_INLINE uint64_t loop_any(loop_u64x8 v)
+{
+    return (v[0] | v[1] | v[2] | v[3]) | (v[4] | v[5] | v[6] | v[7]);
+}
+#define LOOP_ANY loop_any
+#endif
 
 LOOP_INLINE bool is_register_load(unsigned op)
 {
@@ -63,10 +70,7 @@ LOOP_INLINE size_t loop_reach(const uint8_t *op, const uint64_t *operand, size_t
         memcpy(&now, operand + n, sizeof now);
         memcpy(&later, operand + n + loop->length, sizeof later);
         memcpy(&step, loop->step + phase, sizeof step);
-        const loop_u64x8 differs = (later - now) ^ step;
-        const uint64_t any = (differs[0] | differs[1] | differs[2] | differs[3]) |
-                             (differs[4] | differs[5] | differs[6] | differs[7]);
-        if ((any | (ops ^ later_ops)) != 0)
+        if (LOOP_ANY((later - now) ^ step) || ops != later_ops)
             break;
         for (phase += LOOP_LANES; phase >= loop->length;)
             phase -= loop->length;

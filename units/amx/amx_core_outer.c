@@ -148,7 +148,7 @@ static void run_masked(struct amx_core *core, const struct amx_decoded *d, enum 
         memcpy(before[r], core->z[r], AMX_ROW_BYTES);
     if (replaces_z(d))
         clear_accumulator(core, d, accumulators, a);
-    const struct amx_batch batch = {&pair, 1, flags};
+    const struct amx_batch batch = {.pairs = &pair, .count = 1, .passes = 1, .flags = flags};
     core->kernels->outer[kind](core->z, a, &batch);
     restore_disabled(core, d, (const uint8_t (*)[AMX_ROW_BYTES])before, accumulators, a);
 }

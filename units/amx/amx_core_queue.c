@@ -8,13 +8,15 @@ void amx_queue_run(struct amx_core *core, unsigned accumulator)
     if (count == 0)
         return;
     core->tail[accumulator] = queue;
-    amx_queue_apply(core, accumulator, queue, count);
+    const struct amx_batch batch = {.pairs = queue, .count = count, .passes = 1};
+    amx_queue_apply(core, accumulator, &batch);
 }
 
-void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_pair *pairs, unsigned count)
+void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_batch *batch)
 {
-    const struct amx_batch batch = {.pairs = pairs, .count = count, .flags = core->pending_key >> 8};
-    core->kernels->outer[core->pending_key & 0xff](core->z, accumulator, &batch);
+    struct amx_batch flagged = *batch;
+    flagged.flags = core->pending_key >> 8;
+    core->kernels->outer[core->pending_key & 0xff](core->z, accumulator, &flagged);
 }
 
 void amx_queue_finish(struct amx_core *core)

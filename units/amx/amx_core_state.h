@@ -77,8 +77,8 @@ static inline struct amx_regs amx_core_regs(struct amx_core *core)
 
 /* amx_core_queue.c */
 void amx_queue_run(struct amx_core *core, unsigned accumulator); /* one accumulator */
-/* Outer products of the queued kind that are at hand, after what is queued on the accumulator has run. */
-void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_pair *pairs, unsigned count);
+/* Outer products of the queued kind that are at hand (flags aside), after what is queued on the accumulator has run. */
+void amx_queue_apply(struct amx_core *core, unsigned accumulator, const struct amx_batch *batch);
 static inline void amx_queue_add(struct amx_core *core, uint64_t accumulator, struct amx_pair pair)
 {
     struct amx_pair *tail = core->tail[accumulator];

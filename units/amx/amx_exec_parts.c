@@ -45,18 +45,36 @@ uint64_t amx_mask_long(unsigned mode, unsigned n, unsigned lanes)
     }
 }
 
+/* Lanes of the lower and the upper half of 64 bytes in turn. */
+#define DEFINE_ZIP(name, element, low, high)                                                          \
+    static void name(uint8_t lanes[AMX_ROW_BYTES])                                                           \
+    {                                                                                                        \
+        typedef element part __attribute__((vector_size(16)));                                               \
+        part in[4], out[4];                                                                                  \
+        memcpy(in, lanes, sizeof in);                                                                        \
+        for (unsigned h = 0; h < 2; h++) {                                                                   \
+            out[2 * h] = __builtin_shufflevector(in[h], in[h + 2], low);                                     \
+            out[2 * h + 1] = __builtin_shufflevector(in[h], in[h + 2], high);                                \
+        }                                                                                                    \
+        memcpy(lanes, out, sizeof out);                                                                      \
+    }
+#define LANES(...) __VA_ARGS__
+DEFINE_ZIP(zip_1, uint8_t, LANES(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),
+           LANES(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31))
+DEFINE_ZIP(zip_2, uint16_t, LANES(0, 8, 1, 9, 2, 10, 3, 11), LANES(4, 12, 5, 13, 6, 14, 7, 15))
+DEFINE_ZIP(zip_4, uint32_t, LANES(0, 4, 1, 5), LANES(2, 6, 3, 7))
+DEFINE_ZIP(zip_8, uint64_t, LANES(0, 2), LANES(1, 3))
+
+/* Lane k of shuffle s is lane k / 2^s of the k mod 2^s-th of 2^s groups: s times the lanes of two halves in turn. */
 void amx_shuffle(uint8_t lanes[AMX_ROW_BYTES], unsigned shuffle, unsigned bytes)
 {
-    if (shuffle == 0)
-        return;
-    uint8_t in[AMX_ROW_BYTES];
-    memcpy(in, lanes, sizeof in);
-    const unsigned count = AMX_ROW_BYTES / bytes;
-    const unsigned groups = 1u << shuffle;
-    for (unsigned k = 0; k < count; k++) {
-        const unsigned from = (k % groups) * (count / groups) + k / groups;
-        memcpy(lanes + k * bytes, in + from * bytes, bytes);
-    }
+    for (; shuffle > 0; shuffle--)
+        switch (bytes) {
+        case 1: zip_1(lanes); break;
+        case 2: zip_2(lanes); break;
+        case 4: zip_4(lanes); break;
+        default: zip_8(lanes);
+        }
 }
 
 /* Index k of a little-endian bit string; an index never spans more than two bytes. */

@@ -76,15 +76,18 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
 #pragma GCC unroll 16
     for (unsigned k = 0; k < count * vecs; k++)
         acc[k] = vec_load(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES);
-    for (unsigned n = 0; n < batch->count; n++) {
-        const uint8_t *x = batch->pairs[n].x;
-        const uint8_t *y = batch->pairs[n].y + first * s.y_bytes;
+    ptrdiff_t x_at = 0, y_at = first * s.y_bytes;
+    for (unsigned pass = batch->passes; pass > 0; pass--, x_at += batch->x_step, y_at += batch->y_step) {
+        for (const struct amx_pair *pair = batch->pairs, *end = pair + batch->count; pair < end; pair++) {
+            const uint8_t *x = pair->x + x_at, *y = pair->y + y_at;
+            __asm__("" : "+r"(y)); /* one base: else gcc spreads y_at over an index per lane */
 #pragma GCC unroll 16
-        for (unsigned j = 0; j < count; j++) {
-            const uint8_t *lane = y + j * s.y_bytes;
+            for (unsigned j = 0; j < count; j++) {
+                const uint8_t *lane = y + j * s.y_bytes;
 #pragma GCC unroll 16
-            for (unsigned v = 0; v < vecs; v++)
-                acc[j * vecs + v] = step(vec_load(x + v * VEC_BYTES), lane, acc[j * vecs + v]);
+                for (unsigned v = 0; v < vecs; v++)
+                    acc[j * vecs + v] = step(vec_load(x + v * VEC_BYTES), lane, acc[j * vecs + v]);
+            }
         }
     }
     finish(acc, count * vecs);
@@ -284,20 +287,41 @@ KERNEL_INLINE void prepare_i8_i32(struct prepared *to, const uint8_t *x, const u
     to->y[0] = byte_of_words(load_u32x16(y), 0, flags & AMX_Y_SIGNED);
 }
 
-/* Prepares outer products from `from` on, `merge` (1 or 2) into each of up to PREPARED_CHUNK entries. Returns how many. */
-KERNEL_INLINE unsigned prepare_chunk(struct prepared_batch *to, struct outer_shape shape, const struct amx_batch *batch,
-                                     unsigned from, unsigned merge, prepare_fn *prepare)
+/* The pairs of a batch, one after another over all passes. */
+struct pair_walk {
+    const struct amx_batch *batch;
+    unsigned left, n;
+    ptrdiff_t x_at, y_at;
+};
+
+KERNEL_INLINE struct amx_pair next_pair(struct pair_walk *walk)
 {
-    const unsigned left = batch->count - from, most = PREPARED_CHUNK * merge;
-    const unsigned count = left < most ? left : most;
+    const struct amx_batch *batch = walk->batch;
+    const struct amx_pair pair = {batch->pairs[walk->n].x + walk->x_at, batch->pairs[walk->n].y + walk->y_at};
+    if (++walk->n == batch->count) {
+        walk->n = 0;
+        walk->x_at += batch->x_step;
+        walk->y_at += batch->y_step;
+    }
+    walk->left--;
+    return pair;
+}
+
+/* Prepares the next outer products, `merge` (1 or 2) into each of up to PREPARED_CHUNK entries. */
+KERNEL_INLINE void prepare_chunk(struct prepared_batch *to, struct outer_shape shape, struct pair_walk *walk,
+                                 unsigned merge, prepare_fn *prepare)
+{
+    const unsigned most = PREPARED_CHUNK * merge, flags = walk->batch->flags;
+    const unsigned count = walk->left < most ? walk->left : most;
     const unsigned entries = (count + merge - 1) / merge;
     for (unsigned n = 0; n < entries; n++) {
-        const struct amx_pair *pair = &batch->pairs[from + n * merge];
+        const struct amx_pair pair = next_pair(walk);
         struct prepared *entry = &to->entry[n];
-        prepare(entry, pair->x, pair->y, batch->flags);
+        prepare(entry, pair.x, pair.y, flags);
         if (merge == 2 && n * 2 + 1 < count) {
+            const struct amx_pair merged = next_pair(walk);
             struct prepared second;
-            prepare(&second, pair[1].x, pair[1].y, batch->flags);
+            prepare(&second, merged.x, merged.y, flags);
 #pragma GCC unroll 4
             for (unsigned v = 0; v < shape.parts; v++)
                 entry->x[v] |= second.x[v] << 16;
@@ -307,16 +331,16 @@ KERNEL_INLINE unsigned prepare_chunk(struct prepared_batch *to, struct outer_sha
         }
         to->pairs[n] = (struct amx_pair){(const uint8_t *)entry->x, (const uint8_t *)entry->y};
     }
-    to->batch = (struct amx_batch){to->pairs, entries, 0};
-    return count;
+    to->batch = (struct amx_batch){.pairs = to->pairs, .count = entries, .passes = 1};
 }
 
 KERNEL_INLINE void outer_prepared(z_row *z, struct outer_shape shape, const struct amx_batch *batch, unsigned merge,
                                   prepare_fn *prepare, vec_step *step, vec_finish *finish)
 {
     struct prepared_batch chunk;
-    for (unsigned from = 0; from < batch->count;) {
-        from += prepare_chunk(&chunk, shape, batch, from, merge, prepare);
+    struct pair_walk walk = {.batch = batch, .left = batch->count * batch->passes};
+    while (walk.left > 0) {
+        prepare_chunk(&chunk, shape, &walk, merge, prepare);
         outer_batch(z, shape, &chunk.batch, step, finish);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef ORCHARD_UNITS_AMX_KERNEL_SET_H
 #define ORCHARD_UNITS_AMX_KERNEL_SET_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 enum amx_outer {
@@ -35,10 +36,12 @@ struct amx_pair {
     const uint8_t *x, *y;
 };
 
+/* `count` outer products, and the same again for every further pass with operands x_step and y_step bytes further on. */
 struct amx_batch {
     const struct amx_pair *pairs;
-    unsigned count;       /* at least 1 */
-    unsigned flags;       /* enum amx_outer_flag */
+    unsigned count, passes; /* at least 1 */
+    ptrdiff_t x_step, y_step;
+    unsigned flags;         /* enum amx_outer_flag */
 };
 
 /* z = 64 rows of 64 bytes, 64-byte aligned. The accumulator consists of the rows j*A + accumulator, A = the

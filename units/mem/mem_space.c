@@ -8,6 +8,8 @@
 #define DEFAULT_BYTES (UINT64_C(1) << 36)
 /* Fresh allocations start here: above where programs are usually linked, below their stacks. */
 #define ALLOC_BASE (UINT64_C(1) << 33)
+/* From here on the host may use large pages: matrices are touched all over, and every first touch is a host fault. */
+#define HUGE_FROM_BYTES (UINT64_C(4) << 20)
 
 static uint64_t page_floor(uint64_t addr)
 {
@@ -70,6 +72,8 @@ bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsig
     /* Host pages are always readable and writable once mapped: permissions are ours to check, in mem_at. */
     if (mprotect(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, PROT_READ | PROT_WRITE) != 0)
         return false;
+    if (bytes >= HUGE_FROM_BYTES) /* a hint: nothing depends on it */
+        madvise(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, MADV_HUGEPAGE);
     for (uint64_t page = first; page < end; page++) {
         if (space->prot[page] == 0)
             space->mapped_bytes += MEM_PAGE_BYTES;

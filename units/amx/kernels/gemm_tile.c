@@ -52,6 +52,7 @@ static void tile_f32_pairs(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t
     }
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
+#pragma GCC unroll 4
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
             load_y_two(to, a, 2 * ((s + 3) & 3));
             load_x_two(to, b, 2 * ((s + 3) & 3));
@@ -69,6 +70,7 @@ static void tile_f32_quads(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t
     load_x_four(to, b, 0, 1);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
+#pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
             b += 256;
@@ -99,6 +101,7 @@ static void tile_f64(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, ui
     load_x_two(to, b, 0);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 2) {
+#pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
             b += 128;
@@ -119,6 +122,7 @@ static void tile_f16(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, ui
     load_x_four(to, b, 0, quad);
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 4) {
+#pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 128;
             b += 256;
@@ -145,6 +149,7 @@ static void tile_wide(struct amx_ctx *ctx, unsigned op, uint64_t mode, uint64_t 
     }
     uint64_t z = first;
     for (uint32_t i = 0; i < k; i += 8) {
+#pragma GCC unroll 4
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
             load_y_two(to, a, 2 * ((s + 3) & 3));
             load_x_two(to, b, 2 * ((s + 3) & 3));
@@ -174,6 +179,7 @@ static void tile_i8(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, int
     AMX_ISSUE(to, AMXI_LDY, a | AMX_REG(0));
     load_x_four(to, b, 0, quad);
     for (uint32_t i = 0; i < k; i += 8) {
+#pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 64;
             b += 256;
