@@ -101,7 +101,7 @@ run-bench:
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% sim/npy.c sim/program_args.c sim/validate/csv.c \
+FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% sim/agx/abi% sim/npy.c sim/program_args.c sim/validate/csv.c \
 	sim/kernel/kernel_call.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
@@ -141,7 +141,7 @@ $(O)/%.o: %.c
 	$(CC) $(CFLAGS_ALL) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
-MODEL_HASH := $(shell find isa units power sim/chip sim/engine sim/kernel sim/run sim/soc -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+MODEL_HASH := $(shell find isa units power sim/agx sim/chip sim/engine sim/kernel sim/run sim/soc -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 $(O)/sim/run/run_version.o: CFLAGS_ALL += -DORCHARD_MODEL_HASH='"$(MODEL_HASH)"'
 $(O)/sim/run/run_version.o: $(O)/model_hash
 $(O)/model_hash: FORCE

@@ -10,13 +10,18 @@
 static const struct cmd_verb verbs[] = {
     {{"run", "KERNEL:SHAPE [options]\nFILE [options]", "simulates a program or kernel on one chip or several",
       "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, AMX words\n"
-      "included. The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
+      "included, or the description of a GPU launch (abi.json, or the folder that holds it). The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
       "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\norchard run program.elf --chip m1 --explain\n"
-      "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2",
+      "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
+      "orchard run kernels/agx/mandelbrot --chip m2-max --explain",
       cmd_run_options}, cmd_run},
     {{"explain", "[RUN]", "why a recorded run took as long as it did",
       "RUN is the number of a run, the beginning of its uid, or last (default).", "orchard explain\norchard explain 12", NULL},
      cmd_explain},
+    {{"kernel", "check DIR [NAME...]", "GPU kernels against their expected results",
+      "DIR holds a folder per kernel with abi.json, machine code, inputs and expected outputs. Outputs are compared by each\n"
+      "description's rule, dynamic instruction counts exactly.",
+      "orchard kernel check kernels/agx\norchard kernel check kernels/agx sgemm_tiled histogram", cmd_kernel_options}, cmd_kernel},
     {{"kernels", "[list]\nshow NAME", "the kernel library", "Names, shapes, element types and units.",
       "orchard kernels\norchard kernels show gemm", NULL}, cmd_kernels},
     {{"validate", "FILE.csv... [--group-by COLS]\nFILE.csv... --dump ID [-o OUT]", "scores the model against published measurements",
@@ -33,8 +38,8 @@ static const struct cmd_verb verbs[] = {
       "orchard capabilities --chip m2-pro\norchard capabilities --chip m1,m3 --json", NULL}, cmd_capabilities},
     {{"isa", "disasm FAMILY FILE\nasm FAMILY FILE -o OUT\ntable FAMILY\ncheck FAMILY FILE...",
       "disassembler, assembler, instruction tables, golden vectors",
-      "FAMILY is a64 or amx. disasm reads ELF files and raw little-endian words; asm (amx) writes raw words;\n"
-      "table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
+      "FAMILY is a64, amx or agx. disasm reads ELF files and raw code, for agx also abi.json; asm (amx, agx) writes raw\n"
+      "code; table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
       "orchard isa disasm a64 program.elf\norchard isa asm amx loop.s -o loop.bin\n"
       "orchard isa table amx\norchard isa check amx vectors/*.gz", cmd_isa_options}, cmd_isa},
     {{"db", "init|info|check\nsql QUERY\nexport TABLE\nprune\nmerge SHARD...",

@@ -180,7 +180,7 @@ static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
     struct run *run = run_prepare(&j->request, e);
     struct run_measure m = {.soc = o->soc};
     bool ok = run != NULL;
-    if (ok && run->is_kernel)
+    if (ok && run->kind == RUN_KERNEL)
         ok = run_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_account(run, &m, &j->result, e);
     else if (ok)
         ok = run_execute(run, NULL, 1, &j->result, e);

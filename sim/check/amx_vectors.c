@@ -2,15 +2,15 @@
 
 #include "isa/amx/amx_isa.h"
 #include "sim/check/amx_vector_state.h"
+#include "sim/check/vector_file.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
-enum { LINE_BYTES = 1 << 16, PROGRAM_MAX = 1024, GENERATIONS = 4 };
+enum { PROGRAM_MAX = 1024, GENERATIONS = 4 };
 
 struct instruction {
     unsigned op;
@@ -27,76 +27,27 @@ struct vector {
 };
 
 struct checker {
-    gzFile file;
-    const char *name;
-    unsigned long line_number;
+    struct vector_file in;
     enum amx_path path;
     struct check_report *report;
-    struct orch_error *error;
     struct mem_space *space;
     uint64_t block; /* simulated address of the memory block */
     struct amx_core *core[GENERATIONS];
     struct amx_vector_state before, after, expected;
     struct vector vector;
     char title[160]; /* of the case in hand, for failures */
-    char line[LINE_BYTES];
 };
 
 /* ---- lines and words ---------------------------------------------------------------------------------------- */
 
 static bool malformed(struct checker *c, const char *expected)
 {
-    return orch_fail(c->error, ORCH_USAGE, "%s:%lu: expected %s", c->name, c->line_number, expected);
+    return vector_malformed(&c->in, expected);
 }
 
-/* Next line without its newline; NULL at the end of the file or on an error, which sets *ok. */
-static char *read_line(struct checker *c, bool *ok)
-{
-    *ok = true;
-    c->line_number++;
-    if (!gzgets(c->file, c->line, LINE_BYTES)) {
-        int code;
-        const char *text = gzerror(c->file, &code);
-        if (code != Z_OK && code != Z_STREAM_END)
-            *ok = orch_fail(c->error, ORCH_USAGE, "%s:%lu: not readable: %s", c->name, c->line_number, text);
-        return NULL;
-    }
-    const size_t length = strlen(c->line);
-    if (length && c->line[length - 1] == '\n')
-        c->line[length - 1] = '\0';
-    else if (!gzeof(c->file))
-        *ok = malformed(c, "a line of text below 64 KiB");
-    return *ok ? c->line : NULL;
-}
-
-/* Cuts the next blank-separated word off *text; NULL when there is none. */
 static char *next_word(char **text)
 {
-    char *start = *text + strspn(*text, " ");
-    if (!*start)
-        return NULL;
-    char *end = start + strcspn(start, " ");
-    *text = *end ? end + 1 : end;
-    *end = '\0';
-    return start;
-}
-
-static bool parse_hex(const char *word, uint64_t *value)
-{
-    const size_t length = word ? strlen(word) : 0;
-    if (length < 1 || length > 16 || strspn(word, "0123456789abcdefABCDEF") != length)
-        return false;
-    *value = strtoull(word, NULL, 16);
-    return true;
-}
-
-static bool parse_decimal(const char *word, unsigned limit, unsigned *value)
-{
-    const size_t length = word ? strlen(word) : 0;
-    if (length < 1 || length > 6 || strspn(word, "0123456789") != length)
-        return false;
-    *value = (unsigned)strtoul(word, NULL, 10);
-    return *value <= limit;
+    return vector_word(text, ' ');
 }
 
 /* ---- parts of a vector -------------------------------------------------------------------------------------- */
@@ -135,7 +86,7 @@ static bool parse_hashes(struct checker *c, char **text, struct amx_vector_hashe
     uint64_t *const into[] = {&hashes->x, &hashes->y, &hashes->z, &hashes->memory};
     for (size_t i = 0; i < 4; i++) {
         const char *word = next_word(text);
-        if (!word || strlen(word) != 16 || !parse_hex(word, into[i]))
+        if (!word || strlen(word) != 16 || !vector_hex(word, into[i]))
             return malformed(c, "four hashes of 16 hex digits: X Y Z M");
     }
     return !next_word(text) || malformed(c, "nothing after the hash of M");
@@ -147,14 +98,14 @@ static bool parse_head(struct checker *c, char **text)
     struct instruction *instruction = c->vector.code;
     const char *name = next_word(text);
     c->vector.count = 1;
-    if (!name || !parse_decimal(next_word(text), 31, &instruction->op))
+    if (!name || !vector_decimal(next_word(text), 31, &instruction->op))
         return malformed(c, "a mnemonic and an op number");
     if (!parse_generation(c, next_word(text)) || !parse_kind(c, next_word(text)))
         return false;
     const char *operand = next_word(text);
-    if (!operand || strlen(operand) != 16 || !parse_hex(operand, &instruction->operand))
+    if (!operand || strlen(operand) != 16 || !vector_hex(operand, &instruction->operand))
         return malformed(c, "an operand of 16 hex digits");
-    if (!parse_hex(next_word(text), &c->vector.seed))
+    if (!vector_hex(next_word(text), &c->vector.seed))
         return malformed(c, "a seed in hex");
     if (strcmp(name, amx_op_name(instruction->op, instruction->operand)) != 0)
         return malformed(c, "the mnemonic that belongs to op and operand");
@@ -170,7 +121,7 @@ static bool parse_pair(struct checker *c, char *word, struct instruction *instru
     if (!colon)
         return malformed(c, "as many op:operand pairs as the count says");
     *colon = '\0';
-    if (!parse_decimal(word, 31, &instruction->op) || strlen(colon + 1) != 16 || !parse_hex(colon + 1, &instruction->operand))
+    if (!vector_decimal(word, 31, &instruction->op) || strlen(colon + 1) != 16 || !vector_hex(colon + 1, &instruction->operand))
         return malformed(c, "op:operand with a decimal op and 16 hex digits");
     return check_instruction(c, instruction, c->vector.gen);
 }
@@ -183,9 +134,9 @@ static bool parse_program(struct checker *c, char **text)
         return malformed(c, "prog");
     if (!parse_generation(c, next_word(text)) || !parse_kind(c, next_word(text)))
         return false;
-    if (!parse_hex(next_word(text), &c->vector.seed))
+    if (!vector_hex(next_word(text), &c->vector.seed))
         return malformed(c, "a seed in hex");
-    if (!parse_decimal(next_word(text), PROGRAM_MAX, &c->vector.count))
+    if (!vector_decimal(next_word(text), PROGRAM_MAX, &c->vector.count))
         return malformed(c, "an instruction count up to 1024");
     for (unsigned i = 0; i < c->vector.count; i++)
         if (!parse_pair(c, next_word(text), &c->vector.code[i]))
@@ -203,7 +154,7 @@ static struct amx_core *core_of(struct checker *c, enum amx_gen gen)
     if (!*core)
         *core = amx_core_create(gen, c->space, c->path);
     if (!*core)
-        orch_fail(c->error, ORCH_INTERNAL, "no memory for an AMX core");
+        orch_fail(c->in.error, ORCH_INTERNAL, "no memory for an AMX core");
     return *core;
 }
 
@@ -236,7 +187,7 @@ static bool run_vector(struct checker *c, bool *ran)
         return false;
     *ran = execute(c, core, &at, &fault);
     if (!*ran)
-        check_fail(c->report, "%s:%lu: %s: instruction %u (%s) faults: %s", c->name, c->line_number, c->title, at,
+        check_fail(c->report, "%s:%lu: %s: instruction %u (%s) faults: %s", c->in.name, c->in.line_number, c->title, at,
                    amx_op_name(c->vector.code[at].op, c->vector.code[at].operand), fault.text);
     return true;
 }
@@ -255,7 +206,7 @@ static bool check_hashes(struct checker *c, const struct amx_vector_hashes *want
     if (memcmp(&got, want, sizeof got) == 0)
         check_pass(c->report);
     else
-        check_fail(c->report, "%s:%lu: %s: differs in%s%s%s%s", c->name, c->line_number, c->title,
+        check_fail(c->report, "%s:%lu: %s: differs in%s%s%s%s", c->in.name, c->in.line_number, c->title,
                    got.x != want->x ? " X" : "", got.y != want->y ? " Y" : "", got.z != want->z ? " Z" : "",
                    got.memory != want->memory ? " M" : "");
     return true;
@@ -264,7 +215,7 @@ static bool check_hashes(struct checker *c, const struct amx_vector_hashes *want
 static bool check_hash_line(struct checker *c, bool program)
 {
     struct amx_vector_hashes want;
-    char *text = c->line;
+    char *text = c->in.line;
     if (!(program ? parse_program(c, &text) : parse_head(c, &text)) || !parse_hashes(c, &text, &want))
         return false;
     return check_hashes(c, &want);
@@ -310,7 +261,7 @@ static bool read_state(struct checker *c, const char *heading, struct amx_vector
 {
     char expected[48];
     bool ok;
-    const char *line = read_line(c, &ok);
+    const char *line = vector_line(&c->in, &ok);
     snprintf(expected, sizeof expected, "the line \"%s\"", heading);
     if (!line || strcmp(line, heading) != 0)
         return ok && malformed(c, expected);
@@ -319,7 +270,7 @@ static bool read_state(struct checker *c, const char *heading, struct amx_vector
         unsigned number;
         uint8_t *bytes = state_row(state, row, &pool, &number);
         snprintf(expected, sizeof expected, "%c%u and 64 bytes in hex", pool, number);
-        line = read_line(c, &ok);
+        line = vector_line(&c->in, &ok);
         if (!line || !parse_row(line, pool, number, bytes))
             return ok && malformed(c, expected);
     }
@@ -345,7 +296,7 @@ static bool first_difference(struct amx_vector_state *got, struct amx_vector_sta
 /* "== name op version kind operand seed", then the states before and after. */
 static bool check_full_state(struct checker *c)
 {
-    char *text = c->line, difference[80];
+    char *text = c->in.line, difference[80];
     const char *mark = next_word(&text);
     bool ran;
     if (!mark || strcmp(mark, "==") != 0)
@@ -356,7 +307,7 @@ static bool check_full_state(struct checker *c)
         return malformed(c, "nothing after the seed");
     if (!amx_vector_fill(c->vector.kind, c->vector.seed, &c->expected))
         return malformed(c, "a kind of initial state such as R, F16 or S32");
-    const unsigned long first_line = c->line_number;
+    const unsigned long first_line = c->in.line_number;
     if (!read_state(c, "pre", &c->before))
         return false;
     const bool generated = !first_difference(&c->expected, &c->before, difference, sizeof difference);
@@ -365,9 +316,9 @@ static bool check_full_state(struct checker *c)
     if (!ran)
         return true;
     if (!generated)
-        check_fail(c->report, "%s:%lu: %s: state of this seed: %s", c->name, first_line, c->title, difference);
+        check_fail(c->report, "%s:%lu: %s: state of this seed: %s", c->in.name, first_line, c->title, difference);
     else if (first_difference(&c->after, &c->expected, difference, sizeof difference))
-        check_fail(c->report, "%s:%lu: %s: %s", c->name, first_line, c->title, difference);
+        check_fail(c->report, "%s:%lu: %s: %s", c->in.name, first_line, c->title, difference);
     else
         check_pass(c->report);
     return true;
@@ -381,10 +332,8 @@ static enum file_format format_of(const char *path)
 {
     static const char *const stems[] = {"fma",   "fms",    "ldst",   "extr",     "mac16",      "matfp", "matint",
                                         "vecfp", "vecint", "genlut", "programs", "full_states"};
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    const size_t length = strcspn(name, ".");
     for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++)
-        if (strlen(stems[i]) == length && strncmp(stems[i], name, length) == 0)
+        if (vector_stem_is(path, stems[i]))
             return i < 10 ? FORMAT_VECTORS : i == 10 ? FORMAT_PROGRAMS : FORMAT_FULL_STATES;
     return FORMAT_UNKNOWN;
 }
@@ -398,14 +347,14 @@ static bool check_cases(struct checker *c, enum file_format format)
 {
     unsigned long cases = 0;
     bool ok;
-    while (read_line(c, &ok)) {
+    while (vector_line(&c->in, &ok)) {
         ok = format == FORMAT_FULL_STATES ? check_full_state(c) : check_hash_line(c, format == FORMAT_PROGRAMS);
         if (!ok)
             return false;
         cases++;
     }
     if (ok && !cases)
-        return orch_fail(c->error, ORCH_USAGE, "%s: no vectors in this file", c->name);
+        return orch_fail(c->in.error, ORCH_USAGE, "%s: no vectors in this file", c->in.name);
     return ok;
 }
 
@@ -420,16 +369,14 @@ static void checker_free(struct checker *c)
 }
 
 /* A few pages of simulated memory are plenty: the block lies in one of them. */
-static struct checker *checker_create(const char *name, enum amx_path path, struct check_report *report, struct orch_error *error)
+static struct checker *checker_create(enum amx_path path, struct check_report *report)
 {
     struct checker *c = aligned_alloc(_Alignof(struct checker), sizeof *c); /* states are aligned more than malloc does */
     if (!c)
         return NULL;
     memset(c, 0, sizeof *c);
-    c->name = name;
     c->path = path;
     c->report = report;
-    c->error = error;
     c->space = mem_space_create(8 * MEM_PAGE_BYTES);
     c->block = c->space ? mem_space_alloc(c->space, AMX_VECTOR_MEMORY_BYTES, 256) : 0;
     if (c->block)
@@ -444,19 +391,14 @@ bool check_amx_vectors_fd(int fd, const char *name, enum amx_path exec_path, str
     if (format == FORMAT_UNKNOWN)
         return orch_fail(error, ORCH_USAGE, "%s: no AMX vector file by its name; expected fma, fms, ldst, extr, mac16, matfp, "
                                             "matint, vecfp, vecint, genlut, programs or full_states", name);
-    struct checker *c = checker_create(name, exec_path, report, error);
-    const int own = dup(fd);
-    if (c)
-        c->file = own >= 0 ? gzdopen(own, "rb") : NULL;
-    if (!c || !c->file) {
-        if (own >= 0)
-            close(own);
+    struct checker *c = checker_create(exec_path, report);
+    if (!c || !vector_file_open(&c->in, fd, name, error)) {
         if (c)
             checker_free(c);
         return orch_fail(error, ORCH_INTERNAL, "%s: no memory to check it", name);
     }
     const bool ok = check_cases(c, format);
-    gzclose(c->file);
+    vector_file_close(&c->in);
     checker_free(c);
     return ok;
 }

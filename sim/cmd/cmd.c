@@ -1,5 +1,8 @@
 #include "sim/cmd/cmd.h"
 
+#include "sim/check/check.h"
+#include "sim/cli/json_out.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -131,4 +134,17 @@ bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orc
     const int why = errno;
     unlink(path);
     return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(why));
+}
+
+int cmd_print_report(struct cmd_context *context, const struct check_report *report)
+{
+    if (context->common.json) {
+        json_object *document = check_report_json(report);
+        if (document)
+            json_print(document, context->out);
+    } else {
+        check_print_details(report, context->out);
+        check_print_closing(report, context->out);
+    }
+    return check_holds(report) ? ORCH_OK : ORCH_FAILED;
 }

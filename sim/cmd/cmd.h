@@ -51,14 +51,20 @@ bool cmd_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_
 /* Writes a whole file, or removes what it began and fails. */
 bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orch_error *error);
 
+/* Findings and closing line of a check, or its JSON document; returns the exit code. */
+struct check_report;
+int cmd_print_report(struct cmd_context *context, const struct check_report *report);
+
 extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
+extern const struct cli_option cmd_kernel_options[];
 extern const struct cli_option cmd_run_options[];
 extern const struct cli_option cmd_validate_options[];
 
 int cmd_run(struct cmd_context *context, int argc, char **argv);
 int cmd_validate(struct cmd_context *context, int argc, char **argv);
 int cmd_explain(struct cmd_context *context, int argc, char **argv);
+int cmd_kernel(struct cmd_context *context, int argc, char **argv);
 int cmd_kernels(struct cmd_context *context, int argc, char **argv);
 int cmd_chips(struct cmd_context *context, int argc, char **argv);
 int cmd_capabilities(struct cmd_context *context, int argc, char **argv);

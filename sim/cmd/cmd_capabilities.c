@@ -1,4 +1,5 @@
 /* orchard capabilities: what each unit of a chip can do, at which peak, and what orchard does not model. */
+#include "isa/agx/agx_isa.h"
 #include "isa/amx/amx_table.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
@@ -6,6 +7,7 @@
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
+#include "units/gpu/gpu_program_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,9 @@ static const struct unit_facts units[] = {
      "AArch64 user-mode code; no SVE, no SME, no pointer authentication beyond its hint forms, no kernel mode"},
     {"amx", true, "f64 f32 f16; bf16 from M2 on; i8 i16 i32",
      "8 X and 8 Y registers of 64 bytes, 64 Z rows; loads and stores of two and more registers need 128-byte alignment"},
-    {"gpu", false, "f32 f16 i32 i16 (bf16 conversions and matrices on M3)",
-     "1024 threads per threadgroup, 32 KiB threadgroup memory per group (Metal feature set tables)"},
+    {"gpu", true, "f32 f16 i32 i16, i64 from multiplies; no f64, no bf16 arithmetic before M3",
+     "1024 threads per threadgroup, 32 KiB threadgroup memory per group (Metal feature set tables); 128 registers and 512 "
+     "uniform half-words; compute only; M3 and M4 run G13/G14 code, their own encoding is not published"},
     {"ane", false, "f16 activations; f16, i8, palettized weights",
      "kernels up to 29, width and height up to 16384, channels up to 65536 (sbryngelson/ane-guide)"},
 };
@@ -86,6 +89,24 @@ static json_object *amx_instructions(void)
     return list;
 }
 
+/* Mnemonics of compute instructions, or of those that decode and are not executed. */
+static json_object *gpu_instructions(enum gpu_generation generation, bool modelled)
+{
+    json_object *list = json_object_new_array();
+    for (unsigned form = 0; form < agx_form_count(); form++) {
+        struct agx_inst inst = {.form = (uint16_t)form};
+        uint8_t code[AGX_MAX_BYTES];
+        unsigned earlier = 0;
+        while (earlier < form && strcmp(agx_form_mnemonic(earlier), agx_form_mnemonic(form)) != 0)
+            earlier++;
+        if (earlier < form || !agx_decode(code, agx_encode(&inst, code), &inst))
+            continue;
+        if (!gpu_inst_unmodelled(&inst, generation) == modelled)
+            json_object_array_add(list, json_object_new_string(agx_form_mnemonic(form)));
+    }
+    return list;
+}
+
 static json_object *unit_json(const struct unit_facts *facts, const struct chip *chip)
 {
     json_object *unit = json_object_new_object();
@@ -95,6 +116,12 @@ static json_object *unit_json(const struct unit_facts *facts, const struct chip 
     json_add_text(unit, "limits", facts->limits);
     enum amx_gen gen;
     struct orch_error unused;
+    enum gpu_generation generation;
+    if (strcmp(facts->unit, "gpu") == 0 && chip_gpu_generation(chip, &generation, &unused)) {
+        generation = generation == GPU_G15 ? GPU_G14 : generation; /* what it is taken to run */
+        json_object_object_add(unit, "instructions", gpu_instructions(generation, true));
+        json_object_object_add(unit, "features_missing", gpu_instructions(generation, false));
+    }
     if (strcmp(facts->unit, "amx") == 0 && chip_amx_gen(chip, &gen, &unused)) {
         json_object *present = json_object_new_array(), *absent = json_object_new_array();
         newer_fields(gen, true, present);
@@ -164,7 +191,7 @@ static void print_units(FILE *out, const struct chip *chip)
                 units[i].limits);
         print_list(out, "instructions", unit, "instructions");
         print_list(out, "beyond M1", unit, "features");
-        print_list(out, "not on this generation", unit, "features_missing");
+        print_list(out, "not here", unit, "features_missing");
         json_object_put(unit);
     }
 }

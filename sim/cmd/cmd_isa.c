@@ -1,19 +1,23 @@
 /* orchard isa: programs as text. */
 #include "isa/a64/a64_isa.h"
+#include "isa/agx/agx_isa.h"
 #include "sim/check/amx_vectors.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/listing.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_isa_agx.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 const struct cli_option cmd_isa_options[] = {
-    {"output", 'o', "FILE", false, "where asm writes its words"},
-    {"path", 0, "PATH", false, "check: execute by fast (default), portable or reference"},
+    {"output", 'o', "FILE", false, "where asm writes its code; agx: a folder (OUT/) gets a launch description too"},
+    {"path", 0, "PATH", false, "check: execute by fast (default), portable (amx) or reference"},
     {0},
 };
+
+enum { A64, AMX, AGX }; /* in the order of the choices */
 
 static void print_line(void *context, const struct listing_line *line)
 {
@@ -108,26 +112,15 @@ static int assemble(struct cmd_context *context, const char *path)
     return ORCH_OK;
 }
 
-static int table(struct cmd_context *context, enum listing_family family)
+static int table(struct cmd_context *context, unsigned family)
 {
-    if (family == LISTING_AMX)
+    if (family == AGX)
+        agx_table_markdown(context->out);
+    else if (family == AMX)
         amx_table_markdown(context->out);
     else
         a64_table_markdown(context->out);
     return ORCH_OK;
-}
-
-static int print_report(struct cmd_context *context, const struct check_report *report)
-{
-    if (context->common.json) {
-        json_object *document = check_report_json(report);
-        if (document)
-            json_print(document, context->out);
-    } else {
-        check_print_details(report, context->out);
-        check_print_closing(report, context->out);
-    }
-    return check_holds(report) ? ORCH_OK : ORCH_FAILED;
 }
 
 /* All names are looked at before the first file is executed: a typing mistake should not cost the run. */
@@ -146,7 +139,7 @@ static int check_amx(struct cmd_context *context, int files, char **paths)
     struct check_report report = {0};
     for (int i = 0; ok && i < files; i++)
         ok = check_amx_vectors(paths[i], by_choice[path], &report, &error);
-    const int code = ok ? print_report(context, &report) : cmd_fail(context, &error);
+    const int code = ok ? cmd_print_report(context, &report) : cmd_fail(context, &error);
     check_report_free(&report);
     return code;
 }
@@ -161,7 +154,6 @@ static int unmodelled(struct cmd_context *context, const char *what)
 int cmd_isa(struct cmd_context *context, int argc, char **argv)
 {
     enum { DISASM, ASM, TABLE, CHECK };
-    enum { A64, AMX };
     struct orch_error error = {0};
     unsigned verb, family;
     if (argc < 2)
@@ -169,14 +161,17 @@ int cmd_isa(struct cmd_context *context, int argc, char **argv)
     if (!cli_choice("isa command", argv[0], "disasm|asm|table|check", &verb, &error) ||
         !cli_choice("instruction set", argv[1], "a64|amx|agx|ane", &family, &error))
         return cmd_fail(context, &error);
-    if (family != A64 && family != AMX)
-        return unmodelled(context, family == 2 ? "family agx (GPU) is not there yet"
-                                               : "family ane (Neural Engine) is not there yet");
+    if (family > AGX)
+        return unmodelled(context, "family ane (Neural Engine) is not there yet");
     const enum listing_family listing = family == AMX ? LISTING_AMX : LISTING_A64;
     if (verb == TABLE)
-        return argc == 2 ? table(context, listing) : cmd_usage(context, "table takes a family alone");
+        return argc == 2 ? table(context, family) : cmd_usage(context, "table takes a family alone");
     if (argc < 3 || (verb != CHECK && argc > 3))
         return cmd_usage(context, "%s takes one FILE", argv[0]);
+    if (family == AGX)
+        return verb == DISASM ? cmd_isa_agx_disasm(context, argv[2])
+               : verb == ASM  ? cmd_isa_agx_asm(context, argv[2])
+                              : cmd_isa_agx_check(context, argc - 2, argv + 2);
     if (verb == DISASM)
         return disassemble(context, listing, argv[2]);
     if (verb == ASM)

@@ -15,10 +15,10 @@
 #include <string.h>
 
 const struct cli_option cmd_run_options[] = {
-    {"unit", 0, "UNIT", false, "cpu, amx or auto (default: what the workload runs on)"},
+    {"unit", 0, "UNIT", false, "cpu, amx, gpu or auto (default: what the workload runs on)"},
     {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
-    {"detail", 0, "LEVEL", false, "instr or auto"},
+    {"detail", 0, "LEVEL", false, "instr, sampled (GPU: representative threadgroups are timed) or auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
@@ -26,6 +26,9 @@ const struct cli_option cmd_run_options[] = {
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
+    {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw"},
+    {"output", 'o', "DIR", false, "GPU: where the outputs go, one .npy each"},
+    {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
@@ -38,6 +41,7 @@ struct session {
     const char **args;
     struct orch_db *db;
     bool rerun, explain, many;
+    bool differs; /* some output is not as its description expects */
     json_object *rows;
     struct table *table;
     uint64_t number;
@@ -77,13 +81,20 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->cold = cli_has(a, "cold");
     q->repeat = (unsigned)repeat;
     q->seed = s->context->common.seed;
+    q->threads = s->context->common.threads;
+    q->output_folder = cli_value(a, "output");
+    q->sanitize = cli_has(a, "sanitize");
+    q->input_count = cli_count(a, "input");
     q->program_output = s->context->common.json ? s->context->err : s->context->out;
-    s->args = calloc(q->arg_count ? q->arg_count : 1, sizeof *s->args);
+    s->args = calloc(q->arg_count + q->input_count + 1, sizeof *s->args);
     if (!s->args)
         return orch_fail(error, ORCH_INTERNAL, "out of memory");
     for (size_t i = 0; i < q->arg_count; i++)
         s->args[i] = cli_value_at(a, "args", i);
+    for (size_t i = 0; i < q->input_count; i++)
+        s->args[q->arg_count + i] = cli_value_at(a, "input", i);
     q->args = s->args;
+    q->inputs = s->args + q->arg_count;
     s->rerun = cli_has(a, "rerun");
     s->explain = cli_has(a, "explain");
     return true;
@@ -179,6 +190,10 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     run_result_init(&result);
     bool ok = find_earlier(s, run, &result, &found, error) && (found || simulate(s, run, &result, error)) &&
               show(s, run, &result, error);
+    if (ok && run_remark(run))
+        fprintf(s->context->err, "orchard: %s\n", run_remark(run));
+    if (ok && run_values_get(&result.counters, RUN_COUNTER_AS_EXPECTED) < run_values_get(&result.counters, RUN_COUNTER_EXPECTED))
+        s->differs = true;
     run_result_free(&result);
     run_free(run);
     return ok;
@@ -228,5 +243,7 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
     db_close(s.db);
     cmd_chips_close(&chips);
     free(s.args);
-    return ok ? ORCH_OK : cmd_fail(context, &error);
+    if (!ok)
+        return cmd_fail(context, &error);
+    return s.differs ? ORCH_FAILED : ORCH_OK;
 }

@@ -1,13 +1,16 @@
 #include "sim/db/metric_table.h"
 
+#include "isa/agx/agx_isa.h"
 #include "isa/amx/amx_isa.h"
 #include "power/activity.h"
 #include "sim/run_result.h"
 #include "units/amx/amx_timing.h"
 #include "units/cpu/cpu_timing.h"
+#include "units/gpu/gpu_timing.h"
 
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #define HITS(level, text) {"counter", "mem." level "_hits", "accesses", "accesses that found their line in " text, -1}
 #define MISSES(level, text) {"counter", "mem." level "_misses", "accesses", "accesses that did not find their line in " text, 0}
@@ -34,6 +37,12 @@ static const struct metric_entry listed[] = {
     {"counter", "mem.tlb_misses", "accesses", "translations that needed a page walk", 0},
     {"counter", "cpu.instructions", "instructions", "AArch64 instructions executed, AMX words included", -1},
     {"counter", "amx.instructions", "instructions", "AMX instructions executed", -1},
+    {"counter", "gpu.simdgroup_instructions", "instructions", "GPU instructions issued, one for a simdgroup of 32 lanes", -1},
+    {"counter", "gpu.active_lane_instructions", "instructions", "GPU instructions issued times the lanes that were active", -1},
+    {"counter", "gpu.threadgroups", "threadgroups", "threadgroups of the launch", -1},
+    {"counter", "gpu.threadgroups_per_core", "threadgroups", "threadgroups that a GPU core holds at a time", -1},
+    {"counter", "gpu.outputs_expected", "buffers", "buffers whose content after the launch is known from elsewhere", -1},
+    {"counter", "gpu.outputs_as_expected", "buffers", "of these, those that agree", 1},
     {"counter", "program.exit_code", "1", "exit code of the program's first copy", -1},
     {"counter", "program.output_bytes", "bytes", "bytes that the program's first copy printed", -1},
     {"counter", "program.output_files", "files", "buffers of the program written to files", -1},
@@ -78,6 +87,9 @@ static const struct metric_entry listed[] = {
 #undef X
 #define X(name, key, text) {"stall", "amx." key, "cycles", "amx: " text, 0},
     AMX_STALL_TABLE(X)
+#undef X
+#define X(name, key, text) {"stall", "gpu." key, "cycles", "gpu: " text, 0},
+    GPU_STALL_TABLE(X)
 #undef X
 
 #define X(name, event_unit, text) {"activity", #name, event_unit, text, -1},
@@ -130,10 +142,31 @@ static bool visit_amx_instructions(metric_visit *visit, void *context)
     return true;
 }
 
+/* Several forms may share a mnemonic. */
+static bool visit_gpu_instructions(metric_visit *visit, void *context)
+{
+    for (unsigned form = 0; form < agx_form_count(); form++) {
+        const char *mnemonic = agx_form_mnemonic(form);
+        char name[64], definition[96];
+        unsigned earlier = 0;
+        while (earlier < form && strcmp(agx_form_mnemonic(earlier), mnemonic) != 0)
+            earlier++;
+        if (earlier < form)
+            continue;
+        snprintf(name, sizeof name, "gpu.%s", mnemonic);
+        snprintf(definition, sizeof definition, "GPU instructions %s issued, one for a simdgroup", mnemonic);
+        const struct metric_entry entry = {"counter", name, "instructions", definition, -1};
+        if (!visit(context, &entry))
+            return false;
+    }
+    return true;
+}
+
 bool metric_table_visit(metric_visit *visit, void *context)
 {
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
         if (!visit(context, &listed[i]))
             return false;
-    return visit_activity(visit, context) && visit_amx_instructions(visit, context) && visit_totals(visit, context);
+    return visit_activity(visit, context) && visit_amx_instructions(visit, context) &&
+           visit_gpu_instructions(visit, context) && visit_totals(visit, context);
 }

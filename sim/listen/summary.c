@@ -213,6 +213,17 @@ static void print_checksums(const struct page *p)
     }
 }
 
+/* Buffers of a GPU launch whose description says what they should hold. */
+static void print_outputs(const struct page *p)
+{
+    const double expected = run_values_get(&p->r->counters, "gpu.outputs_expected");
+    const double right = run_values_get(&p->r->counters, "gpu.outputs_as_expected");
+    if (isnan(expected))
+        return;
+    label(p, "outputs");
+    fprintf(p->out, "%.0f of %.0f as expected%s\n", right, expected, right < expected ? ": WRONG" : "");
+}
+
 static void print_end(const struct page *p)
 {
     char text[HUMAN_SIZE];
@@ -241,6 +252,7 @@ bool summary_print(FILE *out, const struct run_result *result, const struct summ
     print_counters(&p);
     print_assumptions(&p);
     print_checksums(&p);
+    print_outputs(&p);
     print_end(&p);
     return !ferror(out);
 }

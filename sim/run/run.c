@@ -59,7 +59,11 @@ static bool check_format(const struct run *run, struct orch_error *error)
                          run->request->workload);
     if (n == 0)
         return orch_fail(error, ORCH_USAGE, "%s: the file is empty", run->request->workload);
-    return orch_fail(error, ORCH_USAGE, "%s: not an AArch64 ELF file (first bytes %02x %02x %02x %02x)",
+    const char *dot = strrchr(run->request->workload, '.');
+    if (dot && (strcmp(dot, ".s") == 0 || strcmp(dot, ".agx") == 0))
+        return orch_fail(error, ORCH_USAGE, "%s: assembler text of the GPU runs through a launch description: {\"files\": {\"code\": "
+                         "\"%.60s\"}, \"launch\": ..., \"args\": [...]}", run->request->workload, run->request->workload);
+    return orch_fail(error, ORCH_USAGE, "%s: neither an AArch64 ELF file nor a GPU launch description (first bytes %02x %02x %02x %02x)",
                      run->request->workload, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
 }
 
@@ -79,6 +83,21 @@ static bool check_word(const char *option, const char *given, const char *const 
     return orch_fail(error, ORCH_USAGE, "%s %s: no such choice%s", option, given, suggest_phrase(&s, phrase, sizeof phrase));
 }
 
+/* What belongs to other kinds of workloads. */
+static bool check_agx_choices(const struct run_request *q, struct orch_error *error)
+{
+    if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0)
+        return orch_fail(error, ORCH_USAGE, "--unit %s: GPU machine code runs on the gpu", q->unit);
+    if (q->entry || q->arg_count || q->home || q->cores > 1)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s describes a GPU launch",
+                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+    if (q->precision)
+        return orch_fail(error, ORCH_USAGE, "--precision %s: machine code has its own element types", q->precision);
+    if (q->detail && strcmp(q->detail, "op") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "--detail op: GPU launches work at instr and sampled");
+    return true;
+}
+
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
     static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
@@ -88,14 +107,19 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (!check_word("--unit", q->unit, units, 6, error) || !check_word("--detail", q->detail, details, 4, error) ||
         !check_word("--home", q->home, homes, 2, error))
         return false;
+    if (run->kind == RUN_AGX)
+        return check_agx_choices(q, error);
+    if (q->input_count || q->output_folder || q->sanitize)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)",
+                         q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: this unit does not execute programs yet; cpu and amx do", q->unit);
-    if (run->is_kernel && q->unit && strcmp(q->unit, "cpu") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit, q->workload);
+    if (run->kind == RUN_KERNEL && q->unit && strcmp(q->unit, "cpu") == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", run->call.info->name);
-    if (run->is_kernel && (q->entry || q->arg_count))
+    if (run->kind == RUN_KERNEL && (q->entry || q->arg_count))
         return orch_fail(error, ORCH_USAGE, "--%s belongs to program files; %s is a kernel", q->entry ? "entry" : "args",
                          q->workload);
-    if (run->is_kernel && q->cores > 1 && (!q->home || strcmp(q->home, "process") == 0))
+    if (run->kind == RUN_KERNEL && q->cores > 1 && (!q->home || strcmp(q->home, "process") == 0))
         return orch_fail(error, ORCH_USAGE, "--cores %u: a kernel runs on one core; --home elf runs a copy on each", q->cores);
     if (q->detail && (strcmp(q->detail, "sampled") == 0 || strcmp(q->detail, "op") == 0))
         return orch_fail(error, ORCH_UNMODELLED, "--detail %s: cpu and amx work at instr only", q->detail);
@@ -129,20 +153,27 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->repeat ? q->repeat : 1);
+             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false");
 }
+
+/* By enum run_kind. */
+static const char *const kind_names[] = {"elf", "kernel", "agx"}, *const kind_units[] = {"cpu", "amx", "gpu"};
+static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU};
 
 static void fill_begin(struct run *run)
 {
     const struct run_request *q = run->request;
     char text[256];
     uint64_t h = CHECKSUM_START;
-    if (run->is_kernel) {
+    if (run->kind == RUN_KERNEL) {
         kernel_describe(&run->call, text, sizeof text);
         h = checksum_add(h, text, strlen(text));
         snprintf(run->program_name, sizeof run->program_name, "%s", run->call.info->name);
+    } else if (run->kind == RUN_AGX) {
+        h = run->gpu_kernel.hash;
+        snprintf(run->program_name, sizeof run->program_name, "%s", run->gpu_kernel.name);
     } else {
         const char *slash = strrchr(q->workload, '/');
         h = checksum_add(h, run->file, run->file_bytes);
@@ -154,10 +185,47 @@ static void fill_begin(struct run *run)
     run->begin = (struct event_run_begin){
         .workload = q->workload, .chip_id = chip_id(q->chip), .chip_hash = run->chip_hash,
         .chip_modified = chip_modified(q->chip), .program_name = run->program_name,
-        .program_kind = run->is_kernel ? "kernel" : "elf", .program_hash = run->program_hash,
-        .unit = run->is_kernel ? "amx" : "cpu", .precision = run->is_kernel ? run->call.precision : NULL, .detail = "instr",
+        .program_kind = kind_names[run->kind], .program_hash = run->program_hash, .unit = kind_units[run->kind],
+        .precision = run->kind == RUN_KERNEL ? run->call.precision : NULL,
+        .detail = run->kind == RUN_AGX && q->detail ? q->detail : run->kind == RUN_AGX ? "auto" : "instr",
         .mode = mode_name(q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
     };
+}
+
+/* The launch description that the workload is: a folder with one, or the file itself, whose bytes are in run->file. */
+static bool open_agx(struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct abi_target target;
+    enum gpu_generation generation;
+    run->kind = RUN_AGX;
+    if (!run_agx_target(q->chip, &target, &generation, error) || !abi_kernel_open(&run->gpu_kernel, q->workload, &target, error))
+        return false;
+    for (size_t i = 0; i < q->input_count; i++) {
+        char name[64];
+        const char *equals = strchr(q->inputs[i], '=');
+        if (!equals || equals == q->inputs[i] || (size_t)(equals - q->inputs[i]) >= sizeof name)
+            return orch_fail(error, ORCH_USAGE, "--input %s: expected NAME=FILE", q->inputs[i]);
+        snprintf(name, sizeof name, "%.*s", (int)(equals - q->inputs[i]), q->inputs[i]);
+        if (!abi_kernel_set_input(&run->gpu_kernel, name, equals + 1, error))
+            return false;
+    }
+    return true;
+}
+
+static bool recognise(struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct stat st;
+    if (kernel_is_workload(q->workload)) {
+        run->kind = RUN_KERNEL;
+        return kernel_parse(q->workload, q->precision, &run->call, error);
+    }
+    if (stat(q->workload, &st) == 0 && S_ISDIR(st.st_mode))
+        return open_agx(run, error);
+    if (!read_workload(run, error))
+        return false;
+    return abi_is_description(run->file, run->file_bytes) ? open_agx(run, error) : check_format(run, error);
 }
 
 struct run *run_prepare(const struct run_request *request, struct orch_error *error)
@@ -168,10 +236,7 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
         return NULL;
     }
     run->request = request;
-    run->is_kernel = kernel_is_workload(request->workload);
-    const bool ok = (run->is_kernel ? kernel_parse(request->workload, request->precision, &run->call, error)
-                                    : read_workload(run, error) && check_format(run, error)) &&
-                    check_choices(run, error);
+    const bool ok = recognise(run, error) && check_choices(run, error);
     if (!ok) {
         run_free(run);
         return NULL;
@@ -184,8 +249,15 @@ void run_free(struct run *run)
 {
     if (!run)
         return;
+    abi_kernel_free(&run->gpu_kernel);
+    free(run->detail);
     free(run->file);
     free(run);
+}
+
+const char *run_remark(const struct run *run)
+{
+    return run->remark[0] ? run->remark : NULL;
 }
 
 const struct event_run_begin *run_begin_event(const struct run *run)
@@ -211,7 +283,7 @@ static bool fill_texts(const struct run *run, struct run_result *r, struct orch_
 
 static struct event_place place_of(const struct run *run)
 {
-    return (struct event_place){run->is_kernel ? PART_AMX : PART_CPU, 0};
+    return (struct event_place){kind_parts[run->kind], 0};
 }
 
 static void emit_op_begin(const struct run *run, struct event_bus *bus, uint64_t number)
@@ -222,12 +294,14 @@ static void emit_op_begin(const struct run *run, struct event_bus *bus, uint64_t
     emit(bus, &(struct event){.kind = EVENT_OP_BEGIN, .op_begin = op}, number);
 }
 
+enum { STALLS_MAX = CPU_STALL_COUNT + AMX_STALL_COUNT + GPU_STALL_COUNT + 1 };
+
 static void emit_op_end(const struct run *run, const struct run_measure *m, const struct run_result *r,
                         struct event_bus *bus, uint64_t number)
 {
-    struct event_value stalls[CPU_STALL_COUNT + AMX_STALL_COUNT];
+    struct event_value stalls[STALLS_MAX];
     size_t count = 0;
-    for (size_t i = 0; i < r->stalls.count && count < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
+    for (size_t i = 0; i < r->stalls.count && count < STALLS_MAX; i++)
         stalls[count++] = (struct event_value){r->stalls.item[i].name, "cycles",
                                                r->stalls.item[i].value * (isnan(r->cycles) ? m->end_ns : r->cycles)};
     const struct event_op_end end = {
@@ -254,16 +328,19 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
 {
     struct run_measure m = {0};
     struct orch_error own = {0};
-    const bool in_process = run->is_kernel && (!run->request->home || strcmp(run->request->home, "process") == 0);
+    const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     emit(bus, &(struct event){.kind = EVENT_RUN_BEGIN, .run_begin = run->begin}, number);
     if (run->request->mode != RUN_FUNCTIONAL) /* without time there is nothing to say of operators */
         emit_op_begin(run, bus, number);
     bool ok = fill_texts(run, result, &own) &&
-              (in_process ? run_kernel(run, &m, result, &own) : run_program(run, &m, result, &own)) &&
-              run_account(run, &m, result, &own);
+              (run->kind == RUN_AGX ? run_agx(run, &m, result, &own) && run_gpu_account(run, &m, result, &own)
+               : in_process         ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
+                                    : run_program(run, &m, result, &own) && run_account(run, &m, result, &own));
     if (ok && run->request->mode != RUN_FUNCTIONAL)
         emit_op_end(run, &m, result, bus, number);
     emit_end(bus, number, ok ? result : NULL, &own, m.end_ns);
+    gpu_totals_free(&m.gpu.totals);
+    free(m.gpu.work);
     soc_free(m.soc);
     if (!ok && error)
         *error = own;

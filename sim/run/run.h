@@ -18,16 +18,20 @@ enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 struct run_request {
     const struct chip *chip;
     const char *workload;          /* KERNEL:SHAPE or a file */
-    const char *unit;              /* cpu, amx, auto; NULL = auto */
+    const char *unit;              /* cpu, amx, gpu, auto; NULL = auto */
     const char *precision;         /* NULL = the workload's own, else f32 */
-    const char *detail;            /* instr, auto; NULL = auto */
+    const char *detail;            /* instr, sampled, auto; NULL = auto */
     enum run_mode mode;
     unsigned cores;                /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
     const char *entry;             /* function of a program; NULL = its start */
     const char *const *args;       /* of a program */
     size_t arg_count;
-    const char *output_folder;     /* where outputs go as .npy; NULL = nowhere */
+    const char *output_folder;     /* GPU: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs;     /* GPU: "NAME=FILE", other start contents of buffers */
+    size_t input_count;
+    bool sanitize;                 /* GPU: races, bounds, barrier divergence, reads before their wait */
+    unsigned threads;              /* of the host, for execution without time; 0 = 1 */
     const char *home;              /* kernels: "process" or "elf"; NULL = process */
     const char *programs;          /* folder of the cross-compiled kernels; NULL = beside the build */
     bool cold;                     /* caches empty; else one untimed warm-up */
@@ -39,6 +43,9 @@ struct run_request {
 /* Counters of a run that had effects besides its answer: bytes printed by the program, .npy files written. */
 #define RUN_COUNTER_OUTPUT "program.output_bytes"
 #define RUN_COUNTER_FILES  "program.output_files"
+/* Buffers that had an expected content, and how many of them have it. */
+#define RUN_COUNTER_EXPECTED "gpu.outputs_expected"
+#define RUN_COUNTER_AS_EXPECTED "gpu.outputs_as_expected"
 
 struct run;
 
@@ -47,6 +54,9 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
 void run_free(struct run *run);
 /* What decides the answer; valid as long as the run. */
 const struct event_run_begin *run_begin_event(const struct run *run);
+
+/* One line about the run just executed that is no number, such as where an output differs; NULL = none. */
+const char *run_remark(const struct run *run);
 
 /* Simulates. The result must be initialised. On failure the stream ends with a failed run_end. bus may be NULL. */
 bool run_execute(struct run *run, struct event_bus *bus, uint64_t run_number, struct run_result *result,

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const struct soc_core *critical_core(const struct run_measure *m)
 {
@@ -42,21 +41,6 @@ void run_measure_finish(struct run_measure *m)
     split_stalls(m);
 }
 
-static void add_memory(struct mem_counters *sum, const struct mem_counters *c)
-{
-    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
-        sum->hits[level] += c->hits[level];
-        sum->misses[level] += c->misses[level];
-        sum->writebacks[level] += c->writebacks[level];
-    }
-    sum->prefetch_issued += c->prefetch_issued;
-    sum->prefetch_used += c->prefetch_used;
-    sum->prefetch_late += c->prefetch_late;
-    sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
-    sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
-    sum->tlb_misses += c->tlb_misses;
-}
-
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
 {
     sum->end_ns += pass->end_ns;
@@ -68,7 +52,7 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
         sum->stalls[i] += pass->stalls[i];
     activity_add(&sum->activity, &pass->activity);
-    add_memory(&sum->memory, &pass->memory);
+    run_memory_add(&sum->memory, &pass->memory);
     sum->critical = pass->critical;
 }
 
@@ -107,52 +91,15 @@ static const struct reason_key reason_keys[] = {
 };
 #define REASONS (sizeof reason_keys / sizeof reason_keys[0])
 
-/* 90 % of a normal distribution lies within 1.645 standard deviations. */
-#define NINETY_PERCENT 1.645
-
-struct key_share {
-    const char *key;
-    double share; /* of the time, over all reasons that the parameter decides */
-};
-
-static size_t share_by_key(const struct run_measure *m, struct key_share *shares)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < REASONS; i++) {
-        const double share = m->end_ns > 0 ? m->stalls[reason_keys[i].reason] / m->end_ns : 0;
-        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k] && share > 0; k++) {
-            size_t at = 0;
-            while (at < count && strcmp(shares[at].key, reason_keys[i].key[k]) != 0)
-                at++;
-            if (at == count)
-                shares[count++] = (struct key_share){reason_keys[i].key[k], 0};
-            shares[at].share += share;
-        }
-    }
-    return count;
-}
-
-/* Relative standard uncertainty of the time: parameters weighed by the share of time they decide, taken as independent of
- * one another. Shares of a percent and more are told as assumptions. */
 static double time_uncertainty(const struct run *run, const struct run_measure *m, struct run_result *result)
 {
-    struct key_share shares[REASONS * REASON_KEYS];
-    const size_t count = share_by_key(m, shares);
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct chip_value *v = chip_value(run->request->chip, shares[i].key);
-        char effect[96];
-        if (!v || !v->known)
-            continue;
-        const double part = shares[i].share * v->uncertainty;
-        sum += part * part;
-        if (shares[i].share < 0.01)
-            continue;
-        snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * shares[i].share,
-                 100 * v->uncertainty);
-        run_assumption_add(&result->assumptions, shares[i].key, chip_kind_name(v->kind), effect);
-    }
-    return sqrt(sum);
+    struct run_key_share shares[REASONS * REASON_KEYS];
+    size_t count = 0;
+    for (size_t i = 0; i < REASONS; i++)
+        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k]; k++)
+            run_key_share_add(shares, &count, reason_keys[i].key[k],
+                              m->end_ns > 0 ? m->stalls[reason_keys[i].reason] / m->end_ns : 0);
+    return run_time_uncertainty(run->request->chip, shares, count, result);
 }
 
 static bool add_stalls(const struct run_measure *m, struct run_result *result)
@@ -175,24 +122,6 @@ static bool add_stalls(const struct run_measure *m, struct run_result *result)
     return ok;
 }
 
-static bool add_memory_counters(const struct run_measure *m, struct run_values *counters)
-{
-    static const char *const levels[MEM_LEVEL_COUNT] = {"l1", "l2", "slc", "dram"};
-    const struct mem_counters *c = &m->memory;
-    char name[64];
-    bool ok = true;
-    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
-        snprintf(name, sizeof name, "mem.%s_hits", levels[level]);
-        ok &= run_values_add(counters, name, (double)c->hits[level]);
-        snprintf(name, sizeof name, "mem.%s_misses", levels[level]);
-        ok &= run_values_add(counters, name, (double)c->misses[level]);
-    }
-    ok &= run_values_add(counters, "mem.prefetch_issued", (double)c->prefetch_issued);
-    ok &= run_values_add(counters, "mem.prefetch_used", (double)c->prefetch_used);
-    ok &= run_values_add(counters, "mem.tlb_misses", (double)c->tlb_misses);
-    return ok;
-}
-
 static bool add_counters(const struct run_measure *m, struct run_values *counters)
 {
     char name[64];
@@ -204,21 +133,13 @@ static bool add_counters(const struct run_measure *m, struct run_values *counter
         snprintf(name, sizeof name, "amx.%s", op == AMX_SETCLR ? "set_clr" : amx_op_name(op, 0));
         ok &= run_values_add(counters, name, (double)m->amx_counts[op]);
     }
-    for (int i = 0; i < ACT_COUNT; i++) {
-        if (!m->activity.count[i])
-            continue;
-        snprintf(name, sizeof name, "activity.%s", activity_name((enum activity_event)i));
-        for (char *p = name + 9; *p; p++)
-            *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
-        ok &= run_values_add(counters, name, (double)m->activity.count[i]);
-    }
-    return ok;
+    return ok && run_add_activity(&m->activity, counters);
 }
 
 /* Cycles of the unit that the workload is for; none when a program used the core and its block. */
 static double unit_cycles(const struct run *run, const struct run_measure *m)
 {
-    if (run->is_kernel)
+    if (run->kind == RUN_KERNEL)
         return rint(m->end_ns * m->critical->amx_clock_ghz);
     return m->amx_instructions ? NAN : rint(m->end_ns * m->critical->clock_ghz);
 }
@@ -267,7 +188,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
     r->cycles = unit_cycles(run, m);
     r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
-    r->flops = run->is_kernel ? kernel_flops(&run->call) * (run->request->repeat ? run->request->repeat : 1)
+    r->flops = run->kind == RUN_KERNEL ? kernel_flops(&run->call) * (run->request->repeat ? run->request->repeat : 1)
                               : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
     r->gflops = seconds > 0 ? r->flops / seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
@@ -288,10 +209,8 @@ bool run_account(const struct run *run, const struct run_measure *m, struct run_
         return counted || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     }
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !add_memory_counters(m, &r->counters))
+    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(&m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
-    const double spread = NINETY_PERCENT * time_uncertainty(run, m, r);
-    r->seconds_low = r->seconds * fmax(0, 1 - spread);
-    r->seconds_high = r->seconds * (1 + spread);
+    run_set_interval(r, time_uncertainty(run, m, r));
     return true;
 }

@@ -27,6 +27,17 @@ static const struct {
     {"cpu.slc", "waits for the system-level cache"},
     {"cpu.dram", "waits for DRAM"},
     {"cpu.branch", "mispredicted branches"},
+    {"launch", "submission and completion of the command buffer: only longer work hides it"},
+    {"gpu.issue", "the schedulers issue as fast as they can: fewer instructions would help"},
+    {"gpu.alu", "the pipe of multiplies, shifts, conversions and special functions is full"},
+    {"gpu.dependency", "chains of dependent instructions: more threads or independent work would help"},
+    {"gpu.register_cache", "operands come from the register file instead of the register cache"},
+    {"gpu.memory", "waits for device memory: more threads in flight, or more reuse, would help"},
+    {"gpu.memory_queue", "the load/store path is full: wider or fewer accesses would help"},
+    {"gpu.threadgroup_memory", "threadgroup memory: bank conflicts, or too many accesses per calculation"},
+    {"gpu.barrier", "simdgroups wait for one another at barriers"},
+    {"gpu.instruction_fetch", "the program does not fit the instruction cache"},
+    {"gpu.launch", "threadgroups are being started, or too few are left for all cores"},
 };
 
 static const char *meaning_of(const char *reason)
@@ -55,13 +66,39 @@ static double peak_gflops(const struct kernel_call *call, const struct amx_param
     }
 }
 
+/* Of the GPU while it was busy: overheads are told apart. */
+static void gpu_roofline(FILE *out, const struct run *run, const struct run_result *r)
+{
+    const struct chip *chip = run->request->chip;
+    const struct abi_kernel *k = &run->gpu_kernel;
+    double cores, mhz, rate, bandwidth, bytes = 0;
+    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
+    if (!chip_number(chip, "gpu_cores", &cores, NULL) || !chip_number(chip, "gpu_max_mhz", &mhz, NULL) ||
+        !chip_number(chip, "gpu_f32_flop_per_cycle_per_core", &rate, NULL) ||
+        !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
+        return;
+    for (unsigned i = 0; i < k->args; i++)
+        bytes += (double)k->arg[i].bytes;
+    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
+    const double peak = cores * rate * mhz * 1e6, intensity = r->flops / repeat / bytes;
+    const double roof = fmin(peak, intensity * bandwidth * 1e9), reached = r->flops / r->device_seconds;
+    if (!(r->flops > 0 && bytes > 0))
+        return;
+    fprintf(out, "roofline     %s at most: f32 peak %s (%.4g cores, %.4g MHz), DRAM %s x %.4g flop/byte of its buffers\n",
+            format_si(a, roof, "FLOPS"), format_si(b, peak, "FLOPS"), cores, mhz, format_si(c, bandwidth * 1e9, "B/s"), intensity);
+    fprintf(out, "             while busy this run reaches %.3g %% of it\n", 100 * reached / roof);
+    const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
+    fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, k->group[0] * k->group[1] * k->group[2],
+            run->occupancy_limit ? ", limited by " : "", run->occupancy_limit ? run->occupancy_limit : "");
+}
+
 static void roofline(FILE *out, const struct run *run, const struct run_result *r)
 {
     const struct chip *chip = run->request->chip;
     struct amx_params amx;
     double ghz, bandwidth;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    if (!run->is_kernel || !chip_amx_params(chip, CHIP_P_CORE, 1, &amx, NULL) ||
+    if (run->kind != RUN_KERNEL || !chip_amx_params(chip, CHIP_P_CORE, 1, &amx, NULL) ||
         !chip_amx_clock_ghz(chip, CHIP_P_CORE, 1, &ghz, NULL) || !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
         return;
     const double peak = peak_gflops(&run->call, &amx, ghz), intensity = kernel_flops(&run->call) / kernel_min_bytes(&run->call);
@@ -75,6 +112,8 @@ static void roofline(FILE *out, const struct run *run, const struct run_result *
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
-    if (run)
+    if (run && run->kind == RUN_AGX)
+        gpu_roofline(out, run, r);
+    else if (run)
         roofline(out, run, r);
 }

@@ -2,6 +2,8 @@
 #ifndef ORCHARD_SIM_RUN_INTERNAL_H
 #define ORCHARD_SIM_RUN_INTERNAL_H
 
+#include "sim/agx/gpu_functional.h"
+#include "units/gpu/gpu_timing.h"
 #include "sim/kernel/kernel.h"
 #include "sim/run/run.h"
 
@@ -9,10 +11,27 @@ struct run {
     const struct run_request *request;
     struct event_run_begin begin;
     char program_hash[20], chip_hash[20], options[512], program_name[256];
-    bool is_kernel;
+    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX } kind;
     struct kernel_call call;
+    struct abi_kernel gpu_kernel;
+    const char *occupancy_limit;   /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
+    char *detail;                  /* GPU: at which the launch was timed; NULL = begin.detail */
+    char remark[400];              /* what run_remark says */
     uint8_t *file;                 /* bytes of a program file */
     size_t file_bytes;
+};
+
+/* What a GPU launch did; sums over repeats. */
+struct run_gpu {
+    struct gpu_params params;
+    struct gpu_totals totals;      /* of the whole launch, exact except in --mode timing --detail sampled */
+    uint32_t *work;                /* instructions of each threadgroup, where sampling needs them */
+    double device_ns, overhead_ns;
+    double stalls[GPU_STALL_COUNT];/* cycles of the core that was busy longest */
+    double issue_share;            /* of all cores' time */
+    unsigned occupancy;            /* threadgroups of a core at a time */
+    uint64_t groups, groups_timed;
+    double scale_uncertainty;      /* of what was not timed, relative */
 };
 
 /* What one simulated run did, before it becomes a result. */
@@ -27,6 +46,7 @@ struct run_measure {
     struct mem_counters memory;
     const struct soc_core *critical; /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
+    struct run_gpu gpu;
 };
 
 /* Reads stalls, activity and memory counters of the critical core after the engine has run. */
@@ -41,6 +61,30 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
                    struct run_result *result, struct orch_error *error);
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+
+/* A launch of a GPU kernel; run_gpu_account turns its measure into the result. */
+bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool run_gpu_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* Counts by mnemonic, while the program is there. */
+bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *result,
+                      struct orch_error *error);
+/* The way code was made for and the way atomics are wanted on this chip; false names what is not known. */
+bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error);
+
+/* run_shared.c */
+void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
+bool run_add_memory(const struct mem_counters *counters, struct run_values *to);
+bool run_add_activity(const struct activity *activity, struct run_values *to);
+
+/* Share of the time that a parameter decides. */
+struct run_key_share {
+    const char *key;
+    double share;
+};
+void run_key_share_add(struct run_key_share *shares, size_t *count, const char *key, double share);
+/* Relative standard uncertainty of the time; tells assumptions. */
+double run_time_uncertainty(const struct chip *chip, const struct run_key_share *shares, size_t count, struct run_result *result);
+void run_set_interval(struct run_result *result, double uncertainty); /* relative, one standard deviation */
 
 double run_host_seconds(void); /* monotonic */
 

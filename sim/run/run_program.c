@@ -184,13 +184,13 @@ static bool read_kernels(const struct run_request *q, uint8_t **bytes, size_t *s
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const struct run_request *q = run->request;
-    struct source s = {.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->is_kernel};
+    struct source s = {.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->kind == RUN_KERNEL};
     uint8_t *kernels = NULL;
     char path[4096];
     s.options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
                                          .seed = q->seed};
     bool ok = chip_amx_gen(q->chip, &s.gen, error);
-    if (ok && run->is_kernel) {
+    if (ok && run->kind == RUN_KERNEL) {
         ok = kernel_check_generation(&run->call, s.gen, error) &&
              read_kernels(q, &kernels, &s.bytes, path, sizeof path, error);
         s.file = kernels;
@@ -201,7 +201,7 @@ bool run_program(struct run *run, struct run_measure *m, struct run_result *resu
     ok = ok && run_source(&s, m, result, error);
     if (ok)
         ok = run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
-                               run->is_kernel ? kernel_variant(&run->call, s.gen) : "program",
+                               run->kind == RUN_KERNEL ? kernel_variant(&run->call, s.gen) : "program",
                                "an AArch64 program runs where its instructions say");
     free(kernels);
     return ok;

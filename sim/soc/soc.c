@@ -1,22 +1,10 @@
-#include "sim/soc/soc.h"
+#include "sim/soc/soc_internal.h"
 
 #include "sim/chip/chip_units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CORES_MAX 64
-
-struct soc {
-    const struct chip *chip;
-    enum amx_gen gen;
-    struct chip_clusters clusters;
-    struct mem_system *memory;
-    struct amx_block *block[MEM_CLUSTERS_MAX];
-    struct soc_core core[CORES_MAX];
-    unsigned core_count;
-};
 
 static bool no_memory(struct orch_error *error)
 {
@@ -108,6 +96,7 @@ struct soc *soc_create(const struct chip *chip, struct orch_error *error)
     if (!chip_clusters(chip, &soc->clusters, error) || !chip_amx_gen(chip, &soc->gen, error) ||
         !chip_mem_params(chip, NULL, &params, error))
         goto failed;
+    soc->has_gpu_memory = chip_gpu_memory(chip, &params, &soc->gpu_cluster, NULL); /* what a chip without it cannot run, soc_gpu tells */
     soc->memory = mem_system_create(&params);
     if (!soc->memory) {
         no_memory(error);
@@ -131,6 +120,7 @@ void soc_free(struct soc *soc)
         cpu_timing_free(soc->core[i].timing);
     for (unsigned c = 0; c < MEM_CLUSTERS_MAX; c++)
         amx_block_free(soc->block[c]);
+    gpu_timing_free(soc->gpu.timing);
     mem_system_free(soc->memory);
     free(soc);
 }
@@ -237,6 +227,8 @@ void soc_restart(struct soc *soc, bool keep_caches)
 
 void soc_take_activity(struct soc *soc, struct activity *into)
 {
+    if (soc->gpu.timing)
+        gpu_timing_take_activity(soc->gpu.timing, into);
     mem_system_take_activity(soc->memory, into);
     for (unsigned c = 0; c < soc->clusters.count; c++)
         if (soc->block[c])

@@ -7,6 +7,7 @@
 #include "sim/chip/chip.h"
 #include "units/amx/amx_timing.h"
 #include "units/cpu/cpu_timing.h"
+#include "units/gpu/gpu_timing.h"
 
 struct soc_core {
     bool performance;            /* P core, else E core */
@@ -20,6 +21,12 @@ struct soc_core {
     unsigned amx_issue_per_cycle;    /* AMX instructions that may leave the core in a cycle */
 };
 
+/* The GPU; timing is NULL until soc_gpu opens it. */
+struct soc_gpu {
+    struct gpu_params params;
+    struct gpu_timing *timing;
+};
+
 struct soc;
 
 struct soc *soc_create(const struct chip *chip, struct orch_error *error);
@@ -27,6 +34,9 @@ void soc_free(struct soc *soc);
 const struct chip *soc_chip(const struct soc *soc);
 enum amx_gen soc_amx_gen(const struct soc *soc);
 struct mem_system *soc_memory(struct soc *soc);
+
+/* Opened at the first call; the soc's. NULL with *error when the chip's GPU is not known well enough. */
+struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error);
 
 enum soc_core_choice { SOC_ANY_CORE, SOC_P_CORE, SOC_E_CORE };
 

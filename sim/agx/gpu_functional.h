@@ -1,0 +1,30 @@
+/* Executes all threadgroups of a launch without time, on several host threads when the program's results do not depend on the
+ * order of its threadgroups. Results and counts are the same whatever the number of threads.
+ */
+#ifndef ORCHARD_SIM_AGX_GPU_FUNCTIONAL_H
+#define ORCHARD_SIM_AGX_GPU_FUNCTIONAL_H
+
+#include "sim/agx/gpu_setup.h"
+
+/* Dynamic counts of a pass. `issues` has one number per instruction of the program. */
+struct gpu_totals {
+    uint64_t instructions, active_lanes;
+    uint64_t *issues;
+};
+bool gpu_totals_init(struct gpu_totals *totals, const struct gpu_program *program, struct orch_error *error);
+void gpu_totals_free(struct gpu_totals *totals);
+/* Adds what a threadgroup executor has counted since it was made. */
+void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group);
+
+struct gpu_functional {
+    unsigned threads;        /* at most; 1 is used when order matters */
+    unsigned cores;          /* of the GPU, for the core number that programs can read */
+    struct gpu_checks checks;
+    uint32_t *work;          /* NULL, or instructions of each threadgroup: setup.group_count of them */
+};
+
+/* On a fault: the one of the first faulting threadgroup in grid order, through gpu_setup_explain. */
+bool gpu_functional_run(const struct gpu_setup *setup, const struct gpu_functional *options, struct gpu_totals *totals,
+                        struct orch_error *error);
+
+#endif

@@ -1,0 +1,218 @@
+#include "sim/agx/gpu_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Instructions that a simdgroup runs ahead of its timing: its trace stays within the host's caches. */
+#define RUN_AHEAD 1024
+
+/* A place for one threadgroup on a core. */
+struct slot {
+    struct gpu_group *group; /* made at first use */
+    struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
+    bool done[GPU_SIMDGROUPS_MAX];
+    unsigned simdgroups;
+};
+
+struct gpu_job {
+    const struct gpu_setup *setup;
+    const struct gpu_params *params;
+    struct gpu_timing *timing;
+    struct gpu_selection selection;
+    uint64_t next; /* of the selection */
+    struct slot *slot;
+    unsigned slots; /* per core */
+    struct unit_fault fault;
+    bool no_memory, begun, failed_to_begin;
+    double begin_ns;
+};
+
+static struct slot *slot_of(const struct gpu_job *j, unsigned core, unsigned slot)
+{
+    return &j->slot[(size_t)core * j->slots + slot];
+}
+
+
+/* ---- the source of instructions ---- */
+
+static uint64_t group_number(const struct gpu_job *j)
+{
+    return j->selection.group ? j->selection.group[j->next] : j->next;
+}
+
+static bool open_slot(struct gpu_job *j, struct slot *s)
+{
+    const struct gpu_checks plain = {0};
+    if (!s->group)
+        s->group = gpu_group_create(&j->setup->launch, &plain);
+    j->no_memory = j->no_memory || !s->group;
+    return s->group != NULL;
+}
+
+static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
+{
+    struct gpu_job *j = context;
+    struct slot *s = slot_of(j, core, slot);
+    uint32_t position[3];
+    const uint64_t count = j->selection.group ? j->selection.count : j->setup->group_count;
+    *ok = true;
+    if (j->next >= count)
+        return 0;
+    *ok = slot < j->slots && open_slot(j, s);
+    if (!*ok)
+        return 0;
+    gpu_setup_position(j->setup, group_number(j), position);
+    j->next++;
+    gpu_group_start(s->group, position, core);
+    s->simdgroups = gpu_group_simdgroups(s->group);
+    for (unsigned i = 0; i < s->simdgroups; i++) {
+        gpu_trace_clear(&s->trace[i]);
+        s->done[i] = false;
+    }
+    return s->simdgroups;
+}
+
+/* Runs one simdgroup on; false on a fault. *moved tells whether it did anything. */
+static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool *moved)
+{
+    struct gpu_trace *trace = &s->trace[simdgroup];
+    if (s->done[simdgroup])
+        return true;
+    gpu_trace_compact(trace);
+    const size_t before = trace->written - trace->read;
+    const enum gpu_step step = gpu_group_run(s->group, simdgroup, RUN_AHEAD, trace, &j->fault);
+    s->done[simdgroup] = step == GPU_STEP_DONE;
+    *moved = *moved || trace->written - trace->read != before || s->done[simdgroup];
+    j->no_memory = j->no_memory || trace->failed;
+    return step != GPU_STEP_FAULT && !trace->failed;
+}
+
+/* A simdgroup at a barrier goes on when its neighbours have come there too. */
+static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok)
+{
+    struct gpu_job *j = context;
+    struct slot *s = slot_of(j, core, slot);
+    struct gpu_trace *trace = &s->trace[simdgroup];
+    bool moved = true;
+    *ok = true;
+    while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
+        moved = false;
+        *ok = advance(j, s, simdgroup, &moved);
+        for (unsigned i = 0; *ok && !moved && i < s->simdgroups; i++) {
+            bool neighbour = false;
+            *ok = advance(j, s, i, &neighbour);
+            moved = moved || neighbour;
+        }
+    }
+    return *ok && trace->read < trace->written;
+}
+
+static struct gpu_trace *trace_of(void *context, unsigned core, unsigned slot, unsigned simdgroup)
+{
+    return &slot_of(context, core, slot)->trace[simdgroup];
+}
+
+/* ---- the task ---- */
+
+struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *s)
+{
+    const uint32_t *g = s->launch.group_threads;
+    const uint32_t threads = g[0] * g[1] * g[2];
+    return (struct gpu_timing_launch){
+        .program = s->program, .threads_per_group = threads, .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,
+        .register_halves = s->launch.register_halves, .threadgroup_memory_bytes = s->launch.threadgroup_memory_bytes,
+        .code_address = s->code_address};
+}
+
+static double job_now(void *context)
+{
+    const struct gpu_job *j = context;
+    return j->begun ? gpu_timing_now_ns(j->timing) : j->begin_ns;
+}
+
+static void job_start(void *context, double now_ns)
+{
+    struct gpu_job *j = context;
+    struct gpu_timing_launch launch = gpu_job_launch(j->setup);
+    launch.source = (struct gpu_source){j, start, refill, trace_of};
+    j->begin_ns = now_ns + 1e3 * j->params->submit_us;
+    j->begun = gpu_timing_begin(j->timing, &launch, j->begin_ns);
+    j->failed_to_begin = !j->begun;
+}
+
+static enum engine_progress failed(const struct gpu_job *j, struct orch_error *error)
+{
+    if (j->no_memory || j->failed_to_begin)
+        orch_fail(error, ORCH_INTERNAL, "out of memory for the timing of a GPU launch");
+    else
+        gpu_setup_explain(j->setup, &j->fault, error);
+    return ENGINE_FAILED;
+}
+
+static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+{
+    struct gpu_job *j = context;
+    if (!j->begun)
+        return failed(j, error);
+    if (gpu_timing_advance(j->timing, limit_ns))
+        return ENGINE_MORE;
+    return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
+}
+
+struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
+                               const struct gpu_selection *selection, struct orch_error *error)
+{
+    const struct gpu_timing_launch launch = gpu_job_launch(setup);
+    const char *limit = "";
+    struct gpu_job *j = calloc(1, sizeof *j);
+    if (j) {
+        *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection};
+        j->slots = gpu_timing_occupancy(params, &launch, &limit);
+        j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
+    }
+    if (j && j->slot && j->slots)
+        return j;
+    if (j && j->slot)
+        orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s", setup->kernel->path,
+                  launch.threads_per_group, limit ? limit : "its resources");
+    else
+        orch_fail(error, ORCH_INTERNAL, "out of memory for a GPU launch");
+    gpu_job_free(j);
+    return NULL;
+}
+
+void gpu_job_free(struct gpu_job *j)
+{
+    if (!j)
+        return;
+    for (size_t i = 0; j->slot && i < (size_t)j->params->cores * j->slots; i++) {
+        gpu_group_free(j->slot[i].group);
+        for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
+            gpu_trace_release(&j->slot[i].trace[t]);
+    }
+    free(j->slot);
+    free(j);
+}
+
+struct engine_task gpu_job_task(struct gpu_job *job)
+{
+    return (struct engine_task){.name = job->setup->kernel->name, .now_ns = job_now, .step = job_step, .start = job_start,
+                                .context = job};
+}
+
+double gpu_job_begin_ns(const struct gpu_job *job)
+{
+    return job->begin_ns;
+}
+
+double gpu_job_end_ns(const struct gpu_job *job)
+{
+    return gpu_timing_end_ns(job->timing);
+}
+
+void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)
+{
+    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
+        if (j->slot[i].group)
+            gpu_totals_add(totals, j->slot[i].group);
+}

@@ -1,0 +1,11 @@
+/* The agx family of orchard isa; cmd_isa.c chooses. Each returns an exit code. */
+#ifndef ORCHARD_SIM_CMD_ISA_AGX_H
+#define ORCHARD_SIM_CMD_ISA_AGX_H
+
+#include "sim/cmd/cmd.h"
+
+int cmd_isa_agx_disasm(struct cmd_context *context, const char *path);
+int cmd_isa_agx_asm(struct cmd_context *context, const char *path);
+int cmd_isa_agx_check(struct cmd_context *context, int files, char **paths);
+
+#endif

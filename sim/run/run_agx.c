@@ -1,0 +1,384 @@
+/* A launch of GPU machine code: executed for its results, timed for its duration. Executing never depends on time, so results
+ * are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
+#include "sim/agx/gpu_job.h"
+#include "sim/agx/gpu_sample.h"
+#include "sim/checksum.h"
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A simdgroup that has executed so many instructions is taken to run for ever; on hardware the driver ends command buffers
+ * after some seconds (guess: the limit is not published; a core issues this many of one simdgroup in about three seconds). */
+#define WATCHDOG_INSTRUCTIONS (UINT64_C(1) << 32)
+
+bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error)
+{
+    static const char *const one[] = {"g13g", "g14g", "g15"}, *const several[] = {"g13x", "g14x", "g15"}; /* by generation */
+    double clusters = 1, dies = 1;
+    if (!chip_gpu_generation(chip, generation, error))
+        return false;
+    chip_map_number(chip, "gpu_clusters", "clusters", &clusters);
+    chip_number(chip, "dies", &dies, NULL);
+    *target = (struct abi_target){clusters > 1 ? several[*generation] : one[*generation],
+                                  dies > 1 || (*generation == GPU_G13 && clusters > 1)};
+    return true;
+}
+
+struct launch {
+    struct run *run;
+    struct gpu_setup setup;
+    struct run_measure *m;
+    struct soc_gpu *gpu;
+    struct orch_error *error;
+};
+
+static unsigned repeats(const struct launch *l)
+{
+    return l->run->request->repeat ? l->run->request->repeat : 1;
+}
+
+/* ---- results ---- */
+
+static bool execute(struct launch *l)
+{
+    const struct run_request *q = l->run->request;
+    struct run_gpu *g = &l->m->gpu;
+    double cores = 1;
+    chip_number(q->chip, "gpu_cores", &cores, NULL);
+    const struct gpu_functional options = {
+        .threads = q->threads, .cores = (unsigned)cores, .work = g->work,
+        .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = WATCHDOG_INSTRUCTIONS}};
+    for (unsigned i = 0; i < repeats(l); i++) {
+        gpu_setup_restore(&l->setup);
+        const double begin = run_host_seconds();
+        if (!gpu_functional_run(&l->setup, &options, &g->totals, l->error))
+            return false;
+        l->m->host_seconds += run_host_seconds() - begin;
+    }
+    return true;
+}
+
+static bool save_output(const struct launch *l, unsigned arg)
+{
+    const struct abi_arg *a = &l->setup.kernel->arg[arg];
+    const char *folder = l->run->request->output_folder;
+    char path[4096];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return orch_fail(l->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
+    struct npy_array array = {.type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(&l->setup, arg)};
+    return npy_measure(&array) && npy_save(path, &array, l->error);
+}
+
+/* A buffer that cannot have changed is no output: it is expected to stay, and told so when it did not. */
+static bool hand_over(struct launch *l, struct run_result *r)
+{
+    const struct abi_kernel *k = l->setup.kernel;
+    unsigned files = 0;
+    bool ok = true;
+    for (unsigned i = 0; ok && i < k->args; i++) {
+        if (!k->arg[i].buffer || k->arg[i].unchanged)
+            continue;
+        ok = run_checksum_add(&r->checksum, k->arg[i].name, checksum_fnv1a64(gpu_setup_bytes(&l->setup, i), k->arg[i].bytes)) ||
+             orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
+        if (ok && l->run->request->output_folder) {
+            ok = save_output(l, i);
+            files++;
+        }
+    }
+    return ok && (!files || run_values_add(&r->counters, RUN_COUNTER_FILES, files));
+}
+
+static bool compare(struct launch *l, struct run_result *r)
+{
+    unsigned expected, right;
+    char text[320];
+    gpu_setup_compare(&l->setup, &expected, &right, text, sizeof text);
+    if (text[0])
+        snprintf(l->run->remark, sizeof l->run->remark, "%s: %s", l->setup.kernel->name, text);
+    return !expected || (run_values_add(&r->counters, RUN_COUNTER_EXPECTED, expected) &&
+                         run_values_add(&r->counters, RUN_COUNTER_AS_EXPECTED, right));
+}
+
+/* ---- time ---- */
+
+/* The core that was busy longest: the others had their last threadgroup before. */
+static void read_stalls(struct launch *l)
+{
+    struct run_gpu *g = &l->m->gpu;
+    double best[GPU_STALL_COUNT] = {0}, least_idle = INFINITY, issue = 0, all = 0;
+    for (unsigned core = 0; core < g->params.cores; core++) {
+        double cycles[GPU_STALL_COUNT], total;
+        gpu_timing_stalls(l->gpu->timing, core, cycles, &total);
+        issue += cycles[GPU_STALL_ISSUE];
+        all += total;
+        if (cycles[GPU_STALL_LAUNCH] >= least_idle)
+            continue;
+        least_idle = cycles[GPU_STALL_LAUNCH];
+        memcpy(best, cycles, sizeof best);
+    }
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        g->stalls[i] += best[i];
+    g->issue_share = all > 0 ? issue / all : 0;
+}
+
+/* One pass over the selected threadgroups. `totals` (may be NULL) gets what they executed. */
+static bool one_pass(struct launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
+{
+    struct gpu_totals own = {0};
+    struct engine *engine = engine_create();
+    struct gpu_job *job = gpu_job_create(&l->setup, &l->gpu->params, l->gpu->timing, selection, l->error);
+    double end_ns;
+    bool ok = job && gpu_totals_init(&own, l->setup.program, l->error);
+    if (ok && !engine)
+        ok = orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine");
+    if (ok) {
+        const struct engine_task task = gpu_job_task(job);
+        gpu_setup_restore(&l->setup);
+        ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine")) &&
+             engine_run(engine, &end_ns, l->error);
+    }
+    if (ok) {
+        gpu_job_add_totals(job, &own);
+        *part = (struct gpu_part){gpu_job_end_ns(job) - gpu_job_begin_ns(job), (double)own.instructions};
+        if (totals)
+            gpu_job_add_totals(job, totals);
+    }
+    gpu_totals_free(&own);
+    gpu_job_free(job);
+    engine_free(engine);
+    return ok;
+}
+
+/* The border between two passes. */
+static void restart(struct launch *l, bool keep_caches)
+{
+    struct activity unused = {{0}};
+    soc_take_activity(l->m->soc, &unused);
+    soc_restart(l->m->soc, keep_caches);
+}
+
+/* The same from a clean border, with what it did in the memory system and why it waited. */
+static bool measured_pass(struct launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+                          struct gpu_totals *totals)
+{
+    struct mem_counters memory;
+    restart(l, keep_caches);
+    const double begin = run_host_seconds();
+    if (!one_pass(l, selection, part, totals))
+        return false;
+    l->m->host_seconds += run_host_seconds() - begin;
+    soc_take_activity(l->m->soc, &l->m->activity);
+    mem_system_counters(soc_memory(l->m->soc), &memory);
+    run_memory_add(&l->m->memory, &memory);
+    read_stalls(l);
+    return true;
+}
+
+static struct gpu_totals *timed_totals(const struct launch *l)
+{
+    return l->run->request->mode == RUN_TIMING ? &l->m->gpu.totals : NULL;
+}
+
+/* Passes over everything. */
+static bool time_all(struct launch *l)
+{
+    const struct gpu_selection all = {0};
+    const bool cold = l->run->request->cold;
+    struct run_gpu *g = &l->m->gpu;
+    struct gpu_part part;
+    restart(l, false);
+    if (!cold && !one_pass(l, &all, &part, NULL))
+        return false;
+    for (unsigned i = 0; i < repeats(l); i++) {
+        if (!measured_pass(l, &all, true, &part, timed_totals(l)))
+            return false;
+        g->device_ns += part.ns;
+        g->groups_timed += l->setup.group_count;
+    }
+    return true;
+}
+
+/* ---- time from a sample ---- */
+
+/* What the launch can leave in the caches when it has run before: everything, or nothing of what comes first. */
+static bool fits_caches(const struct launch *l)
+{
+    struct mem_params memory;
+    uint64_t bytes = 0;
+    if (!chip_mem_params(l->run->request->chip, NULL, &memory, NULL))
+        return false;
+    for (unsigned i = 0; i < l->setup.kernel->args; i++)
+        bytes += l->setup.kernel->arg[i].bytes;
+    return bytes <= (uint64_t)memory.slc.kib * 1024 * memory.dies;
+}
+
+/* Instructions of a selection: as executed, else as timed. */
+static double work_of(const struct launch *l, const uint64_t *group, uint64_t count, const struct gpu_part *part)
+{
+    double sum = 0;
+    if (!l->m->gpu.work)
+        return part->work;
+    for (uint64_t i = 0; i < count; i++)
+        sum += l->m->gpu.work[group ? group[i] : i];
+    return sum;
+}
+
+static uint64_t times(uint64_t count, double factor)
+{
+    return (uint64_t)llround((double)count * factor);
+}
+
+/* Counts of the sample stand for the whole, `factor` times as much. */
+static void scale_counts(struct launch *l, double factor)
+{
+    struct run_measure *m = l->m;
+    struct mem_counters *c = &m->memory;
+    for (int i = 0; i < ACT_COUNT; i++)
+        m->activity.count[i] = times(m->activity.count[i], factor);
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        c->hits[level] = times(c->hits[level], factor);
+        c->misses[level] = times(c->misses[level], factor);
+        c->writebacks[level] = times(c->writebacks[level], factor);
+    }
+    c->tlb_misses = times(c->tlb_misses, factor);
+    if (!timed_totals(l))
+        return;
+    m->gpu.totals.instructions = times(m->gpu.totals.instructions, factor);
+    m->gpu.totals.active_lanes = times(m->gpu.totals.active_lanes, factor);
+    for (uint32_t i = 0; i < gpu_program_count(l->setup.program); i++)
+        m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
+}
+
+/* Above so many instructions of simdgroups `--detail auto` times a sample: some seconds of simulation. */
+#define AUTO_INSTRUCTIONS 0x1p24
+
+/* *enough is false when `auto` finds the launch small enough to be timed as a whole. */
+static bool time_sample(struct launch *l, const struct gpu_sample *s, bool automatic, bool *enough)
+{
+    const struct gpu_selection few = {s->few, s->few_count}, many = {s->many, s->many_count};
+    const bool warm = !l->run->request->cold && fits_caches(l);
+    struct run_gpu *g = &l->m->gpu;
+    struct gpu_part part_few, part_many;
+    restart(l, false);
+    if (warm && !one_pass(l, &many, &part_many, NULL))
+        return false;
+    restart(l, warm);
+    const double begin = run_host_seconds();
+    if (!one_pass(l, &few, &part_few, NULL))
+        return false;
+    const double groups = (double)l->setup.group_count, host = run_host_seconds() - begin;
+    *enough = !automatic || part_few.work * groups / (double)s->few_count > AUTO_INSTRUCTIONS;
+    if (!*enough)
+        return true;
+    l->m->host_seconds += host;
+    if (!measured_pass(l, &many, warm, &part_many, timed_totals(l)))
+        return false;
+    part_few.work = work_of(l, s->few, s->few_count, &part_few);
+    part_many.work = work_of(l, s->many, s->many_count, &part_many);
+    const struct gpu_part estimate = {0, part_many.work * groups / (double)s->many_count};
+    const double whole = work_of(l, NULL, l->setup.group_count, &estimate);
+    g->device_ns = repeats(l) * gpu_sample_scale(part_few, part_many, whole, &g->scale_uncertainty);
+    g->groups_timed = s->many_count;
+    scale_counts(l, repeats(l) * whole / part_many.work);
+    return true;
+}
+
+/* *done is false when the launch is to be timed as a whole. */
+static bool sampled(struct launch *l, bool *done)
+{
+    const char *detail = l->run->request->detail;
+    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+    struct gpu_sample sample;
+    *done = false;
+    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup.group_count, wave))
+        return true;
+    const bool ok = gpu_sample_choose(l->setup.group_count, wave, &sample)
+                        ? time_sample(l, &sample, !detail || strcmp(detail, "auto") == 0, done)
+                        : orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
+    gpu_sample_free(&sample);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+static bool open_gpu(struct launch *l)
+{
+    struct run_gpu *g = &l->m->gpu;
+    l->m->soc = soc_create(l->run->request->chip, l->error);
+    l->gpu = l->m->soc ? soc_gpu(l->m->soc, l->error) : NULL;
+    if (!l->gpu)
+        return false;
+    const struct gpu_timing_launch launch = gpu_job_launch(&l->setup);
+    g->params = l->gpu->params;
+    g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
+    g->overhead_ns = 1e3 * repeats(l) * (g->params.submit_us + g->params.round_trip_us);
+    return true;
+}
+
+static bool time_launch(struct launch *l)
+{
+    struct run_gpu *g = &l->m->gpu;
+    bool done = false;
+    if (!sampled(l, &done) || (!done && !time_all(l)))
+        return false;
+    l->m->end_ns = g->device_ns + g->overhead_ns;
+    return run_result_set_text(&l->run->detail, done ? "sampled" : "instr") ||
+           orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+/* Per-threadgroup counts weigh a sample; they are gathered only where one is possible. */
+static bool prepare_work(struct launch *l)
+{
+    const char *detail = l->run->request->detail;
+    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+    if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
+        !gpu_sample_worthwhile(l->setup.group_count, wave))
+        return true;
+    l->m->gpu.work = calloc(l->setup.group_count, sizeof *l->m->gpu.work);
+    return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
+                                       (unsigned long long)l->setup.group_count);
+}
+
+/* Results last: timed passes leave only theirs in memory. */
+static bool run_launch(struct launch *l, struct run_result *r)
+{
+    const enum run_mode mode = l->run->request->mode;
+    struct run_measure *m = l->m;
+    m->gpu.groups = l->setup.group_count;
+    if (!gpu_totals_init(&m->gpu.totals, l->setup.program, l->error) || (mode != RUN_FUNCTIONAL && !open_gpu(l)))
+        return false;
+    if (mode != RUN_TIMING && (!prepare_work(l) || !execute(l) || !compare(l, r) || !hand_over(l, r)))
+        return false;
+    return mode == RUN_FUNCTIONAL || time_launch(l);
+}
+
+bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    struct launch l = {.run = run, .m = m, .error = error};
+    struct abi_target target;
+    enum gpu_generation generation;
+    struct mem_space *space = mem_space_create(0);
+    bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    ok = ok && run_agx_target(run->request->chip, &target, &generation, error);
+    if (ok && generation == GPU_G15) {
+        ok = run_assumption_add(&result->assumptions, "gpu_family", "guess",
+                                "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
+             orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        generation = GPU_G14;
+    }
+    ok = ok && gpu_setup_open(&l.setup, &run->gpu_kernel, generation, space, NULL, error) && run_launch(&l, result) &&
+         run_gpu_counters(&l.setup, m, result, error);
+    if (ok)
+        ok = run_placement_add(&result->placement, run->gpu_kernel.name, "gpu", run->gpu_kernel.code_name,
+                               "GPU machine code runs on the GPU");
+    gpu_setup_close(&l.setup);
+    mem_space_free(space);
+    return ok;
+}

@@ -1,0 +1,141 @@
+/* From the measure of a GPU launch to the numbers of its result. */
+#include "sim/run/run_internal.h"
+
+#include "sim/chip/chip_units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- counters ---- */
+
+bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct gpu_totals *t = &m->gpu.totals;
+    bool ok = run_values_set(&r->counters, "gpu.simdgroup_instructions", (double)t->instructions) &&
+              run_values_set(&r->counters, "gpu.active_lane_instructions", (double)t->active_lanes) &&
+              run_values_set(&r->counters, "gpu.threadgroups", (double)m->gpu.groups);
+    for (uint32_t i = 0; ok && i < gpu_program_count(setup->program); i++) {
+        char name[64];
+        if (!t->issues[i])
+            continue;
+        snprintf(name, sizeof name, "gpu.%s", agx_form_mnemonic(gpu_program_inst(setup->program, i)->form));
+        ok = run_values_add(&r->counters, name, (double)t->issues[i]);
+    }
+    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+/* ---- stalls ---- */
+
+/* Overheads of the command buffer, then the cycles of the core that was busy longest. */
+static bool add_stalls(const struct run_measure *m, struct run_result *r)
+{
+    const struct run_gpu *g = &m->gpu;
+    double cycles = 0, largest = m->end_ns > 0 ? g->overhead_ns / m->end_ns : 0;
+    bool ok = run_result_set_text(&r->bound_by, "launch") && (largest <= 0 || run_values_add(&r->stalls, "launch", largest));
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        cycles += g->stalls[i];
+    for (int i = 0; i < GPU_STALL_COUNT; i++) {
+        char name[48];
+        const double share = cycles > 0 && m->end_ns > 0 ? g->stalls[i] / cycles * g->device_ns / m->end_ns : 0;
+        if (share <= 0)
+            continue;
+        snprintf(name, sizeof name, "gpu.%s", gpu_stall_name((enum gpu_stall)i));
+        ok &= run_values_add(&r->stalls, name, share);
+        if (share > largest) {
+            largest = share;
+            ok &= run_result_set_text(&r->bound_by, name);
+        }
+    }
+    return ok;
+}
+
+/* ---- interval ---- */
+
+#define REASON_KEYS 3
+static const struct {
+    enum gpu_stall reason;
+    const char *key[REASON_KEYS];
+} reason_keys[] = {
+    {GPU_STALL_ISSUE, {"gpu_max_mhz", "gpu.issue_per_cycle", NULL}},
+    {GPU_STALL_ALU, {"gpu_max_mhz", "gpu.complex_issue_cycles", NULL}},
+    {GPU_STALL_DEPENDENCY, {"gpu.latency_32_cycles", "gpu_max_mhz", NULL}},
+    {GPU_STALL_REGISTER_CACHE, {"gpu.stall_fma32_cycles", "gpu_max_mhz", NULL}},
+    {GPU_STALL_MEMORY, {"dram.latency_ns", "mem.slc_latency_ns", "gpu_max_mhz"}},
+    {GPU_STALL_MEMORY_QUEUE, {"gpu.l1_bytes_per_cycle", "gpu_max_mhz", NULL}},
+    {GPU_STALL_THREADGROUP_MEMORY, {"gpu.threadgroup_pass_cycles", "gpu_max_mhz", NULL}},
+    {GPU_STALL_BARRIER, {"gpu.barrier_cycles", NULL, NULL}},
+    {GPU_STALL_LAUNCH, {"gpu.group_launch_cycles", "gpu_max_mhz", NULL}},
+};
+#define REASONS (sizeof reason_keys / sizeof reason_keys[0])
+
+static double uncertainty(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    struct run_key_share shares[REASONS * REASON_KEYS + 2];
+    const struct run_gpu *g = &m->gpu;
+    const double overhead = m->end_ns > 0 ? g->overhead_ns / m->end_ns : 0, submit = g->params.submit_us,
+                 trip = g->params.round_trip_us;
+    size_t count = 0;
+    if (submit + trip > 0) {
+        run_key_share_add(shares, &count, "gpu.submit_us", overhead * submit / (submit + trip));
+        run_key_share_add(shares, &count, "gpu.round_trip_us", overhead * trip / (submit + trip));
+    }
+    for (size_t i = 0; i < REASONS; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "gpu.%s", gpu_stall_name(reason_keys[i].reason));
+        const double share = run_values_get(&r->stalls, name);
+        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k] && !isnan(share); k++)
+            run_key_share_add(shares, &count, reason_keys[i].key[k], share);
+    }
+    return hypot(run_time_uncertainty(run->request->chip, shares, count, r), g->scale_uncertainty * (1 - overhead));
+}
+
+static bool tell_sample(const struct run_gpu *g, struct run_result *r)
+{
+    char text[128];
+    snprintf(text, sizeof text, "%llu of %llu threadgroups were timed, the rest goes on at their pace",
+             (unsigned long long)g->groups_timed, (unsigned long long)g->groups);
+    return run_assumption_add(&r->assumptions, "detail", "inferred", text);
+}
+
+/* ---- numbers ---- */
+
+static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    const uint64_t *n = m->activity.count;
+    const struct run_gpu *g = &m->gpu;
+    const double matrix = (double)(n[ACT_GPU_MATRIX_F32_FLOPS] + n[ACT_GPU_MATRIX_F16_FLOPS]);
+    const double flops = (double)(n[ACT_GPU_F32_FLOPS] + n[ACT_GPU_F16_FLOPS]);
+    const double lanes = (double)(n[ACT_GPU_F32_LANE_OPS] + n[ACT_GPU_F16_LANE_OPS]);
+    double peak;
+    r->device_seconds = g->device_ns * 1e-9;
+    r->overhead_seconds = g->overhead_ns * 1e-9;
+    r->seconds = m->end_ns * 1e-9;
+    r->cycles = rint(g->device_ns * g->params.clock_ghz);
+    r->flops = flops + matrix;
+    r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
+    r->macs = fmax(0, flops - lanes) + matrix / 2; /* an fma is one lane operation and two flop */
+    r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
+    r->dram_gbps = r->seconds > 0 ? r->dram_bytes / r->seconds * 1e-9 : NAN;
+    r->native_mac_share = r->macs > 0 ? 1 : NAN;
+    r->utilisation[PART_GPU] = m->end_ns > 0 ? g->issue_share * g->device_ns / m->end_ns : NAN;
+    if (chip_number(run->request->chip, "memory_peak_GBps", &peak, NULL))
+        r->utilisation[PART_DRAM] = r->dram_gbps / peak;
+}
+
+bool run_gpu_account(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct run_gpu *g = &m->gpu;
+    r->host_seconds = m->host_seconds;
+    if (run->request->mode == RUN_FUNCTIONAL)
+        return true;
+    add_numbers(run, m, r);
+    const bool whole = strcmp(run->detail, "instr") == 0;
+    const bool ok = run_result_set_text(&r->detail, run->detail) && add_stalls(m, r) &&
+                    run_values_add(&r->counters, "gpu.threadgroups_per_core", g->occupancy) && (whole || tell_sample(g, r)) &&
+                    run_add_activity(&m->activity, &r->counters) && run_add_memory(&m->memory, &r->counters);
+    if (!ok)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    run_set_interval(r, uncertainty(run, m, r));
+    return true;
+}

@@ -1,0 +1,96 @@
+/* What accounting of every unit has in common: counters of the memory system and of activity, the interval. */
+#include "sim/run/run_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
+{
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        sum->hits[level] += c->hits[level];
+        sum->misses[level] += c->misses[level];
+        sum->writebacks[level] += c->writebacks[level];
+    }
+    sum->prefetch_issued += c->prefetch_issued;
+    sum->prefetch_used += c->prefetch_used;
+    sum->prefetch_late += c->prefetch_late;
+    sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
+    sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
+    sum->tlb_misses += c->tlb_misses;
+}
+
+bool run_add_memory(const struct mem_counters *c, struct run_values *counters)
+{
+    static const char *const levels[MEM_LEVEL_COUNT] = {"l1", "l2", "slc", "dram"};
+    char name[64];
+    bool ok = true;
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        snprintf(name, sizeof name, "mem.%s_hits", levels[level]);
+        ok &= run_values_add(counters, name, (double)c->hits[level]);
+        snprintf(name, sizeof name, "mem.%s_misses", levels[level]);
+        ok &= run_values_add(counters, name, (double)c->misses[level]);
+    }
+    ok &= run_values_add(counters, "mem.prefetch_issued", (double)c->prefetch_issued);
+    ok &= run_values_add(counters, "mem.prefetch_used", (double)c->prefetch_used);
+    ok &= run_values_add(counters, "mem.tlb_misses", (double)c->tlb_misses);
+    return ok;
+}
+
+bool run_add_activity(const struct activity *activity, struct run_values *counters)
+{
+    bool ok = true;
+    for (int i = 0; i < ACT_COUNT; i++) {
+        char name[64];
+        if (!activity->count[i])
+            continue;
+        snprintf(name, sizeof name, "activity.%s", activity_name((enum activity_event)i));
+        for (char *p = name + 9; *p; p++)
+            *p = (char)(*p >= 'A' && *p <= 'Z' ? *p + 32 : *p);
+        ok &= run_values_add(counters, name, (double)activity->count[i]);
+    }
+    return ok;
+}
+
+void run_key_share_add(struct run_key_share *shares, size_t *count, const char *key, double share)
+{
+    size_t at = 0;
+    if (share <= 0)
+        return;
+    while (at < *count && strcmp(shares[at].key, key) != 0)
+        at++;
+    if (at == *count)
+        shares[(*count)++] = (struct run_key_share){key, 0};
+    shares[at].share += share;
+}
+
+/* Parameters weighed by the share of time they decide, taken as independent of one another. Shares of a percent and more are
+ * told as assumptions. */
+double run_time_uncertainty(const struct chip *chip, const struct run_key_share *shares, size_t count, struct run_result *result)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct chip_value *v = chip_value(chip, shares[i].key);
+        char effect[96];
+        if (!v || !v->known)
+            continue;
+        const double part = shares[i].share * v->uncertainty;
+        sum += part * part;
+        if (shares[i].share < 0.01)
+            continue;
+        snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * shares[i].share,
+                 100 * v->uncertainty);
+        run_assumption_add(&result->assumptions, shares[i].key, chip_kind_name(v->kind), effect);
+    }
+    return sqrt(sum);
+}
+
+/* 90 % of a normal distribution lies within 1.645 standard deviations. */
+#define NINETY_PERCENT 1.645
+
+void run_set_interval(struct run_result *result, double uncertainty)
+{
+    const double spread = NINETY_PERCENT * uncertainty;
+    result->seconds_low = result->seconds * fmax(0, 1 - spread);
+    result->seconds_high = result->seconds * (1 + spread);
+}

@@ -1,0 +1,23 @@
+/* Inside of struct soc; for sim/soc only. */
+#ifndef ORCHARD_SIM_SOC_INTERNAL_H
+#define ORCHARD_SIM_SOC_INTERNAL_H
+
+#include "sim/chip/chip_units.h"
+#include "sim/soc/soc.h"
+
+#define CORES_MAX 64
+
+struct soc {
+    const struct chip *chip;
+    enum amx_gen gen;
+    struct chip_clusters clusters;
+    struct mem_system *memory;
+    struct amx_block *block[MEM_CLUSTERS_MAX];
+    struct soc_core core[CORES_MAX];
+    unsigned core_count;
+    bool has_gpu_memory;
+    unsigned gpu_cluster; /* of the memory system: the GPU's first L2 */
+    struct soc_gpu gpu;
+};
+
+#endif
