@@ -142,7 +142,7 @@ static bool try_form(struct agx_asm_build *build, unsigned form, const struct ag
         if (!agx_rename_drops(rename, &build->form->operands[i]) && !agx_asm_operand(build, i))
             return false;
     if (build->next < build->line->count)
-        return agx_asm_fail(build, "%s: one operand too many", build->line->word[build->next]);
+        return agx_asm_fail(build, "%s: one operand too many", build->line->word[build->next++]);
     if (!agx_asm_settle(build))
         return false;
     if (!is_canonical(build))
