@@ -193,10 +193,30 @@ static bool derive_rest(struct derivation *d)
            set_number(d, "mem.die_link_gbps", get(d, "ultrafusion_TBps")->number * 1000 / 2, link);
 }
 
+/* The GPU's parameters that are characteristics of the chip, in other units. */
+static bool derive_gpu(struct derivation *d)
+{
+    static const struct {
+        const char *target, *inputs[3];
+        double factor;
+    } rows[] = {{"gpu.clock_ghz", {"gpu_max_mhz"}, 0.001},
+                {"gpu.cores", {"gpu_cores"}, 1},
+                {"gpu.register_file_bytes", {"gpu_register_file_kB_per_core"}, 1024},
+                {"gpu.threadgroup_memory_bytes", {"gpu_threadgroup_mem_kB_per_core"}, 1024},
+                {"gpu.instruction_cache_bytes", {"gpu_icache_kB_per_core"}, 1024},
+                {"gpu.l1_kib", {"gpu_l1d_kB_per_core"}, 1},
+                {"gpu.l2_kib", {"gpu_l2_kB"}, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (wanted(d, rows[i].target, rows[i].inputs) &&
+            !set_number(d, rows[i].target, get(d, rows[i].inputs[0])->number * rows[i].factor, rows[i].inputs))
+            return false;
+    return true;
+}
+
 bool chip_derive(struct chip *chip, const struct chip_slot *before_overrides, struct orch_error *error)
 {
     struct derivation d = {chip, before_overrides, error};
     return derive_clusters(&d, "p_cores", "p_clusters", "amx_blocks_p") &&
            derive_clusters(&d, "e_cores", "e_clusters", "amx_blocks_e") && derive_memory(&d) && derive_peaks(&d) &&
-           derive_p_clock(&d) && derive_rest(&d);
+           derive_p_clock(&d) && derive_rest(&d) && derive_gpu(&d);
 }

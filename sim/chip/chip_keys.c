@@ -14,12 +14,15 @@
 #define MEM_E(name, ...) KEY("mem.e_" #name, __VA_ARGS__)
 #define MEM(name, ...) KEY("mem." #name, __VA_ARGS__)
 #define DRAM(name, ...) KEY("dram." #name, __VA_ARGS__)
+#define GPU(name, ...) KEY("gpu." #name, __VA_ARGS__)
 #define PORT_P(group, name) KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 #define PORT_E(group, name) KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 
 #define CLASS_FIELD(prefix, name, ...) KEY(prefix "." #name, __VA_ARGS__)
 #define CLASS_P(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
 #define CLASS_E(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
+
+#define GPU_COST(enumerator, name) CHIP_GPU_COST_FIELDS(CLASS_FIELD, "gpu." #name)
 
 static const struct chip_key keys[] = {
     CHIP_CHARACTERISTICS(CHARACTERISTIC)
@@ -28,6 +31,7 @@ static const struct chip_key keys[] = {
     CHIP_CPU_FIELDS(CPU_E) CHIP_CPU_PORTS(PORT_E) CHIP_CPU_CLASSES(CLASS_E)
     CHIP_MEM_CORE_FIELDS(MEM_P) CHIP_MEM_CORE_FIELDS(MEM_E) CHIP_MEM_FIELDS(MEM)
     CHIP_DRAM_FIELDS(DRAM)
+    CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU)
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 

@@ -6,6 +6,7 @@
 #include "sim/chip/chip.h"
 #include "units/amx/amx_timing.h"
 #include "units/cpu/cpu_timing.h"
+#include "units/gpu/gpu_timing.h"
 #include "units/mem/mem_timing.h"
 
 enum chip_core { CHIP_P_CORE, CHIP_E_CORE };
@@ -44,6 +45,18 @@ bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_p
                     struct orch_error *error);
 bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
                    struct orch_error *error);
+
+/* The GPU. Its L2s are clusters behind those of the CPU, one per die: chip_gpu_memory adds them to what chip_mem_params gave and
+ * says which number the first has; core i of chip_gpu_params(...)->cores opens the port that chip_gpu_port describes. */
+bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error);
+bool chip_gpu_params(const struct chip *chip, struct gpu_params *params, struct orch_error *error);
+bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster,
+                     struct orch_error *error);
+bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned core, struct mem_port_params *params,
+                   struct orch_error *error);
+/* Keys that GPU timing reads, beside those below. */
+extern const char *const chip_gpu_prefixes[];
+extern const size_t chip_gpu_prefix_count;
 
 /* The prefixes of keys that CPU, AMX and memory timing read: what their results depend on (see chip_hash_prefixes). */
 extern const char *const chip_unit_prefixes[];

@@ -55,6 +55,50 @@ static void test_all_chips_fill_all_units(void)
     chip_db_close(db);
 }
 
+/* Every chip, with what is taken over from others; M2 Ultra and M3 have L2s that nobody published. */
+static void test_all_chips_have_a_gpu(void)
+{
+    struct chip_db *db = open_db();
+    for (size_t i = 0; i < chip_db_count(db); i++) {
+        struct chip *chip = open_chip(db, chip_db_id(db, i), NULL);
+        struct orch_error error = {0};
+        struct gpu_params gpu;
+        struct mem_params mem;
+        enum gpu_generation generation;
+        unsigned first = 0;
+        const bool known = chip_gpu_params(chip, &gpu, &error);
+        CHECK(known || (chip_experimental(chip) && error.exit_code == ORCH_UNMODELLED), "%s", error.text);
+        if (!known) {
+            chip_close(chip);
+            continue;
+        }
+        CHECK(chip_gpu_generation(chip, &generation, &error), "%s", error.text);
+        CHECK(chip_mem_params(chip, NULL, &mem, &error), "%s", error.text);
+        const unsigned cpu_clusters = mem.cluster_count;
+        CHECK(chip_gpu_memory(chip, &mem, &first, &error), "%s", error.text);
+        CHECK(first == cpu_clusters && mem.cluster_count == cpu_clusters + mem.dies, "%s", chip_id(chip));
+        CHECK(gpu.separate_pipes == (generation == GPU_G15), "%s", chip_id(chip));
+        struct mem_system *system = mem_system_create(&mem);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(system);
+        struct mem_port *ports[256];
+        unsigned on_last_die = 0;
+        for (unsigned core = 0; core < gpu.cores; core++) {
+            struct mem_port_params port;
+            CHECK(chip_gpu_port(chip, first, core, &port, &error), "%s", error.text);
+            on_last_die += port.cluster == first + mem.dies - 1;
+            ports[core] = mem_port_open(system, &port, NULL);
+            CHECK(ports[core] != NULL, "%s core %u", chip_id(chip), core);
+        }
+        CHECK(on_last_die == gpu.cores / mem.dies, "%s: %u", chip_id(chip), on_last_die);
+        struct gpu_timing *timing = gpu_timing_create(&gpu, ports);
+        CHECK(timing != NULL, "%s", chip_id(chip));
+        gpu_timing_free(timing);
+        mem_system_free(system);
+        chip_close(chip);
+    }
+    chip_db_close(db);
+}
+
 /* dougallj/applecpu: four SIMD pipes with FMA of 4 cycles on Firestorm, two on Icestorm. */
 static void test_cpu_params(void)
 {
@@ -212,6 +256,7 @@ static void test_peaks_bound_measurements(void)
 
 static const struct suite_test tests[] = {
     {"all chips fill all unit parameters", test_all_chips_fill_all_units},
+    {"all chips have a GPU that can be built", test_all_chips_have_a_gpu},
     {"CPU parameters are those of applecpu", test_cpu_params},
     {"keys of instruction classes", test_class_names},
     {"AMX clocks give the measured dependent times", test_amx_params},

@@ -65,7 +65,7 @@ struct gpu_params {
 
     uint32_t slot_entries;            /* loads and stores of one simdgroup in flight per scoreboard slot */
     double memory_queue_cycles;       /* work that may wait in a core's load/store path */
-    double memory_issue_cycles;       /* load/store path: least time per instruction */
+    double memory_issue_cycles;       /* load/store path: least time per instruction, and per line */
     double l1_bytes_per_cycle;        /* load/store path: data */
     double atomic_cycles;             /* device atomics: per distinct address */
     double threadgroup_pass_cycles;   /* threadgroup memory: per turn of its banks */

@@ -39,7 +39,7 @@ static double device_access(struct gpu_core_timing *core, struct gpu_simd *simd,
     bytes = bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
     for (unsigned i = 0; i < record->lines; i++) {
         done = gpu_later(done, access_line(core, (enum gpu_act)plan->act, line[i], bytes, at));
-        at += bytes / p->l1_bytes_per_cycle;
+        at += gpu_later(bytes / p->l1_bytes_per_cycle, p->memory_issue_cycles);
     }
     if (plan->act == GPU_DO_ATOMIC)
         at += record->passes * p->atomic_cycles, done += record->passes * p->atomic_cycles;
