@@ -9,7 +9,7 @@ struct gpu_kernel_family {
     size_t count;
 };
 
-extern const struct gpu_kernel_family gpu_family_stream;
+extern const struct gpu_kernel_family gpu_family_stream, gpu_family_gemm;
 
 /* Elements of one buffer: 32-bit indices, and offsets that stay positive when read as signed. */
 #define GPU_KERNEL_ELEMENTS_MAX INT64_C(0x7fffffff)

@@ -14,7 +14,7 @@
 enum { WORD_BYTES = 32 };
 
 static const struct gpu_kernel_family *const families[] = {
-    &gpu_family_stream,
+    &gpu_family_stream, &gpu_family_gemm,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -174,8 +174,8 @@ static bool read_positional(struct parser *p)
     const struct gpu_kernel_info *info = p->request->info;
     char value[WORD_BYTES];
     for (unsigned i = 0; i < info->positional; i++) {
-        if (i && *p->at++ != 'x')
-            return gpu_kernel_refuse(p->error, "%s takes %s", info->name, info->grammar);
+        if (i && *p->at == 'x')
+            p->at++;
         if (!read_word(p, "x,", value))
             return gpu_kernel_refuse(p->error, "%s: %s is missing; it takes %s", info->name, info->parameter[i].name,
                                      info->grammar);

@@ -1,0 +1,211 @@
+/* GPU kernels around matrices, executed: against plain loops in double precision. Bounds are the worst case of float32 sums: k
+ * products of relative error (1 + u)^k, u = 2^-24, and one rounding to the type of the result. */
+#include "tests/units/gpu_kernel_example.h"
+
+static double *copy_of(const struct gpu_example *x, const char *name)
+{
+    return example_values(x, name);
+}
+
+/* ---- streams ---- */
+
+static void check_stream(const char *workload, const char *precision, double a_factor, double b_factor)
+{
+    struct gpu_example x;
+    if (example_start(&x, workload, precision, 7)) {
+        const struct gpu_kernel_buffer *buffer = &x.kernel.buffer[example_buffer(&x, "out")];
+        double *a = copy_of(&x, "a"), *b = b_factor != 0 ? copy_of(&x, "b") : NULL, *out = copy_of(&x, "out");
+        uint64_t wrong = 0;
+        for (uint64_t i = 0; i < buffer->count; i++) {
+            const double want = a_factor * a[i] + (b ? b_factor * b[i] : 0);
+            const double bound = (fabs(a_factor * a[i]) + (b ? fabs(b_factor * b[i]) : 0)) * 2 * example_epsilon(x.request.type) + 0x1p-25;
+            wrong += !(fabs(out[i] - want) <= bound);
+        }
+        CHECK(wrong == 0, "%s %s: %llu of %llu", workload, precision, (unsigned long long)wrong, (unsigned long long)buffer->count);
+        free(a);
+        free(b);
+        free(out);
+    }
+    example_close(&x);
+}
+
+static void test_streams(void)
+{
+    check_stream("stream-triad:4096", "f32", 1, 3);
+    check_stream("stream-triad:4100,s=0.3", "f32", 1, (double)0.3F);
+    check_stream("stream-triad:30002,s=-2", "f16", 1, -2);
+    check_stream("stream-add:1004", "f32", 1, 1);
+    check_stream("stream-add:2", "f16", 1, 1);
+    check_stream("stream-scale:12,s=7.7", "f32", (double)7.7F, 0);
+    check_stream("stream-scale:16398,s=0.5", "f16", 0.5, 0);
+}
+
+static void test_copies_bytes(void)
+{
+    static const unsigned sizes[] = {1, 15, 16, 17, 4096, 10001};
+    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct gpu_example x;
+        char workload[32];
+        snprintf(workload, sizeof workload, "copy:%u", sizes[i]);
+        const bool ok = example_start(&x, workload, "u8", 3);
+        CHECK(ok && memcmp(example_bytes(&x, 0), example_bytes(&x, 1), sizes[i]) == 0, "%s", workload);
+        example_close(&x);
+    }
+}
+
+/* ---- gemm ---- */
+
+struct product {
+    int m, n, k, batch, ta, tb;
+    double alpha, beta;
+};
+
+/* One element: value and the sum of magnitudes. */
+static double exact_element(const struct product *p, const double *a, const double *b, int row, int column, double *magnitude)
+{
+    double sum = 0;
+    *magnitude = 0;
+    for (int i = 0; i < p->k; i++) {
+        const double x = p->ta ? a[(long)i * p->m + row] : a[(long)row * p->k + i];
+        const double y = p->tb ? b[(long)column * p->k + i] : b[(long)i * p->n + column];
+        sum += x * y;
+        *magnitude += fabs(x * y);
+    }
+    return sum;
+}
+
+static double worst_ratio(const struct gpu_example *x, const struct product *p, const double *old)
+{
+    double *a = copy_of(x, "a"), *b = copy_of(x, "b"), *c = copy_of(x, "c"), worst = 0;
+    for (long t = 0; t < p->batch; t++)
+        for (int row = 0; row < p->m; row++)
+            for (int column = 0; column < p->n; column++) {
+                const long at = (t * p->m + row) * p->n + column;
+                double magnitude;
+                const double sum = exact_element(p, a + t * p->m * p->k, b + t * p->k * p->n, row, column, &magnitude);
+                const double want = p->alpha * sum + (p->beta != 0 ? p->beta * old[at] : 0);
+                const double all = fabs(p->alpha) * magnitude + (p->beta != 0 ? fabs(p->beta * old[at]) : 0);
+                const double bound = (p->k + 4) * 0x1p-24 * all + example_epsilon(x->request.type) * fabs(want) + 0x1p-25;
+                const double ratio = fabs(c[at] - want) / bound;
+                worst = !(ratio <= worst) ? ratio : worst;
+            }
+    free(a);
+    free(b);
+    free(c);
+    return worst;
+}
+
+static void check_gemm(struct product p, const char *precision, const char *more)
+{
+    struct gpu_example x;
+    char workload[128];
+    snprintf(workload, sizeof workload, "gemm:%dx%dx%d,batch=%d,ta=%d,tb=%d,alpha=%g,beta=%g%s", p.m, p.n, p.k, p.batch, p.ta, p.tb,
+             p.alpha, p.beta, more);
+    const bool open = example_open(&x, workload, precision, 8);
+    if (open)
+        example_fill(&x, (uint64_t)(p.m * 31 + p.n * 7 + p.k));
+    double *old = open ? copy_of(&x, "c") : NULL;
+    const bool ok = open && example_run(&x, false);
+    CHECK(ok, "%s %s: %s", workload, precision, x.text);
+    const double ratio = ok ? worst_ratio(&x, &p, old) : 0;
+    CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
+    free(old);
+    example_close(&x);
+}
+
+static void test_gemm_sizes(void)
+{
+    static const int sizes[][3] = {{64, 64, 64}, {128, 128, 32},  {1, 4, 1},    {7, 5, 3},    {33, 17, 16},  {65, 66, 31},
+                                   {100, 70, 50}, {31, 129, 47}, {16, 32, 15}, {200, 4, 33}, {70, 131, 100}, {130, 67, 79}};
+    static const char *const precisions[] = {"f32", "f16", "bf16"};
+    for (unsigned t = 0; t < 3; t++)
+        for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+            check_gemm((struct product){sizes[i][0], sizes[i][1], sizes[i][2], 1, 0, 0, 1, 0}, precisions[t], "");
+}
+
+static void test_gemm_transposes(void)
+{
+    for (int which = 1; which < 4; which++) {
+        check_gemm((struct product){64, 64, 48, 1, which & 1, which >> 1, 1, 0}, "f32", "");
+        check_gemm((struct product){37, 45, 29, 1, which & 1, which >> 1, 1, 0}, "f32", "");
+        check_gemm((struct product){70, 90, 33, 1, which & 1, which >> 1, 1, 0}, "f16", "");
+        check_gemm((struct product){65, 10, 33, 1, which & 1, which >> 1, 1, 0}, "bf16", "");
+    }
+}
+
+static void test_gemm_scales_and_batches(void)
+{
+    check_gemm((struct product){40, 24, 19, 3, 0, 0, 1, 0}, "f32", "");
+    check_gemm((struct product){33, 35, 40, 2, 0, 1, 0.5, -1.5}, "f32", "");
+    check_gemm((struct product){64, 64, 16, 1, 0, 0, 2.5, 1}, "f32", "");
+    check_gemm((struct product){30, 47, 20, 2, 1, 0, -3, 0.3}, "f16", "");
+    check_gemm((struct product){30, 47, 20, 2, 1, 1, 1, 2}, "bf16", "");
+}
+
+static void test_gemm_parts_of_k(void)
+{
+    check_gemm((struct product){64, 64, 320, 1, 0, 0, 1, 0}, "f32", ",split=4");
+    check_gemm((struct product){33, 37, 331, 2, 0, 0, 2, 1}, "f32", ",split=3");
+    check_gemm((struct product){33, 37, 331, 1, 1, 1, 1, 0}, "f16", ",split=20");
+    check_gemm((struct product){20, 21, 700, 1, 0, 0, 1, 0.5}, "bf16", "");
+}
+
+static void test_gemm_narrow(void)
+{
+    check_gemm((struct product){50, 1, 60, 1, 0, 0, 1, 0}, "f32", "");
+    check_gemm((struct product){50, 3, 60, 2, 1, 1, 2, 1}, "f16", "");
+    check_gemm((struct product){1, 2, 5, 1, 0, 1, 1, 0}, "bf16", "");
+}
+
+/* ---- what users write ---- */
+
+static void check_refused(const char *workload, const char *precision, const char *part)
+{
+    struct gpu_example x;
+    const bool opened = example_open(&x, workload, precision, 8);
+    CHECK(!opened && strstr(x.text, part), "%s: %s", workload, x.text);
+    example_close(&x);
+}
+
+static void test_parsing(void)
+{
+    check_refused("gem:1x2x3", NULL, "did you mean gemm?");
+    check_refused("gemm:1x2", NULL, "k is missing");
+    check_refused("gemm:1x2x3x4", NULL, "too much");
+    check_refused("gemm:8x8x8,bach=2", NULL, "did you mean batch?");
+    check_refused("gemm:8x8x8,batch=2,batch=2", NULL, "twice");
+    check_refused("gemm:0x8x8", NULL, "from 1");
+    check_refused("gemm:8x8x8,alpha=x", NULL, "alpha");
+    check_refused("gemm:8x8x8", "i8", "no precision 'i8'");
+    check_refused("gemm:60000x60000x8", NULL, "2^31");
+    check_refused("copy", NULL, "bytes is missing");
+    check_refused("stream-add:7", "f32", "no whole number");
+}
+
+static void test_canonical_text(void)
+{
+    static const char *const same[][2] = {{"gemm:8x9x10,beta=0,alpha=1,ta=0", "gemm:8x9x10"},
+                                          {"gemm:8x9x10,tb=1,batch=3,alpha=0.5", "gemm:8x9x10,batch=3,tb=1,alpha=0.5"},
+                                          {"copy:100", "copy:100"}};
+    for (unsigned i = 0; i < sizeof same / sizeof same[0]; i++) {
+        struct gpu_kernel_request r = {.cores = 1};
+        struct isa_error error;
+        char text[128];
+        const bool ok = gpu_kernel_parse(same[i][0], NULL, &r, &error);
+        CHECK(ok && gpu_kernel_describe(&r, text, sizeof text) == (int)strlen(same[i][1]) && strcmp(text, same[i][1]) == 0, "%s",
+              ok ? text : error.text);
+    }
+}
+
+static const struct suite_test tests[] = {
+    {"streams compute what they say", test_streams},
+    {"copy moves every byte", test_copies_bytes},
+    {"gemm: odd sizes in all types", test_gemm_sizes},
+    {"gemm: transposed operands", test_gemm_transposes},
+    {"gemm: alpha, beta, batches", test_gemm_scales_and_batches},
+    {"gemm: parts of k", test_gemm_parts_of_k},
+    {"gemm: fewer than four columns", test_gemm_narrow},
+    {"workloads that cannot be are explained", test_parsing},
+    {"equal requests have equal texts", test_canonical_text},
+};
+SUITE_MAIN("gpu_kernels_matrix", tests)

@@ -1,0 +1,31 @@
+/* One matrix product as a program: tiles of 8x8 matrices in registers, operands straight from device memory.
+ *
+ * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 16 of k: four
+ * elements per lane and load, which are two matrices' worth. The order of k within a step follows from that (see gpu_gemm.c).
+ */
+#ifndef ORCHARD_UNITS_GPU_GEMM_H
+#define ORCHARD_UNITS_GPU_GEMM_H
+
+#include "units/gpu/kernels/gpu_emit.h"
+
+#define GPU_GEMM_STEP 16U       /* of k */
+#define GPU_GEMM_GROUP_ROWS 2U  /* simdgroups of a threadgroup */
+#define GPU_GEMM_GROUP_COLUMNS 2U
+#define GPU_GEMM_LEAST_COLUMNS 4U /* n below that is no job for these programs */
+
+struct gpu_gemm {
+    uint32_t m, n, k, batch, split;
+    bool transposed_a, transposed_b; /* stored K x M, N x K */
+    enum gpu_type type;              /* of a, b, c */
+    float alpha, beta;
+    unsigned row_tiles, column_tiles; /* 1..4; 2 or 4 */
+    unsigned a, b, c, partial;        /* buffers; partial: split x batch x m x n float32, when split > 1 */
+};
+
+/* Rows and columns of the result that a threadgroup makes. */
+uint32_t gpu_gemm_rows(const struct gpu_gemm *g);
+uint32_t gpu_gemm_columns(const struct gpu_gemm *g);
+/* Appends the step; with split > 1 its results are partial sums. */
+bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error);
+
+#endif

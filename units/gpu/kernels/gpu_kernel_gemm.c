@@ -1,0 +1,195 @@
+/* gemm: which tile, how many parts of k, and the little programs around the tile program. */
+#include "units/gpu/kernels/gpu_gemm.h"
+#include "units/gpu/kernels/gpu_kernel_family.h"
+
+#include <string.h>
+
+enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT };
+enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it brings */, SPLIT_MAX = 64 };
+
+static const struct gpu_kernel_parameter parameters[] = {
+    {.name = "m", .least = 1, .most = 65536, .required = true},
+    {.name = "n", .least = 1, .most = 65536, .required = true},
+    {.name = "k", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "batch", .missing = 1, .least = 1, .most = 4096},
+    {.name = "ta", .least = 0, .most = 1},
+    {.name = "tb", .least = 0, .most = 1},
+    {.name = "alpha", .missing = 1, .least = -1000000, .most = 1000000, .decimal = true},
+    {.name = "beta", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true},
+    {.name = "split", .missing = 0, .least = 0, .most = SPLIT_MAX},
+    {.name = NULL},
+};
+
+static bool check_size(const struct gpu_gemm *g, struct isa_error *error)
+{
+    const uint64_t most = GPU_KERNEL_ELEMENTS_MAX, batch = g->batch;
+    const uint64_t a = (uint64_t)g->m * g->k, b = (uint64_t)g->k * g->n, c = (uint64_t)g->m * g->n;
+    if (a <= most / batch && b <= most / batch && c <= most / batch / g->split)
+        return true;
+    return gpu_kernel_refuse(error, "gemm: an operand has more than 2^31 - 1 elements");
+}
+
+/* ---- tiles and parts ---- */
+
+static uint64_t groups_of(const struct gpu_gemm *g)
+{
+    const uint64_t rows = gpu_gemm_rows(g), columns = gpu_gemm_columns(g);
+    return (g->m + rows - 1) / rows * ((g->n + columns - 1) / columns) * g->batch;
+}
+
+/* The largest tile that leaves no core without work and is not half empty. When there is none, small tiles and parts of k. */
+static void choose_tile(struct gpu_gemm *g, uint32_t cores)
+{
+    static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}, {1, 2}};
+    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+        g->row_tiles = tiles[i][0];
+        g->column_tiles = tiles[i][1];
+        const bool fits = gpu_gemm_rows(g) < 2 * g->m && gpu_gemm_columns(g) < 2 * g->n;
+        if (fits && groups_of(g) >= cores)
+            return;
+        if (fits && i >= 2 && g->k >= 2 * LEAST_PART)
+            return;
+    }
+}
+
+static void choose_split(struct gpu_gemm *g, int64_t asked, uint32_t cores)
+{
+    const uint64_t groups = groups_of(g), steps = g->k / GPU_GEMM_STEP;
+    uint64_t split = asked ? (uint64_t)asked : groups < cores ? (cores + groups - 1) / groups : 1;
+    const uint64_t most = asked ? steps : g->k / LEAST_PART;
+    split = split > most ? most : split;
+    split = split > SPLIT_MAX ? SPLIT_MAX : split;
+    g->split = split ? (uint32_t)split : 1;
+}
+
+/* ---- alpha * sum of parts + beta * c ---- */
+
+/* out = alpha * value + beta * old */
+static void scale_and_add(struct gpu_emit *e, const struct gpu_gemm *g, unsigned value, struct gpu_base out, const char *index)
+{
+    if (g->alpha != 1.0F)
+        gpu_emit(e, "fmul32 r%u, r%u, %s", value, value, gpu_float(e, g->alpha));
+    if (g->beta != 0.0F) {
+        const unsigned old = gpu_register(e, 1);
+        gpu_load_element(e, 0, g->type, old, out, index);
+        gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", value, old, gpu_float(e, g->beta), value);
+        gpu_register_free(e, old, 1);
+    }
+    gpu_store_element(e, 1, g->type, value, out, index);
+}
+
+static bool build_sum(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint32_t count = g->batch * g->m * g->n;
+    struct gpu_emit *e = gpu_emit_begin(kernel, "gemm_sum_of_parts", error);
+    const struct gpu_base out = gpu_argument_buffer(e, g->c, 0);
+    const struct gpu_base partial = gpu_argument_buffer(e, g->partial, 0);
+    const unsigned index = gpu_register(e, 1), at = gpu_register(e, 1), parts = gpu_register(e, g->split > 8 ? 8 : g->split);
+    const unsigned sum = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", index, GPU_SR_GRID_X);
+    gpu_mov(e, at, index);
+    gpu_mov_imm(e, sum, 0);
+    for (unsigned first = 0; first < g->split; first += 8) {
+        const unsigned now = g->split - first > 8 ? 8 : g->split - first;
+        for (unsigned i = 0; i < now; i++) {
+            gpu_load_raw(e, 0, GPU_F32, 1, 2 * (parts + i), partial, gpu_r(e, at));
+            gpu_add_imm(e, at, at, count);
+        }
+        gpu_wait(e, 0);
+        for (unsigned i = 0; i < now; i++)
+            gpu_emit(e, "fadd32 r%u, r%u, r%u", sum, sum, parts + i);
+    }
+    scale_and_add(e, g, sum, out, gpu_r(e, index));
+    gpu_emit_grid(e, count, 1, 1, 256, 1, 1);
+    return gpu_emit_end(e);
+}
+
+/* ---- results of fewer than four columns: one thread per element ---- */
+
+static void narrow_index(struct gpu_emit *e, unsigned to, unsigned along, uint32_t stride, unsigned batch, uint32_t size)
+{
+    gpu_mad_imm(e, to, along, stride, GPU_NO_REGISTER);
+    gpu_mad_imm(e, to, batch, size, to);
+}
+
+static bool build_narrow(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    struct gpu_emit *e = gpu_emit_begin(kernel, "gemm_per_element", error);
+    const struct gpu_base a = gpu_argument_buffer(e, g->a, 0), b = gpu_argument_buffer(e, g->b, 0);
+    const struct gpu_base out = gpu_argument_buffer(e, g->c, 0);
+    const unsigned row = gpu_register(e, 1), column = gpu_register(e, 1), batch = gpu_register(e, 1);
+    const unsigned at_a = gpu_register(e, 1), at_b = gpu_register(e, 1), count = gpu_register(e, 1), sum = gpu_register(e, 1);
+    const unsigned x = gpu_register(e, 1), y = gpu_register(e, 1), lane = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", lane, GPU_SR_GRID_X);
+    gpu_divide_imm(e, row, column, lane, g->n);
+    gpu_emit(e, "get_sr r%u, sr%d", batch, GPU_SR_GROUP_Y);
+    narrow_index(e, at_a, row, g->transposed_a ? 1 : g->k, batch, g->m * g->k);
+    narrow_index(e, at_b, column, g->transposed_b ? g->k : 1, batch, g->k * g->n);
+    gpu_mov_imm(e, count, g->k);
+    gpu_mov_imm(e, sum, 0);
+    gpu_do(e);
+    gpu_load_raw(e, 0, g->type, 1, 2 * x, a, gpu_r(e, at_a));
+    gpu_load_raw(e, 0, g->type, 1, 2 * y, b, gpu_r(e, at_b));
+    gpu_add_imm(e, at_a, at_a, g->transposed_a ? g->m : 1);
+    gpu_add_imm(e, at_b, at_b, g->transposed_b ? 1 : g->n);
+    gpu_add_imm(e, count, count, -1);
+    gpu_wait(e, 0);
+    gpu_widen(e, g->type, 1, x, 2 * x);
+    gpu_widen(e, g->type, 1, y, 2 * y);
+    gpu_emit(e, "fmadd32 r%u, r%u, r%u, r%u", sum, x, y, sum);
+    gpu_while(e, "nueq", gpu_r(e, count), "0");
+    narrow_index(e, at_a, batch, g->m * g->n, lane, 1);
+    scale_and_add(e, g, sum, out, gpu_r(e, at_a));
+    gpu_emit_grid(e, g->m * g->n, g->batch, 1, 64, 1, 1);
+    return gpu_emit_end(e);
+}
+
+/* ---- the row ---- */
+
+static void add_buffers(struct gpu_gemm *g, struct gpu_kernel *kernel)
+{
+    const uint64_t m = g->m, n = g->n, k = g->k, batch = g->batch;
+    const enum gpu_buffer_role role = g->beta != 0.0F ? GPU_BUFFER_IN_OUT : GPU_BUFFER_OUTPUT;
+    g->a = gpu_kernel_add_buffer(kernel, "a", g->type, m * k * batch, GPU_BUFFER_INPUT, -1, 1);
+    g->b = gpu_kernel_add_buffer(kernel, "b", g->type, k * n * batch, GPU_BUFFER_INPUT, -1, 1);
+    g->c = gpu_kernel_add_buffer(kernel, "c", g->type, m * n * batch, role, -1, 1);
+    if (g->split > 1)
+        g->partial = gpu_kernel_add_buffer(kernel, "partial", GPU_F32, m * n * batch * g->split, GPU_BUFFER_SCRATCH, 0, 0);
+}
+
+static void account(const struct gpu_gemm *g, struct gpu_kernel *kernel)
+{
+    const double m = g->m, n = g->n, k = g->k, batch = g->batch, size = (double)gpu_type_bytes(g->type, 1);
+    kernel->macs = m * n * k * batch;
+    kernel->flops = 2 * kernel->macs;
+    kernel->min_bytes = size * batch * (m * k + k * n + m * n * (g->beta != 0.0F ? 2 : 1));
+}
+
+static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    struct gpu_gemm g = {
+        .m = (uint32_t)r->value[M], .n = (uint32_t)r->value[N], .k = (uint32_t)r->value[K], .batch = (uint32_t)r->value[BATCH],
+        .transposed_a = r->value[TA], .transposed_b = r->value[TB], .type = r->type, .split = 1,
+        .alpha = (float)r->decimal[ALPHA], .beta = (float)r->decimal[BETA],
+    };
+    const uint32_t cores = r->cores ? r->cores : 1;
+    const bool narrow = g.n < GPU_GEMM_LEAST_COLUMNS;
+    choose_tile(&g, cores);
+    if (!narrow)
+        choose_split(&g, r->value[SPLIT], cores);
+    if (!check_size(&g, error))
+        return false;
+    add_buffers(&g, kernel);
+    account(&g, kernel);
+    if (narrow)
+        return build_narrow(&g, kernel, error);
+    return gpu_gemm_build(&g, kernel, error) && (g.split == 1 || build_sum(&g, kernel, error));
+}
+
+static const struct gpu_kernel_info rows[] = {
+    {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S]", "f32 f16 bf16",
+     "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32; ta/tb: operand stored transposed; split: parts of k (0: as many "
+     "as fill the chip)",
+     3, parameters, build},
+};
+const struct gpu_kernel_family gpu_family_gemm = {rows, sizeof rows / sizeof rows[0]};
