@@ -292,5 +292,6 @@ bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_pa
     params->outstanding = read_count(&r, "amx_outstanding");
     params->l2_bytes_per_cycle = read_number(&r, "amx_l2_bytes_per_cycle");
     params->tlb_refill_ns = read_number(&r, "amx_tlb_refill_ns");
+    params->tlb_entries = read_count(&r, "amx_tlb_entries");
     return r.ok;
 }

@@ -76,7 +76,7 @@ static const struct reason_key reason_keys[] = {
     {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.array_clock_ghz"}},
     {AMX_REASON(Z_DEPENDENCY), {"amx.clock_ghz", "amx.z_latency_cycles"}},
     {AMX_REASON(LOAD_DATA), {"amx.load_latency_cycles", "amx.clock_ghz"}},
-    {AMX_REASON(LOAD_PORT), {"amx.load_issue_cycles", "amx.load_bytes_per_cycle", "amx.clock_ghz"}},
+    {AMX_REASON(LOAD_PORT), {"amx.load_request_cycles", "amx.load_issue_cycles", "amx.clock_ghz"}},
     {AMX_REASON(STORE), {"amx.store_issue_cycles", "amx.store_bytes_per_cycle", "amx.clock_ghz"}},
     {AMX_REASON(ISSUE), {"amx.issue_per_cycle", "amx.clock_ghz"}},
     {AMX_REASON(SETCLR), {"amx.set_cycles", "amx.clr_cycles"}},

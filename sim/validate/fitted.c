@@ -40,7 +40,7 @@ static const struct origin origins[] = {
     {"M2", "issue 6", "matfp XY=f64", "3 thread(s), 2 Z ", "amx.array_clock_ghz"},
     {"M1 Max", "fma.md", "fma64 in vector mode", "6 thread(s), 16 Z ", "amx.vector_shared_cycles"},
     {"M2 Pro", "zhen8838", "matfp XY=f32", "1 thread(s), 4 Z ", "amx.clock_ghz"},
-    {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, consecutive", "amx.load_issue_cycles"},
+    {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, consecutive", "amx.load_request_cycles"},
     {"M2 Pro", "zhen8838", "ldx only", "4 register(s) per ldx, alternating", "mem.p_amx_outstanding"},
     {"M2 Pro", "zhen8838", "ldx pair func1", NULL, "amx.load_bank_cycles"},
     {"M2 Pro", "zhen8838", "sgemm 32x8192x32 on packed", NULL, "amx.queue_entries"},

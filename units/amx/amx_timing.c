@@ -63,6 +63,7 @@ static void derive(struct amx_block *block)
         .set = ticks(p->set_cycles),
         .clr = ticks(p->clr_cycles),
         .load_issue = ticks(p->load_issue_cycles),
+        .load_request = ticks(p->load_request_cycles),
         .load_latency = ticks(p->load_latency_cycles),
         .load_array = ticks(p->load_array_cycles),
         .load_bank = ticks(p->load_bank_cycles),
@@ -170,7 +171,7 @@ void amx_block_restart(struct amx_block *block, double now_ns)
     /* Tick 0 is now: nothing that happened before can hold anything back. */
     block->base_ns = now_ns;
     block->base_tick = 0;
-    block->load_ready = block->store_ready = 0;
+    block->load_ready = block->request_ready = block->store_ready = 0;
     block->computing = 0;
     block->repeated = 0;
     for (unsigned i = 0; i < AMX_STORE_LINES; i++)

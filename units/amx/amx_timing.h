@@ -32,11 +32,12 @@ struct amx_params {
     double vector_shared_cycles; /* array time of one vector row, array clock */
     double extract_cycles, genlut_cycles;
     double load_issue_cycles;    /* between two loads, any width, X/Y/Z together */
+    double load_request_cycles;  /* between two requests to the caches; the rest of a line that is coming needs none */
     double load_bytes_per_cycle; /* data path from the caches */
     double load_latency_cycles;  /* added to the cache's own latency before X/Y/Z can be used */
     double load_array_cycles;    /* array time lost per load (0 unless a study asks for it) */
-    uint32_t load_banks;       /* 64-byte blocks whose last load is remembered; a power of two, at most 64 */
-    double load_bank_cycles;   /* between two loads of the same remembered block */
+    uint32_t load_banks;       /* loads whose first 64-byte block is remembered; a power of two, at most 64 */
+    double load_bank_cycles;   /* between two loads that begin in the same remembered block */
     double store_issue_cycles; /* between two stores leaving the store buffer */
     double store_bytes_per_cycle; /* rate at which the store buffer empties */
     uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
@@ -57,7 +58,7 @@ struct amx_params {
     X(LOAD_DATA, "load_data", "waits for data of a load")                                                    \
     X(LOAD_PORT, "load_port", "the load path is busy")                                                       \
     X(STORE, "store", "the store path is busy or waits for Z")                                               \
-    X(ISSUE, "issue", "limit of instructions one core starts per cycle")                                     \
+    X(ISSUE, "issue", "limit of instructions one core starts per cycle, the array not working")                 \
     X(CPU, "cpu", "the CPU core has not sent the next instruction")                                          \
     X(SETCLR, "setclr", "enabling or disabling the unit")                                                    \
     X(DRAIN, "drain", "pipeline latency after the last instruction")

@@ -108,10 +108,11 @@ static bool find_loop(struct loop *l)
 /* ---- does a period leave the state it found? ---- */
 
 struct state {
-    int64_t arrived, head, load_ready;
+    int64_t arrived, head, load_ready, request_ready;
     int64_t core[4 + 16]; /* enabled, lanes, latest register; registers */
     int64_t stall[AMX_STALL_COUNT];
     struct amx_rows rows[64];
+    uint64_t coming[AMX_FILES];
 };
 
 /* A period that repeated: the states around it, what its loads did, and the starts before its end. A hiccup of memory (a
@@ -130,6 +131,7 @@ static void take_state(const struct loop *l, int64_t arrived, struct state *s)
     s->arrived = arrived;
     s->head = c->head;
     s->load_ready = l->block->load_ready;
+    s->request_ready = l->block->request_ready;
     s->core[0] = c->enabled;
     s->core[1] = c->lane_ready[0];
     s->core[2] = c->lane_ready[1];
@@ -137,6 +139,7 @@ static void take_state(const struct loop *l, int64_t arrived, struct state *s)
     memcpy(s->core + 4, c->register_ready, sizeof c->register_ready);
     memcpy(s->stall, c->stall, sizeof s->stall);
     memcpy(s->rows, c->rows, sizeof s->rows);
+    memcpy(s->coming, c->coming, sizeof s->coming);
 }
 
 /* A time moved on by `shift`, or it did not move and lies so far back that it cannot hold anything up. */
@@ -177,12 +180,31 @@ static bool same_starts(const struct loop *l, int64_t shift)
 static bool only_later(const struct state *a, const struct state *b)
 {
     const int64_t shift = b->head - a->head;
-    if (shift <= 0 || b->arrived - a->arrived != shift || !moved(a->load_ready, b->load_ready, shift, a->arrived))
+    if (shift <= 0 || b->arrived - a->arrived != shift || !moved(a->load_ready, b->load_ready, shift, a->arrived) ||
+        !moved(a->request_ready, b->request_ready, shift, a->arrived))
         return false;
     for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
         if (!moved(a->core[i], b->core[i], shift, a->head))
             return false;
     return same_rows(a, b, shift);
+}
+
+/* The registers that a load of the period goes to, as amx_timing_core.coming counts them. */
+static unsigned file_of(const struct loop *l, uint32_t load)
+{
+    return l->batch->op[l->from + l->load_at[load]] == AMX_LDY ? 1 : 0;
+}
+
+/* The line that each file asked for last has moved on with its loads: the period began as the next ones will. */
+static bool same_coming(const struct loop *l, const struct state *a, const struct state *b)
+{
+    uint64_t moved_on[AMX_FILES] = {0};
+    for (uint32_t i = 0; i < l->loads; i++)
+        moved_on[file_of(l, i)] = l->stride[l->load_at[i]] >> AMX_LINE_SHIFT;
+    for (unsigned file = 0; file < AMX_FILES; file++)
+        if (b->coming[file] - a->coming[file] != moved_on[file])
+            return false;
+    return true;
 }
 
 /* ---- coming back to a known period ---- */
@@ -222,6 +244,7 @@ static void go_back(const struct known *k, const struct state *now, struct state
     before->head -= b->head - a->head;
     before->arrived -= b->arrived - a->arrived;
     before->load_ready -= b->load_ready - a->load_ready;
+    before->request_ready -= b->request_ready - a->request_ready;
     for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
         before->core[i] -= b->core[i] - a->core[i];
     for (int i = 0; i < AMX_STALL_COUNT; i++)
@@ -241,12 +264,13 @@ static void recall(struct amx_record *record, const struct known *k, int64_t shi
 
 /* ---- loads ---- */
 
-/* Each load asks for whole blocks of 64 bytes within a line, or for whole lines, and steps to other ones. */
+/* Each load asks for whole blocks of 64 bytes within a line, or for whole lines, and steps to other lines: then it finds a
+ * line that is coming in every period or in none. */
 static bool is_simple(uint64_t address, uint64_t step, uint32_t bytes)
 {
     const bool one_line = address % MEM_LINE_BYTES + bytes <= MEM_LINE_BYTES;
-    return step != 0 && bytes > 0 && bytes % 64 == 0 && step % bytes == 0 && address % 64 == 0 &&
-           (one_line || (address % MEM_LINE_BYTES == 0 && bytes % MEM_LINE_BYTES == 0));
+    return step != 0 && bytes > 0 && bytes % 64 == 0 && step % bytes == 0 && step % MEM_LINE_BYTES == 0 &&
+           address % 64 == 0 && (one_line || (address % MEM_LINE_BYTES == 0 && bytes % MEM_LINE_BYTES == 0));
 }
 
 /* Two loads that follow the same track, at offsets of the step that keep them apart. */
@@ -258,13 +282,25 @@ static bool in_file(const struct mem_steady_load *x, const struct mem_steady_loa
     return x->step == y->step && gap >= x->bytes && x->step - gap >= y->bytes;
 }
 
-/* Whether two loads may touch the same block within so many periods. */
+/* The whole lines that a load goes over in so many periods: [line_from, line_to) of addresses. */
+static uint64_t line_from(const struct mem_steady_load *x)
+{
+    return x->address >> AMX_LINE_SHIFT << AMX_LINE_SHIFT;
+}
+
+static uint64_t line_to(const struct mem_steady_load *x, uint32_t periods)
+{
+    const uint64_t line = 1 << AMX_LINE_SHIFT;
+    return (x->address + x->step * periods + line - 1) / line * line;
+}
+
+/* Whether two loads may touch the same line within so many periods. */
 static bool paths_cross(const struct mem_steady *s, uint32_t periods)
 {
     for (uint32_t i = 0; i < s->count; i++)
         for (uint32_t j = 0; j < i; j++) {
             const struct mem_steady_load *x = &s->load[i], *y = &s->load[j];
-            if (x->address < y->address + y->step * periods && y->address < x->address + x->step * periods && !in_file(x, y))
+            if (line_from(x) < line_to(y, periods) && line_from(y) < line_to(x, periods) && !in_file(x, y))
                 return true;
         }
     return false;
@@ -439,7 +475,7 @@ static void book(const struct loop *l, const struct mem_steady *s, const struct 
     }
 }
 
-/* The trail of loaded blocks: the last 64 periods have written over everything that earlier ones left. */
+/* The trail of loaded blocks and coming lines: the last 64 periods have written over everything that earlier ones left. */
 static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32_t n, int64_t shift)
 {
     struct amx_block *block = l->block;
@@ -453,8 +489,9 @@ static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32
             const struct mem_steady_load *load = &s->load[i]; /* stands one period after the last */
             const uint64_t first = (load->address - (n - k + 1) * load->step) / 64;
             const int64_t asked = block->record.load[l->load_of[i]].asked + k * shift;
-            for (uint64_t b = first; b < first + load->bytes / 64; b++)
-                block->loaded[b & mask] = (struct amx_loaded_block){b, asked + block->ticks.load_bank};
+            if (i == 0 || l->load_of[i] != l->load_of[i - 1])
+                block->loaded[first & mask] = (struct amx_loaded_block){first, asked + block->ticks.load_bank};
+            l->core->coming[file_of(l, l->load_of[i])] = 1 + (first * 64 >> AMX_LINE_SHIFT);
         }
 }
 
@@ -477,6 +514,7 @@ static void move_on(const struct loop *l, const struct state *a, const struct st
     for (uint32_t i = 0; i < 16; i++)
         c->register_ready[i] = shifted(a->core[4 + i], b->core[4 + i], by);
     l->block->load_ready = shifted(a->load_ready, b->load_ready, by);
+    l->block->request_ready = shifted(a->request_ready, b->request_ready, by);
     for (uint32_t i = 0; i < 64; i++)
         c->rows[i].ready = shifted(a->rows[i].ready, b->rows[i].ready, by);
     for (int i = 0; i < AMX_STALL_COUNT; i++)
@@ -567,7 +605,8 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
         struct state *before = &state[now], *after = &state[!now];
         take_state(&l, *arrived, after);
         now = !now;
-        bool again = l.periods > 0 && only_later(before, after) && same_starts(&l, after->head - before->head);
+        bool again = l.periods > 0 && only_later(before, after) && same_coming(&l, before, after) &&
+                     same_starts(&l, after->head - before->head);
         if (l.periods > 0 && !again && is_known(&l, &known, after)) {
             const int64_t shift = after->head - known.after.head;
             recall(&block->record, &known, shift);

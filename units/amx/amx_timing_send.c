@@ -128,6 +128,19 @@ static inline int64_t issue_limit(const struct amx_block *block, const struct am
     return number >= block->issue_count ? before + block->ticks.issue_window : 0;
 }
 
+/* Charges the time before a start to its reason. While the array works, until `working`, the issue limit holds up nothing
+ * that could have been done: that time is the array's. */
+static inline __attribute__((always_inline)) void charge(struct amx_timing_core *core, struct start start, int64_t from,
+                                                         int64_t working)
+{
+    if (start.reason == AMX_STALL_ISSUE && working > from) {
+        const int64_t to = working < start.at ? working : start.at;
+        core->stall[AMX_STALL_ARRAY] += to - from;
+        from = to;
+    }
+    core->stall[start.reason] += start.at - from;
+}
+
 static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block *block,
                                                                struct amx_timing_core *core,
                                                                struct amx_memo *memo, int64_t arrived,
@@ -136,7 +149,7 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
     memo->tally++;
     if (__builtin_expect(core->instructions == 0, 0))
         core->origin = core->head = core->complete = arrived;
-    const int64_t head = core->head;
+    const int64_t head = core->head, working = amx_later(core->lane_ready[0], core->lane_ready[1]);
     struct start start = {.at = amx_later(head, arrived), .reason = AMX_STALL_CPU};
     wait_until(&start, issue_limit(block, core), AMX_STALL_ISSUE);
     wait_until(&start, core->enabled, AMX_STALL_SETCLR);
@@ -150,7 +163,7 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
     /* Until the instruction arrived the time was the CPU's, the rest has one reason. */
     const int64_t until = amx_later(head, arrived < start.at ? arrived : start.at);
     core->stall[AMX_STALL_CPU] += until - head;
-    core->stall[start.reason] += start.at - until;
+    charge(core, start, until, working);
     core->head = start.at;
     core->complete = amx_later(core->complete, start.at);
     return next_arrival(block, core, arrived, start.at);

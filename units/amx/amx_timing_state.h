@@ -14,6 +14,7 @@
 #define AMX_STORE_LINES   64 /* recently stored lines a load is checked against */
 #define AMX_LINE_SHIFT    7  /* 128-byte lines */
 #define AMX_MAX_BANKS     64
+#define AMX_FILES         3 /* X, Y, Z */
 #define AMX_QUEUE_MAX     256
 #define AMX_SHARE_SPAN    (64 * 65536) /* ticks per bucket of the shared array's calendar */
 #define AMX_SHARE_BUCKETS 1024
@@ -63,6 +64,7 @@ struct amx_timing_core {
     struct mem_port *port;
     uint64_t address_tag;
     bool computes; /* has used the array */
+    uint64_t coming[AMX_FILES]; /* 1 + the last line that was asked for, by the registers it goes to; 0 = none */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
 
@@ -80,7 +82,7 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_latency, load_array, load_bank,
+    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_request, load_latency, load_array, load_bank,
         store_issue, store_latency;
     int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
@@ -105,7 +107,7 @@ struct amx_block {
     unsigned cores, computing; /* how many; how many of them have used the array */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
-    int64_t load_ready, store_ready;
+    int64_t load_ready, request_ready, store_ready;
     struct amx_loaded_block loaded[AMX_MAX_BANKS];
     struct amx_stored_line stored[AMX_STORE_LINES];
     uint64_t stores; /* so far */

@@ -29,6 +29,7 @@ struct mem_port {
     struct mem_tlb tlb;
     double tlb_free_ns; /* ports with tlb_refill_ns: when the last refill ends */
     struct mem_slots misses;
+    struct mem_slots writes; /* ports without L1: stores under way; they take no place of a load */
     struct mem_link l2_read, l2_write; /* this port's own path to L2 */
     struct mem_fabric_port fabric;     /* clusterless ports */
     struct mem_prefetcher prefetcher;

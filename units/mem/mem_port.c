@@ -242,7 +242,7 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
 {
     const bool in_l2 = port->cluster && mem_cache_find(&port->cluster->l2, p->line) != MEM_CACHE_NONE;
     const enum mem_level level = port->cluster ? MEM_L2 : MEM_SLC;
-    const double start = mem_slots_ready(&port->misses, now_ns);
+    const double start = mem_slots_ready(&port->writes, now_ns);
     double taken;
     if (in_l2 || p->bytes == MEM_LINE_BYTES || !port->cluster) {
         mem_coherence_write(port, p->line);
@@ -252,7 +252,7 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
     } else {
         taken = fill_gathered(port, start, p->line);
     }
-    mem_slots_take(&port->misses, taken);
+    mem_slots_take(&port->writes, taken);
     port->counters.hits[level]++;
     return (struct mem_reply){taken, level};
 }

@@ -24,6 +24,7 @@ static void free_port(struct mem_port *port)
     mem_cache_release(&port->l1);
     mem_tlb_release(&port->tlb);
     mem_slots_release(&port->misses);
+    mem_slots_release(&port->writes);
     mem_prefetch_release(&port->prefetcher);
     mem_gather_release(&port->gather);
     free(port);
@@ -62,8 +63,10 @@ static bool init_port(struct mem_port *port)
     set_port_clock(port);
     if (port->has_l1 && !mem_cache_init(&port->l1, (uint64_t)p->l1.kib * 1024 / MEM_LINE_BYTES, p->l1.ways, false))
         return false;
-    return mem_tlb_init(&port->tlb, s->tlb_entries_l1, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
-           mem_slots_init(&port->misses, p->outstanding) && mem_prefetch_init(&port->prefetcher, &p->prefetch) &&
+    const uint32_t tlb_entries = p->tlb_entries ? p->tlb_entries : s->tlb_entries_l1;
+    return mem_tlb_init(&port->tlb, tlb_entries, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
+           mem_slots_init(&port->misses, p->outstanding) &&
+           mem_slots_init(&port->writes, port->has_l1 ? 0 : p->outstanding) && mem_prefetch_init(&port->prefetcher, &p->prefetch) &&
            mem_gather_init(&port->gather, p->gather_lines);
 }
 
@@ -150,6 +153,7 @@ static void restart_port(struct mem_port *port, double now_ns)
 {
     mem_cache_settle(&port->l1, now_ns);
     mem_slots_restart(&port->misses, now_ns);
+    mem_slots_restart(&port->writes, now_ns);
     mem_link_restart(&port->l2_read, now_ns);
     mem_link_restart(&port->l2_write, now_ns);
     mem_fabric_port_restart(&port->fabric, now_ns);

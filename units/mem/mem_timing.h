@@ -89,6 +89,7 @@ struct mem_port_params {
     double fabric_gbps;               /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
     uint32_t die;                     /* MEM_NO_CLUSTER: the die the requester sits on */
     double tlb_refill_ns;             /* > 0: pages missing in the first-level TLB are brought in one at a time, each for so long */
+    uint32_t tlb_entries;             /* of the port's own first-level TLB; 0 = as every port's */
     uint32_t gather_lines;            /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
     bool gather_plain;                /* gather every store, not only MEM_ACCESS_STORE_STREAM */
     bool write_through;               /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
