@@ -20,6 +20,7 @@ static const struct origin origins[] = {
      "amx.array_i16_cycles"},
     {"M1 Max", "fma.md", "fma32 in vector mode", "1 thread(s), 8 Z ", "amx.vector_row_cycles"},
     {"M1 Max", "fma.md", "fma64 in vector mode", "1 thread(s), 9 Z ", "amx.vector_cross_cycles"},
+    {"M1 Max", "mac16.md", "mac16 in vector mode, with X or Y", "1 thread(s), 5 Z ", "amx.vector_cross_pass_cycles"},
     {"M1 Max", "mac16.md", "mac16 in vector mode, with X or Y", "1 thread(s), 8 Z ",
      "amx.vector_i16_row_cycles"},
     {"M1 Max", "fma.md", "fma64 in matrix mode", "6 thread(s), 8 Z ", "amx.array_clock_ghz"},

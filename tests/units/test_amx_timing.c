@@ -241,17 +241,77 @@ static void test_reasons_name_the_bottleneck(void)
     amx_block_free(block);
 }
 
-static double load_rate(const struct amx_params *params, uint32_t bytes, uint64_t stride)
+/* Instructions of two cycles each, one of which may start every four: half the time the array works. */
+static void test_array_before_issue(void)
+{
+    static const double starts[] = {0.5, 0.25}, array[] = {1, 0.5};
+    const struct amx_effect f16[] = {compute(AMX_CLASS_MATRIX, AMX_E_F16, AMX_E_F16, class_rows(2, 0)),
+                                     compute(AMX_CLASS_MATRIX, AMX_E_F16, AMX_E_F16, class_rows(2, 1))};
+    for (unsigned k = 0; k < 2; k++) {
+        struct amx_params p = m1;
+        p.issue_per_cycle = starts[k];
+        struct amx_block *block = amx_block_create(&p, 1);
+        double now = 0;
+        for (int i = 0; i < 4000; i++)
+            now = amx_block_send(block, 0, now, AMX_FMA16, 0, &f16[i % 2]);
+        check_near("array", reason_share(block, AMX_STALL_ARRAY), array[k], 0.01);
+        CHECK(fabs(reason_share(block, AMX_STALL_ISSUE) - (1 - array[k])) < 0.01, "issue %f",
+              reason_share(block, AMX_STALL_ISSUE));
+        amx_block_free(block);
+    }
+}
+
+static double load_rate_from(const struct amx_params *params, uint64_t start, uint32_t bytes, uint64_t stride)
 {
     enum { LOADS = 10000 };
     struct amx_block *block = amx_block_create(params, 1);
     const struct amx_effect e = load(1, bytes);
     double now = 0;
     for (uint64_t i = 0; i < LOADS; i++)
-        now = amx_block_send(block, 0, now, AMX_LDX, i * stride & 0x3ffff, &e);
+        now = amx_block_send(block, 0, now, AMX_LDX, start + (i * stride & 0x3ffff), &e);
     const double rate = LOADS / amx_block_idle_at(block, 0);
     amx_block_free(block);
     return rate;
+}
+
+static double load_rate(const struct amx_params *params, uint32_t bytes, uint64_t stride)
+{
+    return load_rate_from(params, 0, bytes, stride);
+}
+
+/* xrq-phys/blis_apple, one thread of M2: 1440 GFLOPS of sgemm from loads of 64 bytes, one for each fma32 of 512
+ * operations. Four products of a 32 x 32 tile use two neighbours of each panel. */
+static double outer_product_rate(const struct amx_params *params, uint64_t start)
+{
+    enum { STEPS = 2000 };
+    struct amx_block *block = amx_block_create(params, 1);
+    struct amx_effect fma[4], x = load(1, 64), y = load(0, 64);
+    y.y_write = 1;
+    for (unsigned i = 0; i < 4; i++)
+        fma[i] = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, i));
+    double now = 0;
+    for (uint64_t k = 0; k < STEPS; k++) {
+        for (uint64_t half = 0; half < 2; half++) {
+            now = amx_block_send(block, 0, now, AMX_LDX, start + k * 128 + half * 64, &x);
+            now = amx_block_send(block, 0, now, AMX_LDY, 0x1000000 + start + k * 128 + half * 64, &y);
+        }
+        for (unsigned i = 0; i < 4; i++)
+            now = amx_block_send(block, 0, now, AMX_FMA32, 0, &fma[i]);
+    }
+    const double rate = 4 * STEPS / amx_block_idle_at(block, 0);
+    amx_block_free(block);
+    return rate;
+}
+
+static void test_neighbouring_loads(void)
+{
+    struct amx_params m2 = m1;
+    m2.clock_ghz = 3.204;
+    CHECK(outer_product_rate(&m2, 0) * 512 > 1440, "%f GFLOPS", outer_product_rate(&m2, 0) * 512);
+    check_near("one a cycle", load_rate(&m2, 64, 64), 3.204, 0.01);
+    check_near("across lines as well", load_rate_from(&m2, 16, 64, 64), 3.204, 0.01);
+    check_near("unaligned panels too", outer_product_rate(&m2, 16), outer_product_rate(&m2, 0), 0.01);
+    check_near("every other block is another line", load_rate(&m2, 64, 128), 3.204 / 1.75, 0.01);
 }
 
 static void test_loads(void)
@@ -474,8 +534,13 @@ static void test_parameters_act_alone(void)
                matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 8), 0.001);
     check_near("loads do not see it", load_rate(&p, 64, 256), load_rate(&m1, 64, 256), 1e-9);
     p = m1;
+    p.load_request_cycles *= 2;
+    check_near("half the requests", load_rate(&p, 64, 256), load_rate(&m1, 64, 256) / 2, 0.01);
+    check_near("neighbours see it as far as they ask", load_rate(&p, 64, 64), 2.904 * 2 / 3.5, 0.01);
+    p = m1;
     p.load_issue_cycles *= 2;
-    check_near("half the load port", load_rate(&p, 64, 256), load_rate(&m1, 64, 256) / 2, 0.01);
+    check_near("half the loads", load_rate(&p, 64, 64), load_rate(&m1, 64, 64) / 2, 0.01);
+    check_near("requests of lines hardly", load_rate(&p, 64, 256), 2.904 / 2, 0.01);
     check_near("arithmetic does not see it", vector_rate(&p, AMX_E_F32, 1, 8),
                vector_rate(&m1, AMX_E_F32, 1, 8), 1e-9);
     p = m1;
@@ -494,6 +559,13 @@ static void test_parameters_act_alone(void)
             check_near("other rows", vector_rate(&p, AMX_E_F32, 1, n), vector_rate(&m1, AMX_E_F32, 1, n),
                        0.001);
     p = m1;
+    p.vector_cross_cycles = 0.87, p.vector_cross_pass_cycles = 0.47;
+    /* vecfp.md, f16 to f32, one and two threads; mac16.md, i16: 64 operations each. */
+    check_near("five chains of two rows", vector_rate(&p, AMX_E_F16, 2, 5), 345.7 / 2 / 64, 0.02);
+    check_near("five chains of i16", vector_rate(&p, AMX_E_I16, 1, 5), 346.1 / 2 / 64, 0.02);
+    CHECK(vector_rate(&m1, AMX_E_I16, 1, 5) > 1.04 * vector_rate(&p, AMX_E_I16, 1, 5), "that dip is the second pass");
+    check_near("one row has one pass", vector_rate(&p, AMX_E_F32, 1, 9), 9 / 4.87 * 2.904, 0.01);
+    p = m1;
     p.load_array_cycles = 2.5;
     check_near("without loads nothing is lost", matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 8),
                matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 8), 1e-9);
@@ -505,7 +577,9 @@ static const struct suite_test tests[] = {
     {"mixed precision takes four cycles", test_mixed_precision_occupies_longer},
     {"every cycle has one reason", test_every_cycle_has_one_reason},
     {"reasons name the bottleneck", test_reasons_name_the_bottleneck},
+    {"array before issue", test_array_before_issue},
     {"loads: width, bandwidth, same line", test_loads},
+    {"loads: neighbours share a request", test_neighbouring_loads},
     {"load to use", test_load_to_use},
     {"stores wait, drain and become visible", test_stores},
     {"halves of a line stored apart", test_half_lines},

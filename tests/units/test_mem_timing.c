@@ -130,6 +130,39 @@ static void test_translations_one_at_a_time(void)
     mem_system_free(r.system);
 }
 
+/* A port may have a TLB of its own size. */
+static void test_own_translations(void)
+{
+    const struct mem_params params = example_mem(); /* 160 entries */
+    struct mem_port_params port = example_plain_port();
+    port.l1.kib = 0;
+    port.tlb_refill_ns = 13.2;
+    port.tlb_entries = 320;
+    struct rig r = rig_with(&params, &port);
+    for (uint64_t i = 0; i < 200; i++)
+        load(r.port, 1000.0 * (double)i, 0x1000000 + i * (MEM_PAGE_BYTES + 128));
+    check_ns("still known", load(r.port, 1e6, 0x1000000).ready_ns, 1e6 + l2_ns);
+    for (uint64_t i = 200; i < 600; i++)
+        load(r.port, 1000.0 * (double)i, 0x1000000 + i * (MEM_PAGE_BYTES + 128));
+    check_ns("no longer", load(r.port, 2e6, 0x1000000).ready_ns, 2e6 + 13.2 + l2_ns);
+    mem_system_free(r.system);
+}
+
+/* Stores that are booked for later take no place of a load that goes now. */
+static void test_queued_stores(void)
+{
+    const struct mem_params params = example_mem();
+    struct mem_port_params port = example_plain_port();
+    port.l1.kib = 0;
+    port.outstanding = 4;
+    struct rig r = rig_with(&params, &port);
+    load(r.port, 0, 0x1000000);
+    for (uint64_t i = 0; i < 8; i++)
+        mem_port_access(r.port, 2000.0 + 10.0 * (double)i, 0x1000800 + 128 * i, 128, MEM_ACCESS_STORE, 0);
+    check_ns("a load at once", load(r.port, 1000, 0x1000000).ready_ns, 1000 + l2_ns);
+    mem_system_free(r.system);
+}
+
 /* Misses of one port in flight: the 27th waits for the first of 26. */
 static void test_outstanding_misses(void)
 {
@@ -381,6 +414,8 @@ static const struct suite_test tests[] = {
     {"a line in flight is waited for", test_line_in_flight_is_waited_for},
     {"page walks", test_page_walk},
     {"translations one at a time", test_translations_one_at_a_time},
+    {"a TLB of a port's own", test_own_translations},
+    {"queued stores", test_queued_stores},
     {"the second-level TLB costs its time", test_second_level_tlb_costs_its_time},
     {"misses in flight are limited", test_outstanding_misses},
     {"the path to L2 limits one port", test_l2_path_limits_one_port},

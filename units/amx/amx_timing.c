@@ -59,6 +59,8 @@ static void derive(struct amx_block *block)
     block->ticks = (struct amx_ticks){
         .z_latency = ticks(p->z_latency_cycles),
         .cross = ticks(p->vector_cross_cycles),
+        .cross_pass = ticks(p->vector_cross_pass_cycles),
+        .pass = ticks(p->vector_row_cycles * AMX_LANES),
         .issue_window = ticks(issue_count / p->issue_per_cycle),
         .set = ticks(p->set_cycles),
         .clr = ticks(p->clr_cycles),

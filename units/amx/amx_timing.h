@@ -25,6 +25,7 @@ struct amx_params {
     double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
     double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
     double vector_cross_cycles;   /* more latency when a Z row was last written by the other vector lane */
+    double vector_cross_pass_cycles; /* the same for instructions that take a lane twice as long or longer, per further pass */
     /* What the cores of a block get out of the array together. With several busy cores the chains of one core
      * slow down (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full
      * clock (corsix/amx, 3 to 6 threads on M1 Max). */

@@ -92,11 +92,12 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     lines_of(core, operand, bytes, &first, &last);
     const bool request = takes_request(core, memo, first, last);
     const int64_t issue = amx_later(arrived, block->load_ready);
-    const int64_t free = request ? amx_later(issue, block->request_ready) : issue;
+    /* Requests leave in order; a load without one of its own goes with the latest. */
+    const int64_t free = amx_later(issue, block->request_ready - (request ? 0 : t->load_request));
     int64_t asked = free;
     asked = wait_for_stores(block, first, last, asked);
     asked = wait_for_repeats(block, (operand & ADDRESS_MASK) | core->address_tag, asked);
-    block->load_ready = asked + transfer(t->load_issue, t->load_per_byte, bytes);
+    block->load_ready = issue + transfer(t->load_issue, t->load_per_byte, bytes);
     if (request)
         block->request_ready = asked + t->load_request;
     enum mem_level level;

@@ -82,7 +82,7 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, issue_window, set, clr, load_issue, load_request, load_latency, load_array, load_bank,
+    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_latency, load_array, load_bank,
         store_issue, store_latency;
     int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
