@@ -150,7 +150,7 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
     struct gpu_op *op = &group->op[index];
     op->inst = inst;
     op->index = index;
-    op->issued = &group->issued[index];
+    op->entered = &group->entered[index];
     op->next = op_at(group, from->next);
     op->target = op_at(group, from->target);
     op->source_count = inst->source_count > 4 ? 4 : inst->source_count;
@@ -172,6 +172,25 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
     }
 }
 
+bool gpu_goes_straight(const struct agx_inst *inst)
+{
+    switch (inst->op) {
+    case AGX_OP_IF_ICMP: case AGX_OP_IF_FCMP: case AGX_OP_ELSE_ICMP: case AGX_OP_ELSE_FCMP: case AGX_OP_WHILE_ICMP:
+    case AGX_OP_WHILE_FCMP: case AGX_OP_POP_EXEC: case AGX_OP_JMP_EXEC_ANY: case AGX_OP_JMP_EXEC_NONE: case AGX_OP_CALL:
+    case AGX_OP_CALL_REGISTER: case AGX_OP_RET: case AGX_OP_STOP: case AGX_OP_TRAP: case AGX_OP_THREADGROUP_BARRIER:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* From the last address to the first: what follows lies behind. */
+static void set_blocks(struct gpu_group *group)
+{
+    for (uint32_t i = group->program->count; i-- > 0;)
+        group->op[i].straight = gpu_goes_straight(group->op[i].inst) ? group->op[i].next->straight + 1 : 1;
+}
+
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms)
 {
     const uint32_t count = group->program->count;
@@ -182,5 +201,7 @@ void gpu_bind(struct gpu_group *group, const uint16_t *uniforms)
     end->next = end->target = end;
     end->inst = &group->program->inst[count - 1].inst;
     end->index = count - 1;
-    end->issued = &group->issued[count];
+    end->entered = &group->entered[count];
+    end->straight = 1;
+    set_blocks(group);
 }

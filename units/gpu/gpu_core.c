@@ -72,13 +72,15 @@ static bool allocate(struct gpu_group *group)
     group->memory_bytes = launch->threadgroup_memory_bytes;
     group->stack_words = (launch->stack_bytes_per_thread + 3) / 4;
     group->op = calloc((size_t)group->program->count + 1, sizeof *group->op);
-    group->issued = calloc((size_t)group->program->count + 1, sizeof *group->issued);
+    group->entered = calloc((size_t)group->program->count + 1, sizeof *group->entered);
+    group->tally = calloc((size_t)group->program->count + 1, sizeof *group->tally);
+    group->lane_position = aligned_zero(3 * sizeof *group->lane_position);
     group->registers = aligned_zero(register_stride(group) * group->simdgroups_room);
     group->memory = aligned_zero((size_t)group->memory_bytes + MEMORY_SLACK);
     group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
     if (group->checks.sanitize)
         group->sanitizer = gpu_sanitizer_create(group);
-    return group->op && group->issued && group->registers && group->memory && group->stack &&
+    return group->op && group->entered && group->tally && group->lane_position && group->registers && group->memory && group->stack &&
            (!group->checks.sanitize || group->sanitizer);
 }
 
@@ -122,7 +124,9 @@ void gpu_group_free(struct gpu_group *group)
         return;
     gpu_sanitizer_free(group->sanitizer);
     free(group->op);
-    free(group->issued);
+    free(group->entered);
+    free(group->tally);
+    free(group->lane_position);
     free(group->registers);
     free(group->memory);
     free(group->stack);
@@ -163,9 +167,30 @@ static void start_simdgroup(struct gpu_group *group, uint32_t number, uint32_t t
                                 .at = &group->op[gpu_program_find(group->program, group->program->entry)]};
 }
 
+/* Metal's order: index = x + y*X + z*X*Y in the threadgroup; lane = index & 31, simdgroup = index >> 5. */
+static void number_lanes(struct gpu_group *group, uint32_t threads)
+{
+    uint32_t at[3] = {0};
+    if (memcmp(group->numbered, group->size, sizeof group->size) == 0)
+        return;
+    memcpy(group->numbered, group->size, sizeof group->size);
+    for (uint32_t i = 0; i < threads; i++) {
+        for (unsigned axis = 0; axis < 3; axis++)
+            group->lane_position[axis][i] = at[axis];
+        if (++at[0] == group->size[0]) {
+            at[0] = 0;
+            if (++at[1] == group->size[1]) {
+                at[1] = 0;
+                at[2]++;
+            }
+        }
+    }
+}
+
 static void start(struct gpu_group *group)
 {
     const uint32_t threads = threads_of(group->size);
+    number_lanes(group, threads);
     group->simdgroups = (threads + GPU_LANES - 1) / GPU_LANES;
     group->arrived = group->stopped = group->barrier_openings = 0;
     group->fault = (struct unit_fault){0};
@@ -224,22 +249,36 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
             return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
         --*left;
         s->active += (unsigned)__builtin_popcount(s->mask);
-        ++*op->issued;
+        ++*op->entered;
+        if (op->straight > 1)
+            --*op->next->entered;
         op = op->run(s, op);
     }
     return op;
 }
 
-static const struct gpu_op *run_plain(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
+/* Block by block: what is counted per instruction is counted at the block's entry. */
+static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
 {
-    uint64_t active = 0;
-    while (op && *left > 0) {
-        --*left;
-        active += (unsigned)__builtin_popcount(s->mask);
-        ++*op->issued;
-        op = op->run(s, op);
+    uint64_t active = 0, budget = *left;
+    while (op && budget > 0) {
+        const uint32_t block = op->straight, length = block < budget ? block : (uint32_t)budget;
+        const unsigned lanes = (unsigned)__builtin_popcount(s->mask);
+        const struct gpu_op *next = op;
+        uint32_t rest = length;
+        ++*op->entered;
+        do {
+            op = next;
+            next = op->run(s, op);
+        } while (--rest > 0 && next);
+        budget -= length - rest;
+        active += (uint64_t)lanes * (length - rest);
+        if (length - rest < block) /* a fault or the budget cut the block off behind `op` */
+            --*op->next->entered;
+        op = next;
     }
     s->active += active;
+    *left = budget;
     return op;
 }
 
@@ -270,10 +309,8 @@ enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_
     const unsigned host_state = group->vectors ? group->vectors->enter() : 0;
     if (trace || group->sanitizer)
         op = run_watched(s, op, &left, trace);
-    else if (group->vectors)
-        op = group->vectors->run(s, op, &left);
     else
-        op = run_plain(s, op, &left);
+        op = run_blocks(s, op, &left);
     if (group->vectors)
         group->vectors->leave(host_state);
     s->executed += budget - left;
@@ -327,10 +364,16 @@ struct gpu_counts gpu_group_counts(const struct gpu_group *group)
     return counts;
 }
 
+/* An instruction is issued as often as its block is entered at it or before it. */
 void gpu_group_issue_counts(const struct gpu_group *group, uint64_t *counts)
 {
-    for (uint32_t i = 0; i < group->program->count; i++)
-        counts[i] += group->issued[i];
+    const uint32_t count = group->program->count;
+    memcpy(group->tally, group->entered, ((size_t)count + 1) * sizeof *group->tally);
+    for (uint32_t i = 0; i < count; i++) {
+        if (group->op[i].straight > 1)
+            group->tally[group->op[i].next - group->op] += group->tally[i];
+        counts[i] += (uint64_t)group->tally[i];
+    }
 }
 
 void gpu_group_read_state(const struct gpu_group *group, unsigned simdgroup, struct gpu_lanes *out)

@@ -38,11 +38,12 @@ struct gpu_op {
     const struct gpu_op *next, *target;
     uint32_t index; /* in the program */
     uint8_t dst_kind, dst_word, source_count;
-    uint8_t small[3]; /* what a vector handler prepared for itself */
+    uint8_t small[2]; /* what a vector handler prepared for itself */
+    uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stand or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;
     const struct agx_inst *inst;
-    uint64_t *issued;
+    int64_t *entered; /* times that execution entered a block here, less the times a fault cut one off before */
 };
 
 enum gpu_state { GPU_READY, GPU_AT_BARRIER, GPU_STOPPED, GPU_FAULTED };
@@ -70,7 +71,8 @@ struct gpu_group {
     struct gpu_checks checks;
     const struct gpu_program *program;
     struct gpu_op *op;
-    uint64_t *issued;
+    int64_t *entered; /* per instruction, see gpu_op */
+    int64_t *tally;   /* room to add them up */
     uint16_t *preamble_uniforms;   /* written by uniform_store; NULL outside a preamble */
     struct gpu_simdgroup simdgroup[GPU_SIMDGROUPS_MAX];
     uint32_t simdgroups;           /* of the threadgroup in hand */
@@ -84,6 +86,8 @@ struct gpu_group {
     uint32_t arrived, stopped, barrier_openings;
     uint32_t position[3], size[3]; /* of the threadgroup in hand: in the grid (groups), threads */
     uint32_t core_index;
+    uint32_t numbered[3];          /* size that lane_position was made for */
+    uint32_t (*lane_position)[GPU_SIMDGROUPS_MAX * GPU_LANES]; /* [axis][thread]: position in the threadgroup */
     uint64_t executed_before, active_before; /* of threadgroups that are over */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
@@ -92,6 +96,9 @@ struct gpu_group {
 /* Fills op[] from the instructions; scalars from `uniforms`. */
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms);
 
+/* Whether the instruction behind always follows, with the same mask. */
+bool gpu_goes_straight(const struct agx_inst *inst);
+
 /* Plain handler of an operation; never NULL for what gpu_inst_unmodelled lets through. */
 gpu_handler *gpu_plain_handler(const struct agx_inst *inst);
 
@@ -99,8 +106,6 @@ gpu_handler *gpu_plain_handler(const struct agx_inst *inst);
 struct gpu_vector_set {
     const char *name;
     gpu_handler *(*pick)(struct gpu_op *op);
-    /* Executes from `op` while *left allows, counting it down; issue counts are kept. */
-    const struct gpu_op *(*run)(struct gpu_simdgroup *group, const struct gpu_op *op, uint64_t *left);
     /* Host float state that its handlers need (denormals off), and back. */
     unsigned (*enter)(void);
     void (*leave)(unsigned state);

@@ -12,25 +12,25 @@ static uint64_t extend(uint64_t value, unsigned bits, bool sign)
 
 void gpu_read_int(const struct gpu_simdgroup *group, const struct gpu_operand *from, uint64_t out[GPU_LANES])
 {
-    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-        switch (from->kind) {
-        case GPU_WORD:
-            out[lane] = extend(group->word[from->word][lane], 32, from->sign_extend);
-            break;
-        case GPU_LOW:
-        case GPU_HIGH:
-            out[lane] = extend(gpu_half_of(group->word[from->word], from->kind == GPU_HIGH, lane), 16, from->sign_extend);
-            break;
-        case GPU_PAIR:
-            out[lane] = group->word[from->word][lane] | (uint64_t)group->word[from->word + 1][lane] << 32;
-            break;
-        case GPU_SCALAR:
-            out[lane] = from->scalar;
-            break;
-        default:
-            out[lane] = 0;
-            break;
-        }
+    const uint32_t *word = group->word[from->word];
+    switch (from->kind) {
+    case GPU_WORD:
+        for (unsigned lane = 0; lane < GPU_LANES; lane++)
+            out[lane] = extend(word[lane], 32, from->sign_extend);
+        break;
+    case GPU_LOW:
+    case GPU_HIGH:
+        for (unsigned lane = 0; lane < GPU_LANES; lane++)
+            out[lane] = extend(gpu_half_of(word, from->kind == GPU_HIGH, lane), 16, from->sign_extend);
+        break;
+    case GPU_PAIR:
+        for (unsigned lane = 0; lane < GPU_LANES; lane++)
+            out[lane] = word[lane] | (uint64_t)group->word[from->word + 1][lane] << 32;
+        break;
+    default:
+        for (unsigned lane = 0; lane < GPU_LANES; lane++)
+            out[lane] = from->kind == GPU_SCALAR ? from->scalar : 0;
+        break;
     }
 }
 

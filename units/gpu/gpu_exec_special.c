@@ -1,17 +1,6 @@
 /* Special registers, uniform_store of preambles. */
 #include "units/gpu/gpu_exec_plain.h"
 
-/* Lane numbering (Metal's): index = x + y*X + z*X*Y in the threadgroup; lane = index & 31, simdgroup = index >> 5. */
-static uint32_t position_in_group(const struct gpu_group *all, unsigned axis, uint32_t index)
-{
-    const uint32_t *size = all->size;
-    switch (axis) {
-    case 0: return index % size[0];
-    case 1: return index / size[0] % size[1];
-    default: return index / (size[0] * size[1]);
-    }
-}
-
 static uint32_t active_below(uint32_t mask, unsigned lane)
 {
     return (uint32_t)__builtin_popcount(mask & ((1U << lane) - 1));
@@ -26,7 +15,7 @@ static uint32_t special_value(const struct gpu_simdgroup *group, unsigned specia
     case 4: case 5: case 6: return all->size[special - 4];
     case 8: case 9: case 10: return all->launch.group_threads[special - 8];
     case 20: return all->core_index;
-    case 48: case 49: case 50: return position_in_group(all, special - 48, index);
+    case 48: case 49: case 50: return all->lane_position[special - 48][index];
     case 51: return index;
     case 52: return lane;
     case 53: return group->number;
@@ -38,7 +27,7 @@ static uint32_t special_value(const struct gpu_simdgroup *group, unsigned specia
     case 63: return 1; /* not a helper */
     case 80: case 81: case 82:
         return all->position[special - 80] * all->launch.group_threads[special - 80] +
-               position_in_group(all, special - 80, index);
+               all->lane_position[special - 80][index];
     default: return 0; /* 21: the VM slot, one address space */
     }
 }

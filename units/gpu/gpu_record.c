@@ -26,9 +26,23 @@ static unsigned bank_turns(const struct gpu_access *access, uint32_t mask, unsig
     return turns;
 }
 
+/* Words inside one window as wide as the banks never meet in a bank. */
+static bool one_window(const struct gpu_access *access, uint32_t mask)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        const uint64_t word = access->address[lane] / BANK_BYTES, on = mask >> lane & 1;
+        low = on && word < low ? word : low;
+        high = on && word > high ? word : high;
+    }
+    return high - low < BANKS;
+}
+
 static unsigned threadgroup_turns(const struct gpu_access *access, uint32_t mask)
 {
     unsigned turns = 0;
+    if (access->item_bytes == BANK_BYTES && one_window(access, mask))
+        return mask ? (unsigned)__builtin_popcount(access->components) : 0;
     for (unsigned c = 0; c < 4; c++)
         if (access->components >> c & 1)
             turns += bank_turns(access, mask, c);

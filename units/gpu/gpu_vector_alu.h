@@ -4,49 +4,30 @@
 
 /* --- float32 --- */
 
-/* Host results need care when they are NaN (one default NaN) or exactly the smallest normal number (the unrounded result may
- * lie below and is flushed then). */
-ALWAYS vu odd_results(vu result)
-{
-    const vu magnitude = result & ~GPU_SIGN32;
-    return (vu)(magnitude > GPU_INF32) | (vu)(magnitude == GPU_MIN_NORMAL32);
-}
-
-static __attribute__((noinline, cold)) void finish_odd(struct lanes *result, const struct lanes *a, const struct lanes *b,
-                                                       const struct lanes *c)
-{
-    for (unsigned p = 0; p < PARTS; p++)
-        for (unsigned i = 0; i < PART_LANES; i++)
-            result->part[p][i] = gpu_finish32(result->part[p][i], gpu_flush32(a->part[p][i]), gpu_flush32(b->part[p][i]),
-                                              gpu_flush32(c->part[p][i]));
-}
-
 enum float_way { WAY_FMA, WAY_ADD, WAY_MUL };
 
-ALWAYS struct lanes float_result(enum float_way way, const struct lanes *a, const struct lanes *b, const struct lanes *c)
-{
-    struct lanes out;
-    EACH_PART {
-        const vf x = (vf)a->part[p], y = (vf)b->part[p];
-        out.part[p] = (vu)(way == WAY_FMA ? vec_fma(x, y, (vf)c->part[p]) : way == WAY_ADD ? x + y : x * y);
-        if (!HOST_FLUSHES)
-            out.part[p] = flush_part(out.part[p]);
-    }
-    vu odd = odd_results(out.part[0]);
-    EACH_PART odd |= odd_results(out.part[p]);
-    if (!LIKELY(vec_bits(odd) == 0)) {
-        const struct lanes one = all_lanes(GPU_ONE32), zero = all_lanes(GPU_SIGN32);
-        finish_odd(&out, a, way == WAY_ADD ? &one : b, way == WAY_FMA ? c : way == WAY_ADD ? b : &zero);
-    }
-    return out;
-}
-
+/* Host results need care when they are NaN (one default NaN) or exactly the smallest normal number (the unrounded result may
+ * lie below and is flushed then: left to the plain handler). */
 ALWAYS const struct gpu_op *float_op(struct gpu_simdgroup *group, const struct gpu_op *op, enum float_way way, unsigned ka,
                                      unsigned kb, unsigned kc)
 {
     const struct lanes a = read_float(group, &op->source[0], ka), b = read_float(group, &op->source[1], kb);
     const struct lanes c = way == WAY_FMA ? read_float(group, &op->source[2], kc) : a;
-    const struct lanes out = float_result(way, &a, &b, &c);
+    struct lanes out;
+    uint32_t nan = 0, edge = 0;
+    EACH_PART
+    {
+        const vf x = (vf)a.part[p], y = (vf)b.part[p];
+        const vf r = way == WAY_FMA ? vec_fma(x, y, (vf)c.part[p]) : way == WAY_ADD ? x + y : x * y;
+        out.part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
+        nan |= vec_fne(r, r);
+        edge |= vec_eq((vu)r << 1, vec_all(GPU_MIN_NORMAL32 << 1));
+    }
+    if (!LIKELY((nan | edge) == 0)) {
+        if (edge)
+            return op->plain(group, op);
+        EACH_PART out.part[p] = vec_select(vec_fne((vf)out.part[p], (vf)out.part[p]), vec_all(GPU_NAN32), out.part[p]);
+    }
     if (ka) /* specialised: plain word destinations */
         write_word(group, op->dst_word, &out);
     else
@@ -277,47 +258,47 @@ HANDLER(shift_signed)
 
 /* --- conditions --- */
 
+/* Bits of all lanes for which an expression in x and y of one part holds. */
+#define EACH_HOLDS(type, expression)                                                                         \
+    EACH_PART                                                                                                \
+    {                                                                                                        \
+        const type x = (type)a.part[p], y = (type)b.part[p];                                                 \
+        holds |= (expression) << (p * PART_LANES % 32);                                                      \
+    }                                                                                                        \
+    break
+
 ALWAYS uint32_t condition_int(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     struct gpu_operand first = op->source[0], second = op->source[1];
     first.sign_extend = second.sign_extend = op->inst->condition & 4;
     const struct lanes a = read_int(group, &first, A), b = read_int(group, &second, A);
-    struct lanes out;
+    uint32_t holds = 0;
     switch (op->inst->condition) {
-    case AGX_ULT: EACH_PART out.part[p] = (vu)(a.part[p] < b.part[p]); break;
-    case AGX_UGT: EACH_PART out.part[p] = (vu)(a.part[p] > b.part[p]); break;
-    case AGX_SLT: EACH_PART out.part[p] = (vu)((vi)a.part[p] < (vi)b.part[p]); break;
-    case AGX_SGT: EACH_PART out.part[p] = (vu)((vi)a.part[p] > (vi)b.part[p]); break;
-    default: EACH_PART out.part[p] = (vu)(a.part[p] == b.part[p]); break;
+    case AGX_ULT: EACH_HOLDS(vu, vec_lt(x, y));
+    case AGX_UGT: EACH_HOLDS(vu, vec_gt(x, y));
+    case AGX_SLT: EACH_HOLDS(vi, vec_lt_signed(x, y));
+    case AGX_SGT: EACH_HOLDS(vi, vec_gt_signed(x, y));
+    default: EACH_HOLDS(vu, vec_eq(x, y));
     }
-    return lanes_bits(&out);
+    return holds;
 }
 
 ALWAYS uint32_t condition_float(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct lanes a = read_float(group, &op->source[0], A), b = read_float(group, &op->source[1], A);
-    struct lanes out;
-#define FLOAT_CASE(code, expression)                                                                         \
-    case code:                                                                                               \
-        EACH_PART                                                                                            \
-        {                                                                                                    \
-            const vf x = (vf)a.part[p], y = (vf)b.part[p];                                                   \
-            out.part[p] = expression;                                                                        \
-        }                                                                                                    \
-        break
+    uint32_t holds = 0;
     switch (op->inst->condition) {
-        FLOAT_CASE(AGX_FEQ, (vu)(x == y));
-        FLOAT_CASE(AGX_FLT, (vu)(x < y));
-        FLOAT_CASE(AGX_FGT, (vu)(x > y));
-        FLOAT_CASE(AGX_FGE, (vu)(x >= y));
-        FLOAT_CASE(AGX_FLE, (vu)(x <= y));
-        FLOAT_CASE(AGX_FLTN, (vu)(x < y) | (vu)(y != y));
-    default:
-        FLOAT_CASE(AGX_FGTN, (vu)(x > y) | (vu)(y != y));
+    case AGX_FEQ: EACH_HOLDS(vf, vec_feq(x, y));
+    case AGX_FLT: EACH_HOLDS(vf, vec_flt(x, y));
+    case AGX_FGT: EACH_HOLDS(vf, vec_fgt(x, y));
+    case AGX_FGE: EACH_HOLDS(vf, vec_fge(x, y));
+    case AGX_FLE: EACH_HOLDS(vf, vec_fle(x, y));
+    case AGX_FLTN: EACH_HOLDS(vf, vec_flt(x, y) | vec_fne(y, y));
+    default: EACH_HOLDS(vf, vec_fgt(x, y) | vec_fne(y, y));
     }
-#undef FLOAT_CASE
-    return lanes_bits(&out);
+    return holds;
 }
+#undef EACH_HOLDS
 
 ALWAYS uint32_t condition(const struct gpu_simdgroup *group, const struct gpu_op *op, bool is_float)
 {
@@ -345,26 +326,25 @@ enum nest_way { NEST_IF, NEST_ELSE, NEST_WHILE, NEST_POP };
 ALWAYS const struct gpu_op *nest_op(struct gpu_simdgroup *group, const struct gpu_op *op, enum nest_way way, bool is_float)
 {
     const uint32_t holds = way == NEST_POP ? 0 : condition(group, op, is_float);
-    const vu n = vec_all(op->inst->nesting);
+    const vu n = vec_all(op->inst->nesting), zero = vec_all(0);
     vu *word = (vu *)(void *)group->word[0];
-    struct lanes zero;
+    uint32_t on = 0;
     EACH_PART
     {
-        const vu v = word[p] & 0xffff;
-        const vu left_off = vec_select(part_bits(holds, p), vec_all(0), vec_all(1));
+        const vu v = word[p] & 0xffff, off = vec_select(part_bits(holds, p), zero, vec_all(1));
         vu next;
         if (way == NEST_IF)
-            next = vec_choose((vu)(v == 0), left_off, (v + n) & 0xffff);
+            next = vec_select(vec_eq(v, zero), off, (v + n) & 0xffff);
         else if (way == NEST_ELSE)
-            next = vec_choose((vu)(v == 0), n, vec_choose((vu)(v == 1), left_off, v));
+            next = vec_select(vec_eq(v, zero), n, vec_select(vec_eq(v, vec_all(1)), off, v));
         else if (way == NEST_WHILE)
-            next = vec_choose((vu)(v < n), left_off * n, v);
+            next = vec_select(vec_lt(v, n), off * n, v);
         else
-            next = (vu)(v > n) & (v - n);
+            next = vec_select(vec_gt(v, n), v - n, zero);
         word[p] = (word[p] & 0xffff0000) | next;
-        zero.part[p] = (vu)(next == 0);
+        on |= vec_eq(next, zero) << (p * PART_LANES % 32);
     }
-    group->mask = lanes_bits(&zero) & group->exist;
+    group->mask = on & group->exist;
     return op->next;
 }
 

@@ -10,8 +10,6 @@ typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
 
-#include "units/gpu/gpu_vector_common.h"
-
 static inline vu vec_select(uint32_t bits, vu yes, vu no)
 {
     return (vu)_mm512_mask_mov_epi32((__m512i)no, (__mmask16)bits, (__m512i)yes);
@@ -21,6 +19,39 @@ static inline uint32_t vec_bits(vu lanes)
 {
     return _mm512_movepi32_mask((__m512i)lanes);
 }
+
+/* Comparisons end in mask registers. vec_fne is true on NaN. */
+#define HAVE_COMPARE
+#define COMPARE_INT(name, kind, predicate)                                                                   \
+    static inline uint32_t name(vu a, vu b)                                                                  \
+    {                                                                                                        \
+        return _mm512_cmp_##kind##_mask((__m512i)a, (__m512i)b, predicate);                                  \
+    }
+#define COMPARE_FLOAT(name, predicate)                                                                       \
+    static inline uint32_t name(vf a, vf b)                                                                  \
+    {                                                                                                        \
+        return _mm512_cmp_ps_mask((__m512)a, (__m512)b, predicate);                                          \
+    }
+COMPARE_INT(vec_eq, epu32, _MM_CMPINT_EQ)
+COMPARE_INT(vec_ne, epu32, _MM_CMPINT_NE)
+COMPARE_INT(vec_lt, epu32, _MM_CMPINT_LT)
+COMPARE_INT(vec_gt, epu32, _MM_CMPINT_NLE)
+static inline uint32_t vec_lt_signed(vi a, vi b)
+{
+    return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, _MM_CMPINT_LT);
+}
+static inline uint32_t vec_gt_signed(vi a, vi b)
+{
+    return _mm512_cmp_epi32_mask((__m512i)a, (__m512i)b, _MM_CMPINT_NLE);
+}
+COMPARE_FLOAT(vec_feq, _CMP_EQ_OQ)
+COMPARE_FLOAT(vec_flt, _CMP_LT_OQ)
+COMPARE_FLOAT(vec_fgt, _CMP_GT_OQ)
+COMPARE_FLOAT(vec_fle, _CMP_LE_OQ)
+COMPARE_FLOAT(vec_fge, _CMP_GE_OQ)
+COMPARE_FLOAT(vec_fne, _CMP_NEQ_UQ)
+
+#include "units/gpu/gpu_vector_common.h"
 
 static inline vf vec_fma(vf a, vf b, vf c)
 {
@@ -43,6 +74,13 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     if (item == 4)
         return (vu)_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), (__mmask16)active, (__m512i)offset, base, 1);
     return gather_each(base, offset, active, item);
+}
+
+/* Lane i of the result is lane index[i] & 31 of the two halves. */
+#define HAVE_PICK_LANES
+static inline vu vec_pick(vu low, vu high, vu index)
+{
+    return (vu)_mm512_permutex2var_epi32((__m512i)low, (__m512i)index, (__m512i)high);
 }
 
 #include "units/gpu/gpu_vector_flush.h"

@@ -2,6 +2,7 @@
 #include "units/gpu/gpu_vector_lanes.h"
 
 #include "units/gpu/gpu_vector_alu.h"
+#include "units/gpu/gpu_vector_cross.h"
 #include "units/gpu/gpu_vector_memory.h"
 
 static gpu_handler *pick(struct gpu_op *op)
@@ -27,6 +28,16 @@ static gpu_handler *pick(struct gpu_op *op)
     case AGX_OP_WHILE_ICMP: return while_int;
     case AGX_OP_WHILE_FCMP: return while_float;
     case AGX_OP_POP_EXEC: return pop;
+    case AGX_OP_SIMD_SHUFFLE: return shuffle_index;
+    case AGX_OP_SIMD_SHUFFLE_XOR: return shuffle_xor;
+    case AGX_OP_SIMD_SHUFFLE_UP: return shuffle_up;
+    case AGX_OP_SIMD_SHUFFLE_DOWN: return shuffle_down;
+    case AGX_OP_SIMD_SHUFFLE_ROTATE_UP: return shuffle_rotate;
+    case AGX_OP_SIMD_MATRIX_FMADD32:
+    case AGX_OP_SIMD_MATRIX_FMADD16: return matrix;
+    case AGX_OP_GET_SR: return pick_special(op);
+    case AGX_OP_RCP: return reciprocal;
+    case AGX_OP_CONVERT: return pick_convert(op);
     case AGX_OP_DEVICE_LOAD:
     case AGX_OP_DEVICE_STORE:
     case AGX_OP_THREADGROUP_LOAD:
@@ -35,18 +46,4 @@ static gpu_handler *pick(struct gpu_op *op)
     }
 }
 
-static const struct gpu_op *run(struct gpu_simdgroup *group, const struct gpu_op *op, uint64_t *left)
-{
-    uint64_t active = 0, budget = *left;
-    while (op && budget > 0) {
-        budget--;
-        active += (unsigned)__builtin_popcount(group->mask);
-        ++*op->issued;
-        op = op->run(group, op);
-    }
-    group->active += active;
-    *left = budget;
-    return op;
-}
-
-#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .run = run, .enter = enter, .leave = leave}
+#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .enter = enter, .leave = leave}

@@ -6,6 +6,21 @@ static inline vu vec_choose(vu which, vu yes, vu no)
     return (which & yes) | (~which & no);
 }
 
+/* Comparisons as bits of lanes; a set with mask registers brings its own. */
+#ifndef HAVE_COMPARE
+#define COMPARE(name, type, operator)                                                                        \
+    static inline uint32_t name(type a, type b)                                                              \
+    {                                                                                                        \
+        return vec_bits((vu)(a operator b));                                                                 \
+    }
+#define COMPARE_TABLE(X)                                                                                     \
+    X(vec_eq, vu, ==) X(vec_ne, vu, !=) X(vec_lt, vu, <) X(vec_gt, vu, >) X(vec_lt_signed, vi, <)            \
+    X(vec_gt_signed, vi, >) X(vec_feq, vf, ==) X(vec_flt, vf, <) X(vec_fgt, vf, >) X(vec_fle, vf, <=)        \
+    X(vec_fge, vf, >=) X(vec_fne, vf, !=)
+COMPARE_TABLE(COMPARE)
+#undef COMPARE
+#endif
+
 /* Lanes fetched one after another, for hosts and item sizes without a gather. */
 static inline vu gather_each(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {

@@ -2,7 +2,7 @@
  * vector is and gives the primitives that GNU vectors lack:
  *
  *   VECTOR_BYTES, HOST_FLUSHES (1: denormals are off while handlers run, see enter)
- *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_fma, vec_from_half, vec_to_half, vec_gather
+ *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_eq ... (bits), vec_fma, vec_from_half, vec_to_half, vec_gather
  */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_exec_numeric.h"
@@ -138,11 +138,4 @@ ALWAYS void write_float(struct gpu_simdgroup *group, const struct gpu_op *op, co
     if (op->dst_kind != GPU_WORD)
         EACH_PART out.part[p] = vec_to_half((vf)out.part[p]);
     write_int(group, op, &out);
-}
-
-ALWAYS uint32_t lanes_bits(const struct lanes *compared)
-{
-    uint32_t out = 0;
-    EACH_PART out |= vec_bits(compared->part[p]) << (p * PART_LANES % 32);
-    return out;
 }

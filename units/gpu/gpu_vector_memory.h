@@ -33,10 +33,9 @@ ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
 /* Whether `offset` counts up from its first lane, without running over the end of its numbers. */
 ALWAYS bool counts_up(const struct reach *r, vu offset, uint32_t active)
 {
-    const vu odd = (vu)(offset != offset[0] + vec_count());
-    const uint32_t last = r->sign ? INT32_MAX : UINT32_MAX;
+        const uint32_t last = r->sign ? INT32_MAX : UINT32_MAX;
     const bool wraps = r->sign ? (int32_t)offset[0] > INT32_MAX - PART_LANES : offset[0] > last - PART_LANES;
-    return (vec_bits(odd) & active) == 0 && !wraps;
+    return (vec_ne(offset, offset[0] + vec_count()) & active) == 0 && !wraps;
 }
 
 ALWAYS vu load_items(const uint8_t *from, unsigned item)
@@ -90,8 +89,8 @@ static bool load_scattered(const struct gpu_simdgroup *group, const struct reach
         const uint64_t start = r->base;
         if (r->item > all->memory_bytes || start > all->memory_bytes - r->item)
             return false;
-        const vu beyond = (vu)(*offset > (uint32_t)(all->memory_bytes - r->item - start));
-        if (r->scale != 1 || (vec_bits(beyond) & active))
+        const vu last = vec_all((uint32_t)(all->memory_bytes - r->item - start));
+        if (r->scale != 1 || (vec_gt(*offset, last) & active))
             return false;
         *out = vec_gather(all->memory + start, *offset, active, r->item);
         return true;
@@ -112,7 +111,7 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
     if (active == 0)
         return true;
     const uint32_t same = offset[__builtin_ctz(active)];
-    if ((vec_bits((vu)(offset != same)) & active) == 0) {
+    if ((vec_ne(offset, vec_all(same)) & active) == 0) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, same), r->item);
         if (from)
             *out = vec_all(load_item(from, r->item));
@@ -262,42 +261,40 @@ HANDLER(device_store)
     return store_op(group, op, &r, &offset);
 }
 
-/* The hot shape: 32-bit words, one component. Consecutive lanes are 4 bytes apart. */
-ALWAYS bool load_words_part(const struct gpu_simdgroup *group, vu offset, vu *out)
-{
-    const struct gpu_group *all = group->group;
-    const uint32_t first = offset[0];
-    if (vec_bits((vu)(offset != first)) == 0) {
-        if (first >= all->memory_bytes || all->memory_bytes - first < 4)
-            return false;
-        *out = vec_all(load_item(all->memory + first, 4));
-        return true;
-    }
-    if (vec_bits((vu)(offset != first + 4 * vec_count())) == 0) {
-        if (first >= all->memory_bytes || all->memory_bytes - first < VECTOR_BYTES)
-            return false;
-        *out = load_items(all->memory + first, 4);
-        return true;
-    }
-    const struct reach r = {.scale = 1, .item = 4};
-    return load_scattered(group, &r, &offset, PART_MASK, out);
-}
-
 HANDLER(threadgroup_load)
 {
-    const struct lanes offset = threadgroup_offsets(group, op);
-    if (LIKELY(group->mask == UINT32_MAX && op->small[2])) {
-        struct lanes value;
-        bool fine = true;
-        EACH_PART fine = fine && load_words_part(group, offset.part[p], &value.part[p]);
-        if (!fine)
-            return op->plain(group, op);
-        write_word(group, op->dst_word, &value);
-        return op->next;
-    }
     const struct reach r = THREADGROUP_REACH(MEM_READ);
+    const struct lanes offset = threadgroup_offsets(group, op);
     return load_op(group, op, &r, &offset);
 }
+
+/* The hot shape: one 32-bit word at a byte address in half registers; each host vector of lanes reads one word, or words side by
+ * side. Everything else goes the long way. */
+ALWAYS const struct gpu_op *load_words(struct gpu_simdgroup *group, const struct gpu_op *op, bool high)
+{
+    const uint8_t *memory = group->group->memory;
+    const uint32_t room = group->group->memory_bytes;
+    const struct lanes offset = load_word(group, op->source[1].word);
+    struct lanes value;
+    if (!LIKELY(group->mask == UINT32_MAX && room >= VECTOR_BYTES))
+        return threadgroup_load(group, op);
+    EACH_PART
+    {
+        const vu at = high ? offset.part[p] >> 16 : offset.part[p] & 0xffff;
+        const uint32_t first = at[0];
+        if (vec_ne(at, vec_all(first)) == 0 && first <= room - 4)
+            value.part[p] = vec_all(load_item(memory + first, 4));
+        else if (vec_ne(at, vec_all(first) + 4 * vec_count()) == 0 && first <= room - VECTOR_BYTES)
+            value.part[p] = load_items(memory + first, 4);
+        else
+            return threadgroup_load(group, op);
+    }
+    write_word(group, op->dst_word, &value);
+    return op->next;
+}
+
+HANDLER(load_words_low) { return load_words(group, op, false); }
+HANDLER(load_words_high) { return load_words(group, op, true); }
 
 HANDLER(threadgroup_store)
 {
@@ -314,7 +311,6 @@ static gpu_handler *pick_memory(struct gpu_op *op)
         return NULL;
     op->small[0] = bytes[inst->format];
     op->small[1] = inst->shift > 2 ? 2 : inst->shift;
-    op->small[2] = inst->format == AGX_FORMAT_I32 && inst->component_mask == 1 && op->dst_kind == GPU_WORD;
     const bool store = inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_THREADGROUP_STORE;
     if (inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE) {
         /* An immediate offset is signed whatever the flag says. */
@@ -324,5 +320,11 @@ static gpu_handler *pick_memory(struct gpu_op *op)
     }
     if (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0)
         return NULL;
-    return store ? threadgroup_store : threadgroup_load;
+    if (store)
+        return threadgroup_store;
+    const bool words = inst->format == AGX_FORMAT_I32 && inst->component_mask == 1 && op->dst_kind == GPU_WORD &&
+                       op->source[2].kind == GPU_SCALAR && op->source[2].scalar == 0;
+    if (words && op->source[1].kind == GPU_LOW)
+        return load_words_low;
+    return words && op->source[1].kind == GPU_HIGH ? load_words_high : threadgroup_load;
 }

@@ -10,17 +10,17 @@ typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
 
+static inline uint32_t vec_bits(vu lanes)
+{
+    return (lanes[0] & 1) | (lanes[1] & 2) | (lanes[2] & 4) | (lanes[3] & 8);
+}
+
 #include "units/gpu/gpu_vector_common.h"
 
 static inline vu vec_select(uint32_t bits, vu yes, vu no)
 {
     const vu places = {1, 2, 4, 8};
     return vec_choose((vu)(((bits - (vu){0}) & places) != 0), yes, no);
-}
-
-static inline uint32_t vec_bits(vu lanes)
-{
-    return (lanes[0] & 1) | (lanes[1] & 2) | (lanes[2] & 4) | (lanes[3] & 8);
 }
 
 static inline vf vec_fma(vf a, vf b, vf c)

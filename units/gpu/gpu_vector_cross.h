@@ -1,0 +1,222 @@
+/* Vector handlers: moves between lanes, matrix multiply, thread numbers, reciprocals. Included once per host instruction set. */
+
+/* Lane t of the result is lane index[t] (0..31) of `from`. */
+ALWAYS struct lanes pick_lanes(const struct lanes *from, const struct lanes *index)
+{
+    struct lanes out;
+#ifdef HAVE_PICK_LANES
+    EACH_PART out.part[p] = vec_pick(from->part[0], from->part[1], index->part[p]);
+#else
+    uint32_t value[GPU_LANES], at[GPU_LANES];
+    memcpy(value, from, sizeof value);
+    memcpy(at, index, sizeof at);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        at[lane] = value[at[lane] & 31];
+    memcpy(&out, at, sizeof out);
+#endif
+    return out;
+}
+
+ALWAYS struct lanes lane_numbers(void)
+{
+    struct lanes out;
+    EACH_PART out.part[p] = vec_count() + p * PART_LANES;
+    return out;
+}
+
+/* --- shuffles; rules in gpu_exec_shuffle.c --- */
+
+/* OR of the low two bits over each quad. */
+ALWAYS struct lanes quad_or(const struct lanes *b)
+{
+    struct lanes at = lane_numbers(), out = *b;
+    for (unsigned step = 1; step <= 2; step++) {
+        struct lanes other;
+        EACH_PART other.part[p] = at.part[p] ^ step;
+        other = pick_lanes(&out, &other);
+        EACH_PART out.part[p] |= other.part[p];
+    }
+    EACH_PART out.part[p] &= 3;
+    return out;
+}
+
+enum shuffle_way { SHUFFLE_INDEX, SHUFFLE_XOR, SHUFFLE_UP, SHUFFLE_DOWN, SHUFFLE_ROTATE };
+
+ALWAYS const struct gpu_op *shuffle_op(struct gpu_simdgroup *group, const struct gpu_op *op, enum shuffle_way way)
+{
+    const struct lanes a = read_int(group, &op->source[0], GPU_NONE), b = read_int(group, &op->source[1], GPU_NONE);
+    const struct lanes t = lane_numbers();
+    struct lanes from, fits, q = quad_or(&b), out;
+    EACH_PART
+    {
+        const vu lane = t.part[p], by = b.part[p];
+        from.part[p] = way == SHUFFLE_INDEX  ? by
+                       : way == SHUFFLE_XOR  ? lane ^ by
+                       : way == SHUFFLE_DOWN ? lane + by
+                                             : lane - by; /* up: what runs below 0 is huge */
+        fits.part[p] = (vu)(from.part[p] < 32) & (vu)(by < 32);
+        from.part[p] &= 31;
+    }
+    q = pick_lanes(&q, &from); /* the amount of the quad that is read */
+    EACH_PART
+    {
+        const vu slot = t.part[p] & 3, by = q.part[p];
+        const vu inside = way == SHUFFLE_INDEX ? by : way == SHUFFLE_XOR ? slot ^ by : way == SHUFFLE_DOWN ? slot + by : slot - by;
+        from.part[p] = (from.part[p] & 28) | (inside & 3);
+    }
+    out = pick_lanes(&a, &from);
+    if (way != SHUFFLE_ROTATE)
+        EACH_PART out.part[p] = vec_choose(fits.part[p], out.part[p], a.part[p]);
+    write_int(group, op, &out);
+    return op->next;
+}
+
+HANDLER(shuffle_index) { return shuffle_op(group, op, SHUFFLE_INDEX); }
+HANDLER(shuffle_xor) { return shuffle_op(group, op, SHUFFLE_XOR); }
+HANDLER(shuffle_up) { return shuffle_op(group, op, SHUFFLE_UP); }
+HANDLER(shuffle_down) { return shuffle_op(group, op, SHUFFLE_DOWN); }
+HANDLER(shuffle_rotate) { return shuffle_op(group, op, SHUFFLE_ROTATE); }
+
+/* --- matrix multiply; layout in gpu_exec_shuffle.c --- */
+
+/* The i-th element that each lane holds of a matrix operand. */
+ALWAYS struct lanes matrix_part(const struct gpu_simdgroup *group, const struct gpu_operand *operand, unsigned i)
+{
+    struct gpu_operand from = *operand;
+    if (from.kind == GPU_WORD || from.kind == GPU_PAIR) {
+        from.kind = GPU_WORD;
+        from.word = (uint8_t)(from.word + i);
+    } else if (from.kind != GPU_SCALAR) {
+        const unsigned half = 2U * from.word + (from.kind == GPU_HIGH) + i;
+        from.kind = half & 1 ? GPU_HIGH : GPU_LOW;
+        from.word = (uint8_t)(half / 2);
+    }
+    return read_float(group, &from, GPU_NONE);
+}
+
+/* Lane that holds column pair `pair` of the row in bits 1, 2, 4 of a lane number; lane bits 0 and 3 are the pair. */
+ALWAYS vu lane_of_pair(vu row_lane, unsigned pair)
+{
+    return (row_lane & 22) | (pair & 1) | (pair & 2) << 2;
+}
+
+/* Lane that holds row k at the column pair of `column_lane`. */
+ALWAYS vu lane_of_row(vu column_lane, unsigned k)
+{
+    return (column_lane & 9) | (k & 3) << 1 | (k & 4) << 2;
+}
+
+HANDLER(matrix)
+{
+    const struct lanes t = lane_numbers();
+    struct lanes a[2], b[2], sum[2];
+    uint32_t odd = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        a[i] = matrix_part(group, &op->source[0], i);
+        b[i] = matrix_part(group, &op->source[1], i);
+        sum[i] = matrix_part(group, &op->source[2], i);
+    }
+    for (unsigned k = 0; k < 8; k++) {
+        struct lanes at, row;
+        EACH_PART at.part[p] = lane_of_pair(t.part[p], k / 2);
+        const struct lanes x = pick_lanes(&a[k & 1], &at);
+        EACH_PART row.part[p] = lane_of_row(t.part[p], k);
+        for (unsigned i = 0; i < 2; i++) {
+            const struct lanes y = pick_lanes(&b[i], &row);
+            EACH_PART
+            {
+                const vf r = vec_fma((vf)x.part[p], (vf)y.part[p], (vf)sum[i].part[p]);
+                sum[i].part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
+                odd |= vec_fne(r, r) | vec_eq((vu)r << 1, vec_all(GPU_MIN_NORMAL32 << 1));
+            }
+        }
+    }
+    if (odd)
+        return op->plain(group, op);
+    const unsigned first = 2U * op->dst_word + (op->dst_kind == GPU_HIGH);
+    for (unsigned i = 0; i < 2; i++) {
+        if (op->dst_kind == GPU_WORD || op->dst_kind == GPU_PAIR) {
+            write_word(group, op->dst_word + i, &sum[i]);
+        } else {
+            EACH_PART sum[i].part[p] = vec_to_half((vf)sum[i].part[p]);
+            write_half(group, (first + i) / 2, (first + i) & 1, &sum[i]);
+        }
+    }
+    return op->next;
+}
+
+/* --- numbers of threads --- */
+
+HANDLER(thread_position)
+{
+    const struct gpu_group *all = group->group;
+    const unsigned special = op->inst->special, axis = special & 3;
+    const uint32_t *position = &all->lane_position[axis][group->number * GPU_LANES];
+    const uint32_t first = special >= 80 ? all->position[axis] * all->launch.group_threads[axis] : 0;
+    struct lanes out;
+    memcpy(&out, position, sizeof out);
+    EACH_PART out.part[p] += first;
+    write_int(group, op, &out);
+    return op->next;
+}
+
+HANDLER(group_position)
+{
+    const struct lanes out = all_lanes(group->group->position[op->inst->special]);
+    write_int(group, op, &out);
+    return op->next;
+}
+
+static gpu_handler *pick_special(const struct gpu_op *op)
+{
+    switch (op->inst->special) {
+    case 0: case 1: case 2: return group_position;
+    case 48: case 49: case 50: case 80: case 81: case 82: return thread_position;
+    default: return NULL;
+    }
+}
+
+/* --- exact by the host's own correctly rounded operations --- */
+
+HANDLER(reciprocal)
+{
+    const struct lanes a = read_float(group, &op->source[0], GPU_NONE);
+    struct lanes out;
+    EACH_PART
+    {
+        const vf r = 1.0f / (vf)a.part[p];
+        out.part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
+        out.part[p] = vec_select(vec_fne(r, r), vec_all(GPU_NAN32), out.part[p]);
+    }
+    write_float(group, op, &out);
+    return op->next;
+}
+
+/* Signed 32-bit numbers and all narrower ones; to nearest even, as the host rounds. */
+HANDLER(number_to_float)
+{
+    struct lanes a = read_int(group, &op->source[0], GPU_NONE);
+    const unsigned mode = op->inst->mode;
+    EACH_PART
+    {
+        vi x = (vi)a.part[p];
+        x = mode == AGX_U8_TO_F    ? x & 0xff
+            : mode == AGX_S8_TO_F  ? x << 24 >> 24
+            : mode == AGX_U16_TO_F ? x & 0xffff
+            : mode == AGX_S16_TO_F ? x << 16 >> 16
+                                   : x;
+        a.part[p] = (vu)__builtin_convertvector(x, vf);
+    }
+    write_int(group, op, &a);
+    return op->next;
+}
+
+static gpu_handler *pick_convert(const struct gpu_op *op)
+{
+    if (op->dst_kind != GPU_WORD || op->inst->round != 1)
+        return NULL;
+    switch (op->inst->mode) {
+    case AGX_U8_TO_F: case AGX_S8_TO_F: case AGX_U16_TO_F: case AGX_S16_TO_F: case AGX_S32_TO_F: return number_to_float;
+    default: return NULL;
+    }
+}
