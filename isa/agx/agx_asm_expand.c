@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Limits against texts that grow without bound; far above what fits an instruction cache. */
-enum { DEPTH_MAX = 16, PARAMETERS_MAX = 16, MACROS_MAX = 256, NAMES_MAX = 1024 };
+enum { DEPTH_MAX = 16, PARAMETERS_MAX = 16, MACROS_MAX = 64, NAMES_MAX = 1024 };
 static const size_t lines_max = 1u << 18, steps_max = 1u << 20;
 
 /* Lines of the source, cut at ends of line. */
@@ -35,7 +35,7 @@ struct expander {
     struct macro *macros;
     unsigned macro_count;
     struct name *names;
-    unsigned name_count;
+    unsigned name_count, name_room;
     struct agx_asm_text *out;
     struct isa_error *error;
     size_t line; /* index in source, for errors */
@@ -73,6 +73,14 @@ static bool push_name(struct expander *x, const char *name, const char *text)
         return fail(x, 0, "more than %d names", NAMES_MAX);
     if (strlen(text) >= sizeof x->names->text)
         return fail(x, 0, "an argument is longer than %zu characters", sizeof x->names->text - 1);
+    if (x->name_count == x->name_room) {
+        const unsigned room = x->name_room ? 2 * x->name_room : 16;
+        struct name *grown = realloc(x->names, room * sizeof *grown);
+        if (!grown)
+            return fail(x, 0, "out of memory");
+        x->names = grown;
+        x->name_room = room;
+    }
     struct name *slot = &x->names[x->name_count++];
     snprintf(slot->name, sizeof slot->name, "%s", name);
     snprintf(slot->text, sizeof slot->text, "%s", text);
@@ -279,6 +287,8 @@ static bool define_macro(struct expander *x, char *line, size_t body, size_t end
         return fail(x, 0, "macro %.40s exists already", name);
     if (x->macro_count == MACROS_MAX)
         return fail(x, 0, "more than %d macros", MACROS_MAX);
+    if (!x->macros && !(x->macros = calloc(MACROS_MAX, sizeof *x->macros))) /* does not move: macros are used while others come */
+        return fail(x, 0, "out of memory");
     struct macro *macro = &x->macros[x->macro_count];
     *macro = (struct macro){.first = body, .end = end};
     snprintf(macro->name, sizeof macro->name, "%s", name);
@@ -415,9 +425,7 @@ bool agx_asm_expand(const char *source, size_t size, struct agx_asm_text *out, s
     struct expander x = {.out = out, .error = error};
     *out = (struct agx_asm_text){.count = 0};
     x.source = cut_lines(source, size, &x.source_count);
-    x.macros = calloc(MACROS_MAX, sizeof *x.macros);
-    x.names = calloc(NAMES_MAX, sizeof *x.names);
-    const bool ok = x.source && x.macros && x.names ? expand_range(&x, 0, x.source_count) : fail(&x, 0, "out of memory");
+    const bool ok = x.source ? expand_range(&x, 0, x.source_count) : fail(&x, 0, "out of memory");
     free(x.source);
     free(x.macros);
     free(x.names);

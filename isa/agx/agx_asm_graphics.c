@@ -116,14 +116,45 @@ static bool mask_precedes(const struct agx_form *form, unsigned index)
     return false;
 }
 
+/* Puts registers into the fields of an operand; false when it cannot name such registers. */
+static bool store_run(struct agx_asm_build *build, const struct agx_operand_row *row, const struct agx_asm_registers *r)
+{
+    const bool words = !r->half, uniform = r->uniform;
+    switch ((enum agx_operand_kind)row->kind) {
+    case AGX_KIND_DATA:
+    case AGX_KIND_TEXEL:
+        return !uniform && agx_asm_set_vt(build, row, r->first, words) && (!row->extra || agx_asm_set(build, row->extra, 1));
+    case AGX_KIND_BASE:
+    case AGX_KIND_ASYNC_PAIR:
+        return words && agx_asm_set_vt(build, row, r->first, uniform);
+    case AGX_KIND_ASYNC_WORDS:
+        return words && agx_asm_set_vt(build, row, r->first / 2, uniform);
+    case AGX_KIND_UNIFORM_PAIR:
+        return uniform && words && agx_asm_set(build, row->v, r->first / 2);
+    case AGX_KIND_BINDLESS: /* pairs at multiples of two words */
+        return uniform && words && r->first % 4 == 0 && agx_asm_set_vt(build, row, r->first / 4, 2);
+    case AGX_KIND_ATOMIC_SRC:
+        return !uniform && words && agx_asm_set(build, row->v, r->first);
+    case AGX_KIND_DEPTH_STENCIL: /* two halves of depth, one of stencil */
+        return !uniform && !words && r->count <= 3 && agx_asm_set(build, row->v, r->first) &&
+               agx_asm_set(build, row->t, r->count >> 1) && agx_asm_set(build, row->m, r->count & 1);
+    case AGX_KIND_VARYING:
+        return !uniform && r->count % row->extra == 0 && r->count / row->extra <= 4 &&
+               agx_asm_set_vt(build, row, r->first, words) && agx_asm_set(build, row->m, r->count / row->extra & 3);
+    case AGX_KIND_COORDS:
+        return !uniform && agx_asm_set_vt(build, row, r->first, r->discard);
+    default:
+        return false;
+    }
+}
+
 /* Registers that are there or not: fields v and t; the count is checked at the end. */
 static bool read_run(struct agx_asm_build *build, const struct agx_operand_row *row, unsigned index)
 {
     struct agx_asm_registers r;
     const char *word = agx_asm_peek(build);
     const bool optional = row->kind == AGX_KIND_DATA || row->kind == AGX_KIND_DEPTH_STENCIL;
-    const bool none = word && strcmp(word, "None") == 0 && (row->kind == AGX_KIND_BINDLESS || row->extra);
-    if (none) {
+    if (word && strcmp(word, "None") == 0 && (row->kind == AGX_KIND_BINDLESS || row->extra)) {
         build->next++;
         return true;
     }
@@ -131,44 +162,16 @@ static bool read_run(struct agx_asm_build *build, const struct agx_operand_row *
     if (row->kind == AGX_KIND_DATA && mask_precedes(build->form, index) && agx_get(&build->inst, AGX_F_mask) == 0)
         return true;
     if (!word || !agx_asm_registers(word, &r))
-        return optional && !row->extra ? true : agx_asm_wants(build, word ? word : "end of line", "registers");
+        return (optional && !row->extra) || agx_asm_wants(build, word ? word : "end of line", "registers");
     if (r.cache || r.sign_extend || r.absolute || r.negate || (r.discard && row->kind != AGX_KIND_COORDS))
         return agx_asm_wants(build, word, "registers without modifiers");
     build->next++;
     build->run_count[index] = (uint8_t)r.count;
     build->run_halves[index] = r.half;
-    switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_DATA:
-    case AGX_KIND_TEXEL:
-        return !r.uniform && agx_asm_set_vt(build, row, r.first, !r.half) && (!row->extra || agx_asm_set(build, row->extra, 1))
-                   ? true
-                   : agx_asm_wants(build, word, "registers");
-    case AGX_KIND_BASE:
-    case AGX_KIND_ASYNC_PAIR:
-        return !r.half ? agx_asm_set_vt(build, row, r.first, r.uniform) : agx_asm_wants(build, word, "a pair");
-    case AGX_KIND_ASYNC_WORDS:
-        return !r.half ? agx_asm_set_vt(build, row, r.first / 2, r.uniform) : agx_asm_wants(build, word, "32-bit registers");
-    case AGX_KIND_UNIFORM_PAIR:
-        return r.uniform && !r.half ? agx_asm_set(build, row->v, r.first / 2) : agx_asm_wants(build, word, "a pair of uniforms");
-    case AGX_KIND_BINDLESS:
-        return r.uniform && !r.half && r.first % 4 == 0 ? agx_asm_set_vt(build, row, r.first / 4, 2) : agx_asm_wants(build, word, "an even pair of uniforms");
-    case AGX_KIND_ATOMIC_SRC:
-        return !r.uniform && !r.half ? agx_asm_set(build, row->v, r.first) : agx_asm_wants(build, word, "32-bit registers");
-    case AGX_KIND_DEPTH_STENCIL:
-        return !r.uniform && r.half && r.count <= 3 && agx_asm_set(build, row->v, r.first) && agx_asm_set(build, row->t, r.count >> 1) &&
-                       agx_asm_set(build, row->m, r.count & 1)
-                   ? true
-                   : agx_asm_wants(build, word, "one to three halves");
-    case AGX_KIND_VARYING:
-        return !r.uniform && r.count % row->extra == 0 && r.count / row->extra <= 4 && agx_asm_set_vt(build, row, r.first, !r.half) &&
-                       agx_asm_set(build, row->m, r.count / row->extra & 3)
-                   ? true
-                   : agx_asm_wants(build, word, "registers");
-    case AGX_KIND_COORDS:
-        return !r.uniform && agx_asm_set_vt(build, row, r.first, r.discard) ? true : agx_asm_wants(build, word, "registers");
-    default:
-        return agx_asm_wants(build, word, "another operand");
-    }
+    build->why[0] = '\0';
+    if (store_run(build, row, &r))
+        return true;
+    return build->why[0] ? false : agx_asm_wants(build, word, row->kind == AGX_KIND_BASE ? "a 64-bit pair" : "other registers");
 }
 
 static bool read_lod(struct agx_asm_build *build, const struct agx_operand_row *row, unsigned index)
