@@ -1,6 +1,7 @@
 /* An AMX block's timing: creation, clocks, what it reports. The model itself is in amx_timing_send.c and
  * amx_timing_memory.c.
  */
+#include "units/amx/amx_timing_period.h"
 #include "units/amx/amx_timing_state.h"
 
 #include <math.h>
@@ -106,6 +107,8 @@ void amx_block_free(struct amx_block *block)
 {
     for (unsigned i = 0; block && i < block->cores; i++)
         free(block->core[i]);
+    if (block)
+        amx_periods_free(block->periods);
     free(block);
 }
 
@@ -124,6 +127,7 @@ void amx_block_set_clock(struct amx_block *block, double clock_ghz)
     block->base_tick = latest;
     set_rate(block, clock_ghz);
     amx_memo_forget(block);
+    amx_periods_forget(block);
 }
 
 double amx_block_idle_at(const struct amx_block *block, unsigned core)

@@ -4,7 +4,7 @@
  * maximum of sums, so this is exact, not an approximation. (Idea: memoized cycle-by-cycle simulation, E. Schnarr and
  * J. Larus, "Fast Out-Of-Order Processor Simulation Using Memoization", 1998.)
  */
-#include "units/amx/amx_timing_state.h"
+#include "units/amx/amx_timing_period.h"
 
 #include "units/mem/mem_space.h"
 #include "units/mem/mem_steady.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define PERIOD_MAX   64
+#define PERIOD_MAX   AMX_PERIOD_MAX
 #define PERIODS_MIN  6  /* a shorter loop is not worth the look */
 #define TRIES_MAX    48 /* periods that are sent one by one until one repeats */
 #define ADDRESS_BITS 56
@@ -25,6 +25,8 @@ struct loop {
     uint32_t from, period, periods; /* first instruction not yet sent; complete periods from there on */
     int64_t step;
     uint32_t loads;
+    uint64_t remembered; /* periods that were not sent */
+    const struct amx_pattern *pattern;
     uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
     uint8_t load_of[MEM_STEADY_LOADS]; /* the load that each steady load (a line) is part of */
     uint64_t stride[PERIOD_MAX]; /* of every place: what is added to the operand */
@@ -105,89 +107,7 @@ static bool find_loop(struct loop *l)
     return l->periods >= PERIODS_MIN;
 }
 
-/* ---- does a period leave the state it found? ---- */
-
-struct state {
-    int64_t arrived, head, load_ready, request_ready;
-    int64_t core[4 + 16]; /* enabled, lanes, latest register; registers */
-    int64_t stall[AMX_STALL_COUNT];
-    struct amx_rows rows[64];
-    uint64_t coming[AMX_FILES];
-};
-
-/* A period that repeated: the states around it, what its loads did, and the starts before its end. A hiccup of memory (a
- * new page, say) over, the loop often comes back to it. */
-struct known {
-    bool valid;
-    struct state before, after;
-    struct amx_record record;
-    int64_t finished;
-    int64_t start[AMX_QUEUE_MAX];
-};
-
-static void take_state(const struct loop *l, int64_t arrived, struct state *s)
-{
-    const struct amx_timing_core *c = l->core;
-    s->arrived = arrived;
-    s->head = c->head;
-    s->load_ready = l->block->load_ready;
-    s->request_ready = l->block->request_ready;
-    s->core[0] = c->enabled;
-    s->core[1] = c->lane_ready[0];
-    s->core[2] = c->lane_ready[1];
-    s->core[3] = c->registers_pending;
-    memcpy(s->core + 4, c->register_ready, sizeof c->register_ready);
-    memcpy(s->stall, c->stall, sizeof s->stall);
-    memcpy(s->rows, c->rows, sizeof s->rows);
-    memcpy(s->coming, c->coming, sizeof s->coming);
-}
-
-/* A time moved on by `shift`, or it did not move and lies so far back that it cannot hold anything up. */
-static bool moved(int64_t before, int64_t after, int64_t shift, int64_t past)
-{
-    return after - before == shift || (after == before && after <= past);
-}
-
-static bool same_rows(const struct state *a, const struct state *b, int64_t shift)
-{
-    for (uint32_t i = 0; i < 64; i++) {
-        const struct amx_rows *x = &a->rows[i], *y = &b->rows[i];
-        if (x->rows != y->rows || (y->rows && (x->lane != y->lane || !moved(x->ready, y->ready, shift, a->head))))
-            return false;
-    }
-    return true;
-}
-
-/* How many starts the queue and the issue limit look back at. */
-static uint32_t looked_back(const struct loop *l)
-{
-    return l->block->queue > l->block->issue_count ? l->block->queue : l->block->issue_count;
-}
-
-static bool same_starts(const struct loop *l, int64_t shift)
-{
-    const struct amx_timing_core *c = l->core;
-    const uint32_t back = looked_back(l);
-    if (c->instructions < back + l->period || back + l->period > AMX_QUEUE_MAX)
-        return false;
-    for (uint64_t n = c->instructions - back; n < c->instructions; n++)
-        if (c->start[n % AMX_QUEUE_MAX] - c->start[(n - l->period) % AMX_QUEUE_MAX] != shift)
-            return false;
-    return true;
-}
-
-/* Whether b is a, only later. */
-static bool only_later(const struct state *a, const struct state *b)
-{
-    const int64_t shift = b->head - a->head;
-    if (shift <= 0 || b->arrived - a->arrived != shift || !moved(a->load_ready, b->load_ready, shift, a->arrived) ||
-        !moved(a->request_ready, b->request_ready, shift, a->arrived))
-        return false;
-    for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
-        if (!moved(a->core[i], b->core[i], shift, a->head))
-            return false;
-    return same_rows(a, b, shift);
-}
+/* ---- coming lines ---- */
 
 /* The registers that a load of the period goes to, as amx_timing_core.coming counts them. */
 static unsigned file_of(const struct loop *l, uint32_t load)
@@ -195,71 +115,17 @@ static unsigned file_of(const struct loop *l, uint32_t load)
     return l->batch->op[l->from + l->load_at[load]] == AMX_LDY ? 1 : 0;
 }
 
-/* The line that each file asked for last has moved on with its loads: the period began as the next ones will. */
-static bool same_coming(const struct loop *l, const struct state *a, const struct state *b)
+/* The line that each file asked for last has moved on with its loads since `before`: the period began as the next ones
+ * will. */
+static bool same_coming(const struct loop *l, const uint64_t before[AMX_FILES])
 {
     uint64_t moved_on[AMX_FILES] = {0};
     for (uint32_t i = 0; i < l->loads; i++)
         moved_on[file_of(l, i)] = l->stride[l->load_at[i]] >> AMX_LINE_SHIFT;
     for (unsigned file = 0; file < AMX_FILES; file++)
-        if (b->coming[file] - a->coming[file] != moved_on[file])
+        if (l->core->coming[file] - before[file] != moved_on[file])
             return false;
     return true;
-}
-
-/* ---- coming back to a known period ---- */
-
-static void know(const struct loop *l, struct known *k, const struct state *before, const struct state *after,
-                 int64_t finished)
-{
-    const struct amx_timing_core *c = l->core;
-    k->valid = true;
-    k->before = *before;
-    k->after = *after;
-    k->record = l->block->record;
-    k->finished = finished;
-    for (uint32_t i = 1; i < AMX_QUEUE_MAX; i++)
-        k->start[i] = c->start[(c->instructions - i) % AMX_QUEUE_MAX];
-}
-
-static bool is_known(const struct loop *l, const struct known *k, const struct state *now)
-{
-    const struct amx_timing_core *c = l->core;
-    const int64_t shift = now->head - k->after.head;
-    if (!k->valid || !only_later(&k->after, now))
-        return false;
-    /* The last period's starts as well: the next ones follow from them. */
-    const uint32_t back = looked_back(l) > l->period ? looked_back(l) : l->period;
-    for (uint32_t i = 1; i <= back; i++)
-        if (c->start[(c->instructions - i) % AMX_QUEUE_MAX] - k->start[i] != shift)
-            return false;
-    return true;
-}
-
-/* The state before a period that ends now as the known one did. */
-static void go_back(const struct known *k, const struct state *now, struct state *before)
-{
-    const struct state *a = &k->before, *b = &k->after;
-    *before = *now;
-    before->head -= b->head - a->head;
-    before->arrived -= b->arrived - a->arrived;
-    before->load_ready -= b->load_ready - a->load_ready;
-    before->request_ready -= b->request_ready - a->request_ready;
-    for (uint32_t i = 0; i < sizeof a->core / sizeof a->core[0]; i++)
-        before->core[i] -= b->core[i] - a->core[i];
-    for (int i = 0; i < AMX_STALL_COUNT; i++)
-        before->stall[i] -= b->stall[i] - a->stall[i];
-    for (uint32_t i = 0; i < 64; i++)
-        before->rows[i].ready -= b->rows[i].ready - a->rows[i].ready;
-}
-
-static void recall(struct amx_record *record, const struct known *k, int64_t shift)
-{
-    *record = k->record;
-    for (uint32_t i = 0; i < record->loads; i++) {
-        record->load[i].asked += shift;
-        record->load[i].done += shift;
-    }
 }
 
 /* ---- loads ---- */
@@ -497,135 +363,138 @@ static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32
 
 /* ---- moving on ---- */
 
-static int64_t shifted(int64_t before, int64_t after, int64_t by)
-{
-    return after == before ? after : after + by;
-}
-
-static void move_on(const struct loop *l, const struct state *a, const struct state *b, uint32_t n)
+/* A way that was gone n times, the last time from `head` on; the core's tables rest. */
+static void go(struct loop *l, const struct amx_period_way *way, uint32_t n, int64_t *arrived)
 {
     struct amx_timing_core *c = l->core;
-    const int64_t shift = b->head - a->head, by = shift * n;
-    c->head += by;
-    c->enabled = shifted(a->core[0], b->core[0], by);
-    c->lane_ready[0] = shifted(a->core[1], b->core[1], by);
-    c->lane_ready[1] = shifted(a->core[2], b->core[2], by);
-    c->registers_pending = shifted(a->core[3], b->core[3], by);
-    for (uint32_t i = 0; i < 16; i++)
-        c->register_ready[i] = shifted(a->core[4 + i], b->core[4 + i], by);
-    l->block->load_ready = shifted(a->load_ready, b->load_ready, by);
-    l->block->request_ready = shifted(a->request_ready, b->request_ready, by);
-    for (uint32_t i = 0; i < 64; i++)
-        c->rows[i].ready = shifted(a->rows[i].ready, b->rows[i].ready, by);
+    const int64_t last = c->head + way->head * (n - 1);
+    c->complete = amx_later(c->complete, last + way->finished);
+    c->head += way->head * n;
+    *arrived += way->arrived * n;
     for (int i = 0; i < AMX_STALL_COUNT; i++)
-        c->stall[i] += (b->stall[i] - a->stall[i]) * n;
-    int64_t last[PERIOD_MAX];
-    for (uint32_t i = 0; i < l->period; i++)
-        last[i] = c->start[(c->instructions - l->period + i) % AMX_QUEUE_MAX];
-    const uint32_t kept = AMX_QUEUE_MAX / l->period + 1;
-    for (uint32_t k = n > kept ? n - kept + 1 : 1; k <= n; k++)
-        for (uint32_t i = 0; i < l->period; i++)
-            c->start[(c->instructions + (uint64_t)(k - 1) * l->period + i) % AMX_QUEUE_MAX] = last[i] + k * shift;
+        c->stall[i] += way->stall[i] * n;
     c->instructions += (uint64_t)n * l->period;
-    for (uint32_t i = 0; i < l->period; i++)
-        amx_memo_of(l->block, c, l->batch->op[l->from + i], l->batch->operand[l->from + i], l->batch->gen)->tally += n;
-    l->block->repeated += (uint64_t)n * l->period;
+    l->from += n * l->period;
+    l->periods -= n;
+    l->remembered += n;
 }
 
-/* Repeats the period that led from a to b as often as memory allows; `finished` is when it was complete. Returns how
- * often. */
-static uint32_t repeat(struct loop *l, const struct state *a, const struct state *b, int64_t finished)
+/* Goes the way that led back to the same state, and that the record tells of, as often as memory allows. */
+static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *arrived)
 {
     const struct amx_block *block = l->block;
     const struct amx_record *r = &block->record;
-    const int64_t shift = b->head - a->head;
     struct mem_steady steady;
     struct mem_steady_rules rules = {.tail = 0};
     uint32_t n = l->periods;
-    if (!r->plain || r->loads != l->loads)
-        return 0;
-    if (!fill_steady(l, &steady))
-        return 0;
-    steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + shift) : 0;
+    if (way->head <= 0 || !fill_steady(l, &steady))
+        return;
+    steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + way->head) : 0;
     if (paths_cross(&steady, n) || trail_in_the_way(l, &steady, n))
-        return 0;
+        return;
     if (l->core->port && r->loads) {
         struct passage passage;
-        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &steady, &rules, shift, &passage) ||
-            amx_ns_of(block, b->head) > 1e8)
-            return 0;
+        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &steady, &rules, way->head, &passage) ||
+            amx_ns_of(block, l->core->head) > 1e8)
+            return;
         for (uint32_t i = 0; i < passage.count; i++)
             passage.asked_ns[i] += steady.first_ns - SLACK_NS;
-        if (!mem_steady_begin(&steady, passage.asked_ns, passage.count, (double)shift * block->ns_per_tick, n))
-            return 0;
+        if (!mem_steady_begin(&steady, passage.asked_ns, passage.count, (double)way->head * block->ns_per_tick, n))
+            return;
         n = mem_steady_run(&steady, n);
         if (n)
-            book(l, &steady, &passage, rules.tail, n, shift);
+            book(l, &steady, &passage, rules.tail, n, way->head);
     } else {
         for (uint32_t i = 0; i < steady.count; i++)
             steady.load[i].address += steady.load[i].step * n;
     }
     if (n == 0)
-        return 0;
-    leave_trail(l, &steady, n, shift);
-    move_on(l, a, b, n);
-    l->core->complete = amx_later(l->core->complete, finished + shift * n);
-    return n;
+        return;
+    leave_trail(l, &steady, n, way->head);
+    go(l, way, n, arrived);
 }
 
-/* Sends one period and writes down what it does. Returns when it was complete, leaving out all earlier ones. */
-static int64_t send_recorded(struct loop *l, int64_t *arrived)
+/* Sends one period and writes down what it does; adds that to what is known. Returns the state after it. */
+static struct amx_period_state *send_recorded(struct loop *l, struct amx_period_state *from, int64_t *arrived)
 {
     struct amx_block *block = l->block;
-    const int64_t before = l->core->complete;
-    l->core->complete = INT64_MIN;
+    struct amx_timing_core *c = l->core;
+    const int64_t complete = c->complete, head = c->head, before = *arrived;
+    struct amx_period_way way;
+    memcpy(way.stall, c->stall, sizeof way.stall);
+    c->complete = INT64_MIN;
     block->record.on = block->record.plain = true;
     block->record.loads = 0;
-    *arrived = amx_send_plainly(block, l->core, l->batch, l->from, l->from + l->period, *arrived, l->step);
+    *arrived = amx_send_plainly(block, c, l->batch, l->from, l->from + l->period, *arrived, l->step);
     block->record.on = false;
-    const int64_t finished = l->core->complete;
-    l->core->complete = amx_later(before, finished);
+    block->answers = block->answers_used = 0;
+    way.finished = c->complete - head;
+    c->complete = amx_later(complete, c->complete);
     l->from += l->period;
     l->periods--;
-    return finished;
+    way.head = c->head - head;
+    way.arrived = *arrived - before;
+    way.to = amx_period_state_of(block, c, *arrived);
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        way.stall[i] = c->stall[i] - way.stall[i];
+    if (block->record.plain && block->record.loads == l->loads && way.to)
+        amx_period_add(block, from, head, l->pattern, &way);
+    return way.to;
+}
+
+/* Goes a known way out of the state, and on along it if it leads back. False when there is none. */
+static bool follow(struct loop *l, struct amx_period_state **at, int64_t *arrived)
+{
+    uint64_t coming[AMX_FILES];
+    memcpy(coming, l->core->coming, sizeof coming);
+    const struct amx_period_way *way =
+        amx_period_follow(l->block, l->core, *at, l->pattern, l->batch->operand + l->from);
+    if (!way)
+        return false;
+    go(l, way, 1, arrived);
+    if (way->to == *at && l->periods > 0 && same_coming(l, coming)) {
+        amx_period_rest(l->block, way->to, *arrived);
+        repeat(l, way, arrived);
+    }
+    *at = way->to;
+    return true;
+}
+
+/* Counts the instructions of the periods that were not sent. */
+static void tally(const struct loop *l, uint32_t from)
+{
+    for (uint32_t i = 0; l->remembered > 0 && i < l->period; i++)
+        amx_memo_of(l->block, l->core, l->batch->op[from + i], l->batch->operand[from + i], l->batch->gen)->tally +=
+            l->remembered;
+    l->block->repeated += l->remembered * l->period;
 }
 
 uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
                        int64_t *arrived, int64_t step)
 {
     struct loop l = {.block = block, .core = core, .batch = batch, .from = from, .step = step};
-    if (core->instructions == 0 || block->computing > 1 || !find_loop(&l))
+    if (core->instructions < AMX_QUEUE_MAX || block->computing > 1 || !find_loop(&l))
         return from;
-    struct state state[2];
-    struct known known = {.valid = false};
-    unsigned now = 0, tries = TRIES_MAX;
-    take_state(&l, *arrived, &state[now]);
-    while (l.periods > 0 && tries-- > 0) {
-        int64_t finished = send_recorded(&l, arrived);
-        struct state *before = &state[now], *after = &state[!now];
-        take_state(&l, *arrived, after);
-        now = !now;
-        bool again = l.periods > 0 && only_later(before, after) && same_coming(&l, before, after) &&
-                     same_starts(&l, after->head - before->head);
-        if (l.periods > 0 && !again && is_known(&l, &known, after)) {
-            const int64_t shift = after->head - known.after.head;
-            recall(&block->record, &known, shift);
-            finished = known.finished + shift;
-            go_back(&known, after, before);
-            again = true;
+    for (uint32_t i = 0; i < l.period; i++) /* the core counts as one that uses the array */
+        amx_memo_of(block, core, batch->op[from + i], batch->operand[from + i], batch->gen);
+    if (block->computing > 1)
+        return from;
+    l.pattern = amx_period_pattern(block, batch, from, l.period, step);
+    struct amx_period_state *at = l.pattern ? amx_period_state_of(block, core, *arrived) : NULL;
+    bool resting = false;
+    for (unsigned tries = TRIES_MAX; at && l.periods > 0 && tries > 0; tries--) {
+        if (follow(&l, &at, arrived)) {
+            resting = true;
+            tries = TRIES_MAX;
+            continue;
         }
-        if (!again)
-            continue;
-        know(&l, &known, before, after, finished);
-        const int64_t shift = after->head - before->head;
-        const uint32_t n = repeat(&l, before, after, finished);
-        if (n == 0)
-            continue;
-        *arrived += n * shift;
-        l.from += n * l.period;
-        l.periods -= n;
-        tries = TRIES_MAX;
-        take_state(&l, *arrived, after);
+        if (resting)
+            amx_period_restore(block, core, at, *arrived);
+        resting = false;
+        at = send_recorded(&l, at, arrived);
     }
+    if (resting)
+        amx_period_restore(block, core, at, *arrived);
+    tally(&l, from);
     return l.from;
 }

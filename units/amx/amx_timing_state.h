@@ -96,7 +96,14 @@ struct amx_record {
     struct amx_recorded_load {
         int64_t asked, done;
         enum mem_level level;
+        bool request; /* one of its own */
     } load[AMX_RECORD_LOADS];
+};
+
+/* What memory said to a load already. */
+struct amx_answer {
+    int64_t answered;
+    enum mem_level level;
 };
 
 struct amx_block {
@@ -118,6 +125,10 @@ struct amx_block {
     bool repeats; /* periods of loops that repeat are accounted for at once */
     uint64_t repeated; /* instructions that were */
     struct amx_record record;
+    struct amx_periods *periods; /* seen before (amx_timing_period.h) */
+    /* To the next loads, which must not ask again. */
+    unsigned answers, answers_used;
+    struct amx_answer answer[AMX_RECORD_LOADS];
     struct amx_timing_core *core[]; /* pointers: the compiler would compute an address again and again */
 };
 
@@ -163,6 +174,12 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
+/* The same load once more when all its times are known, as far as they come from outside: whether it takes a request of
+ * its own; then what memory says at load->asked. False when it would have to wait for a store or an earlier load. Both
+ * leave their trail (block->loaded, core->coming). */
+bool amx_timing_load_requests(struct amx_timing_core *core, uint64_t operand, const struct amx_memo *memo);
+bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core *core, uint64_t operand,
+                           const struct amx_memo *memo, struct amx_recorded_load *load);
 int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start,
                          uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
 

@@ -1,0 +1,358 @@
+#include "units/amx/amx_timing_period.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS 1024
+#define BYTES_MAX ((size_t)16 << 20) /* then all is forgotten */
+
+struct path { /* known or not: a load without and with a request of its own, or the end */
+    struct step *step[2];
+    const struct amx_period_way *end;
+};
+
+struct branch {
+    struct branch *next;
+    int64_t ticks; /* from asking to the answer */
+    enum mem_level level;
+    struct path path;
+};
+
+struct step {
+    int64_t asked; /* from the last start before the period */
+    struct branch *branches;
+};
+
+struct tree {
+    struct tree *next;
+    const struct amx_pattern *pattern;
+    struct path path;
+};
+
+struct amx_period_state {
+    struct amx_period_state *next; /* in its bucket */
+    uint64_t hash;
+    struct tree *trees;
+    uint32_t words;
+    int64_t word[];
+};
+
+/* Everything is forgotten together. */
+struct piece {
+    struct piece *next;
+    _Alignas(16) uint8_t room[];
+};
+
+struct amx_periods {
+    struct amx_period_state *bucket[BUCKETS];
+    struct amx_pattern *patterns;
+    struct piece *pieces;
+    size_t bytes;
+};
+
+static void forget(struct amx_periods *p)
+{
+    while (p->pieces) {
+        struct piece *piece = p->pieces;
+        p->pieces = piece->next;
+        free(piece);
+    }
+    memset(p, 0, sizeof *p);
+}
+
+void amx_periods_free(struct amx_periods *p)
+{
+    if (p)
+        forget(p);
+    free(p);
+}
+
+void amx_periods_forget(struct amx_block *block)
+{
+    if (block->periods)
+        forget(block->periods);
+}
+
+static void *take(struct amx_periods *p, size_t bytes)
+{
+    struct piece *piece = calloc(1, sizeof *piece + bytes);
+    if (!piece)
+        return NULL;
+    piece->next = p->pieces;
+    p->pieces = piece;
+    p->bytes += bytes;
+    return piece->room;
+}
+
+/* ---- patterns ---- */
+
+static uint64_t fields_of(unsigned op, uint64_t operand)
+{
+    return op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
+}
+
+static bool same_pattern(const struct amx_pattern *x, const struct amx_pattern *y)
+{
+    return x->gen == y->gen && x->step == y->step && x->count == y->count && memcmp(x->op, y->op, x->count) == 0 &&
+           memcmp(x->fields, y->fields, x->count * sizeof x->fields[0]) == 0;
+}
+
+const struct amx_pattern *amx_period_pattern(struct amx_block *block, const struct amx_batch *batch, uint32_t from,
+                                             uint32_t period, int64_t step)
+{
+    if (!block->periods)
+        block->periods = calloc(1, sizeof *block->periods);
+    struct amx_periods *p = block->periods;
+    if (!p || period > AMX_PERIOD_MAX)
+        return NULL;
+    if (p->bytes > BYTES_MAX)
+        forget(p);
+    struct amx_pattern wanted = {.gen = batch->gen, .step = step, .count = period};
+    for (uint32_t i = 0; i < period; i++) {
+        const uint8_t op = batch->op[from + i];
+        wanted.op[i] = op;
+        wanted.fields[i] = fields_of(op, batch->operand[from + i]);
+        if (op == AMX_LDX || op == AMX_LDY)
+            wanted.load_at[wanted.loads++] = (uint8_t)i;
+    }
+    for (const struct amx_pattern *x = p->patterns; x; x = x->next)
+        if (same_pattern(x, &wanted))
+            return x;
+    struct amx_pattern *x = take(p, sizeof *x);
+    if (!x)
+        return NULL;
+    *x = wanted;
+    x->next = p->patterns;
+    p->patterns = x;
+    return x;
+}
+
+/* ---- states ---- */
+
+#define WORDS_FIRST 22
+#define WORDS_MAX (WORDS_FIRST + AMX_QUEUE_MAX + 1 + 3 * 64)
+
+static int64_t ahead(int64_t tick, int64_t past)
+{
+    return tick > past ? tick - past : 0;
+}
+
+/* How many starts the queue and the issue limit look back at. */
+static uint32_t looked_back(const struct amx_block *block)
+{
+    return block->queue > block->issue_count ? block->queue : block->issue_count;
+}
+
+static uint32_t write_state(const struct amx_block *block, const struct amx_timing_core *c, int64_t arrived, int64_t *w)
+{
+    const int64_t *const first = w;
+    *w++ = arrived - c->head;
+    *w++ = ahead(block->load_ready, arrived);
+    *w++ = ahead(block->request_ready, arrived);
+    *w++ = ahead(c->enabled, c->head);
+    for (int lane = 0; lane < AMX_LANES; lane++)
+        *w++ = ahead(c->lane_ready[lane], c->head);
+    for (int i = 0; i < 16; i++)
+        *w++ = ahead(c->register_ready[i], c->head);
+    for (uint32_t i = 1; i <= looked_back(block); i++)
+        *w++ = c->head - c->start[(c->instructions - i) % AMX_QUEUE_MAX];
+    int64_t *count = w++;
+    *count = 0;
+    for (int64_t i = 0; i < 64; i++) {
+        const struct amx_rows *rows = &c->rows[i];
+        if (rows->rows == 0)
+            continue;
+        *w++ = i << 8 | rows->lane;
+        memcpy(w++, &rows->rows, sizeof rows->rows);
+        *w++ = ahead(rows->ready, c->head);
+        ++*count;
+    }
+    return (uint32_t)(w - first);
+}
+_Static_assert(WORDS_FIRST == 4 + AMX_LANES + 16, "single times of a state");
+
+static const int64_t *restore_rows(struct amx_timing_core *c, const int64_t *w)
+{
+    memset(c->rows, 0, sizeof c->rows);
+    c->grouped = 0;
+    for (int64_t count = *w++; count > 0; count--) {
+        const int64_t slot = *w >> 8;
+        struct amx_rows *rows = &c->rows[slot];
+        rows->lane = (uint8_t)(*w++ & 255);
+        memcpy(&rows->rows, w++, sizeof rows->rows);
+        rows->ready = c->head + *w++;
+        for (uint64_t left = rows->rows; left; left &= left - 1)
+            c->owner[__builtin_ctzll(left)] = (uint8_t)slot;
+        c->grouped |= rows->rows;
+    }
+    return w;
+}
+
+void amx_period_rest(struct amx_block *block, const struct amx_period_state *state, int64_t arrived)
+{
+    block->load_ready = arrived + state->word[1];
+    block->request_ready = arrived + state->word[2];
+}
+
+void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state,
+                        int64_t arrived)
+{
+    const int64_t *w = state->word + 3;
+    amx_period_rest(block, state, arrived);
+    c->enabled = c->head + *w++;
+    for (int lane = 0; lane < AMX_LANES; lane++)
+        c->lane_ready[lane] = c->head + *w++;
+    c->registers_pending = 0;
+    for (int i = 0; i < 16; i++) {
+        c->register_ready[i] = c->head + *w++;
+        c->registers_pending = amx_later(c->registers_pending, c->register_ready[i]);
+    }
+    for (uint32_t i = 1; i <= looked_back(block); i++)
+        c->start[(c->instructions - i) % AMX_QUEUE_MAX] = c->head - *w++;
+    restore_rows(c, w);
+}
+
+static uint64_t hash_words(const int64_t *word, uint32_t count)
+{
+    uint64_t h = count;
+    for (uint32_t i = 0; i < count; i++) {
+        h = (h ^ (uint64_t)word[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 29;
+    }
+    return h;
+}
+
+struct amx_period_state *amx_period_state_of(struct amx_block *block, const struct amx_timing_core *core, int64_t arrived)
+{
+    struct amx_periods *p = block->periods;
+    int64_t word[WORDS_MAX];
+    if (core->instructions < AMX_QUEUE_MAX)
+        return NULL;
+    const uint32_t words = write_state(block, core, arrived, word);
+    const uint64_t hash = hash_words(word, words);
+    struct amx_period_state **bucket = &p->bucket[hash % BUCKETS];
+    for (struct amx_period_state *s = *bucket; s; s = s->next)
+        if (s->hash == hash && s->words == words && memcmp(s->word, word, words * sizeof word[0]) == 0)
+            return s;
+    struct amx_period_state *s = take(p, sizeof *s + words * sizeof word[0]);
+    if (!s)
+        return NULL;
+    *s = (struct amx_period_state){.next = *bucket, .hash = hash, .words = words};
+    memcpy(s->word, word, words * sizeof word[0]);
+    *bucket = s;
+    return s;
+}
+
+/* ---- trees ---- */
+
+static struct tree *tree_of(const struct amx_period_state *state, const struct amx_pattern *pattern)
+{
+    struct tree *t = state->trees;
+    while (t && t->pattern != pattern)
+        t = t->next;
+    return t;
+}
+
+/* The branch for an answer, which becomes the first one. */
+static struct branch *branch_of(struct step *step, int64_t ticks, enum mem_level level)
+{
+    struct branch **link = &step->branches;
+    while (*link && ((*link)->ticks != ticks || (*link)->level != level))
+        link = &(*link)->next;
+    struct branch *b = *link;
+    if (b && b != step->branches) {
+        *link = b->next;
+        b->next = step->branches;
+        step->branches = b;
+    }
+    return b;
+}
+
+/* Asks for one load. NULL: that was not seen before. */
+static const struct path *ask_again(struct amx_block *block, struct amx_timing_core *core, const struct path *path, unsigned op,
+                                    uint64_t operand, enum amx_gen gen)
+{
+    const struct amx_memo *memo = amx_memo_of(block, core, op, operand, gen);
+    struct step *step = path->step[amx_timing_load_requests(core, operand, memo)];
+    struct amx_record *r = &block->record;
+    if (!step)
+        return NULL;
+    struct amx_recorded_load *load = &r->load[r->loads];
+    load->asked = core->head + step->asked;
+    if (!amx_timing_load_again(block, core, operand, memo, load))
+        return NULL;
+    r->loads++;
+    block->answer[block->answers++] = (struct amx_answer){load->done, load->level};
+    const struct branch *b = branch_of(step, load->done - load->asked, load->level);
+    return b ? &b->path : NULL;
+}
+
+const struct amx_period_way *amx_period_follow(struct amx_block *block, struct amx_timing_core *core,
+                                               const struct amx_period_state *state, const struct amx_pattern *pattern,
+                                               const uint64_t *operand)
+{
+    block->answers = block->answers_used = 0;
+    const struct tree *tree = tree_of(state, pattern);
+    if (!tree)
+        return NULL;
+    struct amx_loaded_block loaded[AMX_MAX_BANKS];
+    uint64_t coming[AMX_FILES];
+    memcpy(loaded, block->loaded, block->params.load_banks * sizeof loaded[0]);
+    memcpy(coming, core->coming, sizeof coming);
+    const struct path *path = &tree->path;
+    block->record.loads = 0;
+    block->record.plain = true;
+    for (uint32_t i = 0; path && i < pattern->loads; i++) {
+        const uint32_t at = pattern->load_at[i];
+        path = ask_again(block, core, path, pattern->op[at], operand[at], pattern->gen);
+    }
+    if (path && path->end) {
+        block->answers = 0;
+        return path->end;
+    }
+    memcpy(block->loaded, loaded, block->params.load_banks * sizeof loaded[0]);
+    memcpy(core->coming, coming, sizeof coming);
+    return NULL;
+}
+
+static struct path *grow(struct amx_periods *p, struct path *path, int64_t head, const struct amx_recorded_load *load)
+{
+    struct step **step = &path->step[load->request];
+    if (!*step) {
+        *step = take(p, sizeof **step);
+        if (!*step)
+            return NULL;
+        (*step)->asked = load->asked - head;
+    }
+    struct branch *b = branch_of(*step, load->done - load->asked, load->level);
+    if (b)
+        return &b->path;
+    b = take(p, sizeof *b);
+    if (!b)
+        return NULL;
+    *b = (struct branch){.next = (*step)->branches, .ticks = load->done - load->asked, .level = load->level};
+    (*step)->branches = b;
+    return &b->path;
+}
+
+void amx_period_add(struct amx_block *block, struct amx_period_state *from, int64_t head, const struct amx_pattern *pattern,
+                    const struct amx_period_way *way)
+{
+    struct amx_periods *p = block->periods;
+    struct tree *tree = tree_of(from, pattern);
+    if (!tree) {
+        tree = take(p, sizeof *tree);
+        if (!tree)
+            return;
+        *tree = (struct tree){.next = from->trees, .pattern = pattern};
+        from->trees = tree;
+    }
+    struct path *path = &tree->path;
+    for (uint32_t i = 0; path && i < block->record.loads; i++)
+        path = grow(p, path, head, &block->record.load[i]);
+    struct amx_period_way *end = path && !path->end ? take(p, sizeof *end) : NULL;
+    if (!end)
+        return;
+    *end = *way;
+    path->end = end;
+}
