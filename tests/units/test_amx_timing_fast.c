@@ -291,6 +291,13 @@ static void add_stores(struct stream *s, uint64_t *seed)
         add(s, AMX_STZ, (0x100000 * (1 + (r >> 8 & 7)) + 128 * i) | UINT64_C(2) * i << 56);
 }
 
+/* What was seen under another clock holds no more. */
+static void change_clock(struct pair *p, double ghz)
+{
+    amx_block_set_clock(p->fast.core->amx, ghz);
+    amx_block_set_clock(p->plain.core->amx, ghz);
+}
+
 static void random_loops(const char *chip, uint64_t seed)
 {
     struct pair p;
@@ -299,6 +306,8 @@ static void random_loops(const char *chip, uint64_t seed)
         return;
     for (unsigned round = 0; round < 12; round++) {
         s->count = 0;
+        if (round % 4 == 2)
+            change_clock(&p, round == 6 ? 1.5 : 2.0 + 0.1 * round);
         while (s->count < STREAM_MAX - 8000) {
             add_loop(s, &seed, p.fast.core->gen >= AMX_GEN_M2);
             if (suite_random(&seed) % 3 == 0)
@@ -330,9 +339,39 @@ static void test_random_loops(void)
     random_loops("m3-max", 7);
 }
 
+/* After a restart, what was seen before it serves on. */
+static void test_restarts(void)
+{
+    static const char *const chips[] = {"m1-max", "m2-max", "m4"};
+    struct stream *s = calloc(1, sizeof *s);
+    for (unsigned i = 0; s && i < 3; i++) {
+        struct pair p;
+        uint64_t seed = 50 + i;
+        if (!open_pair(&p, chips[i]))
+            break;
+        s->count = 0;
+        while (s->count < STREAM_MAX - 8000)
+            add_loop(s, &seed, p.fast.core->gen >= AMX_GEN_M2);
+        for (unsigned run = 0; run < 3; run++) {
+            struct activity before = {{0}};
+            soc_take_activity(p.fast.soc, &before);
+            soc_take_activity(p.plain.soc, &before);
+            soc_restart(p.fast.soc, run == 1);
+            soc_restart(p.plain.soc, run == 1);
+            p.fast.now_ns = p.plain.now_ns = 0;
+            p.instructions = 0;
+            send_both(&p, s->op, s->operand, s->count);
+            CHECK(compare_machines(&p) > 0.05, "%s: few loops at once", chips[i]);
+        }
+        close_pair(&p);
+    }
+    free(s);
+}
+
 static const struct suite_test tests[] = {
     {"gemm on M1", test_kernels_m1},
     {"gemm on other chips", test_kernels_elsewhere},
     {"random loops", test_random_loops},
+    {"loops after a restart", test_restarts},
 };
 SUITE_MAIN("amx timing fast", tests)

@@ -26,6 +26,7 @@ struct loop {
     int64_t step;
     uint32_t loads;
     uint64_t remembered; /* periods that were not sent */
+    bool apart;          /* no two loads come to the same line, to the end of the loop */
     const struct amx_pattern *pattern;
     uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
     uint8_t load_of[MEM_STEADY_LOADS]; /* the load that each steady load (a line) is part of */
@@ -212,7 +213,10 @@ static bool trail_in_the_way(const struct loop *l, const struct mem_steady *s, u
         if (block->loaded[b].free > block->load_ready && block->loaded[b].block != UINT64_MAX &&
             comes_by(span, count, block->loaded[b].block * 64, 64))
             return true;
-    for (uint32_t b = 0; b < AMX_STORE_LINES; b++)
+    int64_t visible = INT64_MIN;
+    for (unsigned c = 0; c < block->cores; c++)
+        visible = amx_later(visible, block->core[c]->stores_visible);
+    for (uint32_t b = 0; visible > block->load_ready && b < AMX_STORE_LINES; b++)
         if (block->stored[b].visible > block->load_ready && block->stored[b].line != UINT64_MAX &&
             comes_by(span, count, block->stored[b].line << AMX_LINE_SHIFT, 1 << AMX_LINE_SHIFT))
             return true;
@@ -390,7 +394,8 @@ static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *ar
     if (way->head <= 0 || !fill_steady(l, &steady))
         return;
     steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + way->head) : 0;
-    if (paths_cross(&steady, n) || trail_in_the_way(l, &steady, n))
+    l->apart = l->apart || !paths_cross(&steady, n);
+    if (!l->apart || trail_in_the_way(l, &steady, n))
         return;
     if (l->core->port && r->loads) {
         struct passage passage;
