@@ -13,8 +13,7 @@
 
 enum { COUNTER = 28, SPILL = 26, TEMPORARY = 27, IN_REGISTERS = 24, MAX_CHAINS = 32 };
 
-/* A bijection of [0, 2^bits) that scatters neighbours. */
-static uint64_t scatter(uint64_t i, unsigned bits)
+uint64_t validate_scatter(uint64_t i, unsigned bits)
 {
     const uint64_t mask = (UINT64_C(1) << bits) - 1;
     for (unsigned round = 0; round < 3; round++) {
@@ -34,7 +33,7 @@ static bool link_nodes(struct validate_row *row, struct validate_program *progra
         return validate_refuse(row, "out of memory");
     for (uint64_t i = 0; i < count; i++)
         program->patch[i] = (struct validate_patch){
-            scatter(i, bits) * LINE, VALIDATE_DATA_ADDR + scatter((i + 1) % count, bits) * LINE};
+            validate_scatter(i, bits) * LINE, VALIDATE_DATA_ADDR + validate_scatter((i + 1) % count, bits) * LINE};
     program->patches = count;
     return true;
 }
@@ -67,7 +66,7 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
     struct emit e = {0};
     emit_constant(&e, SPILL, VALIDATE_DATA_ADDR + chase.bytes);
     for (unsigned c = 0; c < chase.chains; c++) {
-        const uint64_t first = VALIDATE_DATA_ADDR + scatter(c * (nodes / chase.chains), bits) * LINE;
+        const uint64_t first = VALIDATE_DATA_ADDR + validate_scatter(c * (nodes / chase.chains), bits) * LINE;
         emit_constant(&e, c < IN_REGISTERS ? c : TEMPORARY, first);
         if (c >= IN_REGISTERS)
             emit_str_x(&e, TEMPORARY, SPILL, 8 * (c - IN_REGISTERS));

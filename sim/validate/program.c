@@ -12,6 +12,7 @@ void validate_program_free(struct validate_program *program)
 {
     free(program->code);
     free(program->patch);
+    free(program->gpu.text);
     *program = (struct validate_program){0};
 }
 

@@ -14,4 +14,7 @@ bool validate_take_code(struct validate_row *row, struct validate_program *progr
 bool validate_build_amx_loop(struct validate_row *row, struct validate_program *program, unsigned op,
                              const uint64_t *operands, unsigned n, double per_instruction);
 
+/* A bijection of [0, 2^bits) that scatters neighbours: the order of pointer chases. */
+uint64_t validate_scatter(uint64_t i, unsigned bits);
+
 #endif

@@ -41,6 +41,8 @@ bool validate_plan_amx_memory(struct validate_row *row, struct validate_program 
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
+bool validate_plan_gpu(struct validate_row *row, struct validate_program *program);
+bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
 
 /* The parameter that was taken from the row, NULL when none was. */
 const char *validate_fitted(const struct validate_row *row);

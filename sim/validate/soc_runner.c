@@ -1,6 +1,7 @@
 #include "sim/validate/soc_runner.h"
 
 #include "sim/run/program_set.h"
+#include "sim/validate/gpu_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,8 @@ static bool run_program(void *context, const struct validate_program *program, s
                    : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
     if (!open_chip(runner, program->chip, error))
         return false;
+    if (program->gpu.text)
+        return gpu_runner_run(runner->chip, program, result, error);
     run.soc = runner->soc;
     run.count = cores_wanted(run.soc, program);
     if (run.count > VALIDATE_MAX_THREADS)

@@ -34,6 +34,17 @@ struct validate_patch {
     uint64_t offset, value; /* a 64-bit word of the data; everything else is 0 */
 };
 
+/* A launch of a GPU program, run twice with different numbers of turns: the difference is what counts. */
+struct validate_gpu {
+    char *text;              /* assembler with the arguments `data` (u64) and `turns` (u32); NULL = no GPU program */
+    unsigned cores;          /* of the GPU that take part; 0 = all */
+    bool counts_all_threads; /* validate_program.work is per GPU thread */
+    bool stands_for_all;     /* the other cores do the same: rates are those of the whole GPU */
+    unsigned threads_per_group, groups; /* groups: per core that takes part */
+    uint32_t turns[2];
+    uint64_t data_bytes;     /* zero-filled; validate_program.patch writes into it */
+};
+
 #define VALIDATE_CODE_ADDR   UINT64_C(0x10000)
 #define VALIDATE_DATA_ADDR   UINT64_C(0x1000000)
 #define VALIDATE_MAX_THREADS 64
@@ -54,6 +65,8 @@ struct validate_program {
     uint64_t data_bytes; /* zero-filled, read and write, at VALIDATE_DATA_ADDR */
     struct validate_patch *patch;
     size_t patches;
+
+    struct validate_gpu gpu;
 
     double work; /* of one thread, in the unit that `measure` counts; of all threads with a workload */
     enum validate_measure measure;
@@ -82,7 +95,7 @@ struct validate_runner {
     void *context;
 };
 
-/* Value in the row's unit that a timing means. */
+/* Value in the row's unit that a timing means. GPU programs count as one thread. */
 double validate_value(const struct validate_program *program, const struct validate_timing *timing);
 
 struct validation;

@@ -70,8 +70,10 @@ static void free_program(struct gpu_timing *t)
         t->core[i].line_used = NULL;
     }
     free(t->plan);
+    free(t->effect);
     free(t->tally);
     t->plan = NULL;
+    t->effect = NULL;
     t->tally = NULL;
 }
 
@@ -92,9 +94,8 @@ void gpu_timing_free(struct gpu_timing *t)
 /* What is still counted by instruction goes into the activity. */
 static void settle_tally(struct gpu_timing *t)
 {
-    const struct gpu_program *program = t->launch.program;
     for (uint32_t i = 0; i < t->plan_count && t->tally; i++) {
-        gpu_activity_add(&t->activity, gpu_program_effect(program, i), &t->tally[i]);
+        gpu_activity_add(&t->activity, &t->effect[i], &t->tally[i]);
         t->tally[i] = (struct gpu_tally){0};
     }
 }
@@ -104,12 +105,14 @@ static bool make_plans(struct gpu_timing *t)
     const struct gpu_program *program = t->launch.program;
     const uint32_t count = gpu_program_count(program);
     t->plan = calloc(count, sizeof *t->plan);
+    t->effect = calloc(count, sizeof *t->effect);
     t->tally = calloc(count, sizeof *t->tally);
-    if (!t->plan || !t->tally)
+    if (!t->plan || !t->effect || !t->tally)
         return false;
     t->plan_count = count;
     t->icache_lines = 1;
     for (uint32_t i = 0; i < count; i++) {
+        t->effect[i] = *gpu_program_effect(program, i);
         gpu_plan_make(&t->plan[i], &t->params, gpu_program_inst(program, i), gpu_program_effect(program, i),
                       gpu_program_pc(program, i));
         if (t->plan[i].icache_line >= t->icache_lines)

@@ -115,6 +115,7 @@ struct gpu_timing {
     struct gpu_params params;
     struct gpu_timing_launch launch;
     struct gpu_plan *plan;
+    struct agx_effect *effect; /* a copy: counts are settled when the program may be gone */
     struct gpu_tally *tally;
     uint32_t plan_count, icache_lines, icache_capacity; /* lines of the program; of the cache */
     double hold_cycles[GPU_HOLD_COUNT];
