@@ -304,6 +304,16 @@ const char *gpu_argument_u32(struct gpu_emit *e, uint32_t value)
     return text;
 }
 
+const char *gpu_argument_u16(struct gpu_emit *e, uint16_t value)
+{
+    if (!e)
+        return "";
+    const struct gpu_kernel_argument wanted = {.kind = GPU_ARGUMENT_U32, .value = value};
+    char *text = operand_text(e);
+    snprintf(text, OPERAND_BYTES, "u%ul", argument(e, wanted, 4));
+    return text;
+}
+
 /* ---- masks ---- */
 
 static struct nesting *open_block(struct gpu_emit *e, bool is_loop)

@@ -74,6 +74,7 @@ struct gpu_base {
 struct gpu_base gpu_argument_buffer(struct gpu_emit *e, unsigned buffer, uint64_t offset_bytes);
 struct gpu_base gpu_register_base(unsigned first);
 const char *gpu_argument_u32(struct gpu_emit *e, uint32_t value); /* "u8": always a uniform */
+const char *gpu_argument_u16(struct gpu_emit *e, uint16_t value); /* "u8l" */
 
 /* ---- integers ---- */
 
@@ -117,6 +118,11 @@ void gpu_widen(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned 
 /* float32 words become raw elements; f32: as gpu_widen. bf16 rounds to nearest even and uses `scratch`, one register (others
  * may pass GPU_NO_REGISTER). */
 void gpu_narrow(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to_half, unsigned from, unsigned scratch);
+/* The same in threadgroup memory at `base` ("u8l", "r3h": byte address) + `offset` ("r5l": elements). */
+void gpu_group_load_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to_half, const char *base,
+                        const char *offset);
+void gpu_group_store_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned from_half, const char *base,
+                         const char *offset);
 /* One element as float32, with its wait. */
 void gpu_load_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned to, struct gpu_base base,
                       const char *index);

@@ -46,6 +46,20 @@ void gpu_store_raw(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsign
              data_text(e, type, count, from_half), address);
 }
 
+void gpu_group_load_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to_half, const char *base,
+                        const char *offset)
+{
+    gpu_emit(e, "threadgroup_load %s, %s, %s, %s, %s", elements[type].format, components[count],
+             data_text(e, type, count, to_half), base, offset);
+}
+
+void gpu_group_store_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned from_half, const char *base,
+                         const char *offset)
+{
+    gpu_emit(e, "threadgroup_store %s, %s, %s, %s, %s", elements[type].format, components[count],
+             data_text(e, type, count, from_half), base, offset);
+}
+
 /* From the last to the first: raw halves at the start of the words themselves are read before they are overwritten. */
 void gpu_widen(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to, unsigned raw_half)
 {

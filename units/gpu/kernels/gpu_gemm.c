@@ -1,12 +1,13 @@
 /* The tile program of gemm.
  *
- * Loads bring four neighbouring elements per lane. Of A (rows m, columns k) lane (R, P) gets k = 4P .. 4P + 3 of row R: the
- * first two are its part of a first matrix, the others of a second one. Column c of matrix h therefore stands for
- * k = 4 (c / 2) + 2h + c % 2, and B's row of that number goes with it. Of B the four neighbours are columns of the result: column
- * 2P + j of the q-th of two matrices is n = 4P + 2q + j, in the result as well, which is stored four at a time.
+ * Fragments: a load from threadgroup memory brings four neighbouring elements per lane. Of A (rows m, columns k) lane (R, P) gets
+ * k = 4P .. 4P + 3 of row R: the first two are its part of a first matrix (h = 0), the others of a second one. Column c of
+ * matrix h therefore stands for k = 4 (c / 2) + 2h + c % 2, and B's row of that number goes with it. Of B the four neighbours are
+ * columns of the result: column 2P + j of the q-th of two matrices is n = 4P + 2q + j, in the result as well, which is stored
+ * four at a time. Operands that lie the other way round are loaded element by element.
  *
- * Edges: rows and groups of four columns beyond the end are moved back to the last ones there are; what they compute is not
- * stored. The rest of k is loaded under a mask into registers that hold zero.
+ * Edges: rows beyond the end are moved back to the last there is; columns beyond it are not loaded; neither is stored. The rest
+ * of k is loaded under a mask into registers that hold zero.
  */
 #include "units/gpu/kernels/gpu_gemm.h"
 
@@ -14,14 +15,25 @@
 
 #include <stdio.h>
 
-enum { TILES_MAX = 4, GROUPS_MAX = TILES_MAX / 2, BASES_MAX = 8, SETS = 2 };
+enum { FOUR = 4, DEPTH = 16 /* of k: fragments held at a time */, LINE_BYTES = 128, PASSES_MAX = 8, GROUP_THREADS = 128 };
 
-/* One operand on its way from memory: element = base[b] + index[i]. Moves by `step` elements of k. */
-struct stream {
-    struct gpu_base base[BASES_MAX];
-    unsigned bases, index[TILES_MAX], indices;
-    bool moves_bases; /* the fewer of the two are moved */
-    uint32_t advance; /* elements per step */
+/* A or B: `extent` rows (columns) of the result by k. In threadgroup memory a block has the order of device memory. */
+struct operand {
+    bool k_inner;            /* neighbours in memory are neighbours in k */
+    uint32_t extent, tile;   /* all; of a threadgroup */
+    uint32_t inner, outer;   /* of a block: elements of a line of it, lines */
+    uint32_t stride;         /* of lines in device memory */
+    uint32_t pitch;          /* in threadgroup memory; elements */
+    uint32_t address;        /* there */
+    unsigned passes;         /* loads of four that each thread makes for a block */
+    unsigned index[PASSES_MAX]; /* base + index: where they come from */
+    struct gpu_base base;    /* register pair, moves with k */
+    unsigned staged;         /* half index of what is on its way */
+    unsigned put;            /* half register: where this thread puts it, elements */
+    unsigned take[FOUR];     /* half registers: where this lane's fragments are; element by element: one each */
+    unsigned edge;           /* place of this thread's four along the result; only if they can be cut */
+    bool cut;                /* so they can */
+    unsigned fragment;       /* half index */
 };
 
 struct tile {
@@ -30,12 +42,10 @@ struct tile {
     bool halves;             /* operands are used as halves */
     unsigned column_groups;
     unsigned acc;            /* [row_tiles][column_tiles] pairs */
-    unsigned raw_a[SETS], raw_b[SETS]; /* first half index: row tile or (h, column group), four elements each */
-    unsigned wide_a, wide_b; /* bf16: the same as words */
-    unsigned raw_halves;     /* of four elements */
-    struct stream a, b;
-    unsigned row, column;    /* nominal: first row of this lane's tile 0, first of its four columns of group 0 */
-    unsigned r, p;           /* lane's place in a matrix */
+    unsigned four_halves;    /* halves of four elements */
+    unsigned wide_a, wide_b; /* bf16: one matrix's worth of the fragments as words */
+    struct operand a, b;
+    unsigned row, column;    /* of the result: first row of this lane's tile 0, first of its four columns of group 0 */
 };
 
 uint32_t gpu_gemm_rows(const struct gpu_gemm *g)
@@ -48,73 +58,102 @@ uint32_t gpu_gemm_columns(const struct gpu_gemm *g)
     return 8 * g->column_tiles * GPU_GEMM_GROUP_COLUMNS;
 }
 
-static uint32_t element_bytes(const struct tile *t)
+static uint32_t element_bytes(const struct gpu_gemm *g)
 {
-    return (uint32_t)gpu_type_bytes(t->g->type, 1);
+    return (uint32_t)gpu_type_bytes(g->type, 1);
+}
+
+uint32_t gpu_gemm_step(const struct gpu_gemm *g)
+{
+    return LINE_BYTES / element_bytes(g);
+}
+
+/* Whole steps of each part of k; the last part also takes what is left. */
+static uint32_t part_steps(const struct gpu_gemm *g)
+{
+    return g->k / gpu_gemm_step(g) / g->split;
+}
+
+static uint32_t last_part_steps(const struct gpu_gemm *g)
+{
+    return g->k / gpu_gemm_step(g) - part_steps(g) * (g->split - 1);
+}
+
+/* Of k, behind the whole steps. */
+static uint32_t rest_of_k(const struct gpu_gemm *g)
+{
+    return g->k % gpu_gemm_step(g);
 }
 
 /* ---- where things are ---- */
 
-static void take_registers(struct tile *t)
+/* Elements between lines that keep lanes off each other's banks of threadgroup memory (32 of 4 bytes): found by trying. */
+static uint32_t padding(const struct gpu_gemm *g, bool is_a, bool k_inner)
 {
-    const struct gpu_gemm *g = t->g;
-    const unsigned per_four = g->type == GPU_F32 ? 4 : 2, b_loads = 2 * t->column_groups;
-    t->raw_halves = 2 * per_four;
-    t->acc = gpu_register(t->e, 2 * g->row_tiles * g->column_tiles);
-    for (unsigned s = 0; s < SETS; s++) {
-        t->raw_a[s] = 2 * gpu_register(t->e, per_four * g->row_tiles);
-        t->raw_b[s] = 2 * gpu_register(t->e, per_four * b_loads);
-    }
-    if (g->type == GPU_BF16) {
-        t->wide_a = gpu_register(t->e, 4 * g->row_tiles);
-        t->wide_b = gpu_register(t->e, 4 * b_loads);
-    }
+    if (element_bytes(g) == 4)
+        return is_a && k_inner ? 1 : 6;
+    return !is_a && k_inner ? 4 : 6;
 }
 
-static void free_operands(struct tile *t)
+static void describe(const struct tile *t, struct operand *o, bool is_a)
 {
     const struct gpu_gemm *g = t->g;
-    const unsigned per_four = t->raw_halves / 2, b_loads = 2 * t->column_groups;
-    for (unsigned s = 0; s < SETS; s++) {
-        gpu_register_free(t->e, t->raw_a[s] / 2, per_four * g->row_tiles);
-        gpu_register_free(t->e, t->raw_b[s] / 2, per_four * b_loads);
-    }
-    if (g->type == GPU_BF16) {
-        gpu_register_free(t->e, t->wide_a, 4 * g->row_tiles);
-        gpu_register_free(t->e, t->wide_b, 4 * b_loads);
-    }
+    o->k_inner = is_a ? !g->transposed_a : g->transposed_b;
+    o->extent = is_a ? g->m : g->n;
+    o->tile = is_a ? gpu_gemm_rows(g) : gpu_gemm_columns(g);
+    o->inner = o->k_inner ? gpu_gemm_step(g) : o->tile;
+    o->outer = o->k_inner ? o->tile : gpu_gemm_step(g);
+    o->stride = o->k_inner ? g->k : o->extent;
+    o->pitch = o->inner + padding(g, is_a, o->k_inner);
+    o->passes = o->inner * o->outer / (FOUR * GROUP_THREADS);
+    o->cut = !o->k_inner && o->extent % o->tile != 0;
 }
 
-/* row and column of this lane in the whole result. */
-static void find_place(struct tile *t)
+static uint32_t lines_per_pass(const struct operand *o)
+{
+    return FOUR * GROUP_THREADS / o->inner;
+}
+
+static unsigned half_register(struct gpu_emit *e, unsigned *spare)
+{
+    const unsigned half = *spare ? *spare : 2 * gpu_register(e, 1);
+    *spare = *spare ? 0 : half + 1;
+    return half;
+}
+
+static void take_registers(struct tile *t, struct operand *o, unsigned fragments, unsigned *spare)
 {
     struct gpu_emit *e = t->e;
-    const unsigned simd = gpu_register(e, 1), bits = gpu_register(e, 1), group = gpu_register(e, 1);
-    t->row = gpu_register(e, 1);
-    t->column = gpu_register(e, 1);
-    t->r = gpu_register(e, 1);
-    t->p = gpu_register(e, 1);
-    gpu_matrix_lane(e, t->r, t->p);
-    gpu_emit(e, "get_sr r%u, sr%d", simd, GPU_SR_SIMDGROUP);
-    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_Y);
-    gpu_shr(e, bits, simd, 1);
-    gpu_mad_imm(e, t->row, bits, 8 * t->g->row_tiles, t->r);
-    gpu_mad_imm(e, t->row, group, gpu_gemm_rows(t->g), t->row);
-    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_X);
-    gpu_and_imm(e, bits, simd, 1);
-    gpu_mad_imm(e, t->column, t->p, 4, GPU_NO_REGISTER);
-    gpu_mad_imm(e, t->column, bits, 8 * t->g->column_tiles, t->column);
-    gpu_mad_imm(e, t->column, group, gpu_gemm_columns(t->g), t->column);
-    gpu_register_free(e, simd, 1);
-    gpu_register_free(e, bits, 1);
-    gpu_register_free(e, group, 1);
+    o->staged = 2 * gpu_register(e, o->passes * t->four_halves / 2);
+    o->fragment = 2 * gpu_register(e, fragments * t->four_halves / 2);
+    for (unsigned p = 0; p < o->passes; p++)
+        o->index[p] = gpu_register(e, 1);
+    o->base = gpu_register_base(gpu_register(e, 2));
+    o->put = half_register(e, spare);
+    const bool by_element = o == &t->a ? !o->k_inner : o->k_inner;
+    for (unsigned j = 0; j < (by_element ? FOUR : 1U); j++)
+        o->take[j] = half_register(e, spare);
+    if (o->cut)
+        o->edge = gpu_register(e, 1);
+    o->address = gpu_threadgroup_memory(e, o->outer * o->pitch * element_bytes(t->g));
 }
 
-/* to = min(nominal + distance, most) */
-static void clamped(struct gpu_emit *e, unsigned to, unsigned nominal, uint32_t distance, uint32_t most)
+static void free_registers(struct tile *t, const struct operand *o, unsigned fragments)
 {
-    gpu_add_imm(e, to, nominal, distance);
-    gpu_min_imm(e, to, to, most);
+    gpu_register_free(t->e, o->staged / 2, o->passes * t->four_halves / 2);
+    gpu_register_free(t->e, o->fragment / 2, fragments * t->four_halves / 2);
+    for (unsigned p = 0; p < o->passes; p++)
+        gpu_register_free(t->e, o->index[p], 1);
+}
+
+/* four = 4 * (which four of a line), line: what this thread loads in the first pass. */
+static void thread_place(struct gpu_emit *e, const struct operand *o, unsigned four, unsigned line)
+{
+    const unsigned thread = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_LOCAL_INDEX);
+    gpu_divide_imm(e, line, four, thread, o->inner / FOUR);
+    gpu_shl(e, four, four, 2);
+    gpu_register_free(e, thread, 1);
 }
 
 /* batch and part of k, from the grid's z. */
@@ -131,190 +170,148 @@ static void find_batch(struct tile *t, unsigned batch, unsigned part)
     gpu_register_free(t->e, z, 1);
 }
 
-/* Steps of k that every part takes without looking; the last part takes what is left. */
-static uint32_t part_steps(const struct gpu_gemm *g)
+static uint32_t advance_elements(const struct tile *t, const struct operand *o)
 {
-    return g->k / GPU_GEMM_STEP / g->split;
+    return gpu_gemm_step(t->g) * (o->k_inner ? 1 : o->stride);
 }
 
-/* Steps beyond that, the last of which may be cut. */
-static uint32_t rest_steps(const struct gpu_gemm *g)
+/* index of each pass; `four` becomes the place in device memory of the first line's four. */
+static void start_indices(struct tile *t, struct operand *o, unsigned four, unsigned line, unsigned group)
 {
-    return (g->k + GPU_GEMM_STEP - 1) / GPU_GEMM_STEP - part_steps(g) * g->split;
-}
-
-static void take_bases(struct tile *t, struct stream *s, unsigned buffer, const uint64_t *offset)
-{
-    s->moves_bases = s->bases <= s->indices;
-    for (unsigned i = 0; i < s->bases; i++) {
-        s->base[i] = gpu_argument_buffer(t->e, buffer, offset[i] * element_bytes(t));
-        if (!s->moves_bases)
-            continue;
-        const unsigned pair = gpu_register(t->e, 2);
-        gpu_emit(t->e, "mov r%u, u%u", pair, s->base[i].number);
-        gpu_emit(t->e, "mov r%u, u%u", pair + 1, s->base[i].number + 1);
-        s->base[i] = gpu_register_base(pair);
-    }
-}
-
-static void start_a(struct tile *t, unsigned batch, unsigned part)
-{
-    const struct gpu_gemm *g = t->g;
     struct gpu_emit *e = t->e;
-    const uint32_t along_k = g->transposed_a ? g->m : 1, along_m = g->transposed_a ? 1 : g->k;
-    const unsigned start = gpu_register(e, 1);
-    const uint64_t offsets[] = {0, along_k, 2 * (uint64_t)along_k, 3 * (uint64_t)along_k};
-    t->a = (struct stream){.bases = g->transposed_a ? 4 : 1, .indices = g->row_tiles, .advance = GPU_GEMM_STEP * along_k};
-    gpu_mad_imm(e, start, t->p, 4 * along_k, GPU_NO_REGISTER);
-    gpu_mad_imm(e, start, batch, g->m * g->k, start);
-    if (g->split > 1)
-        gpu_mad_imm(e, start, part, part_steps(g) * t->a.advance, start);
-    for (unsigned i = 0; i < g->row_tiles; i++) {
-        t->a.index[i] = gpu_register(e, 1);
-        clamped(e, t->a.index[i], t->row, 8 * i, g->m - 1);
-        gpu_mad_imm(e, t->a.index[i], t->a.index[i], along_m, start);
+    const unsigned at = gpu_register(e, 1);
+    if (!o->k_inner)
+        gpu_mad_imm(e, four, group, o->tile, four);
+    if (o->cut)
+        gpu_mov(e, o->edge, four);
+    if (o->k_inner)
+        gpu_mad_imm(e, line, group, o->tile, line);
+    for (unsigned p = 0; p < o->passes; p++) {
+        gpu_add_imm(e, at, line, p * lines_per_pass(o));
+        if (o->k_inner && o->extent % o->tile)
+            gpu_min_imm(e, at, at, o->extent - 1);
+        gpu_mad_imm(e, o->index[p], at, o->stride, four);
     }
-    take_bases(t, &t->a, g->a, offsets);
-    gpu_register_free(e, start, 1);
+    gpu_register_free(e, at, 1);
 }
 
-/* Base 2j' + h of a transposed B: column j', matrix h. */
-static void start_b(struct tile *t, unsigned batch, unsigned part)
+static void start_operand(struct tile *t, struct operand *o, unsigned buffer, unsigned batch, unsigned part, int group_sr)
 {
-    const struct gpu_gemm *g = t->g;
     struct gpu_emit *e = t->e;
-    const uint32_t along_k = g->transposed_b ? 1 : g->n, along_n = g->transposed_b ? g->k : 1;
-    const unsigned start = gpu_register(e, 1), bits = gpu_register(e, 1);
-    uint64_t offsets[BASES_MAX];
-    t->b = (struct stream){.bases = g->transposed_b ? 8 : 2, .indices = t->column_groups, .advance = GPU_GEMM_STEP * along_k};
-    for (unsigned i = 0; i < t->b.bases; i++)
-        offsets[i] = (uint64_t)(i / 2) * along_n + 2 * (uint64_t)(i % 2) * along_k;
-    gpu_shr(e, start, t->r, 1);
-    gpu_and_imm(e, bits, t->r, 1);
-    gpu_emit(e, "iadd r%u, r%u, r%u, lsl 2", start, bits, start);
-    gpu_mad_imm(e, start, start, along_k, GPU_NO_REGISTER);
-    gpu_mad_imm(e, start, batch, g->k * g->n, start);
-    if (g->split > 1)
-        gpu_mad_imm(e, start, part, part_steps(g) * t->b.advance, start);
-    for (unsigned i = 0; i < t->column_groups; i++) {
-        t->b.index[i] = gpu_register(e, 1);
-        clamped(e, t->b.index[i], t->column, 16 * i, g->n - GPU_GEMM_LEAST_COLUMNS);
-        gpu_mad_imm(e, t->b.index[i], t->b.index[i], along_n, start);
+    const struct gpu_base uniform = gpu_argument_buffer(e, buffer, 0);
+    const unsigned four = gpu_register(e, 1), line = gpu_register(e, 1), group = gpu_register(e, 1);
+    thread_place(e, o, four, line);
+    gpu_emit(e, "imadd %s, r%u, %s, r%u", gpu_h(e, o->put), line, gpu_int(e, o->pitch), four);
+    gpu_emit(e, "get_sr r%u, sr%d", group, group_sr);
+    start_indices(t, o, four, line, group);
+    gpu_mad_imm(e, four, batch, o->extent * t->g->k, GPU_NO_REGISTER);
+    if (t->g->split > 1)
+        gpu_mad_imm(e, four, part, part_steps(t->g) * advance_elements(t, o), four);
+    for (unsigned p = 0; p < o->passes; p++)
+        gpu_emit(e, "iadd r%u, r%u, r%u", o->index[p], o->index[p], four);
+    gpu_emit(e, "mov r%u, u%u", o->base.number, uniform.number);
+    gpu_emit(e, "mov r%u, u%u", o->base.number + 1, uniform.number + 1);
+    gpu_register_free(e, four, 1);
+    gpu_register_free(e, line, 1);
+    gpu_register_free(e, group, 1);
+}
+
+/* take = place of fragments in a block: along the result `along`, along k `depth`. */
+static void start_fragments(struct tile *t, struct operand *o, unsigned along, unsigned depth, bool is_a)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned line = o->k_inner ? along : depth, inner = o->k_inner ? depth : along, at = gpu_register(e, 1);
+    const bool by_element = is_a ? !o->k_inner : o->k_inner;
+    gpu_mad_imm(e, at, line, o->pitch, inner);
+    gpu_emit(e, "mov %s, %s", gpu_h(e, o->take[0]), gpu_h(e, 2 * at));
+    for (unsigned j = 1; by_element && j < FOUR; j++)
+        gpu_emit(e, "iadd %s, %s, %s", gpu_h(e, o->take[j]), gpu_h(e, 2 * at), gpu_int(e, j * o->pitch));
+    gpu_register_free(e, at, 1);
+}
+
+static void start_lane(struct tile *t)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned r = gpu_register(e, 1), p = gpu_register(e, 1), simd = gpu_register(e, 1);
+    const unsigned along = gpu_register(e, 1), depth = gpu_register(e, 1);
+    gpu_matrix_lane(e, r, p);
+    gpu_emit(e, "get_sr r%u, sr%d", simd, GPU_SR_SIMDGROUP);
+    gpu_shr(e, along, simd, 1);
+    gpu_mad_imm(e, along, along, 8 * t->g->row_tiles, r);
+    gpu_shl(e, p, p, 2);
+    start_fragments(t, &t->a, along, p, true);
+    gpu_and_imm(e, along, simd, 1);
+    gpu_mad_imm(e, along, along, 8 * t->g->column_tiles, p);
+    gpu_shr(e, depth, r, 1);
+    gpu_and_imm(e, r, r, 1);
+    gpu_emit(e, "iadd r%u, r%u, r%u, lsl 2", depth, r, depth);
+    start_fragments(t, &t->b, along, depth, false);
+    gpu_register_free(e, r, 1);
+    gpu_register_free(e, p, 1);
+    gpu_register_free(e, simd, 1);
+    gpu_register_free(e, along, 1);
+    gpu_register_free(e, depth, 1);
+}
+
+/* ---- from device memory into registers ---- */
+
+static unsigned staged_half(const struct tile *t, const struct operand *o, unsigned pass, unsigned element)
+{
+    return o->staged + pass * t->four_halves + element * t->four_halves / FOUR;
+}
+
+/* Element by element, as far as `place` + element < `end`. */
+static void load_some(struct tile *t, const struct operand *o, unsigned slot, unsigned pass, unsigned place, uint32_t end)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned at = gpu_register(e, 1);
+    for (unsigned j = 0; j + 1 < FOUR; j++) {
+        gpu_add_imm(e, at, place, j);
+        gpu_if(e, "ult", gpu_r(e, at), gpu_int(e, end));
+        gpu_add_imm(e, at, o->index[pass], j);
+        gpu_load_raw(e, slot, t->g->type, 1, staged_half(t, o, pass, j), o->base, gpu_r(e, at));
+        gpu_endif(e);
     }
-    take_bases(t, &t->b, g->b, offsets);
-    gpu_register_free(e, start, 1);
-    gpu_register_free(e, bits, 1);
+    gpu_register_free(e, at, 1);
 }
 
-static void advance(struct tile *t, const struct stream *s)
+/* All four when they lie before `end`, else those that do. */
+static void load_cut(struct tile *t, const struct operand *o, unsigned slot, unsigned pass, unsigned place, uint32_t end)
 {
-    if (s->moves_bases) {
-        for (unsigned i = 0; i < s->bases; i++) {
-            const char *pair = gpu_run(t->e, s->base[i].number, 2);
-            gpu_emit(t->e, "iadd %s, %s, %s", pair, pair, gpu_int(t->e, s->advance * element_bytes(t)));
-        }
-        return;
+    struct gpu_emit *e = t->e;
+    const unsigned last = gpu_register(e, 1);
+    gpu_add_imm(e, last, place, FOUR - 1);
+    gpu_if(e, "ult", gpu_r(e, last), gpu_int(e, end));
+    gpu_load_raw(e, slot, t->g->type, FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(e, o->index[pass]));
+    if (end % FOUR) {
+        gpu_else(e);
+        load_some(t, o, slot, pass, place, end);
     }
-    for (unsigned i = 0; i < s->indices; i++)
-        gpu_add_imm(t->e, s->index[i], s->index[i], s->advance);
+    gpu_endif(e);
+    gpu_register_free(e, last, 1);
 }
 
-/* ---- a step ---- */
-
-/* Half index of element `element` (0..3) of the number-th load. */
-static unsigned raw_half(const struct tile *t, unsigned first, unsigned number, unsigned element)
+static void load_pass(struct tile *t, const struct operand *o, unsigned slot, unsigned pass)
 {
-    return first + number * t->raw_halves + element * t->raw_halves / 4;
+    if (o->cut)
+        load_cut(t, o, slot, pass, o->edge, o->extent);
+    else
+        gpu_load_raw(t->e, slot, t->g->type, FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(t->e, o->index[pass]));
 }
 
-static void load_a(struct tile *t, unsigned set)
+static void load_block(struct tile *t, const struct operand *o, unsigned slot)
 {
-    const struct gpu_gemm *g = t->g;
-    for (unsigned i = 0; i < g->row_tiles; i++) {
-        const char *index = gpu_r(t->e, t->a.index[i]);
-        if (!g->transposed_a)
-            gpu_load_raw(t->e, set, g->type, 4, raw_half(t, t->raw_a[set], i, 0), t->a.base[0], index);
-        for (unsigned j = 0; g->transposed_a && j < 4; j++)
-            gpu_load_raw(t->e, set, g->type, 1, raw_half(t, t->raw_a[set], i, j), t->a.base[j], index);
-    }
+    for (unsigned p = 0; p < o->passes; p++)
+        load_pass(t, o, slot, p);
+    const char *base = gpu_run(t->e, o->base.number, 2);
+    gpu_emit(t->e, "iadd %s, %s, %s", base, base, gpu_int(t->e, advance_elements(t, o) * element_bytes(t->g)));
 }
 
-static void load_b_matrix(struct tile *t, unsigned set, unsigned h)
+static void load_step(struct tile *t)
 {
-    const struct gpu_gemm *g = t->g;
-    for (unsigned c = 0; c < t->column_groups; c++) {
-        const unsigned number = h * t->column_groups + c;
-        const char *index = gpu_r(t->e, t->b.index[c]);
-        if (!g->transposed_b)
-            gpu_load_raw(t->e, set, g->type, 4, raw_half(t, t->raw_b[set], number, 0), t->b.base[h], index);
-        for (unsigned j = 0; g->transposed_b && j < 4; j++)
-            gpu_load_raw(t->e, set, g->type, 1, raw_half(t, t->raw_b[set], number, j), t->b.base[2 * j + h], index);
-    }
+    load_block(t, &t->a, 0);
+    load_block(t, &t->b, 1);
 }
-
-static void load_step(struct tile *t, unsigned set)
-{
-    load_a(t, set);
-    load_b_matrix(t, set, 0);
-    load_b_matrix(t, set, 1);
-    advance(t, &t->a);
-    advance(t, &t->b);
-}
-
-/* Two elements of load `number`: matrix or column half q. */
-static const char *operand(struct tile *t, unsigned raw, unsigned wide, unsigned number, unsigned q)
-{
-    const unsigned half = t->g->type == GPU_BF16 ? 2 * (wide + 4 * number + 2 * q) : raw_half(t, raw, number, 2 * q);
-    return gpu_matrix_operand(t->e, t->halves, half);
-}
-
-static void compute_step(struct tile *t, unsigned set)
-{
-    const struct gpu_gemm *g = t->g;
-    for (unsigned i = 0; g->type == GPU_BF16 && i < g->row_tiles; i++)
-        gpu_widen(t->e, g->type, 4, t->wide_a + 4 * i, raw_half(t, t->raw_a[set], i, 0));
-    for (unsigned i = 0; g->type == GPU_BF16 && i < 2 * t->column_groups; i++)
-        gpu_widen(t->e, g->type, 4, t->wide_b + 4 * i, raw_half(t, t->raw_b[set], i, 0));
-    for (unsigned h = 0; h < 2; h++)
-        for (unsigned i = 0; i < g->row_tiles; i++)
-            for (unsigned c = 0; c < g->column_tiles; c++)
-                gpu_matrix_fmadd(t->e, t->acc + 2 * (i * g->column_tiles + c), operand(t, t->raw_a[set], t->wide_a, i, h),
-                                 operand(t, t->raw_b[set], t->wide_b, h * t->column_groups + c / 2, c % 2));
-}
-
-/* One set of registers is filled while the other is used; set = scoreboard slot. */
-static void main_loop(struct tile *t)
-{
-    const uint32_t steps = part_steps(t->g);
-    if (steps == 0)
-        return;
-    load_step(t, 0);
-    const uint32_t pairs = (steps - 1) / 2;
-    const unsigned count = gpu_register(t->e, 1);
-    if (pairs) {
-        gpu_mov_imm(t->e, count, pairs);
-        gpu_do(t->e);
-        gpu_add_imm(t->e, count, count, -1);
-        load_step(t, 1);
-        gpu_wait(t->e, 0);
-        compute_step(t, 0);
-        load_step(t, 0);
-        gpu_wait(t->e, 1);
-        compute_step(t, 1);
-        gpu_while(t->e, "nueq", gpu_r(t->e, count), "0");
-    }
-    if (steps % 2 == 0)
-        load_step(t, 1);
-    gpu_wait(t->e, 0);
-    compute_step(t, 0);
-    if (steps % 2 == 0) {
-        gpu_wait(t->e, 1);
-        compute_step(t, 1);
-    }
-    gpu_register_free(t->e, count, 1);
-}
-
-/* ---- the rest of k ---- */
 
 static void clear(struct gpu_emit *e, unsigned first, unsigned count)
 {
@@ -322,67 +319,180 @@ static void clear(struct gpu_emit *e, unsigned first, unsigned count)
         gpu_mov_imm(e, first + i, 0);
 }
 
-/* k = first k of the step + place of element; loads only where k exists. */
-static void load_rest(struct tile *t, unsigned k_a, unsigned k_b)
+static void load_rest_block(struct tile *t, const struct operand *o, unsigned slot)
 {
-    const struct gpu_gemm *g = t->g;
     struct gpu_emit *e = t->e;
-    const unsigned at = gpu_register(e, 1);
-    clear(e, t->raw_a[0] / 2, t->raw_halves / 2 * g->row_tiles);
-    clear(e, t->raw_b[0] / 2, t->raw_halves / 2 * 2 * t->column_groups);
-    for (unsigned j = 0; j < 4; j++) {
-        gpu_add_imm(e, at, k_a, j);
-        gpu_if(e, "ult", gpu_r(e, at), gpu_int(e, g->k));
-        for (unsigned i = 0; i < g->row_tiles; i++) {
-            const struct gpu_base base = t->a.base[g->transposed_a ? j : 0];
-            if (!g->transposed_a)
-                gpu_add_imm(e, at, t->a.index[i], j);
-            gpu_load_raw(e, 0, g->type, 1, raw_half(t, t->raw_a[0], i, j), base,
-                         gpu_r(e, g->transposed_a ? t->a.index[i] : at));
+    const unsigned four = gpu_register(e, 1), line = gpu_register(e, 1);
+    clear(e, o->staged / 2, o->passes * t->four_halves / 2);
+    thread_place(e, o, four, line);
+    for (unsigned p = 0; p < o->passes; p++) {
+        if (o->k_inner) {
+            load_cut(t, o, slot, p, four, rest_of_k(t->g));
+            continue;
         }
+        gpu_if(e, "ult", gpu_r(e, line), gpu_int(e, rest_of_k(t->g)));
+        load_pass(t, o, slot, p);
         gpu_endif(e);
+        gpu_add_imm(e, line, line, lines_per_pass(o));
     }
-    for (unsigned h = 0; h < 2; h++) {
-        gpu_add_imm(e, at, k_b, 2 * h);
-        gpu_if(e, "ult", gpu_r(e, at), gpu_int(e, g->k));
-        load_b_matrix(t, 0, h);
-        gpu_endif(e);
-    }
-    gpu_register_free(e, at, 1);
+    gpu_register_free(e, four, 1);
+    gpu_register_free(e, line, 1);
 }
 
-static void rest_loop(struct tile *t, unsigned part)
+static void load_rest(struct tile *t)
+{
+    load_rest_block(t, &t->a, 0);
+    load_rest_block(t, &t->b, 1);
+}
+
+/* ---- a step ---- */
+
+static void put_block(struct tile *t, const struct operand *o)
+{
+    for (unsigned p = 0; p < o->passes; p++) {
+        const uint32_t at = o->address + p * lines_per_pass(o) * o->pitch * element_bytes(t->g);
+        gpu_group_store_raw(t->e, t->g->type, FOUR, staged_half(t, o, p, 0), gpu_argument_u16(t->e, (uint16_t)at),
+                            gpu_h(t->e, o->put));
+    }
+}
+
+/* What was loaded becomes visible to the threadgroup. */
+static void publish(struct tile *t)
+{
+    gpu_wait(t->e, 0);
+    gpu_wait(t->e, 1);
+    gpu_barrier(t->e); /* the step before has been read */
+    put_block(t, &t->a);
+    put_block(t, &t->b);
+    gpu_barrier(t->e);
+}
+
+/* Fragment `number`, which starts `along` elements along the result and `depth` along k from this lane's place. */
+static void take_fragment(struct tile *t, const struct operand *o, bool is_a, unsigned number, unsigned along, unsigned depth)
+{
+    const uint32_t at = o->k_inner ? along * o->pitch + depth : depth * o->pitch + along;
+    const char *base = gpu_argument_u16(t->e, (uint16_t)(o->address + at * element_bytes(t->g)));
+    const unsigned half = o->fragment + number * t->four_halves;
+    if (is_a == o->k_inner) {
+        gpu_group_load_raw(t->e, t->g->type, FOUR, half, base, gpu_h(t->e, o->take[0]));
+        return;
+    }
+    for (unsigned j = 0; j < FOUR; j++)
+        gpu_group_load_raw(t->e, t->g->type, 1, half + j * t->four_halves / FOUR, base, gpu_h(t->e, o->take[j]));
+}
+
+static void take_fragments(struct tile *t, unsigned depth)
+{
+    const unsigned groups = t->column_groups;
+    for (unsigned i = 0; i < t->g->row_tiles; i++)
+        take_fragment(t, &t->a, true, i, 8 * i, depth);
+    for (unsigned h = 0; h < 2; h++)
+        for (unsigned c = 0; c < groups; c++)
+            take_fragment(t, &t->b, false, h * groups + c, DEPTH * c, depth + 2 * h);
+}
+
+/* bf16: the fragments of matrix h as words. */
+static void widen_fragments(struct tile *t, unsigned h)
 {
     const struct gpu_gemm *g = t->g;
+    for (unsigned i = 0; i < g->row_tiles; i++)
+        gpu_widen(t->e, g->type, 2, t->wide_a + 2 * i, t->a.fragment + i * t->four_halves + 2 * h);
+    for (unsigned c = 0; c < t->column_groups; c++)
+        gpu_widen(t->e, g->type, FOUR, t->wide_b + FOUR * c, t->b.fragment + (h * t->column_groups + c) * t->four_halves);
+}
+
+static const char *a_matrix(struct tile *t, unsigned i, unsigned h)
+{
+    if (t->g->type == GPU_BF16)
+        return gpu_run(t->e, t->wide_a + 2 * i, 2);
+    return gpu_matrix_operand(t->e, t->halves, t->a.fragment + i * t->four_halves + h * t->four_halves / 2);
+}
+
+static const char *b_matrix(struct tile *t, unsigned column, unsigned h)
+{
+    const unsigned number = h * t->column_groups + column / 2, q = column % 2;
+    if (t->g->type == GPU_BF16)
+        return gpu_run(t->e, t->wide_b + 2 * column, 2);
+    return gpu_matrix_operand(t->e, t->halves, t->b.fragment + number * t->four_halves + q * t->four_halves / 2);
+}
+
+static void multiply(struct tile *t)
+{
+    const struct gpu_gemm *g = t->g;
+    for (unsigned depth = 0; depth < gpu_gemm_step(g); depth += DEPTH) {
+        take_fragments(t, depth);
+        for (unsigned h = 0; h < 2; h++) {
+            if (g->type == GPU_BF16)
+                widen_fragments(t, h);
+            for (unsigned i = 0; i < g->row_tiles; i++)
+                for (unsigned c = 0; c < g->column_tiles; c++)
+                    gpu_matrix_fmadd(t->e, t->acc + 2 * (i * g->column_tiles + c), a_matrix(t, i, h), b_matrix(t, c, h));
+        }
+    }
+}
+
+/* ---- all steps ---- */
+
+/* The rest is the last part's; the others leave it out. */
+static void only_last_part(struct tile *t, unsigned part)
+{
+    if (t->g->split > 1)
+        gpu_if(t->e, "ueq", gpu_r(t->e, part), gpu_int(t->e, t->g->split - 1));
+}
+
+static void end_last_part(struct tile *t)
+{
+    if (t->g->split > 1)
+        gpu_endif(t->e);
+}
+
+/* count = whole steps of this part less one: those after which another one is loaded. */
+static void step_count(struct tile *t, unsigned count, unsigned part)
+{
+    gpu_mov_imm(t->e, count, part_steps(t->g) - 1);
+    if (t->g->split > 1)
+        gpu_emit(t->e, "icmpsel ueq, r%u, r%u, %s, %s, r%u", count, part, gpu_int(t->e, t->g->split - 1),
+                 gpu_int(t->e, last_part_steps(t->g) - 1), count);
+}
+
+static void whole_steps(struct tile *t, unsigned part)
+{
     struct gpu_emit *e = t->e;
-    const uint32_t done = part_steps(g) * g->split * GPU_GEMM_STEP;
-    if (rest_steps(g) == 0)
-        return;
-    const unsigned k_a = gpu_register(e, 1), k_b = gpu_register(e, 1), count = gpu_register(e, 1);
-    if (g->split > 1)
-        gpu_if(e, "ueq", gpu_r(e, part), gpu_int(e, g->split - 1));
-    gpu_shr(e, k_b, t->r, 1);
-    gpu_and_imm(e, k_a, t->r, 1);
-    gpu_emit(e, "iadd r%u, r%u, r%u, lsl 2", k_b, k_a, k_b);
-    gpu_add_imm(e, k_b, k_b, done);
-    gpu_mad_imm(e, k_a, t->p, 4, GPU_NO_REGISTER);
-    gpu_add_imm(e, k_a, k_a, done);
-    gpu_mov_imm(e, count, rest_steps(g));
-    gpu_do(e);
-    load_rest(t, k_a, k_b);
-    gpu_wait(e, 0);
-    advance(t, &t->a);
-    advance(t, &t->b);
-    gpu_add_imm(e, k_a, k_a, GPU_GEMM_STEP);
-    gpu_add_imm(e, k_b, k_b, GPU_GEMM_STEP);
-    compute_step(t, 0);
-    gpu_add_imm(e, count, count, -1);
-    gpu_while(e, "nueq", gpu_r(e, count), "0");
-    if (g->split > 1)
+    const unsigned count = gpu_register(e, 1);
+    load_step(t);
+    if (last_part_steps(t->g) > 1) {
+        step_count(t, count, part);
+        gpu_if(e, "nueq", gpu_r(e, count), "0");
+        gpu_do(e);
+        gpu_add_imm(e, count, count, -1);
+        publish(t);
+        load_step(t);
+        multiply(t);
+        gpu_while(e, "nueq", gpu_r(e, count), "0");
         gpu_endif(e);
-    gpu_register_free(e, k_a, 1);
-    gpu_register_free(e, k_b, 1);
+    }
     gpu_register_free(e, count, 1);
+    publish(t);
+}
+
+static void main_loop(struct tile *t, unsigned part)
+{
+    const bool rest = rest_of_k(t->g) != 0, whole = part_steps(t->g) != 0;
+    if (whole)
+        whole_steps(t, part);
+    if (rest) {
+        only_last_part(t, part);
+        load_rest(t);
+        end_last_part(t);
+    }
+    if (whole)
+        multiply(t);
+    if (rest) {
+        only_last_part(t, part);
+        publish(t);
+        multiply(t);
+        end_last_part(t);
+    }
 }
 
 /* ---- the result ---- */
@@ -415,30 +525,28 @@ static void store_elements(struct tile *t, const struct result *out, unsigned ac
     gpu_store_raw(e, 1, out->type, count, 2 * (acc + first), out->base, gpu_r(e, out->index));
 }
 
-/* Four columns of one row; index is that of the first. Where the four were moved back, those that belong to a neighbour are left
- * out. */
-static void store_four(struct tile *t, const struct result *out, unsigned acc, unsigned nominal, unsigned moved)
+/* Four columns of one row, as far as they exist; index is that of the first. */
+static void store_four(struct tile *t, const struct result *out, unsigned acc, unsigned column)
 {
     const struct gpu_gemm *g = t->g;
     struct gpu_emit *e = t->e;
-    const bool uneven = g->n % 4 != 0;
     if (g->n % gpu_gemm_columns(g) == 0) {
-        store_elements(t, out, acc, 0, 4);
+        store_elements(t, out, acc, 0, FOUR);
         return;
     }
-    gpu_if(e, "ulte", gpu_r(e, nominal), gpu_int(e, g->n - 4));
-    store_elements(t, out, acc, 0, 4);
-    if (uneven) {
+    gpu_add_imm(e, column, column, FOUR - 1);
+    gpu_if(e, "ult", gpu_r(e, column), gpu_int(e, g->n));
+    store_elements(t, out, acc, 0, FOUR);
+    if (g->n % FOUR) {
         gpu_else(e);
-        const unsigned column = gpu_register(e, 1);
-        for (unsigned j = 1; j < 4; j++) {
-            gpu_add_imm(e, column, moved, j);
-            gpu_add_imm(e, out->index, out->index, 1);
-            gpu_if(e, "ugte", gpu_r(e, column), gpu_r(e, nominal));
+        gpu_add_imm(e, column, column, -(FOUR - 1));
+        for (unsigned j = 0; j + 1 < FOUR; j++) {
+            gpu_if(e, "ult", gpu_r(e, column), gpu_int(e, g->n));
             store_elements(t, out, acc, j, 1);
             gpu_endif(e);
+            gpu_add_imm(e, out->index, out->index, 1);
+            gpu_add_imm(e, column, column, 1);
         }
-        gpu_register_free(e, column, 1);
     }
     gpu_endif(e);
 }
@@ -447,25 +555,46 @@ static void store_rows(struct tile *t, struct result *out, unsigned start)
 {
     const struct gpu_gemm *g = t->g;
     struct gpu_emit *e = t->e;
-    const unsigned row = gpu_register(e, 1), nominal = gpu_register(e, 1), moved = gpu_register(e, 1);
+    const unsigned row = gpu_register(e, 1), column = gpu_register(e, 1);
     const bool cut = g->m % gpu_gemm_rows(g) != 0;
     for (unsigned i = 0; i < g->row_tiles; i++) {
         gpu_add_imm(e, row, t->row, 8 * i);
         if (cut)
             gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, g->m));
         for (unsigned c = 0; c < t->column_groups; c++) {
-            gpu_add_imm(e, nominal, t->column, 16 * c);
-            gpu_min_imm(e, moved, nominal, g->n - 4);
+            gpu_add_imm(e, column, t->column, DEPTH * c);
             gpu_mad_imm(e, out->index, row, g->n, start);
-            gpu_emit(e, "iadd r%u, r%u, r%u", out->index, out->index, moved);
-            store_four(t, out, t->acc + 2 * (i * g->column_tiles + 2 * c), nominal, moved);
+            gpu_emit(e, "iadd r%u, r%u, r%u", out->index, out->index, column);
+            store_four(t, out, t->acc + 2 * (i * g->column_tiles + 2 * c), column);
         }
         if (cut)
             gpu_endif(e);
     }
     gpu_register_free(e, row, 1);
-    gpu_register_free(e, nominal, 1);
-    gpu_register_free(e, moved, 1);
+    gpu_register_free(e, column, 1);
+}
+
+/* row and column of this lane in the whole result. */
+static void find_place(struct tile *t)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned simd = gpu_register(e, 1), bits = gpu_register(e, 1), group = gpu_register(e, 1);
+    t->row = gpu_register(e, 1);
+    t->column = gpu_register(e, 1);
+    gpu_matrix_lane(e, t->row, t->column);
+    gpu_emit(e, "get_sr r%u, sr%d", simd, GPU_SR_SIMDGROUP);
+    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_Y);
+    gpu_shr(e, bits, simd, 1);
+    gpu_mad_imm(e, t->row, bits, 8 * t->g->row_tiles, t->row);
+    gpu_mad_imm(e, t->row, group, gpu_gemm_rows(t->g), t->row);
+    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_X);
+    gpu_and_imm(e, bits, simd, 1);
+    gpu_shl(e, t->column, t->column, 2);
+    gpu_mad_imm(e, t->column, bits, 8 * t->g->column_tiles, t->column);
+    gpu_mad_imm(e, t->column, group, gpu_gemm_columns(t->g), t->column);
+    gpu_register_free(e, simd, 1);
+    gpu_register_free(e, bits, 1);
+    gpu_register_free(e, group, 1);
 }
 
 static void store_result(struct tile *t)
@@ -477,6 +606,7 @@ static void store_result(struct tile *t)
     struct result out = {.type = partial ? GPU_F32 : g->type, .base = gpu_argument_buffer(e, partial ? g->partial : g->c, 0)};
     out.scaled = !partial && g->alpha != 1.0F;
     out.added = !partial && g->beta != 0.0F;
+    find_place(t);
     find_batch(t, batch, part);
     if (partial)
         gpu_mad_imm(e, batch, part, g->batch, batch);
@@ -484,9 +614,30 @@ static void store_result(struct tile *t)
     gpu_register_free(e, batch, 1);
     gpu_register_free(e, part, 1);
     out.index = gpu_register(e, 1);
-    out.old = gpu_register(e, 4);
+    out.old = gpu_register(e, FOUR);
     out.scratch = gpu_register(e, 1);
     store_rows(t, &out, start);
+}
+
+static void start(struct tile *t, unsigned batch, unsigned part)
+{
+    const struct gpu_gemm *g = t->g;
+    unsigned spare = 0;
+    t->four_halves = g->type == GPU_F32 ? 2 * FOUR : FOUR;
+    t->acc = gpu_register(t->e, 2 * g->row_tiles * g->column_tiles);
+    describe(t, &t->a, true);
+    describe(t, &t->b, false);
+    take_registers(t, &t->a, g->row_tiles, &spare);
+    take_registers(t, &t->b, 2 * t->column_groups, &spare);
+    if (g->type == GPU_BF16) {
+        t->wide_a = gpu_register(t->e, 2 * g->row_tiles);
+        t->wide_b = gpu_register(t->e, FOUR * t->column_groups);
+    }
+    find_batch(t, batch, part);
+    start_operand(t, &t->a, g->a, batch, part, GPU_SR_GROUP_Y);
+    start_operand(t, &t->b, g->b, batch, part, GPU_SR_GROUP_X);
+    start_lane(t);
+    clear(t->e, t->acc, 2 * g->row_tiles * g->column_tiles);
 }
 
 bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error)
@@ -497,21 +648,15 @@ bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct 
              g->split > 1 ? "_split" : "");
     struct tile t = {.g = g, .halves = g->type == GPU_F16, .column_groups = g->column_tiles / 2};
     t.e = gpu_emit_begin(kernel, variant, error);
-    struct gpu_emit *e = t.e;
-    const unsigned batch = gpu_register(e, 1), part = gpu_register(e, 1);
-    take_registers(&t);
-    find_place(&t);
-    find_batch(&t, batch, part);
-    start_a(&t, batch, part);
-    start_b(&t, batch, part);
-    gpu_register_free(e, batch, 1);
-    clear(e, t.acc, 2 * g->row_tiles * g->column_tiles);
-    main_loop(&t);
-    rest_loop(&t, part);
-    free_operands(&t);
+    const unsigned part = gpu_register(t.e, 1), batch = gpu_register(t.e, 1);
+    start(&t, batch, part);
+    gpu_register_free(t.e, batch, 1);
+    main_loop(&t, part);
+    free_registers(&t, &t.a, g->row_tiles);
+    free_registers(&t, &t.b, 2 * t.column_groups);
     store_result(&t);
     const uint32_t rows = gpu_gemm_rows(g), columns = gpu_gemm_columns(g);
-    const uint32_t threads = 32 * GPU_GEMM_GROUP_ROWS * GPU_GEMM_GROUP_COLUMNS;
-    gpu_emit_grid(e, (g->n + columns - 1) / columns * threads, (g->m + rows - 1) / rows, g->batch * g->split, threads, 1, 1);
-    return gpu_emit_end(e);
+    gpu_emit_grid(t.e, (g->n + columns - 1) / columns * GROUP_THREADS, (g->m + rows - 1) / rows, g->batch * g->split,
+                  GROUP_THREADS, 1, 1);
+    return gpu_emit_end(t.e);
 }

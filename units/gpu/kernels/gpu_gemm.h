@@ -1,17 +1,15 @@
-/* One matrix product as a program: tiles of 8x8 matrices in registers, operands straight from device memory.
+/* One matrix product as a program: tiles of 8x8 matrices in registers, operands by way of threadgroup memory.
  *
- * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 16 of k: four
- * elements per lane and load, which are two matrices' worth. The order of k within a step follows from that (see gpu_gemm.c).
+ * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 128 bytes of k,
+ * so that lines along k are fetched once. While a step is multiplied, the next one is on its way into registers.
  */
 #ifndef ORCHARD_UNITS_GPU_GEMM_H
 #define ORCHARD_UNITS_GPU_GEMM_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_GEMM_STEP 16U       /* of k */
 #define GPU_GEMM_GROUP_ROWS 2U  /* simdgroups of a threadgroup */
 #define GPU_GEMM_GROUP_COLUMNS 2U
-#define GPU_GEMM_LEAST_COLUMNS 4U /* n below that is no job for these programs */
 
 struct gpu_gemm {
     uint32_t m, n, k, batch, split;
@@ -25,6 +23,8 @@ struct gpu_gemm {
 /* Rows and columns of the result that a threadgroup makes. */
 uint32_t gpu_gemm_rows(const struct gpu_gemm *g);
 uint32_t gpu_gemm_columns(const struct gpu_gemm *g);
+/* Elements of k in a step: no part can be smaller. */
+uint32_t gpu_gemm_step(const struct gpu_gemm *g);
 /* Appends the step; with split > 1 its results are partial sums. */
 bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error);
 

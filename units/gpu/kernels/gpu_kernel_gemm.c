@@ -41,7 +41,8 @@ static uint64_t groups_of(const struct gpu_gemm *g)
 static void choose_tile(struct gpu_gemm *g, uint32_t cores)
 {
     static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}, {1, 2}};
-    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+    /* bfloat16 takes registers for its fragments as words: not enough for the largest tile. */
+    for (unsigned i = g->type == GPU_BF16; i < sizeof tiles / sizeof tiles[0]; i++) {
         g->row_tiles = tiles[i][0];
         g->column_tiles = tiles[i][1];
         const bool fits = gpu_gemm_rows(g) < 2 * g->m && gpu_gemm_columns(g) < 2 * g->n;
@@ -54,7 +55,7 @@ static void choose_tile(struct gpu_gemm *g, uint32_t cores)
 
 static void choose_split(struct gpu_gemm *g, int64_t asked, uint32_t cores)
 {
-    const uint64_t groups = groups_of(g), steps = g->k / GPU_GEMM_STEP;
+    const uint64_t groups = groups_of(g), steps = g->k / gpu_gemm_step(g);
     uint64_t split = asked ? (uint64_t)asked : groups < cores ? (cores + groups - 1) / groups : 1;
     const uint64_t most = asked ? steps : g->k / LEAST_PART;
     split = split > most ? most : split;
@@ -104,46 +105,6 @@ static bool build_sum(const struct gpu_gemm *g, struct gpu_kernel *kernel, struc
     return gpu_emit_end(e);
 }
 
-/* ---- results of fewer than four columns: one thread per element ---- */
-
-static void narrow_index(struct gpu_emit *e, unsigned to, unsigned along, uint32_t stride, unsigned batch, uint32_t size)
-{
-    gpu_mad_imm(e, to, along, stride, GPU_NO_REGISTER);
-    gpu_mad_imm(e, to, batch, size, to);
-}
-
-static bool build_narrow(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error)
-{
-    struct gpu_emit *e = gpu_emit_begin(kernel, "gemm_per_element", error);
-    const struct gpu_base a = gpu_argument_buffer(e, g->a, 0), b = gpu_argument_buffer(e, g->b, 0);
-    const struct gpu_base out = gpu_argument_buffer(e, g->c, 0);
-    const unsigned row = gpu_register(e, 1), column = gpu_register(e, 1), batch = gpu_register(e, 1);
-    const unsigned at_a = gpu_register(e, 1), at_b = gpu_register(e, 1), count = gpu_register(e, 1), sum = gpu_register(e, 1);
-    const unsigned x = gpu_register(e, 1), y = gpu_register(e, 1), lane = gpu_register(e, 1);
-    gpu_emit(e, "get_sr r%u, sr%d", lane, GPU_SR_GRID_X);
-    gpu_divide_imm(e, row, column, lane, g->n);
-    gpu_emit(e, "get_sr r%u, sr%d", batch, GPU_SR_GROUP_Y);
-    narrow_index(e, at_a, row, g->transposed_a ? 1 : g->k, batch, g->m * g->k);
-    narrow_index(e, at_b, column, g->transposed_b ? g->k : 1, batch, g->k * g->n);
-    gpu_mov_imm(e, count, g->k);
-    gpu_mov_imm(e, sum, 0);
-    gpu_do(e);
-    gpu_load_raw(e, 0, g->type, 1, 2 * x, a, gpu_r(e, at_a));
-    gpu_load_raw(e, 0, g->type, 1, 2 * y, b, gpu_r(e, at_b));
-    gpu_add_imm(e, at_a, at_a, g->transposed_a ? g->m : 1);
-    gpu_add_imm(e, at_b, at_b, g->transposed_b ? 1 : g->n);
-    gpu_add_imm(e, count, count, -1);
-    gpu_wait(e, 0);
-    gpu_widen(e, g->type, 1, x, 2 * x);
-    gpu_widen(e, g->type, 1, y, 2 * y);
-    gpu_emit(e, "fmadd32 r%u, r%u, r%u, r%u", sum, x, y, sum);
-    gpu_while(e, "nueq", gpu_r(e, count), "0");
-    narrow_index(e, at_a, batch, g->m * g->n, lane, 1);
-    scale_and_add(e, g, sum, out, gpu_r(e, at_a));
-    gpu_emit_grid(e, g->m * g->n, g->batch, 1, 64, 1, 1);
-    return gpu_emit_end(e);
-}
-
 /* ---- the row ---- */
 
 static void add_buffers(struct gpu_gemm *g, struct gpu_kernel *kernel)
@@ -173,16 +134,12 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
         .alpha = (float)r->decimal[ALPHA], .beta = (float)r->decimal[BETA],
     };
     const uint32_t cores = r->cores ? r->cores : 1;
-    const bool narrow = g.n < GPU_GEMM_LEAST_COLUMNS;
     choose_tile(&g, cores);
-    if (!narrow)
-        choose_split(&g, r->value[SPLIT], cores);
+    choose_split(&g, r->value[SPLIT], cores);
     if (!check_size(&g, error))
         return false;
     add_buffers(&g, kernel);
     account(&g, kernel);
-    if (narrow)
-        return build_narrow(&g, kernel, error);
     return gpu_gemm_build(&g, kernel, error) && (g.split == 1 || build_sum(&g, kernel, error));
 }
 

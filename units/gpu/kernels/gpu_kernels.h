@@ -22,7 +22,7 @@ uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 #define GPU_KERNEL_PARAMETERS 16
 #define GPU_KERNEL_BUFFERS    12
 #define GPU_KERNEL_STEPS      24
-#define GPU_KERNEL_ARGUMENTS  40
+#define GPU_KERNEL_ARGUMENTS  96
 
 /* One parameter of a kernel's shape: positional ("128x1000": those before `options` in the row) or name=value. */
 struct gpu_kernel_parameter {
