@@ -23,7 +23,7 @@ static uint32_t ahead(const struct cpu_board *b, uint64_t cycle)
     return cycle > b->now ? (uint32_t)(cycle - b->now) : 0;
 }
 
-/* Each part begins with its number of entries, of two words (the calendar's: of 1 + ROW_WORDS). */
+/* Each part begins with its number of entries, of two words (the calendar's: of up to 1 + ROW_WORDS). */
 
 static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
 {
@@ -82,7 +82,28 @@ static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
     return w;
 }
 
-/* Cycles in which a port is in use. */
+/* A cycle in which a port is in use: which groups, and how many of each, four to a word. */
+static uint32_t *write_row(const uint8_t *row, uint32_t cycle, uint32_t *w)
+{
+    uint32_t *head = w++;
+    uint32_t used = 0, bytes = 0, groups = 0;
+    for (unsigned g = 0; g < CPU_CALENDAR_GROUPS; g++) {
+        if (row[g] == 0)
+            continue;
+        groups |= 1u << g;
+        bytes |= (uint32_t)row[g] << used % 4 * 8;
+        if (++used % 4 == 0) {
+            *w++ = bytes;
+            bytes = 0;
+        }
+    }
+    if (used % 4)
+        *w++ = bytes;
+    *head = cycle << CPU_CALENDAR_GROUPS | groups;
+    return w;
+}
+_Static_assert(CPU_CALENDAR <= 1 << (32 - CPU_CALENDAR_GROUPS), "a word for a cycle and its groups");
+
 static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
 {
     uint32_t *count = w++;
@@ -93,9 +114,7 @@ static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
         memcpy(half, row, sizeof half);
         if ((half[0] | half[1]) == 0)
             continue;
-        *w++ = (uint32_t)(c - b->now);
-        memcpy(w, row, CPU_CALENDAR_GROUPS);
-        w += ROW_WORDS;
+        w = write_row(row, (uint32_t)(c - b->now), w);
         ++*count;
     }
     return w;
@@ -162,13 +181,21 @@ static const uint32_t *read_stores(struct cpu_board *b, const uint32_t *w)
     return w;
 }
 
+static const uint32_t *read_row(uint8_t *row, const uint32_t *w)
+{
+    unsigned used = 0;
+    for (uint32_t groups = *w++ & ((1u << CPU_CALENDAR_GROUPS) - 1); groups; groups &= groups - 1, used++)
+        row[__builtin_ctz(groups)] = (uint8_t)(w[used / 4] >> used % 4 * 8);
+    return w + (used + 3) / 4;
+}
+
 /* The calendar is blank (cpu_state_rest). */
 static void read_calendar(struct cpu_board *b, const uint32_t *w)
 {
     b->calendar_far = b->now;
-    for (uint32_t count = *w++; count > 0; count--, w += ROW_WORDS) {
-        const uint64_t cycle = b->now + *w++;
-        memcpy(b->calendar[cycle % CPU_CALENDAR], w, CPU_CALENDAR_GROUPS);
+    for (uint32_t count = *w++; count > 0; count--) {
+        const uint64_t cycle = b->now + (*w >> CPU_CALENDAR_GROUPS);
+        w = read_row(b->calendar[cycle % CPU_CALENDAR], w);
         b->calendar_far = cycle + 1;
     }
 }
