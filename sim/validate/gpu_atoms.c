@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* In templates: @ chain register, % & a chain pair, # temporary, < > a pair of temporaries. Constants are r2 and r3. */
+/* In templates: @ chain register, % & a chain pair, # and ~ temporaries, < > a pair of temporaries. Constants are r2 and r3. */
 struct atom {
     const char *names; /* separated by ";" */
     const char *text;
@@ -74,6 +74,8 @@ static const struct atom plain[] = {
     {"BITREV16", "bitrev #, @\nmov @l, #h.cache\n"},
     {"BITROTATE32", "shl #, @, 5\nshr @, @, 27\nor @, @.cache, #.cache\n"},
     {"RHADD16", "iadd #, @l, r2l\niadd #, #.cache, 1\nshr @, #.cache, 1\n"},
+    {"RHADD32", "or #, @, r2\nxor @, @, r2\nshr @, @.cache, 1\nisub @, #, @.cache\n"}, /* Mesa nir_lower_alu */
+    {"ABSDIFF32", "isub #, r2, @\nisub ~, @, r2\nicmpsel slt, @, @, r2, #.cache, ~.cache\n"},
     {"CLZ32", "ffs @, @\niadd @, @.cache, r2\n"},
     {"LSHIFT32", "and #, r2, 31\nbfi @, 0, @, #.cache\n"},
     {"IADD(32+32=64)", "iadd #, @, r2\nicmpsel ult, @, #.cache, r2, 1, 0\nmov #, 0\n"},
@@ -111,6 +113,8 @@ static const struct atom simd[] = {
 };
 
 static const struct atom quad[] = {
+    {"BALLOT;ICMP_BALLOT", "icmp_quad_ballot @, ueq, @, r2\nand @, @.cache, r3\n"},
+    {"FCMP_BALLOT", "fcmp_quad_ballot @, eq, @, r2\nand @, @.cache, r3\n"},
     {"BROADCAST32", "quad_shuffle @, @, 1\n"},
     {"SHUFFLE_ROTATE32", "quad_shuffle_rotate_up @, @, 1\n"},
     {"SHUFFLE_DOWNUP32", "quad_shuffle_down @, @, 1\n"},
@@ -164,6 +168,7 @@ void gpu_atom_write(FILE *out, const char *text, unsigned number, unsigned chain
         case '%': fprintf(out, "r%u", GPU_ATOM_FIRST + 2 * pair); break;
         case '&': fprintf(out, "r%u", GPU_ATOM_FIRST + 2 * pair + 1); break;
         case '#': fprintf(out, "r%u", GPU_ATOM_TEMPORARY + single); break;
+        case '~': fprintf(out, "r%u", GPU_ATOM_TEMPORARY + (single + GPU_ATOM_CHAINS / 2) % GPU_ATOM_CHAINS); break;
         case '<': fprintf(out, "r%u", GPU_ATOM_TEMPORARY + 2 * pair); break;
         case '>': fprintf(out, "r%u", GPU_ATOM_TEMPORARY + 2 * pair + 1); break;
         default: fputc(*text, out);

@@ -83,7 +83,7 @@ static bool plan_l1(struct validate_row *row, struct validate_program *program)
     program->gpu.turns[1] = 40;
     program->work = 32.0 * 6 * 256 * 16 * L1_LOADS;
     return take_text(row, program,
-                     strdup(ARGS "get_sr r4, sr52\nshl r4, r4, 2\n.repeat 8\niadd r{16+i}, r4, {128*i}\n.end\n" HEAD
+                     strdup(ARGS "get_sr r4, sr52\nshl r4, r4, 2\n.repeat 8\nmov r{16+i}, {128*i}\niadd r{16+i}, r{16+i}, r4\n.end\n" HEAD
                                  "top:\n.repeat 8\ndevice_load {i%2}, i32, xyzw, r8_r9_r10_r11, data, r{16+i}, unsigned\n.end\n"
                                  "wait 0\nwait 1\n" TAIL));
 }
@@ -95,7 +95,7 @@ struct stream {
 };
 
 static const struct stream streams[] = {
-    {"L2 bandwidth", 256 * KIB, {2, 10}},
+    {"L2 bandwidth", 512 * KIB, {4, 12}},
     {"SLC bandwidth", 4 * MIB, {8, 24}},
     {"DRAM bandwidth", 128 * MIB, {4, 20}},
     {"global memory read (Metal float2, best)", 256 * MIB, {4, 20}},

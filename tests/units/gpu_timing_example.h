@@ -23,7 +23,7 @@ static inline struct gpu_params example_gpu(unsigned cores)
         .threadgroup_memory_bytes = 60 * 1024, .instruction_cache_bytes = 12 * 1024, .register_granule = 2, .issue_per_cycle = 1,
         .interval_cycles = 2.7, .register_window = 4, .stall_16_cycles = 1.3, .stall_32_cycles = 4.1, .stall_fma32_cycles = 8.4,
         .register_port_cycles = 1.0, .latency_16_cycles = 3, .latency_32_cycles = 3, .latency_fma32_cycles = 6,
-        .complex_issue_cycles = 2, .other_issue_cycles = 1, .get_sr_cycles = 2, .slot_entries = 8, .memory_queue_cycles = 32,
+        .complex_issue_cycles = 2, .other_issue_cycles = 1, .get_sr_cycles = 2, .reduce_half_cycles = 2.8, .slot_entries = 8, .memory_queue_cycles = 32,
         .memory_issue_cycles = 1, .l1_bytes_per_cycle = 64, .atomic_cycles = 1, .threadgroup_pass_cycles = 1,
         .threadgroup_latency_cycles = 28, .threadgroup_atomic_cycles = 2, .barrier_cycles = 16, .group_launch_cycles = 32,
         .simdgroup_launch_cycles = 4,

@@ -61,6 +61,7 @@ struct gpu_params {
     double complex_issue_cycles;      /* issue slots of an instruction for the shared complex pipe */
     double other_issue_cycles;        /* issue time of masks, branches, waits, barriers */
     double get_sr_cycles;             /* pipe time of get_sr */
+    double reduce_half_cycles;        /* reductions and prefixes of 16-bit values take so much longer */
     struct gpu_cost cost[GPU_COST_COUNT];
 
     uint32_t slot_entries;            /* loads and stores of one simdgroup in flight per scoreboard slot */

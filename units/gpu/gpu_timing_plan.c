@@ -113,13 +113,17 @@ static enum gpu_cost_class cost_class(const struct agx_inst *inst, enum agx_clas
     }
 }
 
-static void plan_unit(struct gpu_plan *plan, const struct gpu_params *params, enum gpu_cost_class cls)
+static void plan_unit(struct gpu_plan *plan, const struct gpu_params *params, const struct agx_inst *inst,
+                      enum gpu_cost_class cls)
 {
     const struct gpu_cost *cost = &params->cost[cls];
     const bool matrix = cls == GPU_COST_MATRIX_F16 || cls == GPU_COST_MATRIX_F32;
     const bool complex_ = cls <= GPU_COST_SIN;
-    plan->pipe = complex_ ? GPU_PIPE_COMPLEX : matrix ? GPU_PIPE_F32 : GPU_PIPE_SHUFFLE;
+    /* Shuffles and reductions work in the simple pipe: an inclusive prefix, one addition more, takes one cycle more. */
+    plan->pipe = complex_ ? GPU_PIPE_COMPLEX : !matrix && params->separate_pipes ? GPU_PIPE_INT : GPU_PIPE_F32;
     plan->pipe_cycles = (float)(complex_ ? cost->pipe_cycles / params->schedulers : cost->pipe_cycles);
+    if (cls >= GPU_COST_REDUCE && cls <= GPU_COST_QUAD_PREFIX && is_half(&inst->dst))
+        plan->pipe_cycles += (float)params->reduce_half_cycles;
     plan->latency_cycles = (float)cost->latency_cycles;
     if (complex_)
         plan->issue_cycles = (float)(params->complex_issue_cycles / params->issue_per_cycle);
@@ -153,7 +157,7 @@ static void plan_class(struct gpu_plan *plan, const struct gpu_params *params, c
 {
     const enum gpu_cost_class cls = cost_class(inst, effect->unit_class);
     if (cls != GPU_COST_COUNT) {
-        plan_unit(plan, params, cls);
+        plan_unit(plan, params, inst, cls);
         return;
     }
     switch (effect->unit_class) {
