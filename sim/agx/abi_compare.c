@@ -14,8 +14,8 @@ static bool equal(const struct abi_compare *rule, enum abi_type type, const uint
     const double a = abi_element_read(type, got), b = abi_element_read(type, expected);
     if (rule->mode == ABI_COMPARE_FLOAT_EQ)
         return a == b;
-    /* Infinities agree only when equal: their difference is no number. */
-    return a == b || fabs(a - b) <= rule->atol + rule->rtol * fabs(b);
+    /* Infinities agree only when equal: a share of infinity allows everything. */
+    return a == b || (isfinite(b) && fabs(a - b) <= rule->atol + rule->rtol * fabs(b));
 }
 
 static int describe(enum abi_type type, const uint8_t *at, char *text, size_t size)

@@ -92,8 +92,10 @@ static bool parse_plain(struct text *t, struct abi_generator *g)
         g->kind = ABI_GENERATE_INDEX;
     else if (!real(t, &g->factor))
         return false;
-    else if (accept(t, "*"))
-        g->kind = accept(t, "index") ? ABI_GENERATE_INDEX : ABI_GENERATE_VALUE;
+    else if (accept(t, "*")) {
+        g->kind = ABI_GENERATE_INDEX;
+        return accept(t, "index");
+    }
     return true;
 }
 

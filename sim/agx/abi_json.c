@@ -35,8 +35,6 @@ bool abi_json_parse(const char *file, const char *text, size_t size, struct json
         ok = orch_fail(error, ORCH_USAGE, "%.300s:%lu: the JSON text ends too early", file, line_of(text, size));
     else if (code != json_tokener_success)
         ok = orch_fail(error, ORCH_USAGE, "%.300s:%lu: %s", file, line_of(text, at), json_tokener_error_desc(code));
-    else if (at + strspn(text + at, " \t\r\n") < size)
-        ok = orch_fail(error, ORCH_USAGE, "%.300s:%lu: text follows the JSON object", file, line_of(text, at));
     else if (!json_object_is_type(*document, json_type_object))
         ok = orch_fail(error, ORCH_USAGE, "%.300s: expected a JSON object that describes a launch", file);
     if (!ok) {

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,13 +89,45 @@ static void *work(void *context)
     }
 }
 
+static bool explain(const struct pass *p, struct orch_error *error)
+{
+    uint32_t at[3];
+    gpu_setup_position(p->setup, p->faulty, at);
+    gpu_setup_explain(p->setup, &p->fault, error);
+    const size_t used = strlen(error->text);
+    snprintf(error->text + used, sizeof error->text - used, "; threadgroup %u,%u,%u", at[0], at[1], at[2]);
+    return false;
+}
+
 static unsigned thread_count(const struct gpu_setup *s, const struct gpu_functional *o)
 {
     uint64_t count = o->threads ? o->threads : 1;
-    if (!gpu_program_order_free(s->program))
+    if (!gpu_program_order_free(s->program) || o->checks.sanitize)
         count = 1;
     count = count < s->group_count ? count : s->group_count;
     return (unsigned)(count < THREADS_MAX ? count : THREADS_MAX);
+}
+
+void gpu_findings_free(struct gpu_findings *findings)
+{
+    free(findings->text);
+    *findings = (struct gpu_findings){.text = NULL};
+}
+
+static bool take_findings(const struct gpu_group *group, struct gpu_findings *into, struct orch_error *error)
+{
+    const struct gpu_finding *found;
+    const size_t count = into ? gpu_group_findings(group, &found) : 0;
+    if (!count)
+        return true;
+    into->text = calloc(count, sizeof *into->text);
+    if (!into->text)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory for what was found");
+    for (size_t i = 0; i < count; i++)
+        snprintf(into->text[i], sizeof into->text[i], "%s: pc 0x%llx: %s%s", gpu_finding_name(found[i].kind),
+                 (unsigned long long)found[i].pc, found[i].text, found[i].times > 1 ? " (and more often)" : "");
+    into->count = count;
+    return true;
 }
 
 static bool run_workers(struct worker *workers, unsigned count)
@@ -126,7 +159,8 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
     if (!ok)
         orch_fail(error, ORCH_INTERNAL, "out of memory for the threadgroups of a GPU launch");
     else if (!run_workers(workers, count))
-        ok = gpu_setup_explain(s, &pass.fault, error);
+        ok = explain(&pass, error);
+    ok = ok && take_findings(workers[0].group, o->findings, error);
     for (unsigned i = 0; workers && i < count; i++) {
         if (ok)
             gpu_totals_add(totals, workers[i].group);

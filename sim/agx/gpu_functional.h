@@ -16,10 +16,18 @@ void gpu_totals_free(struct gpu_totals *totals);
 /* Adds what a threadgroup executor has counted since it was made. */
 void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group);
 
+/* What checks.sanitize found, once per kind and instruction. */
+struct gpu_findings {
+    char (*text)[400];
+    size_t count;
+};
+void gpu_findings_free(struct gpu_findings *findings);
+
 struct gpu_functional {
-    unsigned threads;        /* at most; 1 is used when order matters */
+    unsigned threads;        /* at most; 1 is used when order matters, and to find things in the order of the grid */
     unsigned cores;          /* of the GPU, for the core number that programs can read */
     struct gpu_checks checks;
+    struct gpu_findings *findings; /* may be NULL */
     uint32_t *work;          /* NULL, or instructions of each threadgroup: setup.group_count of them */
 };
 

@@ -26,6 +26,9 @@ static bool place_buffers(struct gpu_setup *s, const uint64_t *given, struct orc
         if (!s->address[i])
             return no_room(k, k->arg[i].name, error);
     }
+    for (unsigned i = 0; i < k->args; i++)
+        if (k->arg[i].buffer)
+            s->buffer[s->launch.buffer_count++] = (struct gpu_buffer){k->arg[i].name, s->address[i], k->arg[i].bytes};
     s->code_address = mem_space_alloc(s->space, k->code_bytes, MEM_PAGE_BYTES);
     uint8_t *code = s->code_address ? mem_at(s->space, s->code_address, k->code_bytes, MEM_WRITE) : NULL;
     if (!code)
@@ -107,7 +110,7 @@ bool gpu_setup_open(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_ge
     s->launch = (struct gpu_launch){
         .program = s->program, .uniforms = s->uniforms, .threadgroup_memory_bytes = k->threadgroup_memory_bytes,
         .stack_bytes_per_thread = 4 * k->stack_words, .register_halves = k->register_halves ? k->register_halves : named,
-        .space = space};
+        .space = space, .buffer = s->buffer, .buffer_count = s->launch.buffer_count};
     memcpy(s->launch.grid_threads, k->grid, sizeof k->grid);
     memcpy(s->launch.group_threads, k->group, sizeof k->group);
     gpu_launch_groups(&s->launch, s->groups);

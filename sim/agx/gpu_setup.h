@@ -13,6 +13,7 @@ struct gpu_setup {
     uint16_t uniforms[AGX_UNIFORM_HALVES];
     struct gpu_program *program;
     struct gpu_launch launch;
+    struct gpu_buffer buffer[ABI_ARGS_MAX]; /* what the program is meant to touch */
     uint32_t groups[3];
     uint64_t group_count;
 };

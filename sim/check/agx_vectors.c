@@ -30,7 +30,7 @@ bool check_agx_knows(const char *path)
 
 static bool is_heading(const char *line)
 {
-    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0;
+    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0 /* a table's heading */;
 }
 
 static bool check_lines(struct agx_checker *c, const struct format *format)

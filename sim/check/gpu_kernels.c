@@ -63,21 +63,24 @@ static void compare_counts(const struct gpu_setup *s, const struct gpu_totals *t
         snprintf(text, size, "%" PRIu64 " instructions have a mnemonic that by_mnemonic does not list", t->instructions - listed);
 }
 
-static bool execute(const struct gpu_setup *s, const struct check_gpu_options *o, struct gpu_totals *totals, struct orch_error *error)
+static bool execute(const struct gpu_setup *s, const struct check_gpu_options *o, struct gpu_totals *totals,
+                    struct gpu_findings *found, struct orch_error *error)
 {
     const struct gpu_functional functional = {
-        .threads = o->threads, .cores = CORES, .checks = {.reference = o->reference, .sanitize = o->sanitize, .poison = true}};
+        .threads = o->threads, .cores = CORES, .findings = found, .checks = {.reference = o->reference, .sanitize = o->sanitize, .poison = true}};
     return gpu_totals_init(totals, s->program, error) && gpu_functional_run(s, &functional, totals, error);
 }
 
 static void judge(const struct abi_kernel *k, const char *title, const struct gpu_setup *s, const struct gpu_totals *t,
-                  struct check_report *report)
+                  const struct gpu_findings *found, struct check_report *report)
 {
     unsigned expected, right;
     char outputs[TEXT_BYTES / 2], counts[TEXT_BYTES / 4];
     gpu_setup_compare(s, &expected, &right, outputs, sizeof outputs);
     compare_counts(s, t, counts, sizeof counts);
-    if (outputs[0] || counts[0])
+    if (found->count)
+        check_fail(report, "%s: %s", title, found->text[0]);
+    else if (outputs[0] || counts[0])
         check_fail(report, "%s: %s%s%s", title, outputs, outputs[0] && counts[0] ? "; " : "", counts);
     else if (!expected && !k->has_reference)
         check_skip(report, "%s: neither expected outputs nor reference counts", title);
@@ -90,15 +93,17 @@ static void check_image(const struct abi_kernel *k, const struct check_gpu_optio
     struct orch_error why = {0};
     struct gpu_setup setup = {.program = NULL};
     struct gpu_totals totals = {0};
+    struct gpu_findings found = {.text = NULL};
     char title[256];
     struct mem_space *space = mem_space_create(0);
     snprintf(title, sizeof title, "%s (%s)", k->name, k->code_name);
     if (!space)
         orch_fail(&why, ORCH_INTERNAL, "no address space for the simulated memory");
-    else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, &why) && execute(&setup, o, &totals, &why))
-        judge(k, title, &setup, &totals, report);
+    else if (gpu_setup_open(&setup, k, GPU_G14, space, NULL, &why) && execute(&setup, o, &totals, &found, &why))
+        judge(k, title, &setup, &totals, &found, report);
     if (why.exit_code)
         check_fail(report, "%s: %s", title, why.text);
+    gpu_findings_free(&found);
     gpu_totals_free(&totals);
     gpu_setup_close(&setup);
     if (space)

@@ -51,7 +51,10 @@ bool vector_stem_is(const char *path, const char *stem)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     const size_t length = strcspn(name, ".");
-    return strlen(stem) == length && strncmp(stem, name, length) == 0;
+    size_t same = 0;
+    while (same < length && stem[same] && (stem[same] == name[same] || (strchr("-_", stem[same]) && strchr("-_", name[same]))))
+        same++;
+    return same == length && !stem[same];
 }
 
 char *vector_word(char **text, char separator)

@@ -28,7 +28,7 @@ char *vector_line(struct vector_file *file, bool *ok);
 /* "NAME:LINE: expected ..."; returns false. */
 bool vector_malformed(const struct vector_file *file, const char *expected);
 
-/* Is the file's name up to its first dot `stem`? */
+/* Is the file's name up to its first dot `stem`? '-' and '_' are alike. */
 bool vector_stem_is(const char *path, const char *stem);
 
 /* Cuts the next word that ends in `separator` off *text; NULL when there is none. Blanks in a row count as one. */

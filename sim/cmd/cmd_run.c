@@ -190,8 +190,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     run_result_init(&result);
     bool ok = find_earlier(s, run, &result, &found, error) && (found || simulate(s, run, &result, error)) &&
               show(s, run, &result, error);
-    if (ok && run_remark(run))
-        fprintf(s->context->err, "orchard: %s\n", run_remark(run));
+    for (size_t i = 0; i < run_remark_count(run); i++)
+        fprintf(s->context->err, "orchard: %s\n", run_remark(run, i));
     if (ok && run_values_get(&result.counters, RUN_COUNTER_AS_EXPECTED) < run_values_get(&result.counters, RUN_COUNTER_EXPECTED))
         s->differs = true;
     run_result_free(&result);

@@ -250,14 +250,20 @@ void run_free(struct run *run)
     if (!run)
         return;
     abi_kernel_free(&run->gpu_kernel);
+    free(run->remark);
     free(run->detail);
     free(run->file);
     free(run);
 }
 
-const char *run_remark(const struct run *run)
+size_t run_remark_count(const struct run *run)
 {
-    return run->remark[0] ? run->remark : NULL;
+    return run->remarks;
+}
+
+const char *run_remark(const struct run *run, size_t index)
+{
+    return run->remark[index];
 }
 
 const struct event_run_begin *run_begin_event(const struct run *run)

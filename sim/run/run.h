@@ -55,8 +55,9 @@ void run_free(struct run *run);
 /* What decides the answer; valid as long as the run. */
 const struct event_run_begin *run_begin_event(const struct run *run);
 
-/* One line about the run just executed that is no number, such as where an output differs; NULL = none. */
-const char *run_remark(const struct run *run);
+/* Lines about the run just executed that are no numbers: where an output differs, what --sanitize found. */
+size_t run_remark_count(const struct run *run);
+const char *run_remark(const struct run *run, size_t index);
 
 /* Simulates. The result must be initialised. On failure the stream ends with a failed run_end. bus may be NULL. */
 bool run_execute(struct run *run, struct event_bus *bus, uint64_t run_number, struct run_result *result,

@@ -45,23 +45,48 @@ static unsigned repeats(const struct launch *l)
 
 /* ---- results ---- */
 
+static bool add_remark(struct launch *l, const char *text)
+{
+    struct run *run = l->run;
+    char (*grown)[sizeof *run->remark] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);
+    if (!grown)
+        return orch_fail(l->error, ORCH_INTERNAL, "out of memory");
+    run->remark = grown;
+    snprintf(grown[run->remarks++], sizeof *grown, "%.60s: %s", l->setup.kernel->name, text);
+    return true;
+}
+
+/* Every finding is a remark, and the run a fault of the program. */
+static bool judge_findings(struct launch *l, const struct gpu_findings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (!add_remark(l, found->text[i]))
+            return false;
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program", l->setup.kernel->path,
+                                      found->count, found->count == 1 ? "thing" : "things");
+}
+
 static bool execute(struct launch *l)
 {
     const struct run_request *q = l->run->request;
     struct run_gpu *g = &l->m->gpu;
+    struct gpu_findings found = {.text = NULL};
     double cores = 1;
     chip_number(q->chip, "gpu_cores", &cores, NULL);
     const struct gpu_functional options = {
-        .threads = q->threads, .cores = (unsigned)cores, .work = g->work,
+        .threads = q->threads, .cores = (unsigned)cores, .work = g->work, .findings = &found,
         .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = WATCHDOG_INSTRUCTIONS}};
-    for (unsigned i = 0; i < repeats(l); i++) {
+    bool ok = true;
+    for (unsigned i = 0; ok && i < repeats(l); i++) {
+        gpu_findings_free(&found);
         gpu_setup_restore(&l->setup);
         const double begin = run_host_seconds();
-        if (!gpu_functional_run(&l->setup, &options, &g->totals, l->error))
-            return false;
+        ok = gpu_functional_run(&l->setup, &options, &g->totals, l->error);
         l->m->host_seconds += run_host_seconds() - begin;
     }
-    return true;
+    ok = ok && judge_findings(l, &found);
+    gpu_findings_free(&found);
+    return ok;
 }
 
 static bool save_output(const struct launch *l, unsigned arg)
@@ -100,8 +125,8 @@ static bool compare(struct launch *l, struct run_result *r)
     unsigned expected, right;
     char text[320];
     gpu_setup_compare(&l->setup, &expected, &right, text, sizeof text);
-    if (text[0])
-        snprintf(l->run->remark, sizeof l->run->remark, "%s: %s", l->setup.kernel->name, text);
+    if (text[0] && !add_remark(l, text))
+        return false;
     return !expected || (run_values_add(&r->counters, RUN_COUNTER_EXPECTED, expected) &&
                          run_values_add(&r->counters, RUN_COUNTER_AS_EXPECTED, right));
 }

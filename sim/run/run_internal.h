@@ -16,7 +16,8 @@ struct run {
     struct abi_kernel gpu_kernel;
     const char *occupancy_limit;   /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
     char *detail;                  /* GPU: at which the launch was timed; NULL = begin.detail */
-    char remark[400];              /* what run_remark says */
+    char (*remark)[400];           /* what run_remark says */
+    size_t remarks;
     uint8_t *file;                 /* bytes of a program file */
     size_t file_bytes;
 };
