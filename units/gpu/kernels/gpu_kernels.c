@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORD_BYTES = 32 };
+enum { WORD_BYTES = 128 };
 
 static const struct gpu_kernel_family *const families[] = {
-    &gpu_family_stream, &gpu_family_gemm,
+    &gpu_family_stream, &gpu_family_gemm, &gpu_family_elementwise,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -115,13 +115,21 @@ static bool unknown_option(struct parser *p, const char *name)
     return gpu_kernel_refuse(p->error, "%s has no option '%s'%s; it takes %s", info->name, name, phrase, info->grammar);
 }
 
-static bool bad_value(struct parser *p, const struct gpu_kernel_parameter *row, const char *value)
+/* ", did you mean ...": candidates are pieces of `words`, so the nearest is kept in `nearest`. */
+static void offer_words(struct isa_suggest *suggest, const char *words, const char *value, char nearest[WORD_BYTES])
 {
-    const char *kernel = p->request->info->name;
-    if (row->words)
-        return gpu_kernel_refuse(p->error, "%s: %s is one of %s, not '%s'", kernel, row->name, row->words, value);
-    return gpu_kernel_refuse(p->error, "%s: %s is a number from %" PRId64 " to %" PRId64 ", not '%s'", kernel, row->name,
-                             row->least, row->most, value);
+    isa_suggest_start(suggest, value);
+    while (*words) {
+        char word[WORD_BYTES];
+        const size_t length = strcspn(words, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, words);
+        isa_suggest_offer(suggest, word);
+        if (suggest->nearest == word) {
+            memcpy(nearest, word, WORD_BYTES);
+            suggest->nearest = nearest;
+        }
+        words += length + (words[length] == '|');
+    }
 }
 
 /* Position of `value` in "relu|gelu|silu". */
@@ -138,6 +146,56 @@ static bool word_value(const char *words, const char *value, int64_t *index)
         words += part + 1;
         ++*index;
     }
+}
+
+/* Takes the next word of "add+relu" off `chain`. */
+static void chain_word(const char **chain, char word[WORD_BYTES])
+{
+    const size_t length = strcspn(*chain, "+");
+    snprintf(word, WORD_BYTES, "%.*s", (int)length, *chain);
+    *chain += length + ((*chain)[length] == '+');
+}
+
+/* The word that is unknown: of a chain the first such one, else the last. */
+static void wrong_word(const struct gpu_kernel_parameter *row, const char *value, char word[WORD_BYTES])
+{
+    int64_t index;
+    do
+        chain_word(&value, word);
+    while (word_value(row->words, word, &index) && *value);
+}
+
+static bool bad_value(struct parser *p, const struct gpu_kernel_parameter *row, const char *value)
+{
+    const char *kernel = p->request->info->name;
+    if (row->words) {
+        struct isa_suggest suggest;
+        char phrase[96], word[WORD_BYTES], nearest[WORD_BYTES];
+        wrong_word(row, value, word);
+        offer_words(&suggest, row->words, word, nearest);
+        isa_suggest_text(&suggest, phrase, sizeof phrase);
+        return gpu_kernel_refuse(p->error, "%s: %s has no '%.60s'%s; %s of %s", kernel, row->name, word, phrase,
+                                 row->chain ? "names with + between" : "one", row->words);
+    }
+    return gpu_kernel_refuse(p->error, "%s: %s is a number from %" PRId64 " to %" PRId64 ", not '%s'", kernel, row->name,
+                             row->least, row->most, value);
+}
+
+/* "add+relu" */
+static bool chain_value(const char *words, const char *value, int64_t *chain)
+{
+    *chain = 0;
+    for (unsigned i = 0; i < GPU_CHAIN_WORDS; i++) {
+        char word[WORD_BYTES];
+        int64_t index;
+        chain_word(&value, word);
+        if (!word_value(words, word, &index))
+            return false;
+        *chain |= (index + 1) << (GPU_CHAIN_BITS * i);
+        if (!*value)
+            return true;
+    }
+    return false;
 }
 
 static bool decimal_value(const struct gpu_kernel_parameter *row, const char *value, double *number)
@@ -162,7 +220,8 @@ static bool set_parameter(struct parser *p, unsigned index, const char *value)
     if (p->given[index])
         return gpu_kernel_refuse(p->error, "%s: %s is given twice", p->request->info->name, row->name);
     p->given[index] = true;
-    const bool ok = row->words     ? word_value(row->words, value, &p->request->value[index])
+    const bool ok = row->chain     ? chain_value(row->words, value, &p->request->value[index])
+                    : row->words   ? word_value(row->words, value, &p->request->value[index])
                     : row->decimal ? decimal_value(row, value, &p->request->decimal[index])
                                    : whole_value(row, value, &p->request->value[index]);
     return ok || bad_value(p, row, value);
@@ -279,18 +338,27 @@ __attribute__((format(printf, 2, 3))) static void append(struct output *out, con
     va_end(args);
 }
 
+static void append_word(struct output *out, const char *words, int64_t index)
+{
+    for (; index > 0; index--)
+        words += strcspn(words, "|") + 1;
+    append(out, "%.*s", (int)strcspn(words, "|"), words);
+}
+
 static void append_value(struct output *out, const struct gpu_kernel_parameter *row, int64_t value, double decimal)
 {
-    const char *word = row->words;
-    if (row->decimal) {
+    const int64_t mask = (1 << GPU_CHAIN_BITS) - 1;
+    if (row->decimal)
         append(out, "%.17g", decimal);
-    } else if (word) {
-        for (; value > 0; value--)
-            word += strcspn(word, "|") + 1;
-        append(out, "%.*s", (int)strcspn(word, "|"), word);
-    } else {
+    else if (row->chain)
+        for (; value; value >>= GPU_CHAIN_BITS) {
+            append_word(out, row->words, (value & mask) - 1);
+            append(out, "%s", value >> GPU_CHAIN_BITS ? "+" : "");
+        }
+    else if (row->words)
+        append_word(out, row->words, value);
+    else
         append(out, "%" PRId64, value);
-    }
 }
 
 int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, size_t size)

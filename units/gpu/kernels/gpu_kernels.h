@@ -32,7 +32,11 @@ struct gpu_kernel_parameter {
     bool required;
     const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
     bool decimal;      /* alpha=0.5: the value goes to request.decimal, `missing` likewise; least and most bound it */
+    bool chain;        /* several words: "add+relu" = GPU_CHAIN_BITS bits each, first one lowest, 1 + its position; 0 = none */
 };
+
+#define GPU_CHAIN_BITS 6
+#define GPU_CHAIN_WORDS 10 /* of one chain */
 
 struct gpu_kernel;
 struct gpu_kernel_request;

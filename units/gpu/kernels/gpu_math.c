@@ -251,8 +251,8 @@ static void emit_quarters(struct gpu_emit *e, unsigned x)
     gpu_emit(e, "fmul32 r%u, r%u, %s", turns, x, gpu_float(e, 0.159154943F));
     gpu_emit(e, "rint r%u, r%u", turns, turns);
     gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", x, turns, gpu_float(e, -0x1.922p+2F), x);
-    gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", x, turns, gpu_float(e, 0x1.2aeep-17F), x);
-    gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", x, turns, gpu_float(e, 0x1.de973ep-31F), x);
+    gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", x, turns, gpu_float(e, 0x1.2aep-16F), x);
+    gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", x, turns, gpu_float(e, 0x1.de973ep-29F), x);
     gpu_emit(e, "fmul32 r%u, r%u, %s", x, x, gpu_float(e, 0.636619772F));
     gpu_register_free(e, turns, 1);
 }

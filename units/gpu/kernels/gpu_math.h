@@ -33,7 +33,6 @@ enum gpu_math {
     "exp|exp2|log|log2|sqrt|rsqrt|rcp|abs|neg|square|erf|sin|cos|floor|ceil|round|trunc|add|sub|mul|div|max|min|pow"
 
 bool gpu_math_is_binary(enum gpu_math function);
-
 const char *gpu_math_name(enum gpu_math function);
 /* x = f(x) or f(x, y). `alpha`: slope of leaky_relu, scale of elu; 0 = the usual one (0.01, 1). */
 void gpu_math_emit(struct gpu_emit *e, enum gpu_math function, unsigned x, unsigned y, float alpha);
