@@ -1,10 +1,13 @@
 /* The tile program of gemm.
  *
  * Fragments: a load from threadgroup memory brings four neighbouring elements per lane. Of A (rows m, columns k) lane (R, P) gets
- * k = 4P .. 4P + 3 of row R: the first two are its part of a first matrix (h = 0), the others of a second one. Column c of
- * matrix h therefore stands for k = 4 (c / 2) + 2h + c % 2, and B's row of that number goes with it. Of B the four neighbours are
- * columns of the result: column 2P + j of the q-th of two matrices is n = 4P + 2q + j, in the result as well, which is stored
- * four at a time. Operands that lie the other way round are loaded element by element.
+ * k = 4P .. 4P + 3: the first two are its part of a first matrix (h = 0), the others of a second one. Column c of matrix h
+ * therefore stands for k = 4 (c / 2) + 2h + c % 2, and B's row of that number goes with it. Of B the four neighbours are columns
+ * of the result, shared among two matrices (q) likewise. Operands that lie the other way round are loaded element by element.
+ *
+ * Which rows and columns of the result lanes have, and the order of B's lines in threadgroup memory, is chosen so that the lanes
+ * of a load fall on different banks: of row tile i lane (R, P) has row 4 row_tiles (R / 4) + 4i + R % 4, of the c-th group of
+ * columns those from 4 groups P + 4c on.
  *
  * Edges: rows beyond the end are moved back to the last there is; columns beyond it are not loaded; neither is stored. The rest
  * of k is loaded under a mask into registers that hold zero.
@@ -15,7 +18,7 @@
 
 #include <stdio.h>
 
-enum { FOUR = 4, DEPTH = 16 /* of k: fragments held at a time */, LINE_BYTES = 128, PASSES_MAX = 8, GROUP_THREADS = 128 };
+enum { FOUR = 4, DEPTH = 16 /* of k: fragments held at a time */, LINE_BYTES = 128, PASSES_MAX = 8, GROUP_THREADS = 128, STRIP_LEAST = 4, STRIP_MOST = 8 };
 
 /* A or B: `extent` rows (columns) of the result by k. In threadgroup memory a block has the order of device memory. */
 struct operand {
@@ -25,6 +28,7 @@ struct operand {
     uint32_t stride;         /* of lines in device memory */
     uint32_t pitch;          /* in threadgroup memory; elements */
     uint32_t address;        /* there */
+    bool shuffled;           /* lines are k, in the order of B's fragments */
     unsigned passes;         /* loads of four that each thread makes for a block */
     unsigned index[PASSES_MAX]; /* base + index: where they come from */
     struct gpu_base base;    /* register pair, moves with k */
@@ -88,11 +92,9 @@ static uint32_t rest_of_k(const struct gpu_gemm *g)
 /* ---- where things are ---- */
 
 /* Elements between lines that keep lanes off each other's banks of threadgroup memory (32 of 4 bytes): found by trying. */
-static uint32_t padding(const struct gpu_gemm *g, bool is_a, bool k_inner)
+static uint32_t padding(const struct gpu_gemm *g)
 {
-    if (element_bytes(g) == 4)
-        return is_a && k_inner ? 1 : 6;
-    return !is_a && k_inner ? 4 : 6;
+    return element_bytes(g) == 4 ? 1 : 6;
 }
 
 static void describe(const struct tile *t, struct operand *o, bool is_a)
@@ -104,7 +106,8 @@ static void describe(const struct tile *t, struct operand *o, bool is_a)
     o->inner = o->k_inner ? gpu_gemm_step(g) : o->tile;
     o->outer = o->k_inner ? o->tile : gpu_gemm_step(g);
     o->stride = o->k_inner ? g->k : o->extent;
-    o->pitch = o->inner + padding(g, is_a, o->k_inner);
+    o->pitch = o->inner + padding(g);
+    o->shuffled = !is_a && !o->k_inner;
     o->passes = o->inner * o->outer / (FOUR * GROUP_THREADS);
     o->cut = !o->k_inner && o->extent % o->tile != 0;
 }
@@ -112,6 +115,18 @@ static void describe(const struct tile *t, struct operand *o, bool is_a)
 static uint32_t lines_per_pass(const struct operand *o)
 {
     return FOUR * GROUP_THREADS / o->inner;
+}
+
+/* Where line k of B stands: within 16, lines of one matrix are together. Bits 0, 2, 3, 1 of k: each bit moves by itself, so the
+ * places of a sum without carries are the sum of places. */
+static uint32_t shuffled_line(uint32_t k)
+{
+    return (k & ~15U) | (k & 1) | (k >> 1 & 6) | (k << 2 & 8);
+}
+
+static uint32_t line_place(const struct operand *o, uint32_t line)
+{
+    return (o->shuffled ? shuffled_line(line) : line) * o->pitch;
 }
 
 static unsigned half_register(struct gpu_emit *e, unsigned *spare)
@@ -170,6 +185,41 @@ static void find_batch(struct tile *t, unsigned batch, unsigned part)
     gpu_register_free(t->e, z, 1);
 }
 
+static uint32_t groups_along(uint32_t extent, uint32_t tile)
+{
+    return (extent + tile - 1) / tile;
+}
+
+/* Threadgroups that run at the same time shall share rows and columns, so that L2 has them: strips of columns, a few wide. */
+static uint32_t strip_width(const struct gpu_gemm *g)
+{
+    const uint32_t across = groups_along(g->n, gpu_gemm_columns(g));
+    for (uint32_t width = STRIP_MOST; width >= STRIP_LEAST; width--)
+        if (across > width && across % width == 0)
+            return width;
+    return across;
+}
+
+/* Row and column of tiles that this threadgroup makes. */
+static void find_group(struct tile *t, unsigned row, unsigned column)
+{
+    struct gpu_emit *e = t->e;
+    const uint32_t across = groups_along(t->g->n, gpu_gemm_columns(t->g)), down = groups_along(t->g->m, gpu_gemm_rows(t->g));
+    const uint32_t width = strip_width(t->g);
+    gpu_emit(e, "get_sr r%u, sr%d", row, GPU_SR_GROUP_Y);
+    gpu_emit(e, "get_sr r%u, sr%d", column, GPU_SR_GROUP_X);
+    if (width == across)
+        return;
+    const unsigned strip = gpu_register(e, 1), number = gpu_register(e, 1), within = gpu_register(e, 1);
+    gpu_mad_imm(e, number, row, across, column);
+    gpu_divide_imm(e, strip, within, number, width * down);
+    gpu_divide_imm(e, row, column, within, width);
+    gpu_mad_imm(e, column, strip, width, column);
+    gpu_register_free(e, strip, 1);
+    gpu_register_free(e, number, 1);
+    gpu_register_free(e, within, 1);
+}
+
 static uint32_t advance_elements(const struct tile *t, const struct operand *o)
 {
     return gpu_gemm_step(t->g) * (o->k_inner ? 1 : o->stride);
@@ -195,14 +245,41 @@ static void start_indices(struct tile *t, struct operand *o, unsigned four, unsi
     gpu_register_free(e, at, 1);
 }
 
-static void start_operand(struct tile *t, struct operand *o, unsigned buffer, unsigned batch, unsigned part, int group_sr)
+/* Place in elements -> offset of accesses by words, in a half register. */
+static void words_of(struct tile *t, unsigned half, unsigned place)
+{
+    if (element_bytes(t->g) == 4)
+        gpu_emit(t->e, "mov %s, %s", gpu_h(t->e, half), gpu_h(t->e, 2 * place));
+    else
+        gpu_emit(t->e, "bfeil %s, 0, r%u, 1", gpu_h(t->e, half), place);
+}
+
+/* The places of later passes are constants away: lines of a pass are a power of two, see shuffled_line. */
+static void start_put(struct tile *t, const struct operand *o, unsigned four, unsigned line)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned place = gpu_register(e, 1), bits = gpu_register(e, 1);
+    gpu_mov(e, place, line);
+    if (o->shuffled) {
+        gpu_and_imm(e, place, line, 0xf1);
+        gpu_emit(e, "bfeil r%u, 0, r%u, 2, mask 0x3", bits, line);
+        gpu_emit(e, "iadd r%u, r%u, r%u, lsl 1", place, place, bits);
+        gpu_emit(e, "bfeil r%u, 0, r%u, 1, mask 0x1", bits, line);
+        gpu_emit(e, "iadd r%u, r%u, r%u, lsl 3", place, place, bits);
+    }
+    gpu_mad_imm(e, place, place, o->pitch, four);
+    words_of(t, o->put, place);
+    gpu_register_free(e, place, 1);
+    gpu_register_free(e, bits, 1);
+}
+
+static void start_operand(struct tile *t, struct operand *o, unsigned buffer, unsigned batch, unsigned part, unsigned group)
 {
     struct gpu_emit *e = t->e;
     const struct gpu_base uniform = gpu_argument_buffer(e, buffer, 0);
-    const unsigned four = gpu_register(e, 1), line = gpu_register(e, 1), group = gpu_register(e, 1);
+    const unsigned four = gpu_register(e, 1), line = gpu_register(e, 1);
     thread_place(e, o, four, line);
-    gpu_emit(e, "imadd %s, r%u, %s, r%u", gpu_h(e, o->put), line, gpu_int(e, o->pitch), four);
-    gpu_emit(e, "get_sr r%u, sr%d", group, group_sr);
+    start_put(t, o, four, line);
     start_indices(t, o, four, line, group);
     gpu_mad_imm(e, four, batch, o->extent * t->g->k, GPU_NO_REGISTER);
     if (t->g->split > 1)
@@ -213,7 +290,6 @@ static void start_operand(struct tile *t, struct operand *o, unsigned buffer, un
     gpu_emit(e, "mov r%u, u%u", o->base.number + 1, uniform.number + 1);
     gpu_register_free(e, four, 1);
     gpu_register_free(e, line, 1);
-    gpu_register_free(e, group, 1);
 }
 
 /* take = place of fragments in a block: along the result `along`, along k `depth`. */
@@ -223,10 +299,32 @@ static void start_fragments(struct tile *t, struct operand *o, unsigned along, u
     const unsigned line = o->k_inner ? along : depth, inner = o->k_inner ? depth : along, at = gpu_register(e, 1);
     const bool by_element = is_a ? !o->k_inner : o->k_inner;
     gpu_mad_imm(e, at, line, o->pitch, inner);
-    gpu_emit(e, "mov %s, %s", gpu_h(e, o->take[0]), gpu_h(e, 2 * at));
-    for (unsigned j = 1; by_element && j < FOUR; j++)
+    if (!by_element)
+        words_of(t, o->take[0], at);
+    for (unsigned j = 0; by_element && j < FOUR; j++)
         gpu_emit(e, "iadd %s, %s, %s", gpu_h(e, o->take[j]), gpu_h(e, 2 * at), gpu_int(e, j * o->pitch));
     gpu_register_free(e, at, 1);
+}
+
+/* along = first row of this lane within its simdgroup's share of the threadgroup's, from R. */
+static void lane_row(struct tile *t, unsigned along, unsigned r, unsigned simd)
+{
+    struct gpu_emit *e = t->e;
+    const unsigned high = gpu_register(e, 1);
+    gpu_shr(e, along, simd, 1);
+    gpu_shr(e, high, r, 2);
+    gpu_mad_imm(e, along, along, 2, high);
+    gpu_and_imm(e, high, r, 3);
+    gpu_mad_imm(e, along, along, 4 * t->g->row_tiles, high);
+    gpu_register_free(e, high, 1);
+}
+
+/* The same for columns, from P. */
+static void lane_column(struct tile *t, unsigned along, unsigned p, unsigned simd)
+{
+    gpu_and_imm(t->e, along, simd, 1);
+    gpu_mad_imm(t->e, along, along, 4, p);
+    gpu_mad_imm(t->e, along, along, 4 * t->column_groups, GPU_NO_REGISTER);
 }
 
 static void start_lane(struct tile *t)
@@ -236,15 +334,17 @@ static void start_lane(struct tile *t)
     const unsigned along = gpu_register(e, 1), depth = gpu_register(e, 1);
     gpu_matrix_lane(e, r, p);
     gpu_emit(e, "get_sr r%u, sr%d", simd, GPU_SR_SIMDGROUP);
-    gpu_shr(e, along, simd, 1);
-    gpu_mad_imm(e, along, along, 8 * t->g->row_tiles, r);
-    gpu_shl(e, p, p, 2);
-    start_fragments(t, &t->a, along, p, true);
-    gpu_and_imm(e, along, simd, 1);
-    gpu_mad_imm(e, along, along, 8 * t->g->column_tiles, p);
-    gpu_shr(e, depth, r, 1);
-    gpu_and_imm(e, r, r, 1);
-    gpu_emit(e, "iadd r%u, r%u, r%u, lsl 2", depth, r, depth);
+    lane_row(t, along, r, simd);
+    gpu_shl(e, depth, p, 2);
+    start_fragments(t, &t->a, along, depth, true);
+    lane_column(t, along, p, simd);
+    if (t->b.shuffled) {
+        gpu_mov(e, depth, r);
+    } else {
+        gpu_shr(e, depth, r, 1);
+        gpu_and_imm(e, r, r, 1);
+        gpu_emit(e, "iadd r%u, r%u, r%u, lsl 2", depth, r, depth);
+    }
     start_fragments(t, &t->b, along, depth, false);
     gpu_register_free(e, r, 1);
     gpu_register_free(e, p, 1);
@@ -299,18 +399,25 @@ static void load_pass(struct tile *t, const struct operand *o, unsigned slot, un
         gpu_load_raw(t->e, slot, t->g->type, FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(t->e, o->index[pass]));
 }
 
-static void load_block(struct tile *t, const struct operand *o, unsigned slot)
+static void advance_block(struct tile *t, const struct operand *o)
 {
-    for (unsigned p = 0; p < o->passes; p++)
-        load_pass(t, o, slot, p);
     const char *base = gpu_run(t->e, o->base.number, 2);
     gpu_emit(t->e, "iadd %s, %s, %s", base, base, gpu_int(t->e, advance_elements(t, o) * element_bytes(t->g)));
 }
 
+static void advance_step(struct tile *t)
+{
+    advance_block(t, &t->a);
+    advance_block(t, &t->b);
+}
+
 static void load_step(struct tile *t)
 {
-    load_block(t, &t->a, 0);
-    load_block(t, &t->b, 1);
+    for (unsigned p = 0; p < t->a.passes; p++)
+        load_pass(t, &t->a, 0, p);
+    for (unsigned p = 0; p < t->b.passes; p++)
+        load_pass(t, &t->b, 1, p);
+    advance_step(t);
 }
 
 static void clear(struct gpu_emit *e, unsigned first, unsigned count)
@@ -347,11 +454,12 @@ static void load_rest(struct tile *t)
 
 /* ---- a step ---- */
 
+/* In threadgroup memory whole fours of 16-bit elements move as two words: their places are even. */
 static void put_block(struct tile *t, const struct operand *o)
 {
     for (unsigned p = 0; p < o->passes; p++) {
-        const uint32_t at = o->address + p * lines_per_pass(o) * o->pitch * element_bytes(t->g);
-        gpu_group_store_raw(t->e, t->g->type, FOUR, staged_half(t, o, p, 0), gpu_argument_u16(t->e, (uint16_t)at),
+        const uint32_t at = o->address + line_place(o, p * lines_per_pass(o)) * element_bytes(t->g);
+        gpu_group_store_raw(t->e, GPU_F32, t->four_halves / 2, staged_half(t, o, p, 0), gpu_argument_u16(t->e, (uint16_t)at),
                             gpu_h(t->e, o->put));
     }
 }
@@ -370,25 +478,26 @@ static void publish(struct tile *t)
 /* Fragment `number`, which starts `along` elements along the result and `depth` along k from this lane's place. */
 static void take_fragment(struct tile *t, const struct operand *o, bool is_a, unsigned number, unsigned along, unsigned depth)
 {
-    const uint32_t at = o->k_inner ? along * o->pitch + depth : depth * o->pitch + along;
+    const uint32_t at = o->k_inner ? along * o->pitch + depth : line_place(o, depth) + along;
     const char *base = gpu_argument_u16(t->e, (uint16_t)(o->address + at * element_bytes(t->g)));
     const unsigned half = o->fragment + number * t->four_halves;
     if (is_a == o->k_inner) {
-        gpu_group_load_raw(t->e, t->g->type, FOUR, half, base, gpu_h(t->e, o->take[0]));
+        gpu_group_load_raw(t->e, GPU_F32, t->four_halves / 2, half, base, gpu_h(t->e, o->take[0]));
         return;
     }
     for (unsigned j = 0; j < FOUR; j++)
         gpu_group_load_raw(t->e, t->g->type, 1, half + j * t->four_halves / FOUR, base, gpu_h(t->e, o->take[j]));
 }
 
-static void take_fragments(struct tile *t, unsigned depth)
+static void take_a(struct tile *t, unsigned i, unsigned depth)
 {
-    const unsigned groups = t->column_groups;
-    for (unsigned i = 0; i < t->g->row_tiles; i++)
-        take_fragment(t, &t->a, true, i, 8 * i, depth);
-    for (unsigned h = 0; h < 2; h++)
-        for (unsigned c = 0; c < groups; c++)
-            take_fragment(t, &t->b, false, h * groups + c, DEPTH * c, depth + 2 * h);
+    take_fragment(t, &t->a, true, i, 4 * i, depth);
+}
+
+static void take_b(struct tile *t, unsigned h, unsigned depth)
+{
+    for (unsigned c = 0; c < t->column_groups; c++)
+        take_fragment(t, &t->b, false, h * t->column_groups + c, 4 * c, depth + 2 * h);
 }
 
 /* bf16: the fragments of matrix h as words. */
@@ -416,19 +525,63 @@ static const char *b_matrix(struct tile *t, unsigned column, unsigned h)
     return gpu_matrix_operand(t->e, t->halves, t->b.fragment + number * t->four_halves + q * t->four_halves / 2);
 }
 
-static void multiply(struct tile *t)
+/* Loads of the next step, spread over this one: the load/store path takes only so many at a time. */
+struct ahead {
+    bool whole; /* false: nothing is loaded meanwhile */
+    unsigned done;
+};
+
+static void load_ahead(struct tile *t, struct ahead *ahead)
+{
+    const unsigned n = ahead->done++;
+    if (!ahead->whole || n >= t->a.passes + t->b.passes)
+        return;
+    if (n < t->a.passes)
+        load_pass(t, &t->a, 0, n);
+    else
+        load_pass(t, &t->b, 1, n - t->a.passes);
+}
+
+static void multiply_row(struct tile *t, unsigned i, unsigned h)
+{
+    const unsigned columns = t->g->column_tiles;
+    for (unsigned c = 0; c < columns; c++)
+        gpu_matrix_fmadd(t->e, t->acc + 2 * (i * columns + c), a_matrix(t, i, h), b_matrix(t, c, h));
+}
+
+/* 16 of k. Registers of fragments are filled for the next 16 as soon as they have been used. */
+static void multiply_depth(struct tile *t, unsigned depth, struct ahead *ahead)
 {
     const struct gpu_gemm *g = t->g;
-    for (unsigned depth = 0; depth < gpu_gemm_step(g); depth += DEPTH) {
-        take_fragments(t, depth);
-        for (unsigned h = 0; h < 2; h++) {
-            if (g->type == GPU_BF16)
-                widen_fragments(t, h);
-            for (unsigned i = 0; i < g->row_tiles; i++)
-                for (unsigned c = 0; c < g->column_tiles; c++)
-                    gpu_matrix_fmadd(t->e, t->acc + 2 * (i * g->column_tiles + c), a_matrix(t, i, h), b_matrix(t, c, h));
+    const bool more = depth + DEPTH < gpu_gemm_step(g);
+    take_b(t, 1, depth);
+    for (unsigned h = 0; h < 2; h++) {
+        if (g->type == GPU_BF16)
+            widen_fragments(t, h);
+        for (unsigned i = 0; i < g->row_tiles; i++) {
+            multiply_row(t, i, h);
+            if (more && h == 1)
+                take_a(t, i, depth + DEPTH);
+            load_ahead(t, ahead);
         }
+        if (more && h == 0)
+            take_b(t, 0, depth + DEPTH);
     }
+}
+
+/* The published step; the next one is loaded meanwhile if `ahead`. */
+static void multiply(struct tile *t, bool ahead_too)
+{
+    struct ahead ahead = {.whole = ahead_too};
+    for (unsigned i = 0; i < t->g->row_tiles; i++)
+        take_a(t, i, 0);
+    take_b(t, 0, 0);
+    for (unsigned depth = 0; depth < gpu_gemm_step(t->g); depth += DEPTH)
+        multiply_depth(t, depth, &ahead);
+    while (ahead.whole && ahead.done < t->a.passes + t->b.passes)
+        load_ahead(t, &ahead);
+    if (ahead.whole)
+        advance_step(t);
 }
 
 /* ---- all steps ---- */
@@ -466,8 +619,7 @@ static void whole_steps(struct tile *t, unsigned part)
         gpu_do(e);
         gpu_add_imm(e, count, count, -1);
         publish(t);
-        load_step(t);
-        multiply(t);
+        multiply(t, true);
         gpu_while(e, "nueq", gpu_r(e, count), "0");
         gpu_endif(e);
     }
@@ -486,11 +638,11 @@ static void main_loop(struct tile *t, unsigned part)
         end_last_part(t);
     }
     if (whole)
-        multiply(t);
+        multiply(t, false);
     if (rest) {
         only_last_part(t, part);
         publish(t);
-        multiply(t);
+        multiply(t, false);
         end_last_part(t);
     }
 }
@@ -558,11 +710,11 @@ static void store_rows(struct tile *t, struct result *out, unsigned start)
     const unsigned row = gpu_register(e, 1), column = gpu_register(e, 1);
     const bool cut = g->m % gpu_gemm_rows(g) != 0;
     for (unsigned i = 0; i < g->row_tiles; i++) {
-        gpu_add_imm(e, row, t->row, 8 * i);
+        gpu_add_imm(e, row, t->row, 4 * i);
         if (cut)
             gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, g->m));
         for (unsigned c = 0; c < t->column_groups; c++) {
-            gpu_add_imm(e, column, t->column, DEPTH * c);
+            gpu_add_imm(e, column, t->column, FOUR * c);
             gpu_mad_imm(e, out->index, row, g->n, start);
             gpu_emit(e, "iadd r%u, r%u, r%u", out->index, out->index, column);
             store_four(t, out, t->acc + 2 * (i * g->column_tiles + 2 * c), column);
@@ -578,23 +730,22 @@ static void store_rows(struct tile *t, struct result *out, unsigned start)
 static void find_place(struct tile *t)
 {
     struct gpu_emit *e = t->e;
-    const unsigned simd = gpu_register(e, 1), bits = gpu_register(e, 1), group = gpu_register(e, 1);
+    const unsigned simd = gpu_register(e, 1), r = gpu_register(e, 1), p = gpu_register(e, 1);
+    const unsigned group_row = gpu_register(e, 1), group_column = gpu_register(e, 1);
     t->row = gpu_register(e, 1);
     t->column = gpu_register(e, 1);
-    gpu_matrix_lane(e, t->row, t->column);
+    gpu_matrix_lane(e, r, p);
     gpu_emit(e, "get_sr r%u, sr%d", simd, GPU_SR_SIMDGROUP);
-    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_Y);
-    gpu_shr(e, bits, simd, 1);
-    gpu_mad_imm(e, t->row, bits, 8 * t->g->row_tiles, t->row);
-    gpu_mad_imm(e, t->row, group, gpu_gemm_rows(t->g), t->row);
-    gpu_emit(e, "get_sr r%u, sr%d", group, GPU_SR_GROUP_X);
-    gpu_and_imm(e, bits, simd, 1);
-    gpu_shl(e, t->column, t->column, 2);
-    gpu_mad_imm(e, t->column, bits, 8 * t->g->column_tiles, t->column);
-    gpu_mad_imm(e, t->column, group, gpu_gemm_columns(t->g), t->column);
+    find_group(t, group_row, group_column);
+    lane_row(t, t->row, r, simd);
+    gpu_mad_imm(e, t->row, group_row, gpu_gemm_rows(t->g), t->row);
+    lane_column(t, t->column, p, simd);
+    gpu_mad_imm(e, t->column, group_column, gpu_gemm_columns(t->g), t->column);
     gpu_register_free(e, simd, 1);
-    gpu_register_free(e, bits, 1);
-    gpu_register_free(e, group, 1);
+    gpu_register_free(e, r, 1);
+    gpu_register_free(e, p, 1);
+    gpu_register_free(e, group_row, 1);
+    gpu_register_free(e, group_column, 1);
 }
 
 static void store_result(struct tile *t)
@@ -633,9 +784,13 @@ static void start(struct tile *t, unsigned batch, unsigned part)
         t->wide_a = gpu_register(t->e, 2 * g->row_tiles);
         t->wide_b = gpu_register(t->e, FOUR * t->column_groups);
     }
+    const unsigned group_row = gpu_register(t->e, 1), group_column = gpu_register(t->e, 1);
     find_batch(t, batch, part);
-    start_operand(t, &t->a, g->a, batch, part, GPU_SR_GROUP_Y);
-    start_operand(t, &t->b, g->b, batch, part, GPU_SR_GROUP_X);
+    find_group(t, group_row, group_column);
+    start_operand(t, &t->a, g->a, batch, part, group_row);
+    start_operand(t, &t->b, g->b, batch, part, group_column);
+    gpu_register_free(t->e, group_row, 1);
+    gpu_register_free(t->e, group_column, 1);
     start_lane(t);
     clear(t->e, t->acc, 2 * g->row_tiles * g->column_tiles);
 }
@@ -655,8 +810,7 @@ bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct 
     free_registers(&t, &t.a, g->row_tiles);
     free_registers(&t, &t.b, 2 * t.column_groups);
     store_result(&t);
-    const uint32_t rows = gpu_gemm_rows(g), columns = gpu_gemm_columns(g);
-    gpu_emit_grid(t.e, (g->n + columns - 1) / columns * GROUP_THREADS, (g->m + rows - 1) / rows, g->batch * g->split,
-                  GROUP_THREADS, 1, 1);
+    gpu_emit_grid(t.e, groups_along(g->n, gpu_gemm_columns(g)) * GROUP_THREADS, groups_along(g->m, gpu_gemm_rows(g)),
+                  g->batch * g->split, GROUP_THREADS, 1, 1);
     return gpu_emit_end(t.e);
 }
