@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* A field that is NULL fits everything; otherwise a part of the text. */
+/* A field that is NULL fits everything, "=text" the whole text, otherwise a part of it. */
 struct origin {
     const char *chip, *source, *what, *condition, *parameter;
 };
@@ -52,6 +52,32 @@ static const struct origin origins[] = {
     {"M3 Max", "amx-rs", "fma32 vector", "Single P-core", "amx.clock_ghz"},
     {"M3 Max", "amx-rs", "set + clr", "Single P-core", "amx.set_cycles, amx.clr_cycles"},
     {NULL, "dougallj/applecpu", NULL, NULL, "cpu_p.*, cpu_e.*"},
+    {NULL, "metal-benchmarks", "=CONVERT(F->I32)", NULL, "gpu.convert"},
+    {NULL, "metal-benchmarks", "=RINT32", NULL, "gpu.round"},
+    {NULL, "metal-benchmarks", "=IMUL32", NULL, "gpu.imul"},
+    {NULL, "metal-benchmarks", "=IMUL(32x32=64)", NULL, "gpu.imul64"},
+    {NULL, "metal-benchmarks", "=BITEXTRACT32", NULL, "gpu.shift"},
+    {NULL, "metal-benchmarks", "=EXP2_32", NULL, "gpu.exp2"},
+    {NULL, "metal-benchmarks", "=LOG2_32", NULL, "gpu.log2"},
+    {NULL, "metal-benchmarks", "=RECIP32", NULL, "gpu.rcp"},
+    {NULL, "metal-benchmarks", "=RSQRT32", NULL, "gpu.rsqrt"},
+    {NULL, "metal-benchmarks", "=SIN32", NULL, "gpu.sin"},
+    {NULL, "metal-benchmarks", "=BROADCAST32", NULL, "gpu.shuffle, gpu.quad_shuffle"},
+    {NULL, "metal-benchmarks", "=BALLOT", NULL, "gpu.ballot"},
+    {NULL, "metal-benchmarks", "=SUM<F32>", NULL, "gpu.reduce, gpu.quad_reduce"},
+    {NULL, "metal-benchmarks", "=SUM<I32>", NULL, "gpu.reduce_int, gpu.quad_reduce_int"},
+    {NULL, "metal-benchmarks", "=SUM<F16>", NULL, "gpu.reduce_half_cycles"},
+    {NULL, "metal-benchmarks", "=PREFIX_ESUM<F32>", NULL, "gpu.prefix, gpu.quad_prefix"},
+    {NULL, "metal-benchmarks", "=MATMUL<8x8xF16>", NULL, "gpu.matrix_f16"},
+    {NULL, "metal-benchmarks", "=MATMUL<8x8xF32>", NULL, "gpu.matrix_f32"},
+    {NULL, "metal-benchmarks", "=IMUL32 + 3 IADD32", NULL, "gpu.complex_issue_cycles"},
+    {NULL, "metal-benchmarks", " simds/core", NULL, "six parameters of gpu.* together"},
+    {NULL, "chipsandcheese", "=L1 latency", NULL, "gpu.l1_latency_cycles"},
+    {NULL, "chipsandcheese", "=L2 latency", NULL, "gpu.l2_latency_cycles"},
+    {NULL, "chipsandcheese", "=L2 bandwidth", NULL, "gpu.l2_port_bytes_per_cycle"},
+    {NULL, "chipsandcheese", "=SLC latency", NULL, "gpu.fabric_latency_ns"},
+    {NULL, "chipsandcheese", "=DRAM latency", NULL, "gpu.fabric_latency_ns"},
+    {NULL, "chipsandcheese", "=SLC bandwidth", NULL, "gpu.fabric_bytes_per_cycle"},
     {"M1 Pro", "clpeak", "L2 latency", NULL, "l2.latency_cycles"},
     {"M1 Pro", "clpeak", "DRAM latency random", NULL, "dram_latency_ns"},
     {"M1 Pro", "clpeak", "DRAM, ", NULL, "outstanding misses"},
@@ -61,6 +87,8 @@ static const struct origin origins[] = {
 
 static bool part_of(const char *text, const char *part)
 {
+    if (part && part[0] == '=')
+        return strcmp(text, part + 1) == 0;
     return !part || strstr(text, part) != NULL;
 }
 
