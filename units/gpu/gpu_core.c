@@ -242,13 +242,19 @@ void gpu_barrier_open(struct gpu_group *group)
 static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
 {
     struct gpu_group *group = s->group;
+    uint32_t mask = s->mask;
+    unsigned lanes = (unsigned)__builtin_popcount(mask);
     while (op && *left > 0) {
+        if (s->mask != mask) {
+            mask = s->mask;
+            lanes = (unsigned)__builtin_popcount(mask);
+        }
         if (group->sanitizer)
             gpu_sanitizer_before(group->sanitizer, s, op);
-        if (trace && !gpu_record(s, op, trace))
+        if (trace && !gpu_record(s, op, lanes, trace))
             return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
         --*left;
-        s->active += (unsigned)__builtin_popcount(s->mask);
+        s->active += lanes;
         ++*op->entered;
         if (op->straight > 1)
             --*op->next->entered;

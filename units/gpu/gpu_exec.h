@@ -106,6 +106,8 @@ gpu_handler *gpu_plain_handler(const struct agx_inst *inst);
 struct gpu_vector_set {
     const char *name;
     gpu_handler *(*pick)(struct gpu_op *op);
+    /* For the record of an access to threadgroup memory that has a vector handler: its lanes never wait for one another. */
+    bool (*one_turn)(const struct gpu_simdgroup *group, const struct gpu_op *op);
     /* Host float state that its handlers need (denormals off), and back. */
     unsigned (*enter)(void);
     void (*leave)(unsigned state);
@@ -158,8 +160,8 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 void gpu_barrier_open(struct gpu_group *group);
 
 /* --- trace and sanitizer --- */
-/* False when memory is out. */
-bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_trace *trace);
+/* lanes: active ones. False when memory is out. */
+bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 
 struct gpu_sanitizer *gpu_sanitizer_create(const struct gpu_group *group);
 void gpu_sanitizer_free(struct gpu_sanitizer *sanitizer);

@@ -38,14 +38,23 @@ static bool one_window(const struct gpu_access *access, uint32_t mask)
     return high - low < BANKS;
 }
 
-static unsigned threadgroup_turns(const struct gpu_access *access, uint32_t mask)
+/* Turns depend on the distances of lanes alone, so components of 4 bytes all take the same. */
+static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
+    const struct gpu_vector_set *vectors = group->group->vectors;
+    const unsigned components = (unsigned)__builtin_popcount(op->inst->component_mask & 15U);
+    struct gpu_access access;
     unsigned turns = 0;
-    if (access->item_bytes == BANK_BYTES && one_window(access, mask))
-        return mask ? (unsigned)__builtin_popcount(access->components) : 0;
+    if (group->mask == 0)
+        return 0;
+    if (vectors && op->run != op->plain && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
+        return components;
+    gpu_access_of(group, op, &access);
+    if (access.item_bytes == BANK_BYTES && one_window(&access, group->mask))
+        return (unsigned)__builtin_popcount(access.components);
     for (unsigned c = 0; c < 4; c++)
-        if (access->components >> c & 1)
-            turns += bank_turns(access, mask, c);
+        if (access.components >> c & 1)
+            turns += bank_turns(&access, group->mask, c);
     return turns;
 }
 
@@ -101,9 +110,9 @@ static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_acce
                 add_line(set, gpu_stack_address(group, access->address[lane] + c * access->item_bytes, lane) / GPU_LINE_BYTES);
 }
 
-bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_trace *trace)
+bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
 {
-    struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)__builtin_popcount(group->mask)};
+    struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)lanes};
     struct gpu_access access;
     struct line_set set;
     set.count = 0;
@@ -119,8 +128,7 @@ bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, stru
         stack_lines(group, &access, &set);
         break;
     case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE:
-        gpu_access_of(group, op, &access);
-        record.passes = (uint8_t)threadgroup_turns(&access, group->mask);
+        record.passes = (uint8_t)threadgroup_turns(group, op);
         break;
     case AGX_OP_THREADGROUP_ATOMIC:
         gpu_access_of(group, op, &access);

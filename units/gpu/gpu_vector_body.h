@@ -46,4 +46,4 @@ static gpu_handler *pick(struct gpu_op *op)
     }
 }
 
-#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .enter = enter, .leave = leave}
+#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .one_turn = one_turn, .enter = enter, .leave = leave}

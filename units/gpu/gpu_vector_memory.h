@@ -30,12 +30,18 @@ ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
     return r->base + wide * r->scale;
 }
 
-/* Whether `offset` counts up from its first lane, without running over the end of its numbers. */
+/* Distance of offsets whose items lie side by side, 0 = there is none. */
+ALWAYS uint32_t reach_step(const struct reach *r)
+{
+    return r->scale == r->item ? 1 : r->scale == 1 ? r->item : 0;
+}
+
+/* Whether items lie side by side from the first lane on, without running over the end of their numbers. */
 ALWAYS bool counts_up(const struct reach *r, vu offset, uint32_t active)
 {
-        const uint32_t last = r->sign ? INT32_MAX : UINT32_MAX;
-    const bool wraps = r->sign ? (int32_t)offset[0] > INT32_MAX - PART_LANES : offset[0] > last - PART_LANES;
-    return (vec_ne(offset, offset[0] + vec_count()) & active) == 0 && !wraps;
+    const uint32_t step = reach_step(r), run = step * PART_LANES, first = offset[0];
+    const bool wraps = r->sign ? (int32_t)first > INT32_MAX - (int32_t)run : first > UINT32_MAX - run;
+    return step && (vec_ne(offset, first + step * vec_count()) & active) == 0 && !wraps;
 }
 
 ALWAYS vu load_items(const uint8_t *from, unsigned item)
@@ -117,7 +123,7 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
             *out = vec_all(load_item(from, r->item));
         return from;
     }
-    if (r->scale == r->item && counts_up(r, offset, active)) {
+    if (counts_up(r, offset, active)) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (from) {
             *out = load_items(from, r->item);
@@ -162,7 +168,7 @@ ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r,
 {
     if (active == 0)
         return true;
-    if (active == PART_MASK && r->scale == r->item && counts_up(r, offset, active)) {
+    if (active == PART_MASK && counts_up(r, offset, active)) {
         uint8_t *to = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (to)
             store_items(to, value, r->item);
@@ -301,6 +307,21 @@ HANDLER(threadgroup_store)
     const struct reach r = THREADGROUP_REACH(MEM_WRITE);
     const struct lanes offset = threadgroup_offsets(group, op);
     return store_op(group, op, &r, &offset);
+}
+
+/* Whether one turn of the banks of threadgroup memory serves all lanes for sure: words of one row, or side by side. */
+static bool one_turn(const struct gpu_simdgroup *group, const struct gpu_op *op)
+{
+    const struct lanes offset = threadgroup_offsets(group, op);
+    const uint32_t first = offset.part[0][0];
+    uint32_t other_row = 0, apart = 0;
+    EACH_PART
+    {
+        const uint32_t active = part_bits(group->mask, p);
+        other_row |= vec_ne((offset.part[p] ^ first) & ~127U, vec_all(0)) & active;
+        apart |= vec_ne(offset.part[p], first + 4 * (vec_count() + p * PART_LANES)) & active;
+    }
+    return other_row == 0 || apart == 0;
 }
 
 static gpu_handler *pick_memory(struct gpu_op *op)
