@@ -30,6 +30,7 @@ struct operand {
     uint32_t address;        /* there */
     bool shuffled;           /* lines are k, in the order of B's fragments */
     unsigned passes;         /* loads of four that each thread makes for a block */
+    unsigned segment;        /* elements of a line that a pass takes: 128 bytes, so that its lanes store without conflicts */
     unsigned index[PASSES_MAX]; /* base + index: where they come from */
     struct gpu_base base;    /* register pair, moves with k */
     unsigned staged;         /* half index of what is on its way */
@@ -108,13 +109,14 @@ static void describe(const struct tile *t, struct operand *o, bool is_a)
     o->stride = o->k_inner ? g->k : o->extent;
     o->pitch = o->inner + padding(g);
     o->shuffled = !is_a && !o->k_inner;
+    o->segment = o->inner < gpu_gemm_step(g) ? o->inner : gpu_gemm_step(g);
     o->passes = o->inner * o->outer / (FOUR * GROUP_THREADS);
     o->cut = !o->k_inner && o->extent % o->tile != 0;
 }
 
 static uint32_t lines_per_pass(const struct operand *o)
 {
-    return FOUR * GROUP_THREADS / o->inner;
+    return FOUR * GROUP_THREADS / o->segment;
 }
 
 /* Where line k of B stands: within 16, lines of one matrix are together. Bits 0, 2, 3, 1 of k: each bit moves by itself, so the
@@ -127,6 +129,17 @@ static uint32_t shuffled_line(uint32_t k)
 static uint32_t line_place(const struct operand *o, uint32_t line)
 {
     return (o->shuffled ? shuffled_line(line) : line) * o->pitch;
+}
+
+/* Passes go along a line first. */
+static uint32_t pass_inner(const struct operand *o, unsigned pass)
+{
+    return pass % (o->inner / o->segment) * o->segment;
+}
+
+static uint32_t pass_line(const struct operand *o, unsigned pass)
+{
+    return pass / (o->inner / o->segment) * lines_per_pass(o);
 }
 
 static unsigned half_register(struct gpu_emit *e, unsigned *spare)
@@ -166,7 +179,7 @@ static void thread_place(struct gpu_emit *e, const struct operand *o, unsigned f
 {
     const unsigned thread = gpu_register(e, 1);
     gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_LOCAL_INDEX);
-    gpu_divide_imm(e, line, four, thread, o->inner / FOUR);
+    gpu_divide_imm(e, line, four, thread, o->segment / FOUR);
     gpu_shl(e, four, four, 2);
     gpu_register_free(e, thread, 1);
 }
@@ -237,10 +250,12 @@ static void start_indices(struct tile *t, struct operand *o, unsigned four, unsi
     if (o->k_inner)
         gpu_mad_imm(e, line, group, o->tile, line);
     for (unsigned p = 0; p < o->passes; p++) {
-        gpu_add_imm(e, at, line, p * lines_per_pass(o));
+        gpu_add_imm(e, at, line, pass_line(o, p));
         if (o->k_inner && o->extent % o->tile)
             gpu_min_imm(e, at, at, o->extent - 1);
         gpu_mad_imm(e, o->index[p], at, o->stride, four);
+        if (pass_inner(o, p))
+            gpu_add_imm(e, o->index[p], o->index[p], pass_inner(o, p));
     }
     gpu_register_free(e, at, 1);
 }
@@ -393,10 +408,14 @@ static void load_cut(struct tile *t, const struct operand *o, unsigned slot, uns
 
 static void load_pass(struct tile *t, const struct operand *o, unsigned slot, unsigned pass)
 {
-    if (o->cut)
-        load_cut(t, o, slot, pass, o->edge, o->extent);
-    else
+    if (!o->cut) {
         gpu_load_raw(t->e, slot, t->g->type, FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(t->e, o->index[pass]));
+        return;
+    }
+    const unsigned place = gpu_register(t->e, 1);
+    gpu_add_imm(t->e, place, o->edge, pass_inner(o, pass));
+    load_cut(t, o, slot, pass, place, o->extent);
+    gpu_register_free(t->e, place, 1);
 }
 
 static void advance_block(struct tile *t, const struct operand *o)
@@ -437,10 +456,10 @@ static void load_rest_block(struct tile *t, const struct operand *o, unsigned sl
             load_cut(t, o, slot, p, four, rest_of_k(t->g));
             continue;
         }
-        gpu_if(e, "ult", gpu_r(e, line), gpu_int(e, rest_of_k(t->g)));
+        gpu_add_imm(e, four, line, pass_line(o, p));
+        gpu_if(e, "ult", gpu_r(e, four), gpu_int(e, rest_of_k(t->g)));
         load_pass(t, o, slot, p);
         gpu_endif(e);
-        gpu_add_imm(e, line, line, lines_per_pass(o));
     }
     gpu_register_free(e, four, 1);
     gpu_register_free(e, line, 1);
@@ -458,7 +477,7 @@ static void load_rest(struct tile *t)
 static void put_block(struct tile *t, const struct operand *o)
 {
     for (unsigned p = 0; p < o->passes; p++) {
-        const uint32_t at = o->address + line_place(o, p * lines_per_pass(o)) * element_bytes(t->g);
+        const uint32_t at = o->address + (line_place(o, pass_line(o, p)) + pass_inner(o, p)) * element_bytes(t->g);
         gpu_group_store_raw(t->e, GPU_F32, t->four_halves / 2, staged_half(t, o, p, 0), gpu_argument_u16(t->e, (uint16_t)at),
                             gpu_h(t->e, o->put));
     }
@@ -549,33 +568,43 @@ static void multiply_row(struct tile *t, unsigned i, unsigned h)
         gpu_matrix_fmadd(t->e, t->acc + 2 * (i * columns + c), a_matrix(t, i, h), b_matrix(t, c, h));
 }
 
-/* 16 of k. Registers of fragments are filled for the next 16 as soon as they have been used. */
-static void multiply_depth(struct tile *t, unsigned depth, struct ahead *ahead)
+/* What a row of multiplications leaves time for. Registers of fragments are filled anew as soon as they have been used: those of
+ * the next 16 of k, and in the first 16 the ones that are needed next. */
+static void take_between(struct tile *t, unsigned depth, unsigned h, unsigned i)
 {
     const struct gpu_gemm *g = t->g;
     const bool more = depth + DEPTH < gpu_gemm_step(g);
-    take_b(t, 1, depth);
+    if (h == 0 && i == 0)
+        take_b(t, 1, depth);
+    if (h == 0 && i + 1 == g->row_tiles && more)
+        take_b(t, 0, depth + DEPTH);
+    if (h == 1 && more)
+        take_a(t, i, depth + DEPTH);
+}
+
+static void multiply_depth(struct tile *t, unsigned depth, struct ahead *ahead)
+{
+    const struct gpu_gemm *g = t->g;
     for (unsigned h = 0; h < 2; h++) {
         if (g->type == GPU_BF16)
             widen_fragments(t, h);
         for (unsigned i = 0; i < g->row_tiles; i++) {
+            if (depth == 0 && h == 0 && i + 1 < g->row_tiles && g->type != GPU_BF16)
+                take_a(t, i + 1, 0);
             multiply_row(t, i, h);
-            if (more && h == 1)
-                take_a(t, i, depth + DEPTH);
+            take_between(t, depth, h, i);
             load_ahead(t, ahead);
         }
-        if (more && h == 0)
-            take_b(t, 0, depth + DEPTH);
     }
 }
 
-/* The published step; the next one is loaded meanwhile if `ahead`. */
+/* The published step; the next one is loaded meanwhile if `ahead_too`. */
 static void multiply(struct tile *t, bool ahead_too)
 {
     struct ahead ahead = {.whole = ahead_too};
-    for (unsigned i = 0; i < t->g->row_tiles; i++)
-        take_a(t, i, 0);
     take_b(t, 0, 0);
+    for (unsigned i = 0; i < (t->g->type == GPU_BF16 ? t->g->row_tiles : 1); i++)
+        take_a(t, i, 0);
     for (unsigned depth = 0; depth < gpu_gemm_step(t->g); depth += DEPTH)
         multiply_depth(t, depth, &ahead);
     while (ahead.whole && ahead.done < t->a.passes + t->b.passes)

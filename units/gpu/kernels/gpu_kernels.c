@@ -301,7 +301,7 @@ static bool fill_missing(struct parser *p)
         if (row->required)
             return gpu_kernel_refuse(p->error, "%s: %s is missing; it takes %s", info->name, row->name, info->grammar);
         p->request->value[i] = row->missing;
-        p->request->decimal[i] = (double)row->missing;
+        p->request->decimal[i] = (double)row->missing + row->usual;
     }
     return true;
 }
@@ -369,7 +369,7 @@ int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, si
     append(&out, "%s", info->name);
     for (unsigned i = 0; info->parameter[i].name; i++) {
         const struct gpu_kernel_parameter *row = &info->parameter[i];
-        const bool missing = row->decimal ? request->decimal[i] == (double)row->missing : request->value[i] == row->missing;
+        const bool missing = row->decimal ? request->decimal[i] == (double)row->missing + row->usual : request->value[i] == row->missing;
         if (i >= info->positional && missing && !row->required)
             continue;
         append(&out, "%s", first ? ":" : i < info->positional ? "x" : ",");

@@ -32,6 +32,7 @@ struct gpu_kernel_parameter {
     bool required;
     const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
     bool decimal;      /* alpha=0.5: the value goes to request.decimal, `missing` likewise; least and most bound it */
+    double usual;      /* of decimal parameters: added to `missing` */
     bool chain;        /* several words: "add+relu" = GPU_CHAIN_BITS bits each, first one lowest, 1 + its position; 0 = none */
 };
 
