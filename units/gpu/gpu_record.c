@@ -5,29 +5,30 @@
  * are not published). */
 enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
 
-/* Distinct words per bank; the same word serves all its lanes. */
-static unsigned bank_turns(const struct gpu_access *access, uint32_t mask, unsigned component)
+/* Distinct words of the busiest bank, all components together; the same word serves all its lanes. */
+static unsigned busiest_bank(const struct gpu_access *access, uint32_t mask)
 {
-    uint64_t seen[BANKS][GPU_LANES];
+    uint32_t seen[BANKS][4 * GPU_LANES];
     uint8_t count[BANKS] = {0};
     unsigned turns = 0;
-    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-        if (!(mask >> lane & 1))
-            continue;
-        const uint64_t word = (access->address[lane] + component * access->item_bytes) / BANK_BYTES;
-        const unsigned bank = word % BANKS;
-        unsigned i = 0;
-        while (i < count[bank] && seen[bank][i] != word)
-            i++;
-        if (i == count[bank])
-            seen[bank][count[bank]++] = word;
-        turns = count[bank] > turns ? count[bank] : turns;
-    }
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        for (unsigned c = 0; c < 4; c++) {
+            if (!(mask >> lane & 1) || !(access->components >> c & 1))
+                continue;
+            const uint32_t word = (uint32_t)((access->address[lane] + c * access->item_bytes) / BANK_BYTES);
+            const unsigned bank = word % BANKS;
+            unsigned i = 0;
+            while (i < count[bank] && seen[bank][i] != word)
+                i++;
+            if (i == count[bank])
+                seen[bank][count[bank]++] = word;
+            turns = count[bank] > turns ? count[bank] : turns;
+        }
     return turns;
 }
 
-/* Words inside one window as wide as the banks never meet in a bank. */
-static bool one_window(const struct gpu_access *access, uint32_t mask)
+/* Words inside `windows` windows as wide as the banks meet at most so often in a bank. */
+static bool within_windows(const struct gpu_access *access, uint32_t mask, unsigned windows)
 {
     uint64_t low = UINT64_MAX, high = 0;
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
@@ -35,27 +36,26 @@ static bool one_window(const struct gpu_access *access, uint32_t mask)
         low = on && word < low ? word : low;
         high = on && word > high ? word : high;
     }
-    return high - low < BANKS;
+    return high - low + windows <= (uint64_t)BANKS * windows;
 }
 
-/* Turns depend on the distances of lanes alone, so components of 4 bytes all take the same. */
+/* A turn brings one word of each bank and one word to each lane: krrishnarraj/clpeak reads as many bytes per second with eight
+ * floats per lane as with one. */
 static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct gpu_vector_set *vectors = group->group->vectors;
     const unsigned components = (unsigned)__builtin_popcount(op->inst->component_mask & 15U);
     struct gpu_access access;
-    unsigned turns = 0;
     if (group->mask == 0)
         return 0;
     if (vectors && op->run != op->plain && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
         return components;
     gpu_access_of(group, op, &access);
-    if (access.item_bytes == BANK_BYTES && one_window(&access, group->mask))
-        return (unsigned)__builtin_popcount(access.components);
-    for (unsigned c = 0; c < 4; c++)
-        if (access.components >> c & 1)
-            turns += bank_turns(&access, group->mask, c);
-    return turns;
+    const unsigned least = (unsigned)__builtin_popcount(access.components);
+    if (access.item_bytes == BANK_BYTES && within_windows(&access, group->mask, least))
+        return least;
+    const unsigned turns = busiest_bank(&access, group->mask);
+    return turns > least ? turns : least;
 }
 
 static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mask)
