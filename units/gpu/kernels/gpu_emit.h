@@ -132,7 +132,8 @@ void gpu_store_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, un
 
 /* ---- what simdgroups do together ---- */
 
-/* to = sum (op "fadd", "iadd"), product ("fmul"), largest ("fmax") or least ("fmin", "umin") of `from` over the simdgroup's active lanes, in all of them. */
+/* to = sum (op "fadd", "iadd"), product ("fmul"), largest ("fmax") or least ("fmin", "umin") of `from` over the simdgroup's
+ * active lanes, in all of them. */
 void gpu_simd_reduce(struct gpu_emit *e, const char *op, unsigned to, unsigned from);
 /* The same over lanes that differ in the bits of `lane_bits` only; all lanes active. `scratch`: one register. */
 void gpu_lanes_reduce(struct gpu_emit *e, const char *op, unsigned value, unsigned lane_bits, unsigned scratch);

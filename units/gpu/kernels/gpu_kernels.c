@@ -14,7 +14,7 @@
 enum { WORD_BYTES = 128 };
 
 static const struct gpu_kernel_family *const families[] = {
-    &gpu_family_stream, &gpu_family_gemm, &gpu_family_elementwise,
+    &gpu_family_stream, &gpu_family_gemm, &gpu_family_elementwise, &gpu_family_reduce, &gpu_family_norm,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -241,7 +241,7 @@ static bool read_positional(struct parser *p)
         if (!set_parameter(p, i, value))
             return false;
     }
-    if (*p->at && *p->at != ',')
+    if (info->positional && *p->at && *p->at != ',')
         return gpu_kernel_refuse(p->error, "%s takes %s; '%.40s' is too much", info->name, info->grammar, p->at);
     return true;
 }
@@ -369,7 +369,8 @@ int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, si
     append(&out, "%s", info->name);
     for (unsigned i = 0; info->parameter[i].name; i++) {
         const struct gpu_kernel_parameter *row = &info->parameter[i];
-        const bool missing = row->decimal ? request->decimal[i] == (double)row->missing + row->usual : request->value[i] == row->missing;
+        const bool missing = row->decimal ? request->decimal[i] == (double)row->missing + row->usual
+                                          : request->value[i] == row->missing;
         if (i >= info->positional && missing && !row->required)
             continue;
         append(&out, "%s", first ? ":" : i < info->positional ? "x" : ",");

@@ -175,9 +175,8 @@ void gpu_rows_first_thread(struct gpu_rows *r)
 void gpu_rows_store(struct gpu_rows *r, unsigned value, unsigned count, struct gpu_base out)
 {
     gpu_narrow(r->e, r->type, count, 2 * value, value, r->scratch);
-    gpu_store_raw(r->e, 1, r->type, count, 2 * value, out, gpu_r(r->e, r->index));
-    if (!r->chunks)
-        gpu_wait(r->e, 1); /* the next round overwrites the registers */
+    /* In a loop the next round's wait for its loads covers the store as well. */
+    gpu_store_raw(r->e, r->chunks ? 1 : 0, r->type, count, 2 * value, out, gpu_r(r->e, r->index));
 }
 
 void gpu_rows_end(struct gpu_rows *r)
