@@ -9,7 +9,7 @@
 
 const struct cli_option cmd_validate_options[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas (default chip,source)"},
-    {"dump", 0, "ID", false, "write the program of this row as an ELF file instead of scoring"},
+    {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf)"},
     {NULL, 0, NULL, false, NULL},
 };

@@ -109,7 +109,7 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
 
-/* The program of one row as an ELF file; the caller frees it. NULL: no such row, or not modelled. */
+/* The program of one row as an ELF file, of a GPU row as assembler text; the caller frees it. NULL: no such row, or not modelled. */
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
 
 /* Columns may be any column of the tables, separated by commas; NULL = "chip,source". */

@@ -130,6 +130,16 @@ static struct validate_row *find_row(const struct validation *v, const char *id)
     return NULL;
 }
 
+/* GPU programs are given as assembler text. */
+static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
+{
+    char *copy = strdup(text);
+    *bytes = strlen(text);
+    if (!copy)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return (uint8_t *)copy;
+}
+
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
 {
     const struct validate_row *found = find_row(v, id);
@@ -147,6 +157,8 @@ uint8_t *validation_dump(const struct validation *v, const char *id, size_t *byt
     if (program.workload[0])
         orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id,
                   program.workload);
+    else if (program.gpu.text)
+        file = dump_text(program.gpu.text, bytes, error);
     else
         file = validate_program_elf(&program, true, bytes, error);
     validate_program_free(&program);

@@ -1,10 +1,12 @@
 /* Published GPU figures (philipturner/metal-benchmarks, M1 Max; Chips and Cheese, M1; krrishnarraj/clpeak, M1 Pro) against the
  * programs that `orchard validate` makes of them, executed and timed on the chips of the database. */
+#include "isa/agx/agx_asm.h"
 #include "sim/validate/soc_runner.h"
 #include "sim/validate/validation.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HEADER "category,item,scope,value,unit,raw_latency_min_cycles,raw_latency_max_cycles,adjusted_latency_cycles,kind,source,note,chip_id\n"
@@ -86,6 +88,25 @@ static void test_one_parameter(void)
     validation_free(slower);
 }
 
+/* The program of a row can be had: its text assembles. */
+static void test_dump(void)
+{
+    static const char text[] = HEADER "fp,FFMA32" MAX "1," CPI ID;
+    struct orch_error error = {0};
+    struct isa_error why = {0};
+    struct agx_assembly assembly;
+    struct validation *v = validation_create();
+    size_t bytes = 0;
+    CHECK(validation_add_text(v, "gpu.csv", text, sizeof text - 1, &error), "%s", error.text);
+    uint8_t *file = validation_dump(v, "gpu:2", &bytes, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CHECK(agx_assemble((const char *)file, bytes, &assembly, &why), "line %lu: %s", why.line, why.text);
+    CU_ASSERT_EQUAL(assembly.argument_count, 2);
+    agx_assembly_free(&assembly);
+    free(file);
+    validation_free(v);
+}
+
 /* What is not one program's speed is refused with a reason. */
 static void test_refusals(void)
 {
@@ -102,6 +123,7 @@ static void test_refusals(void)
 static const struct suite_test tests[] = {
     {"rows of every kind are met", test_rows},
     {"one parameter moves what depends on it", test_one_parameter},
+    {"the program of a row can be had", test_dump},
     {"refusals have reasons", test_refusals},
 };
 SUITE_MAIN("validate_gpu", tests)
