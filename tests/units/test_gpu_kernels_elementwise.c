@@ -1,6 +1,6 @@
 /* Elementwise GPU kernels, executed: every function against the host's double precision library, over the whole range and at odd
  * sizes. Bounds are those of gpu_math.h; results in 16 bits take one more rounding. */
-#include "tests/units/gpu_kernel_example.h"
+#include "tests/units/gpu_library_example.h"
 
 #define U 0x1p-24
 

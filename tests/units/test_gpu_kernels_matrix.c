@@ -1,6 +1,6 @@
 /* GPU kernels around matrices, executed: against plain loops in double precision. Bounds are the worst case of float32 sums: k
  * products of relative error (1 + u)^k, u = 2^-24, and one rounding to the type of the result. */
-#include "tests/units/gpu_kernel_example.h"
+#include "tests/units/gpu_library_example.h"
 
 static double *copy_of(const struct gpu_example *x, const char *name)
 {

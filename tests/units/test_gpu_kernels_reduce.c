@@ -4,7 +4,7 @@
  * Bounds, u = 2^-24: a sum has at most A = max(8, C / 1024) + 66 additions behind any of its terms (per thread, over the lanes of a
  * simdgroup, over simdgroups), so its error is at most A u sum |x|; results in 16 bits take one more rounding.
  */
-#include "tests/units/gpu_kernel_example.h"
+#include "tests/units/gpu_library_example.h"
 
 #define U 0x1p-24
 
