@@ -6,11 +6,12 @@
 #include "sim/validate/validate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 const struct cli_option cmd_validate_options[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas (default chip,source)"},
     {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text"},
-    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf)"},
+    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf or .s)"},
     {NULL, 0, NULL, false, NULL},
 };
 
@@ -19,19 +20,21 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
     char name[256];
     size_t bytes;
     const char *path = cli_value(&context->args, "output");
-    uint8_t *elf = validation_dump(v, id, &bytes, error);
-    if (!elf)
+    uint8_t *file = validation_dump(v, id, &bytes, error);
+    if (!file)
         return false;
+    const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0;
     if (!path) {
-        snprintf(name, sizeof name, "%.240s.elf", id);
+        snprintf(name, sizeof name, "%.240s.%s", id, elf ? "elf" : "s");
         for (char *p = name; *p; p++)
             *p = *p == ':' || *p == '/' ? '-' : *p;
         path = name;
     }
-    const bool ok = cmd_write_file(path, elf, bytes, error);
+    const bool ok = cmd_write_file(path, file, bytes, error);
     if (ok)
-        cmd_note(context, "%s: %zu bytes; orchard isa disasm a64 %s shows it", path, bytes, path);
-    free(elf);
+        cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes, elf ? "; orchard isa disasm a64 " : " of assembler text",
+                 elf ? path : "", elf ? " shows it" : "");
+    free(file);
     return ok;
 }
 

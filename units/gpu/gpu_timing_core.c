@@ -71,9 +71,12 @@ static bool refill(struct gpu_core_timing *core, struct gpu_simd *simd)
 static void set_ready(struct gpu_core_timing *core, const struct gpu_simd *simd, double ready, uint8_t why)
 {
     struct gpu_scheduler *s = scheduler_of(core, simd);
+    const uint8_t pipe = simd->plan ? simd->plan->pipe : GPU_PIPE_NONE;
     s->ready[simd->place] = ready;
     s->reason[simd->place] = why;
-    s->pipe[simd->place] = simd->plan ? simd->plan->pipe : GPU_PIPE_NONE;
+    s->want[s->pipe[simd->place]]--;
+    s->want[pipe]++;
+    s->pipe[simd->place] = pipe;
     if (ready < s->wake)
         s->wake = gpu_later(ready, s->time);
 }
@@ -83,6 +86,7 @@ static void remove_simd(struct gpu_core_timing *core, struct gpu_simd *simd)
 {
     struct gpu_scheduler *s = scheduler_of(core, simd);
     s->count--;
+    s->want[s->pipe[simd->place]]--;
     for (unsigned i = simd->place; i < s->count; i++) {
         s->ready[i] = s->ready[i + 1];
         s->pipe[i] = s->pipe[i + 1];
@@ -229,13 +233,28 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
 }
 
 /* Memory pipes take work ahead of time, as far as their queue reaches. */
+static double pipe_takes(const struct gpu_core_timing *core, const struct gpu_scheduler *s, uint8_t pipe)
+{
+    const double free = pipe_free(core, s, pipe);
+    return pipe >= GPU_PIPE_MEMORY ? free - core->timing->params.memory_queue_cycles : free;
+}
+
 static double may_issue(const struct gpu_core_timing *core, const struct gpu_scheduler *s, unsigned place)
 {
-    const uint8_t pipe = s->pipe[place];
-    double free = pipe_free(core, s, pipe);
-    if (pipe >= GPU_PIPE_MEMORY)
-        free -= core->timing->params.memory_queue_cycles;
-    return gpu_later(s->ready[place], free);
+    return gpu_later(s->ready[place], pipe_takes(core, s, s->pipe[place]));
+}
+
+/* When all want one pipe and it is busy, nobody needs to be looked at. */
+static bool all_blocked(const struct gpu_core_timing *core, struct gpu_scheduler *s)
+{
+    if (s->count == 0 || s->want[s->pipe[0]] != s->count)
+        return false;
+    const double at = pipe_takes(core, s, s->pipe[0]);
+    if (at <= s->time)
+        return false;
+    s->wake = at;
+    s->why = pipe_reason(s->pipe[0]);
+    return true;
 }
 
 static uint8_t reason_at(const struct gpu_core_timing *core, const struct gpu_scheduler *s, unsigned place)
@@ -257,6 +276,8 @@ static void step(struct gpu_core_timing *core, struct gpu_scheduler *s)
     unsigned best = 0, place = first_place(s);
     double earliest = GPU_NEVER;
     spend(s, s->wake, s->why);
+    if (all_blocked(core, s))
+        return;
     for (unsigned i = 0; i < s->count; i++) {
         const double at = may_issue(core, s, place);
         if (at <= s->time) {
@@ -332,6 +353,7 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
     s->simd[s->count] = number;
     s->ready[s->count] = GPU_NEVER;
     s->pipe[s->count] = GPU_PIPE_NONE;
+    s->want[GPU_PIPE_NONE]++;
     s->reason[s->count] = GPU_STALL_LAUNCH;
     s->count++;
     core->group[slot].simd[index] = number;

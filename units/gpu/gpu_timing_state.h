@@ -89,6 +89,7 @@ struct gpu_scheduler {
     /* By place, oldest first: what the next instruction of a simdgroup waits for. */
     double ready[GPU_SIMDS_MAX];
     uint8_t pipe[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX];
+    uint8_t want[GPU_PIPE_COUNT]; /* how many of them want each pipe */
     uint16_t simd[GPU_SIMDS_MAX]; /* number in the core */
     double stall[GPU_STALL_COUNT];
 };
