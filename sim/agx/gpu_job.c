@@ -32,7 +32,6 @@ static struct slot *slot_of(const struct gpu_job *j, unsigned core, unsigned slo
     return &j->slot[(size_t)core * j->slots + slot];
 }
 
-
 /* ---- the source of instructions ---- */
 
 static uint64_t group_number(const struct gpu_job *j)
@@ -42,9 +41,9 @@ static uint64_t group_number(const struct gpu_job *j)
 
 static bool open_slot(struct gpu_job *j, struct slot *s)
 {
-    const struct gpu_checks plain = {0};
+    const struct gpu_checks checks = {.instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
     if (!s->group)
-        s->group = gpu_group_create(&j->setup->launch, &plain);
+        s->group = gpu_group_create(&j->setup->launch, &checks);
     j->no_memory = j->no_memory || !s->group;
     return s->group != NULL;
 }

@@ -5,6 +5,14 @@
 
 enum { FEW_WAVES = 2, MANY_WAVES = 4, WORTHWHILE_WAVES = 8 };
 
+uint64_t gpu_sample_wave(uint64_t groups, uint64_t wave, double bytes, double all_bytes)
+{
+    const double touching = all_bytes > 0 ? ceil(bytes / all_bytes * (double)groups) : 0;
+    if (all_bytes <= bytes || touching <= (double)wave)
+        return wave;
+    return (uint64_t)touching;
+}
+
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave)
 {
     return wave > 0 && groups / wave >= WORTHWHILE_WAVES;

@@ -13,6 +13,9 @@ struct gpu_sample {
     uint64_t few_count, many_count;
 };
 
+/* How many threadgroups make a wave of a sample: at least `wave`, and enough of them to touch `bytes` of the `all_bytes` of the
+ * launch, so that what stays behind in a cache of that size does not matter. */
+uint64_t gpu_sample_wave(uint64_t groups, uint64_t wave, double bytes, double all_bytes);
 /* Whether a launch of so many threadgroups is big enough for a sample to be smaller. */
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave);
 bool gpu_sample_choose(uint64_t groups, uint64_t wave, struct gpu_sample *sample);

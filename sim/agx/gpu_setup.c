@@ -195,6 +195,13 @@ static bool compare_unchanged(const struct abi_arg *arg, const uint8_t *got, cha
     return same;
 }
 
+bool gpu_setup_is_start(const struct gpu_setup *s, unsigned arg)
+{
+    char unused[256];
+    const uint8_t *bytes = gpu_setup_bytes(s, arg);
+    return bytes && compare_unchanged(&s->kernel->arg[arg], bytes, unused, sizeof unused);
+}
+
 void gpu_setup_compare(const struct gpu_setup *s, unsigned *expected, unsigned *right, char *text, size_t size)
 {
     *expected = *right = 0;

@@ -27,6 +27,8 @@ void gpu_setup_close(struct gpu_setup *setup);
 void gpu_setup_restore(const struct gpu_setup *setup);
 /* The buffer's bytes now. */
 const uint8_t *gpu_setup_bytes(const struct gpu_setup *setup, unsigned arg);
+/* Whether a buffer still holds its start contents. */
+bool gpu_setup_is_start(const struct gpu_setup *setup, unsigned arg);
 void gpu_setup_position(const struct gpu_setup *setup, uint64_t group, uint32_t position[3]);
 
 /* Exit code 4 (3 for what is not modelled, 2 for what is no instruction at all) and one line: pc, instruction, what happened,

@@ -13,10 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A simdgroup that has executed so many instructions is taken to run for ever; on hardware the driver ends command buffers
- * after some seconds (guess: the limit is not published; a core issues this many of one simdgroup in about three seconds). */
-#define WATCHDOG_INSTRUCTIONS (UINT64_C(1) << 32)
-
 bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error)
 {
     static const char *const one[] = {"g13g", "g14g", "g15"}, *const several[] = {"g13x", "g14x", "g15"}; /* by generation */
@@ -75,7 +71,7 @@ static bool execute(struct launch *l)
     chip_number(q->chip, "gpu_cores", &cores, NULL);
     const struct gpu_functional options = {
         .threads = q->threads, .cores = (unsigned)cores, .work = g->work, .findings = &found,
-        .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = WATCHDOG_INSTRUCTIONS}};
+        .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
     bool ok = true;
     for (unsigned i = 0; ok && i < repeats(l); i++) {
         gpu_findings_free(&found);
@@ -232,16 +228,69 @@ static bool time_all(struct launch *l)
 
 /* ---- time from a sample ---- */
 
-/* What the launch can leave in the caches when it has run before: everything, or nothing of what comes first. */
+static double buffer_bytes(const struct launch *l)
+{
+    double bytes = 0;
+    for (unsigned i = 0; i < l->setup.kernel->args; i++)
+        bytes += (double)l->setup.kernel->arg[i].bytes;
+    return bytes;
+}
+
+/* Whether everything is still in the system-level cache when the launch comes again. */
 static bool fits_caches(const struct launch *l)
 {
     struct mem_params memory;
-    uint64_t bytes = 0;
-    if (!chip_mem_params(l->run->request->chip, NULL, &memory, NULL))
-        return false;
+    return chip_mem_params(l->run->request->chip, NULL, &memory, NULL) &&
+           buffer_bytes(l) <= 1024.0 * memory.slc.kib * memory.dies;
+}
+
+/* Threadgroups of a wave of the sample: what the cores hold, and twice what the GPU's L2 holds. */
+static uint64_t sample_wave(const struct launch *l)
+{
+    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+    struct mem_params memory;
+    unsigned first = 0;
+    double l2_bytes = 0;
+    if (chip_mem_params(l->run->request->chip, NULL, &memory, NULL) &&
+        chip_gpu_memory(l->run->request->chip, &memory, &first, NULL))
+        for (unsigned c = first; c < memory.cluster_count; c++)
+            l2_bytes += 1024.0 * memory.cluster[c].l2.kib;
+    return gpu_sample_wave(l->setup.group_count, wave, 2 * l2_bytes, buffer_bytes(l));
+}
+
+/* Data beyond the caches: what is there when a threadgroup comes are other parts of the buffers, never its own. */
+#define ELSEWHERE (UINT64_C(1) << 40)
+
+/* Touches so many lines from begin to end of every buffer, all buffers side by side, as a whole pass over the launch would leave
+ * them: changed ones where the program stores. A sample alone would find (or leave) the caches emptier than the launch does. */
+static void fill_caches(struct launch *l, const bool *stores)
+{
+    const uint64_t offset = fits_caches(l) ? 0 : ELSEWHERE;
+    const struct abi_kernel *k = l->setup.kernel;
+    uint64_t longest = 0;
+    double now_ns = 0;
+    for (unsigned i = 0; i < k->args; i++)
+        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
+    const uint64_t turns = (longest + MEM_LINE_BYTES - 1) / MEM_LINE_BYTES;
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        struct mem_port *port = l->gpu->port[turn % l->gpu->params.cores];
+        for (unsigned i = 0; i < k->args; i++) {
+            const uint64_t lines = (k->arg[i].bytes + MEM_LINE_BYTES - 1) / MEM_LINE_BYTES;
+            const uint64_t line = (uint64_t)((double)turn / (double)turns * (double)lines);
+            if (!lines || (turn && line == (uint64_t)((double)(turn - 1) / (double)turns * (double)lines)))
+                continue;
+            mem_port_access(port, now_ns, offset + l->setup.address[i] + line * MEM_LINE_BYTES, MEM_LINE_BYTES,
+                            stores[i] ? MEM_ACCESS_STORE : MEM_ACCESS_LOAD, 0);
+            now_ns += 1;
+        }
+    }
+}
+
+/* Buffers that the pass just made has changed. */
+static void find_stores(const struct launch *l, bool *stores)
+{
     for (unsigned i = 0; i < l->setup.kernel->args; i++)
-        bytes += l->setup.kernel->arg[i].bytes;
-    return bytes <= (uint64_t)memory.slc.kib * 1024 * memory.dies;
+        stores[i] = l->setup.kernel->arg[i].buffer && !gpu_setup_is_start(&l->setup, i);
 }
 
 /* Instructions of a selection: as executed, else as timed. */
@@ -288,22 +337,31 @@ static void scale_counts(struct launch *l, double factor)
 static bool time_sample(struct launch *l, const struct gpu_sample *s, bool automatic, bool *enough)
 {
     const struct gpu_selection few = {s->few, s->few_count}, many = {s->many, s->many_count};
-    const bool warm = !l->run->request->cold && fits_caches(l);
+    /* Data beyond the caches are found full of other parts of themselves soon after any start. */
+    const bool filled = !l->run->request->cold || !fits_caches(l);
     struct run_gpu *g = &l->m->gpu;
     struct gpu_part part_few, part_many;
+    bool stores[ABI_ARGS_MAX];
     restart(l, false);
-    if (warm && !one_pass(l, &many, &part_many, NULL))
-        return false;
-    restart(l, warm);
-    const double begin = run_host_seconds();
     if (!one_pass(l, &few, &part_few, NULL))
         return false;
-    const double groups = (double)l->setup.group_count, host = run_host_seconds() - begin;
+    const double groups = (double)l->setup.group_count;
     *enough = !automatic || part_few.work * groups / (double)s->few_count > AUTO_INSTRUCTIONS;
     if (!*enough)
         return true;
-    l->m->host_seconds += host;
-    if (!measured_pass(l, &many, warm, &part_many, timed_totals(l)))
+    find_stores(l, stores);
+    restart(l, false);
+    if (filled)
+        fill_caches(l, stores);
+    restart(l, true);
+    const double begin = run_host_seconds();
+    if (!one_pass(l, &few, &part_few, NULL))
+        return false;
+    l->m->host_seconds += run_host_seconds() - begin;
+    restart(l, false);
+    if (filled)
+        fill_caches(l, stores);
+    if (!measured_pass(l, &many, true, &part_many, timed_totals(l)))
         return false;
     part_few.work = work_of(l, s->few, s->few_count, &part_few);
     part_many.work = work_of(l, s->many, s->many_count, &part_many);
@@ -319,7 +377,7 @@ static bool time_sample(struct launch *l, const struct gpu_sample *s, bool autom
 static bool sampled(struct launch *l, bool *done)
 {
     const char *detail = l->run->request->detail;
-    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+    const uint64_t wave = sample_wave(l);
     struct gpu_sample sample;
     *done = false;
     if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup.group_count, wave))
@@ -362,7 +420,7 @@ static bool time_launch(struct launch *l)
 static bool prepare_work(struct launch *l)
 {
     const char *detail = l->run->request->detail;
-    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+    const uint64_t wave = sample_wave(l);
     if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
         !gpu_sample_worthwhile(l->setup.group_count, wave))
         return true;

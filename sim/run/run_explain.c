@@ -86,7 +86,8 @@ static void gpu_roofline(FILE *out, const struct run *run, const struct run_resu
         return;
     fprintf(out, "roofline     %s at most: f32 peak %s (%.4g cores, %.4g MHz), DRAM %s x %.4g flop/byte of its buffers\n",
             format_si(a, roof, "FLOPS"), format_si(b, peak, "FLOPS"), cores, mhz, format_si(c, bandwidth * 1e9, "B/s"), intensity);
-    fprintf(out, "             while busy this run reaches %.3g %% of it\n", 100 * reached / roof);
+    fprintf(out, "             while busy this run reaches %.3g %% of it%s\n", 100 * reached / roof,
+            reached > roof ? ": caches brought what DRAM could not" : "");
     const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
     fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, k->group[0] * k->group[1] * k->group[2],
             run->occupancy_limit ? ", limited by " : "", run->occupancy_limit ? run->occupancy_limit : "");

@@ -121,6 +121,7 @@ void soc_free(struct soc *soc)
     for (unsigned c = 0; c < MEM_CLUSTERS_MAX; c++)
         amx_block_free(soc->block[c]);
     gpu_timing_free(soc->gpu.timing);
+    free(soc->gpu.port);
     mem_system_free(soc->memory);
     free(soc);
 }

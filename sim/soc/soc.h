@@ -25,6 +25,7 @@ struct soc_core {
 struct soc_gpu {
     struct gpu_params params;
     struct gpu_timing *timing;
+    struct mem_port **port; /* of each core */
 };
 
 struct soc;

@@ -29,7 +29,8 @@ struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error)
         orch_fail(error, ORCH_UNMODELLED, "%s: the caches of its GPU are not known", chip_id(soc->chip));
         return NULL;
     }
-    struct mem_port **ports = calloc(params->cores, sizeof *ports);
+    struct mem_port **ports = soc->gpu.port ? soc->gpu.port : calloc(params->cores, sizeof *ports);
+    soc->gpu.port = ports;
     if (ports && open_ports(soc, ports, error)) {
         soc->gpu.timing = gpu_timing_create(params, ports);
         if (!soc->gpu.timing)
@@ -37,6 +38,5 @@ struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error)
     } else if (!ports) {
         orch_fail(error, ORCH_INTERNAL, "out of memory for the GPU's model");
     }
-    free(ports);
     return soc->gpu.timing ? &soc->gpu : NULL;
 }
