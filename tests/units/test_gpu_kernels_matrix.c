@@ -157,6 +157,131 @@ static void test_gemm_narrow(void)
     check_gemm((struct product){1, 2, 5, 1, 0, 1, 1, 0}, "bf16", "");
 }
 
+/* ---- gemv ---- */
+
+/* Weight `index` of a quantised row as ggml defines it, in double precision; *size = what its parts may be as large as. */
+static double weight_q4_0(const uint8_t *blocks, uint64_t index, double *size)
+{
+    const uint8_t *block = blocks + index / 32 * 18;
+    const unsigned i = index % 32, byte = block[2 + i % 16], q = i < 16 ? byte & 15 : byte >> 4;
+    const double d = example_get(block, GPU_F16, 0);
+    *size = fabs(d) * (q + 8.0);
+    return d * ((double)q - 8);
+}
+
+static double weight_q8_0(const uint8_t *blocks, uint64_t index, double *size)
+{
+    const uint8_t *block = blocks + index / 32 * 34;
+    const int8_t q = (int8_t)block[2 + index % 32];
+    const double d = example_get(block, GPU_F16, 0);
+    *size = fabs(d) * (abs(q) + 256.0);
+    return d * q;
+}
+
+static double weight_q4_k(const uint8_t *blocks, uint64_t index, double *size)
+{
+    const uint8_t *block = blocks + index / 256 * 144, *scales = block + 4;
+    const unsigned i = index % 256, j = i / 32, byte = block[16 + i / 64 * 32 + i % 32], q = j & 1 ? byte >> 4 : byte & 15;
+    const unsigned scale = j < 4 ? scales[j] & 63 : (scales[j + 4] & 15) | scales[j - 4] >> 6 << 4;
+    const unsigned least = j < 4 ? scales[j + 4] & 63 : scales[j + 4] >> 4 | scales[j] >> 6 << 4;
+    const double d = example_get(block, GPU_F16, 0) * scale, m = example_get(block, GPU_F16, 1) * least;
+    *size = fabs(d) * q + fabs(m);
+    return d * q - m;
+}
+
+static double weight(const uint8_t *a, enum gpu_type type, uint64_t index, double *size)
+{
+    if (type == GPU_Q4_0)
+        return weight_q4_0(a, index, size);
+    if (type == GPU_Q8_0)
+        return weight_q8_0(a, index, size);
+    if (type == GPU_Q4_K)
+        return weight_q4_k(a, index, size);
+    const double value = example_get(a, type, index);
+    *size = fabs(value);
+    return value;
+}
+
+/* Random bytes for blocks, with scales that are ordinary numbers. */
+static void fill_blocks(const struct gpu_example *x)
+{
+    const struct gpu_kernel_buffer *b = &x->kernel.buffer[0];
+    const uint64_t bytes = gpu_type_bytes(b->type, b->count), block = gpu_type_bytes(b->type, 1);
+    uint8_t *a = example_bytes(x, 0);
+    uint64_t seed = 99;
+    if (b->type < GPU_Q4_0)
+        return;
+    for (uint64_t i = 0; i < bytes; i++)
+        a[i] = (uint8_t)(suite_random(&seed) >> 40);
+    for (uint64_t i = 0; i < bytes; i += block) {
+        example_put(a + i, GPU_F16, 0, example_uniform(&seed, -0.1, 0.1));
+        if (b->type == GPU_Q4_K)
+            example_put(a + i, GPU_F16, 1, example_uniform(&seed, -0.1, 0.1));
+    }
+}
+
+static double worst_row(const struct gpu_example *x, uint64_t m, uint64_t n)
+{
+    const uint8_t *a = example_bytes(x, example_buffer(x, "a"));
+    double *v = copy_of(x, "x"), *y = copy_of(x, "y"), worst = 0;
+    const enum gpu_type type = x->kernel.buffer[example_buffer(x, "y")].type;
+    for (uint64_t row = 0; row < m; row++) {
+        double sum = 0, magnitude = 0, size;
+        for (uint64_t i = 0; i < n; i++) {
+            sum += weight(a, x->request.type, row * n + i, &size) * v[i];
+            magnitude += size * fabs(v[i]);
+        }
+        /* Products, sums of lanes and five steps of the sum over them: n / 32 + 16 roundings at the most. */
+        const double bound = ((double)n / 32 + 24) * 0x1p-24 * magnitude + example_epsilon(type) * fabs(sum) + 0x1p-25;
+        const double ratio = fabs(y[row] - sum) / bound;
+        worst = !(ratio <= worst) ? ratio : worst;
+    }
+    free(v);
+    free(y);
+    return worst;
+}
+
+static void check_gemv(uint64_t m, uint64_t n, const char *precision, uint32_t cores)
+{
+    struct gpu_example x;
+    char workload[64];
+    snprintf(workload, sizeof workload, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)n);
+    bool ok = example_open(&x, workload, precision, cores);
+    if (ok) {
+        example_fill(&x, m + n);
+        fill_blocks(&x);
+    }
+    ok = ok && example_run(&x, false);
+    CHECK(ok, "%s %s: %s", workload, precision, x.text);
+    const double ratio = ok ? worst_row(&x, m, n) : 0;
+    CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
+    example_close(&x);
+}
+
+static void test_gemv_plain(void)
+{
+    static const char *const precisions[] = {"f32", "f16", "bf16"};
+    for (unsigned t = 0; t < 3; t++) {
+        check_gemv(1, 1, precisions[t], 8);
+        check_gemv(5, 3, precisions[t], 1);
+        check_gemv(77, 131, precisions[t], 1);
+        check_gemv(64, 4, precisions[t], 1);
+        check_gemv(33, 1030, precisions[t], 8);
+    }
+}
+
+static void test_gemv_quantised(void)
+{
+    static const char *const precisions[] = {"q4_0", "q8_0", "q4_k"};
+    for (unsigned t = 0; t < 3; t++) {
+        check_gemv(1, 256, precisions[t], 8);
+        check_gemv(35, 768, precisions[t], 1);
+        check_gemv(100, 2304, precisions[t], 1);
+        if (t < 2)
+            check_gemv(19, 96, precisions[t], 2);
+    }
+}
+
 /* ---- what users write ---- */
 
 static void check_refused(const char *workload, const char *precision, const char *part)
@@ -178,6 +303,7 @@ static void test_parsing(void)
     check_refused("gemm:8x8x8,alpha=x", NULL, "alpha");
     check_refused("gemm:8x8x8", "i8", "no precision 'i8'");
     check_refused("gemm:60000x60000x8", NULL, "2^31");
+    check_refused("gemv:8x48", "q4_0", "whole blocks of 32");
     check_refused("copy", NULL, "bytes is missing");
     check_refused("stream-add:7", "f32", "no whole number");
 }
@@ -205,6 +331,8 @@ static const struct suite_test tests[] = {
     {"gemm: alpha, beta, batches", test_gemm_scales_and_batches},
     {"gemm: parts of k", test_gemm_parts_of_k},
     {"gemm: fewer than four columns", test_gemm_narrow},
+    {"gemv: plain matrices", test_gemv_plain},
+    {"gemv: quantised matrices", test_gemv_quantised},
     {"workloads that cannot be are explained", test_parsing},
     {"equal requests have equal texts", test_canonical_text},
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERAND_TEXTS = 24, OPERAND_BYTES = 48, NESTING_MAX = 24, FIRST_REGISTER = 1, THREADGROUP_ALIGN = 16 };
+enum { OPERAND_TEXTS = 64, OPERAND_BYTES = 48, NESTING_MAX = 24, FIRST_REGISTER = 1, THREADGROUP_ALIGN = 16 };
 
 struct nesting {
     bool is_loop;

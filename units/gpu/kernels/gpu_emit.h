@@ -53,7 +53,7 @@ void gpu_register_free(struct gpu_emit *e, unsigned first, unsigned count);
 /* Bytes of threadgroup memory: the lowest free address, 16-byte aligned. */
 uint32_t gpu_threadgroup_memory(struct gpu_emit *e, uint32_t bytes);
 
-/* ---- operands: text that stays valid for the next few calls ---- */
+/* ---- operands: text that stays valid until 64 others have been asked for: ask where you use them ---- */
 
 const char *gpu_r(struct gpu_emit *e, unsigned number);         /* "r5" */
 const char *gpu_run(struct gpu_emit *e, unsigned first, unsigned count); /* "r5_r6_r7" */
