@@ -74,9 +74,11 @@ static void set_ready(struct gpu_core_timing *core, const struct gpu_simd *simd,
     const uint8_t pipe = simd->plan ? simd->plan->pipe : GPU_PIPE_NONE;
     s->ready[simd->place] = ready;
     s->reason[simd->place] = why;
-    s->want[s->pipe[simd->place]]--;
-    s->want[pipe]++;
-    s->pipe[simd->place] = pipe;
+    if (pipe != s->pipe[simd->place]) {
+        s->want[s->pipe[simd->place]]--;
+        s->want[pipe]++;
+        s->pipe[simd->place] = pipe;
+    }
     if (ready < s->wake)
         s->wake = gpu_later(ready, s->time);
 }
