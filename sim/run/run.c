@@ -221,8 +221,12 @@ static bool recognise(struct run *run, struct orch_error *error)
         run->kind = RUN_KERNEL;
         return kernel_parse(q->workload, q->precision, &run->call, error);
     }
-    if (stat(q->workload, &st) == 0 && S_ISDIR(st.st_mode))
-        return open_agx(run, error);
+    if (stat(q->workload, &st) == 0 && S_ISDIR(st.st_mode)) {
+        char path[4096];
+        snprintf(path, sizeof path, "%s/abi.json", q->workload);
+        return stat(path, &st) == 0 ? open_agx(run, error)
+                                    : orch_fail(error, ORCH_USAGE, "%s: not a file, and a folder without abi.json", q->workload);
+    }
     if (!read_workload(run, error))
         return false;
     return abi_is_description(run->file, run->file_bytes) ? open_agx(run, error) : check_format(run, error);

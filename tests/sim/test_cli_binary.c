@@ -45,7 +45,11 @@ static void test_codes_and_streams(void)
         {"chips diff m1", 2, NULL, "two IDs"},
         {"isa disasm amx /nowhere", 2, NULL, "/nowhere"},
         {"isa asm amx x", 2, NULL, "-o OUT"},
-        {"isa disasm agx x", 3, NULL, "agx"},
+        {"isa disasm ane x", 3, NULL, "ane"},
+        {"isa disasm agx /nowhere", 2, NULL, "/nowhere"},
+        {"isa table agx", 0, "fmadd32", NULL},
+        {"kernel check /nowhere", 2, NULL, "/nowhere"},
+        {"run /nowhere/abi.json", 2, NULL, "/nowhere"},
         {"isa check amx README.md", 2, NULL, "README.md"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

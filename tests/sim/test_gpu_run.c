@@ -176,6 +176,20 @@ static void test_sample(void)
     run_result_free(&timing.result);
 }
 
+/* Bound by DRAM, data twice the system-level cache of M1. */
+static void test_streaming_sample(void)
+{
+    struct outcome all = run_on("m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
+    struct outcome some = run_on("m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
+    CHECK(all.ok && some.ok, "%s%s", all.error.text, some.error.text);
+    CHECK(fabs(some.result.device_seconds / all.result.device_seconds - 1) < 0.1, "%g against %g", some.result.device_seconds,
+          all.result.device_seconds);
+    CHECK(fabs(some.result.dram_bytes / all.result.dram_bytes - 1) < 0.1, "%g against %g", some.result.dram_bytes,
+          all.result.dram_bytes);
+    run_result_free(&all.result);
+    run_result_free(&some.result);
+}
+
 static void test_outputs(void)
 {
     char npy[300], input[320];
@@ -289,6 +303,7 @@ static const struct suite_test tests[] = {
     {"times, stalls and counts add up", test_adds_up},
     {"modes, repeats and cold caches", test_modes},
     {"a sample of threadgroups stands for the whole", test_sample},
+    {"a sample stands for the whole when DRAM is the limit", test_streaming_sample},
     {"outputs are compared, written and read", test_outputs},
     {"faults are told with place and cause", test_faults},
     {"images that are no code are refused", test_raw_code},
