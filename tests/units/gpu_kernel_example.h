@@ -90,7 +90,7 @@ static inline void kernel_place_arguments(struct kernel_machine *m, const struct
     memcpy(m->uniforms, block, sizeof block / 2 * 2);
 }
 
-/* False, with a failed check, when something is missing. */
+/* False, told on stderr, when something is missing. */
 static inline bool kernel_open(struct kernel_machine *m, const struct kernel_example *k)
 {
     static uint8_t code[4096];
@@ -99,15 +99,20 @@ static inline bool kernel_open(struct kernel_machine *m, const struct kernel_exa
     const size_t bytes = kernel_read_file(k->name, "code.bin", code, sizeof code);
     m->space = mem_space_create(UINT64_C(1) << 34);
     m->program = bytes ? gpu_program_create(code, bytes, k->main, GPU_G13, &fault) : NULL;
-    CHECK(m->program != NULL, "%s: %s", k->name, fault.text);
-    if (!m->space || !m->program)
+    if (!m->space || !m->program) {
+        fprintf(stderr, "%s: %s\n", k->name, bytes ? fault.text : "no code");
         return false;
+    }
     kernel_place_arguments(m, k);
     memcpy(m->uniforms + k->constant_first, code, 2ULL * k->constant_halves);
     if (k->preamble) {
         struct gpu_program *preamble = gpu_program_create(code, bytes, k->preamble, GPU_G13, &fault);
-        CHECK(preamble && gpu_preamble_run(preamble, m->space, m->uniforms, &fault), "%s: %s", k->name, fault.text);
+        const bool good = preamble && gpu_preamble_run(preamble, m->space, m->uniforms, &fault);
         gpu_program_free(preamble);
+        if (!good) {
+            fprintf(stderr, "%s: %s\n", k->name, fault.text);
+            return false;
+        }
     }
     m->launch = (struct gpu_launch){.program = m->program, .uniforms = m->uniforms, .space = m->space,
                                     .threadgroup_memory_bytes = k->threadgroup_memory, .register_halves = k->register_halves,

@@ -75,8 +75,7 @@ static void test_paths(void)
         for (unsigned p = 0; p < GPU_PATHS; p++) {
             struct kernel_machine m;
             struct unit_fault fault;
-            if (!kernel_open(&m, &kernels[i]))
-                continue;
+            CU_ASSERT_TRUE_FATAL(kernel_open(&m, &kernels[i]));
             struct gpu_group *group = gpu_example_group(&m.launch, gpu_paths[p]);
             if (group) {
                 CHECK(kernel_run(group, &m.launch, 0, 1, &fault), "%s: %s", kernels[i].name, fault.text);
@@ -94,8 +93,7 @@ static void test_sanitized(void)
     for (size_t i = 0; i < KERNELS; i++) {
         struct kernel_machine m;
         struct unit_fault fault;
-        if (!kernel_open(&m, &kernels[i]))
-            continue;
+        CU_ASSERT_TRUE_FATAL(kernel_open(&m, &kernels[i]));
         struct gpu_group *group = gpu_group_create(&m.launch, &checks);
         CU_ASSERT_PTR_NOT_NULL_FATAL(group);
         CHECK(kernel_run(group, &m.launch, 0, 1, &fault), "%s: %s", kernels[i].name, fault.text);
@@ -130,8 +128,7 @@ static void test_two_threads(void)
     for (size_t i = 0; i < KERNELS; i++) {
         struct kernel_machine m;
         pthread_t thread;
-        if (!kernel_open(&m, &kernels[i]))
-            continue;
+        CU_ASSERT_TRUE_FATAL(kernel_open(&m, &kernels[i]));
         CU_ASSERT_TRUE(gpu_program_order_free(m.program));
         struct worker other = {.launch = &m.launch, .first = 1}, own = {.launch = &m.launch, .first = 0};
         CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, work, &other), 0);
