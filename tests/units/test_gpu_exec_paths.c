@@ -6,7 +6,7 @@
 
 #define PROGRAMS 6000
 #define LENGTH 24
-#define BLOCK_BYTES 8192
+#define BLOCK_BYTES MEM_PAGE_BYTES /* all that is mapped */
 #define GROUP_BYTES 4096
 #define OFFSET_WORD 40 /* register that holds small offsets */
 

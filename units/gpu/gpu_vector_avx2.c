@@ -48,6 +48,13 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     return (vu)_mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)(const void *)base, (__m256i)offset, (__m256i)on, 1);
 }
 
+/* Words side by side, active lanes only. */
+static inline vu vec_load_active(const uint8_t *from, uint32_t active)
+{
+    const vu on = vec_select(active, (vu){0} - 1, (vu){0});
+    return (vu)_mm256_maskload_epi32((const int *)(const void *)from, (__m256i)on);
+}
+
 #include "units/gpu/gpu_vector_flush.h"
 
 #include "units/gpu/gpu_vector_body.h"

@@ -76,6 +76,12 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     return gather_each(base, offset, active, item);
 }
 
+/* Words side by side, active lanes only. */
+static inline vu vec_load_active(const uint8_t *from, uint32_t active)
+{
+    return (vu)_mm512_maskz_loadu_epi32((__mmask16)active, from);
+}
+
 /* Lane i of the result is lane index[i] & 31 of the two halves. */
 #define HAVE_PICK_LANES
 static inline vu vec_pick(vu low, vu high, vu index)

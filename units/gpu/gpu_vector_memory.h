@@ -123,10 +123,11 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
             *out = vec_all(load_item(from, r->item));
         return from;
     }
-    if (counts_up(r, offset, active)) {
+    /* Bytes of lanes that are off are not read: another host thread may be writing them. */
+    if ((active == PART_MASK || r->item == 4) && counts_up(r, offset, active)) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (from) {
-            *out = load_items(from, r->item);
+            *out = active == PART_MASK ? load_items(from, r->item) : vec_load_active(from, active);
             return true;
         }
     }

@@ -55,6 +55,12 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     return gather_each(base, offset, active, item);
 }
 
+/* Words side by side, active lanes only. */
+static inline vu vec_load_active(const uint8_t *from, uint32_t active)
+{
+    return gather_each(from, (vu){0, 4, 8, 12}, active, 4);
+}
+
 static unsigned enter(void)
 {
     return 0;
