@@ -110,8 +110,16 @@ bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core
     if (wait_for_stores(block, first, last, load->asked) != load->asked ||
         wait_for_repeats(block, (operand & ADDRESS_MASK) | core->address_tag, load->asked) != load->asked)
         return false;
-    load->done = access_done(block, core, load->asked, operand, bytes, MEM_ACCESS_LOAD, &load->level);
+    load->done = load_done(block, core, load->asked, operand, bytes, &load->level);
     return true;
+}
+
+struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx_timing_core *core, int64_t asked,
+                                 uint64_t operand, uint32_t bytes)
+{
+    struct amx_answer answer;
+    answer.answered = access_done(block, core, asked, operand, bytes, MEM_ACCESS_LOAD, &answer.level);
+    return answer;
 }
 
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
@@ -134,11 +142,14 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     enum mem_level level;
     const int64_t answered = load_done(block, core, asked, operand, bytes, &level);
     const int64_t done = answered + t->load_latency;
-    if (__builtin_expect(block->record.on, 0))
-        write_down(&block->record, &(struct amx_recorded_load){asked, answered, level, request}, asked == free);
     if (asked > start) {
         start = asked;
         *reason = AMX_STALL_LOAD_PORT;
+    }
+    if (__builtin_expect(block->record.on, 0)) {
+        /* Data that are there before the load's turn wait for it. */
+        const int64_t latest = amx_later(answered, start - t->load_latency);
+        write_down(&block->record, &(struct amx_recorded_load){asked, answered, latest, level, request}, asked == free);
     }
     const int64_t ready = amx_later(start, done);
     amx_registers_write(core, memo->writes, ready);

@@ -281,8 +281,9 @@ static const struct path *ask_again(struct amx_block *block, struct amx_timing_c
     load->asked = core->head + step->asked;
     if (!amx_timing_load_again(block, core, operand, memo, load))
         return NULL;
-    r->loads++;
-    block->answer[block->answers++] = (struct amx_answer){load->done, load->level};
+    block->answer[r->loads++] = (struct amx_answer){load->done, load->level};
+    block->answers = r->loads > block->answers ? r->loads : block->answers;
+    block->answers_used = r->loads;
     const struct branch *b = branch_of(step, load->done - load->asked, load->level);
     return b ? &b->path : NULL;
 }
@@ -291,7 +292,7 @@ const struct amx_period_way *amx_period_follow(struct amx_block *block, struct a
                                                const struct amx_period_state *state, const struct amx_pattern *pattern,
                                                const uint64_t *operand)
 {
-    block->answers = block->answers_used = 0;
+    block->answers_used = 0;
     const struct tree *tree = tree_of(state, pattern);
     if (!tree)
         return NULL;
@@ -306,6 +307,7 @@ const struct amx_period_way *amx_period_follow(struct amx_block *block, struct a
         const uint32_t at = pattern->load_at[i];
         path = ask_again(block, core, path, pattern->op[at], operand[at], pattern->gen);
     }
+    block->answers_used = 0;
     if (path && path->end) {
         block->answers = 0;
         return path->end;
@@ -350,9 +352,19 @@ void amx_period_add(struct amx_block *block, struct amx_period_state *from, int6
     struct path *path = &tree->path;
     for (uint32_t i = 0; path && i < block->record.loads; i++)
         path = grow(p, path, head, &block->record.load[i]);
-    struct amx_period_way *end = path && !path->end ? take(p, sizeof *end) : NULL;
-    if (!end)
+    if (!path || path->end)
         return;
+    struct amx_period_way *end = take(p, sizeof *end);
+    struct amx_period_load *loads = take(p, pattern->loads * sizeof *loads);
+    if (!end || !loads)
+        return;
+    for (uint32_t i = 0; i < pattern->loads; i++) {
+        const struct amx_recorded_load *load = &block->record.load[i];
+        loads[i].asked = load->asked - head;
+        loads[i].earliest = load->latest > load->done ? INT64_MIN : load->done - head;
+        loads[i].latest = load->latest - head;
+    }
     *end = *way;
+    end->load = loads;
     path->end = end;
 }

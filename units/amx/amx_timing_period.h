@@ -27,8 +27,14 @@ struct amx_pattern {
     uint8_t load_at[AMX_PERIOD_MAX]; /* places of the loads */
 };
 
+/* A load of a period: when it asks memory, and which answers lead the same way. */
+struct amx_period_load {
+    int64_t asked, earliest, latest;
+};
+
 /* What a period did in the end; times from the last start before it. */
 struct amx_period_way {
+    const struct amx_period_load *load; /* of the pattern's loads */
     int64_t head, arrived, finished;
     int64_t stall[AMX_STALL_COUNT];
     struct amx_period_state *to;
@@ -51,8 +57,8 @@ void amx_period_restore(struct amx_block *block, struct amx_timing_core *core, c
 /* Only the times of the block's load path. */
 void amx_period_rest(struct amx_block *block, const struct amx_period_state *state, int64_t arrived);
 
-/* Asks memory as the pattern did from this state, and writes it down in the block's record. NULL: something is new; the
- * answers so far are kept for the instructions to be sent one by one (block->answer). */
+/* Asks memory as the pattern did from this state, as far as it has not answered yet (block->answer), and writes it down in
+ * the block's record. NULL: something is new; the answers so far are kept for the instructions to be sent one by one. */
 const struct amx_period_way *amx_period_follow(struct amx_block *block, struct amx_timing_core *core,
                                                const struct amx_period_state *state, const struct amx_pattern *pattern,
                                                const uint64_t *operand);

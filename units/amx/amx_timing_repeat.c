@@ -253,36 +253,43 @@ static double pass_line(struct passage *p, const struct mem_steady_rules *rules,
     return p->done_ns[p->count++];
 }
 
-/* Lets the recorded loads pass. False when one was answered otherwise, so that something else was under way. */
-static bool pass_loads(const struct loop *l, const struct mem_steady *s, const struct mem_steady_rules *rules,
-                       struct passage *p)
+/* Whether an answer that comes about `ticks` after the period's first request leads the same way, on which side of a tick
+ * it may be rounded to. `origin`: that request, from the last start before. */
+static bool leads_on(const struct amx_period_load *load, int64_t origin, double ticks)
+{
+    const int64_t tick = origin + (int64_t)(ticks + 0.5);
+    if (load->earliest == load->latest)
+        return rounds_clearly(ticks) && tick == load->latest;
+    return tick < load->latest;
+}
+
+/* Lets the loads of a period pass idle links. False when other answers would come than those of the way. */
+static bool pass_loads(const struct loop *l, const struct amx_period_way *way, const struct mem_steady *s,
+                       const struct mem_steady_rules *rules, struct passage *p)
 {
     const struct amx_block *block = l->block;
     const struct amx_record *r = &block->record;
     *p = (struct passage){0};
     for (uint32_t i = 0, k = 0; i < r->loads; i++) {
-        const struct amx_recorded_load *load = &r->load[i];
-        const int64_t origin = r->load[0].asked;
-        const double asked = (double)(load->asked - origin) * block->ns_per_tick;
+        const double asked = (double)(way->load[i].asked - way->load[0].asked) * block->ns_per_tick;
         double done = asked + rules->latency_ns[MEM_L1];
-        if (load->level > MEM_L2)
+        if (r->load[i].level > MEM_L2)
             return false;
         for (; k < s->count && l->load_of[k] == i; k++)
-            if (load->level == MEM_L2)
+            if (r->load[i].level == MEM_L2)
                 done = pass_line(p, rules, asked);
-        const double ticks = done * block->ticks_per_ns;
-        if (!rounds_clearly(ticks) || load->done - origin != (int64_t)(ticks + 0.5))
+        if (!leads_on(&way->load[i], way->load[0].asked, done * block->ticks_per_ns))
             return false;
     }
     return true;
 }
 
-/* The recorded loads were answered as from idle links, and so will be those of the next periods, `shift` ticks apart. */
-static bool answers_repeat(const struct loop *l, const struct mem_steady *s, const struct mem_steady_rules *rules,
-                           int64_t shift, struct passage *p)
+/* From idle links the next periods are answered so that they go the same way, `shift` ticks apart, and leave them idle. */
+static bool answers_repeat(const struct loop *l, const struct amx_period_way *way, const struct mem_steady *s,
+                           const struct mem_steady_rules *rules, struct passage *p)
 {
-    const double period_ns = (double)shift * l->block->ns_per_tick;
-    if (!pass_loads(l, s, rules, p))
+    const double period_ns = (double)way->head * l->block->ns_per_tick;
+    if (!pass_loads(l, way, s, rules, p))
         return false;
     if (p->count == 0)
         return true;
@@ -323,12 +330,10 @@ static bool fill_steady(struct loop *l, struct mem_steady *s)
     return true;
 }
 
-/* Books the last L2 lines of a run of n periods that followed the recorded one: as many as leave `tail` stretches on each
- * link. */
-static void book(const struct loop *l, const struct mem_steady *s, const struct passage *p, uint32_t tail, uint32_t n,
-                 int64_t shift)
+/* Books the last L2 lines of a run of n periods after `gone` others: as many as leave `tail` stretches on each link. */
+static void book(const struct loop *l, const struct mem_steady *s, const struct amx_period_way *way,
+                 const struct passage *p, uint32_t tail, uint32_t gone, uint32_t n)
 {
-    const struct amx_record *r = &l->block->record;
     double asked[MEM_STEADY_LOADS];
     if (p->count == 0)
         return;
@@ -336,12 +341,13 @@ static void book(const struct loop *l, const struct mem_steady *s, const struct 
     for (unsigned k = 0; k < MEM_STEADY_LINKS; k++)
         least = p->busy[k] < least ? p->busy[k] : least;
     const uint32_t periods = tail / least + 2;
-    for (uint32_t k = n > periods ? n - periods + 1 : 1; k <= n; k++) {
+    for (uint32_t k = n > periods ? n - periods : 0; k < n; k++) {
+        const int64_t head = l->core->head + way->head * (gone + k);
         uint32_t count = 0;
         for (uint32_t i = 0; i < s->count; i++)
             if (s->load[i].level == MEM_L2)
-                asked[count++] = amx_ns_of(l->block, r->load[l->load_of[i]].asked + k * shift);
-        mem_steady_book(s, asked, count, (uint64_t)(n - k) * p->count);
+                asked[count++] = amx_ns_of(l->block, head + way->load[l->load_of[i]].asked);
+        mem_steady_book(s, asked, count, (uint64_t)(n - 1 - k) * p->count);
     }
 }
 
@@ -383,35 +389,76 @@ static void go(struct loop *l, const struct amx_period_way *way, uint32_t n, int
     l->remembered += n;
 }
 
+/* Accounts for as many of the next periods at once as find the links idle and their lines in place. */
+static uint32_t run_steadily(struct loop *l, const struct amx_period_way *way, struct mem_steady *s, uint32_t gone,
+                             uint32_t periods)
+{
+    const struct amx_block *block = l->block;
+    struct mem_steady_rules rules;
+    struct passage passage;
+    s->first_ns = amx_ns_of(block, l->core->head + way->head * gone + way->load[0].asked);
+    if (s->first_ns > 1e8 || !mem_steady_rules(s->port, &rules) || !mem_steady_idle(s) || !answers_repeat(l, way, s, &rules, &passage))
+        return 0;
+    for (uint32_t i = 0; i < passage.count; i++)
+        passage.asked_ns[i] += s->first_ns - SLACK_NS;
+    if (!mem_steady_begin(s, passage.asked_ns, passage.count, (double)way->head * block->ns_per_tick, periods))
+        return 0;
+    const uint32_t n = mem_steady_run(s, periods);
+    if (n)
+        book(l, s, way, &passage, rules.tail, gone, n);
+    return n;
+}
+
+/* Asks memory for the loads of the next period as ever. False when an answer leads another way; the answers are kept. */
+static bool walk(struct loop *l, const struct amx_period_way *way, struct mem_steady *s, uint32_t gone)
+{
+    struct amx_block *block = l->block;
+    const int64_t head = l->core->head + way->head * gone;
+    for (uint32_t i = 0, k = 0; i < l->loads; i++) {
+        const struct amx_period_load *load = &way->load[i];
+        const uint64_t address = s->load[k].address;
+        uint32_t bytes = 0;
+        for (; k < s->count && l->load_of[k] == i; k++)
+            bytes += s->load[k].bytes;
+        block->answer[i] = amx_timing_ask(block, l->core, head + load->asked, address, bytes);
+        const int64_t answered = block->answer[i].answered - head;
+        if (answered > load->latest || answered < load->earliest) {
+            block->answers = i + 1;
+            return false;
+        }
+    }
+    for (uint32_t k = 0; k < s->count; k++) {
+        s->load[k].level = block->record.load[l->load_of[k]].level = block->answer[l->load_of[k]].level;
+        s->load[k].address += s->load[k].step;
+    }
+    return true;
+}
+
+#define WALK_MAX 16 /* periods from one look at idle links to the next */
+
 /* Goes the way that led back to the same state, and that the record tells of, as often as memory allows. */
 static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *arrived)
 {
-    const struct amx_block *block = l->block;
-    const struct amx_record *r = &block->record;
     struct mem_steady steady;
-    struct mem_steady_rules rules = {.tail = 0};
-    uint32_t n = l->periods;
+    const uint32_t most = l->periods;
     if (way->head <= 0 || !fill_steady(l, &steady))
         return;
-    steady.first_ns = r->loads ? amx_ns_of(block, r->load[0].asked + way->head) : 0;
-    l->apart = l->apart || !paths_cross(&steady, n);
-    if (!l->apart || trail_in_the_way(l, &steady, n))
+    l->apart = l->apart || !paths_cross(&steady, most);
+    if (!l->apart || trail_in_the_way(l, &steady, most))
         return;
-    if (l->core->port && r->loads) {
-        struct passage passage;
-        if (!mem_steady_rules(l->core->port, &rules) || !answers_repeat(l, &steady, &rules, way->head, &passage) ||
-            amx_ns_of(block, l->core->head) > 1e8)
-            return;
-        for (uint32_t i = 0; i < passage.count; i++)
-            passage.asked_ns[i] += steady.first_ns - SLACK_NS;
-        if (!mem_steady_begin(&steady, passage.asked_ns, passage.count, (double)way->head * block->ns_per_tick, n))
-            return;
-        n = mem_steady_run(&steady, n);
-        if (n)
-            book(l, &steady, &passage, rules.tail, n, way->head);
-    } else {
-        for (uint32_t i = 0; i < steady.count; i++)
-            steady.load[i].address += steady.load[i].step * n;
+    const bool asks = l->core->port && l->loads > 0;
+    uint32_t n = asks ? 0 : most;
+    for (uint32_t i = 0; i < steady.count; i++)
+        steady.load[i].address += steady.load[i].step * n;
+    for (uint32_t step = 1; n < most;) {
+        const uint32_t before = n;
+        n += run_steadily(l, way, &steady, n, most - n);
+        step = n > before ? 1 : step < WALK_MAX ? 2 * step : step;
+        const uint32_t to = n + step < most ? n + step : most;
+        while (n < to && walk(l, way, &steady, n))
+            n++;
+        if (n < to)
+            break;
     }
     if (n == 0)
         return;

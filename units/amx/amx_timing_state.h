@@ -95,12 +95,13 @@ struct amx_record {
     unsigned loads;
     struct amx_recorded_load {
         int64_t asked, done;
+        int64_t latest; /* an answer so late, or earlier, would have changed nothing; = done: only this one */
         enum mem_level level;
         bool request; /* one of its own */
     } load[AMX_RECORD_LOADS];
 };
 
-/* What memory said to a load already. */
+/* What memory said to a load already: the next loads take it from here, and do not ask again. */
 struct amx_answer {
     int64_t answered;
     enum mem_level level;
@@ -126,7 +127,6 @@ struct amx_block {
     uint64_t repeated; /* instructions that were */
     struct amx_record record;
     struct amx_periods *periods; /* seen before (amx_timing_period.h) */
-    /* To the next loads, which must not ask again. */
     unsigned answers, answers_used;
     struct amx_answer answer[AMX_RECORD_LOADS];
     struct amx_timing_core *core[]; /* pointers: the compiler would compute an address again and again */
@@ -174,8 +174,11 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
+/* What memory says to a load at `asked`. */
+struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx_timing_core *core, int64_t asked,
+                                 uint64_t operand, uint32_t bytes);
 /* The same load once more when all its times are known, as far as they come from outside: whether it takes a request of
- * its own; then what memory says at load->asked. False when it would have to wait for a store or an earlier load. Both
+ * its own; then what memory says at load->asked (block->answer, where it has said so already). False when it would have to wait for a store or an earlier load. Both
  * leave their trail (block->loaded, core->coming). */
 bool amx_timing_load_requests(struct amx_timing_core *core, uint64_t operand, const struct amx_memo *memo);
 bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core *core, uint64_t operand,

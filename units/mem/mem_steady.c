@@ -57,14 +57,15 @@ static bool finds_places(const struct mem_slots *slots, const double *asked_ns, 
     return true;
 }
 
+bool mem_steady_idle(const struct mem_steady *s)
+{
+    return link_is_idle(&s->port->l2_read, s->first_ns) && link_is_idle(&s->port->cluster->l2_link, s->first_ns);
+}
+
 bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns,
                       uint32_t periods)
 {
-    const struct mem_port *port = s->port;
-    if (!finds_places(&port->misses, asked_ns, count, period_ns))
-        return false;
-    return link_is_idle(&port->l2_read, s->first_ns) && link_is_idle(&port->cluster->l2_link, s->first_ns) &&
-           !is_gathered(s, periods);
+    return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !is_gathered(s, periods);
 }
 
 /* The line is in the L1 that the port shares, with its data. */
