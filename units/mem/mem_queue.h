@@ -43,7 +43,7 @@ static inline double mem_link_take_ns(struct mem_link *link, double now_ns, doub
     if (__builtin_expect(link->count == 0 || end == 2 * MEM_LINK_INTERVALS, 0))
         return mem_link_place_ns(link, now_ns, ns);
     struct mem_interval *last = &link->place[end - 1];
-    if (now_ns < last->end_ns)
+    if (now_ns < last->start_ns || now_ns + ns <= last->start_ns + MEM_LINK_EPSILON_NS)
         return mem_link_place_ns(link, now_ns, ns);
     if (link->count == MEM_LINK_INTERVALS) {
         const double oldest_ns = link->place[link->first].end_ns;
@@ -54,11 +54,12 @@ static inline double mem_link_take_ns(struct mem_link *link, double now_ns, doub
         link->count--;
     }
     if (now_ns <= last->end_ns + MEM_LINK_EPSILON_NS) {
-        last->end_ns = now_ns + ns;
-    } else {
-        last[1] = (struct mem_interval){now_ns, now_ns + ns};
-        link->count++;
+        const double at = now_ns > last->end_ns ? now_ns : last->end_ns;
+        last->end_ns = at + ns;
+        return at;
     }
+    last[1] = (struct mem_interval){now_ns, now_ns + ns};
+    link->count++;
     return now_ns;
 }
 
