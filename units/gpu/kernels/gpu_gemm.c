@@ -817,6 +817,12 @@ static void start(struct tile *t, unsigned batch, unsigned part)
     find_batch(t, batch, part);
     find_group(t, group_row, group_column);
     start_operand(t, &t->a, g->a, batch, part, group_row);
+    if (g->share_b > 1) {
+        const unsigned shared = gpu_register(t->e, 1);
+        gpu_divide_imm(t->e, shared, GPU_NO_REGISTER, batch, g->share_b);
+        gpu_mov(t->e, batch, shared);
+        gpu_register_free(t->e, shared, 1);
+    }
     start_operand(t, &t->b, g->b, batch, part, group_column);
     gpu_register_free(t->e, group_row, 1);
     gpu_register_free(t->e, group_column, 1);

@@ -13,6 +13,7 @@
 
 struct gpu_gemm {
     uint32_t m, n, k, batch, split;
+    uint32_t share_b; /* so many neighbouring batches have the same b; 0 and 1: none */
     bool transposed_a, transposed_b; /* stored K x M, N x K */
     enum gpu_type type;              /* of a, b, c */
     float alpha, beta;

@@ -9,7 +9,7 @@ struct gpu_kernel_family {
     size_t count;
 };
 
-extern const struct gpu_kernel_family gpu_family_stream, gpu_family_gemm, gpu_family_gemv;
+extern const struct gpu_kernel_family gpu_family_stream, gpu_family_gemm, gpu_family_gemv, gpu_family_attention;
 extern const struct gpu_kernel_family gpu_family_elementwise, gpu_family_reduce, gpu_family_norm;
 
 /* Elements of one buffer: 32-bit indices, and offsets that stay positive when read as signed. */

@@ -1,0 +1,284 @@
+/* attention, in one pass or as two products with a softmax between them; rope. */
+#include "units/gpu/kernels/gpu_attention.h"
+#include "units/gpu/kernels/gpu_gemm.h"
+#include "units/gpu/kernels/gpu_kernel_family.h"
+#include "units/gpu/kernels/gpu_math.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { BATCH, HEADS, LENGTH, DEPTH, CAUSAL, KV_HEADS, VARIANT };
+enum { FLASH, NAIVE };
+enum { LANES = 32, ROW_SIMDGROUPS = 4 };
+
+static const struct gpu_kernel_parameter parameters[] = {
+    {.name = "b", .missing = 1, .least = 1, .most = 4096},
+    {.name = "h", .least = 1, .most = 4096, .required = true},
+    {.name = "s", .least = 1, .most = 1 << 20, .required = true},
+    {.name = "d", .least = 1, .most = 4096, .required = true},
+    {.name = "causal", .least = 0, .most = 1},
+    {.name = "kvh", .missing = 0, .least = 0, .most = 4096},
+    {.name = "variant", .missing = FLASH, .words = "flash|naive"},
+    {.name = NULL},
+};
+
+/* ---- softmax of the scores, in place: a simdgroup per row, three passes ---- */
+
+struct softmax {
+    struct gpu_emit *e;
+    enum gpu_type type;
+    struct gpu_base base;
+    unsigned lane, start, limit, column, index, value, largest, sum;
+};
+
+static void pass_begin(struct softmax *s)
+{
+    gpu_mov(s->e, s->column, s->lane);
+    gpu_if(s->e, "ult", gpu_r(s->e, s->column), gpu_r(s->e, s->limit));
+    gpu_do(s->e);
+    gpu_emit(s->e, "iadd r%u, r%u, r%u", s->index, s->start, s->column);
+    gpu_load_element(s->e, 0, s->type, s->value, s->base, gpu_r(s->e, s->index));
+}
+
+static void pass_end(struct softmax *s)
+{
+    gpu_add_imm(s->e, s->column, s->column, LANES);
+    gpu_while(s->e, "ult", gpu_r(s->e, s->column), gpu_r(s->e, s->limit));
+    gpu_endif(s->e);
+}
+
+/* value = e^(value - largest) */
+static void exponential(struct softmax *s)
+{
+    gpu_emit(s->e, "fadd32 r%u, r%u, r%u.neg", s->value, s->value, s->largest);
+    gpu_emit(s->e, "fmul32 r%u, r%u, %s", s->value, s->value, gpu_float(s->e, 1.44269504F));
+    gpu_emit(s->e, "exp2 r%u, r%u", s->value, s->value);
+}
+
+static void softmax_passes(struct softmax *s)
+{
+    gpu_mov_imm(s->e, s->largest, gpu_float_bits(-INFINITY));
+    pass_begin(s);
+    gpu_emit(s->e, "fcmpsel gtn, r%u, r%u, r%u, r%u, r%u", s->largest, s->largest, s->value, s->largest, s->value);
+    pass_end(s);
+    gpu_simd_reduce(s->e, "fmax", s->largest, s->largest);
+    gpu_mov_imm(s->e, s->sum, 0);
+    pass_begin(s);
+    exponential(s);
+    gpu_emit(s->e, "fadd32 r%u, r%u, r%u", s->sum, s->sum, s->value);
+    pass_end(s);
+    gpu_simd_reduce(s->e, "fadd", s->sum, s->sum);
+    gpu_emit(s->e, "rcp r%u, r%u", s->sum, s->sum);
+    pass_begin(s);
+    exponential(s);
+    gpu_emit(s->e, "fmul32 r%u, r%u, r%u", s->value, s->value, s->sum);
+    gpu_store_element(s->e, 1, s->type, s->value, s->base, gpu_r(s->e, s->index));
+    pass_end(s);
+}
+
+/* What a causal row does not see gets weight 0. */
+static void clear_unseen(struct softmax *s, uint32_t length)
+{
+    gpu_emit(s->e, "iadd r%u, r%u, r%u", s->column, s->limit, s->lane);
+    gpu_mov_imm(s->e, s->value, 0);
+    gpu_if(s->e, "ult", gpu_r(s->e, s->column), gpu_int(s->e, length));
+    gpu_do(s->e);
+    gpu_emit(s->e, "iadd r%u, r%u, r%u", s->index, s->start, s->column);
+    gpu_store_raw(s->e, 1, s->type, 1, 2 * s->value, s->base, gpu_r(s->e, s->index));
+    gpu_add_imm(s->e, s->column, s->column, LANES);
+    gpu_while(s->e, "ult", gpu_r(s->e, s->column), gpu_int(s->e, length));
+    gpu_endif(s->e);
+}
+
+static bool build_softmax(const struct gpu_attention *a, unsigned scores, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint32_t rows = a->batch * a->heads * a->length;
+    struct softmax s = {.type = a->type};
+    s.e = gpu_emit_begin(kernel, "attention_softmax_rows", error);
+    s.base = gpu_argument_buffer(s.e, scores, 0);
+    unsigned *const registers[] = {&s.lane, &s.start, &s.limit, &s.column, &s.index, &s.value, &s.largest, &s.sum};
+    for (unsigned i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        *registers[i] = gpu_register(s.e, 1);
+    gpu_emit(s.e, "get_sr r%u, sr%d", s.lane, GPU_SR_LANE);
+    gpu_emit(s.e, "get_sr r%u, sr%d", s.start, GPU_SR_GROUP_X);
+    gpu_emit(s.e, "get_sr r%u, sr%d", s.column, GPU_SR_SIMDGROUP);
+    gpu_mad_imm(s.e, s.start, s.start, ROW_SIMDGROUPS, s.column);
+    gpu_if(s.e, "ult", gpu_r(s.e, s.start), gpu_int(s.e, rows));
+    gpu_mov_imm(s.e, s.limit, a->length);
+    if (a->causal) {
+        gpu_divide_imm(s.e, GPU_NO_REGISTER, s.limit, s.start, a->length);
+        gpu_add_imm(s.e, s.limit, s.limit, 1);
+    }
+    gpu_mad_imm(s.e, s.start, s.start, a->length, GPU_NO_REGISTER);
+    softmax_passes(&s);
+    if (a->causal)
+        clear_unseen(&s, a->length);
+    gpu_endif(s.e);
+    const uint32_t threads = LANES * ROW_SIMDGROUPS;
+    gpu_emit_grid(s.e, (rows + ROW_SIMDGROUPS - 1) / ROW_SIMDGROUPS * threads, 1, 1, threads, 1, 1);
+    return gpu_emit_end(s.e);
+}
+
+/* ---- attention ---- */
+
+static bool build_naive(const struct gpu_attention *a, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint32_t batch = a->batch * a->heads, tiles = a->type == GPU_BF16 ? 2 : 4;
+    const unsigned scores = gpu_kernel_add_buffer(kernel, "scores", a->type, (uint64_t)batch * a->length * a->length,
+                                                  GPU_BUFFER_SCRATCH, 0, 0);
+    const struct gpu_gemm first = {
+        .m = a->length, .n = a->length, .k = a->depth, .batch = batch, .share_b = a->heads / a->kv_heads, .split = 1,
+        .transposed_b = true, .type = a->type, .alpha = (float)(1 / sqrt((double)a->depth)), .row_tiles = tiles, .column_tiles = 4,
+        .a = a->q, .b = a->k, .c = scores,
+    };
+    const struct gpu_gemm second = {
+        .m = a->length, .n = a->depth, .k = a->length, .batch = batch, .share_b = a->heads / a->kv_heads, .split = 1,
+        .type = a->type, .alpha = 1, .row_tiles = tiles, .column_tiles = a->depth > 32 ? 4 : 2, .a = scores, .b = a->v, .c = a->out,
+    };
+    return gpu_gemm_build(&first, kernel, error) && build_softmax(a, scores, kernel, error) &&
+           gpu_gemm_build(&second, kernel, error);
+}
+
+static bool check(const struct gpu_attention *a, bool flash, struct isa_error *error)
+{
+    const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX, rows = (uint64_t)a->batch * a->heads * a->length;
+    if (a->kv_heads > a->heads || a->heads % a->kv_heads)
+        return gpu_kernel_refuse(error, "attention: h = %u is no multiple of kvh = %u", (unsigned)a->heads, (unsigned)a->kv_heads);
+    if (flash && (a->depth % 4 || a->depth > GPU_ATTENTION_DEPTH_MAX))
+        return gpu_kernel_refuse(error, "attention: variant=flash takes d that is a multiple of 4 up to %d; variant=naive takes any",
+                                 GPU_ATTENTION_DEPTH_MAX);
+    if (rows > most || rows * a->depth > most || (!flash && rows * a->length > most))
+        return gpu_kernel_refuse(error, "attention: an operand has more than 2^31 - 1 elements");
+    return true;
+}
+
+/* Products of queries with the keys they see. */
+static double pairs(const struct gpu_attention *a)
+{
+    const double s = a->length;
+    return (double)a->batch * a->heads * (a->causal ? s * (s + 1) / 2 : s * s);
+}
+
+static bool build_attention(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    struct gpu_attention a = {
+        .batch = (uint32_t)r->value[BATCH], .heads = (uint32_t)r->value[HEADS], .length = (uint32_t)r->value[LENGTH],
+        .depth = (uint32_t)r->value[DEPTH], .causal = r->value[CAUSAL], .type = r->type,
+        .kv_heads = (uint32_t)(r->value[KV_HEADS] ? r->value[KV_HEADS] : r->value[HEADS]),
+    };
+    const bool flash = r->value[VARIANT] == FLASH;
+    if (!check(&a, flash, error))
+        return false;
+    const uint64_t elements = (uint64_t)a.batch * a.heads * a.length * a.depth, kv = elements / a.heads * a.kv_heads;
+    a.q = gpu_kernel_add_buffer(kernel, "q", a.type, elements, GPU_BUFFER_INPUT, -1, 1);
+    a.k = gpu_kernel_add_buffer(kernel, "k", a.type, kv, GPU_BUFFER_INPUT, -1, 1);
+    a.v = gpu_kernel_add_buffer(kernel, "v", a.type, kv, GPU_BUFFER_INPUT, -1, 1);
+    a.out = gpu_kernel_add_buffer(kernel, "out", a.type, elements, GPU_BUFFER_OUTPUT, 0, 0);
+    kernel->macs = 2 * pairs(&a) * a.depth;
+    kernel->flops = 2 * kernel->macs;
+    kernel->min_bytes = 2 * (double)gpu_type_bytes(a.type, elements + kv);
+    return flash ? gpu_attention_build(&a, kernel, error) : build_naive(&a, kernel, error);
+}
+
+/* ---- rope ---- */
+
+enum { ROPE_BATCH, ROPE_HEADS, ROPE_LENGTH, ROPE_DEPTH, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE };
+enum { HALVES, INTERLEAVED };
+/* The sine and cosine of gpu_math hold up to 8192 radians, and the fastest pair turns by one per position. */
+enum { ROPE_POSITIONS = 8192, ROPE_GROUP = 128 };
+
+static const struct gpu_kernel_parameter rope_parameters[] = {
+    {.name = "b", .missing = 1, .least = 1, .most = 4096},
+    {.name = "h", .least = 1, .most = 4096, .required = true},
+    {.name = "s", .least = 1, .most = ROPE_POSITIONS, .required = true},
+    {.name = "d", .least = 2, .most = 4096, .required = true},
+    {.name = "base", .missing = 10000, .least = 2, .most = 100000000, .decimal = true},
+    {.name = "offset", .missing = 0, .least = 0, .most = ROPE_POSITIONS},
+    {.name = "style", .missing = HALVES, .words = "halves|interleaved"},
+    {.name = NULL},
+};
+
+struct rope {
+    struct gpu_emit *e;
+    const struct gpu_kernel_request *r;
+    struct gpu_base in, out;
+    unsigned pair, row, first, second, x, y, angle, cosine, sine;
+};
+
+/* angle = position * base^(-2 pair / d); row = (b, h, s) counted through. */
+static void rope_angle(struct rope *o)
+{
+    const double depth = (double)o->r->value[ROPE_DEPTH];
+    gpu_divide_imm(o->e, GPU_NO_REGISTER, o->x, o->row, (uint32_t)o->r->value[ROPE_LENGTH]);
+    gpu_add_imm(o->e, o->x, o->x, o->r->value[ROPE_OFFSET]);
+    gpu_emit(o->e, "convert u32_to_f, r%u, r%u, rte", o->x, o->x);
+    gpu_emit(o->e, "convert u32_to_f, r%u, r%u, rte", o->y, o->pair);
+    gpu_emit(o->e, "fmul32 r%u, r%u, %s", o->y, o->y, gpu_float(o->e, (float)(-2 / depth * log2(o->r->decimal[ROPE_BASE]))));
+    gpu_emit(o->e, "exp2 r%u, r%u", o->y, o->y);
+    gpu_emit(o->e, "fmul32 r%u, r%u, r%u", o->angle, o->x, o->y);
+    gpu_mov(o->e, o->cosine, o->angle);
+    gpu_mov(o->e, o->sine, o->angle);
+    gpu_math_emit(o->e, GPU_MATH_COS, o->cosine, GPU_NO_REGISTER, 0);
+    gpu_math_emit(o->e, GPU_MATH_SIN, o->sine, GPU_NO_REGISTER, 0);
+}
+
+static void rope_places(struct rope *o)
+{
+    const uint32_t depth = (uint32_t)o->r->value[ROPE_DEPTH];
+    const bool interleaved = o->r->value[ROPE_STYLE] == INTERLEAVED;
+    gpu_mad_imm(o->e, o->first, o->pair, interleaved ? 2 : 1, GPU_NO_REGISTER);
+    gpu_mad_imm(o->e, o->first, o->row, depth, o->first);
+    gpu_add_imm(o->e, o->second, o->first, interleaved ? 1 : depth / 2);
+}
+
+/* (x, y) -> (x cos - y sin, x sin + y cos) */
+static void rope_turn(struct rope *o)
+{
+    const enum gpu_type type = o->r->type;
+    gpu_load_element(o->e, 0, type, o->x, o->in, gpu_r(o->e, o->first));
+    gpu_load_element(o->e, 0, type, o->y, o->in, gpu_r(o->e, o->second));
+    gpu_emit(o->e, "fmul32 r%u, r%u, r%u", o->angle, o->y, o->sine);
+    gpu_emit(o->e, "fmadd32 r%u, r%u, r%u, r%u.neg", o->angle, o->x, o->cosine, o->angle);
+    gpu_emit(o->e, "fmul32 r%u, r%u, r%u", o->y, o->y, o->cosine);
+    gpu_emit(o->e, "fmadd32 r%u, r%u, r%u, r%u", o->y, o->x, o->sine, o->y);
+    gpu_store_element(o->e, 1, type, o->angle, o->out, gpu_r(o->e, o->first));
+    gpu_store_element(o->e, 1, type, o->y, o->out, gpu_r(o->e, o->second));
+}
+
+static bool build_rope(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
+{
+    const uint64_t rows = (uint64_t)(r->value[ROPE_BATCH] * r->value[ROPE_HEADS] * r->value[ROPE_LENGTH]);
+    const uint64_t depth = (uint64_t)r->value[ROPE_DEPTH], elements = rows * depth;
+    if (depth % 2)
+        return gpu_kernel_refuse(error, "rope: d is even: elements turn in pairs");
+    if (elements > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || r->value[ROPE_LENGTH] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
+        return gpu_kernel_refuse(error, "rope: at most 2^31 - 1 elements and positions up to %d", ROPE_POSITIONS);
+    const unsigned x = gpu_kernel_add_buffer(kernel, "x", r->type, elements, GPU_BUFFER_INPUT, -1, 1);
+    const unsigned y = gpu_kernel_add_buffer(kernel, "out", r->type, elements, GPU_BUFFER_OUTPUT, 0, 0);
+    struct rope o = {.e = gpu_emit_begin(kernel, "rope_pairs", error), .r = r};
+    o.in = gpu_argument_buffer(o.e, x, 0);
+    o.out = gpu_argument_buffer(o.e, y, 0);
+    unsigned *const registers[] = {&o.pair, &o.row, &o.first, &o.second, &o.x, &o.y, &o.angle, &o.cosine, &o.sine};
+    for (unsigned i = 0; i < sizeof registers / sizeof registers[0]; i++)
+        *registers[i] = gpu_register(o.e, 1);
+    gpu_emit(o.e, "get_sr r%u, sr%d", o.x, GPU_SR_GRID_X);
+    gpu_divide_imm(o.e, o.row, o.pair, o.x, (uint32_t)depth / 2);
+    rope_places(&o);
+    rope_angle(&o);
+    rope_turn(&o);
+    gpu_emit_grid(o.e, (uint32_t)(elements / 2), 1, 1, ROPE_GROUP, 1, 1);
+    kernel->flops = 3.0 * (double)elements;
+    kernel->min_bytes = 2.0 * (double)gpu_type_bytes(r->type, elements);
+    return gpu_emit_end(o.e);
+}
+
+static const struct gpu_kernel_info rows[] = {
+    {"attention", "b=B,h=H,s=S,d=D[,causal=0|1][,kvh=H][,variant=flash|naive]", "f32 f16",
+     "out = softmax(q k^T / sqrt(d)) v; q, out: [b][h][s][d], k, v: [b][kvh][s][d]; kvh: heads share keys and values; flash: one "
+     "pass over the keys",
+     0, parameters, build_attention},
+    {"rope", "b=B,h=H,s=S,d=D[,base=X][,offset=N][,style=halves|interleaved]", "f32 f16 bf16",
+     "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1", 0,
+     rope_parameters, build_rope},
+};
+const struct gpu_kernel_family gpu_family_attention = {rows, sizeof rows / sizeof rows[0]};
