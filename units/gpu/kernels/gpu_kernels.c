@@ -15,7 +15,7 @@ enum { WORD_BYTES = 128 };
 
 static const struct gpu_kernel_family *const families[] = {
     &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention,
-    &gpu_family_elementwise, &gpu_family_reduce, &gpu_family_norm,
+    &gpu_family_elementwise, &gpu_family_reduce, &gpu_family_norm, &gpu_family_conv,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -206,13 +206,28 @@ static bool decimal_value(const struct gpu_kernel_parameter *row, const char *va
     return end != value && !*end && isfinite(*number) && *number >= (double)row->least && *number <= (double)row->most;
 }
 
+/* "64M": binary multiples, as sizes in bytes are written. */
+static bool multiple(const char **end, int64_t *number)
+{
+    static const char letters[] = "KMG";
+    const char *letter = **end ? strchr(letters, **end) : NULL;
+    if (!letter)
+        return true;
+    const unsigned shift = 10 * (unsigned)(letter - letters + 1);
+    ++*end;
+    if (*number < 0 || *number > INT64_MAX >> shift)
+        return false;
+    *number <<= shift;
+    return true;
+}
+
 static bool whole_value(const struct gpu_kernel_parameter *row, const char *value, int64_t *number)
 {
-    char *end;
+    char *stop;
     errno = 0;
-    const long long wide = strtoll(value, &end, 10);
-    *number = wide;
-    return end != value && !*end && errno == 0 && wide >= row->least && wide <= row->most;
+    *number = strtoll(value, &stop, 10);
+    const char *end = stop;
+    return end != value && errno == 0 && multiple(&end, number) && !*end && *number >= row->least && *number <= row->most;
 }
 
 static bool set_parameter(struct parser *p, unsigned index, const char *value)
