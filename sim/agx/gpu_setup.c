@@ -52,9 +52,34 @@ void gpu_setup_restore(const struct gpu_setup *s)
     for (unsigned i = 0; i < s->kernel->args; i++) {
         const struct abi_arg *arg = &s->kernel->arg[i];
         uint8_t *to = arg->buffer ? mem_at(s->space, s->address[i], arg->bytes, MEM_READ | MEM_WRITE) : NULL;
-        if (to)
+        if (to && s->kept[i])
+            memcpy(to, s->kept[i], arg->bytes);
+        else if (to && !s->shared)
             fill(arg, to);
     }
+}
+
+void gpu_setup_forget(struct gpu_setup *s)
+{
+    for (unsigned i = 0; i < ABI_ARGS_MAX; i++) {
+        free(s->kept[i]);
+        s->kept[i] = NULL;
+    }
+}
+
+bool gpu_setup_keep(struct gpu_setup *s, struct orch_error *error)
+{
+    gpu_setup_forget(s);
+    for (unsigned i = 0; i < s->kernel->args; i++) {
+        const struct abi_arg *arg = &s->kernel->arg[i];
+        if (!arg->buffer || arg->unchanged)
+            continue;
+        s->kept[i] = malloc(arg->bytes);
+        if (!s->kept[i])
+            return orch_fail(error, ORCH_INTERNAL, "out of memory to keep %s", arg->name);
+        memcpy(s->kept[i], gpu_setup_bytes(s, i), arg->bytes);
+    }
+    return true;
 }
 
 const uint8_t *gpu_setup_bytes(const struct gpu_setup *s, unsigned arg)
@@ -94,7 +119,7 @@ bool gpu_setup_open(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_ge
                     const uint64_t *given, struct orch_error *error)
 {
     struct unit_fault fault = {0};
-    *s = (struct gpu_setup){.kernel = k, .space = space};
+    *s = (struct gpu_setup){.kernel = k, .space = space, .shared = given != NULL};
     if (!place_buffers(s, given, error))
         return false;
     if (!given)
@@ -120,6 +145,7 @@ bool gpu_setup_open(struct gpu_setup *s, const struct abi_kernel *k, enum gpu_ge
 
 void gpu_setup_close(struct gpu_setup *s)
 {
+    gpu_setup_forget(s);
     gpu_program_free(s->program);
     s->program = NULL;
 }
@@ -199,6 +225,8 @@ bool gpu_setup_is_start(const struct gpu_setup *s, unsigned arg)
 {
     char unused[256];
     const uint8_t *bytes = gpu_setup_bytes(s, arg);
+    if (s->shared)
+        return !s->kept[arg] || memcmp(bytes, s->kept[arg], s->kernel->arg[arg].bytes) == 0;
     return bytes && compare_unchanged(&s->kernel->arg[arg], bytes, unused, sizeof unused);
 }
 

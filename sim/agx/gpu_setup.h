@@ -14,6 +14,8 @@ struct gpu_setup {
     struct gpu_program *program;
     struct gpu_launch launch;
     struct gpu_buffer buffer[ABI_ARGS_MAX]; /* what the program is meant to touch */
+    bool shared;                    /* the buffers are the caller's: other launches work on them, too */
+    uint8_t *kept[ABI_ARGS_MAX];    /* of shared buffers, NULL = not kept */
     uint32_t groups[3];
     uint64_t group_count;
 };
@@ -23,8 +25,11 @@ bool gpu_setup_open(struct gpu_setup *setup, const struct abi_kernel *kernel, en
                     struct mem_space *space, const uint64_t *given, struct orch_error *error);
 void gpu_setup_close(struct gpu_setup *setup);
 
-/* Puts the start contents back into every buffer. */
+/* Puts the start contents back into every buffer: those of the description, of shared buffers those that were kept last. */
 void gpu_setup_restore(const struct gpu_setup *setup);
+/* Takes what shared buffers hold now as their start contents; inputs never change and are not kept. False without memory. */
+bool gpu_setup_keep(struct gpu_setup *setup, struct orch_error *error);
+void gpu_setup_forget(struct gpu_setup *setup);
 /* The buffer's bytes now. */
 const uint8_t *gpu_setup_bytes(const struct gpu_setup *setup, unsigned arg);
 /* Whether a buffer still holds its start contents. */

@@ -38,6 +38,8 @@ struct kernel_call {
 /* Parses WORKLOAD ("gemm:...") with the asked precision (NULL = f32). False with a suggestion when the kernel, an option or
  * the precision is none. */
 bool kernel_parse(const char *workload, const char *precision, struct kernel_call *call, struct orch_error *error);
+/* Does the AMX library have a kernel of that name ("gemm:...")? */
+bool kernel_has(const char *workload);
 /* True when the text names a kernel ("word:..."), whether or not the rest is right. */
 bool kernel_is_workload(const char *workload);
 

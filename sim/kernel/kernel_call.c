@@ -1,6 +1,7 @@
 #include "sim/kernel/kernel.h"
 
 #include "sim/cli/suggest.h"
+#include "units/gpu/kernels/gpu_kernels.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,6 +37,15 @@ bool kernel_is_workload(const char *workload)
     return colon && colon != workload && strcspn(workload, "/.") > (size_t)(colon - workload);
 }
 
+bool kernel_has(const char *workload)
+{
+    const size_t length = strcspn(workload, ":");
+    for (size_t i = 0; i < KERNELS; i++)
+        if (strlen(kernels[i].name) == length && memcmp(kernels[i].name, workload, length) == 0)
+            return true;
+    return false;
+}
+
 static const struct kernel_info *find_kernel(const char *name, struct orch_error *error)
 {
     struct suggest s;
@@ -46,6 +56,8 @@ static const struct kernel_info *find_kernel(const char *name, struct orch_error
             return &kernels[i];
         suggest_offer(&s, kernels[i].name);
     }
+    for (size_t i = 0; i < gpu_kernel_count(); i++)
+        suggest_offer(&s, gpu_kernel_at(i)->name);
     orch_fail(error, ORCH_USAGE, "unknown kernel '%s'%s; `orchard kernels` lists them", name,
               suggest_phrase(&s, phrase, sizeof phrase));
     return NULL;

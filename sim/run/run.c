@@ -98,6 +98,18 @@ static bool check_agx_choices(const struct run_request *q, struct orch_error *er
     return true;
 }
 
+static bool check_gpu_kernel_choices(const struct run_request *q, struct orch_error *error)
+{
+    if (q->entry || q->arg_count || q->home || q->cores > 1)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s is a kernel of the GPU",
+                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+    if (q->input_count || q->output_folder)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", q->input_count ? "input" : "output");
+    if (q->detail && strcmp(q->detail, "op") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "--detail op: GPU kernels work at instr and sampled");
+    return true;
+}
+
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
     static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
@@ -109,6 +121,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return false;
     if (run->kind == RUN_AGX)
         return check_agx_choices(q, error);
+    if (run->kind == RUN_GPU_KERNEL)
+        return check_gpu_kernel_choices(q, error);
     if (q->input_count || q->output_folder || q->sanitize)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)",
                          q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
@@ -159,8 +173,13 @@ static void write_options(struct run *run)
 }
 
 /* By enum run_kind. */
-static const char *const kind_names[] = {"elf", "kernel", "agx"}, *const kind_units[] = {"cpu", "amx", "gpu"};
-static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU};
+static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel"}, *const kind_units[] = {"cpu", "amx", "gpu", "gpu"};
+static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU};
+
+static bool on_gpu(const struct run *run)
+{
+    return run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL;
+}
 
 static void fill_begin(struct run *run)
 {
@@ -171,6 +190,9 @@ static void fill_begin(struct run *run)
         kernel_describe(&run->call, text, sizeof text);
         h = checksum_add(h, text, strlen(text));
         snprintf(run->program_name, sizeof run->program_name, "%s", run->call.info->name);
+    } else if (run->kind == RUN_GPU_KERNEL) {
+        h = checksum_add(checksum_add(h, "gpu", 3), run->library->text, strlen(run->library->text));
+        snprintf(run->program_name, sizeof run->program_name, "%s", run->library->request.info->name);
     } else if (run->kind == RUN_AGX) {
         h = run->gpu_kernel.hash;
         snprintf(run->program_name, sizeof run->program_name, "%s", run->gpu_kernel.name);
@@ -186,8 +208,10 @@ static void fill_begin(struct run *run)
         .workload = q->workload, .chip_id = chip_id(q->chip), .chip_hash = run->chip_hash,
         .chip_modified = chip_modified(q->chip), .program_name = run->program_name,
         .program_kind = kind_names[run->kind], .program_hash = run->program_hash, .unit = kind_units[run->kind],
-        .precision = run->kind == RUN_KERNEL ? run->call.precision : NULL,
-        .detail = run->kind == RUN_AGX && q->detail ? q->detail : run->kind == RUN_AGX ? "auto" : "instr",
+        .precision = run->kind == RUN_KERNEL       ? run->call.precision
+                     : run->kind == RUN_GPU_KERNEL ? gpu_type_name(run->library->request.type)
+                                                   : NULL,
+        .detail = on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
         .mode = mode_name(q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
     };
 }
@@ -213,14 +237,41 @@ static bool open_agx(struct run *run, struct orch_error *error)
     return true;
 }
 
+static bool open_gpu_kernel(struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    enum gpu_generation generation;
+    struct abi_target target;
+    double cores = 1;
+    run->kind = RUN_GPU_KERNEL;
+    run->library = malloc(sizeof *run->library);
+    if (!run->library)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    memset(run->library, 0, sizeof *run->library);
+    chip_number(q->chip, "gpu_cores", &cores, NULL);
+    return run_agx_target(q->chip, &target, &generation, error) &&
+           gpu_library_open(run->library, q->workload, q->precision, generation, (uint32_t)cores, error);
+}
+
+/* Unless a unit is asked for, AMX has what it can and the GPU the rest. */
+static bool open_kernel(struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    const bool asked = q->unit && strcmp(q->unit, "auto") != 0, gpu = gpu_library_has(q->workload);
+    if (gpu && (asked ? strcmp(q->unit, "gpu") == 0 : !kernel_has(q->workload)))
+        return open_gpu_kernel(run, error);
+    run->kind = RUN_KERNEL;
+    if (gpu && !kernel_has(q->workload))
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the gpu has", q->unit, q->workload);
+    return kernel_parse(q->workload, q->precision, &run->call, error);
+}
+
 static bool recognise(struct run *run, struct orch_error *error)
 {
     const struct run_request *q = run->request;
     struct stat st;
-    if (kernel_is_workload(q->workload)) {
-        run->kind = RUN_KERNEL;
-        return kernel_parse(q->workload, q->precision, &run->call, error);
-    }
+    if (kernel_is_workload(q->workload))
+        return open_kernel(run, error);
     if (stat(q->workload, &st) == 0 && S_ISDIR(st.st_mode)) {
         char path[4096];
         snprintf(path, sizeof path, "%s/abi.json", q->workload);
@@ -254,6 +305,9 @@ void run_free(struct run *run)
     if (!run)
         return;
     abi_kernel_free(&run->gpu_kernel);
+    if (run->library)
+        gpu_library_close(run->library);
+    free(run->library);
     free(run->remark);
     free(run->detail);
     free(run->file);
@@ -343,8 +397,9 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
     if (run->request->mode != RUN_FUNCTIONAL) /* without time there is nothing to say of operators */
         emit_op_begin(run, bus, number);
     bool ok = fill_texts(run, result, &own) &&
-              (run->kind == RUN_AGX ? run_agx(run, &m, result, &own) && run_gpu_account(run, &m, result, &own)
-               : in_process         ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
+              (on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, &m, result, &own) &&
+                                 run_gpu_account(run, &m, result, &own)
+               : in_process ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
                                     : run_program(run, &m, result, &own) && run_account(run, &m, result, &own));
     if (ok && run->request->mode != RUN_FUNCTIONAL)
         emit_op_end(run, &m, result, bus, number);

@@ -26,43 +26,35 @@ bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu
     return true;
 }
 
-struct launch {
-    struct run *run;
-    struct gpu_setup setup;
-    struct run_measure *m;
-    struct soc_gpu *gpu;
-    struct orch_error *error;
-};
-
-static unsigned repeats(const struct launch *l)
+static unsigned repeats(const struct run_launch *l)
 {
     return l->run->request->repeat ? l->run->request->repeat : 1;
 }
 
 /* ---- results ---- */
 
-static bool add_remark(struct launch *l, const char *text)
+static bool add_remark(struct run_launch *l, const char *text)
 {
     struct run *run = l->run;
     char (*grown)[sizeof *run->remark] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);
     if (!grown)
         return orch_fail(l->error, ORCH_INTERNAL, "out of memory");
     run->remark = grown;
-    snprintf(grown[run->remarks++], sizeof *grown, "%.60s: %s", l->setup.kernel->name, text);
+    snprintf(grown[run->remarks++], sizeof *grown, "%.60s: %s", l->setup->kernel->name, text);
     return true;
 }
 
 /* Every finding is a remark, and the run a fault of the program. */
-static bool judge_findings(struct launch *l, const struct gpu_findings *found)
+static bool judge_findings(struct run_launch *l, const struct gpu_findings *found)
 {
     for (size_t i = 0; i < found->count; i++)
         if (!add_remark(l, found->text[i]))
             return false;
-    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program", l->setup.kernel->path,
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program", l->setup->kernel->path,
                                       found->count, found->count == 1 ? "thing" : "things");
 }
 
-static bool execute(struct launch *l)
+bool run_launch_execute(struct run_launch *l)
 {
     const struct run_request *q = l->run->request;
     struct run_gpu *g = &l->m->gpu;
@@ -75,9 +67,9 @@ static bool execute(struct launch *l)
     bool ok = true;
     for (unsigned i = 0; ok && i < repeats(l); i++) {
         gpu_findings_free(&found);
-        gpu_setup_restore(&l->setup);
+        gpu_setup_restore(l->setup);
         const double begin = run_host_seconds();
-        ok = gpu_functional_run(&l->setup, &options, &g->totals, l->error);
+        ok = gpu_functional_run(l->setup, &options, &g->totals, l->error);
         l->m->host_seconds += run_host_seconds() - begin;
     }
     ok = ok && judge_findings(l, &found);
@@ -85,28 +77,28 @@ static bool execute(struct launch *l)
     return ok;
 }
 
-static bool save_output(const struct launch *l, unsigned arg)
+static bool save_output(const struct run_launch *l, unsigned arg)
 {
-    const struct abi_arg *a = &l->setup.kernel->arg[arg];
+    const struct abi_arg *a = &l->setup->kernel->arg[arg];
     const char *folder = l->run->request->output_folder;
     char path[4096];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(l->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
-    struct npy_array array = {.type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(&l->setup, arg)};
+    struct npy_array array = {.type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 
 /* A buffer that cannot have changed is no output: it is expected to stay, and told so when it did not. */
-static bool hand_over(struct launch *l, struct run_result *r)
+static bool hand_over(struct run_launch *l, struct run_result *r)
 {
-    const struct abi_kernel *k = l->setup.kernel;
+    const struct abi_kernel *k = l->setup->kernel;
     unsigned files = 0;
     bool ok = true;
     for (unsigned i = 0; ok && i < k->args; i++) {
         if (!k->arg[i].buffer || k->arg[i].unchanged)
             continue;
-        ok = run_checksum_add(&r->checksum, k->arg[i].name, checksum_fnv1a64(gpu_setup_bytes(&l->setup, i), k->arg[i].bytes)) ||
+        ok = run_checksum_add(&r->checksum, k->arg[i].name, checksum_fnv1a64(gpu_setup_bytes(l->setup, i), k->arg[i].bytes)) ||
              orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
         if (ok && l->run->request->output_folder) {
             ok = save_output(l, i);
@@ -116,11 +108,11 @@ static bool hand_over(struct launch *l, struct run_result *r)
     return ok && (!files || run_values_add(&r->counters, RUN_COUNTER_FILES, files));
 }
 
-static bool compare(struct launch *l, struct run_result *r)
+static bool compare(struct run_launch *l, struct run_result *r)
 {
     unsigned expected, right;
     char text[320];
-    gpu_setup_compare(&l->setup, &expected, &right, text, sizeof text);
+    gpu_setup_compare(l->setup, &expected, &right, text, sizeof text);
     if (text[0] && !add_remark(l, text))
         return false;
     return !expected || (run_values_add(&r->counters, RUN_COUNTER_EXPECTED, expected) &&
@@ -130,7 +122,7 @@ static bool compare(struct launch *l, struct run_result *r)
 /* ---- time ---- */
 
 /* The core that was busy longest: the others had their last threadgroup before. */
-static void read_stalls(struct launch *l)
+static void read_stalls(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
     double best[GPU_STALL_COUNT] = {0}, least_idle = INFINITY, issue = 0, all = 0;
@@ -150,18 +142,18 @@ static void read_stalls(struct launch *l)
 }
 
 /* One pass over the selected threadgroups. `totals` (may be NULL) gets what they executed. */
-static bool one_pass(struct launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
+static bool one_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
 {
     struct gpu_totals own = {0};
     struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(&l->setup, &l->gpu->params, l->gpu->timing, selection, l->error);
+    struct gpu_job *job = gpu_job_create(l->setup, &l->gpu->params, l->gpu->timing, selection, l->error);
     double end_ns;
-    bool ok = job && gpu_totals_init(&own, l->setup.program, l->error);
+    bool ok = job && gpu_totals_init(&own, l->setup->program, l->error);
     if (ok && !engine)
         ok = orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine");
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        gpu_setup_restore(&l->setup);
+        gpu_setup_restore(l->setup);
         ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine")) &&
              engine_run(engine, &end_ns, l->error);
     }
@@ -178,7 +170,7 @@ static bool one_pass(struct launch *l, const struct gpu_selection *selection, st
 }
 
 /* The border between two passes. */
-static void restart(struct launch *l, bool keep_caches)
+static void restart(struct run_launch *l, bool keep_caches)
 {
     struct activity unused = {{0}};
     soc_take_activity(l->m->soc, &unused);
@@ -186,7 +178,7 @@ static void restart(struct launch *l, bool keep_caches)
 }
 
 /* The same from a clean border, with what it did in the memory system and why it waited. */
-static bool measured_pass(struct launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+static bool measured_pass(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
                           struct gpu_totals *totals)
 {
     struct mem_counters memory;
@@ -202,13 +194,13 @@ static bool measured_pass(struct launch *l, const struct gpu_selection *selectio
     return true;
 }
 
-static struct gpu_totals *timed_totals(const struct launch *l)
+static struct gpu_totals *timed_totals(const struct run_launch *l)
 {
     return l->run->request->mode == RUN_TIMING ? &l->m->gpu.totals : NULL;
 }
 
 /* Passes over everything. */
-static bool time_all(struct launch *l)
+static bool time_all(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
     const bool cold = l->run->request->cold;
@@ -221,23 +213,23 @@ static bool time_all(struct launch *l)
         if (!measured_pass(l, &all, true, &part, timed_totals(l)))
             return false;
         g->device_ns += part.ns;
-        g->groups_timed += l->setup.group_count;
+        g->groups_timed += l->setup->group_count;
     }
     return true;
 }
 
 /* ---- time from a sample ---- */
 
-static double buffer_bytes(const struct launch *l)
+static double buffer_bytes(const struct run_launch *l)
 {
     double bytes = 0;
-    for (unsigned i = 0; i < l->setup.kernel->args; i++)
-        bytes += (double)l->setup.kernel->arg[i].bytes;
+    for (unsigned i = 0; i < l->setup->kernel->args; i++)
+        bytes += (double)l->setup->kernel->arg[i].bytes;
     return bytes;
 }
 
 /* Whether everything is still in the system-level cache when the launch comes again. */
-static bool fits_caches(const struct launch *l)
+static bool fits_caches(const struct run_launch *l)
 {
     struct mem_params memory;
     return chip_mem_params(l->run->request->chip, NULL, &memory, NULL) &&
@@ -245,7 +237,7 @@ static bool fits_caches(const struct launch *l)
 }
 
 /* Threadgroups of a wave of the sample: what the cores hold, and twice what the GPU's L2 holds. */
-static uint64_t sample_wave(const struct launch *l)
+static uint64_t sample_wave(const struct run_launch *l)
 {
     const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
     struct mem_params memory;
@@ -255,7 +247,7 @@ static uint64_t sample_wave(const struct launch *l)
         chip_gpu_memory(l->run->request->chip, &memory, &first, NULL))
         for (unsigned c = first; c < memory.cluster_count; c++)
             l2_bytes += 1024.0 * memory.cluster[c].l2.kib;
-    return gpu_sample_wave(l->setup.group_count, wave, 2 * l2_bytes, buffer_bytes(l));
+    return gpu_sample_wave(l->setup->group_count, wave, 2 * l2_bytes, buffer_bytes(l));
 }
 
 /* Data beyond the caches: what is there when a threadgroup comes are other parts of the buffers, never its own. */
@@ -263,10 +255,10 @@ static uint64_t sample_wave(const struct launch *l)
 
 /* Touches so many lines from begin to end of every buffer, all buffers side by side, as a whole pass over the launch would leave
  * them: changed ones where the program stores. A sample alone would find (or leave) the caches emptier than the launch does. */
-static void fill_caches(struct launch *l, const bool *stores)
+static void fill_caches(struct run_launch *l, const bool *stores)
 {
     const uint64_t offset = fits_caches(l) ? 0 : ELSEWHERE;
-    const struct abi_kernel *k = l->setup.kernel;
+    const struct abi_kernel *k = l->setup->kernel;
     uint64_t longest = 0;
     double now_ns = 0;
     for (unsigned i = 0; i < k->args; i++)
@@ -279,7 +271,7 @@ static void fill_caches(struct launch *l, const bool *stores)
             const uint64_t line = (uint64_t)((double)turn / (double)turns * (double)lines);
             if (!lines || (turn && line == (uint64_t)((double)(turn - 1) / (double)turns * (double)lines)))
                 continue;
-            mem_port_access(port, now_ns, offset + l->setup.address[i] + line * MEM_LINE_BYTES, MEM_LINE_BYTES,
+            mem_port_access(port, now_ns, offset + l->setup->address[i] + line * MEM_LINE_BYTES, MEM_LINE_BYTES,
                             stores[i] ? MEM_ACCESS_STORE : MEM_ACCESS_LOAD, 0);
             now_ns += 1;
         }
@@ -287,14 +279,14 @@ static void fill_caches(struct launch *l, const bool *stores)
 }
 
 /* Buffers that the pass just made has changed. */
-static void find_stores(const struct launch *l, bool *stores)
+static void find_stores(const struct run_launch *l, bool *stores)
 {
-    for (unsigned i = 0; i < l->setup.kernel->args; i++)
-        stores[i] = l->setup.kernel->arg[i].buffer && !gpu_setup_is_start(&l->setup, i);
+    for (unsigned i = 0; i < l->setup->kernel->args; i++)
+        stores[i] = l->setup->kernel->arg[i].buffer && !gpu_setup_is_start(l->setup, i);
 }
 
 /* Instructions of a selection: as executed, else as timed. */
-static double work_of(const struct launch *l, const uint64_t *group, uint64_t count, const struct gpu_part *part)
+static double work_of(const struct run_launch *l, const uint64_t *group, uint64_t count, const struct gpu_part *part)
 {
     double sum = 0;
     if (!l->m->gpu.work)
@@ -310,7 +302,7 @@ static uint64_t times(uint64_t count, double factor)
 }
 
 /* Counts of the sample stand for the whole, `factor` times as much. */
-static void scale_counts(struct launch *l, double factor)
+static void scale_counts(struct run_launch *l, double factor)
 {
     struct run_measure *m = l->m;
     struct mem_counters *c = &m->memory;
@@ -326,7 +318,7 @@ static void scale_counts(struct launch *l, double factor)
         return;
     m->gpu.totals.instructions = times(m->gpu.totals.instructions, factor);
     m->gpu.totals.active_lanes = times(m->gpu.totals.active_lanes, factor);
-    for (uint32_t i = 0; i < gpu_program_count(l->setup.program); i++)
+    for (uint32_t i = 0; i < gpu_program_count(l->setup->program); i++)
         m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
 }
 
@@ -334,7 +326,7 @@ static void scale_counts(struct launch *l, double factor)
 #define AUTO_INSTRUCTIONS 0x1p24
 
 /* *enough is false when `auto` finds the launch small enough to be timed as a whole. */
-static bool time_sample(struct launch *l, const struct gpu_sample *s, bool automatic, bool *enough)
+static bool time_sample(struct run_launch *l, const struct gpu_sample *s, bool automatic, bool *enough)
 {
     const struct gpu_selection few = {s->few, s->few_count}, many = {s->many, s->many_count};
     /* Data beyond the caches are found full of other parts of themselves soon after any start. */
@@ -345,7 +337,7 @@ static bool time_sample(struct launch *l, const struct gpu_sample *s, bool autom
     restart(l, false);
     if (!one_pass(l, &few, &part_few, NULL))
         return false;
-    const double groups = (double)l->setup.group_count;
+    const double groups = (double)l->setup->group_count;
     *enough = !automatic || part_few.work * groups / (double)s->few_count > AUTO_INSTRUCTIONS;
     if (!*enough)
         return true;
@@ -366,7 +358,7 @@ static bool time_sample(struct launch *l, const struct gpu_sample *s, bool autom
     part_few.work = work_of(l, s->few, s->few_count, &part_few);
     part_many.work = work_of(l, s->many, s->many_count, &part_many);
     const struct gpu_part estimate = {0, part_many.work * groups / (double)s->many_count};
-    const double whole = work_of(l, NULL, l->setup.group_count, &estimate);
+    const double whole = work_of(l, NULL, l->setup->group_count, &estimate);
     g->device_ns = repeats(l) * gpu_sample_scale(part_few, part_many, whole, &g->scale_uncertainty);
     g->groups_timed = s->many_count;
     scale_counts(l, repeats(l) * whole / part_many.work);
@@ -374,15 +366,15 @@ static bool time_sample(struct launch *l, const struct gpu_sample *s, bool autom
 }
 
 /* *done is false when the launch is to be timed as a whole. */
-static bool sampled(struct launch *l, bool *done)
+static bool sampled(struct run_launch *l, bool *done)
 {
     const char *detail = l->run->request->detail;
     const uint64_t wave = sample_wave(l);
     struct gpu_sample sample;
     *done = false;
-    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup.group_count, wave))
+    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup->group_count, wave))
         return true;
-    const bool ok = gpu_sample_choose(l->setup.group_count, wave, &sample)
+    const bool ok = gpu_sample_choose(l->setup->group_count, wave, &sample)
                         ? time_sample(l, &sample, !detail || strcmp(detail, "auto") == 0, done)
                         : orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
     gpu_sample_free(&sample);
@@ -391,21 +383,22 @@ static bool sampled(struct launch *l, bool *done)
 
 /* ---- the whole ---- */
 
-static bool open_gpu(struct launch *l)
+bool run_launch_open(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    l->m->soc = soc_create(l->run->request->chip, l->error);
+    if (!l->m->soc)
+        l->m->soc = soc_create(l->run->request->chip, l->error);
     l->gpu = l->m->soc ? soc_gpu(l->m->soc, l->error) : NULL;
     if (!l->gpu)
         return false;
-    const struct gpu_timing_launch launch = gpu_job_launch(&l->setup);
+    const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
     g->params = l->gpu->params;
     g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
     g->overhead_ns = 1e3 * repeats(l) * (g->params.submit_us + g->params.round_trip_us);
     return true;
 }
 
-static bool time_launch(struct launch *l)
+bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
     bool done = false;
@@ -417,51 +410,59 @@ static bool time_launch(struct launch *l)
 }
 
 /* Per-threadgroup counts weigh a sample; they are gathered only where one is possible. */
-static bool prepare_work(struct launch *l)
+bool run_launch_prepare(struct run_launch *l)
 {
     const char *detail = l->run->request->detail;
     const uint64_t wave = sample_wave(l);
     if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
-        !gpu_sample_worthwhile(l->setup.group_count, wave))
+        !gpu_sample_worthwhile(l->setup->group_count, wave))
         return true;
-    l->m->gpu.work = calloc(l->setup.group_count, sizeof *l->m->gpu.work);
+    l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
     return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
-                                       (unsigned long long)l->setup.group_count);
+                                       (unsigned long long)l->setup->group_count);
 }
 
 /* Results last: timed passes leave only theirs in memory. */
-static bool run_launch(struct launch *l, struct run_result *r)
+static bool run_launch(struct run_launch *l, struct run_result *r)
 {
     const enum run_mode mode = l->run->request->mode;
     struct run_measure *m = l->m;
-    m->gpu.groups = l->setup.group_count;
-    if (!gpu_totals_init(&m->gpu.totals, l->setup.program, l->error) || (mode != RUN_FUNCTIONAL && !open_gpu(l)))
+    m->gpu.groups = l->setup->group_count;
+    if (!gpu_totals_init(&m->gpu.totals, l->setup->program, l->error) || (mode != RUN_FUNCTIONAL && !run_launch_open(l)))
         return false;
-    if (mode != RUN_TIMING && (!prepare_work(l) || !execute(l) || !compare(l, r) || !hand_over(l, r)))
+    if (mode != RUN_TIMING && (!run_launch_prepare(l) || !run_launch_execute(l) || !compare(l, r) || !hand_over(l, r)))
         return false;
-    return mode == RUN_FUNCTIONAL || time_launch(l);
+    return mode == RUN_FUNCTIONAL || run_launch_time(l);
+}
+
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error)
+{
+    struct abi_target target;
+    if (!run_agx_target(run->request->chip, &target, generation, error))
+        return false;
+    if (*generation != GPU_G15)
+        return true;
+    *generation = GPU_G14;
+    return run_assumption_add(&result->assumptions, "gpu_family", "guess",
+                              "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
+           orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 
 bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    struct launch l = {.run = run, .m = m, .error = error};
-    struct abi_target target;
+    const struct abi_kernel *k = &run->gpu_kernel;
+    struct gpu_setup setup = {.program = NULL};
+    struct run_launch l = {.run = run, .setup = &setup, .m = m, .error = error};
     enum gpu_generation generation;
     struct mem_space *space = mem_space_create(0);
     bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
-    ok = ok && run_agx_target(run->request->chip, &target, &generation, error);
-    if (ok && generation == GPU_G15) {
-        ok = run_assumption_add(&result->assumptions, "gpu_family", "guess",
-                                "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
-             orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
-        generation = GPU_G14;
-    }
-    ok = ok && gpu_setup_open(&l.setup, &run->gpu_kernel, generation, space, NULL, error) && run_launch(&l, result) &&
-         run_gpu_counters(&l.setup, m, result, error);
+    ok = ok && run_gpu_generation(run, &generation, result, error) && gpu_setup_open(&setup, k, generation, space, NULL, error) &&
+         run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
+    run->gpu_bytes = ok ? buffer_bytes(&l) : 0;
+    run->gpu_group_threads = k->group[0] * k->group[1] * k->group[2];
     if (ok)
-        ok = run_placement_add(&result->placement, run->gpu_kernel.name, "gpu", run->gpu_kernel.code_name,
-                               "GPU machine code runs on the GPU");
-    gpu_setup_close(&l.setup);
+        ok = run_placement_add(&result->placement, k->name, "gpu", k->code_name, "GPU machine code runs on the GPU");
+    gpu_setup_close(&setup);
     mem_space_free(space);
     return ok;
 }

@@ -70,15 +70,13 @@ static double peak_gflops(const struct kernel_call *call, const struct amx_param
 static void gpu_roofline(FILE *out, const struct run *run, const struct run_result *r)
 {
     const struct chip *chip = run->request->chip;
-    const struct abi_kernel *k = &run->gpu_kernel;
-    double cores, mhz, rate, bandwidth, bytes = 0;
+    const double bytes = run->gpu_bytes;
+    double cores, mhz, rate, bandwidth;
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
     if (!chip_number(chip, "gpu_cores", &cores, NULL) || !chip_number(chip, "gpu_max_mhz", &mhz, NULL) ||
         !chip_number(chip, "gpu_f32_flop_per_cycle_per_core", &rate, NULL) ||
         !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
         return;
-    for (unsigned i = 0; i < k->args; i++)
-        bytes += (double)k->arg[i].bytes;
     const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
     const double peak = cores * rate * mhz * 1e6, intensity = r->flops / repeat / bytes;
     const double roof = fmin(peak, intensity * bandwidth * 1e9), reached = r->flops / r->device_seconds;
@@ -89,7 +87,7 @@ static void gpu_roofline(FILE *out, const struct run *run, const struct run_resu
     fprintf(out, "             while busy this run reaches %.3g %% of it%s\n", 100 * reached / roof,
             reached > roof ? ": caches brought what DRAM could not" : "");
     const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
-    fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, k->group[0] * k->group[1] * k->group[2],
+    fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, run->gpu_group_threads,
             run->occupancy_limit ? ", limited by " : "", run->occupancy_limit ? run->occupancy_limit : "");
 }
 
@@ -113,7 +111,7 @@ static void roofline(FILE *out, const struct run *run, const struct run_result *
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
-    if (run && run->kind == RUN_AGX)
+    if (run && (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL))
         gpu_roofline(out, run, r);
     else if (run)
         roofline(out, run, r);

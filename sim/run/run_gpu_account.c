@@ -12,9 +12,9 @@
 bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct gpu_totals *t = &m->gpu.totals;
-    bool ok = run_values_set(&r->counters, "gpu.simdgroup_instructions", (double)t->instructions) &&
-              run_values_set(&r->counters, "gpu.active_lane_instructions", (double)t->active_lanes) &&
-              run_values_set(&r->counters, "gpu.threadgroups", (double)m->gpu.groups);
+    bool ok = run_values_add(&r->counters, "gpu.simdgroup_instructions", (double)t->instructions) &&
+              run_values_add(&r->counters, "gpu.active_lane_instructions", (double)t->active_lanes) &&
+              run_values_add(&r->counters, "gpu.threadgroups", (double)m->gpu.groups);
     for (uint32_t i = 0; ok && i < gpu_program_count(setup->program); i++) {
         char name[64];
         if (!t->issues[i])
@@ -100,6 +100,18 @@ static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 
 /* ---- numbers ---- */
 
+/* A library kernel counts as the operation that was asked for; what its program did beyond is in the counters. */
+static void count_operation(const struct run *run, struct run_result *r)
+{
+    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
+    if (run->kind != RUN_GPU_KERNEL)
+        return;
+    if (run->library->kernel.flops > 0)
+        r->flops = repeat * run->library->kernel.flops;
+    if (run->library->kernel.macs > 0)
+        r->macs = repeat * run->library->kernel.macs;
+}
+
 static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
 {
     const uint64_t *n = m->activity.count;
@@ -113,8 +125,9 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->seconds = m->end_ns * 1e-9;
     r->cycles = rint(g->device_ns * g->params.clock_ghz);
     r->flops = flops + matrix;
-    r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
     r->macs = fmax(0, flops - lanes) + matrix / 2; /* an fma is one lane operation and two flop */
+    count_operation(run, r);
+    r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
     r->dram_gbps = r->seconds > 0 ? r->dram_bytes / r->seconds * 1e-9 : NAN;
     r->native_mac_share = r->macs > 0 ? 1 : NAN;

@@ -4,6 +4,7 @@
 
 #include "sim/agx/gpu_functional.h"
 #include "units/gpu/gpu_timing.h"
+#include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
 #include "sim/run/run.h"
 
@@ -11,9 +12,12 @@ struct run {
     const struct run_request *request;
     struct event_run_begin begin;
     char program_hash[20], chip_hash[20], options[512], program_name[256];
-    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX } kind;
+    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL } kind;
     struct kernel_call call;
     struct abi_kernel gpu_kernel;
+    struct gpu_library *library;   /* RUN_GPU_KERNEL */
+    double gpu_bytes;              /* that the launch must touch at least */
+    unsigned gpu_group_threads;
     const char *occupancy_limit;   /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
     char *detail;                  /* GPU: at which the launch was timed; NULL = begin.detail */
     char (*remark)[400];           /* what run_remark says */
@@ -63,6 +67,27 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 
+/* One GPU launch at work. */
+struct run_launch {
+    struct run *run;
+    struct gpu_setup *setup;
+    struct run_measure *m;
+    struct soc_gpu *gpu;
+    struct orch_error *error;
+};
+/* Opens the chip unless the measure has one, and its GPU; what one command buffer costs goes into the measure. */
+bool run_launch_open(struct run_launch *l);
+/* After opening, before executing: counts by threadgroup where a sample may be timed. */
+bool run_launch_prepare(struct run_launch *l);
+/* For its results and counts; the start contents are put back before. */
+bool run_launch_execute(struct run_launch *l);
+/* Timed passes, whole or sampled; leaves in memory what they did. */
+bool run_launch_time(struct run_launch *l);
+/* Of the code to run; G15 is told as an assumption and becomes G14. */
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error);
+
+/* A kernel of the GPU library. */
+bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* A launch of a GPU kernel; run_gpu_account turns its measure into the result. */
 bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_gpu_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);

@@ -1,0 +1,147 @@
+/* A kernel of the GPU library: its steps one after another in one command buffer, over the same buffers. */
+#include "sim/run/run_internal.h"
+
+#include "sim/checksum.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct chain {
+    struct run *run;
+    const struct gpu_library *library;
+    struct mem_space *space;
+    uint64_t address[GPU_KERNEL_BUFFERS];
+    enum gpu_generation generation;
+    struct run_measure *sum;
+    struct run_result *result;
+    struct orch_error *error;
+    double longest_ns;
+    bool sampled;
+};
+
+static bool no_memory(struct chain *c)
+{
+    return orch_fail(c->error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+/* ---- sums over steps ---- */
+
+static void add_gpu(struct chain *c, const struct run_launch *l)
+{
+    const struct run_gpu *g = &l->m->gpu;
+    struct run_gpu *sum = &c->sum->gpu;
+    const double all = sum->device_ns + g->device_ns;
+    if (all > 0) {
+        sum->issue_share = (sum->issue_share * sum->device_ns + g->issue_share * g->device_ns) / all;
+        sum->scale_uncertainty = (sum->scale_uncertainty * sum->device_ns + g->scale_uncertainty * g->device_ns) / all;
+    }
+    sum->params = g->params;
+    sum->device_ns = all;
+    sum->overhead_ns = g->overhead_ns; /* of the one command buffer */
+    sum->groups += g->groups;
+    sum->groups_timed += g->groups_timed;
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        sum->stalls[i] += g->stalls[i];
+    if (g->device_ns < c->longest_ns)
+        return;
+    c->longest_ns = g->device_ns;
+    sum->occupancy = g->occupancy;
+    c->run->gpu_group_threads = l->setup->kernel->group[0] * l->setup->kernel->group[1] * l->setup->kernel->group[2];
+}
+
+static bool add_step(struct chain *c, struct run_launch *l)
+{
+    struct run_measure *m = l->m;
+    add_gpu(c, l);
+    activity_add(&c->sum->activity, &m->activity);
+    run_memory_add(&c->sum->memory, &m->memory);
+    c->sum->host_seconds += m->host_seconds;
+    c->sampled |= c->run->detail && strcmp(c->run->detail, "sampled") == 0;
+    return run_gpu_counters(l->setup, m, c->result, c->error) &&
+           (run_placement_add(&c->result->placement, l->setup->kernel->name, "gpu", l->setup->kernel->code_name,
+                              "a program of the kernel library") || no_memory(c));
+}
+
+/* ---- one step ---- */
+
+static bool hand_over(struct chain *c)
+{
+    for (unsigned i = 0; i < c->library->kernel.buffers; i++) {
+        const struct gpu_kernel_buffer *b = &c->library->kernel.buffer[i];
+        const uint64_t bytes = gpu_type_bytes(b->type, b->count);
+        if (b->role != GPU_BUFFER_OUTPUT && b->role != GPU_BUFFER_IN_OUT)
+            continue;
+        const uint8_t *at = mem_at(c->space, c->address[i], bytes, MEM_READ);
+        if (at && !run_checksum_add(&c->result->checksum, b->name, checksum_fnv1a64(at, bytes)))
+            return no_memory(c);
+    }
+    return true;
+}
+
+/* A step is timed from the buffers as they are, then they get what the step makes of them. */
+static bool work(struct chain *c, struct run_launch *l, bool last)
+{
+    const enum run_mode mode = c->run->request->mode;
+    struct gpu_totals again = {0};
+    l->m->gpu.groups = l->setup->group_count;
+    bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
+              (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
+              (mode == RUN_TIMING || mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
+              (mode == RUN_TIMING || run_launch_execute(l));
+    if (ok && last && mode != RUN_TIMING)
+        ok = hand_over(c);
+    if (ok && mode != RUN_FUNCTIONAL)
+        ok = run_launch_time(l);
+    if (ok && mode != RUN_FUNCTIONAL && !last) {
+        const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
+        gpu_setup_restore(l->setup);
+        ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
+        gpu_totals_free(&again);
+    }
+    return ok && add_step(c, l);
+}
+
+static bool run_step(struct chain *c, unsigned number)
+{
+    struct run_measure m = {.soc = c->sum->soc};
+    struct gpu_setup setup = {.program = NULL};
+    struct run_launch l = {.run = c->run, .setup = &setup, .m = &m, .error = c->error};
+    const struct abi_kernel *k = &c->library->step[number];
+    uint64_t given[ABI_ARGS_MAX] = {0};
+    for (unsigned i = 0; i < k->args; i++)
+        if (k->arg[i].buffer)
+            given[i] = c->address[c->library->place[number][i].buffer] + c->library->place[number][i].offset_bytes;
+    const bool ok = gpu_setup_open(&setup, k, c->generation, c->space, given, c->error) &&
+                    work(c, &l, number + 1 == c->library->kernel.steps);
+    c->sum->soc = m.soc;
+    gpu_setup_close(&setup);
+    gpu_totals_free(&m.gpu.totals);
+    free(m.gpu.work);
+    return ok;
+}
+
+static bool run_steps(struct chain *c)
+{
+    for (unsigned i = 0; i < c->library->kernel.steps; i++)
+        if (!run_step(c, i))
+            return false;
+    c->run->gpu_bytes = c->library->kernel.min_bytes;
+    c->sum->end_ns = c->sum->gpu.device_ns + c->sum->gpu.overhead_ns;
+    return c->run->request->mode == RUN_FUNCTIONAL ||
+           run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") || no_memory(c);
+}
+
+bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    struct chain c = {.run = run, .library = run->library, .sum = m, .result = result, .error = error,
+                      .space = mem_space_create(0)};
+    bool ok = c.space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    ok = ok && run_gpu_generation(run, &c.generation, result, error) &&
+         gpu_library_alloc(c.library, c.space, c.address, error);
+    if (ok)
+        gpu_library_fill(c.library, c.space, c.address, run->request->seed);
+    ok = ok && run_steps(&c);
+    mem_space_free(c.space);
+    return ok;
+}
