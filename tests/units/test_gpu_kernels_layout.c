@@ -141,6 +141,100 @@ static void test_gather(void)
     }
 }
 
+/* ---- sort ---- */
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void check_sort(unsigned rows, unsigned columns, int descending, const char *precision)
+{
+    struct gpu_example x;
+    char workload[64];
+    snprintf(workload, sizeof workload, "sort:%ux%u,descending=%d", rows, columns, descending);
+    if (example_start(&x, workload, precision, columns)) {
+        double *in = example_values(&x, "x"), *out = example_values(&x, "out");
+        unsigned wrong = 0;
+        for (unsigned r = 0; r < rows; r++) {
+            qsort(in + (size_t)r * columns, columns, sizeof *in, compare);
+            for (unsigned i = 0; i < columns; i++)
+                wrong += out[(size_t)r * columns + i] != in[(size_t)r * columns + (descending ? columns - 1 - i : i)];
+        }
+        CHECK(wrong == 0, "%s %s: %u", workload, precision, wrong);
+        free(in);
+        free(out);
+    }
+    example_close(&x);
+}
+
+static void test_sort(void)
+{
+    static const unsigned shapes[][2] = {{1, 1}, {3, 2}, {5, 7}, {2, 64}, {3, 1000}, {2, 1025}, {1, 4096}, {1, 4097}, {2, 20000}, {1, 70000}};
+    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        check_sort(shapes[i][0], shapes[i][1], 0, all_types[i % 5]);
+        check_sort(shapes[i][0], shapes[i][1], 1, all_types[(i + 2) % 5]);
+    }
+    check_sort(1, 300000, 0, "f32");
+}
+
+/* Signed zeros and infinities have their places, NaN stands last. */
+static void test_sort_specials(void)
+{
+    static const double values[6] = {INFINITY, 3, NAN, -INFINITY, 0.0, -2};
+    static const double sorted[5] = {-INFINITY, -2, 0.0, 3, INFINITY};
+    struct gpu_example x;
+    bool ok = example_open(&x, "sort:1x6", "f32", 8);
+    uint8_t *in = ok ? example_bytes(&x, 0) : NULL;
+    for (unsigned i = 0; in && i < 6; i++)
+        example_put(in, GPU_F32, i, values[i]);
+    ok = ok && example_run(&x, false);
+    double *out = ok ? example_values(&x, "out") : NULL;
+    CHECK(out && isnan(out[5]), "%s", x.text);
+    for (unsigned i = 0; out && i < 5; i++)
+        CHECK(out[i] == sorted[i], "%g at %u", out[i], i);
+    free(out);
+    example_close(&x);
+}
+
+/* ---- scan: bound as of sums, at most columns / threads + 70 additions behind a term (see the suite of reductions) ---- */
+
+static void check_scan(unsigned rows, unsigned columns, int exclusive, const char *precision)
+{
+    struct gpu_example x;
+    char workload[64];
+    snprintf(workload, sizeof workload, "scan:%ux%u,exclusive=%d", rows, columns, exclusive);
+    if (example_start(&x, workload, precision, columns)) {
+        double *in = example_values(&x, "x"), *out = example_values(&x, "out"), worst = 0;
+        const bool whole = x.request.type >= GPU_I32;
+        for (unsigned r = 0; r < rows; r++) {
+            double sum = 0, magnitude = 0;
+            for (unsigned i = 0; i < columns; i++) {
+                const size_t at = (size_t)r * columns + i;
+                const double next = sum + in[at], want = exclusive ? sum : next;
+                magnitude += fabs(in[at]);
+                const double rounding = x.request.type == GPU_F32 ? 0 : 1.01 * example_epsilon(x.request.type) * fabs(want) + 0x1p-25;
+                const double bound = whole ? 0 : (columns / 512.0 + 72) * 0x1p-24 * magnitude + rounding;
+                worst = fmax(worst, out[at] == want ? 0 : fabs(out[at] - want) / (bound + 1e-300));
+                sum = next;
+            }
+        }
+        CHECK(worst <= 1, "%s %s: %g times the bound", workload, precision, worst);
+        free(in);
+        free(out);
+    }
+    example_close(&x);
+}
+
+static void test_scan(void)
+{
+    static const unsigned shapes[][2] = {{1, 1}, {3, 31}, {2, 32}, {5, 33}, {4, 511}, {3, 513}, {2, 1024}, {2, 5001}, {1, 40000}, {3, 30001}};
+    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (unsigned t = 0; t < 5; t++)
+            check_scan(shapes[i][0], shapes[i][1], (int)(i + t) % 2, all_types[t]);
+}
+
 static void check_refused(const char *workload, const char *part)
 {
     struct gpu_example x;
@@ -158,7 +252,8 @@ static void test_texts(void)
 
 static void test_clean_under_checks(void)
 {
-    static const char *const workloads[] = {"transpose:33x40", "concat:5x4x3,c=2", "gather:20x7x9", "pad:5x5,top=1,left=2"};
+    static const char *const workloads[] = {"transpose:33x40", "concat:5x4x3,c=2", "gather:20x7x9", "pad:5x5,top=1,left=2",
+                                            "sort:2x9000", "scan:2x20000"};
     for (unsigned i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
         struct gpu_example x;
         const bool ok = example_open(&x, workloads[i], "f16", 8);
@@ -174,6 +269,9 @@ static const struct suite_test tests[] = {
     {"pad and slice", test_pad_and_slice},
     {"concat", test_concat},
     {"gather", test_gather},
+    {"sort", test_sort},
+    {"sort: infinities and NaN", test_sort_specials},
+    {"scan", test_scan},
     {"workloads that cannot be are explained", test_texts},
     {"programs pass the device's checks", test_clean_under_checks},
 };

@@ -11,7 +11,7 @@ struct gpu_kernel_family {
 
 extern const struct gpu_kernel_family gpu_family_stream, gpu_family_gemm, gpu_family_gemv, gpu_family_attention;
 extern const struct gpu_kernel_family gpu_family_elementwise, gpu_family_reduce, gpu_family_norm, gpu_family_conv;
-extern const struct gpu_kernel_family gpu_family_pool, gpu_family_layout;
+extern const struct gpu_kernel_family gpu_family_pool, gpu_family_layout, gpu_family_sort, gpu_family_scan;
 
 /* Elements of one buffer: 32-bit indices, and offsets that stay positive when read as signed. */
 #define GPU_KERNEL_ELEMENTS_MAX INT64_C(0x7fffffff)
