@@ -58,6 +58,7 @@ static void test_copies_bytes(void)
 struct product {
     int m, n, k, batch, ta, tb;
     double alpha, beta;
+    uint32_t cores; /* what the tile is chosen for */
 };
 
 /* One element: value and the sum of magnitudes. */
@@ -101,7 +102,7 @@ static void check_gemm(struct product p, const char *precision, const char *more
     char workload[128];
     snprintf(workload, sizeof workload, "gemm:%dx%dx%d,batch=%d,ta=%d,tb=%d,alpha=%g,beta=%g%s", p.m, p.n, p.k, p.batch, p.ta, p.tb,
              p.alpha, p.beta, more);
-    const bool open = example_open(&x, workload, precision, 8);
+    const bool open = example_open(&x, workload, precision, p.cores);
     if (open)
         example_fill(&x, (uint64_t)(p.m * 31 + p.n * 7 + p.k));
     double *old = open ? copy_of(&x, "c") : NULL;
@@ -120,41 +121,54 @@ static void test_gemm_sizes(void)
     static const char *const precisions[] = {"f32", "f16", "bf16"};
     for (unsigned t = 0; t < 3; t++)
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-            check_gemm((struct product){sizes[i][0], sizes[i][1], sizes[i][2], 1, 0, 0, 1, 0}, precisions[t], "");
+            check_gemm((struct product){sizes[i][0], sizes[i][1], sizes[i][2], 1, 0, 0, 1, 0, 8}, precisions[t], "");
+}
+
+/* With one core to fill the largest tile is taken; all lengths of the pipeline over k, with and without a rest. */
+static void test_gemm_large_tiles(void)
+{
+    static const char *const precisions[] = {"f32", "f16", "bf16"};
+    for (unsigned t = 0; t < 3; t++)
+        for (int k = 15; k < 180; k += 16)
+            check_gemm((struct product){67, 70, k + (k / 16) % 2, 1, (k / 16) % 3 == 1, (k / 16) % 4 == 2, 1, 0, 1}, precisions[t], "");
+    check_gemm((struct product){128, 192, 96, 1, 1, 1, 1, 0, 1}, "bf16", "");
+    check_gemm((struct product){130, 640, 20, 2, 0, 0, 1, 0, 1}, "f16", ""); /* strips of columns */
+    check_gemm((struct product){72, 770, 20, 1, 0, 1, 1, 0, 1}, "f32", "");
+    check_gemm((struct product){96, 130, 400, 1, 0, 0, 1, 1, 1}, "f32", ",split=3");
 }
 
 static void test_gemm_transposes(void)
 {
     for (int which = 1; which < 4; which++) {
-        check_gemm((struct product){64, 64, 48, 1, which & 1, which >> 1, 1, 0}, "f32", "");
-        check_gemm((struct product){37, 45, 29, 1, which & 1, which >> 1, 1, 0}, "f32", "");
-        check_gemm((struct product){70, 90, 33, 1, which & 1, which >> 1, 1, 0}, "f16", "");
-        check_gemm((struct product){65, 10, 33, 1, which & 1, which >> 1, 1, 0}, "bf16", "");
+        check_gemm((struct product){64, 64, 48, 1, which & 1, which >> 1, 1, 0, 8}, "f32", "");
+        check_gemm((struct product){37, 45, 29, 1, which & 1, which >> 1, 1, 0, 8}, "f32", "");
+        check_gemm((struct product){70, 90, 33, 1, which & 1, which >> 1, 1, 0, 8}, "f16", "");
+        check_gemm((struct product){65, 10, 33, 1, which & 1, which >> 1, 1, 0, 8}, "bf16", "");
     }
 }
 
 static void test_gemm_scales_and_batches(void)
 {
-    check_gemm((struct product){40, 24, 19, 3, 0, 0, 1, 0}, "f32", "");
-    check_gemm((struct product){33, 35, 40, 2, 0, 1, 0.5, -1.5}, "f32", "");
-    check_gemm((struct product){64, 64, 16, 1, 0, 0, 2.5, 1}, "f32", "");
-    check_gemm((struct product){30, 47, 20, 2, 1, 0, -3, 0.3}, "f16", "");
-    check_gemm((struct product){30, 47, 20, 2, 1, 1, 1, 2}, "bf16", "");
+    check_gemm((struct product){40, 24, 19, 3, 0, 0, 1, 0, 8}, "f32", "");
+    check_gemm((struct product){33, 35, 40, 2, 0, 1, 0.5, -1.5, 8}, "f32", "");
+    check_gemm((struct product){64, 64, 16, 1, 0, 0, 2.5, 1, 8}, "f32", "");
+    check_gemm((struct product){30, 47, 20, 2, 1, 0, -3, 0.3, 8}, "f16", "");
+    check_gemm((struct product){30, 47, 20, 2, 1, 1, 1, 2, 8}, "bf16", "");
 }
 
 static void test_gemm_parts_of_k(void)
 {
-    check_gemm((struct product){64, 64, 320, 1, 0, 0, 1, 0}, "f32", ",split=4");
-    check_gemm((struct product){33, 37, 331, 2, 0, 0, 2, 1}, "f32", ",split=3");
-    check_gemm((struct product){33, 37, 331, 1, 1, 1, 1, 0}, "f16", ",split=20");
-    check_gemm((struct product){20, 21, 700, 1, 0, 0, 1, 0.5}, "bf16", "");
+    check_gemm((struct product){64, 64, 320, 1, 0, 0, 1, 0, 8}, "f32", ",split=4");
+    check_gemm((struct product){33, 37, 331, 2, 0, 0, 2, 1, 8}, "f32", ",split=3");
+    check_gemm((struct product){33, 37, 331, 1, 1, 1, 1, 0, 8}, "f16", ",split=20");
+    check_gemm((struct product){20, 21, 700, 1, 0, 0, 1, 0.5, 8}, "bf16", "");
 }
 
 static void test_gemm_narrow(void)
 {
-    check_gemm((struct product){50, 1, 60, 1, 0, 0, 1, 0}, "f32", "");
-    check_gemm((struct product){50, 3, 60, 2, 1, 1, 2, 1}, "f16", "");
-    check_gemm((struct product){1, 2, 5, 1, 0, 1, 1, 0}, "bf16", "");
+    check_gemm((struct product){50, 1, 60, 1, 0, 0, 1, 0, 8}, "f32", "");
+    check_gemm((struct product){50, 3, 60, 2, 1, 1, 2, 1, 8}, "f16", "");
+    check_gemm((struct product){1, 2, 5, 1, 0, 1, 1, 0, 8}, "bf16", "");
 }
 
 /* ---- gemv ---- */
@@ -458,6 +472,7 @@ static const struct suite_test tests[] = {
     {"streams compute what they say", test_streams},
     {"copy moves every byte", test_copies_bytes},
     {"gemm: odd sizes in all types", test_gemm_sizes},
+    {"gemm: large tiles, every number of steps", test_gemm_large_tiles},
     {"gemm: transposed operands", test_gemm_transposes},
     {"gemm: alpha, beta, batches", test_gemm_scales_and_batches},
     {"gemm: parts of k", test_gemm_parts_of_k},

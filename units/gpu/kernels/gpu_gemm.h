@@ -1,7 +1,7 @@
 /* One matrix product as a program: tiles of 8x8 matrices in registers, operands by way of threadgroup memory.
  *
- * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 128 bytes of k,
- * so that lines along k are fetched once. While a step is multiplied, the next one is on its way into registers.
+ * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 64 bytes of k.
+ * While one is multiplied, the next one goes into a second buffer and the one after it is on its way into registers.
  */
 #ifndef ORCHARD_UNITS_GPU_GEMM_H
 #define ORCHARD_UNITS_GPU_GEMM_H
@@ -17,7 +17,7 @@ struct gpu_gemm {
     bool transposed_a, transposed_b; /* stored K x M, N x K */
     enum gpu_type type;              /* of a, b, c */
     float alpha, beta;
-    unsigned row_tiles, column_tiles; /* 1..4; 2 or 4 */
+    unsigned row_tiles, column_tiles; /* 2 or 4 each */
     unsigned a, b, c, partial;        /* buffers; partial: split x batch x m x n float32, when split > 1 */
 };
 

@@ -123,7 +123,7 @@ static bool build_softmax(const struct gpu_attention *a, unsigned scores, struct
 
 static bool build_naive(const struct gpu_attention *a, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    const uint32_t batch = a->batch * a->heads, tiles = a->type == GPU_BF16 ? 2 : 4;
+    const uint32_t batch = a->batch * a->heads, tiles = 4;
     const unsigned scores = gpu_kernel_add_buffer(kernel, "scores", a->type, (uint64_t)batch * a->length * a->length,
                                                   GPU_BUFFER_SCRATCH, 0, 0);
     const struct gpu_gemm first = {

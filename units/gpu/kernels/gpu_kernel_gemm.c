@@ -40,15 +40,12 @@ static uint64_t groups_of(const struct gpu_gemm *g)
 /* The largest tile that leaves no core without work and is not half empty. When there is none, small tiles and parts of k. */
 static void choose_tile(struct gpu_gemm *g, uint32_t cores)
 {
-    static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}, {1, 2}};
-    /* bfloat16 takes registers for its fragments as words: not enough for the largest tile. */
-    for (unsigned i = g->type == GPU_BF16; i < sizeof tiles / sizeof tiles[0]; i++) {
+    static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}};
+    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         g->row_tiles = tiles[i][0];
         g->column_tiles = tiles[i][1];
         const bool fits = gpu_gemm_rows(g) < 2 * g->m && gpu_gemm_columns(g) < 2 * g->n;
         if (fits && groups_of(g) >= cores)
-            return;
-        if (fits && i >= 2 && g->k >= 2 * LEAST_PART)
             return;
     }
 }

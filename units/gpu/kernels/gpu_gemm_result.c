@@ -1,0 +1,101 @@
+/* What a tile of gemm has become: scaled, added to what was there, stored as far as it exists. */
+#include "units/gpu/kernels/gpu_gemm_tile.h"
+
+struct result {
+    enum gpu_type type;
+    struct gpu_base base;
+    unsigned index, old, scratch; /* old: four registers for beta * c */
+    bool scaled, added;           /* alpha; beta */
+};
+
+/* `count` elements of acc, from the first-th on. */
+static void store_elements(struct gemm_tile *t, const struct result *out, unsigned acc, unsigned first, unsigned count)
+{
+    struct gpu_emit *e = t->e;
+    const char *alpha = out->scaled ? gpu_float(e, t->g->alpha) : "", *beta = out->added ? gpu_float(e, t->g->beta) : "";
+    if (out->added) {
+        gpu_load_raw(e, 0, out->type, count, 2 * out->old, out->base, gpu_r(e, out->index));
+        gpu_wait(e, 0);
+        gpu_widen(e, out->type, count, out->old, 2 * out->old);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned value = acc + first + i;
+        if (out->scaled)
+            gpu_emit(e, "fmul32 r%u, r%u, %s", value, value, alpha);
+        if (out->added)
+            gpu_emit(e, "fmadd32 r%u, r%u, %s, r%u", value, out->old + i, beta, value);
+    }
+    gpu_narrow(e, out->type, count, 2 * (acc + first), acc + first, out->scratch);
+    gpu_store_raw(e, 1, out->type, count, 2 * (acc + first), out->base, gpu_r(e, out->index));
+}
+
+/* Four columns of one row, as far as they exist; index is that of the first. */
+static void store_four(struct gemm_tile *t, const struct result *out, unsigned acc, unsigned column)
+{
+    const struct gpu_gemm *g = t->g;
+    struct gpu_emit *e = t->e;
+    if (g->n % gpu_gemm_columns(g) == 0) {
+        store_elements(t, out, acc, 0, GEMM_FOUR);
+        return;
+    }
+    gpu_add_imm(e, column, column, GEMM_FOUR - 1);
+    gpu_if(e, "ult", gpu_r(e, column), gpu_int(e, g->n));
+    store_elements(t, out, acc, 0, GEMM_FOUR);
+    if (g->n % GEMM_FOUR) {
+        gpu_else(e);
+        gpu_add_imm(e, column, column, -(GEMM_FOUR - 1));
+        for (unsigned j = 0; j + 1 < GEMM_FOUR; j++) {
+            gpu_if(e, "ult", gpu_r(e, column), gpu_int(e, g->n));
+            store_elements(t, out, acc, j, 1);
+            gpu_endif(e);
+            gpu_add_imm(e, out->index, out->index, 1);
+            gpu_add_imm(e, column, column, 1);
+        }
+    }
+    gpu_endif(e);
+}
+
+static void store_rows(struct gemm_tile *t, struct result *out, unsigned start)
+{
+    const struct gpu_gemm *g = t->g;
+    struct gpu_emit *e = t->e;
+    const unsigned row = gpu_register(e, 1), column = gpu_register(e, 1);
+    const bool cut = g->m % gpu_gemm_rows(g) != 0;
+    for (unsigned i = 0; i < g->row_tiles; i++) {
+        gpu_add_imm(e, row, t->row, 4 * i);
+        if (cut)
+            gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, g->m));
+        for (unsigned c = 0; c < t->column_groups; c++) {
+            gpu_add_imm(e, column, t->column, GEMM_FOUR * c);
+            gpu_mad_imm(e, out->index, row, g->n, start);
+            gpu_emit(e, "iadd r%u, r%u, r%u", out->index, out->index, column);
+            store_four(t, out, t->acc + 2 * (i * g->column_tiles + 2 * c), column);
+        }
+        if (cut)
+            gpu_endif(e);
+    }
+    gpu_register_free(e, row, 1);
+    gpu_register_free(e, column, 1);
+}
+
+void gemm_store_result(struct gemm_tile *t)
+{
+    const struct gpu_gemm *g = t->g;
+    struct gpu_emit *e = t->e;
+    const bool partial = g->split > 1;
+    const unsigned start = gpu_register(e, 1), batch = gpu_register(e, 1), part = gpu_register(e, 1);
+    struct result out = {.type = partial ? GPU_F32 : g->type, .base = gpu_argument_buffer(e, partial ? g->partial : g->c, 0)};
+    out.scaled = !partial && g->alpha != 1.0F;
+    out.added = !partial && g->beta != 0.0F;
+    gemm_find_result(t);
+    gemm_find_batch(t, batch, part);
+    if (partial)
+        gpu_mad_imm(e, batch, part, g->batch, batch);
+    gpu_mad_imm(e, start, batch, g->m * g->n, GPU_NO_REGISTER);
+    gpu_register_free(e, batch, 1);
+    gpu_register_free(e, part, 1);
+    out.index = gpu_register(e, 1);
+    out.old = gpu_register(e, GEMM_FOUR);
+    out.scratch = gpu_register(e, 1);
+    store_rows(t, &out, start);
+}
