@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PASSES_MIN 8 /* fewer go as any other instructions */
+
 struct amx_job {
     struct amx_ctx ctx;
     struct kernel_call call;
@@ -88,6 +90,26 @@ static void flush(struct amx_ctx *ctx)
     ctx->count = 0;
 }
 
+/* Two passes stand at the end of the batch, the rest of the loop is like them. */
+static int run_passes(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left)
+{
+    struct amx_job *j = ctx->owner;
+    struct amx_passes passes;
+    const uint32_t length = second - first;
+    if (left < PASSES_MIN || !amx_passes_of(&passes, ctx->op + first, ctx->operand + first, length, left + 2))
+        return 0;
+    ctx->count = first;
+    flush(ctx);
+    for (uint32_t i = 0; i < length; i++)
+        j->op_count[passes.op[i]] += passes.passes;
+    j->instructions += (uint64_t)passes.passes * length;
+    if (wants_values(j) && j->fault.kind == UNIT_FAULT_NONE)
+        amx_core_execute_passes(j->unit, &passes, &j->fault);
+    if (wants_time(j))
+        j->now_ns = soc_core_send_amx_passes(j->core, j->now_ns, j->send_step_ns, &passes);
+    return 1;
+}
+
 static uint64_t simulated(const struct amx_job *j, const void *host)
 {
     return (uint64_t)((const uint8_t *)host - j->space->host);
@@ -139,8 +161,8 @@ struct amx_job *amx_job_create(const struct kernel_call *call, const struct kern
         j->mode = mode;
         j->unit = amx_core_create(gen, space, AMX_PATH_FAST);
         j->scalar = scalar_trace_create();
-        j->ctx = (struct amx_ctx){.host_base = (uint64_t)(uintptr_t)space->host, .flush = flush, .copy = note_copy,
-                                  .transpose = note_transpose, .owner = j};
+        j->ctx = (struct amx_ctx){.host_base = (uint64_t)(uintptr_t)space->host, .flush = flush, .passes = run_passes,
+                                  .copy = note_copy, .transpose = note_transpose, .owner = j};
     }
     if (j && j->unit && j->scalar)
         return j;

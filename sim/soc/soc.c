@@ -250,6 +250,11 @@ double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double ste
     return amx_block_send_batch(core->amx, core->slot, &batch, sent_ns);
 }
 
+double soc_core_send_amx_passes(struct soc_core *core, double sent_ns, double step_ns, const struct amx_passes *passes)
+{
+    return amx_block_send_passes(core->amx, core->slot, passes, core->gen, step_ns, sent_ns);
+}
+
 double soc_core_send_step_ns(const struct soc_core *core)
 {
     return 1.0 / (core->amx_issue_per_cycle * core->clock_ghz);

@@ -56,6 +56,8 @@ double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uin
 /* Many at once, step_ns as from soc_core_send_step_ns; returns when the next one can leave. */
 double soc_core_send_amx_batch(struct soc_core *core, double sent_ns, double step_ns, const uint8_t *op, const uint64_t *operand,
                                uint32_t count);
+/* The same of a loop. */
+double soc_core_send_amx_passes(struct soc_core *core, double sent_ns, double step_ns, const struct amx_passes *passes);
 /* Time between two AMX instructions that leave the core back to back. */
 double soc_core_send_step_ns(const struct soc_core *core);
 /* Everything the core and its block were given is complete. */

@@ -272,12 +272,94 @@ static void test_old_register(void)
         check_old_register(set_names[s]);
 }
 
+/* ---- loops written down once ---- */
+
+/* The reference goes through all passes one instruction at a time, up to the first that faults. */
+static bool run_passes_singly(struct machine *m, const struct amx_passes *passes, struct unit_fault *fault)
+{
+    struct amx_passes p = *passes;
+    for (uint32_t pass = 0; pass < p.passes; pass++, amx_passes_advance(&p, 1))
+        for (uint32_t n = 0; n < p.length; n++)
+            if (!amx_core_execute(m->core, p.op[n], p.operand[n], fault))
+                return false;
+    return true;
+}
+
+static bool random_passes(struct amx_passes *passes, uint64_t block, uint64_t *seed)
+{
+    struct list list = {.count = 0};
+    struct body body;
+    random_body(&body, below(seed, PLAIN_COUNT), block, seed);
+    for (unsigned n = 0; n < 2 * body.count; n++)
+        add(&list, body.op[n % body.count], body.operand[n % body.count] + n / body.count * body.step[n % body.count]);
+    if (below(seed, 12) == 0)
+        disturb(&list, block, seed);
+    return amx_passes_of(passes, list.op, list.operand, body.count, 2 + below(seed, 60));
+}
+
+static void compare_passes(struct machine *reference, struct machine *fast, const char *set, uint64_t seed)
+{
+    static struct amx_state state;
+    static uint8_t memory[BLOCK_BYTES];
+    struct amx_passes passes;
+    struct unit_fault expected = {.kind = UNIT_FAULT_NONE}, got = {.kind = UNIT_FAULT_NONE};
+    const uint64_t name = seed;
+    fill(state.x, sizeof state.x, 2, &seed);
+    fill(memory, sizeof memory, below(&seed, 5), &seed);
+    tame(memory, sizeof memory);
+    start(reference, &state, memory);
+    start(fast, &state, memory);
+    for (unsigned loops = 0; loops < 4;) {
+        if (!random_passes(&passes, reference->block, &seed))
+            continue;
+        loops++;
+        const bool done = run_passes_singly(reference, &passes, &expected);
+        CHECK(amx_core_execute_passes(fast->core, &passes, &got) == done && strcmp(expected.text, got.text) == 0,
+              "%s, loop %" PRIx64 ": other faults: %s; %s", set, name, expected.text, got.text);
+    }
+    CHECK(same_state(reference, fast), "%s, loops %" PRIx64 ": other values", set, name);
+}
+
+static void test_passes(void)
+{
+    for (unsigned s = 0; s < SET_COUNT; s++) {
+        struct machine reference, fast;
+        CU_ASSERT_TRUE_FATAL(open_machine(&reference, AMX_GEN_M2, NULL));
+        if (open_machine(&fast, AMX_GEN_M2, set_names[s])) {
+            for (uint64_t n = 0; n < 2 * LISTS; n++)
+                compare_passes(&reference, &fast, set_names[s], n * 3001);
+            close_machine(&fast);
+        }
+        close_machine(&reference);
+    }
+}
+
+static void test_no_passes(void)
+{
+    struct amx_passes p;
+    const uint8_t loads[2] = {AMX_LDX, AMX_LDX}, stores[2] = {AMX_STX, AMX_STX}, products[2] = {AMX_FMA32, AMX_FMA32},
+                  mixed[2] = {AMX_LDX, AMX_LDY};
+    const uint64_t forth[2] = {0x1000, 0x1080}, back[2] = {0x1080, 0x1000}, same[2] = {64, 64};
+    const uint64_t end = (UINT64_C(1) << 56) - 0x400, last[2] = {end, end + 0x80};
+    CU_ASSERT_TRUE(amx_passes_of(&p, loads, forth, 1, 1000));
+    CU_ASSERT_TRUE(p.step[0] == 0x80 && p.operand[0] == 0x1000 && p.passes == 1000 && p.length == 1);
+    CU_ASSERT_TRUE(amx_passes_of(&p, products, same, 1, 1000));
+    CU_ASSERT_FALSE(amx_passes_of(&p, loads, back, 1, 1000));
+    CU_ASSERT_FALSE(amx_passes_of(&p, stores, forth, 1, 1000));
+    CU_ASSERT_FALSE(amx_passes_of(&p, products, forth, 1, 1000));
+    CU_ASSERT_FALSE(amx_passes_of(&p, mixed, forth, 1, 1000));
+    CU_ASSERT_TRUE(amx_passes_of(&p, loads, last, 1, 4));
+    CU_ASSERT_FALSE(amx_passes_of(&p, loads, last, 1, 8)); /* the pointer would run into the register number */
+}
+
 static const struct suite_test tests[] = {
     {"random loops: avx512fp16 as the reference", test_avx512fp16},
     {"random loops: avx512 as the reference", test_avx512},
     {"random loops: avx2 as the reference", test_avx2},
     {"random loops: portable as the reference", test_portable},
     {"a product over memory, loads a step ahead", test_product},
+    {"loops written down once as the reference, one by one", test_passes},
+    {"what is no loop of that kind", test_no_passes},
     {"registers that a loop does not load keep their values", test_old_register},
 };
 

@@ -68,11 +68,8 @@ static int same_stalls(const struct soc_core *a, const struct soc_core *b)
     return memcmp(x, y, sizeof x) == 0 && total_x == total_y;
 }
 
-static void send_both(struct pair *p, const uint8_t *op, const uint64_t *operand, uint32_t count)
+static void compare_times(struct pair *p)
 {
-    send(&p->fast, op, operand, count);
-    send(&p->plain, op, operand, count);
-    p->instructions += count;
     const struct soc_core *a = p->fast.core, *b = p->plain.core;
     const int same = p->fast.now_ns == p->plain.now_ns && soc_core_done_at(a) == soc_core_done_at(b) &&
                      amx_block_stores_done_at(a->amx, a->slot) == amx_block_stores_done_at(b->amx, b->slot) &&
@@ -80,6 +77,25 @@ static void send_both(struct pair *p, const uint8_t *op, const uint64_t *operand
     if (!same && p->differences++ == 0)
         CHECK(0, "after %llu instructions: %.9f and %.9f ns", (unsigned long long)p->instructions, p->fast.now_ns,
               p->plain.now_ns);
+}
+
+static void send_both(struct pair *p, const uint8_t *op, const uint64_t *operand, uint32_t count)
+{
+    send(&p->fast, op, operand, count);
+    send(&p->plain, op, operand, count);
+    p->instructions += count;
+    compare_times(p);
+}
+
+/* A loop, written down once for one machine and in full for the other. */
+static void send_passes(struct pair *p, const struct amx_passes *passes)
+{
+    struct amx_passes next = *passes;
+    p->fast.now_ns = soc_core_send_amx_passes(p->fast.core, p->fast.now_ns, p->fast.step_ns, passes);
+    for (uint32_t pass = 0; pass < passes->passes; pass++, amx_passes_advance(&next, 1))
+        send(&p->plain, next.op, next.operand, next.length);
+    p->instructions += (uint64_t)passes->passes * passes->length;
+    compare_times(p);
 }
 
 /* ---- what both machines hold at the end ---- */
@@ -148,6 +164,17 @@ static void flush(struct amx_ctx *ctx)
     ctx->count = 0;
 }
 
+static int take_passes(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left)
+{
+    struct amx_passes passes;
+    if (!amx_passes_of(&passes, ctx->op + first, ctx->operand + first, second - first, left + 2))
+        return 0;
+    ctx->count = first;
+    flush(ctx);
+    send_passes(ctx->owner, &passes);
+    return 1;
+}
+
 /* The CPU's part of packing: it reads and writes these bytes. */
 static void touch(struct machine *m, uint64_t address, uint64_t bytes, enum mem_access_kind kind)
 {
@@ -181,7 +208,8 @@ static void transposed(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, c
     touch_both(ctx, dst, (uint64_t)count * dst_row, MEM_ACCESS_STORE);
 }
 
-static void run_gemm(const char *chip, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, double least_share)
+static void run_gemm_in(const char *chip, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, double least_share,
+                        bool passes)
 {
     struct pair p;
     const struct gemm_shape *s = gemm_shape_of(kind);
@@ -192,7 +220,8 @@ static void run_gemm(const char *chip, enum gemm_kind kind, uint32_t m, uint32_t
     memset(memory, 0, 3 * each);
     const uint64_t base = (uint64_t)(uintptr_t)memory;
     struct amx_ctx *ctx = calloc(1, sizeof *ctx);
-    *ctx = (struct amx_ctx){.host_base = base - (1 << 20), .flush = flush, .copy = copied, .transpose = transposed, .owner = &p};
+    *ctx = (struct amx_ctx){.host_base = base - (1 << 20), .flush = flush, .copy = copied, .transpose = transposed, .owner = &p,
+                            .passes = passes ? take_passes : NULL};
     const struct gemm_args args = {.a = base, .b = base + each, .c = base + 2 * each, .workspace = base + 3 * each,
                                    .lda = k, .ldb = n, .ldc = n, .m = m, .n = n, .k = k, .batch = 1, .kind = kind,
                                    .quad_loads = p.fast.core->gen >= AMX_GEN_M2,
@@ -206,6 +235,12 @@ static void run_gemm(const char *chip, enum gemm_kind kind, uint32_t m, uint32_t
     free(ctx);
     free(memory);
     close_pair(&p);
+}
+
+static void run_gemm(const char *chip, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, double least_share)
+{
+    run_gemm_in(chip, kind, m, n, k, least_share, false);
+    run_gemm_in(chip, kind, m, n, k, least_share, true);
 }
 
 static void test_kernels_m1(void)
@@ -257,8 +292,8 @@ static unsigned random_compute(uint64_t *seed, uint64_t *operand)
     return ops[(r >> 20) % 5];
 }
 
-/* A loop of a few loads and products; steps, bases and overlaps of all kinds. */
-static void add_loop(struct stream *s, uint64_t *seed, int quads)
+/* A loop of a few loads and products; steps, bases and overlaps of all kinds. Returns how many instructions a pass has. */
+static unsigned add_loop(struct stream *s, uint64_t *seed, int quads)
 {
     static const uint64_t steps[] = {512, 512, 512, 256, 128, 64, 0, 1024, 4096, 16384, 384};
     const uint64_t r = suite_random(seed);
@@ -282,6 +317,7 @@ static void add_loop(struct stream *s, uint64_t *seed, int quads)
     for (unsigned t = 0; t < turns; t++)
         for (unsigned i = 0; i < period; i++)
             add(s, op[i], operand[i] + step[i] * t);
+    return period;
 }
 
 static void add_stores(struct stream *s, uint64_t *seed)
@@ -339,6 +375,42 @@ static void test_random_loops(void)
     random_loops("m3-max", 7);
 }
 
+static void random_passes(const char *chip, uint64_t seed)
+{
+    struct pair p;
+    struct stream *s = calloc(1, sizeof *s);
+    unsigned loops = 0;
+    if (!s || !open_pair(&p, chip))
+        return;
+    for (unsigned round = 0; round < 120; round++) {
+        struct amx_passes passes;
+        s->count = 0;
+        const unsigned period = add_loop(s, &seed, p.fast.core->gen >= AMX_GEN_M2);
+        if (round % 3 == 0) {
+            send_both(&p, s->op, s->operand, s->count);
+        } else if (amx_passes_of(&passes, s->op, s->operand, period, s->count / period)) {
+            send_passes(&p, &passes);
+            loops++;
+        }
+        s->count = 0;
+        add_stores(s, &seed);
+        send_both(&p, s->op, s->operand, s->count);
+    }
+    compare_machines(&p);
+    CHECK(loops > 70, "%s: %u loops", chip, loops);
+    free(s);
+    close_pair(&p);
+}
+
+static void test_passes(void)
+{
+    random_passes("m1", 11);
+    random_passes("m1-max", 12);
+    random_passes("m2-max", 13);
+    random_passes("m3-max", 14);
+    random_passes("m4", 15);
+}
+
 /* After a restart, what was seen before it serves on. */
 static void test_restarts(void)
 {
@@ -372,6 +444,7 @@ static const struct suite_test tests[] = {
     {"gemm on M1", test_kernels_m1},
     {"gemm on other chips", test_kernels_elsewhere},
     {"random loops", test_random_loops},
+    {"random loops written down once", test_passes},
     {"loops after a restart", test_restarts},
 };
 SUITE_MAIN("amx timing fast", tests)

@@ -90,11 +90,19 @@ static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t 
     return count;
 }
 
+static bool run_no_passes(struct amx_core *core, const struct amx_passes *passes)
+{
+    (void)core;
+    (void)passes;
+    return false;
+}
+
 static const struct amx_dispatch dispatch_disabled = {
     .handlers = {[0 ... AMX_SETCLR - 1] = handle_disabled,
                  [AMX_SETCLR] = amx_core_setclr,
                  [AMX_SETCLR + 1 ... AMX_OP_COUNT - 1] = handle_disabled},
     .run_list = run_list,
+    .run_passes = run_no_passes,
 };
 
 /* --- the reference path: one instruction at a time on settled pools --- */
@@ -125,6 +133,7 @@ static const struct amx_dispatch dispatch_reference = {
                  [AMX_SETCLR] = amx_core_setclr,
                  [AMX_VECINT ... AMX_GENLUT] = reference_compute},
     .run_list = run_list,
+    .run_passes = run_no_passes,
 };
 
 /* --- interface --- */
@@ -196,6 +205,31 @@ size_t amx_core_execute_list(struct amx_core *core, const uint8_t *op, const uin
                              struct unit_fault *fault)
 {
     return core->dispatch->run_list(core, op, operand, count, fault);
+}
+
+/* As a list, a piece at a time. */
+static bool execute_as_lists(struct amx_core *core, const struct amx_passes *passes, struct unit_fault *fault)
+{
+    struct amx_passes next = *passes;
+    uint8_t op[16 * AMX_PASS_MAX];
+    uint64_t operand[16 * AMX_PASS_MAX];
+    while (next.passes > 0) {
+        const uint32_t together = next.passes < 16 ? next.passes : 16;
+        const size_t count = (size_t)together * next.length;
+        for (uint32_t n = 0; n < together; n++, amx_passes_advance(&next, 1)) {
+            memcpy(op + (size_t)n * next.length, next.op, next.length);
+            memcpy(operand + (size_t)n * next.length, next.operand, next.length * sizeof operand[0]);
+        }
+        if (amx_core_execute_list(core, op, operand, count, fault) < count)
+            return false;
+        next.passes -= together;
+    }
+    return true;
+}
+
+bool amx_core_execute_passes(struct amx_core *core, const struct amx_passes *passes, struct unit_fault *fault)
+{
+    return core->dispatch->run_passes(core, passes) || execute_as_lists(core, passes, fault);
 }
 
 bool amx_core_enabled(const struct amx_core *core)

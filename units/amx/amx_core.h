@@ -8,6 +8,7 @@
 #define ORCHARD_UNITS_AMX_CORE_H
 
 #include "isa/amx/amx_isa.h"
+#include "units/amx/amx_passes.h"
 #include "units/mem/mem_space.h"
 #include "units/unit_fault.h"
 
@@ -40,6 +41,9 @@ bool amx_core_execute(struct amx_core *core, unsigned op, uint64_t operand, stru
  * Returns how many were executed; fewer than `count` when the next one faults (*fault as above). */
 size_t amx_core_execute_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                              struct unit_fault *fault);
+
+/* The same of a loop. False when an instruction faults; those before it were executed. */
+bool amx_core_execute_passes(struct amx_core *core, const struct amx_passes *passes, struct unit_fault *fault);
 
 bool amx_core_enabled(const struct amx_core *core);
 /* Finishes everything that is held back, so that simulated memory and state are up to date. */

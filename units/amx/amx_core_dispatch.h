@@ -130,6 +130,13 @@ static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t 
     return count;
 }
 
+static bool run_passes(struct amx_core *core, const struct amx_passes *p)
+{
+    struct amx_loop loop = {.length = p->length, .passes = p->passes};
+    return core->enabled && p->passes >= LOOP_LEAST_PASSES && is_loop_body(core, p->op, p->operand, p->length) &&
+           memcpy(loop.step, p->step, p->length * sizeof p->step[0]) && amx_loop_run(core, p->op, p->operand, &loop) != 0;
+}
+
 #define DISPATCH_TABLE                                                                                       \
     {                                                                                                        \
         .handlers = {[AMX_LDX] = handle_ldx,                                                                 \
@@ -143,6 +150,7 @@ static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t 
                      [AMX_MATINT ... AMX_MATFP] = handle_outer,                                              \
                      [AMX_GENLUT] = amx_fast_other},                                                         \
         .run_list = run_list,                                                                                \
+        .run_passes = run_passes,                                                                            \
     }
 
 #endif

@@ -204,27 +204,33 @@ static void run_products(struct amx_core *core, struct plan *plan, size_t passes
 }
 _Static_assert(WINDOW_PAIRS >= AMX_LOOP_LENGTH, "a window holds a pass");
 
-/* The first pass: as any other instructions. It cannot fault, since all loads have been looked at. */
-static void run_pass(struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length, bool products)
+/* One pass as any other instructions. It cannot fault, since all loads have been looked at. */
+static void run_pass(struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length)
 {
     struct unit_fault fault;
     for (unsigned n = 0; n < length; n++)
-        if (products || is_load(op[n]))
-            amx_core_execute(core, op[n], operand[n], &fault);
+        amx_core_execute(core, op[n], operand[n], &fault);
+}
+
+/* Leaves the registers as the last pass does. */
+static void run_last_loads(struct amx_core *core, const uint8_t *op, const uint64_t *operand, const struct amx_loop *loop)
+{
+    struct unit_fault fault;
+    for (unsigned n = 0; n < loop->length; n++)
+        if (is_load(op[n]))
+            amx_core_execute(core, op[n], operand[n] + loop->step[n] * (loop->passes - 1), &fault);
 }
 
 size_t amx_loop_run(struct amx_core *core, const uint8_t *op, const uint64_t *operand, const struct amx_loop *loop)
 {
     struct plan plan;
-    const unsigned length = loop->length;
-    const size_t last = (loop->passes - 1) * length;
     if (!plan_registers(&plan, core, op, operand, loop))
         return 0;
-    run_pass(core, op, operand, length, true);
+    run_pass(core, op, operand, loop->length);
     amx_queue_finish(core);
     plan_registers(&plan, core, op, operand, loop); /* as the first pass left them */
     plan_products(&plan, core, op, operand, loop);
     run_products(core, &plan, loop->passes - 1);
-    run_pass(core, op + last, operand + last, length, false); /* leaves the registers of the last pass */
-    return last + length;
+    run_last_loads(core, op, operand, loop);
+    return loop->passes * loop->length;
 }

@@ -38,15 +38,29 @@ LOOP_INLINE bool repeats(const uint8_t *op, const uint64_t *operand, size_t n)
     return is_register_load(op[0]) ? changed >> 56 == 0 : changed == 0;
 }
 
+/* True when the instruction may be part of a body: a load of X or Y, or an outer product of the queued kind. */
+LOOP_INLINE bool is_loop_part(const struct amx_core *core, unsigned op, uint64_t operand)
+{
+    if (op >= AMX_OP_COUNT)
+        return false;
+    const struct amx_shape *shape = &core->shape[op];
+    return is_register_load(op) || (operand & shape->fixed_bits) == shape->operand;
+}
+
+LOOP_INLINE bool is_loop_body(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length)
+{
+    for (unsigned n = 0; n < length; n++)
+        if (!is_loop_part(core, op[n], operand[n]))
+            return false;
+    return true;
+}
+
 /* The steps from one pass to the next; false when a body of this length does not repeat, or holds something else. */
 LOOP_INLINE bool loop_steps(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length,
                             struct amx_loop *loop)
 {
     for (unsigned n = 0; n < length; n++) {
-        if (!repeats(op + n, operand + n, length) || op[n] >= AMX_OP_COUNT)
-            return false;
-        const struct amx_shape *shape = &core->shape[op[n]];
-        if (!is_register_load(op[n]) && (operand[n] & shape->fixed_bits) != shape->operand)
+        if (!repeats(op + n, operand + n, length) || !is_loop_part(core, op[n], operand[n]))
             return false;
         loop->step[n] = operand[n + length] - operand[n];
     }

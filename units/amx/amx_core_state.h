@@ -29,6 +29,7 @@ typedef size_t amx_list_runner(struct amx_core *core, const uint8_t *op, const u
 struct amx_dispatch {
     amx_handler *handlers[AMX_OP_COUNT];
     amx_list_runner *run_list;
+    bool (*run_passes)(struct amx_core *core, const struct amx_passes *passes); /* false: nothing is done, run them as lists */
 };
 
 /* What queued work has in common: kind of outer product and flags in one number. 0 = none. */

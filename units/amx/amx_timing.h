@@ -10,6 +10,7 @@
 
 #include "isa/amx/amx_isa.h"
 #include "power/activity.h"
+#include "units/amx/amx_passes.h"
 #include "units/mem/mem_timing.h"
 
 /* Every parameter is a KEY "amx.<field>" of the chip database; sources stand there, beside the values. */
@@ -128,6 +129,9 @@ struct amx_batch {
 /* Sends a batch whose first instruction leaves the CPU at `sent_ns`; returns when the next one can. Loops inside are
  * recognised, and periods that repeat exactly are accounted for at once: this changes no time, no stall and no counter. */
 double amx_block_send_batch(struct amx_block *block, unsigned core, const struct amx_batch *batch, double sent_ns);
+/* The same of a loop that is written down once. */
+double amx_block_send_passes(struct amx_block *block, unsigned core, const struct amx_passes *passes, enum amx_gen gen,
+                             double step_ns, double sent_ns);
 /* Turns that recognition off or on (on at creation), to compare. */
 void amx_block_set_repeats(struct amx_block *block, bool on);
 /* Instructions of batches that were accounted for as repeats, since the last restart. */

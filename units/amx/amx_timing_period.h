@@ -11,7 +11,7 @@
 
 #include "units/amx/amx_timing_state.h"
 
-#define AMX_PERIOD_MAX 64
+#define AMX_PERIOD_MAX AMX_PASS_MAX
 
 struct amx_periods;
 struct amx_period_state;

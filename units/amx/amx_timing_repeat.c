@@ -12,17 +12,16 @@
 #include <math.h>
 #include <string.h>
 
-#define PERIOD_MAX   AMX_PERIOD_MAX
+#define PERIOD_MAX   AMX_PASS_MAX
 #define PERIODS_MIN  6  /* a shorter loop is not worth the look */
 #define TRIES_MAX    48 /* periods that are sent one by one until one repeats */
-#define ADDRESS_BITS 56
-#define ADDRESS_MASK ((UINT64_C(1) << ADDRESS_BITS) - 1)
+#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
 struct loop {
     struct amx_block *block;
     struct amx_timing_core *core;
-    const struct amx_batch *batch;
-    uint32_t from, period, periods; /* first instruction not yet sent; complete periods from there on */
+    struct amx_passes pass;  /* the next one, and how many there are from it on */
+    struct amx_batch batch;  /* of that pass */
     int64_t step;
     uint32_t loads;
     uint64_t remembered; /* periods that were not sent */
@@ -30,7 +29,6 @@ struct loop {
     const struct amx_pattern *pattern;
     uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
     uint8_t load_of[MEM_STEADY_LOADS]; /* the load that each steady load (a line) is part of */
-    uint64_t stride[PERIOD_MAX]; /* of every place: what is added to the operand */
 };
 
 /* ---- finding a loop ---- */
@@ -62,50 +60,42 @@ static uint32_t find_period(const struct amx_batch *b, uint32_t from)
     return 0;
 }
 
-static bool find_strides(struct loop *l)
+/* Which instructions of a pass load. False when there is something that is neither a load nor computes. */
+static bool find_loads(struct loop *l)
 {
-    const uint8_t *op = l->batch->op + l->from;
-    const uint64_t *operand = l->batch->operand + l->from;
-    l->loads = 0;
-    for (uint32_t i = 0; i < l->period; i++) {
-        l->stride[i] = operand[l->period + i] - operand[i];
-        /* However long the loop, the pointer does not reach the fields above it. */
-        const uint64_t far = operand[i] + (l->stride[i] << 16);
-        if (op[l->period + i] != op[i] || l->stride[i] >> 32 || far >> ADDRESS_BITS != operand[i] >> ADDRESS_BITS)
-            return false;
-        if (is_load(op[i]))
+    for (uint32_t i = 0; i < l->pass.length; i++)
+        if (is_load(l->pass.op[i]))
             l->load_at[l->loads++] = (uint8_t)i;
-        else if (!is_compute(op[i]) || l->stride[i])
+        else if (!is_compute(l->pass.op[i]))
             return false;
-    }
     return true;
 }
 
 /* How many periods follow one another. */
-static uint32_t count_periods(const struct loop *l)
+static uint32_t count_periods(const struct loop *l, const struct amx_batch *b, uint32_t from)
 {
-    const uint32_t most = (l->batch->count - l->from) / l->period;
+    const uint32_t p = l->pass.length, most = (b->count - from) / p;
     uint32_t n = 1;
-    for (const uint32_t p = l->period; n < most; n++) {
-        const uint8_t *op = l->batch->op + l->from + n * p;
-        const uint64_t *operand = l->batch->operand + l->from + n * p, *before = operand - p;
+    for (; n < most; n++) {
+        const uint8_t *op = b->op + from + n * p;
+        const uint64_t *operand = b->operand + from + n * p, *before = operand - p;
         uint64_t differ = 0;
         for (uint32_t i = 0; i < p; i++)
-            differ |= (operand[i] - before[i]) ^ l->stride[i];
+            differ |= (operand[i] - before[i]) ^ l->pass.step[i];
         if (differ || memcmp(op, op - p, p) != 0)
             break;
     }
     return n;
 }
 
-static bool find_loop(struct loop *l)
+static bool find_loop(struct loop *l, const struct amx_batch *b, uint32_t from)
 {
-    const struct amx_batch *b = l->batch;
-    l->period = find_period(b, l->from);
-    if (l->period == 0 || b->count - l->from < PERIODS_MIN * l->period || !find_strides(l))
+    const uint32_t period = find_period(b, from);
+    if (period == 0 || b->count - from < PERIODS_MIN * period ||
+        !amx_passes_of(&l->pass, b->op + from, b->operand + from, period, (b->count - from) / period) || !find_loads(l))
         return false;
-    l->periods = count_periods(l);
-    return l->periods >= PERIODS_MIN;
+    l->pass.passes = count_periods(l, b, from);
+    return l->pass.passes >= PERIODS_MIN;
 }
 
 /* ---- coming lines ---- */
@@ -113,7 +103,7 @@ static bool find_loop(struct loop *l)
 /* The registers that a load of the period goes to, as amx_timing_core.coming counts them. */
 static unsigned file_of(const struct loop *l, uint32_t load)
 {
-    return l->batch->op[l->from + l->load_at[load]] == AMX_LDY ? 1 : 0;
+    return l->pass.op[l->load_at[load]] == AMX_LDY ? 1 : 0;
 }
 
 /* The line that each file asked for last has moved on with its loads since `before`: the period began as the next ones
@@ -122,7 +112,7 @@ static bool same_coming(const struct loop *l, const uint64_t before[AMX_FILES])
 {
     uint64_t moved_on[AMX_FILES] = {0};
     for (uint32_t i = 0; i < l->loads; i++)
-        moved_on[file_of(l, i)] = l->stride[l->load_at[i]] >> AMX_LINE_SHIFT;
+        moved_on[file_of(l, i)] = l->pass.step[l->load_at[i]] >> AMX_LINE_SHIFT;
     for (unsigned file = 0; file < AMX_FILES; file++)
         if (l->core->coming[file] - before[file] != moved_on[file])
             return false;
@@ -312,17 +302,17 @@ static bool fill_steady(struct loop *l, struct mem_steady *s)
     s->count = 0;
     for (uint32_t i = 0; i < l->loads; i++) {
         const uint32_t at = l->load_at[i];
-        const uint64_t operand = l->batch->operand[l->from + at];
-        const struct amx_memo *memo = amx_memo_of(l->block, l->core, l->batch->op[l->from + at], operand, l->batch->gen);
+        const uint64_t operand = l->pass.operand[at];
+        const struct amx_memo *memo = amx_memo_of(l->block, l->core, l->pass.op[at], operand, l->batch.gen);
         const uint64_t address = (operand & ADDRESS_MASK) | l->core->address_tag;
         const uint32_t bytes = memo->effect.memory_bytes;
-        if (!is_simple(address, l->stride[at], bytes))
+        if (!is_simple(address, l->pass.step[at], bytes))
             return false;
         for (uint32_t done = 0; done < bytes; done += MEM_LINE_BYTES) {
             if (s->count == MEM_STEADY_LOADS)
                 return false;
             l->load_of[s->count] = (uint8_t)i;
-            s->load[s->count++] = (struct mem_steady_load){address + done, l->stride[at],
+            s->load[s->count++] = (struct mem_steady_load){address + done, l->pass.step[at],
                                                            bytes < MEM_LINE_BYTES ? bytes : MEM_LINE_BYTES,
                                                            l->block->record.load[i].level};
         }
@@ -373,6 +363,12 @@ static void leave_trail(const struct loop *l, const struct mem_steady *s, uint32
 
 /* ---- moving on ---- */
 
+static void pass_by(struct loop *l, uint32_t n)
+{
+    amx_passes_advance(&l->pass, n);
+    l->pass.passes -= n;
+}
+
 /* A way that was gone n times, the last time from `head` on; the core's tables rest. */
 static void go(struct loop *l, const struct amx_period_way *way, uint32_t n, int64_t *arrived)
 {
@@ -383,10 +379,9 @@ static void go(struct loop *l, const struct amx_period_way *way, uint32_t n, int
     *arrived += way->arrived * n;
     for (int i = 0; i < AMX_STALL_COUNT; i++)
         c->stall[i] += way->stall[i] * n;
-    c->instructions += (uint64_t)n * l->period;
-    l->from += n * l->period;
-    l->periods -= n;
+    c->instructions += (uint64_t)n * l->pass.length;
     l->remembered += n;
+    pass_by(l, n);
 }
 
 /* Accounts for as many of the next periods at once as find the links idle and their lines in place. */
@@ -440,7 +435,7 @@ static bool walk(struct loop *l, const struct amx_period_way *way, struct mem_st
 static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *arrived)
 {
     struct mem_steady steady;
-    const uint32_t most = l->periods;
+    const uint32_t most = l->pass.passes;
     if (way->head <= 0 || !fill_steady(l, &steady))
         return;
     l->apart = l->apart || !paths_cross(&steady, most);
@@ -477,13 +472,12 @@ static struct amx_period_state *send_recorded(struct loop *l, struct amx_period_
     c->complete = INT64_MIN;
     block->record.on = block->record.plain = true;
     block->record.loads = 0;
-    *arrived = amx_send_plainly(block, c, l->batch, l->from, l->from + l->period, *arrived, l->step);
+    *arrived = amx_send_plainly(block, c, &l->batch, 0, l->pass.length, *arrived, l->step);
     block->record.on = false;
     block->answers = block->answers_used = 0;
     way.finished = c->complete - head;
     c->complete = amx_later(complete, c->complete);
-    l->from += l->period;
-    l->periods--;
+    pass_by(l, 1);
     way.head = c->head - head;
     way.arrived = *arrived - before;
     way.to = amx_period_state_of(block, c, *arrived);
@@ -500,11 +494,11 @@ static bool follow(struct loop *l, struct amx_period_state **at, int64_t *arrive
     uint64_t coming[AMX_FILES];
     memcpy(coming, l->core->coming, sizeof coming);
     const struct amx_period_way *way =
-        amx_period_follow(l->block, l->core, *at, l->pattern, l->batch->operand + l->from);
+        amx_period_follow(l->block, l->core, *at, l->pattern, l->pass.operand);
     if (!way)
         return false;
     go(l, way, 1, arrived);
-    if (way->to == *at && l->periods > 0 && same_coming(l, coming)) {
+    if (way->to == *at && l->pass.passes > 0 && same_coming(l, coming)) {
         amx_period_rest(l->block, way->to, *arrived);
         repeat(l, way, arrived);
     }
@@ -512,30 +506,36 @@ static bool follow(struct loop *l, struct amx_period_state **at, int64_t *arrive
     return true;
 }
 
-/* Counts the instructions of the periods that were not sent. */
-static void tally(const struct loop *l, uint32_t from)
+static struct amx_memo *memo_at(const struct loop *l, uint32_t i)
 {
-    for (uint32_t i = 0; l->remembered > 0 && i < l->period; i++)
-        amx_memo_of(l->block, l->core, l->batch->op[from + i], l->batch->operand[from + i], l->batch->gen)->tally +=
-            l->remembered;
-    l->block->repeated += l->remembered * l->period;
+    return amx_memo_of(l->block, l->core, l->pass.op[i], l->pass.operand[i], l->batch.gen);
 }
 
-uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
-                       int64_t *arrived, int64_t step)
+/* Counts the instructions of the periods that were not sent. */
+static void tally(const struct loop *l)
 {
-    struct loop l = {.block = block, .core = core, .batch = batch, .from = from, .step = step};
-    if (core->instructions < AMX_QUEUE_MAX || block->computing > 1 || !find_loop(&l))
-        return from;
-    for (uint32_t i = 0; i < l.period; i++) /* the core counts as one that uses the array */
-        amx_memo_of(block, core, batch->op[from + i], batch->operand[from + i], batch->gen);
+    for (uint32_t i = 0; l->remembered > 0 && i < l->pass.length; i++)
+        memo_at(l, i)->tally += l->remembered;
+    l->block->repeated += l->remembered * l->pass.length;
+}
+
+/* Sends passes of the loop, all of them if it goes well. */
+static void send_passes(struct loop *l, int64_t *arrived)
+{
+    struct amx_block *block = l->block;
+    struct amx_timing_core *core = l->core;
+    if (core->instructions < AMX_QUEUE_MAX || block->computing > 1)
+        return;
+    for (uint32_t i = 0; i < l->pass.length; i++) /* the core counts as one that uses the array */
+        memo_at(l, i);
     if (block->computing > 1)
-        return from;
-    l.pattern = amx_period_pattern(block, batch, from, l.period, step);
-    struct amx_period_state *at = l.pattern ? amx_period_state_of(block, core, *arrived) : NULL;
+        return;
+    l->remembered = 0;
+    l->pattern = amx_period_pattern(block, &l->batch, 0, l->pass.length, l->step);
+    struct amx_period_state *at = l->pattern ? amx_period_state_of(block, core, *arrived) : NULL;
     bool resting = false;
-    for (unsigned tries = TRIES_MAX; at && l.periods > 0 && tries > 0; tries--) {
-        if (follow(&l, &at, arrived)) {
+    for (unsigned tries = TRIES_MAX; at && l->pass.passes > 0 && tries > 0; tries--) {
+        if (follow(l, &at, arrived)) {
             resting = true;
             tries = TRIES_MAX;
             continue;
@@ -543,10 +543,51 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
         if (resting)
             amx_period_restore(block, core, at, *arrived);
         resting = false;
-        at = send_recorded(&l, at, arrived);
+        at = send_recorded(l, at, arrived);
     }
     if (resting)
         amx_period_restore(block, core, at, *arrived);
-    tally(&l, from);
-    return l.from;
+    tally(l);
+}
+
+static struct loop loop_of(struct amx_block *block, struct amx_timing_core *core, enum amx_gen gen, int64_t step)
+{
+    return (struct loop){.block = block, .core = core, .batch = {.gen = gen}, .step = step};
+}
+
+/* The present pass can be sent as a batch. */
+static void make_batch(struct loop *l)
+{
+    l->batch.op = l->pass.op;
+    l->batch.operand = l->pass.operand;
+    l->batch.count = l->pass.length;
+}
+
+uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
+                       int64_t *arrived, int64_t step)
+{
+    struct loop l = loop_of(block, core, batch->gen, step);
+    if (!find_loop(&l, batch, from))
+        return from;
+    make_batch(&l);
+    const uint32_t passes = l.pass.passes;
+    send_passes(&l, arrived);
+    return from + (passes - l.pass.passes) * l.pass.length;
+}
+
+void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes,
+                     enum amx_gen gen, int64_t *arrived, int64_t step)
+{
+    struct loop l = loop_of(block, core, gen, step);
+    l.pass = *passes;
+    make_batch(&l);
+    const bool known = block->repeats && find_loads(&l);
+    while (l.pass.passes > 0) {
+        if (known && l.pass.passes >= PERIODS_MIN)
+            send_passes(&l, arrived);
+        if (l.pass.passes == 0)
+            break;
+        *arrived = amx_send_plainly(block, core, &l.batch, 0, l.pass.length, *arrived, step);
+        pass_by(&l, 1);
+    }
 }

@@ -239,10 +239,23 @@ int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, 
 /* How many instructions are sent before the next look for a loop. */
 #define LOOK_AGAIN 16
 
+static int64_t ticks_of_step(const struct amx_block *block, double step_ns)
+{
+    return (int64_t)(step_ns * block->ticks_per_ns + 0.5);
+}
+
+double amx_block_send_passes(struct amx_block *block, unsigned core_number, const struct amx_passes *passes,
+                             enum amx_gen gen, double step_ns, double sent_ns)
+{
+    int64_t arrived = amx_tick_of(block, sent_ns);
+    amx_send_passes(block, block->core[core_number], passes, gen, &arrived, ticks_of_step(block, step_ns));
+    return amx_ns_of(block, arrived);
+}
+
 double amx_block_send_batch(struct amx_block *block, unsigned core_number, const struct amx_batch *batch, double sent_ns)
 {
     struct amx_timing_core *core = block->core[core_number];
-    const int64_t step = (int64_t)(batch->step_ns * block->ticks_per_ns + 0.5);
+    const int64_t step = ticks_of_step(block, batch->step_ns);
     int64_t arrived = amx_tick_of(block, sent_ns);
     for (uint32_t i = 0; i < batch->count;) {
         if (block->repeats)

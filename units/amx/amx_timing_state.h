@@ -171,6 +171,10 @@ int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, 
 uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
                        int64_t *arrived, int64_t step);
 
+/* Sends a loop that is known. */
+void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes,
+                     enum amx_gen gen, int64_t *arrived, int64_t step);
+
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);

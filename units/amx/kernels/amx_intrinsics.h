@@ -51,6 +51,7 @@ struct amx_cursor;
     } while (0)
 #define AMX_ENTER(ctx, to) struct amx_cursor *const to = ((void)(ctx), NULL)
 #define AMX_LEAVE(ctx, to) ((void)(to))
+#define AMX_PASS(to, left) ((void)(to), 0)
 #define AMX_SET(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201220" ::: "memory")
 #define AMX_CLR(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201221" ::: "memory")
 #define AMX_ADDRESS(ctx, pointer) ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
@@ -70,6 +71,9 @@ struct amx_ctx {
     uint8_t op[AMX_CTX_BATCH];
     uint64_t operand[AMX_CTX_BATCH];
     void (*flush)(struct amx_ctx *ctx);
+    /* May be NULL. The instructions [first, second) and [second, count) are two passes of a loop, and so many are left: true
+     * when it has done all of it. */
+    int (*passes)(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left);
     void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
                  uint64_t src_stride);
     void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,
@@ -90,6 +94,7 @@ static inline void amx_ctx_push(struct amx_ctx *ctx, uint8_t op, uint64_t operan
 struct amx_cursor {
     struct amx_ctx *ctx;
     uint32_t count;
+    uint32_t begun, pass[2]; /* passes begun since the batch was empty; where the latest two began */
 };
 
 static inline __attribute__((always_inline)) void amx_cursor_push(struct amx_cursor *to, uint8_t op, uint64_t operand)
@@ -100,13 +105,34 @@ static inline __attribute__((always_inline)) void amx_cursor_push(struct amx_cur
     if (__builtin_expect(++to->count == AMX_CTX_BATCH, 0)) {
         ctx->count = to->count;
         ctx->flush(ctx);
-        to->count = 0;
+        to->count = to->begun = 0;
     }
 }
+
+/* A pass of a loop begins and `left` are to come, with this one. True when the kernel's home has done all of them. */
+static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
+{
+    struct amx_ctx *ctx = to->ctx;
+    if (ctx->passes && to->begun >= 2 && to->count - to->pass[1] == to->pass[1] - to->pass[0]) {
+        ctx->count = to->count;
+        const int done = ctx->passes(ctx, to->pass[0], to->pass[1], left);
+        to->count = ctx->count;
+        if (done)
+            return 1;
+    }
+    to->begun++;
+    to->pass[0] = to->pass[1];
+    to->pass[1] = to->count;
+    return 0;
+}
 #define AMX_ENTER(ctx, to)                                                                                   \
-    struct amx_cursor to##_cursor = {ctx, (ctx)->count};                                                     \
+    struct amx_cursor to##_cursor = {ctx, (ctx)->count, 0, {0, 0}};                                                   \
     struct amx_cursor *const to = &to##_cursor
 #define AMX_LEAVE(ctx, to) ((ctx)->count = (to)->count)
+
+/* At the head of a loop whose passes differ in their pointers alone, and in those by constant steps (maybe not the first
+ * ones): leave it when this is not 0. */
+#define AMX_PASS(to, left) amx_cursor_pass(to, left)
 
 /* Through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
 #define AMX_ISSUE(to, op, operand)                                                                           \

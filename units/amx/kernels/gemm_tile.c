@@ -51,7 +51,7 @@ static void tile_f32_pairs(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t
         load_x_two(to, b, 2 * s);
     }
     uint64_t z = first;
-    for (uint32_t i = 0; i < k; i += 4) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 4); i += 4) {
 #pragma GCC unroll 4
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
             load_y_two(to, a, 2 * ((s + 3) & 3));
@@ -69,7 +69,7 @@ static void tile_f32_quads(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t
     load_y_four(to, a, 0, 1);
     load_x_four(to, b, 0, 1);
     uint64_t z = first;
-    for (uint32_t i = 0; i < k; i += 4) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 4); i += 4) {
 #pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
@@ -100,7 +100,7 @@ static void tile_f64(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, ui
     load_y_four(to, a, 0, quad);
     load_x_two(to, b, 0);
     uint64_t z = first;
-    for (uint32_t i = 0; i < k; i += 2) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 2); i += 2) {
 #pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 256;
@@ -121,7 +121,7 @@ static void tile_f16(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, ui
     load_y_two(to, a, 0);
     load_x_four(to, b, 0, quad);
     uint64_t z = first;
-    for (uint32_t i = 0; i < k; i += 4) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 4); i += 4) {
 #pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 128;
@@ -148,7 +148,7 @@ static void tile_wide(struct amx_ctx *ctx, unsigned op, uint64_t mode, uint64_t 
         load_x_two(to, b, 2 * s);
     }
     uint64_t z = first;
-    for (uint32_t i = 0; i < k; i += 8) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 8); i += 8) {
 #pragma GCC unroll 4
         for (unsigned s = 0; s < 4; s++, a += 128, b += 128) {
             load_y_two(to, a, 2 * ((s + 3) & 3));
@@ -178,7 +178,7 @@ static void tile_i8(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, int
     const uint64_t mode = AMX_ALU(8) | AMX_LANES(10) | AMX_INT_SIGNED | AMX_X_SHUFFLE(2);
     AMX_ISSUE(to, AMXI_LDY, a | AMX_REG(0));
     load_x_four(to, b, 0, quad);
-    for (uint32_t i = 0; i < k; i += 8) {
+    for (uint32_t i = 0; i < k && !AMX_PASS(to, (k - i) / 8); i += 8) {
 #pragma GCC unroll 2
         for (unsigned s = 0; s < 2; s++) {
             a += 64;
