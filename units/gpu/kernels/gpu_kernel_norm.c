@@ -150,13 +150,11 @@ static void sum_squares(struct gpu_rows *r, void *context, unsigned value, unsig
     }
 }
 
-static void load_parameter(struct gpu_rows *r, const struct norm *n, unsigned to, struct gpu_base from, unsigned count,
-                           unsigned index)
+static void load_parameter(struct gpu_rows *r, unsigned to, struct gpu_base from, unsigned count, unsigned index)
 {
     gpu_load_raw(r->e, 1, r->type, count, 2 * to, from, gpu_r(r->e, index));
     gpu_wait(r->e, 1);
     gpu_widen(r->e, r->type, count, to, 2 * to);
-    (void)n;
 }
 
 /* g and b of `count` columns from r->column + skip on. */
@@ -169,9 +167,9 @@ static void load_affine(struct gpu_rows *r, const struct norm *n, unsigned skip,
         gpu_divide_imm(r->e, index, GPU_NO_REGISTER, n->t, n->spatial);
         gpu_emit(r->e, "iadd r%u, r%u, r%u", index, index, n->first_channel);
     }
-    load_parameter(r, n, n->g, n->gamma, count, index);
+    load_parameter(r, n->g, n->gamma, count, index);
     if (n->centred)
-        load_parameter(r, n, n->b, n->beta, count, index);
+        load_parameter(r, n->b, n->beta, count, index);
 }
 
 static void write_one(struct gpu_rows *r, const struct norm *n, unsigned value, unsigned parameter)
@@ -329,7 +327,7 @@ static void load_of_channel(struct gpu_rows *r, const struct norm *n, unsigned t
                             double low, double high)
 {
     const unsigned buffer = gpu_kernel_add_buffer(kernel, name, r->type, n->channels, GPU_BUFFER_INPUT, low, high);
-    load_parameter(r, n, to, gpu_argument_buffer(r->e, buffer, 0), 1, n->channel);
+    load_parameter(r, to, gpu_argument_buffer(r->e, buffer, 0), 1, n->channel);
 }
 
 static bool build_batchnorm(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)

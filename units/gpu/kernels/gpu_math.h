@@ -6,8 +6,8 @@
  * Largest errors, u = 2^-24, given that the device's own functions are right to u (how exact they are is not published), for
  * results that float32 holds as normal numbers:
  *     exact               relu relu6 abs neg floor ceil round trunc max min
- *     u |f|               add sub mul square rcp rsqrt exp2 leaky_relu (of the slope as float32)
- *     3 u |f|             exp log2 sqrt div hard_sigmoid hard_swish
+ *     u |f|               add sub mul square rcp rsqrt exp2 log2 leaky_relu (of the slope as float32)
+ *     3 u |f|             exp sqrt div hard_sigmoid hard_swish
  *     4 u |f|             log
  *     8 u |f|             sigmoid silu tanh softplus softsign elu selu mish
  *     8 u |x|             gelu gelu_tanh

@@ -46,11 +46,6 @@ static uint32_t stride(const struct gpu_rows *r)
     return r->team * r->wide * r->parts;
 }
 
-static unsigned words_of_chunk(const struct gpu_rows *r)
-{
-    return r->wide;
-}
-
 /* Whether some threads have no elements in chunk i. */
 static bool is_cut(const struct gpu_rows *r, unsigned i)
 {
@@ -74,14 +69,14 @@ static void end_chunk(struct gpu_rows *r, unsigned i)
 static void load_held(struct gpu_rows *r)
 {
     for (unsigned i = 0; i < r->chunks; i++) {
-        const unsigned value = r->value + i * words_of_chunk(r);
+        const unsigned value = r->value + i * r->wide;
         begin_chunk(r, i);
         gpu_load_raw(r->e, 0, r->type, r->wide, 2 * value, r->in, gpu_r(r->e, r->index));
         end_chunk(r, i);
     }
     gpu_wait(r->e, 0);
     for (unsigned i = 0; i < r->chunks; i++)
-        gpu_widen(r->e, r->type, r->wide, r->value + i * words_of_chunk(r), 2 * (r->value + i * words_of_chunk(r)));
+        gpu_widen(r->e, r->type, r->wide, r->value + i * r->wide, 2 * (r->value + i * r->wide));
 }
 
 void gpu_rows_begin(struct gpu_rows *r)
@@ -90,7 +85,7 @@ void gpu_rows_begin(struct gpu_rows *r)
     unsigned *const single[] = {&r->row, &r->start, &r->column, &r->first, &r->lane, &r->simdgroup, &r->index, &r->scratch};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
-    const unsigned words = words_of_chunk(r) * (r->chunks ? r->chunks : 1);
+    const unsigned words = r->wide * (r->chunks ? r->chunks : 1);
     r->value = gpu_register(e, words);
     find_place(r);
     if (is_short(r) && r->rows % SHORT_ROWS_PER_GROUP)
@@ -104,7 +99,7 @@ static void pass_held(struct gpu_rows *r, gpu_rows_chunk *chunk, void *context)
 {
     for (unsigned i = 0; i < r->chunks; i++) {
         begin_chunk(r, i);
-        chunk(r, context, r->value + i * words_of_chunk(r), r->wide);
+        chunk(r, context, r->value + i * r->wide, r->wide);
         end_chunk(r, i);
     }
 }
