@@ -120,7 +120,7 @@ static void check_lru(uint32_t sets)
         const uint32_t index = mem_cache_find(&cache, line);
         wrong += (index != MEM_CACHE_NONE) != hit;
         if (index != MEM_CACHE_NONE) {
-            mem_cache_touch_if_older(&cache, (uint32_t)(line % sets), index);
+            mem_cache_touch(&cache, index);
             continue;
         }
         struct mem_victim victim;

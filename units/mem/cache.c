@@ -3,83 +3,183 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
+#define HOST_LINE 64
+
+static size_t room_bytes(const struct mem_cache *cache)
 {
-    memset(cache, 0, sizeof *cache);
-    if (ways == 0 || ways > 64 || lines / ways == 0 || lines > UINT32_MAX / 2)
-        return false;
+    return (size_t)cache->sets * cache->set_bytes;
+}
+
+/* No way was ever used: the last in order, the first to be filled, is way 0. */
+static uint64_t first_order(uint32_t ways)
+{
+    uint64_t order = 0;
+    for (uint32_t w = 0; w < ways; w++)
+        order = order << 4 | w;
+    return order;
+}
+
+static void first_lists(struct mem_cache *cache)
+{
+    for (size_t i = 0; cache->list && i < (size_t)cache->sets * cache->ways; i++)
+        cache->list[i] = (uint8_t)(cache->ways - 1 - i % cache->ways);
+}
+
+static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
+{
     cache->sets = (uint32_t)(lines / ways);
     cache->ways = ways;
     /* A single set has mask 0, which the division by one set serves as well. */
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
+    while (1u << cache->way_shift < ways)
+        cache->way_shift++;
+    cache->headers = (ways + MEM_SET_WAYS - 1) / MEM_SET_WAYS;
+    const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * sizeof(struct mem_way);
+    cache->set_bytes = (uint32_t)((bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE);
+    cache->way_bits = (1u << (ways < MEM_SET_WAYS ? ways : MEM_SET_WAYS)) - 1;
     cache->scatter = scatter;
-    const size_t count = (size_t)cache->sets * ways;
-    cache->tag = calloc(count, sizeof cache->tag[0]);
-    cache->ready_ns = calloc(count, sizeof cache->ready_ns[0]);
-    cache->stamp = calloc(count, sizeof cache->stamp[0]);
-    cache->flags = calloc(count, sizeof cache->flags[0]);
-    cache->recent = calloc(cache->sets, sizeof cache->recent[0]);
-    if (cache->tag && cache->ready_ns && cache->stamp && cache->flags && cache->recent)
-        return true;
-    mem_cache_release(cache);
-    return false;
+    cache->first_order = cache->headers == 1 ? first_order(ways) : 0;
+    cache->order_mask = UINT64_MAX >> (ways < MEM_SET_WAYS ? 64 - 4 * ways : 0);
+}
+
+bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
+{
+    memset(cache, 0, sizeof *cache);
+    if (ways == 0 || ways > 64 || lines / ways == 0 || lines > UINT32_MAX / 4)
+        return false;
+    shape(cache, lines, ways, scatter);
+    /* Zero is the state of an empty set: the host gives such pages when they are first asked for. */
+    cache->room = calloc(room_bytes(cache) + HOST_LINE, 1);
+    if (cache->headers > 1)
+        cache->list = malloc((size_t)cache->sets * ways);
+    if (!cache->room || (cache->headers > 1 && !cache->list)) {
+        mem_cache_release(cache);
+        return false;
+    }
+    cache->set = (unsigned char *)cache->room + (HOST_LINE - (uintptr_t)cache->room % HOST_LINE);
+    first_lists(cache);
+    return true;
 }
 
 void mem_cache_release(struct mem_cache *cache)
 {
-    free(cache->tag);
-    free(cache->ready_ns);
-    free(cache->stamp);
-    free(cache->flags);
-    free(cache->recent);
+    free(cache->room);
+    free(cache->list);
     memset(cache, 0, sizeof *cache);
 }
 
 void mem_cache_clear(struct mem_cache *cache)
 {
-    const size_t count = (size_t)cache->sets * cache->ways;
-    if (count == 0)
+    if (cache->used == 0)
         return;
-    memset(cache->tag, 0, count * sizeof cache->tag[0]);
-    memset(cache->stamp, 0, count * sizeof cache->stamp[0]);
-    memset(cache->flags, 0, count * sizeof cache->flags[0]);
-    memset(cache->recent, 0, cache->sets * sizeof cache->recent[0]);
+    memset(cache->set, 0, room_bytes(cache));
+    first_lists(cache);
+    /* The sets say of themselves that nothing has settled since the start. */
     cache->used = 0;
 }
 
 void mem_cache_settle(struct mem_cache *cache, double now_ns)
 {
-    const size_t count = (size_t)cache->sets * cache->ways;
-    for (size_t i = 0; i < count; i++)
-        cache->ready_ns[i] = now_ns;
+    cache->settled++;
+    cache->settled_ns = now_ns;
 }
 
-/* The first empty place, else the least recently used line: empty places have the oldest stamp of all, 0. */
-static uint32_t victim_of(const struct mem_cache *cache, uint32_t base)
+uint32_t mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
-    const uint64_t *stamp = cache->stamp + base;
-    uint32_t oldest = 0;
-    uint64_t least = stamp[0];
-    for (uint32_t i = 1; i < cache->ways; i++) {
-        oldest = stamp[i] < least ? i : oldest;
-        least = stamp[i] < least ? stamp[i] : least;
+    const struct mem_way *way = mem_cache_ways(cache, set);
+    for (uint32_t w = 0; w < cache->ways; w++)
+        if (way[w].tag == line + 1)
+            return set << cache->way_shift | w;
+    return MEM_CACHE_NONE;
+}
+
+void mem_cache_touch_wide(struct mem_cache *cache, uint32_t index)
+{
+    uint8_t *list = cache->list + (size_t)(index >> cache->way_shift) * cache->ways;
+    const uint8_t way = (uint8_t)mem_cache_way_of(cache, index);
+    uint32_t at = 0;
+    while (list[at] != way)
+        at++;
+    memmove(list + 1, list, at);
+    list[0] = way;
+}
+
+/* The arrival times of a set, made explicit. */
+static void update_arrivals(struct mem_cache *cache, uint32_t set)
+{
+    struct mem_way *way = mem_cache_ways(cache, set);
+    for (uint32_t w = 0; w < cache->ways; w++)
+        way[w].ready_ns = cache->settled_ns;
+    mem_cache_header(cache, set)->settled = cache->settled;
+}
+
+/* The way at the end of the order, which comes to the front: the first empty one, else the least recently used. */
+static uint32_t take_last(struct mem_cache *cache, uint32_t set)
+{
+    if (cache->headers > 1) {
+        const uint32_t way = cache->list[(size_t)set * cache->ways + cache->ways - 1];
+        mem_cache_touch_wide(cache, set << cache->way_shift | way);
+        return way;
     }
-    return base + oldest;
+    struct mem_set_header *header = mem_cache_header(cache, set);
+    const uint64_t order = header->order ^ cache->first_order;
+    const uint32_t way = (uint32_t)(order >> 4 * (cache->ways - 1)) & 15;
+    header->order = ((order << 4 | way) & cache->order_mask) ^ cache->first_order;
+    return way;
 }
 
-uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
-                          struct mem_victim *victim)
+uint32_t mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                             struct mem_victim *victim)
 {
-    const uint32_t set = mem_cache_set(cache, line), index = victim_of(cache, set * cache->ways);
-    victim->valid = cache->tag[index] != 0;
+    if (mem_cache_header(cache, set)->settled != cache->settled)
+        update_arrivals(cache, set);
+    const uint32_t w = take_last(cache, set);
+    struct mem_way *way = mem_cache_ways(cache, set) + w;
+    struct mem_set_header *header = mem_cache_header(cache, set) + w / MEM_SET_WAYS;
+    victim->valid = way->tag != 0;
     cache->used += !victim->valid;
-    victim->line = cache->tag[index] - 1;
-    victim->flags = cache->flags[index];
-    cache->tag[index] = line + 1;
-    cache->ready_ns[index] = ready_ns;
-    cache->flags[index] = flags;
-    mem_cache_touch_in(cache, set, index);
-    return index;
+    victim->line = way->tag - 1;
+    victim->flags = header->flags[w % MEM_SET_WAYS];
+    *way = (struct mem_way){line + 1, ready_ns};
+    header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
+    header->flags[w % MEM_SET_WAYS] = flags;
+    return set << cache->way_shift | w;
+}
+
+/* Ways of a set from the one used last, either representation. */
+static void read_order(const struct mem_cache *cache, uint32_t set, uint8_t *list)
+{
+    const uint64_t order = mem_cache_header(cache, set)->order ^ cache->first_order;
+    for (uint32_t i = 0; i < cache->ways; i++)
+        list[i] = cache->list ? cache->list[(size_t)set * cache->ways + i] : (uint8_t)(order >> 4 * i & 15);
+}
+
+static void write_order(struct mem_cache *cache, uint32_t set, const uint8_t *list)
+{
+    uint64_t order = 0;
+    for (uint32_t i = 0; i < cache->ways; i++) {
+        if (cache->list)
+            cache->list[(size_t)set * cache->ways + i] = list[i];
+        else
+            order |= (uint64_t)list[i] << 4 * i;
+    }
+    if (!cache->list)
+        mem_cache_header(cache, set)->order = order ^ cache->first_order;
+}
+
+/* An emptied way joins the empty ones at the end of the order, where the first way comes last. */
+static void put_last(struct mem_cache *cache, uint32_t set, uint32_t way)
+{
+    const struct mem_way *ways = mem_cache_ways(cache, set);
+    uint8_t list[64] = {0};
+    uint32_t at = 0;
+    read_order(cache, set, list);
+    while (list[at] != way)
+        at++;
+    for (; at + 1 < cache->ways && (ways[list[at + 1]].tag != 0 || list[at + 1] > way); at++)
+        list[at] = list[at + 1];
+    list[at] = (uint8_t)way;
+    write_order(cache, set, list);
 }
 
 uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
@@ -89,10 +189,11 @@ uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
         *present = index != MEM_CACHE_NONE;
     if (index == MEM_CACHE_NONE)
         return 0;
-    const uint8_t flags = cache->flags[index];
+    const uint32_t set = index >> cache->way_shift, way = mem_cache_way_of(cache, index);
+    const uint8_t flags = *mem_cache_flags(cache, index);
     cache->used--;
-    cache->tag[index] = 0;
-    cache->stamp[index] = 0;
-    cache->flags[index] = 0;
+    mem_cache_ways(cache, set)[way].tag = 0;
+    *mem_cache_flags(cache, index) = 0;
+    put_last(cache, set, way);
     return flags;
 }

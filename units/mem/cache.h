@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #define MEM_LINE_SHIFT 7
 _Static_assert(MEM_LINE_BYTES == 1 << MEM_LINE_SHIFT, "one line size everywhere");
@@ -21,18 +24,41 @@ enum mem_line_flags {
     MEM_LINE_FROM_SHIFT = 4  /* bits 5..4: enum mem_level the line came from, for hits on lines in flight */
 };
 
-/* Parallel arrays, index = set * ways + way. A tag is the line number + 1, 0 = empty. */
+/* Sets keep their parts in few host cache lines, because the host waits for those most of all: a header tells whether a line
+ * may be there, in which order the ways were used and what state they are in; beside it lie the lines themselves. */
+#define MEM_SET_WAYS 16 /* of one header; caches with more ways have several headers a set */
+
+struct mem_set_header {
+    uint16_t key[MEM_SET_WAYS]; /* of the line in each way: no equal key, no such line */
+    uint64_t order;             /* ways from the one used last, 4 bits each, as a difference (xor) from the first order of all */
+    uint8_t flags[MEM_SET_WAYS];
+    uint32_t settled;           /* of mem_cache.settled when the arrival times were last brought up to date */
+    uint32_t spare;
+};
+_Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
+
+struct mem_way {
+    uint64_t tag; /* line number + 1, 0 = empty */
+    double ready_ns;
+};
+
+/* An index names a way: set << way_shift | way. All zero is a cache without lines. */
 struct mem_cache {
     uint32_t sets, ways;
-    uint32_t set_mask; /* sets - 1 when that is a power of two, else 0 */
-    bool scatter;      /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
-    uint64_t *tag;
-    double *ready_ns;
-    uint64_t *stamp;   /* last use, for LRU */
-    uint8_t *flags;
-    uint8_t *recent;   /* per set: the way used last */
-    uint64_t clock;
-    uint32_t used;     /* lines present */
+    uint32_t set_mask;  /* sets - 1 when that is a power of two, else 0 */
+    uint32_t way_shift;
+    uint32_t headers;   /* a set */
+    uint32_t set_bytes; /* from one set to the next: headers, then ways */
+    uint32_t way_bits;  /* of a header: the ways that are there */
+    bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
+    unsigned char *set; /* aligned to host cache lines, in `room` */
+    void *room;
+    uint8_t *list;      /* instead of the orders when there are several headers: each set's ways from the one used last */
+    uint64_t first_order;
+    uint64_t order_mask;
+    uint32_t settled;   /* how often all data had arrived: older arrival times of a set count as settled_ns */
+    double settled_ns;
+    uint32_t used;      /* lines present */
 };
 
 /* False when memory is out or there is not a single full set. */
@@ -58,18 +84,79 @@ static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t lin
     return (uint32_t)(cache->set_mask ? line & cache->set_mask : line % cache->sets);
 }
 
+static inline struct mem_set_header *mem_cache_header(const struct mem_cache *cache, uint32_t set)
+{
+    return (struct mem_set_header *)(void *)(cache->set + (size_t)set * cache->set_bytes);
+}
+
+static inline struct mem_way *mem_cache_ways(const struct mem_cache *cache, uint32_t set)
+{
+    return (struct mem_way *)(void *)(mem_cache_header(cache, set) + cache->headers);
+}
+
+static inline uint32_t mem_cache_way_of(const struct mem_cache *cache, uint32_t index)
+{
+    return index & ((1u << cache->way_shift) - 1);
+}
+
+/* What is known of a present line. */
+static inline uint8_t *mem_cache_flags(const struct mem_cache *cache, uint32_t index)
+{
+    const uint32_t way = mem_cache_way_of(cache, index);
+    return &mem_cache_header(cache, index >> cache->way_shift)[way / MEM_SET_WAYS].flags[way % MEM_SET_WAYS];
+}
+
+static inline double mem_cache_ready_ns(const struct mem_cache *cache, uint32_t index)
+{
+    const uint32_t set = index >> cache->way_shift;
+    return mem_cache_header(cache, set)->settled == cache->settled
+               ? mem_cache_ways(cache, set)[mem_cache_way_of(cache, index)].ready_ns
+               : cache->settled_ns;
+}
+
+/* The host is told that a set will be looked into. */
+static inline void mem_cache_expect(const struct mem_cache *cache, uint32_t set)
+{
+    __builtin_prefetch(mem_cache_header(cache, set), 1);
+}
+
+static inline uint16_t mem_cache_key(uint64_t line)
+{
+    return (uint16_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 48);
+}
+
+/* Bit w: way w of the header has this key. Ways that are not there count as well. */
+static inline uint32_t mem_cache_same_keys(const struct mem_set_header *header, uint16_t key)
+{
+#ifdef __SSE2__
+    const __m128i k = _mm_set1_epi16((short)key);
+    const __m128i low = _mm_cmpeq_epi16(_mm_load_si128((const __m128i *)(const void *)&header->key[0]), k);
+    const __m128i high = _mm_cmpeq_epi16(_mm_load_si128((const __m128i *)(const void *)&header->key[8]), k);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+#else
+    uint32_t same = 0;
+    for (uint32_t w = 0; w < MEM_SET_WAYS; w++)
+        same |= (uint32_t)(header->key[w] == key) << w;
+    return same;
+#endif
+}
+
+/* Index of a line in its set when there are several headers. */
+uint32_t mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line);
+
 /* Index of a line in its set, MEM_CACHE_NONE when absent. Does not touch. */
 static inline uint32_t mem_cache_find_in(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
-    const uint32_t base = set * cache->ways;
-    const uint32_t recent = base + cache->recent[set];
-    if (cache->tag[recent] == line + 1)
-        return recent;
-    /* Without a way out of the loop the host has nothing to guess wrong. */
-    uint32_t found = MEM_CACHE_NONE;
-    for (uint32_t i = base; i < base + cache->ways; i++)
-        found = cache->tag[i] == line + 1 ? i : found;
-    return found;
+    if (__builtin_expect(cache->headers > 1, 0))
+        return mem_cache_find_wide(cache, set, line);
+    const struct mem_set_header *header = mem_cache_header(cache, set);
+    uint32_t same = mem_cache_same_keys(header, mem_cache_key(line)) & cache->way_bits;
+    for (; __builtin_expect(same != 0, 1); same &= same - 1) {
+        const uint32_t way = (uint32_t)__builtin_ctz(same);
+        if (__builtin_expect(mem_cache_ways(cache, set)[way].tag == line + 1, 1))
+            return set << cache->way_shift | way;
+    }
+    return MEM_CACHE_NONE;
 }
 
 static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line)
@@ -77,26 +164,26 @@ static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t li
     return mem_cache_find_in(cache, mem_cache_set(cache, line), line);
 }
 
-/* Makes a line the most recently used of its set. */
-static inline void mem_cache_touch_in(struct mem_cache *cache, uint32_t set, uint32_t index)
-{
-    cache->recent[set] = (uint8_t)(index - set * cache->ways);
-    cache->stamp[index] = ++cache->clock;
-}
+#define MEM_ORDER_ONES UINT64_C(0x1111111111111111)
 
+void mem_cache_touch_wide(struct mem_cache *cache, uint32_t index);
+
+/* Makes a line the most recently used of its set. */
 static inline void mem_cache_touch(struct mem_cache *cache, uint32_t index)
 {
-    mem_cache_touch_in(cache, index / cache->ways, index);
-}
-
-/* The same, cheaper: the most recent line of a set is the most recent already. */
-static inline void mem_cache_touch_if_older(struct mem_cache *cache, uint32_t set, uint32_t index)
-{
-    const uint32_t way = index - set * cache->ways;
-    if (cache->recent[set] == way)
+    if (__builtin_expect(cache->headers > 1, 0)) {
+        mem_cache_touch_wide(cache, index);
         return;
-    cache->recent[set] = (uint8_t)way;
-    cache->stamp[index] = ++cache->clock;
+    }
+    struct mem_set_header *header = mem_cache_header(cache, index >> cache->way_shift);
+    const uint64_t way = mem_cache_way_of(cache, index), order = header->order ^ cache->first_order;
+    if ((order & 15) == way)
+        return;
+    /* The lowest zero digit of `other` is where the way stands; those before it move up by one. */
+    const uint64_t other = order ^ way * MEM_ORDER_ONES;
+    const uint64_t zero = (other - MEM_ORDER_ONES) & ~other & MEM_ORDER_ONES << 3;
+    const uint64_t before = ((zero & -zero) >> 3) - 1;
+    header->order = ((order & ~(before << 4 | 15)) | (order & before) << 4 | way) ^ cache->first_order;
 }
 
 struct mem_victim {
@@ -105,9 +192,15 @@ struct mem_victim {
     uint64_t line;
 };
 
-/* Puts an absent line in the place of an empty or the least recently used one, which is handed back. */
-uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
-                          struct mem_victim *victim);
+/* Puts an absent line into its set in the place of an empty or the least recently used one, which is handed back. */
+uint32_t mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                             struct mem_victim *victim);
+static inline uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
+                                        struct mem_victim *victim)
+{
+    return mem_cache_insert_in(cache, mem_cache_set(cache, line), line, ready_ns, flags, victim);
+}
+
 /* Takes a line out; its flags, 0 when it was not there. *present may be NULL. */
 uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present);
 

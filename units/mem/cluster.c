@@ -82,11 +82,13 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
         return miss(port, t, line, 0);
     mem_cache_touch(&cluster->l2, index);
     add(cluster, ACT_L2_READ_BYTES);
-    const uint8_t flags = cluster->l2.flags[index];
-    cluster->l2.flags[index] = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
+    uint8_t *state = mem_cache_flags(&cluster->l2, index);
+    const uint8_t flags = *state;
+    *state = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
     *was_prefetched = (flags & MEM_LINE_PREFETCHED) != 0;
-    if (cluster->l2.ready_ns[index] > t)
-        return (struct mem_reply){cluster->l2.ready_ns[index], (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT)};
+    const double arrival = mem_cache_ready_ns(&cluster->l2, index);
+    if (arrival > t)
+        return (struct mem_reply){arrival, (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT)};
     return (struct mem_reply){t, MEM_L2};
 }
 
@@ -99,7 +101,7 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
     if (index == MEM_CACHE_NONE)
         return fill(port, t, line, t, MEM_LINE_DIRTY);
     mem_cache_touch(&cluster->l2, index);
-    cluster->l2.flags[index] |= MEM_LINE_DIRTY;
+    *mem_cache_flags(&cluster->l2, index) |= MEM_LINE_DIRTY;
     add(cluster, ACT_L2_WRITE_BYTES);
     return t;
 }

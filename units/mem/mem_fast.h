@@ -17,14 +17,13 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     if (!mem_tlb_hint(&port->tlb, page) && !mem_tlb_first_level(&port->tlb, page))
         return false;
     struct mem_cache *l1 = &port->l1;
-    const uint32_t set = mem_cache_set(l1, line);
-    const uint32_t index = mem_cache_find_in(l1, set, line);
-    if (index == MEM_CACHE_NONE || l1->ready_ns[index] > now_ns)
+    const uint32_t index = mem_cache_find(l1, line);
+    if (index == MEM_CACHE_NONE || mem_cache_ready_ns(l1, index) > now_ns)
         return false;
-    const uint8_t flags = l1->flags[index];
+    const uint8_t flags = *mem_cache_flags(l1, index);
     if ((flags & MEM_LINE_PREFETCHED) || (store && !(flags & MEM_LINE_DIRTY)))
         return false;
-    mem_cache_touch_if_older(l1, set, index);
+    mem_cache_touch(l1, index);
     port->counters.hits[MEM_L1]++;
     if (store)
         port->l1_write_bytes += bytes;

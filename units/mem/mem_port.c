@@ -101,7 +101,7 @@ static bool dirty_in_l1(struct mem_port *port, uint64_t line)
     if (index == MEM_CACHE_NONE)
         return false;
     mem_coherence_write(port, line);
-    port->l1.flags[index] |= MEM_LINE_DIRTY;
+    *mem_cache_flags(&port->l1, index) |= MEM_LINE_DIRTY;
     return true;
 }
 
@@ -154,17 +154,18 @@ static struct mem_reply l1_hit(struct mem_port *port, double now_ns, uint32_t in
 {
     struct mem_cache *l1 = &port->l1;
     const bool store = p->kind != MEM_ACCESS_LOAD;
-    const uint8_t flags = l1->flags[index];
-    const double ready = later(now_ns + port->l1_latency_ns, l1->ready_ns[index]);
-    const bool in_flight = l1->ready_ns[index] > now_ns + port->l1_latency_ns;
+    uint8_t *state = mem_cache_flags(l1, index);
+    const uint8_t flags = *state;
+    const double arrival = mem_cache_ready_ns(l1, index), ready = later(now_ns + port->l1_latency_ns, arrival);
+    const bool in_flight = arrival > now_ns + port->l1_latency_ns;
     const enum mem_level level = in_flight ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
     mem_cache_touch(l1, index);
-    l1->flags[index] = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
+    *state = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
     mem_port_count(port, level);
     if (store && !(flags & MEM_LINE_DIRTY))
         mem_coherence_write(port, p->line);
     if (flags & MEM_LINE_PREFETCHED) {
-        mem_port_count_used(port, l1->ready_ns[index], now_ns);
+        mem_port_count_used(port, arrival, now_ns);
         mem_port_prefetch(port, now_ns, p->line, p->pc);
     }
     return (struct mem_reply){store ? now_ns : ready, store ? MEM_L1 : level};
@@ -205,13 +206,14 @@ static bool settled_in_l2(struct mem_port *port, double now_ns, const struct pie
         port->system->holders[mem_holder_slot(p->line)] > 0 || mem_gather_has(&port->gather, p->line))
         return false;
     struct mem_cache *l2 = &cluster->l2;
-    const uint32_t set = mem_cache_set(l2, p->line), index = mem_cache_find_in(l2, set, p->line);
-    if (index == MEM_CACHE_NONE || l2->ready_ns[index] > now_ns || (l2->flags[index] & MEM_LINE_PREFETCHED))
+    const uint32_t index = mem_cache_find(l2, p->line);
+    if (index == MEM_CACHE_NONE || mem_cache_ready_ns(l2, index) > now_ns ||
+        (*mem_cache_flags(l2, index) & MEM_LINE_PREFETCHED))
         return false;
     double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
     mem_slots_take(&port->misses, t);
-    mem_cache_touch_in(l2, set, index);
+    mem_cache_touch(l2, index);
     port->system->activity.count[ACT_L2_READ_BYTES] += MEM_LINE_BYTES;
     port->counters.hits[MEM_L2]++;
     *reply = (struct mem_reply){t, MEM_L2};
@@ -228,7 +230,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
             mem_cache_touch(&shares->l1, index);
             shares->l1_read_bytes += p->bytes;
             port->counters.hits[MEM_L1]++;
-            return (struct mem_reply){later(now_ns + shares->l1_latency_ns, shares->l1.ready_ns[index]), MEM_L1};
+            return (struct mem_reply){later(now_ns + shares->l1_latency_ns, mem_cache_ready_ns(&shares->l1, index)), MEM_L1};
         }
     }
     if (mem_gather_take(&port->gather, p->line))

@@ -66,8 +66,9 @@ static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die 
     mem_cache_touch(&die->slc, index);
     const double ready = now_ns + params->slc_latency_ns;
     /* Somebody else's read of the line may still be on its way from DRAM. */
-    if (die->slc.ready_ns[index] > ready)
-        return (struct mem_reply){die->slc.ready_ns[index], MEM_DRAM};
+    const double arrival = mem_cache_ready_ns(&die->slc, index);
+    if (arrival > ready)
+        return (struct mem_reply){arrival, MEM_DRAM};
     return (struct mem_reply){ready, MEM_SLC};
 }
 
@@ -108,7 +109,7 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     if (index == MEM_CACHE_NONE)
         return slc_fill(system, die, t, line, t, MEM_LINE_DIRTY);
     mem_cache_touch(&die->slc, index);
-    die->slc.flags[index] |= MEM_LINE_DIRTY;
+    *mem_cache_flags(&die->slc, index) |= MEM_LINE_DIRTY;
     system->activity.count[ACT_SLC_WRITE_BYTES] += bytes;
     return t;
 }

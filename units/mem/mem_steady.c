@@ -73,7 +73,7 @@ static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, uint32_
 {
     const struct mem_cache *l1 = &s->port->shares->l1;
     *index = mem_cache_find(l1, line);
-    return *index != MEM_CACHE_NONE && l1->ready_ns[*index] <= s->first_ns;
+    return *index != MEM_CACHE_NONE && mem_cache_ready_ns(l1, *index) <= s->first_ns;
 }
 
 /* A line that some L1 may hold: in the shared one the load would be answered there, dirty in another one it would come
@@ -86,7 +86,7 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
         if (!other->coherent_l1)
             continue;
         const uint32_t index = mem_cache_find(&other->l1, line);
-        if (index != MEM_CACHE_NONE && (other == port->shares || (other->l1.flags[index] & MEM_LINE_DIRTY)))
+        if (index != MEM_CACHE_NONE && (other == port->shares || (*mem_cache_flags(&other->l1, index) & MEM_LINE_DIRTY)))
             return false;
     }
     return true;
@@ -96,18 +96,13 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
  * sets: the way of the previous line is tried first. */
 static inline uint32_t find_l2(const struct mem_cache *l2, uint32_t set, uint64_t line, uint32_t *way)
 {
-    const uint32_t guess = set * l2->ways + *way;
-    if (__builtin_expect(l2->tag[guess] == line + 1, 1))
-        return guess;
+    if (__builtin_expect(mem_cache_ways(l2, set)[*way].tag == line + 1, 1))
+        return set << l2->way_shift | *way;
     const uint32_t index = mem_cache_find_in(l2, set, line);
     if (index != MEM_CACHE_NONE)
-        *way = index - set * l2->ways;
+        *way = mem_cache_way_of(l2, index);
     return index;
 }
-
-struct found {
-    uint32_t set, index;
-};
 
 /* What a run remembers of each load. */
 struct walk {
@@ -128,7 +123,7 @@ static bool enter_page(const struct mem_steady *s, uint64_t page)
 }
 
 static inline bool probe(const struct mem_steady *s, const struct mem_steady_load *load, struct walk *walk,
-                         struct found *found)
+                         uint32_t *found)
 {
     const struct mem_port *port = s->port;
     const struct mem_cache *l2 = &port->cluster->l2;
@@ -140,19 +135,18 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
     }
     const bool held = port->system->holders[mem_holder_slot(line)] > 0;
     if (load->level == MEM_L1)
-        return held && shared_l1_answers(s, line, &found->index);
+        return held && shared_l1_answers(s, line, found);
     if (__builtin_expect(held, 0) && !l1s_stay_out(s, line))
         return false;
-    found->set = mem_cache_set(l2, line);
-    found->index = find_l2(l2, found->set, line, &walk->way);
-    return found->index != MEM_CACHE_NONE && !(l2->flags[found->index] & MEM_LINE_PREFETCHED) &&
-           l2->ready_ns[found->index] <= s->first_ns;
+    *found = find_l2(l2, mem_cache_set(l2, line), line, &walk->way);
+    return *found != MEM_CACHE_NONE && !(*mem_cache_flags(l2, *found) & MEM_LINE_PREFETCHED) &&
+           mem_cache_ready_ns(l2, *found) <= s->first_ns;
 }
 
 static inline bool one_period(struct mem_steady *s, struct walk *walk)
 {
     struct mem_cache *l2 = &s->port->cluster->l2;
-    struct found found[MEM_STEADY_LOADS];
+    uint32_t found[MEM_STEADY_LOADS];
     for (uint32_t i = 0; i < s->count; i++)
         if (!probe(s, &s->load[i], &walk[i], &found[i]))
             return false;
@@ -160,11 +154,10 @@ static inline bool one_period(struct mem_steady *s, struct walk *walk)
         struct mem_steady_load *load = &s->load[i];
         load->address += load->step;
         if (__builtin_expect(load->level == MEM_L1, 0)) {
-            mem_cache_touch(&s->port->shares->l1, found[i].index);
+            mem_cache_touch(&s->port->shares->l1, found[i]);
             continue;
         }
-        l2->recent[found[i].set] = (uint8_t)walk[i].way;
-        l2->stamp[found[i].index] = ++l2->clock;
+        mem_cache_touch(l2, found[i]);
     }
     return true;
 }
