@@ -15,6 +15,7 @@ struct bench {
     struct mem_system *memory;
     struct mem_port *core, *amx, *gpu[4], *fabric;
     uint64_t seed;
+    const char *only; /* patterns with this in their name */
 };
 
 /* One way to use a port: `count` accesses of `bytes`, `step` apart, within a window of `window` bytes, or at random. */
@@ -65,6 +66,8 @@ static void measure(struct bench *b, const char *who, struct mem_port *const *po
                     const struct pattern *p)
 {
     double best = 1e9, end_ns = 0;
+    if (b->only && !strstr(p->name, b->only))
+        return;
     struct mem_counters counters;
     for (int pass = 0; pass < 3; pass++) {
         b->seed = 88172645463325252u;
@@ -163,7 +166,7 @@ int main(int argc, char **argv)
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
     struct chip *chip = db ? chip_open(db, argc > 1 ? argv[1] : "m1-max", NULL, &error) : NULL;
-    struct bench b = {0};
+    struct bench b = {.only = argc > 2 ? argv[2] : NULL};
     if (!chip || !open_machine(&b, chip, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 1;

@@ -2,8 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define HOST_LINE 64
+#define HUGE_PAGE (2u << 20)
 
 static size_t room_bytes(const struct mem_cache *cache)
 {
@@ -39,7 +41,17 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
     cache->way_bits = (1u << (ways < MEM_SET_WAYS ? ways : MEM_SET_WAYS)) - 1;
     cache->scatter = scatter;
     cache->first_order = cache->headers == 1 ? first_order(ways) : 0;
+    cache->last_shift = cache->headers == 1 ? 4 * (ways - 1) : 0;
     cache->order_mask = UINT64_MAX >> (ways < MEM_SET_WAYS ? 64 - 4 * ways : 0);
+}
+
+/* Large caches are looked into all over: the host should not have to look up its own pages as well. */
+static void use_huge_pages(void *room, size_t bytes)
+{
+    const uintptr_t begin = ((uintptr_t)room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    const uintptr_t end = ((uintptr_t)room + bytes) / HUGE_PAGE * HUGE_PAGE;
+    if (room && begin < end)
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a hint: what it answers does not matter */
 }
 
 bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
@@ -50,6 +62,7 @@ bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool
     shape(cache, lines, ways, scatter);
     /* Zero is the state of an empty set: the host gives such pages when they are first asked for. */
     cache->room = calloc(room_bytes(cache) + HOST_LINE, 1);
+    use_huge_pages(cache->room, room_bytes(cache));
     if (cache->headers > 1)
         cache->list = malloc((size_t)cache->sets * ways);
     if (!cache->room || (cache->headers > 1 && !cache->list)) {
@@ -123,7 +136,7 @@ static uint32_t take_last(struct mem_cache *cache, uint32_t set)
     }
     struct mem_set_header *header = mem_cache_header(cache, set);
     const uint64_t order = header->order ^ cache->first_order;
-    const uint32_t way = (uint32_t)(order >> 4 * (cache->ways - 1)) & 15;
+    const uint32_t way = (uint32_t)(order >> cache->last_shift) & 15;
     header->order = ((order << 4 | way) & cache->order_mask) ^ cache->first_order;
     return way;
 }

@@ -56,6 +56,7 @@ struct mem_cache {
     uint8_t *list;      /* instead of the orders when there are several headers: each set's ways from the one used last */
     uint64_t first_order;
     uint64_t order_mask;
+    uint32_t last_shift; /* of the order's last way */
     uint32_t settled;   /* how often all data had arrived: older arrival times of a set count as settled_ns */
     double settled_ns;
     uint32_t used;      /* lines present */
@@ -77,11 +78,14 @@ static inline uint64_t mem_page_hash(uint64_t page)
     return h ^ h >> 29;
 }
 
+static inline uint32_t mem_cache_set_at(const struct mem_cache *cache, uint64_t at)
+{
+    return (uint32_t)(cache->set_mask ? at & cache->set_mask : at % cache->sets);
+}
+
 static inline uint32_t mem_cache_set(const struct mem_cache *cache, uint64_t line)
 {
-    if (cache->scatter)
-        line += mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT);
-    return (uint32_t)(cache->set_mask ? line & cache->set_mask : line % cache->sets);
+    return mem_cache_set_at(cache, cache->scatter ? line + mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT) : line);
 }
 
 static inline struct mem_set_header *mem_cache_header(const struct mem_cache *cache, uint32_t set)
@@ -162,6 +166,19 @@ static inline uint32_t mem_cache_find_in(const struct mem_cache *cache, uint32_t
 static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line)
 {
     return mem_cache_find_in(cache, mem_cache_set(cache, line), line);
+}
+
+/* The way used last; of caches with several headers some way. */
+static inline uint32_t mem_cache_latest(const struct mem_cache *cache, uint32_t set)
+{
+    return (uint32_t)(mem_cache_header(cache, set)->order ^ cache->first_order) & 15;
+}
+
+/* The host is told that a line will be inserted into a set just looked into. */
+static inline void mem_cache_expect_insert(const struct mem_cache *cache, uint32_t set)
+{
+    const uint64_t order = mem_cache_header(cache, set)->order ^ cache->first_order;
+    __builtin_prefetch(&mem_cache_ways(cache, set)[order >> cache->last_shift & 15], 1);
 }
 
 #define MEM_ORDER_ONES UINT64_C(0x1111111111111111)

@@ -44,27 +44,29 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
 }
 
 /* Puts a line into L2. Returns when the place was free. */
-static double fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags)
+static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, double ready_ns, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
-    mem_cache_insert(&cluster->l2, line, ready_ns, flags, &victim);
+    mem_cache_insert_in(&cluster->l2, set, line, ready_ns, flags, &victim);
     add(cluster, ACT_L2_WRITE_BYTES);
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
 }
 
-/* Reads a line from the memory side into L2. */
-static struct mem_reply miss(struct mem_port *port, double now_ns, uint64_t line, uint8_t flags)
+/* Reads a line from the memory side into L2; no other L1 has it dirty. */
+static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;
-    mem_coherence_read(port, now_ns, line, true);
+    mem_cache_expect_insert(&cluster->l2, set);
+    if (cluster->system->params.cluster_count > 1)
+        mem_coherence_clean_l2s(port, now_ns, line);
     const double start = mem_slots_ready(&cluster->misses, now_ns);
     struct mem_reply reply = mem_side_read(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
     reply.ready_ns += cluster->params.fabric_latency_ns;
     mem_slots_take(&cluster->misses, reply.ready_ns);
     const double place =
-        fill(port, now_ns, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
+        fill(port, now_ns, set, line, reply.ready_ns, (uint8_t)(flags | (uint8_t)reply.level << MEM_LINE_FROM_SHIFT));
     if (place > reply.ready_ns)
         reply.ready_ns = place;
     return reply;
@@ -73,13 +75,15 @@ static struct mem_reply miss(struct mem_port *port, double now_ns, uint64_t line
 struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
 {
     struct mem_cluster *cluster = port->cluster;
+    const uint32_t set = mem_cache_set(&cluster->l2, line);
     double t = mem_link_take(&port->l2_read, now_ns, MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
     *was_prefetched = false;
-    mem_coherence_read(port, now_ns, line, false);
-    const uint32_t index = mem_cache_find(&cluster->l2, line);
+    mem_coherence_read(port, now_ns, line);
+    const uint32_t index = mem_cache_find_in(&cluster->l2, set, line);
+    cluster->missed = cluster->missed << 1 | (index == MEM_CACHE_NONE);
     if (index == MEM_CACHE_NONE)
-        return miss(port, t, line, 0);
+        return miss(port, t, set, line, 0);
     mem_cache_touch(&cluster->l2, index);
     add(cluster, ACT_L2_READ_BYTES);
     uint8_t *state = mem_cache_flags(&cluster->l2, index);
@@ -95,11 +99,12 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
 double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
 {
     struct mem_cluster *cluster = port->cluster;
+    const uint32_t set = mem_cache_set(&cluster->l2, line);
     double t = mem_link_take(&port->l2_write, now_ns, MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES);
-    const uint32_t index = mem_cache_find(&cluster->l2, line);
+    const uint32_t index = mem_cache_find_in(&cluster->l2, set, line);
     if (index == MEM_CACHE_NONE)
-        return fill(port, t, line, t, MEM_LINE_DIRTY);
+        return fill(port, t, set, line, t, MEM_LINE_DIRTY);
     mem_cache_touch(&cluster->l2, index);
     *mem_cache_flags(&cluster->l2, index) |= MEM_LINE_DIRTY;
     add(cluster, ACT_L2_WRITE_BYTES);
@@ -109,13 +114,16 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued)
 {
     struct mem_cluster *cluster = port->cluster;
+    const uint32_t set = mem_cache_set(&cluster->l2, line);
     *issued = false;
-    mem_coherence_read(port, now_ns, line, false);
-    if (mem_cache_find(&cluster->l2, line) != MEM_CACHE_NONE)
+    mem_coherence_read(port, now_ns, line);
+    const bool present = mem_cache_find_in(&cluster->l2, set, line) != MEM_CACHE_NONE;
+    cluster->prefetched = cluster->prefetched << 1 | !present;
+    if (present)
         return true;
     if (mem_slots_ready(&cluster->misses, now_ns) > now_ns)
         return false;
-    miss(port, now_ns + cluster->l2_latency_ns, line, MEM_LINE_PREFETCHED);
+    miss(port, now_ns + cluster->l2_latency_ns, set, line, MEM_LINE_PREFETCHED);
     *issued = true;
     return true;
 }

@@ -3,7 +3,7 @@
  */
 #include "units/mem/mem_internal.h"
 
-static void clean_l1s(struct mem_port *port, double now_ns, uint64_t line)
+void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line)
 {
     const struct mem_system *system = port->system;
     for (uint32_t i = 0; i < system->port_count; i++) {
@@ -19,7 +19,7 @@ static void clean_l1s(struct mem_port *port, double now_ns, uint64_t line)
     }
 }
 
-static void clean_l2s(struct mem_port *port, double now_ns, uint64_t line)
+void mem_coherence_clean_l2s(struct mem_port *port, double now_ns, uint64_t line)
 {
     struct mem_system *system = port->system;
     for (uint32_t i = 0; i < system->params.cluster_count; i++) {
@@ -35,21 +35,9 @@ static void clean_l2s(struct mem_port *port, double now_ns, uint64_t line)
     }
 }
 
-void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line, bool beyond)
-{
-    const struct mem_system *system = port->system;
-    if (system->holders[mem_holder_slot(line)] > 0)
-        clean_l1s(port, now_ns, line);
-    if (beyond && system->params.cluster_count > (port->cluster ? 1 : 0))
-        clean_l2s(port, now_ns, line);
-}
-
-void mem_coherence_write(struct mem_port *port, uint64_t line)
+void mem_coherence_write(struct mem_port *port, uint64_t line, bool own)
 {
     struct mem_system *system = port->system;
-    bool own = false;
-    if (port->coherent_l1)
-        own = mem_cache_find(&port->l1, line) != MEM_CACHE_NONE;
     if (system->holders[mem_holder_slot(line)] > (own ? 1 : 0))
         for (uint32_t i = 0; i < system->port_count; i++)
             if (system->port[i] != port && system->port[i]->coherent_l1)

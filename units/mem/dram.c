@@ -1,12 +1,12 @@
 #include "units/mem/dram.h"
 
-#include "units/mem/cache.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 /* The controller sees its queue, not history: the mix is averaged over about so many lines. */
 #define MIX_LINES 64.0
+/* A share below this adds nothing to any sum it enters. Left alone it would shrink to numbers that are slow on the host. */
+#define LEAST_SHARE 1e-30
 
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params)
 {
@@ -15,6 +15,7 @@ bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params)
         params->dram_efficiency_mixed <= 0.0)
         return false;
     dram->channels = params->dram_channels;
+    dram->channel_mask = (dram->channels & (dram->channels - 1)) == 0 ? dram->channels - 1 : 0;
     dram->peak_ns_per_byte = params->dram_channels / params->dram_peak_gbps;
     dram->read_cost = 1.0 / params->dram_efficiency_read;
     dram->mixed_cost = 1.0 / params->dram_efficiency_mixed;
@@ -41,15 +42,10 @@ static double mix_cost(const struct mem_dram *dram)
     return dram->read_cost + mixed * (dram->mixed_cost - dram->read_cost);
 }
 
-uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line)
-{
-    /* Lines of a page go round the channels; where a page begins is scattered, so that strides do not pile up. */
-    return (uint32_t)((line + mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT)) % dram->channels);
-}
-
-double mem_dram_take(struct mem_dram *dram, double now_ns, uint64_t line, uint32_t bytes, bool write)
+double mem_dram_take(struct mem_dram *dram, double now_ns, uint32_t channel, uint32_t bytes, bool write)
 {
     dram->write_share += ((write ? 1.0 : 0.0) - dram->write_share) / MIX_LINES;
-    struct mem_link *channel = &dram->channel[mem_dram_channel(dram, line)];
-    return mem_link_take_ns(channel, now_ns, bytes * dram->peak_ns_per_byte * mix_cost(dram));
+    if (dram->write_share < LEAST_SHARE)
+        dram->write_share = 0.0;
+    return mem_link_take_ns(&dram->channel[channel], now_ns, bytes * dram->peak_ns_per_byte * mix_cost(dram));
 }

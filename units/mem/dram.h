@@ -9,6 +9,7 @@
 
 struct mem_dram {
     uint32_t channels;
+    uint32_t channel_mask;        /* channels - 1 when that is a power of two, else 0 */
     struct mem_link *channel;
     double peak_ns_per_byte;      /* of one channel */
     double read_cost, mixed_cost; /* 1 / efficiency */
@@ -18,9 +19,15 @@ struct mem_dram {
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params);
 void mem_dram_release(struct mem_dram *dram);
 void mem_dram_restart(struct mem_dram *dram, double now_ns);
-/* The channel of a line. */
-uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line);
-/* Moves `bytes` of a line; returns when the channel starts on it. */
-double mem_dram_take(struct mem_dram *dram, double now_ns, uint64_t line, uint32_t bytes, bool write);
+/* The channel of a line. Lines of a page go round the channels; where a page begins is scattered, so that strides do not
+ * pile up: by the page's hash, which the caller has at hand. */
+static inline uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line, uint64_t page_hash)
+{
+    const uint64_t at = line + page_hash;
+    return (uint32_t)(dram->channel_mask ? at & dram->channel_mask : at % dram->channels);
+}
+
+/* Moves `bytes` of a line of a channel; returns when the channel starts on it. */
+double mem_dram_take(struct mem_dram *dram, double now_ns, uint32_t channel, uint32_t bytes, bool write);
 
 #endif

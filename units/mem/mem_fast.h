@@ -1,6 +1,6 @@
 /* The cheapest way through a port, inlined: an access to one line that is in L1 and settled, in a page that the TLB
  * knows. It takes the L1 latency and changes nothing but ages and counts. Everything else goes to mem_port_access, which
- * tries this first, so that both ways leave the same state.
+ * tries this first, so that both ways leave the same state. Who has tried it goes on to mem_port_access_beyond.
  */
 #ifndef ORCHARD_UNITS_MEM_FAST_H
 #define ORCHARD_UNITS_MEM_FAST_H
@@ -17,7 +17,9 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     if (!mem_tlb_hint(&port->tlb, page) && !mem_tlb_first_level(&port->tlb, page))
         return false;
     struct mem_cache *l1 = &port->l1;
-    const uint32_t index = mem_cache_find(l1, line);
+    const uint32_t set = mem_cache_set(l1, line), latest = mem_cache_latest(l1, set);
+    const uint32_t index = mem_cache_ways(l1, set)[latest].tag == line + 1 ? set << l1->way_shift | latest
+                                                                           : mem_cache_find_in(l1, set, line);
     if (index == MEM_CACHE_NONE || mem_cache_ready_ns(l1, index) > now_ns)
         return false;
     const uint8_t flags = *mem_cache_flags(l1, index);
@@ -31,5 +33,9 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
         port->l1_read_bytes += bytes;
     return true;
 }
+
+/* mem_port_access after mem_port_l1_hit, with the same arguments, said no, or for a fetch. */
+struct mem_reply mem_port_access_beyond(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                        enum mem_access_kind kind, uint64_t pc);
 
 #endif

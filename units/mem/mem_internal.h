@@ -47,6 +47,8 @@ struct mem_cluster {
     struct mem_slots misses;  /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
+    /* Which of the last reads and prefetches, newest in bit 0, were not in L2. Only for what the host expects. */
+    uint32_t missed, prefetched;
 };
 
 struct mem_die {
@@ -56,6 +58,8 @@ struct mem_die {
     struct mem_dram dram;
     uint64_t writebacks;
 };
+
+#define MEM_MISSED_LATELY 0xfu /* of mem_cluster.missed */
 
 /* How many L1s hold a line, by a hash of the line: zero means none for sure. Saves looking into every L1. */
 #define MEM_HOLDERS 65536
@@ -81,6 +85,8 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
                                uint32_t bytes);
 /* Returns when the write was taken on. */
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
+/* The host is told that a line will be asked for. */
+void mem_side_expect(const struct mem_system *system, uint64_t line);
 bool mem_side_init(struct mem_system *system);
 void mem_side_release(struct mem_system *system);
 
@@ -94,11 +100,17 @@ bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, co
 void mem_cluster_release(struct mem_cluster *cluster);
 void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
 
-/* coherence.c. Before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2; with `beyond` (the
- * own L2 has no copy) dirty lines of other clusters go down to the memory side. */
-void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line, bool beyond);
-/* Before a port writes a line it did not own: all other copies vanish. */
-void mem_coherence_write(struct mem_port *port, uint64_t line);
+/* coherence.c. Before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2. */
+void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line);
+static inline void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line)
+{
+    if (port->system->holders[mem_holder_slot(line)] > 0)
+        mem_coherence_clean_l1s(port, now_ns, line);
+}
+/* Then, when its own L2 has no copy: dirty lines of other clusters go down to the memory side. */
+void mem_coherence_clean_l2s(struct mem_port *port, double now_ns, uint64_t line);
+/* Before a port writes a line it did not own: all other copies vanish. `own`: there is a copy in its coherent L1. */
+void mem_coherence_write(struct mem_port *port, uint64_t line, bool own);
 
 /* mem_port.c: L1 contents change only through these (they keep the holder counts). */
 double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags);

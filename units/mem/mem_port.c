@@ -31,7 +31,9 @@ static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_
     *was_prefetched = false;
     if (port->cluster)
         return mem_cluster_read(port, now_ns, line, was_prefetched);
-    mem_coherence_read(port, now_ns, line, true);
+    mem_coherence_read(port, now_ns, line);
+    if (port->system->params.cluster_count > 0)
+        mem_coherence_clean_l2s(port, now_ns, line);
     return mem_side_read(port->system, &port->fabric, now_ns, line, MEM_LINE_BYTES);
 }
 
@@ -75,8 +77,19 @@ struct missed {
     double issued_ns; /* a miss register was free */
 };
 
+/* Tells the host which memory a line's way down will ask for. */
+static void expect_below(const struct mem_port *port, uint64_t line)
+{
+    const struct mem_cluster *cluster = port->cluster;
+    if (cluster)
+        mem_cache_expect(&cluster->l2, mem_cache_set(&cluster->l2, line));
+    if (!cluster || cluster->missed & MEM_MISSED_LATELY)
+        mem_side_expect(port->system, line);
+}
+
 static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc, bool keep, uint8_t flags)
 {
+    expect_below(port, line);
     struct missed m;
     bool was_prefetched;
     m.issued_ns = mem_slots_ready(&port->misses, now_ns);
@@ -100,7 +113,7 @@ static bool dirty_in_l1(struct mem_port *port, uint64_t line)
     const uint32_t index = port->coherent_l1 ? mem_cache_find(&port->l1, line) : MEM_CACHE_NONE;
     if (index == MEM_CACHE_NONE)
         return false;
-    mem_coherence_write(port, line);
+    mem_coherence_write(port, line, true);
     *mem_cache_flags(&port->l1, index) |= MEM_LINE_DIRTY;
     return true;
 }
@@ -110,7 +123,7 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
         return now_ns;
-    mem_coherence_write(port, line);
+    mem_coherence_write(port, line, false);
     const struct missed m = fetch(port, now_ns, line, 0, port->coherent_l1, MEM_LINE_DIRTY);
     if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
@@ -122,7 +135,7 @@ static double write_whole(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
         return now_ns;
-    mem_coherence_write(port, line);
+    mem_coherence_write(port, line, false);
     if (!port->coherent_l1)
         return write_below(port, now_ns, line, MEM_LINE_BYTES);
     return mem_port_l1_fill(port, now_ns, line, now_ns, MEM_LINE_DIRTY);
@@ -163,7 +176,7 @@ static struct mem_reply l1_hit(struct mem_port *port, double now_ns, uint32_t in
     *state = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
     mem_port_count(port, level);
     if (store && !(flags & MEM_LINE_DIRTY))
-        mem_coherence_write(port, p->line);
+        mem_coherence_write(port, p->line, true);
     if (flags & MEM_LINE_PREFETCHED) {
         mem_port_count_used(port, arrival, now_ns);
         mem_port_prefetch(port, now_ns, p->line, p->pc);
@@ -179,7 +192,7 @@ static struct mem_reply l1_miss(struct mem_port *port, double now_ns, const stru
         return (struct mem_reply){gather(port, now_ns, p), MEM_L1};
     }
     if (store)
-        mem_coherence_write(port, p->line);
+        mem_coherence_write(port, p->line, false);
     const struct missed m = fetch(port, now_ns, p->line, p->pc, true, store ? MEM_LINE_DIRTY : 0);
     mem_port_count(port, m.reply.level);
     return (struct mem_reply){store ? m.issued_ns : m.reply.ready_ns, m.reply.level};
@@ -191,7 +204,7 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
         port->l1_read_bytes += p->bytes;
     else
         port->l1_write_bytes += p->bytes;
-    if (p->kind == MEM_ACCESS_LOAD && mem_gather_take(&port->gather, p->line))
+    if (p->kind == MEM_ACCESS_LOAD && port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
     const uint32_t index = mem_cache_find(&port->l1, p->line);
     return index != MEM_CACHE_NONE ? l1_hit(port, now_ns, index, p) : l1_miss(port, now_ns, p);
@@ -233,7 +246,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
             return (struct mem_reply){later(now_ns + shares->l1_latency_ns, mem_cache_ready_ns(&shares->l1, index)), MEM_L1};
         }
     }
-    if (mem_gather_take(&port->gather, p->line))
+    if (port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
     const struct missed m = fetch(port, now_ns, p->line, p->pc, false, 0);
     mem_port_count(port, m.reply.level);
@@ -247,7 +260,7 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
     const double start = mem_slots_ready(&port->writes, now_ns);
     double taken;
     if (in_l2 || p->bytes == MEM_LINE_BYTES || !port->cluster) {
-        mem_coherence_write(port, p->line);
+        mem_coherence_write(port, p->line, false);
         taken = write_below(port, start, p->line, p->bytes);
     } else if (gathers(port, p->kind)) {
         taken = gather(port, start, p);
@@ -289,6 +302,12 @@ struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t 
 {
     if (kind != MEM_ACCESS_FETCH && mem_port_l1_hit(port, now_ns, addr, bytes, kind != MEM_ACCESS_LOAD))
         return (struct mem_reply){kind == MEM_ACCESS_LOAD ? now_ns + port->l1_latency_ns : now_ns, MEM_L1};
+    return mem_port_access_beyond(port, now_ns, addr, bytes, kind, pc);
+}
+
+struct mem_reply mem_port_access_beyond(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
+                                        enum mem_access_kind kind, uint64_t pc)
+{
     struct mem_reply total = {now_ns, MEM_L1};
     const uint64_t end = addr + bytes;
     for (uint64_t at = addr; at < end;) {

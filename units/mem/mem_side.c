@@ -36,29 +36,42 @@ void mem_side_release(struct mem_system *system)
     mem_fabric_release(&system->fabric);
 }
 
-static double slc_pass(struct mem_die *die, double now_ns, uint64_t line, uint32_t bytes)
+/* Where a line is at home, in each part of a die. */
+struct place {
+    uint64_t line;
+    uint32_t set, channel;
+};
+
+static struct place place_of(const struct mem_die *die, uint64_t line)
 {
-    return mem_link_take(&die->slc_slice[mem_dram_channel(&die->dram, line)], now_ns, bytes);
+    const uint64_t hash = mem_page_hash(line >> MEM_LINES_PER_PAGE_SHIFT);
+    return (struct place){line, die->has_slc ? mem_cache_set_at(&die->slc, line + hash) : 0,
+                          mem_dram_channel(&die->dram, line, hash)};
 }
 
-static double dram_write(struct mem_system *system, struct mem_die *die, double now_ns, uint64_t line, uint32_t bytes)
+static double slc_pass(struct mem_die *die, double now_ns, const struct place *place, uint32_t bytes)
+{
+    return mem_link_take(&die->slc_slice[place->channel], now_ns, bytes);
+}
+
+static double dram_write(struct mem_system *system, struct mem_die *die, double now_ns, uint32_t channel, uint32_t bytes)
 {
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
-    return mem_dram_take(&die->dram, now_ns, line, bytes, true);
+    return mem_dram_take(&die->dram, now_ns, channel, bytes, true);
 }
 
 /* Puts a line into the SLC. Returns when its victim, if dirty, could leave. */
-static double slc_fill(struct mem_system *system, struct mem_die *die, double now_ns, uint64_t line, double ready_ns,
-                       uint8_t flags)
+static double slc_fill(struct mem_system *system, struct mem_die *die, double now_ns, const struct place *place,
+                       double ready_ns, uint8_t flags)
 {
     struct mem_victim victim;
-    mem_cache_insert(&die->slc, line, ready_ns, flags, &victim);
+    mem_cache_insert_in(&die->slc, place->set, place->line, ready_ns, flags, &victim);
     system->activity.count[ACT_SLC_WRITE_BYTES] += MEM_LINE_BYTES;
     if (!victim.valid || !(victim.flags & MEM_LINE_DIRTY))
         return now_ns;
     die->writebacks++;
     system->activity.count[ACT_SLC_READ_BYTES] += MEM_LINE_BYTES;
-    return dram_write(system, die, now_ns, victim.line, MEM_LINE_BYTES);
+    return dram_write(system, die, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
 }
 
 static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, uint32_t index, double now_ns)
@@ -72,27 +85,37 @@ static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die 
     return (struct mem_reply){ready, MEM_SLC};
 }
 
+void mem_side_expect(const struct mem_system *system, uint64_t line)
+{
+    const struct mem_die *die = &system->die[0];
+    if (system->params.dies == 1 && die->has_slc)
+        mem_cache_expect(&die->slc, place_of(die, line).set);
+}
+
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes)
 {
     const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
     struct mem_die *die = &system->die[home];
+    const struct place place = place_of(die, line);
     double extra;
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
-    const uint32_t index = die->has_slc ? mem_cache_find(&die->slc, line) : MEM_CACHE_NONE;
-    if (die->has_slc)
-        t = slc_pass(die, t, line, bytes);
-    if (index != MEM_CACHE_NONE) {
-        system->activity.count[ACT_SLC_READ_BYTES] += bytes;
-        struct mem_reply reply = slc_hit(&system->params, die, index, t);
-        reply.ready_ns += extra;
-        return reply;
+    if (die->has_slc) {
+        const uint32_t index = mem_cache_find_in(&die->slc, place.set, line);
+        t = slc_pass(die, t, &place, bytes);
+        if (index != MEM_CACHE_NONE) {
+            system->activity.count[ACT_SLC_READ_BYTES] += bytes;
+            struct mem_reply reply = slc_hit(&system->params, die, index, t);
+            reply.ready_ns += extra;
+            return reply;
+        }
+        mem_cache_expect_insert(&die->slc, place.set);
     }
-    t = mem_dram_take(&die->dram, t, line, bytes, false);
+    t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     const double ready = t + system->params.dram_latency_ns;
     if (die->has_slc)
-        slc_fill(system, die, t, line, ready, 0);
+        slc_fill(system, die, t, &place, ready, 0);
     return (struct mem_reply){ready + extra, MEM_DRAM};
 }
 
@@ -100,14 +123,15 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
 {
     const uint32_t home = mem_fabric_home(&system->fabric, line, port->die);
     struct mem_die *die = &system->die[home];
+    const struct place place = place_of(die, line);
     double extra;
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, true, home, &extra) + extra;
     if (!die->has_slc)
-        return dram_write(system, die, t, line, bytes);
-    t = slc_pass(die, t, line, bytes);
-    const uint32_t index = mem_cache_find(&die->slc, line);
+        return dram_write(system, die, t, place.channel, bytes);
+    t = slc_pass(die, t, &place, bytes);
+    const uint32_t index = mem_cache_find_in(&die->slc, place.set, line);
     if (index == MEM_CACHE_NONE)
-        return slc_fill(system, die, t, line, t, MEM_LINE_DIRTY);
+        return slc_fill(system, die, t, &place, t, MEM_LINE_DIRTY);
     mem_cache_touch(&die->slc, index);
     *mem_cache_flags(&die->slc, index) |= MEM_LINE_DIRTY;
     system->activity.count[ACT_SLC_WRITE_BYTES] += bytes;

@@ -1,6 +1,20 @@
 /* What a port does with the orders of its prefetcher. */
 #include "units/mem/mem_internal.h"
 
+#define EXPECT_AHEAD 6 /* orders: enough time for the host's memory, at some 50 ns an order */
+
+/* Tells the host which sets the orders to come will ask for. */
+static void expect_far(const struct mem_port *port, const struct mem_prefetch_orders *orders)
+{
+    const struct mem_cache *l2 = &port->cluster->l2;
+    for (uint32_t i = 0; i < orders->far_count; i++) {
+        const uint64_t line = orders->base + (uint64_t)(orders->stride * (orders->far_first + i + EXPECT_AHEAD));
+        mem_cache_expect(l2, mem_cache_set(l2, line));
+        if (port->cluster->prefetched & MEM_MISSED_LATELY)
+            mem_side_expect(port->system, line);
+    }
+}
+
 /* From beyond into L2. Returns how many orders had to be left because the cluster's miss registers were full. */
 static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem_prefetch_orders *orders)
 {
@@ -34,6 +48,7 @@ void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint
     uint32_t stream;
     if (!port->cluster || !mem_prefetch_observe(&port->prefetcher, line, pc, &orders, &stream))
         return;
+    expect_far(port, &orders);
     const uint32_t left = fetch_far(port, now_ns, &orders);
     if (port->has_l1)
         for (uint32_t i = 0; i < orders.near_count; i++)
