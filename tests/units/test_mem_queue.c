@@ -89,53 +89,114 @@ static void test_slots_hand_out_the_earliest(void)
     mem_slots_release(&slots);
 }
 
-/* Ages in a plain list per set. */
+/* One set with everything written out: a stamp of the last use for each way. */
 struct naive_set {
-    uint64_t line[4]; /* most recent first, + 1 */
+    uint64_t line[64], stamp[64]; /* line + 1; 0 = empty */
+    double ready_ns[64];
+    uint8_t flags[64];
 };
 
-static bool naive_access(struct naive_set *set, uint64_t line, uint64_t *evicted)
+static uint32_t naive_find(const struct naive_set *set, uint32_t ways, uint64_t line)
 {
-    int at = 0;
-    while (at < 3 && set->line[at] != line + 1)
-        at++;
-    const bool hit = set->line[at] == line + 1;
-    *evicted = hit ? 0 : set->line[3];
-    memmove(set->line + 1, set->line, (size_t)at * sizeof set->line[0]);
-    set->line[0] = line + 1;
-    return hit;
+    uint32_t w = 0;
+    while (w < ways && set->line[w] != line + 1)
+        w++;
+    return w;
 }
 
-static void check_lru(uint32_t sets)
+/* The first empty way, else the least recently used one. */
+static uint32_t naive_victim(const struct naive_set *set, uint32_t ways)
+{
+    uint32_t oldest = 0;
+    for (uint32_t w = 1; w < ways; w++)
+        if (set->stamp[w] < set->stamp[oldest])
+            oldest = w;
+    return oldest;
+}
+
+static bool same_entry(const struct mem_cache *cache, const struct naive_set *set, uint32_t w, const struct mem_entry *entry)
+{
+    if (w == cache->ways)
+        return entry->way == NULL;
+    return entry->way && entry->number == w && *entry->flags == set->flags[w] &&
+           mem_cache_ready_ns(cache, entry) == set->ready_ns[w];
+}
+
+static bool insert_both(struct mem_cache *cache, struct naive_set *set, uint64_t line, uint64_t stamp)
+{
+    const uint32_t w = naive_victim(set, cache->ways);
+    const uint8_t flags = stamp % 64;
+    struct mem_victim victim;
+    mem_cache_insert(cache, line, (double)stamp, flags, &victim);
+    const bool same = victim.valid == (set->line[w] != 0) &&
+                      (!victim.valid || (victim.line + 1 == set->line[w] && victim.flags == set->flags[w]));
+    set->line[w] = line + 1;
+    set->stamp[w] = stamp;
+    set->flags[w] = flags;
+    set->ready_ns[w] = (double)stamp;
+    return same;
+}
+
+static bool remove_both(struct mem_cache *cache, struct naive_set *set, uint32_t w, uint64_t line)
+{
+    bool present;
+    const uint8_t flags = mem_cache_remove(cache, line, &present);
+    if (w == cache->ways)
+        return !present && flags == 0;
+    const bool same = present && flags == set->flags[w];
+    set->line[w] = set->stamp[w] = set->flags[w] = 0;
+    return same;
+}
+
+static void settle_both(struct mem_cache *cache, struct naive_set *naive, double now_ns)
+{
+    mem_cache_settle(cache, now_ns);
+    for (uint32_t s = 0; s < cache->sets; s++)
+        for (uint32_t w = 0; w < cache->ways; w++)
+            naive[s].ready_ns[w] = now_ns;
+}
+
+/* Lookups, insertions, removals, arrivals of everything and clearings, at random. */
+static void check_lru(uint32_t sets, uint32_t ways)
 {
     struct mem_cache cache;
-    CU_ASSERT_TRUE_FATAL(mem_cache_init(&cache, sets * 4, 4, false));
-    struct naive_set naive[8] = {{{0}}};
-    uint64_t seed = sets;
+    CU_ASSERT_TRUE_FATAL(mem_cache_init(&cache, (uint64_t)sets * ways, ways, false));
+    struct naive_set naive[8];
+    memset(naive, 0, sizeof naive);
+    uint64_t seed = sets + 100 * ways;
     unsigned wrong = 0;
-    for (int i = 0; i < 20000; i++) {
-        const uint64_t line = suite_random(&seed) % (sets * 7);
-        uint64_t evicted;
-        const bool hit = naive_access(&naive[line % sets], line, &evicted);
-        const uint32_t index = mem_cache_find(&cache, line);
-        wrong += (index != MEM_CACHE_NONE) != hit;
-        if (index != MEM_CACHE_NONE) {
-            mem_cache_touch(&cache, index);
-            continue;
+    for (uint64_t i = 1; i <= 40000; i++) {
+        const uint64_t line = suite_random(&seed) % (2 * sets * ways), kind = suite_random(&seed) % 2000;
+        struct naive_set *set = &naive[line % sets];
+        const uint32_t w = naive_find(set, ways, line);
+        const struct mem_entry entry = mem_cache_find(&cache, line);
+        wrong += !same_entry(&cache, set, w, &entry);
+        if (kind < 200) {
+            wrong += !remove_both(&cache, set, w, line);
+        } else if (kind == 200) {
+            settle_both(&cache, naive, (double)i);
+        } else if (kind == 201) {
+            mem_cache_clear(&cache);
+            memset(naive, 0, sizeof naive);
+        } else if (entry.way) {
+            mem_cache_touch(&cache, &entry);
+            set->stamp[w] = i;
+        } else {
+            wrong += !insert_both(&cache, set, line, i);
         }
-        struct mem_victim victim;
-        mem_cache_insert(&cache, line, 0.0, 0, &victim);
-        wrong += victim.valid != (evicted != 0) || (victim.valid && victim.line + 1 != evicted);
     }
-    CHECK(wrong == 0, "%u sets: %u differences", sets, wrong);
+    CHECK(wrong == 0, "%u sets of %u ways: %u differences", sets, ways, wrong);
     mem_cache_release(&cache);
 }
 
 static void test_cache_is_lru(void)
 {
-    check_lru(8);
-    check_lru(5); /* not a power of two */
-    check_lru(1);
+    static const uint32_t ways[] = {1, 2, 4, 8, 12, 15, 16, 17, 33, 64};
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        check_lru(8, ways[i]);
+        check_lru(5, ways[i]); /* not a power of two */
+        check_lru(1, ways[i]);
+    }
 }
 
 static void test_cache_refuses_nonsense(void)

@@ -33,8 +33,6 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
     cache->ways = ways;
     /* A single set has mask 0, which the division by one set serves as well. */
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
-    while (1u << cache->way_shift < ways)
-        cache->way_shift++;
     cache->headers = (ways + MEM_SET_WAYS - 1) / MEM_SET_WAYS;
     const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * sizeof(struct mem_way);
     cache->set_bytes = (uint32_t)((bytes + HOST_LINE - 1) / HOST_LINE * HOST_LINE);
@@ -97,24 +95,34 @@ void mem_cache_settle(struct mem_cache *cache, double now_ns)
     cache->settled_ns = now_ns;
 }
 
-uint32_t mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line)
+struct mem_entry mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
-    const struct mem_way *way = mem_cache_ways(cache, set);
+    struct mem_set_header *header = mem_cache_header(cache, set);
+    struct mem_way *way = mem_cache_ways(cache, set);
     for (uint32_t w = 0; w < cache->ways; w++)
         if (way[w].tag == line + 1)
-            return set << cache->way_shift | w;
-    return MEM_CACHE_NONE;
+            return (struct mem_entry){way + w, &header[w / MEM_SET_WAYS].flags[w % MEM_SET_WAYS], header, w};
+    return (struct mem_entry){0};
 }
 
-void mem_cache_touch_wide(struct mem_cache *cache, uint32_t index)
+static uint32_t set_of(const struct mem_cache *cache, const struct mem_entry *entry)
 {
-    uint8_t *list = cache->list + (size_t)(index >> cache->way_shift) * cache->ways;
-    const uint8_t way = (uint8_t)mem_cache_way_of(cache, index);
+    return (uint32_t)((size_t)((const unsigned char *)entry->header - cache->set) / cache->set_bytes);
+}
+
+/* A way comes to the front of a list. */
+static void move_to_front(uint8_t *list, uint32_t way)
+{
     uint32_t at = 0;
     while (list[at] != way)
         at++;
     memmove(list + 1, list, at);
-    list[0] = way;
+    list[0] = (uint8_t)way;
+}
+
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry)
+{
+    move_to_front(cache->list + (size_t)set_of(cache, entry) * cache->ways, entry->number);
 }
 
 /* The arrival times of a set, made explicit. */
@@ -130,8 +138,9 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
 static uint32_t take_last(struct mem_cache *cache, uint32_t set)
 {
     if (cache->headers > 1) {
-        const uint32_t way = cache->list[(size_t)set * cache->ways + cache->ways - 1];
-        mem_cache_touch_wide(cache, set << cache->way_shift | way);
+        uint8_t *list = cache->list + (size_t)set * cache->ways;
+        const uint32_t way = list[cache->ways - 1];
+        move_to_front(list, way);
         return way;
     }
     struct mem_set_header *header = mem_cache_header(cache, set);
@@ -141,8 +150,8 @@ static uint32_t take_last(struct mem_cache *cache, uint32_t set)
     return way;
 }
 
-uint32_t mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
-                             struct mem_victim *victim)
+void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                         struct mem_victim *victim)
 {
     if (mem_cache_header(cache, set)->settled != cache->settled)
         update_arrivals(cache, set);
@@ -156,7 +165,6 @@ uint32_t mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t lin
     *way = (struct mem_way){line + 1, ready_ns};
     header->key[w % MEM_SET_WAYS] = mem_cache_key(line);
     header->flags[w % MEM_SET_WAYS] = flags;
-    return set << cache->way_shift | w;
 }
 
 /* Ways of a set from the one used last, either representation. */
@@ -197,16 +205,15 @@ static void put_last(struct mem_cache *cache, uint32_t set, uint32_t way)
 
 uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present)
 {
-    const uint32_t index = mem_cache_find(cache, line);
+    const struct mem_entry entry = mem_cache_find(cache, line);
     if (present)
-        *present = index != MEM_CACHE_NONE;
-    if (index == MEM_CACHE_NONE)
+        *present = entry.way != NULL;
+    if (!entry.way)
         return 0;
-    const uint32_t set = index >> cache->way_shift, way = mem_cache_way_of(cache, index);
-    const uint8_t flags = *mem_cache_flags(cache, index);
+    const uint8_t flags = *entry.flags;
     cache->used--;
-    mem_cache_ways(cache, set)[way].tag = 0;
-    *mem_cache_flags(cache, index) = 0;
-    put_last(cache, set, way);
+    entry.way->tag = 0;
+    *entry.flags = 0;
+    put_last(cache, set_of(cache, &entry), entry.number);
     return flags;
 }

@@ -16,8 +16,6 @@
 _Static_assert(MEM_LINE_BYTES == 1 << MEM_LINE_SHIFT, "one line size everywhere");
 #define MEM_LINES_PER_PAGE_SHIFT (MEM_PAGE_SHIFT - MEM_LINE_SHIFT)
 
-#define MEM_CACHE_NONE UINT32_MAX
-
 enum mem_line_flags {
     MEM_LINE_DIRTY = 1,
     MEM_LINE_PREFETCHED = 2, /* brought by a prefetch and not yet asked for */
@@ -42,11 +40,10 @@ struct mem_way {
     double ready_ns;
 };
 
-/* An index names a way: set << way_shift | way. All zero is a cache without lines. */
+/* All zero is a cache without lines. */
 struct mem_cache {
     uint32_t sets, ways;
     uint32_t set_mask;  /* sets - 1 when that is a power of two, else 0 */
-    uint32_t way_shift;
     uint32_t headers;   /* a set */
     uint32_t set_bytes; /* from one set to the next: headers, then ways */
     uint32_t way_bits;  /* of a header: the ways that are there */
@@ -98,24 +95,17 @@ static inline struct mem_way *mem_cache_ways(const struct mem_cache *cache, uint
     return (struct mem_way *)(void *)(mem_cache_header(cache, set) + cache->headers);
 }
 
-static inline uint32_t mem_cache_way_of(const struct mem_cache *cache, uint32_t index)
-{
-    return index & ((1u << cache->way_shift) - 1);
-}
+/* A line that was looked for. */
+struct mem_entry {
+    struct mem_way *way; /* NULL: absent */
+    uint8_t *flags;
+    struct mem_set_header *header; /* of the set */
+    uint32_t number;     /* of the way in its set */
+};
 
-/* What is known of a present line. */
-static inline uint8_t *mem_cache_flags(const struct mem_cache *cache, uint32_t index)
+static inline double mem_cache_ready_ns(const struct mem_cache *cache, const struct mem_entry *entry)
 {
-    const uint32_t way = mem_cache_way_of(cache, index);
-    return &mem_cache_header(cache, index >> cache->way_shift)[way / MEM_SET_WAYS].flags[way % MEM_SET_WAYS];
-}
-
-static inline double mem_cache_ready_ns(const struct mem_cache *cache, uint32_t index)
-{
-    const uint32_t set = index >> cache->way_shift;
-    return mem_cache_header(cache, set)->settled == cache->settled
-               ? mem_cache_ways(cache, set)[mem_cache_way_of(cache, index)].ready_ns
-               : cache->settled_ns;
+    return entry->header->settled == cache->settled ? entry->way->ready_ns : cache->settled_ns;
 }
 
 /* The host is told that a set will be looked into. */
@@ -145,27 +135,37 @@ static inline uint32_t mem_cache_same_keys(const struct mem_set_header *header, 
 #endif
 }
 
-/* Index of a line in its set when there are several headers. */
-uint32_t mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line);
+struct mem_entry mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line);
 
-/* Index of a line in its set, MEM_CACHE_NONE when absent. Does not touch. */
-static inline uint32_t mem_cache_find_in(const struct mem_cache *cache, uint32_t set, uint64_t line)
+/* A line in its set. Does not touch. */
+static inline struct mem_entry mem_cache_find_in(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
     if (__builtin_expect(cache->headers > 1, 0))
         return mem_cache_find_wide(cache, set, line);
-    const struct mem_set_header *header = mem_cache_header(cache, set);
+    struct mem_set_header *header = mem_cache_header(cache, set);
+    struct mem_way *ways = (struct mem_way *)(void *)(header + 1);
     uint32_t same = mem_cache_same_keys(header, mem_cache_key(line)) & cache->way_bits;
     for (; __builtin_expect(same != 0, 1); same &= same - 1) {
         const uint32_t way = (uint32_t)__builtin_ctz(same);
-        if (__builtin_expect(mem_cache_ways(cache, set)[way].tag == line + 1, 1))
-            return set << cache->way_shift | way;
+        if (__builtin_expect(ways[way].tag == line + 1, 1))
+            return (struct mem_entry){ways + way, header->flags + way, header, way};
     }
-    return MEM_CACHE_NONE;
+    return (struct mem_entry){0};
 }
 
-static inline uint32_t mem_cache_find(const struct mem_cache *cache, uint64_t line)
+static inline struct mem_entry mem_cache_find(const struct mem_cache *cache, uint64_t line)
 {
     return mem_cache_find_in(cache, mem_cache_set(cache, line), line);
+}
+
+/* The same when it is likely to be in a known way. */
+static inline struct mem_entry mem_cache_find_near(const struct mem_cache *cache, uint32_t set, uint64_t line, uint32_t way)
+{
+    struct mem_set_header *header = mem_cache_header(cache, set);
+    struct mem_way *ways = (struct mem_way *)(void *)(header + cache->headers);
+    if (__builtin_expect(ways[way].tag == line + 1, 1))
+        return (struct mem_entry){ways + way, &header[way / MEM_SET_WAYS].flags[way % MEM_SET_WAYS], header, way};
+    return mem_cache_find_in(cache, set, line);
 }
 
 /* The way used last; of caches with several headers some way. */
@@ -183,17 +183,17 @@ static inline void mem_cache_expect_insert(const struct mem_cache *cache, uint32
 
 #define MEM_ORDER_ONES UINT64_C(0x1111111111111111)
 
-void mem_cache_touch_wide(struct mem_cache *cache, uint32_t index);
+void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry);
 
 /* Makes a line the most recently used of its set. */
-static inline void mem_cache_touch(struct mem_cache *cache, uint32_t index)
+static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_entry *entry)
 {
     if (__builtin_expect(cache->headers > 1, 0)) {
-        mem_cache_touch_wide(cache, index);
+        mem_cache_touch_wide(cache, entry);
         return;
     }
-    struct mem_set_header *header = mem_cache_header(cache, index >> cache->way_shift);
-    const uint64_t way = mem_cache_way_of(cache, index), order = header->order ^ cache->first_order;
+    struct mem_set_header *header = entry->header;
+    const uint64_t way = entry->number, order = header->order ^ cache->first_order;
     if ((order & 15) == way)
         return;
     /* The lowest zero digit of `other` is where the way stands; those before it move up by one. */
@@ -210,12 +210,12 @@ struct mem_victim {
 };
 
 /* Puts an absent line into its set in the place of an empty or the least recently used one, which is handed back. */
-uint32_t mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
-                             struct mem_victim *victim);
-static inline uint32_t mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
-                                        struct mem_victim *victim)
+void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
+                         struct mem_victim *victim);
+static inline void mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
+                                    struct mem_victim *victim)
 {
-    return mem_cache_insert_in(cache, mem_cache_set(cache, line), line, ready_ns, flags, victim);
+    mem_cache_insert_in(cache, mem_cache_set(cache, line), line, ready_ns, flags, victim);
 }
 
 /* Takes a line out; its flags, 0 when it was not there. *present may be NULL. */

@@ -80,17 +80,17 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
     *was_prefetched = false;
     mem_coherence_read(port, now_ns, line);
-    const uint32_t index = mem_cache_find_in(&cluster->l2, set, line);
-    cluster->missed = cluster->missed << 1 | (index == MEM_CACHE_NONE);
-    if (index == MEM_CACHE_NONE)
+    const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
+    cluster->missed = cluster->missed << 1 | (!entry.way);
+    if (!entry.way)
         return miss(port, t, set, line, 0);
-    mem_cache_touch(&cluster->l2, index);
+    mem_cache_touch(&cluster->l2, &entry);
     add(cluster, ACT_L2_READ_BYTES);
-    uint8_t *state = mem_cache_flags(&cluster->l2, index);
+    uint8_t *state = entry.flags;
     const uint8_t flags = *state;
     *state = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
     *was_prefetched = (flags & MEM_LINE_PREFETCHED) != 0;
-    const double arrival = mem_cache_ready_ns(&cluster->l2, index);
+    const double arrival = mem_cache_ready_ns(&cluster->l2, &entry);
     if (arrival > t)
         return (struct mem_reply){arrival, (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT)};
     return (struct mem_reply){t, MEM_L2};
@@ -102,11 +102,11 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
     const uint32_t set = mem_cache_set(&cluster->l2, line);
     double t = mem_link_take(&port->l2_write, now_ns, MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES);
-    const uint32_t index = mem_cache_find_in(&cluster->l2, set, line);
-    if (index == MEM_CACHE_NONE)
+    const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
+    if (!entry.way)
         return fill(port, t, set, line, t, MEM_LINE_DIRTY);
-    mem_cache_touch(&cluster->l2, index);
-    *mem_cache_flags(&cluster->l2, index) |= MEM_LINE_DIRTY;
+    mem_cache_touch(&cluster->l2, &entry);
+    *entry.flags |= MEM_LINE_DIRTY;
     add(cluster, ACT_L2_WRITE_BYTES);
     return t;
 }
@@ -117,7 +117,7 @@ bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, b
     const uint32_t set = mem_cache_set(&cluster->l2, line);
     *issued = false;
     mem_coherence_read(port, now_ns, line);
-    const bool present = mem_cache_find_in(&cluster->l2, set, line) != MEM_CACHE_NONE;
+    const bool present = mem_cache_find_in(&cluster->l2, set, line).way;
     cluster->prefetched = cluster->prefetched << 1 | !present;
     if (present)
         return true;

@@ -10,10 +10,10 @@ void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line
         struct mem_port *other = system->port[i];
         if (other == port || !other->coherent_l1 || !other->cluster)
             continue;
-        const uint32_t index = mem_cache_find(&other->l1, line);
-        if (index == MEM_CACHE_NONE || !(*mem_cache_flags(&other->l1, index) & MEM_LINE_DIRTY))
+        const struct mem_entry entry = mem_cache_find(&other->l1, line);
+        if (!entry.way || !(*entry.flags & MEM_LINE_DIRTY))
             continue;
-        *mem_cache_flags(&other->l1, index) &= (uint8_t)~MEM_LINE_DIRTY;
+        *entry.flags &= (uint8_t)~MEM_LINE_DIRTY;
         other->counters.writebacks[MEM_L1]++;
         mem_cluster_write(other, now_ns, line);
     }
@@ -26,10 +26,10 @@ void mem_coherence_clean_l2s(struct mem_port *port, double now_ns, uint64_t line
         struct mem_cluster *other = &system->cluster[i];
         if (other == port->cluster || other->l2.used == 0)
             continue;
-        const uint32_t index = mem_cache_find(&other->l2, line);
-        if (index == MEM_CACHE_NONE || !(*mem_cache_flags(&other->l2, index) & MEM_LINE_DIRTY))
+        const struct mem_entry entry = mem_cache_find(&other->l2, line);
+        if (!entry.way || !(*entry.flags & MEM_LINE_DIRTY))
             continue;
-        *mem_cache_flags(&other->l2, index) &= (uint8_t)~MEM_LINE_DIRTY;
+        *entry.flags &= (uint8_t)~MEM_LINE_DIRTY;
         other->writebacks++;
         mem_side_write(system, &other->fabric, now_ns, line, MEM_LINE_BYTES);
     }

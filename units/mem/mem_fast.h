@@ -17,15 +17,14 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     if (!mem_tlb_hint(&port->tlb, page) && !mem_tlb_first_level(&port->tlb, page))
         return false;
     struct mem_cache *l1 = &port->l1;
-    const uint32_t set = mem_cache_set(l1, line), latest = mem_cache_latest(l1, set);
-    const uint32_t index = mem_cache_ways(l1, set)[latest].tag == line + 1 ? set << l1->way_shift | latest
-                                                                           : mem_cache_find_in(l1, set, line);
-    if (index == MEM_CACHE_NONE || mem_cache_ready_ns(l1, index) > now_ns)
+    const uint32_t set = mem_cache_set(l1, line);
+    const struct mem_entry entry = mem_cache_find_near(l1, set, line, mem_cache_latest(l1, set));
+    if (!entry.way || mem_cache_ready_ns(l1, &entry) > now_ns)
         return false;
-    const uint8_t flags = *mem_cache_flags(l1, index);
+    const uint8_t flags = *entry.flags;
     if ((flags & MEM_LINE_PREFETCHED) || (store && !(flags & MEM_LINE_DIRTY)))
         return false;
-    mem_cache_touch(l1, index);
+    mem_cache_touch(l1, &entry);
     port->counters.hits[MEM_L1]++;
     if (store)
         port->l1_write_bytes += bytes;

@@ -110,11 +110,11 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
 /* A line that was being gathered may have come into L1 meanwhile, by a prefetch: then it only turns dirty. */
 static bool dirty_in_l1(struct mem_port *port, uint64_t line)
 {
-    const uint32_t index = port->coherent_l1 ? mem_cache_find(&port->l1, line) : MEM_CACHE_NONE;
-    if (index == MEM_CACHE_NONE)
+    const struct mem_entry entry = port->coherent_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
+    if (!entry.way)
         return false;
     mem_coherence_write(port, line, true);
-    *mem_cache_flags(&port->l1, index) |= MEM_LINE_DIRTY;
+    *entry.flags |= MEM_LINE_DIRTY;
     return true;
 }
 
@@ -163,16 +163,17 @@ static double gather(struct mem_port *port, double now_ns, const struct piece *p
     return taken;
 }
 
-static struct mem_reply l1_hit(struct mem_port *port, double now_ns, uint32_t index, const struct piece *p)
+static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struct mem_entry *entry,
+                               const struct piece *p)
 {
     struct mem_cache *l1 = &port->l1;
     const bool store = p->kind != MEM_ACCESS_LOAD;
-    uint8_t *state = mem_cache_flags(l1, index);
+    uint8_t *state = entry->flags;
     const uint8_t flags = *state;
-    const double arrival = mem_cache_ready_ns(l1, index), ready = later(now_ns + port->l1_latency_ns, arrival);
+    const double arrival = mem_cache_ready_ns(l1, entry), ready = later(now_ns + port->l1_latency_ns, arrival);
     const bool in_flight = arrival > now_ns + port->l1_latency_ns;
     const enum mem_level level = in_flight ? (enum mem_level)(flags >> MEM_LINE_FROM_SHIFT) : MEM_L1;
-    mem_cache_touch(l1, index);
+    mem_cache_touch(l1, entry);
     *state = (uint8_t)((flags & ~MEM_LINE_PREFETCHED) | (store ? MEM_LINE_DIRTY : 0));
     mem_port_count(port, level);
     if (store && !(flags & MEM_LINE_DIRTY))
@@ -206,8 +207,8 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
         port->l1_write_bytes += p->bytes;
     if (p->kind == MEM_ACCESS_LOAD && port->gather.held && mem_gather_take(&port->gather, p->line))
         fill_gathered(port, now_ns, p->line);
-    const uint32_t index = mem_cache_find(&port->l1, p->line);
-    return index != MEM_CACHE_NONE ? l1_hit(port, now_ns, index, p) : l1_miss(port, now_ns, p);
+    const struct mem_entry entry = mem_cache_find(&port->l1, p->line);
+    return entry.way ? l1_hit(port, now_ns, &entry, p) : l1_miss(port, now_ns, p);
 }
 
 /* The commonest load of a port without an L1 of its own, straight through: the page is hinted, no L1 has the line, nobody
@@ -219,14 +220,14 @@ static bool settled_in_l2(struct mem_port *port, double now_ns, const struct pie
         port->system->holders[mem_holder_slot(p->line)] > 0 || mem_gather_has(&port->gather, p->line))
         return false;
     struct mem_cache *l2 = &cluster->l2;
-    const uint32_t index = mem_cache_find(l2, p->line);
-    if (index == MEM_CACHE_NONE || mem_cache_ready_ns(l2, index) > now_ns ||
-        (*mem_cache_flags(l2, index) & MEM_LINE_PREFETCHED))
+    const struct mem_entry entry = mem_cache_find(l2, p->line);
+    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns ||
+        (*entry.flags & MEM_LINE_PREFETCHED))
         return false;
     double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
     mem_slots_take(&port->misses, t);
-    mem_cache_touch(l2, index);
+    mem_cache_touch(l2, &entry);
     port->system->activity.count[ACT_L2_READ_BYTES] += MEM_LINE_BYTES;
     port->counters.hits[MEM_L2]++;
     *reply = (struct mem_reply){t, MEM_L2};
@@ -238,12 +239,12 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
 {
     struct mem_port *shares = port->shares;
     if (p->kind == MEM_ACCESS_LOAD && shares) {
-        const uint32_t index = mem_cache_find(&shares->l1, p->line);
-        if (index != MEM_CACHE_NONE) {
-            mem_cache_touch(&shares->l1, index);
+        const struct mem_entry entry = mem_cache_find(&shares->l1, p->line);
+        if (entry.way) {
+            mem_cache_touch(&shares->l1, &entry);
             shares->l1_read_bytes += p->bytes;
             port->counters.hits[MEM_L1]++;
-            return (struct mem_reply){later(now_ns + shares->l1_latency_ns, mem_cache_ready_ns(&shares->l1, index)), MEM_L1};
+            return (struct mem_reply){later(now_ns + shares->l1_latency_ns, mem_cache_ready_ns(&shares->l1, &entry)), MEM_L1};
         }
     }
     if (port->gather.held && mem_gather_take(&port->gather, p->line))
@@ -255,7 +256,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
 
 static struct mem_reply store_below(struct mem_port *port, double now_ns, const struct piece *p)
 {
-    const bool in_l2 = port->cluster && mem_cache_find(&port->cluster->l2, p->line) != MEM_CACHE_NONE;
+    const bool in_l2 = port->cluster && mem_cache_find(&port->cluster->l2, p->line).way;
     const enum mem_level level = port->cluster ? MEM_L2 : MEM_SLC;
     const double start = mem_slots_ready(&port->writes, now_ns);
     double taken;

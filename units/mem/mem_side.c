@@ -74,12 +74,13 @@ static double slc_fill(struct mem_system *system, struct mem_die *die, double no
     return dram_write(system, die, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
 }
 
-static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, uint32_t index, double now_ns)
+static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, const struct mem_entry *entry,
+                                double now_ns)
 {
-    mem_cache_touch(&die->slc, index);
+    mem_cache_touch(&die->slc, entry);
     const double ready = now_ns + params->slc_latency_ns;
     /* Somebody else's read of the line may still be on its way from DRAM. */
-    const double arrival = mem_cache_ready_ns(&die->slc, index);
+    const double arrival = mem_cache_ready_ns(&die->slc, entry);
     if (arrival > ready)
         return (struct mem_reply){arrival, MEM_DRAM};
     return (struct mem_reply){ready, MEM_SLC};
@@ -101,11 +102,11 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     double extra;
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
     if (die->has_slc) {
-        const uint32_t index = mem_cache_find_in(&die->slc, place.set, line);
+        const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
         t = slc_pass(die, t, &place, bytes);
-        if (index != MEM_CACHE_NONE) {
+        if (entry.way) {
             system->activity.count[ACT_SLC_READ_BYTES] += bytes;
-            struct mem_reply reply = slc_hit(&system->params, die, index, t);
+            struct mem_reply reply = slc_hit(&system->params, die, &entry, t);
             reply.ready_ns += extra;
             return reply;
         }
@@ -129,11 +130,11 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     if (!die->has_slc)
         return dram_write(system, die, t, place.channel, bytes);
     t = slc_pass(die, t, &place, bytes);
-    const uint32_t index = mem_cache_find_in(&die->slc, place.set, line);
-    if (index == MEM_CACHE_NONE)
+    const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
+    if (!entry.way)
         return slc_fill(system, die, t, &place, t, MEM_LINE_DIRTY);
-    mem_cache_touch(&die->slc, index);
-    *mem_cache_flags(&die->slc, index) |= MEM_LINE_DIRTY;
+    mem_cache_touch(&die->slc, &entry);
+    *entry.flags |= MEM_LINE_DIRTY;
     system->activity.count[ACT_SLC_WRITE_BYTES] += bytes;
     return t;
 }

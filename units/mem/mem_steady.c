@@ -69,11 +69,11 @@ bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32
 }
 
 /* The line is in the L1 that the port shares, with its data. */
-static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, uint32_t *index)
+static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, struct mem_entry *found)
 {
     const struct mem_cache *l1 = &s->port->shares->l1;
-    *index = mem_cache_find(l1, line);
-    return *index != MEM_CACHE_NONE && mem_cache_ready_ns(l1, *index) <= s->first_ns;
+    *found = mem_cache_find(l1, line);
+    return found->way && mem_cache_ready_ns(l1, found) <= s->first_ns;
 }
 
 /* A line that some L1 may hold: in the shared one the load would be answered there, dirty in another one it would come
@@ -85,28 +85,16 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
         const struct mem_port *other = port->system->port[i];
         if (!other->coherent_l1)
             continue;
-        const uint32_t index = mem_cache_find(&other->l1, line);
-        if (index != MEM_CACHE_NONE && (other == port->shares || (*mem_cache_flags(&other->l1, index) & MEM_LINE_DIRTY)))
+        const struct mem_entry entry = mem_cache_find(&other->l1, line);
+        if (entry.way && (other == port->shares || (*entry.flags & MEM_LINE_DIRTY)))
             return false;
     }
     return true;
 }
 
-/* The place of a line in L2. Lines of an array that were brought in one after another lie in the same way of neighbouring
- * sets: the way of the previous line is tried first. */
-static inline uint32_t find_l2(const struct mem_cache *l2, uint32_t set, uint64_t line, uint32_t *way)
-{
-    if (__builtin_expect(mem_cache_ways(l2, set)[*way].tag == line + 1, 1))
-        return set << l2->way_shift | *way;
-    const uint32_t index = mem_cache_find_in(l2, set, line);
-    if (index != MEM_CACHE_NONE)
-        *way = mem_cache_way_of(l2, index);
-    return index;
-}
-
 /* What a run remembers of each load. */
 struct walk {
-    uint32_t way;
+    uint32_t way;  /* lines of an array that came one after another lie in the same way of neighbouring sets of L2 */
     uint64_t page; /* known to the TLB; + 1 */
 };
 
@@ -123,7 +111,7 @@ static bool enter_page(const struct mem_steady *s, uint64_t page)
 }
 
 static inline bool probe(const struct mem_steady *s, const struct mem_steady_load *load, struct walk *walk,
-                         uint32_t *found)
+                         struct mem_entry *found)
 {
     const struct mem_port *port = s->port;
     const struct mem_cache *l2 = &port->cluster->l2;
@@ -138,15 +126,15 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
         return held && shared_l1_answers(s, line, found);
     if (__builtin_expect(held, 0) && !l1s_stay_out(s, line))
         return false;
-    *found = find_l2(l2, mem_cache_set(l2, line), line, &walk->way);
-    return *found != MEM_CACHE_NONE && !(*mem_cache_flags(l2, *found) & MEM_LINE_PREFETCHED) &&
-           mem_cache_ready_ns(l2, *found) <= s->first_ns;
+    *found = mem_cache_find_near(l2, mem_cache_set(l2, line), line, walk->way);
+    walk->way = found->number;
+    return found->way && !(*found->flags & MEM_LINE_PREFETCHED) && mem_cache_ready_ns(l2, found) <= s->first_ns;
 }
 
 static inline bool one_period(struct mem_steady *s, struct walk *walk)
 {
     struct mem_cache *l2 = &s->port->cluster->l2;
-    uint32_t found[MEM_STEADY_LOADS];
+    struct mem_entry found[MEM_STEADY_LOADS];
     for (uint32_t i = 0; i < s->count; i++)
         if (!probe(s, &s->load[i], &walk[i], &found[i]))
             return false;
@@ -154,10 +142,10 @@ static inline bool one_period(struct mem_steady *s, struct walk *walk)
         struct mem_steady_load *load = &s->load[i];
         load->address += load->step;
         if (__builtin_expect(load->level == MEM_L1, 0)) {
-            mem_cache_touch(&s->port->shares->l1, found[i]);
+            mem_cache_touch(&s->port->shares->l1, &found[i]);
             continue;
         }
-        mem_cache_touch(l2, found[i]);
+        mem_cache_touch(l2, &found[i]);
     }
     return true;
 }

@@ -21,7 +21,7 @@ static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem
     for (uint32_t i = 0; i < orders->far_count; i++) {
         const uint64_t line = orders->base + (uint64_t)(orders->stride * (orders->far_first + i));
         bool issued = false;
-        if (port->has_l1 && mem_cache_find(&port->l1, line) != MEM_CACHE_NONE)
+        if (port->has_l1 && mem_cache_find(&port->l1, line).way)
             continue;
         if (!mem_cluster_prefetch(port, now_ns, line, &issued))
             return orders->far_count - i;
@@ -33,7 +33,7 @@ static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem
 /* From L2 into L1. The line stays marked as prefetched until somebody asks for it. */
 static void fetch_near(struct mem_port *port, double now_ns, uint64_t line)
 {
-    if (mem_cache_find(&port->l1, line) != MEM_CACHE_NONE || mem_cache_find(&port->cluster->l2, line) == MEM_CACHE_NONE)
+    if (mem_cache_find(&port->l1, line).way || !mem_cache_find(&port->cluster->l2, line).way)
         return;
     bool was_prefetched;
     const struct mem_reply reply = mem_cluster_read(port, now_ns, line, &was_prefetched);

@@ -41,9 +41,9 @@ void mem_tlb_clear(struct mem_tlb *tlb)
 static bool look_up(struct mem_tlb *tlb, int level, uint64_t page)
 {
     struct mem_cache *cache = &tlb->level[level];
-    const uint32_t index = mem_cache_find(cache, page);
-    if (index != MEM_CACHE_NONE) {
-        mem_cache_touch(cache, index);
+    const struct mem_entry entry = mem_cache_find(cache, page);
+    if (entry.way) {
+        mem_cache_touch(cache, &entry);
         return true;
     }
     struct mem_victim victim;
@@ -57,10 +57,10 @@ bool mem_tlb_first_level(struct mem_tlb *tlb, uint64_t page)
 {
     if (!tlb->present[0])
         return !tlb->present[1];
-    const uint32_t index = mem_cache_find(&tlb->level[0], page);
-    if (index == MEM_CACHE_NONE)
+    const struct mem_entry entry = mem_cache_find(&tlb->level[0], page);
+    if (!entry.way)
         return false;
-    mem_cache_touch(&tlb->level[0], index);
+    mem_cache_touch(&tlb->level[0], &entry);
     tlb->hint[mem_tlb_hint_slot(page)] = page + 1;
     return true;
 }
