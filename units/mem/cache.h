@@ -181,6 +181,13 @@ static inline void mem_cache_expect_insert(const struct mem_cache *cache, uint32
     __builtin_prefetch(&mem_cache_ways(cache, set)[order >> cache->last_shift & 15], 1);
 }
 
+/* The host is told that a line will be looked for that is likely to be in a known way. */
+static inline void mem_cache_expect_near(const struct mem_cache *cache, uint32_t set, uint32_t way)
+{
+    __builtin_prefetch(mem_cache_header(cache, set), 1);
+    __builtin_prefetch(mem_cache_ways(cache, set) + way);
+}
+
 #define MEM_ORDER_ONES UINT64_C(0x1111111111111111)
 
 void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry);

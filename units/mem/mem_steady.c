@@ -92,6 +92,8 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
     return true;
 }
 
+#define EXPECT_PERIODS 8 /* so far ahead the host is told which sets are next */
+
 /* What a run remembers of each load. */
 struct walk {
     uint32_t way;  /* lines of an array that came one after another lie in the same way of neighbouring sets of L2 */
@@ -126,6 +128,8 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
         return held && shared_l1_answers(s, line, found);
     if (__builtin_expect(held, 0) && !l1s_stay_out(s, line))
         return false;
+    const uint64_t ahead = (load->address + load->step * EXPECT_PERIODS) >> MEM_LINE_SHIFT;
+    mem_cache_expect_near(l2, mem_cache_set(l2, ahead), walk->way);
     *found = mem_cache_find_near(l2, mem_cache_set(l2, line), line, walk->way);
     walk->way = found->number;
     return found->way && !(*found->flags & MEM_LINE_PREFETCHED) && mem_cache_ready_ns(l2, found) <= s->first_ns;
