@@ -308,12 +308,18 @@ static void make_scores(struct flash *f)
     }
 }
 
+/* value stays where `place` < limit (signed), and is -infinity elsewhere. */
+static void keep_below(struct flash *f, unsigned value, unsigned place, uint32_t limit)
+{
+    const char *never = gpu_argument_u32(f->e, gpu_float_bits(-INFINITY));
+    gpu_emit(f->e, "icmpsel slt, r%u, r%u, %s, r%u, %s", value, place, gpu_argument_u32(f->e, limit), value, never);
+}
+
 /* Scores of keys that a query does not see become -infinity. Lane key: key + 8P + (place of the register). */
 static void mask_scores(struct flash *f, unsigned i)
 {
     struct gpu_emit *e = f->e;
     const bool cut = f->a->length % KEYS != 0;
-    const char *never = gpu_argument_u32(e, gpu_float_bits(-INFINITY));
     gpu_mad_imm(e, f->scratch, f->p, 8, f->key);
     if (f->a->causal) {
         gpu_emit(e, "isub r%u, r%u, r%u", f->other, f->scratch, f->row);
@@ -322,9 +328,9 @@ static void mask_scores(struct flash *f, unsigned i)
     for (unsigned n = 0; n < 8; n++) {
         const unsigned value = score(f, i, n / 2) + n % 2;
         if (cut)
-            gpu_emit(e, "icmpsel slt, r%u, r%u, %s, r%u, %s", value, f->scratch, gpu_argument_u32(e, f->a->length - n), value, never);
+            keep_below(f, value, f->scratch, f->a->length - n);
         if (f->a->causal)
-            gpu_emit(e, "icmpsel slt, r%u, r%u, %s, r%u, %s", value, f->other, gpu_argument_u32(e, 1U - n), value, never);
+            keep_below(f, value, f->other, 1U - n);
     }
 }
 

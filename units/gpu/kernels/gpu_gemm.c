@@ -21,8 +21,8 @@
 /* ---- fragments ---- */
 
 /* Fragment `number`, which starts `along` elements along the result and `depth` along k from this lane's place. */
-static void take_fragment(struct gemm_tile *t, const struct gemm_operand *o, bool is_a, unsigned number, unsigned along, unsigned depth,
-                          unsigned buffer)
+static void take_fragment(struct gemm_tile *t, const struct gemm_operand *o, bool is_a, unsigned number, unsigned along,
+                          unsigned depth, unsigned buffer)
 {
     const uint32_t at = o->k_inner ? along * o->pitch + depth : gemm_line_place(o, depth) + along;
     const char *base = gpu_argument_u16(t->e, (uint16_t)(o->address[buffer] + at * gemm_element_bytes(t->g)));

@@ -33,6 +33,7 @@ static void load_cut(struct gemm_tile *t, const struct gemm_operand *o, unsigned
     gpu_load_raw(e, slot, t->g->type, GEMM_FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(e, o->index[pass]));
     if (end % GEMM_FOUR) {
         gpu_else(e);
+        gpu_wait(e, slot); /* the other lanes' loads have these registers, too */
         load_some(t, o, slot, pass, place, end);
     }
     gpu_endif(e);
@@ -118,7 +119,8 @@ void gemm_load_rest(struct gemm_tile *t)
 static void put_block(struct gemm_tile *t, const struct gemm_operand *o, unsigned buffer)
 {
     for (unsigned p = 0; p < o->passes; p++) {
-        const uint32_t at = o->address[buffer] + (gemm_line_place(o, gemm_pass_line(o, p)) + gemm_pass_inner(o, p)) * gemm_element_bytes(t->g);
+        const uint32_t place = gemm_line_place(o, gemm_pass_line(o, p)) + gemm_pass_inner(o, p);
+        const uint32_t at = o->address[buffer] + place * gemm_element_bytes(t->g);
         gpu_group_store_raw(t->e, GPU_F32, t->four_halves / 2, staged_half(t, o, p, 0), gpu_argument_u16(t->e, (uint16_t)at),
                             gpu_h(t->e, o->put));
     }

@@ -333,6 +333,13 @@ static void start_lane(struct gemm_tile *t)
     gpu_register_free(e, depth, 1);
 }
 
+/* Columns beyond the end are never loaded; what stands for them shall not be anything left over. */
+static void clear_cut(struct gemm_tile *t, const struct gemm_operand *o)
+{
+    if (o->cut)
+        gemm_clear(t->e, o->staged / 2, o->passes * t->four_halves / 2);
+}
+
 void gemm_start(struct gemm_tile *t, unsigned part)
 {
     const struct gpu_gemm *g = t->g;
@@ -363,6 +370,8 @@ void gemm_start(struct gemm_tile *t, unsigned part)
     gpu_register_free(t->e, group_column, 1);
     start_lane(t);
     gemm_clear(t->e, t->acc, 2 * g->row_tiles * g->column_tiles);
+    clear_cut(t, &t->a);
+    clear_cut(t, &t->b);
     gpu_register_free(t->e, batch, 1);
 }
 
