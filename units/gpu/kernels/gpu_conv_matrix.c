@@ -1,42 +1,47 @@
-/* Convolution as products of 8x8 matrices, straight from image and weights ("implicit gemm").
+/* Convolution as products of 8x8 matrices, the image read in place ("implicit gemm").
  *
- * A simdgroup makes row_tiles x PIXEL_TILES matrices of the result, 8 output channels x 8 pixels each, a threadgroup 2 x 2 of that.
- * The sum runs over taps (outer loop) and input channels, eight at a time: A holds weights (rows: output channels, columns: input
- * channels), B image elements (rows: input channels, columns: pixels), which lane (R, P) of a matrix fetches for pixels 2P, 2P + 1
- * of channel R. Elements outside the image are read at the image's start and zeroed by a mask. Pixels and output channels beyond
- * the end repeat the last ones and are not stored; input channels beyond the end are zeros.
+ * First the weights are packed: [group][tap][block of 8 input channels][output channel][8], filled up with zeros. Then a
+ * threadgroup makes 16 row_tiles output channels x 64 pixels, each of its 2 x 2 simdgroups a quarter. A step takes one tap and
+ * one block of channels: each thread fetches row_tiles weights and four image elements (one pixel, every other channel), leaves
+ * them in threadgroup memory, and while the simdgroups multiply from there, the next step's are on their way. Two buffers take
+ * turns, so that one barrier per step is enough.
+ *
+ * Elements outside the image are read at its start and zeroed by a mask that changes from tap to tap only. Pixels beyond the end
+ * repeat the last one and are not stored.
  */
 #include "units/gpu/kernels/gpu_conv.h"
+#include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_matrix.h"
 
 #include <stdio.h>
 
-enum { PIXEL_TILES = 4, ROW_TILES_MAX = 4, PIXELS = 2 * PIXEL_TILES, STEP = 8, SETS = 2, GROUP = 2 };
+enum { PIXEL_TILES = 4, STEP = 8, GROUP = 2, THREADS = 32 * GROUP * GROUP, GROUP_PIXELS = 8 * PIXEL_TILES * GROUP };
+enum { IMAGE_LOADS = STEP * GROUP_PIXELS / THREADS, PACK_THREADS = 256 };
 
 struct matrix {
     const struct gpu_conv *v;
     struct gpu_emit *e;
-    unsigned row_tiles;
-    bool halves, pairs; /* pairs: neighbouring pixels are neighbours in memory: 1x1, stride 1, no padding */
-    struct gpu_base x, weights[2], out; /* weights of input channels 2P and 2P + 1 */
-    unsigned acc, a[SETS], b[SETS], wide_a, wide_b; /* registers of operands: two per tile */
-    unsigned r, p;            /* lane's place in a matrix */
-    unsigned row, pixel;      /* nominal: first output channel of the group and first pixel of this lane */
-    unsigned plane;           /* first element of this lane's first input channel */
-    unsigned corner[PIXELS];  /* (y << 16 | x & 0xffff) of each pixel's first tap; element index when nothing is padded */
-    unsigned index[PIXELS], mask[PIXELS];
-    unsigned weight[ROW_TILES_MAX], weight_start[ROW_TILES_MAX];
-    unsigned tap_y, tap_x, t, u;
+    unsigned row_tiles, packed;   /* packed: buffer */
+    uint32_t rows, blocks;        /* output channels of a threadgroup, blocks of channels */
+    uint32_t group_rows;          /* output channels of a group, whole threadgroups of them */
+    enum gpu_type staged;         /* in threadgroup memory: bf16 stands there as float32 */
+    uint32_t staged_bytes, weights_bytes, buffer_bytes; /* element; weights of one buffer; one buffer */
+    struct gpu_base x[IMAGE_LOADS], weights, out;
+    unsigned acc, a, b;           /* registers: result, operands */
+    unsigned raw_weights, raw_image;
+    unsigned r, p;                /* lane's place in a matrix */
+    unsigned row, pixel;          /* of the result: this lane's first output channel of the group, first pixel */
+    unsigned corner;              /* y << 16 | x & 0xffff of the first tap of the pixel that this thread fetches */
+    unsigned plane, channel;      /* first element and number of this thread's first channel */
+    unsigned index, mask, block;  /* block: channel of the present block */
+    unsigned weight, tap_y, tap_x, buffer, steps;
+    unsigned weights_at, image_at, a_at, b_at; /* in a buffer of threadgroup memory, bytes */
+    unsigned t, u;
 };
 
-static bool padded(const struct matrix *m)
+static uint32_t divide_up(uint32_t a, uint32_t b)
 {
-    return m->v->pad != 0;
-}
-
-static unsigned pixel_count(const struct matrix *m)
-{
-    return m->pairs ? PIXEL_TILES : PIXELS;
+    return (a + b - 1) / b;
 }
 
 static uint32_t pixels(const struct gpu_conv *v)
@@ -44,281 +49,274 @@ static uint32_t pixels(const struct gpu_conv *v)
     return v->out_h * v->out_w;
 }
 
-static void take(struct gpu_emit *e, unsigned *registers, unsigned count)
+/* ---- packing ---- */
+
+static uint64_t packed_count(const struct matrix *m)
 {
-    for (unsigned i = 0; i < count; i++)
-        registers[i] = gpu_register(e, 1);
+    return (uint64_t)m->v->groups * m->v->r * m->v->s * m->blocks * m->group_rows * STEP;
 }
 
-static void take_registers(struct matrix *m)
+static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct gpu_emit *e = m->e;
-    m->acc = gpu_register(e, 2 * m->row_tiles * PIXEL_TILES);
-    for (unsigned s = 0; s < SETS; s++) {
-        m->a[s] = gpu_register(e, 2 * m->row_tiles);
-        m->b[s] = gpu_register(e, 2 * PIXEL_TILES);
-    }
-    unsigned *const single[] = {&m->r, &m->p, &m->row, &m->pixel, &m->plane, &m->tap_y, &m->tap_x, &m->t, &m->u};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
-        take(e, single[i], 1);
-    take(e, m->corner, pixel_count(m));
-    take(e, m->index, pixel_count(m));
-    if (padded(m))
-        take(e, m->mask, PIXELS);
-    take(e, m->weight, m->row_tiles);
-    if (m->v->r * m->v->s > 1)
-        take(e, m->weight_start, m->row_tiles);
+    const struct gpu_conv *v = m->v;
+    char variant[32];
+    snprintf(variant, sizeof variant, "conv_pack_%s", gpu_type_name(v->type));
+    struct gpu_emit *e = gpu_emit_begin(kernel, variant, error);
+    const struct gpu_base in = gpu_argument_buffer(e, v->weights, 0), out = gpu_argument_buffer(e, m->packed, 0);
+    const unsigned index = gpu_register(e, 1), channel = gpu_register(e, 1), row = gpu_register(e, 1), rest = gpu_register(e, 1);
+    const unsigned block = gpu_register(e, 1), tap = gpu_register(e, 1), value = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", index, GPU_SR_GRID_X);
+    gpu_and_imm(e, channel, index, STEP - 1);
+    gpu_shr(e, tap, index, 3);
+    gpu_divide_imm(e, rest, row, tap, m->group_rows);
+    gpu_divide_imm(e, tap, block, rest, m->blocks);
+    gpu_mad_imm(e, channel, block, STEP, channel);
+    gpu_divide_imm(e, rest, block, tap, v->r * v->s); /* group and tap */
+    gpu_mov_imm(e, value, 0);
+    gpu_if(e, "ult", gpu_r(e, channel), gpu_int(e, v->group_c));
+    gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, v->group_k));
+    gpu_mad_imm(e, row, rest, v->group_k, row);
+    gpu_mad_imm(e, row, row, v->group_c, channel);
+    gpu_mad_imm(e, row, row, v->r * v->s, block);
+    gpu_load_raw(e, 0, v->type, 1, 2 * value, in, gpu_r(e, row));
+    gpu_wait(e, 0);
+    gpu_endif(e);
+    gpu_endif(e);
+    gpu_store_raw(e, 1, v->type, 1, 2 * value, out, gpu_r(e, index));
+    gpu_emit_grid(e, (uint32_t)packed_count(m), 1, 1, PACK_THREADS, 1, 1);
+    return gpu_emit_end(e);
 }
 
 /* ---- places ---- */
 
-/* Output channel and pixel of this lane. Grid: x over pixels, y over output channels, z over images and groups. */
-static void find_place(struct matrix *m, unsigned image, unsigned group)
+static void take_registers(struct matrix *m)
+{
+    struct gpu_emit *e = m->e;
+    unsigned *const single[] = {&m->r, &m->p, &m->row, &m->pixel, &m->corner, &m->plane, &m->channel, &m->index, &m->mask, &m->block,
+                                &m->weight, &m->tap_y, &m->tap_x, &m->buffer, &m->steps, &m->weights_at, &m->image_at, &m->a_at,
+                                &m->b_at, &m->t, &m->u};
+    m->acc = gpu_register(e, 2 * m->row_tiles * PIXEL_TILES);
+    m->a = gpu_register(e, 2 * m->row_tiles);
+    m->b = gpu_register(e, 2 * PIXEL_TILES);
+    m->raw_weights = gpu_register(e, 4);
+    m->raw_image = gpu_register(e, IMAGE_LOADS);
+    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+        *single[i] = gpu_register(e, 1);
+}
+
+/* Of the result, and where the simdgroup's operands lie in a buffer. */
+static void find_result(struct matrix *m, unsigned thread_rows)
 {
     struct gpu_emit *e = m->e;
     gpu_matrix_lane(e, m->r, m->p);
+    gpu_mad_imm(e, m->u, m->p, 2, GPU_NO_REGISTER);
+    gpu_mad_imm(e, m->a_at, m->r, STEP, m->u);
+    gpu_mad_imm(e, m->a_at, m->a_at, m->staged_bytes, GPU_NO_REGISTER);
     gpu_emit(e, "get_sr r%u, sr%d", m->t, GPU_SR_SIMDGROUP);
+    gpu_and_imm(e, m->pixel, m->t, 1);
+    gpu_mad_imm(e, m->b_at, m->pixel, PIXEL_TILES * 64 * m->staged_bytes, m->a_at);
+    gpu_add_imm(e, m->b_at, m->b_at, m->weights_bytes);
+    gpu_mad_imm(e, m->pixel, m->pixel, 8 * PIXEL_TILES, m->u);
     gpu_shr(e, m->row, m->t, 1);
-    gpu_emit(e, "get_sr r%u, sr%d", m->u, GPU_SR_GROUP_Y);
-    gpu_mad_imm(e, m->row, m->u, GROUP, m->row);
+    gpu_mad_imm(e, m->a_at, m->row, m->row_tiles * 64 * m->staged_bytes, m->a_at);
     gpu_mad_imm(e, m->row, m->row, 8 * m->row_tiles, m->r);
-    gpu_and_imm(e, m->t, m->t, 1);
-    gpu_emit(e, "get_sr r%u, sr%d", m->u, GPU_SR_GROUP_X);
-    gpu_mad_imm(e, m->t, m->u, GROUP, m->t);
-    gpu_mad_imm(e, m->pixel, m->p, 2, GPU_NO_REGISTER);
-    gpu_mad_imm(e, m->pixel, m->t, 8 * PIXEL_TILES, m->pixel);
-    gpu_emit(e, "get_sr r%u, sr%d", m->t, GPU_SR_GROUP_Z);
-    gpu_divide_imm(e, image, group, m->t, m->v->groups);
+    gpu_emit(e, "get_sr r%u, sr%d", m->t, GPU_SR_GROUP_Y);
+    gpu_mad_imm(e, m->row, m->t, m->rows, m->row);
+    gpu_mad_imm(e, thread_rows, m->t, m->rows * STEP, GPU_NO_REGISTER);
+    gpu_emit(e, "get_sr r%u, sr%d", m->t, GPU_SR_GROUP_X);
+    gpu_mad_imm(e, m->pixel, m->t, GROUP_PIXELS, m->pixel);
 }
 
-/* Where the first tap of pixel i lies. */
-static void find_corner(struct matrix *m, unsigned i)
+/* The pixel that this thread fetches, its corner and its first channel (0 or 1). */
+static void find_pixel(struct matrix *m, unsigned thread, unsigned image, unsigned group)
 {
     const struct gpu_conv *v = m->v;
     struct gpu_emit *e = m->e;
-    const unsigned y = gpu_register(e, 1), x = gpu_register(e, 1), distance = m->pairs ? 8 * i : i / 2 * 8 + i % 2;
-    gpu_add_imm(e, m->t, m->pixel, distance);
-    if (m->pairs) {
-        gpu_min_imm(e, m->corner[i], m->t, pixels(v) > 1 ? pixels(v) - 2 : 0);
-    } else {
-        gpu_min_imm(e, m->t, m->t, pixels(v) - 1);
-        gpu_divide_imm(e, y, x, m->t, v->out_w);
-        gpu_mad_imm(e, y, y, v->stride, GPU_NO_REGISTER);
-        gpu_mad_imm(e, x, x, v->stride, GPU_NO_REGISTER);
-        gpu_add_imm(e, y, y, -(int64_t)v->pad);
-        gpu_add_imm(e, x, x, -(int64_t)v->pad);
-        if (padded(m)) {
-            gpu_and_imm(e, x, x, 0xffff);
-            gpu_emit(e, "bfi r%u, r%u, r%u, 16", m->corner[i], x, y);
-        } else {
-            gpu_mad_imm(e, m->corner[i], y, v->w, x);
-        }
-    }
-    if (!padded(m))
-        gpu_emit(e, "iadd r%u, r%u, r%u", m->corner[i], m->corner[i], m->plane);
+    const unsigned y = gpu_register(e, 1), x = gpu_register(e, 1);
+    gpu_and_imm(e, m->u, thread, GROUP_PIXELS - 1);
+    gpu_shr(e, m->channel, thread, 6);
+    gpu_mad_imm(e, m->t, m->t, GROUP_PIXELS, m->u); /* t: the threadgroup's place along the pixels */
+    gpu_min_imm(e, m->t, m->t, pixels(v) - 1);
+    gpu_divide_imm(e, y, x, m->t, v->out_w);
+    gpu_mad_imm(e, y, y, v->stride, GPU_NO_REGISTER);
+    gpu_mad_imm(e, x, x, v->stride, GPU_NO_REGISTER);
+    gpu_add_imm(e, y, y, -(int64_t)v->pad);
+    gpu_add_imm(e, x, x, -(int64_t)v->pad);
+    gpu_and_imm(e, x, x, 0xffff);
+    gpu_emit(e, "bfi r%u, r%u, r%u, 16", m->corner, x, y);
+    /* Threadgroup memory has blocks of 8 pixels: [block][channel][8]. */
+    gpu_shr(e, y, m->u, 3);
+    gpu_and_imm(e, x, m->u, 7);
+    gpu_mad_imm(e, x, m->channel, 8, x);
+    gpu_mad_imm(e, x, y, 64, x);
+    gpu_mad_imm(e, m->image_at, x, m->staged_bytes, GPU_NO_REGISTER);
+    gpu_add_imm(e, m->image_at, m->image_at, m->weights_bytes);
+    gpu_mad_imm(e, m->plane, group, v->group_c, m->channel);
+    gpu_mad_imm(e, m->plane, image, v->c, m->plane);
+    gpu_mad_imm(e, m->plane, m->plane, v->h * v->w, GPU_NO_REGISTER);
     gpu_register_free(e, y, 1);
     gpu_register_free(e, x, 1);
 }
 
-/* Input channels beyond the end repeat the last one: whole steps never see them. */
-static void find_operands(struct matrix *m, unsigned image, unsigned group)
+static void find_place(struct matrix *m, unsigned image, unsigned group)
 {
     const struct gpu_conv *v = m->v;
     struct gpu_emit *e = m->e;
-    gpu_min_imm(e, m->plane, m->r, v->group_c - 1);
-    gpu_mad_imm(e, m->plane, group, v->group_c, m->plane);
-    gpu_mad_imm(e, m->plane, image, v->c, m->plane);
-    gpu_mad_imm(e, m->plane, m->plane, v->h * v->w, GPU_NO_REGISTER);
-    for (unsigned i = 0; i < pixel_count(m); i++)
-        find_corner(m, i);
-    for (unsigned i = 0; i < m->row_tiles; i++) {
-        gpu_add_imm(e, m->t, m->row, 8 * i);
-        gpu_min_imm(e, m->t, m->t, v->group_k - 1);
-        gpu_mad_imm(e, m->t, group, v->group_k, m->t);
-        gpu_mad_imm(e, m->u, m->p, 2, GPU_NO_REGISTER);
-        gpu_mad_imm(e, m->t, m->t, v->group_c, m->u);
-        gpu_mad_imm(e, v->r * v->s > 1 ? m->weight_start[i] : m->weight[i], m->t, v->r * v->s, GPU_NO_REGISTER);
-    }
+    const unsigned thread = gpu_register(e, 1), thread_rows = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", m->t, GPU_SR_GROUP_Z);
+    gpu_divide_imm(e, image, group, m->t, v->groups);
+    gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_LOCAL_INDEX);
+    find_result(m, thread_rows);
+    find_pixel(m, thread, image, group);
+    gpu_mad_imm(e, m->u, thread, m->row_tiles, GPU_NO_REGISTER);
+    gpu_mad_imm(e, m->weights_at, m->u, m->staged_bytes, GPU_NO_REGISTER);
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->weight, m->u, thread_rows);
+    gpu_mad_imm(e, m->weight, group, v->r * v->s * m->blocks * m->group_rows * STEP, m->weight);
+    gpu_register_free(e, thread, 1);
+    gpu_register_free(e, thread_rows, 1);
 }
 
-/* Element index and mask of pixel i at the present tap. */
-static void find_tap_element(struct matrix *m, unsigned i)
-{
-    const struct gpu_conv *v = m->v;
-    struct gpu_emit *e = m->e;
-    if (!padded(m)) {
-        gpu_mad_imm(e, m->t, m->tap_y, v->w, m->tap_x);
-        gpu_emit(e, "iadd r%u, r%u, r%u", m->index[i], m->corner[i], m->t);
-        return;
-    }
-    gpu_emit(e, "asr r%u, r%u, 16", m->t, m->corner[i]);
-    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->t, m->tap_y);
-    gpu_emit(e, "iadd r%u, %s.sx, r%u", m->u, gpu_h(e, 2 * m->corner[i]), m->tap_x);
-    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, %s, 0", m->mask[i], m->t, gpu_int(e, v->h), gpu_int(e, UINT32_MAX));
-    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, r%u, 0", m->mask[i], m->u, gpu_int(e, v->w), m->mask[i]);
-    gpu_mad_imm(e, m->t, m->t, v->w, m->u);
-    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->t, m->plane);
-    gpu_emit(e, "and r%u, r%u, r%u", m->index[i], m->t, m->mask[i]);
-}
+/* ---- fetching ---- */
 
+/* Element and mask of the thread's pixel at the present tap. */
 static void start_tap(struct matrix *m)
 {
-    const bool many = m->v->r * m->v->s > 1;
-    for (unsigned i = 0; i < pixel_count(m); i++)
-        if (many || padded(m))
-            find_tap_element(m, i);
-        else
-            gpu_mov(m->e, m->index[i], m->corner[i]);
-    for (unsigned i = 0; many && i < m->row_tiles; i++) {
-        gpu_mov(m->e, m->weight[i], m->weight_start[i]);
-        gpu_add_imm(m->e, m->weight_start[i], m->weight_start[i], 1);
+    const struct gpu_conv *v = m->v;
+    struct gpu_emit *e = m->e;
+    gpu_emit(e, "asr r%u, r%u, 16", m->t, m->corner);
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->t, m->tap_y);
+    gpu_emit(e, "iadd r%u, %s.sx, r%u", m->u, gpu_h(e, 2 * m->corner), m->tap_x);
+    if (v->pad) {
+        gpu_emit(e, "icmpsel ult, r%u, r%u, %s, %s, 0", m->mask, m->t, gpu_int(e, v->h), gpu_int(e, UINT32_MAX));
+        gpu_emit(e, "icmpsel ult, r%u, r%u, %s, r%u, 0", m->mask, m->u, gpu_int(e, v->w), m->mask);
     }
+    gpu_mad_imm(e, m->t, m->t, v->w, m->u);
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->index, m->t, m->plane);
+    if (v->pad)
+        gpu_emit(e, "and r%u, r%u, r%u", m->index, m->index, m->mask);
+    gpu_mov_imm(e, m->block, 0);
 }
 
-/* ---- a step: eight input channels ---- */
-
-/* Half index of element `which` of the tile whose two registers begin at `first`: float32 words or halves. */
-static unsigned place(const struct matrix *m, unsigned first, unsigned tile, unsigned which)
-{
-    const unsigned reg = first + 2 * tile;
-    return m->v->type == GPU_F32 ? 2 * (reg + which) : 2 * reg + which;
-}
-
-static void load_b(struct matrix *m, unsigned set)
+static void next_tap(struct matrix *m)
 {
     const struct gpu_conv *v = m->v;
-    for (unsigned i = 0; i < PIXEL_TILES; i++)
-        for (unsigned q = 0; q < (m->pairs ? 1 : 2); q++)
-            gpu_load_raw(m->e, set, v->type, m->pairs ? 2 : 1, place(m, m->b[set], i, q), m->x,
-                         gpu_r(m->e, m->index[m->pairs ? i : 2 * i + q]));
+    struct gpu_emit *e = m->e;
+    const uint32_t width = v->s * v->dilation;
+    gpu_add_imm(e, m->tap_x, m->tap_x, v->dilation);
+    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, 0, %s", m->t, m->tap_x, gpu_int(e, width), gpu_int(e, v->dilation));
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->tap_y, m->tap_y, m->t);
+    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, r%u, 0", m->tap_x, m->tap_x, gpu_int(e, width), m->tap_x);
+    start_tap(m);
 }
 
-static void load_a(struct matrix *m, unsigned set, unsigned which)
+/* Loads of a step, and on to the next one. Channels beyond the end stay zero. */
+static void fetch(struct matrix *m)
 {
-    for (unsigned i = 0; i < m->row_tiles; i++)
-        gpu_load_raw(m->e, set, m->v->type, 1, place(m, m->a[set], i, which), m->weights[which], gpu_r(m->e, m->weight[i]));
+    const struct gpu_conv *v = m->v;
+    struct gpu_emit *e = m->e;
+    const bool cut = v->group_c % STEP != 0;
+    gpu_load_raw(e, 0, v->type, m->row_tiles, 2 * m->raw_weights, m->weights, gpu_r(e, m->weight));
+    for (unsigned i = 0; i < IMAGE_LOADS; i++) {
+        if (cut) {
+            gpu_mov_imm(e, m->raw_image + i, 0);
+            gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->block, m->channel);
+            gpu_add_imm(e, m->t, m->t, 2 * i);
+            gpu_if(e, "ult", gpu_r(e, m->t), gpu_int(e, v->group_c));
+        }
+        gpu_load_raw(e, 0, v->type, 1, 2 * (m->raw_image + i), m->x[i], gpu_r(e, m->index));
+        if (cut)
+            gpu_endif(e);
+    }
+    gpu_add_imm(e, m->weight, m->weight, (int64_t)m->group_rows * STEP);
+}
+
+/* The mask belongs to what was fetched: it may change only after this. */
+static void stage(struct matrix *m)
+{
+    const struct gpu_conv *v = m->v;
+    struct gpu_emit *e = m->e;
+    gpu_wait(e, 0);
+    gpu_widen(e, v->type == GPU_BF16 ? GPU_BF16 : GPU_F32, m->row_tiles, m->raw_weights, 2 * m->raw_weights);
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->weights_at, m->buffer);
+    gpu_group_store_raw(e, m->staged, m->row_tiles, 2 * m->raw_weights, gpu_h(e, 2 * m->t), "0");
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, m->image_at, m->buffer);
+    for (unsigned i = 0; i < IMAGE_LOADS; i++) {
+        if (v->pad)
+            gpu_conv_mask(e, v->type, 2 * (m->raw_image + i), m->mask);
+        gpu_widen(e, v->type == GPU_BF16 ? GPU_BF16 : GPU_F32, 1, m->raw_image + i, 2 * (m->raw_image + i));
+        gpu_group_store_raw(e, m->staged, 1, 2 * (m->raw_image + i), gpu_h(e, 2 * m->t), "0");
+        gpu_add_imm(e, m->t, m->t, 2 * 8 * m->staged_bytes);
+    }
+    gpu_barrier(e);
 }
 
 static void advance(struct matrix *m)
 {
     const struct gpu_conv *v = m->v;
-    for (unsigned i = 0; i < pixel_count(m); i++)
-        gpu_add_imm(m->e, m->index[i], m->index[i], (int64_t)STEP * v->h * v->w);
-    for (unsigned i = 0; i < m->row_tiles; i++)
-        gpu_add_imm(m->e, m->weight[i], m->weight[i], (int64_t)STEP * v->r * v->s);
+    struct gpu_emit *e = m->e;
+    gpu_add_imm(e, m->index, m->index, (int64_t)STEP * v->h * v->w);
+    gpu_add_imm(e, m->block, m->block, STEP);
+    if (v->r * v->s == 1)
+        return;
+    gpu_if(e, "ugte", gpu_r(e, m->block), gpu_int(e, v->group_c));
+    next_tap(m);
+    gpu_endif(e);
 }
 
-static void load_step(struct matrix *m, unsigned set)
+/* ---- multiplying ---- */
+
+static void load_operands(struct matrix *m, unsigned to, unsigned at, unsigned tiles)
 {
-    load_b(m, set);
-    for (unsigned i = 0; m->v->r * m->v->s == 1 && i < m->row_tiles; i++)
-        gpu_load_raw(m->e, set, m->v->type, 2, place(m, m->a[set], i, 0), m->weights[0], gpu_r(m->e, m->weight[i]));
-    if (m->v->r * m->v->s > 1) {
-        load_a(m, set, 0);
-        load_a(m, set, 1);
+    struct gpu_emit *e = m->e;
+    gpu_emit(e, "iadd r%u, r%u, r%u", m->t, at, m->buffer);
+    for (unsigned i = 0; i < tiles; i++) {
+        gpu_group_load_raw(e, m->staged, 2, 2 * (to + 2 * i), gpu_h(e, 2 * m->t), "0");
+        if (i + 1 < tiles)
+            gpu_add_imm(e, m->t, m->t, 64 * m->staged_bytes);
     }
-    advance(m);
 }
 
-/* Zeroes what lies outside the image. */
-static void apply_masks(struct matrix *m, unsigned set)
+static void multiply(struct matrix *m)
 {
-    for (unsigned i = 0; i < PIXELS; i++)
-        gpu_conv_mask(m->e, m->v->type, place(m, m->b[set], i / 2, i % 2), m->mask[i]);
-}
-
-static void compute_step(struct matrix *m, unsigned set)
-{
-    const bool bf16 = m->v->type == GPU_BF16;
-    if (padded(m))
-        apply_masks(m, set);
-    for (unsigned i = 0; bf16 && i < m->row_tiles; i++)
-        gpu_widen(m->e, GPU_BF16, 2, m->a[set] + 2 * i, place(m, m->a[set], i, 0));
-    for (unsigned i = 0; bf16 && i < PIXEL_TILES; i++)
-        gpu_widen(m->e, GPU_BF16, 2, m->b[set] + 2 * i, place(m, m->b[set], i, 0));
+    const bool halves = m->staged == GPU_F16;
     for (unsigned i = 0; i < m->row_tiles; i++)
         for (unsigned j = 0; j < PIXEL_TILES; j++)
-            gpu_matrix_fmadd(m->e, m->acc + 2 * (i * PIXEL_TILES + j), gpu_matrix_operand(m->e, m->halves, 2 * (m->a[set] + 2 * i)),
-                             gpu_matrix_operand(m->e, m->halves, 2 * (m->b[set] + 2 * j)));
+            gpu_matrix_fmadd(m->e, m->acc + 2 * (i * PIXEL_TILES + j), gpu_matrix_operand(m->e, halves, 2 * (m->a + 2 * i)),
+                             gpu_matrix_operand(m->e, halves, 2 * (m->b + 2 * j)));
 }
 
-/* Registers of one set are filled while those of the other are used. */
-static void whole_steps(struct matrix *m)
+static void emit_step(struct matrix *m, bool last)
 {
-    struct gpu_emit *e = m->e;
-    const uint32_t steps = m->v->group_c / STEP, twice = steps ? (steps - 1) / 2 : 0;
-    if (steps == 0)
-        return;
-    load_step(m, 0);
-    if (twice) {
-        const unsigned count = gpu_register(e, 1);
-        gpu_mov_imm(e, count, twice);
-        gpu_do(e);
-        load_step(m, 1);
-        gpu_wait(e, 0);
-        compute_step(m, 0);
-        load_step(m, 0);
-        gpu_wait(e, 1);
-        compute_step(m, 1);
-        gpu_add_imm(e, count, count, -1);
-        gpu_while(e, "nueq", gpu_r(e, count), "0");
-        gpu_register_free(e, count, 1);
+    stage(m);
+    if (!last) {
+        advance(m);
+        fetch(m);
     }
-    if (steps % 2 == 0)
-        load_step(m, 1);
-    gpu_wait(e, 0);
-    compute_step(m, 0);
-    if (steps % 2 == 0) {
-        gpu_wait(e, 1);
-        compute_step(m, 1);
-    }
+    load_operands(m, m->a, m->a_at, m->row_tiles);
+    load_operands(m, m->b, m->b_at, PIXEL_TILES);
+    multiply(m);
+    gpu_emit(m->e, "xor r%u, r%u, %s", m->buffer, m->buffer, gpu_int(m->e, m->buffer_bytes));
 }
 
-static void last_step(struct matrix *m)
+static void emit_sum(struct matrix *m)
 {
     struct gpu_emit *e = m->e;
-    const uint32_t rest = m->v->group_c % STEP;
-    if (rest == 0)
-        return;
-    for (unsigned i = 0; i < 2 * m->row_tiles; i++)
-        gpu_mov_imm(e, m->a[0] + i, 0);
-    for (unsigned i = 0; i < 2 * PIXEL_TILES; i++)
-        gpu_mov_imm(e, m->b[0] + i, 0);
-    gpu_if(e, "ult", gpu_r(e, m->r), gpu_int(e, rest));
-    load_b(m, 0);
-    gpu_endif(e);
-    for (unsigned which = 0; which < 2; which++) {
-        gpu_mad_imm(e, m->t, m->p, 2, GPU_NO_REGISTER);
-        gpu_add_imm(e, m->t, m->t, which);
-        gpu_if(e, "ult", gpu_r(e, m->t), gpu_int(e, rest));
-        load_a(m, 0, which);
-        gpu_endif(e);
-    }
-    gpu_wait(e, 0);
-    compute_step(m, 0);
-}
-
-/* ---- taps ---- */
-
-static void emit_taps(struct matrix *m)
-{
-    const struct gpu_conv *v = m->v;
-    struct gpu_emit *e = m->e;
+    const uint32_t steps = m->v->r * m->v->s * m->blocks;
     gpu_mov_imm(e, m->tap_y, 0);
     gpu_mov_imm(e, m->tap_x, 0);
-    const bool many = v->r * v->s > 1;
-    if (many)
-        gpu_do(e);
+    gpu_mov_imm(e, m->buffer, 0);
+    for (unsigned i = 0; i < 2 * m->row_tiles * PIXEL_TILES; i++)
+        gpu_mov_imm(e, m->acc + i, 0);
     start_tap(m);
-    whole_steps(m);
-    last_step(m);
-    if (!many)
-        return;
-    gpu_add_imm(e, m->tap_x, m->tap_x, v->dilation);
-    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, 0, %s", m->t, m->tap_x, gpu_int(e, v->s * v->dilation), gpu_int(e, v->dilation));
-    gpu_emit(e, "iadd r%u, r%u, r%u", m->tap_y, m->tap_y, m->t);
-    gpu_emit(e, "icmpsel ult, r%u, r%u, %s, r%u, 0", m->tap_x, m->tap_x, gpu_int(e, v->s * v->dilation), m->tap_x);
-    gpu_while(e, "ult", gpu_r(e, m->tap_y), gpu_int(e, v->r * v->dilation));
+    fetch(m);
+    if (steps > 1) {
+        gpu_mov_imm(e, m->steps, steps - 1);
+        gpu_do(e);
+        emit_step(m, false);
+        gpu_add_imm(e, m->steps, m->steps, -1);
+        gpu_while(e, "nueq", gpu_r(e, m->steps), "0");
+    }
+    emit_step(m, true);
 }
 
 /* ---- results ---- */
@@ -343,37 +341,18 @@ static void store_tile(struct matrix *m, unsigned acc, unsigned j, unsigned row_
     gpu_endif(e);
 }
 
-/* An odd number of pixels moves the last pair back by one when pixels are read in pairs: what is wanted stands in its second
- * half. */
-static void straighten_last_pair(struct matrix *m)
-{
-    struct gpu_emit *e = m->e;
-    const uint32_t count = pixels(m->v);
-    if (!m->pairs || count % 2 == 0 || count == 1)
-        return;
-    for (unsigned j = 0; j < PIXEL_TILES; j++) {
-        gpu_add_imm(e, m->t, m->pixel, 8 * j);
-        for (unsigned i = 0; i < m->row_tiles; i++) {
-            const unsigned acc = m->acc + 2 * (i * PIXEL_TILES + j);
-            gpu_emit(e, "icmpsel ueq, r%u, r%u, %s, r%u, r%u", acc, m->t, gpu_int(e, count - 1), acc + 1, acc);
-        }
-    }
-}
-
 static void store_result(struct matrix *m, unsigned image, unsigned group)
 {
     const struct gpu_conv *v = m->v;
     struct gpu_emit *e = m->e;
     const unsigned channel = gpu_register(e, 1), row_start = gpu_register(e, 1), scratch = gpu_register(e, 1);
-    straighten_last_pair(m);
     for (unsigned i = 0; i < m->row_tiles; i++) {
         gpu_add_imm(e, channel, m->row, 8 * i);
         gpu_if(e, "ult", gpu_r(e, channel), gpu_int(e, v->group_k));
         gpu_mad_imm(e, channel, group, v->group_k, channel);
         gpu_mad_imm(e, row_start, image, v->k, channel);
         gpu_mad_imm(e, row_start, row_start, pixels(v), GPU_NO_REGISTER);
-        const unsigned acc = m->acc + 2 * i * PIXEL_TILES;
-        const unsigned bias = gpu_conv_bias(e, v, channel);
+        const unsigned acc = m->acc + 2 * i * PIXEL_TILES, bias = gpu_conv_bias(e, v, channel);
         for (unsigned j = 0; j < 2 * PIXEL_TILES; j++)
             gpu_conv_finish(e, v, acc + j, bias);
         if (bias != GPU_NO_REGISTER)
@@ -384,42 +363,41 @@ static void store_result(struct matrix *m, unsigned image, unsigned group)
     }
 }
 
-static void free_operands(struct matrix *m)
+static bool build_products(struct matrix *m, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    for (unsigned s = 0; s < SETS; s++) {
-        gpu_register_free(m->e, m->a[s], 2 * m->row_tiles);
-        gpu_register_free(m->e, m->b[s], 2 * PIXEL_TILES);
-    }
-    for (unsigned i = 0; i < pixel_count(m); i++) {
-        gpu_register_free(m->e, m->corner[i], 1);
-        gpu_register_free(m->e, m->index[i], 1);
-    }
+    const struct gpu_conv *v = m->v;
+    const uint64_t plane_bytes = gpu_type_bytes(v->type, (uint64_t)v->h * v->w);
+    char variant[32];
+    snprintf(variant, sizeof variant, "conv_%s_%ux%u_matrix_%ux%u", gpu_type_name(v->type), (unsigned)v->r, (unsigned)v->s,
+             (unsigned)m->rows, GROUP_PIXELS);
+    struct gpu_emit *e = m->e = gpu_emit_begin(kernel, variant, error);
+    for (unsigned i = 0; i < IMAGE_LOADS; i++) /* beyond the last channel nothing is read */
+        m->x[i] = gpu_argument_buffer(e, v->x, 2 * i * plane_bytes);
+    m->weights = gpu_argument_buffer(e, m->packed, 0);
+    m->out = gpu_argument_buffer(e, v->out, 0);
+    gpu_threadgroup_memory(e, 2 * m->buffer_bytes);
+    const unsigned image = gpu_register(e, 1), group = gpu_register(e, 1);
+    take_registers(m);
+    find_place(m, image, group);
+    emit_sum(m);
+    gpu_register_free(e, m->a, 2 * m->row_tiles);
+    gpu_register_free(e, m->b, 2 * PIXEL_TILES);
+    store_result(m, image, group);
+    gpu_emit_grid(e, divide_up(pixels(v), GROUP_PIXELS) * THREADS, m->group_rows / m->rows, v->n * v->groups, THREADS, 1, 1);
+    return gpu_emit_end(e);
 }
 
 bool gpu_conv_matrix(const struct gpu_conv *v, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct matrix m = {.v = v, .halves = v->type == GPU_F16};
-    m.row_tiles = v->group_k > 32 ? 4 : v->group_k > 16 ? 2 : 1;
-    m.pairs = v->r * v->s == 1 && v->stride == 1 && v->pad == 0 && pixels(v) > 1;
-    char variant[32];
-    snprintf(variant, sizeof variant, "conv_%s_%ux%u_matrix_%ux%u", gpu_type_name(v->type), (unsigned)v->r, (unsigned)v->s,
-             8 * GROUP * m.row_tiles, 8 * GROUP * PIXEL_TILES);
-    struct gpu_emit *e = m.e = gpu_emit_begin(kernel, variant, error);
-    const uint64_t tap_bytes = gpu_type_bytes(v->type, (uint64_t)v->r * v->s);
-    m.x = gpu_argument_buffer(e, v->x, 0);
-    m.weights[0] = gpu_argument_buffer(e, v->weights, 0);
-    m.weights[1] = gpu_argument_buffer(e, v->weights, tap_bytes);
-    m.out = gpu_argument_buffer(e, v->out, 0);
-    const unsigned image = gpu_register(e, 1), group = gpu_register(e, 1);
-    take_registers(&m);
-    find_place(&m, image, group);
-    find_operands(&m, image, group);
-    for (unsigned i = 0; i < 2 * m.row_tiles * PIXEL_TILES; i++)
-        gpu_mov_imm(e, m.acc + i, 0);
-    emit_taps(&m);
-    free_operands(&m);
-    store_result(&m, image, group);
-    const uint32_t rows = 8 * GROUP * m.row_tiles, columns = 8 * GROUP * PIXEL_TILES, threads = 32 * GROUP * GROUP;
-    gpu_emit_grid(e, (pixels(v) + columns - 1) / columns * threads, (v->group_k + rows - 1) / rows, v->n * v->groups, threads, 1, 1);
-    return gpu_emit_end(e);
+    struct matrix m = {.v = v, .row_tiles = v->group_k > 32 ? 4 : v->group_k > 16 ? 2 : 1, .blocks = divide_up(v->group_c, STEP)};
+    m.rows = 8 * GROUP * m.row_tiles;
+    m.group_rows = divide_up(v->group_k, m.rows) * m.rows;
+    m.staged = v->type == GPU_BF16 ? GPU_F32 : v->type;
+    m.staged_bytes = (uint32_t)gpu_type_bytes(m.staged, 1);
+    m.weights_bytes = m.rows * STEP * m.staged_bytes;
+    m.buffer_bytes = m.weights_bytes + GROUP_PIXELS * STEP * m.staged_bytes;
+    if (packed_count(&m) > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
+        return gpu_kernel_refuse(error, "conv2d: the packed weights have more than 2^31 - 1 elements; algo=direct packs none");
+    m.packed = gpu_kernel_add_buffer(kernel, "packed", v->type, packed_count(&m), GPU_BUFFER_SCRATCH, 0, 0);
+    return build_packing(&m, kernel, error) && build_products(&m, kernel, error);
 }
