@@ -13,7 +13,7 @@ struct job {
     struct run_request request;
     char *workload, *unit, *precision, *entry; /* copies that the request points to */
     char **args;
-    uint64_t buffer[3];
+    uint64_t buffer[ORCHARD_BUFFERS];
     struct run_result result;
     bool done;
 };
@@ -182,6 +182,8 @@ static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
     bool ok = run != NULL;
     if (ok && run->kind == RUN_KERNEL)
         ok = run_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_account(run, &m, &j->result, e);
+    else if (ok && run->kind == RUN_GPU_KERNEL)
+        ok = run_gpu_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_gpu_account(run, &m, &j->result, e);
     else if (ok)
         ok = run_execute(run, NULL, 1, &j->result, e);
     run_free(run);

@@ -50,9 +50,10 @@ ORCHARD_API void orchard_close(struct orchard *orchard);
  * (may be NULL) is where to read and write it between jobs. Freed by orchard_close. */
 ORCHARD_API uint64_t orchard_alloc(struct orchard *orchard, uint64_t bytes, void **host, struct orchard_error *error);
 
+#define ORCHARD_BUFFERS 12
 struct orchard_launch {
-    uint64_t buffer[4];     /* operands of a kernel in its documented order (gemm: A, B, C; gemv: A, x, y); 0 = the library
-                               allocates and fills them */
+    uint64_t buffer[ORCHARD_BUFFERS]; /* operands of a kernel in its documented order (gemm: A, B, C; gemv: A, x, y); 0 = the
+                               library allocates and fills them */
     const char *precision;  /* NULL = f32 */
     uint64_t seed;          /* of filled operands */
     bool timing_only;       /* no values are computed */

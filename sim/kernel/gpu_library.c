@@ -2,6 +2,7 @@
 
 #include "units/cpu/cpu_random.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +94,9 @@ bool gpu_library_open(struct gpu_library *l, const char *workload, const char *p
     l->request.cores = cores;
     if (!gpu_kernel_parse(workload, precision, &l->request, &why) || !gpu_kernel_build(&l->request, &l->kernel, &why))
         return orch_fail(error, ORCH_USAGE, "%s", why.text);
-    gpu_kernel_describe(&l->request, l->text, sizeof l->text);
+    const int length = gpu_kernel_describe(&l->request, l->text, sizeof l->text);
+    if (length > 0 && (size_t)length < sizeof l->text)
+        snprintf(l->text + length, sizeof l->text - (size_t)length, " %s", gpu_type_name(l->request.type));
     for (unsigned i = 0; i < l->kernel.steps; i++)
         if (!set_step(l, i, error))
             return false;
@@ -108,17 +111,6 @@ void gpu_library_close(struct gpu_library *l)
 }
 
 /* ---- buffers ---- */
-
-bool gpu_library_alloc(const struct gpu_library *l, struct mem_space *space, uint64_t *address, struct orch_error *error)
-{
-    for (unsigned i = 0; i < l->kernel.buffers; i++) {
-        const struct gpu_kernel_buffer *b = &l->kernel.buffer[i];
-        address[i] = mem_space_alloc(space, gpu_type_bytes(b->type, b->count), MEM_PAGE_BYTES);
-        if (!address[i])
-            return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text, b->name);
-    }
-    return true;
-}
 
 static double next_number(uint64_t *state, double low, double high)
 {
@@ -153,17 +145,33 @@ static void fill_input(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t 
     }
 }
 
-void gpu_library_fill(const struct gpu_library *l, struct mem_space *space, const uint64_t *address, uint64_t seed)
+static bool place(const struct gpu_library *l, unsigned i, struct mem_space *space, uint64_t given, uint64_t seed,
+                  uint64_t *address, struct orch_error *error)
 {
+    const struct gpu_kernel_buffer *b = &l->kernel.buffer[i];
+    const uint64_t bytes = gpu_type_bytes(b->type, b->count);
+    *address = given ? given : mem_space_alloc(space, bytes, MEM_PAGE_BYTES);
+    uint8_t *to = *address ? mem_at(space, *address, bytes, MEM_READ | MEM_WRITE) : NULL;
+    if (!to && given)
+        return orch_fail(error, ORCH_USAGE, "%.200s: buffer %s at 0x%" PRIx64 " is shorter than %" PRIu64 " bytes", l->text, b->name,
+                         given, bytes);
+    if (!to)
+        return orch_fail(error, ORCH_USAGE, "%.200s: %s does not fit the simulated memory; make the shape smaller", l->text, b->name);
+    if (!given && (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT))
+        fill_input(b, to, bytes, seed * GPU_KERNEL_BUFFERS + i);
+    else if (!given)
+        memset(to, 0, bytes);
+    return true;
+}
+
+bool gpu_library_place(const struct gpu_library *l, struct mem_space *space, const uint64_t *given, uint64_t seed,
+                       uint64_t *address, struct orch_error *error)
+{
+    unsigned next = 0;
     for (unsigned i = 0; i < l->kernel.buffers; i++) {
-        const struct gpu_kernel_buffer *b = &l->kernel.buffer[i];
-        const uint64_t bytes = gpu_type_bytes(b->type, b->count);
-        uint8_t *to = mem_at(space, address[i], bytes, MEM_READ | MEM_WRITE);
-        if (!to)
-            continue;
-        if (b->role == GPU_BUFFER_INPUT || b->role == GPU_BUFFER_IN_OUT)
-            fill_input(b, to, bytes, seed * 64 + i);
-        else
-            memset(to, 0, bytes);
+        const bool named = given && l->kernel.buffer[i].role != GPU_BUFFER_SCRATCH;
+        if (!place(l, i, space, named ? given[next++] : 0, seed, &address[i], error))
+            return false;
     }
+    return true;
 }

@@ -30,9 +30,10 @@ bool gpu_library_open(struct gpu_library *library, const char *workload, const c
                       uint32_t cores, struct orch_error *error);
 void gpu_library_close(struct gpu_library *library);
 
-/* Addresses for all buffers, in `space`; false when it is full. */
-bool gpu_library_alloc(const struct gpu_library *library, struct mem_space *space, uint64_t *address, struct orch_error *error);
-/* Start contents: inputs are reproducible numbers within the range that the kernel asks for, everything else is zero. */
-void gpu_library_fill(const struct gpu_library *library, struct mem_space *space, const uint64_t *address, uint64_t seed);
+/* Addresses of all buffers. `given` (may be NULL) has those of the caller in the kernel's order without scratch, filled already;
+ * others are allocated and filled: inputs with reproducible numbers within the range that the kernel asks for, the rest with
+ * zeros. False when memory is full or a given buffer too short. */
+bool gpu_library_place(const struct gpu_library *library, struct mem_space *space, const uint64_t *given, uint64_t seed,
+                       uint64_t *address, struct orch_error *error);
 
 #endif

@@ -17,7 +17,7 @@ struct chain {
     struct run_result *result;
     struct orch_error *error;
     double longest_ns;
-    bool sampled;
+    bool sampled, given; /* somebody else reads the buffers afterwards */
 };
 
 static bool no_memory(struct chain *c)
@@ -93,7 +93,7 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
-    if (ok && mode != RUN_FUNCTIONAL && !last) {
+    if (ok && mode != RUN_FUNCTIONAL && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);
@@ -132,16 +132,20 @@ static bool run_steps(struct chain *c)
            run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") || no_memory(c);
 }
 
+bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
+                       struct run_result *result, struct orch_error *error)
+{
+    struct chain c = {.run = run, .library = run->library, .space = space, .sum = m, .result = result, .error = error,
+                      .given = given != NULL};
+    return run_gpu_generation(run, &c.generation, result, error) &&
+           gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
+}
+
 bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    struct chain c = {.run = run, .library = run->library, .sum = m, .result = result, .error = error,
-                      .space = mem_space_create(0)};
-    bool ok = c.space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
-    ok = ok && run_gpu_generation(run, &c.generation, result, error) &&
-         gpu_library_alloc(c.library, c.space, c.address, error);
-    if (ok)
-        gpu_library_fill(c.library, c.space, c.address, run->request->seed);
-    ok = ok && run_steps(&c);
-    mem_space_free(c.space);
+    struct mem_space *space = mem_space_create(0);
+    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
+                    run_gpu_kernel_in(run, space, NULL, m, result, error);
+    mem_space_free(space);
     return ok;
 }

@@ -86,7 +86,10 @@ bool run_launch_time(struct run_launch *l);
 /* Of the code to run; G15 is told as an assumption and becomes G14. */
 bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error);
 
-/* A kernel of the GPU library. */
+/* A kernel of the GPU library. `given` has addresses of buffers in the kernel's order without scratch, which the caller owns and has
+ * filled; 0 or NULL = allocated and filled here. */
+bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
+                       struct run_result *result, struct orch_error *error);
 bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* A launch of a GPU kernel; run_gpu_account turns its measure into the result. */
 bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
