@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 enum { PIXEL_TILES = 4, STEP = 8, GROUP = 2, THREADS = 32 * GROUP * GROUP, GROUP_PIXELS = 8 * PIXEL_TILES * GROUP };
-enum { IMAGE_LOADS = STEP * GROUP_PIXELS / THREADS, PACK_THREADS = 256 };
+enum { IMAGE_LOADS = STEP * GROUP_PIXELS / THREADS, PACK_THREADS = 256, PACK_LOADS = 8 };
 
 struct matrix {
     const struct gpu_conv *v;
@@ -56,34 +56,67 @@ static uint64_t packed_count(const struct matrix *m)
     return (uint64_t)m->v->groups * m->v->r * m->v->s * m->blocks * m->group_rows * STEP;
 }
 
+struct packing {
+    struct gpu_emit *e;
+    struct gpu_base in, out;
+    unsigned channel, row, from, to, value; /* registers */
+};
+
+/* Taps of a row of the window, a few at a time. Channels that only fill up are zeros. */
+static void pack_taps(const struct matrix *m, const struct packing *k)
+{
+    const struct gpu_conv *v = m->v;
+    struct gpu_emit *e = k->e;
+    for (unsigned first = 0; first < v->s; first += PACK_LOADS) {
+        const unsigned count = v->s - first < PACK_LOADS ? v->s - first : PACK_LOADS;
+        for (unsigned i = 0; i < count; i++)
+            gpu_mov_imm(e, k->value + i, 0);
+        gpu_if(e, "ult", gpu_r(e, k->channel), gpu_int(e, v->group_c));
+        gpu_if(e, "ult", gpu_r(e, k->row), gpu_int(e, v->group_k));
+        for (unsigned i = 0; i < count; i++) {
+            gpu_load_raw(e, 0, v->type, 1, 2 * (k->value + i), k->in, gpu_r(e, k->from));
+            gpu_add_imm(e, k->from, k->from, 1);
+        }
+        gpu_wait(e, 0);
+        gpu_endif(e);
+        gpu_endif(e);
+        for (unsigned i = 0; i < count; i++) {
+            gpu_store_raw(e, 1, v->type, 1, 2 * (k->value + i), k->out, gpu_r(e, k->to));
+            gpu_add_imm(e, k->to, k->to, (int64_t)m->blocks * m->group_rows * STEP);
+        }
+    }
+}
+
+/* One thread per pair of channels, for all its taps: they lie together in the weights. */
 static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const struct gpu_conv *v = m->v;
+    const uint32_t taps = v->r * v->s;
     char variant[32];
     snprintf(variant, sizeof variant, "conv_pack_%s", gpu_type_name(v->type));
     struct gpu_emit *e = gpu_emit_begin(kernel, variant, error);
-    const struct gpu_base in = gpu_argument_buffer(e, v->weights, 0), out = gpu_argument_buffer(e, m->packed, 0);
-    const unsigned index = gpu_register(e, 1), channel = gpu_register(e, 1), row = gpu_register(e, 1), rest = gpu_register(e, 1);
-    const unsigned block = gpu_register(e, 1), tap = gpu_register(e, 1), value = gpu_register(e, 1);
-    gpu_emit(e, "get_sr r%u, sr%d", index, GPU_SR_GRID_X);
-    gpu_and_imm(e, channel, index, STEP - 1);
-    gpu_shr(e, tap, index, 3);
-    gpu_divide_imm(e, rest, row, tap, m->group_rows);
-    gpu_divide_imm(e, tap, block, rest, m->blocks);
-    gpu_mad_imm(e, channel, block, STEP, channel);
-    gpu_divide_imm(e, rest, block, tap, v->r * v->s); /* group and tap */
-    gpu_mov_imm(e, value, 0);
-    gpu_if(e, "ult", gpu_r(e, channel), gpu_int(e, v->group_c));
-    gpu_if(e, "ult", gpu_r(e, row), gpu_int(e, v->group_k));
-    gpu_mad_imm(e, row, rest, v->group_k, row);
-    gpu_mad_imm(e, row, row, v->group_c, channel);
-    gpu_mad_imm(e, row, row, v->r * v->s, block);
-    gpu_load_raw(e, 0, v->type, 1, 2 * value, in, gpu_r(e, row));
-    gpu_wait(e, 0);
-    gpu_endif(e);
-    gpu_endif(e);
-    gpu_store_raw(e, 1, v->type, 1, 2 * value, out, gpu_r(e, index));
-    gpu_emit_grid(e, (uint32_t)packed_count(m), 1, 1, PACK_THREADS, 1, 1);
+    struct packing k = {.e = e, .in = gpu_argument_buffer(e, v->weights, 0), .out = gpu_argument_buffer(e, m->packed, 0)};
+    unsigned *const single[] = {&k.channel, &k.row, &k.from, &k.to};
+    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+        *single[i] = gpu_register(e, 1);
+    k.value = gpu_register(e, PACK_LOADS);
+    const unsigned thread = gpu_register(e, 1), block = gpu_register(e, 1), group = gpu_register(e, 1), rows = gpu_register(e, 1);
+    gpu_emit(e, "get_sr r%u, sr%d", thread, GPU_SR_GRID_X);
+    gpu_and_imm(e, k.channel, thread, STEP - 1);
+    gpu_shr(e, k.from, thread, 3);
+    gpu_divide_imm(e, k.to, k.row, k.from, m->group_rows);
+    gpu_divide_imm(e, group, block, k.to, m->blocks);
+    gpu_mad_imm(e, k.to, group, (taps - 1) * m->blocks * m->group_rows * STEP, thread);
+    gpu_mad_imm(e, k.channel, block, STEP, k.channel);
+    gpu_mad_imm(e, k.from, group, v->group_k, k.row);
+    gpu_mad_imm(e, k.from, k.from, v->group_c, k.channel);
+    gpu_mad_imm(e, k.from, k.from, taps, GPU_NO_REGISTER);
+    gpu_mov_imm(e, rows, v->r);
+    gpu_do(e);
+    pack_taps(m, &k);
+    gpu_add_imm(e, rows, rows, -1);
+    gpu_while(e, "nueq", gpu_r(e, rows), "0");
+    gpu_emit_grid(e, (uint32_t)(packed_count(m) / taps), 1, 1, PACK_THREADS, 1, 1);
     return gpu_emit_end(e);
 }
 
