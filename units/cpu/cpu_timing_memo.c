@@ -76,7 +76,8 @@ struct chunk {
 struct cpu_memo {
     struct state *bucket[BUCKETS];
     struct chunk *chunk;
-    struct state *at;      /* the board rests in this state; NULL: the board is current */
+    struct state *at;      /* the board is in this state; NULL: in one that is not kept */
+    bool rests;            /* at that state, the board's arrays rest */
     struct state *from;    /* state at the start of the block being placed */
     uint64_t stall[CPU_STALL_COUNT]; /* then */
     uint64_t bytes;
@@ -149,10 +150,10 @@ static void *take(struct cpu_memo *m, size_t bytes)
 
 void cpu_memo_leave(struct cpu_timing *t)
 {
-    if (!t->memo->at)
-        return;
-    cpu_state_read(t, t->memo->at->word);
+    if (t->memo->rests)
+        cpu_state_read(t, t->memo->at->word);
     t->memo->at = NULL;
+    t->memo->rests = false;
 }
 
 /* ---- keeping states ---- */
@@ -315,9 +316,11 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
     if (to) {
         if (m->from)
             add_way(t, plan, outcome, to);
-        /* From here on the state stands for the board. */
-        cpu_state_rest(&t->board);
         m->at = to;
+        /* From here on the state stands for the board; not for long, when no way is known out of it. */
+        m->rests = to->trees != NULL;
+        if (m->rests)
+            cpu_state_rest(&t->board);
     }
     m->from = NULL;
 }
