@@ -82,26 +82,28 @@ static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
     return w;
 }
 
-/* A cycle in which a port is in use: which groups, and how many of each, four to a word. */
-static uint32_t *write_row(const uint8_t *row, uint32_t cycle, uint32_t *w)
+/* A cycle in which a port is in use: which groups, and how many of each, four to a word. `half`: its row of the calendar. */
+static uint32_t *write_row(const uint64_t half[2], uint32_t cycle, uint32_t *w)
 {
     uint32_t *head = w++;
     uint32_t used = 0, bytes = 0, groups = 0;
-    for (unsigned g = 0; g < CPU_CALENDAR_GROUPS; g++) {
-        if (row[g] == 0)
-            continue;
-        groups |= 1u << g;
-        bytes |= (uint32_t)row[g] << used % 4 * 8;
-        if (++used % 4 == 0) {
-            *w++ = bytes;
-            bytes = 0;
+    for (unsigned h = 0; h < 2; h++)
+        for (uint64_t left = half[h]; left;) {
+            const unsigned shift = (unsigned)__builtin_ctzll(left) & ~7u;
+            groups |= 1u << (8 * h + shift / 8);
+            bytes |= (uint32_t)(left >> shift & 255) << used % 4 * 8;
+            left &= ~(UINT64_C(255) << shift);
+            if (++used % 4 == 0) {
+                *w++ = bytes;
+                bytes = 0;
+            }
         }
-    }
     if (used % 4)
         *w++ = bytes;
     *head = cycle << CPU_CALENDAR_GROUPS | groups;
     return w;
 }
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the groups of a row are the bytes of two words in order");
 _Static_assert(CPU_CALENDAR <= 1 << (32 - CPU_CALENDAR_GROUPS), "a word for a cycle and its groups");
 
 static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
@@ -114,7 +116,7 @@ static uint32_t *write_calendar(const struct cpu_board *b, uint32_t *w)
         memcpy(half, row, sizeof half);
         if ((half[0] | half[1]) == 0)
             continue;
-        w = write_row(row, (uint32_t)(c - b->now), w);
+        w = write_row(half, (uint32_t)(c - b->now), w);
         ++*count;
     }
     return w;
