@@ -8,6 +8,7 @@ struct gpu_conv {
     uint32_t n, c, h, w, k, r, s, stride, pad, dilation, groups;
     uint32_t out_h, out_w;
     uint32_t group_c, group_k; /* channels of one group: in, out */
+    uint32_t cores;            /* of the chip */
     enum gpu_type type;
     bool has_bias, has_act;
     enum gpu_math act; /* of one operand */

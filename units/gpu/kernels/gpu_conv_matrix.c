@@ -125,8 +125,8 @@ static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, str
 static void take_registers(struct matrix *m)
 {
     struct gpu_emit *e = m->e;
-    unsigned *const single[] = {&m->r, &m->p, &m->row, &m->pixel, &m->corner, &m->plane, &m->channel, &m->index, &m->mask, &m->block,
-                                &m->weight, &m->tap_y, &m->tap_x, &m->buffer, &m->steps, &m->weights_at, &m->image_at, &m->a_at,
+    unsigned *const single[] = {&m->r, &m->p, &m->row, &m->pixel, &m->corner, &m->plane, &m->channel, &m->index, &m->mask,
+                                &m->block, &m->weight, &m->tap_y, &m->tap_x, &m->buffer, &m->steps, &m->weights_at, &m->image_at, &m->a_at,
                                 &m->b_at, &m->t, &m->u};
     m->acc = gpu_register(e, 2 * m->row_tiles * PIXEL_TILES);
     m->a = gpu_register(e, 2 * m->row_tiles);
@@ -420,9 +420,19 @@ static bool build_products(struct matrix *m, struct gpu_kernel *kernel, struct i
     return gpu_emit_end(e);
 }
 
+/* As many as there are output channels for, fewer when that leaves cores without work. */
+static unsigned choose_row_tiles(const struct gpu_conv *v)
+{
+    const uint64_t others = (uint64_t)divide_up(pixels(v), GROUP_PIXELS) * v->n * v->groups;
+    unsigned tiles = v->group_k > 32 ? 4 : v->group_k > 16 ? 2 : 1;
+    while (tiles > 1 && others * divide_up(v->group_k, 8 * GROUP * tiles) < v->cores)
+        tiles /= 2;
+    return tiles;
+}
+
 bool gpu_conv_matrix(const struct gpu_conv *v, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct matrix m = {.v = v, .row_tiles = v->group_k > 32 ? 4 : v->group_k > 16 ? 2 : 1, .blocks = divide_up(v->group_c, STEP)};
+    struct matrix m = {.v = v, .row_tiles = choose_row_tiles(v), .blocks = divide_up(v->group_c, STEP)};
     m.rows = 8 * GROUP * m.row_tiles;
     m.group_rows = divide_up(v->group_k, m.rows) * m.rows;
     m.staged = v->type == GPU_BF16 ? GPU_F32 : v->type;

@@ -36,7 +36,7 @@ static struct gpu_conv shape_of(const struct gpu_kernel_request *q)
     struct gpu_conv v = {
         .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[K], .r = (uint32_t)p[R],
         .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .dilation = (uint32_t)p[DILATION],
-        .groups = (uint32_t)p[GROUPS], .type = q->type, .has_bias = p[BIAS], .has_act = p[ACT] != 0,
+        .groups = (uint32_t)p[GROUPS], .cores = q->cores ? q->cores : 1, .type = q->type, .has_bias = p[BIAS], .has_act = p[ACT] != 0,
     };
     v.act = v.has_act ? (enum gpu_math)((p[ACT] & ((1 << GPU_CHAIN_BITS) - 1)) - 1) : GPU_MATH_RELU;
     v.out_h = out_size(v.h, v.r, &v);
@@ -72,7 +72,8 @@ static bool check(const struct gpu_kernel_request *q, const struct gpu_conv *v, 
 
 static void add_buffers(struct gpu_conv *v, struct gpu_kernel *kernel)
 {
-    const uint64_t taps = (uint64_t)v->r * v->s, x = (uint64_t)v->n * v->c * v->h * v->w, weights = (uint64_t)v->k * v->group_c * taps;
+    const uint64_t taps = (uint64_t)v->r * v->s, x = (uint64_t)v->n * v->c * v->h * v->w;
+    const uint64_t weights = (uint64_t)v->k * v->group_c * taps;
     const uint64_t out = (uint64_t)v->n * v->k * v->out_h * v->out_w, size = gpu_type_bytes(v->type, 1);
     v->x = gpu_kernel_add_buffer(kernel, "x", v->type, x, GPU_BUFFER_INPUT, -1, 1);
     v->weights = gpu_kernel_add_buffer(kernel, "weights", v->type, weights, GPU_BUFFER_INPUT, -1, 1);

@@ -37,7 +37,8 @@ static double bytes_of(const struct gpu_kernel_request *q, uint64_t count)
 /* ---- transpose: tiles of 32 x 32 turn in threadgroup memory, so that both sides move whole lines ---- */
 
 enum { ROWS, COLUMNS, BATCH };
-enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column lie in different banks */, TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
+enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column lie in different banks */ };
+enum { TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
 
 static const struct gpu_kernel_parameter transpose_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},

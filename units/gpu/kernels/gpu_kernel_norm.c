@@ -224,6 +224,12 @@ static void find_moments(struct gpu_rows *r, struct norm *n)
     gpu_emit(r->e, "rsqrt r%u, r%u", n->scale, n->sum);
 }
 
+static struct gpu_base add_parameter(struct gpu_rows *r, struct gpu_kernel *kernel, const char *name, uint32_t count, double low,
+                                     double high)
+{
+    return gpu_argument_buffer(r->e, gpu_kernel_add_buffer(kernel, name, r->type, count, GPU_BUFFER_INPUT, low, high), 0);
+}
+
 static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, struct norm *n, struct gpu_kernel *kernel,
                        struct isa_error *error)
 {
@@ -237,9 +243,9 @@ static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, s
     begin_step(r, q->info->name, kernel, error);
     n->out = gpu_argument_buffer(r->e, 1, 0);
     if (n->affine)
-        n->gamma = gpu_argument_buffer(r->e, gpu_kernel_add_buffer(kernel, "gamma", q->type, parameters, GPU_BUFFER_INPUT, 0.5, 1.5), 0);
+        n->gamma = add_parameter(r, kernel, "gamma", parameters, 0.5, 1.5);
     if (n->affine && n->centred)
-        n->beta = gpu_argument_buffer(r->e, gpu_kernel_add_buffer(kernel, "beta", q->type, parameters, GPU_BUFFER_INPUT, -1, 1), 0);
+        n->beta = add_parameter(r, kernel, "beta", parameters, -1, 1);
     take_registers(r->e, n);
     gpu_rows_begin(r);
     if (n->of == OF_CHANNEL_IN_ROW) {
@@ -326,8 +332,7 @@ static bool build_groupnorm(const struct gpu_kernel_request *q, struct gpu_kerne
 static void load_of_channel(struct gpu_rows *r, const struct norm *n, unsigned to, struct gpu_kernel *kernel, const char *name,
                             double low, double high)
 {
-    const unsigned buffer = gpu_kernel_add_buffer(kernel, name, r->type, n->channels, GPU_BUFFER_INPUT, low, high);
-    load_parameter(r, to, gpu_argument_buffer(r->e, buffer, 0), 1, n->channel);
+    load_parameter(r, to, add_parameter(r, kernel, name, n->channels, low, high), 1, n->channel);
 }
 
 static bool build_batchnorm(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)

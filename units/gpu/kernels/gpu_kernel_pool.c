@@ -125,8 +125,10 @@ static void divide_by_count(struct pool *p, bool include_pad)
 
 static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    const uint32_t r = (uint32_t)q->value[R], s = (uint32_t)q->value[S], stride = (uint32_t)q->value[STRIDE], pad = (uint32_t)q->value[PAD];
-    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H], .w = (uint32_t)q->value[W]};
+    const uint32_t r = (uint32_t)q->value[R], s = (uint32_t)q->value[S];
+    const uint32_t stride = (uint32_t)q->value[STRIDE], pad = (uint32_t)q->value[PAD];
+    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H],
+                      .w = (uint32_t)q->value[W]};
     if (m.h + 2 * pad < r || m.w + 2 * pad < s)
         return gpu_kernel_refuse(error, "pool: a window of %u x %u does not fit the image", (unsigned)r, (unsigned)s);
     if (2 * pad > r || 2 * pad > s)
@@ -195,8 +197,8 @@ static const struct gpu_kernel_parameter resize_parameters[] = {
 
 /* Places along one side are fractions of whole numbers, so that they are exact: numerator / denominator. Centres of pixels:
  * ((2 o + 1) in - out) / (2 out), not below 0; aligned corners: o (in - 1) / (out - 1). */
-static void find_neighbours(struct gpu_emit *e, unsigned low, unsigned high, unsigned weight, unsigned out_place, uint32_t in, uint32_t out,
-                            bool align)
+static void find_neighbours(struct gpu_emit *e, unsigned low, unsigned high, unsigned weight, unsigned out_place, uint32_t in,
+                            uint32_t out, bool align)
 {
     const unsigned numerator = gpu_register(e, 1);
     uint32_t denominator = 2 * out;
@@ -264,8 +266,8 @@ static void emit_nearest(struct image *m, unsigned value)
 static bool build_resize(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const bool bilinear = q->value[MODE] == BILINEAR;
-    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H], .w = (uint32_t)q->value[W],
-                      .out_h = (uint32_t)q->value[OUT_H], .out_w = (uint32_t)q->value[OUT_W]};
+    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H],
+                      .w = (uint32_t)q->value[W], .out_h = (uint32_t)q->value[OUT_H], .out_w = (uint32_t)q->value[OUT_W]};
     if (!check_image(q, &m, (uint64_t)q->value[N] * (uint64_t)q->value[C], error))
         return false;
     if (q->value[ALIGN] && !bilinear)

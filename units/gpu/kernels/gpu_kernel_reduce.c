@@ -159,7 +159,8 @@ static uint32_t parts_of(const struct gpu_kernel_request *q)
 static bool build_along_rows(const struct gpu_kernel_request *q, struct reduction *d, struct gpu_kernel *kernel,
                              struct isa_error *error)
 {
-    struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS], .parts = parts_of(q)};
+    struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS],
+                         .parts = parts_of(q)};
     const unsigned parts = r.parts;
     const enum gpu_type out_type = d->out_type;
     d->length = r.columns;

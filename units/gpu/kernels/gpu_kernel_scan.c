@@ -165,7 +165,8 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     s.part = (s.columns + wanted - 1) / wanted;
     s.parts = (s.columns + s.part - 1) / s.part;
     const enum gpu_type sum_type = whole ? q->type : GPU_F32;
-    const unsigned in = gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, q->type == GPU_U32 ? 0 : whole ? -100 : -1, whole ? 100 : 1);
+    const double low = q->type == GPU_U32 ? 0 : whole ? -100 : -1, high = whole ? 100 : 1;
+    const unsigned in = gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, low, high);
     const unsigned out = gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->flops = whole ? 0 : (double)count;
     kernel->min_bytes = 2 * (double)gpu_type_bytes(q->type, count);
@@ -174,7 +175,8 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     const uint64_t partial_count = (uint64_t)s.rows * s.parts;
     const unsigned sums = gpu_kernel_add_buffer(kernel, "sums", sum_type, partial_count, GPU_BUFFER_SCRATCH, 0, 0);
     const unsigned before = gpu_kernel_add_buffer(kernel, "before", sum_type, partial_count, GPU_BUFFER_SCRATCH, 0, 0);
-    struct scan first = s, second = {.type = sum_type, .whole = whole, .rows = s.rows, .columns = s.parts, .part = s.parts, .parts = 1, .exclusive = true};
+    struct scan first = s, second = {.type = sum_type, .whole = whole, .rows = s.rows, .columns = s.parts, .part = s.parts,
+                                     .parts = 1, .exclusive = true};
     first.sums_only = true;
     s.has_before = true;
     return build_step(&first, "sums", kernel, in, sums, 0, error) && build_step(&second, "parts", kernel, sums, before, 0, error) &&

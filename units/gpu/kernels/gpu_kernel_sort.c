@@ -243,7 +243,8 @@ static bool build_merge_in_blocks(const struct sort *s, uint32_t size, struct gp
 /* ---- distances beyond a block ---- */
 
 /* Distances far, far / 2 ... (`count` of them): a thread has the 2^count keys that they connect, `near` apart. */
-static bool build_far(const struct sort *s, uint32_t size, uint32_t far, unsigned count, struct gpu_kernel *kernel, struct isa_error *error)
+static bool build_far(const struct sort *s, uint32_t size, uint32_t far, unsigned count, struct gpu_kernel *kernel,
+                      struct isa_error *error)
 {
     const unsigned keys = 1U << count;
     const uint32_t near = far >> (count - 1);
@@ -295,14 +296,16 @@ static bool build_merge(const struct sort *s, uint32_t size, struct gpu_kernel *
 
 static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct sort s = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS], .descending = q->value[DESCENDING]};
+    struct sort s = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS],
+                     .descending = q->value[DESCENDING]};
     const uint64_t count = (uint64_t)s.rows * s.columns;
     s.padded = power_of_two(s.columns);
     s.block = s.padded < BLOCK ? s.padded : BLOCK;
     if ((uint64_t)s.rows * s.padded > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
         return gpu_kernel_refuse(error, "sort: more than 2^31 - 1 elements");
     const bool whole = q->type >= GPU_I32;
-    s.in = gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, q->type == GPU_U32 ? 0 : whole ? -1e6 : -4, whole ? 1e6 : 4);
+    const double low = q->type == GPU_U32 ? 0 : whole ? -1e6 : -4, high = whole ? 1e6 : 4;
+    s.in = gpu_kernel_add_buffer(kernel, "x", q->type, count, GPU_BUFFER_INPUT, low, high);
     s.out = gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     if (s.padded > s.block)
         s.keys = gpu_kernel_add_buffer(kernel, "keys", GPU_U32, (uint64_t)s.rows * s.padded, GPU_BUFFER_SCRATCH, 0, 0);
