@@ -1,7 +1,7 @@
 /* scan: running sums along rows.
  *
- * A threadgroup runs along its part of a row, one element per thread and round: prefix over the simdgroup, totals of simdgroups by way
- * of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums, then
+ * A threadgroup runs along its part of a row, four elements per thread and round: prefix over the simdgroup, totals of simdgroups by
+ * way of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums, then
  * all parts with what stands before them.
  */
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum { ROWS, COLUMNS, EXCLUSIVE };
-enum { SIMDGROUP = 32, THREADS_MAX = 512, PART_ROUNDS = 16, PARTS_MAX = 1024 };
+enum { SIMDGROUP = 32, THREADS_MAX = 512, WIDE = 4, PART_ROUNDS = 4, PARTS_MAX = 1024 };
 
 static const struct gpu_kernel_parameter parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
@@ -27,6 +27,7 @@ struct scan {
     bool exclusive, sums_only; /* sums_only: nothing but the sum of each part is written, to out[row * parts + part] */
     bool has_before;           /* `before` holds what stands before each part */
     struct gpu_base in, out, before;
+    unsigned values; /* register: WIDE elements, then their running sums */
     unsigned row, number, column, end, at, value, prefix, total, carry, thread, lane, simdgroup, address; /* registers */
     uint32_t place[2]; /* threadgroup memory for totals: rounds take turns, so that one barrier per round is enough */
 };
@@ -48,6 +49,7 @@ static void find_place(struct scan *s)
                                 &s->total, &s->carry, &s->thread, &s->lane, &s->simdgroup, &s->address};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
+    s->values = gpu_register(e, WIDE);
     gpu_emit(e, "get_sr r%u, sr%d", s->row, GPU_SR_GROUP_Y);
     gpu_emit(e, "get_sr r%u, sr%d", s->number, GPU_SR_GROUP_X);
     gpu_emit(e, "get_sr r%u, sr%d", s->thread, GPU_SR_LOCAL_X);
@@ -90,38 +92,91 @@ static void combine_simdgroups(struct scan *s, uint32_t place)
     gpu_register_free(e, before, 1);
 }
 
+/* Elements of this thread from device index s->at on; zeros beyond the end. */
+static void load_values(const struct scan *s, unsigned column, unsigned last)
+{
+    struct gpu_emit *e = s->e;
+    for (unsigned i = 0; i < WIDE; i++)
+        gpu_mov_imm(e, s->values + i, 0);
+    gpu_if(e, "ult", gpu_r(e, last), gpu_r(e, s->end));
+    gpu_load_raw(e, 0, s->type, WIDE, 2 * s->values, s->in, gpu_r(e, s->at));
+    gpu_wait(e, 0);
+    gpu_widen(e, s->type, WIDE, s->values, 2 * s->values);
+    gpu_else(e);
+    for (unsigned i = 0; i + 1 < WIDE; i++) {
+        gpu_add_imm(e, s->address, column, i);
+        gpu_if(e, "ult", gpu_r(e, s->address), gpu_r(e, s->end));
+        gpu_add_imm(e, s->address, s->at, i);
+        gpu_load_element(e, 0, s->type, s->values + i, s->in, gpu_r(e, s->address));
+        gpu_endif(e);
+    }
+    gpu_endif(e);
+}
+
+static void store_values(const struct scan *s, unsigned column, unsigned last, unsigned scratch)
+{
+    struct gpu_emit *e = s->e;
+    gpu_narrow(e, s->type, WIDE, 2 * s->values, s->values, scratch);
+    gpu_if(e, "ult", gpu_r(e, last), gpu_r(e, s->end));
+    gpu_store_raw(e, 0, s->type, WIDE, 2 * s->values, s->out, gpu_r(e, s->at));
+    gpu_else(e);
+    for (unsigned i = 0; i + 1 < WIDE; i++) {
+        const unsigned half = s->type == GPU_F16 || s->type == GPU_BF16 ? 2 * s->values + i : 2 * (s->values + i);
+        gpu_add_imm(e, s->address, column, i);
+        gpu_if(e, "ult", gpu_r(e, s->address), gpu_r(e, s->end));
+        gpu_add_imm(e, s->address, s->at, i);
+        gpu_store_raw(e, 0, s->type, 1, half, s->out, gpu_r(e, s->address));
+        gpu_endif(e);
+    }
+    gpu_endif(e);
+}
+
+/* values = prefix + running sum of values, with or without the element itself. */
+static void finish_values(const struct scan *s)
+{
+    for (unsigned i = WIDE; i-- > 0;) {
+        if (!s->exclusive)
+            add(s, s->values + i, s->prefix, s->values + i);
+        else if (i)
+            add(s, s->values + i, s->prefix, s->values + i - 1);
+        else
+            gpu_mov(s->e, s->values, s->prefix);
+    }
+}
+
 static void emit_round(struct scan *s, uint32_t place)
 {
     struct gpu_emit *e = s->e;
-    const unsigned column = gpu_register(e, 1);
-    gpu_emit(e, "iadd r%u, r%u, r%u", column, s->column, s->thread);
+    const unsigned column = gpu_register(e, 1), last = gpu_register(e, 1), scratch = gpu_register(e, 1);
+    gpu_mad_imm(e, column, s->thread, WIDE, s->column);
+    gpu_add_imm(e, last, column, WIDE - 1);
     gpu_mad_imm(e, s->at, s->row, s->columns, column);
-    gpu_mov_imm(e, s->value, 0);
-    gpu_if(e, "ult", gpu_r(e, column), gpu_r(e, s->end));
-    gpu_load_element(e, 0, s->type, s->value, s->in, gpu_r(e, s->at));
-    gpu_endif(e);
+    load_values(s, column, last);
+    for (unsigned i = 1; i < WIDE; i++)
+        add(s, s->values + i, s->values + i - 1, s->values + i);
+    gpu_mov(e, s->value, s->values + WIDE - 1);
     simd_sum(s, s->prefix, s->value, true);
     simd_sum(s, s->total, s->value, false);
     if (s->threads > SIMDGROUP)
         combine_simdgroups(s, place);
     add(s, s->prefix, s->prefix, s->carry);
-    if (!s->exclusive)
-        add(s, s->prefix, s->prefix, s->value);
     add(s, s->carry, s->carry, s->total);
     if (!s->sums_only) {
-        gpu_if(e, "ult", gpu_r(e, column), gpu_r(e, s->end));
-        gpu_store_element(e, 0, s->type, s->prefix, s->out, gpu_r(e, s->at));
-        gpu_endif(e);
+        finish_values(s);
+        store_values(s, column, last, scratch);
     }
-    gpu_add_imm(e, s->column, s->column, s->threads);
+    gpu_add_imm(e, s->column, s->column, (int64_t)s->threads * WIDE);
     gpu_register_free(e, column, 1);
+    gpu_register_free(e, last, 1);
+    gpu_register_free(e, scratch, 1);
 }
 
 static bool build_step(struct scan *s, const char *name, struct gpu_kernel *kernel, unsigned in, unsigned out, unsigned before,
                        struct isa_error *error)
 {
     char variant[32];
-    s->threads = s->part >= THREADS_MAX ? THREADS_MAX : (s->part + SIMDGROUP - 1) / SIMDGROUP * SIMDGROUP;
+    const uint32_t simdgroups = (s->part + SIMDGROUP * WIDE - 1) / (SIMDGROUP * WIDE);
+    s->threads = simdgroups > THREADS_MAX / SIMDGROUP ? THREADS_MAX : simdgroups * SIMDGROUP;
     snprintf(variant, sizeof variant, "scan_%s_%s_%u", name, gpu_type_name(s->type), (unsigned)s->threads);
     struct gpu_emit *e = s->e = gpu_emit_begin(kernel, variant, error);
     s->in = gpu_argument_buffer(e, in, 0);
@@ -131,7 +186,7 @@ static bool build_step(struct scan *s, const char *name, struct gpu_kernel *kern
     find_place(s);
     gpu_do(e);
     emit_round(s, s->place[0]);
-    if (s->part > s->threads)
+    if (s->part > s->threads * WIDE)
         emit_round(s, s->place[1]);
     gpu_while(e, "ult", gpu_r(e, s->column), gpu_r(e, s->end));
     if (s->sums_only) {
@@ -146,7 +201,7 @@ static bool build_step(struct scan *s, const char *name, struct gpu_kernel *kern
 /* Parts: enough for four per core, none shorter than PART_ROUNDS rounds. */
 static uint32_t parts_of(const struct gpu_kernel_request *q)
 {
-    const uint64_t rows = (uint64_t)q->value[ROWS], least = (uint64_t)THREADS_MAX * PART_ROUNDS;
+    const uint64_t rows = (uint64_t)q->value[ROWS], least = (uint64_t)THREADS_MAX * WIDE * PART_ROUNDS;
     uint64_t parts = (4U * (uint64_t)(q->cores ? q->cores : 1) + rows - 1) / rows;
     const uint64_t most = (uint64_t)q->value[COLUMNS] / least;
     parts = parts > most ? most : parts;
