@@ -174,11 +174,24 @@ static inline uint32_t mem_cache_latest(const struct mem_cache *cache, uint32_t 
     return (uint32_t)(mem_cache_header(cache, set)->order ^ cache->first_order) & 15;
 }
 
+/* The way that the next insertion takes; of caches with several headers some way. */
+static inline uint32_t mem_cache_last(const struct mem_cache *cache, uint32_t set)
+{
+    return (uint32_t)((mem_cache_header(cache, set)->order ^ cache->first_order) >> cache->last_shift) & 15;
+}
+
 /* The host is told that a line will be inserted into a set just looked into. */
 static inline void mem_cache_expect_insert(const struct mem_cache *cache, uint32_t set)
 {
-    const uint64_t order = mem_cache_header(cache, set)->order ^ cache->first_order;
-    __builtin_prefetch(&mem_cache_ways(cache, set)[order >> cache->last_shift & 15], 1);
+    __builtin_prefetch(mem_cache_ways(cache, set) + mem_cache_last(cache, set), 1);
+}
+
+/* The host is told that a line will be looked for, and inserted when it is absent, in a set that was expected before. */
+static inline void mem_cache_expect_line(const struct mem_cache *cache, uint32_t set, uint64_t line)
+{
+    const uint32_t same = mem_cache_same_keys(mem_cache_header(cache, set), mem_cache_key(line)) & cache->way_bits;
+    const uint32_t way = same ? (uint32_t)__builtin_ctz(same) : mem_cache_last(cache, set);
+    __builtin_prefetch(mem_cache_ways(cache, set) + way, 1);
 }
 
 /* The host is told that a line will be looked for that is likely to be in a known way. */

@@ -85,8 +85,9 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
                                uint32_t bytes);
 /* Returns when the write was taken on. */
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
-/* The host is told that a line will be asked for. */
+/* The host is told that a line will be asked for, and later again that it will be soon. */
 void mem_side_expect(const struct mem_system *system, uint64_t line);
+void mem_side_expect_soon(const struct mem_system *system, uint64_t line);
 bool mem_side_init(struct mem_system *system);
 void mem_side_release(struct mem_system *system);
 

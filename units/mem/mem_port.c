@@ -211,6 +211,8 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
     return entry.way ? l1_hit(port, now_ns, &entry, p) : l1_miss(port, now_ns, p);
 }
 
+#define EXPECT_LINES 8 /* so far ahead the host is told which sets are next */
+
 /* The commonest load of a port without an L1 of its own, straight through: the page is hinted, no L1 has the line, nobody
  * gathers it, and L2 holds it with its data. Otherwise false, and nothing has changed. */
 static bool settled_in_l2(struct mem_port *port, double now_ns, const struct piece *p, struct mem_reply *reply)
@@ -221,8 +223,9 @@ static bool settled_in_l2(struct mem_port *port, double now_ns, const struct pie
         return false;
     struct mem_cache *l2 = &cluster->l2;
     const struct mem_entry entry = mem_cache_find(l2, p->line);
-    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns ||
-        (*entry.flags & MEM_LINE_PREFETCHED))
+    /* Such loads go through arrays, whose lines came into L2 one after another: the same way of the next sets. */
+    mem_cache_expect_near(l2, mem_cache_set(l2, p->line + EXPECT_LINES), entry.number);
+    if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
         return false;
     double t = mem_link_take(&port->l2_read, mem_slots_ready(&port->misses, now_ns), MEM_LINE_BYTES);
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;

@@ -93,6 +93,13 @@ void mem_side_expect(const struct mem_system *system, uint64_t line)
         mem_cache_expect(&die->slc, place_of(die, line).set);
 }
 
+void mem_side_expect_soon(const struct mem_system *system, uint64_t line)
+{
+    const struct mem_die *die = &system->die[0];
+    if (system->params.dies == 1 && die->has_slc)
+        mem_cache_expect_line(&die->slc, place_of(die, line).set, line);
+}
+
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes)
 {

@@ -1,17 +1,36 @@
 /* What a port does with the orders of its prefetcher. */
 #include "units/mem/mem_internal.h"
 
-#define EXPECT_AHEAD 6 /* orders: enough time for the host's memory, at some 50 ns an order */
+/* So many orders ahead the host is told of a set, of the way in it, and of what a dirty line in that way will ask for: each
+ * enough time for the host's memory, at some 50 ns an order. */
+#define EXPECT_SET 9
+#define EXPECT_WAY 6
+#define EXPECT_VICTIM 3
+
+/* The line that an insertion will displace, if it goes down to the memory side then. */
+static void expect_victim(const struct mem_system *system, const struct mem_cache *l2, uint32_t set)
+{
+    const uint32_t last = mem_cache_last(l2, set);
+    if (mem_cache_header(l2, set)->flags[last] & MEM_LINE_DIRTY)
+        mem_side_expect(system, mem_cache_ways(l2, set)[last].tag - 1);
+}
 
 /* Tells the host which sets the orders to come will ask for. */
 static void expect_far(const struct mem_port *port, const struct mem_prefetch_orders *orders)
 {
+    const struct mem_system *system = port->system;
     const struct mem_cache *l2 = &port->cluster->l2;
+    const bool beyond = port->cluster->prefetched & MEM_MISSED_LATELY;
+    const uint64_t stride = (uint64_t)orders->stride;
     for (uint32_t i = 0; i < orders->far_count; i++) {
-        const uint64_t line = orders->base + (uint64_t)(orders->stride * (orders->far_first + i + EXPECT_AHEAD));
-        mem_cache_expect(l2, mem_cache_set(l2, line));
-        if (port->cluster->prefetched & MEM_MISSED_LATELY)
-            mem_side_expect(port->system, line);
+        const uint64_t line = orders->base + stride * ((uint64_t)orders->far_first + i);
+        mem_cache_expect(l2, mem_cache_set(l2, line + stride * EXPECT_SET));
+        if (!beyond)
+            continue;
+        mem_side_expect(system, line + stride * EXPECT_SET);
+        mem_cache_expect_line(l2, mem_cache_set(l2, line + stride * EXPECT_WAY), line + stride * EXPECT_WAY);
+        mem_side_expect_soon(system, line + stride * EXPECT_WAY);
+        expect_victim(system, l2, mem_cache_set(l2, line + stride * EXPECT_VICTIM));
     }
 }
 
