@@ -37,7 +37,6 @@ _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache li
 
 struct mem_way {
     uint64_t tag; /* line number + 1, 0 = empty */
-    double ready_ns;
 };
 
 /* All zero is a cache without lines. */
@@ -45,7 +44,7 @@ struct mem_cache {
     uint32_t sets, ways;
     uint32_t set_mask;  /* sets - 1 when that is a power of two, else 0 */
     uint32_t headers;   /* a set */
-    uint32_t set_bytes; /* from one set to the next: headers, then ways */
+    uint32_t set_bytes; /* from one set to the next: headers, ways, when the data of each way are there */
     uint32_t way_bits;  /* of a header: the ways that are there */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
     unsigned char *set; /* aligned to host cache lines, in `room` */
@@ -103,9 +102,14 @@ struct mem_entry {
     uint32_t number;     /* of the way in its set */
 };
 
+static inline double *mem_cache_arrival(const struct mem_cache *cache, struct mem_way *way)
+{
+    return (double *)(void *)(way + cache->ways);
+}
+
 static inline double mem_cache_ready_ns(const struct mem_cache *cache, const struct mem_entry *entry)
 {
-    return entry->header->settled == cache->settled ? entry->way->ready_ns : cache->settled_ns;
+    return entry->header->settled == cache->settled ? *mem_cache_arrival(cache, entry->way) : cache->settled_ns;
 }
 
 /* The host is told that a set will be looked into. */
