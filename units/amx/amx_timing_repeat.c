@@ -429,7 +429,17 @@ static bool walk(struct loop *l, const struct amx_period_way *way, struct mem_st
     return true;
 }
 
-#define WALK_MAX 16 /* periods from one look at idle links to the next */
+#define WALK_MAX 16 /* periods from one try to the next, when the links are idle */
+
+/* How many periods begin while stores before the loop, say, still pass the links. */
+static uint32_t busy_periods(const struct loop *l, const struct amx_period_way *way, const struct mem_steady *s)
+{
+    struct mem_steady_rules rules;
+    if (!mem_steady_rules(s->port, &rules))
+        return 0;
+    const double periods = (mem_steady_busy_until(s) - s->first_ns) / ((double)way->head * l->block->ns_per_tick);
+    return periods < 0 ? 0 : periods < UINT16_MAX ? (uint32_t)periods + 1 : UINT16_MAX;
+}
 
 /* Goes the way that led back to the same state, and that the record tells of, as often as memory allows. */
 static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *arrived)
@@ -448,8 +458,9 @@ static void repeat(struct loop *l, const struct amx_period_way *way, int64_t *ar
     for (uint32_t step = 1; n < most;) {
         const uint32_t before = n;
         n += run_steadily(l, way, &steady, n, most - n);
-        step = n > before ? 1 : step < WALK_MAX ? 2 * step : step;
-        const uint32_t to = n + step < most ? n + step : most;
+        const uint32_t busy = n == before ? busy_periods(l, way, &steady) : 0;
+        step = busy || n > before ? 1 : step < WALK_MAX ? 2 * step : step;
+        const uint32_t next = n + (busy ? busy : step), to = next < most ? next : most;
         while (n < to && walk(l, way, &steady, n))
             n++;
         if (n < to)

@@ -18,10 +18,9 @@ bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rule
     return true;
 }
 
-static bool link_is_idle(const struct mem_link *link, double from_ns)
+static double busy_until(const struct mem_link *link)
 {
-    return link->count == 0 ? link->floor_ns <= from_ns
-                            : link->place[link->first + link->count - 1].end_ns + 10 * MEM_LINK_EPSILON_NS < from_ns;
+    return link->count == 0 ? link->floor_ns : link->place[link->first + link->count - 1].end_ns + 10 * MEM_LINK_EPSILON_NS;
 }
 
 /* Whether a line lies where a load will come by. */
@@ -59,7 +58,13 @@ static bool finds_places(const struct mem_slots *slots, const double *asked_ns, 
 
 bool mem_steady_idle(const struct mem_steady *s)
 {
-    return link_is_idle(&s->port->l2_read, s->first_ns) && link_is_idle(&s->port->cluster->l2_link, s->first_ns);
+    return mem_steady_busy_until(s) < s->first_ns;
+}
+
+double mem_steady_busy_until(const struct mem_steady *s)
+{
+    const double own_ns = busy_until(&s->port->l2_read), all_ns = busy_until(&s->port->cluster->l2_link);
+    return own_ns > all_ns ? own_ns : all_ns;
 }
 
 bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns,

@@ -36,8 +36,9 @@ struct mem_steady_rules {
 
 /* False when the port is not of the kind that this file knows (no L1 of its own, with a cluster). */
 bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rules);
-/* Nothing is booked on the links at first_ns or later. */
+/* Nothing is booked on the links at first_ns or later; and until when something is. */
 bool mem_steady_idle(const struct mem_steady *steady);
+double mem_steady_busy_until(const struct mem_steady *steady);
 /* False when something else is under way: links busy at first_ns or later, too few free miss registers, stores of these
  * lines being gathered. `asked_ns`: the latest moments at which the L2 loads of the first period find theirs; the next
  * periods follow period_ns apart. `periods` bounds the run. */
