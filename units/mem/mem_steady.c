@@ -135,7 +135,12 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
         return false;
     const uint64_t ahead = (load->address + load->step * EXPECT_PERIODS) >> MEM_LINE_SHIFT;
     mem_cache_expect_near(l2, mem_cache_set(l2, ahead), walk->way);
-    *found = mem_cache_find_near(l2, mem_cache_set(l2, line), line, walk->way);
+    /* Field by field: the host is slow to read as one what it has just written in parts. */
+    const struct mem_entry entry = mem_cache_find_near(l2, mem_cache_set(l2, line), line, walk->way);
+    found->way = entry.way;
+    found->flags = entry.flags;
+    found->header = entry.header;
+    found->number = entry.number;
     walk->way = found->number;
     return found->way && !(*found->flags & MEM_LINE_PREFETCHED) && mem_cache_ready_ns(l2, found) <= s->first_ns;
 }
