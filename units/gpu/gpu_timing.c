@@ -21,8 +21,8 @@ const char *gpu_stall_name(enum gpu_stall stall)
 static bool valid(const struct gpu_params *p)
 {
     return p->cores > 0 && p->clock_ghz > 0 && p->schedulers > 0 && p->schedulers <= GPU_SCHEDULERS_MAX &&
-           p->issue_per_cycle > 0 && p->register_window >= 2 && p->l1_bytes_per_cycle > 0 && p->slot_entries > 0 &&
-           p->slot_entries <= GPU_SLOT_ENTRIES_MAX;
+           p->issue_per_cycle > 0 && p->register_window >= 2 && p->register_window <= GPU_WINDOW_MAX &&
+           p->l1_bytes_per_cycle > 0 && p->slot_entries > 0 && p->slot_entries <= GPU_SLOT_ENTRIES_MAX;
 }
 
 static bool create_core(struct gpu_timing *t, unsigned number, struct mem_port *port)
@@ -32,10 +32,19 @@ static bool create_core(struct gpu_timing *t, unsigned number, struct mem_port *
     core->timing = t;
     core->port = port;
     core->number = number;
-    core->simd = calloc(simds, sizeof *core->simd);
+    core->simd = aligned_alloc(GPU_HOST_LINE, simds * sizeof *core->simd);
     core->free_simd = calloc(simds, sizeof *core->free_simd);
     core->group = calloc(simds, sizeof *core->group);
     return core->simd && core->free_simd && core->group;
+}
+
+static const struct gpu_core_set *best_cores(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return &gpu_cores_avx512;
+#endif
+    return &gpu_cores_portable;
 }
 
 struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem_port *const *ports)
@@ -47,7 +56,9 @@ struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem
         return NULL;
     t->params = *params;
     t->ns_per_cycle = 1 / params->clock_ghz;
+    t->cores = best_cores();
     t->interval = params->interval_cycles;
+    t->window = params->register_window;
     t->hold_cycles[GPU_HOLD_16] = params->stall_16_cycles;
     t->hold_cycles[GPU_HOLD_32] = params->stall_32_cycles;
     t->hold_cycles[GPU_HOLD_FMA32] = params->stall_fma32_cycles;
@@ -64,6 +75,8 @@ struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem
 static void free_program(struct gpu_timing *t)
 {
     for (unsigned i = 0; t->core && i < t->params.cores; i++) {
+        free(t->core[i].ready);
+        t->core[i].ready = NULL;
         free(t->core[i].line_ready);
         free(t->core[i].line_used);
         t->core[i].line_ready = NULL;
@@ -100,11 +113,20 @@ static void settle_tally(struct gpu_timing *t)
     }
 }
 
+/* Places that an instruction names. */
+static uint32_t places_named(const struct gpu_plan *plan)
+{
+    uint32_t places = (uint32_t)plan->write + plan->writes;
+    for (unsigned i = 0; i < plan->reads; i++)
+        places = plan->read[i] + 1u > places ? plan->read[i] + 1u : places;
+    return places;
+}
+
 static bool make_plans(struct gpu_timing *t)
 {
     const struct gpu_program *program = t->launch.program;
     const uint32_t count = gpu_program_count(program);
-    t->plan = calloc(count, sizeof *t->plan);
+    t->plan = aligned_alloc(GPU_HOST_LINE, (count ? count : 1) * sizeof *t->plan);
     t->effect = calloc(count, sizeof *t->effect);
     t->tally = calloc(count, sizeof *t->tally);
     if (!t->plan || !t->effect || !t->tally)
@@ -118,8 +140,28 @@ static bool make_plans(struct gpu_timing *t)
         if (t->plan[i].icache_line >= t->icache_lines)
             t->icache_lines = t->plan[i].icache_line + 1;
     }
+    t->words = GPU_PLACE_WORDS;
+    for (uint32_t i = 0; i < count; i++) {
+        gpu_plan_straight(t, i);
+        t->words = places_named(&t->plan[i]) > t->words ? places_named(&t->plan[i]) : t->words;
+    }
     t->icache_capacity = (uint32_t)(t->params.instruction_cache_bytes / GPU_ICACHE_LINE);
     return true;
+}
+
+static void start_schedulers(const struct gpu_timing *t, struct gpu_core_timing *core)
+{
+    memset(core->scheduler, 0, sizeof core->scheduler);
+    for (unsigned i = 0; i < GPU_SCHEDULERS_MAX; i++) {
+        core->wake[i] = GPU_NEVER;
+        for (unsigned place = 0; place < GPU_SIMDS_MAX; place++)
+            core->scheduler[i].ready[place] = GPU_NEVER;
+        core->scheduler[i].why = GPU_STALL_LAUNCH;
+    }
+    memset(core->pipe_free, 0, sizeof core->pipe_free);
+    memset(core->pipe_ahead, 0, sizeof core->pipe_ahead);
+    for (unsigned pipe = GPU_PIPE_MEMORY; pipe < GPU_PIPE_COUNT; pipe++)
+        core->pipe_ahead[pipe] = t->params.memory_queue_cycles;
 }
 
 static bool start_core(struct gpu_timing *t, struct gpu_core_timing *core)
@@ -127,7 +169,8 @@ static bool start_core(struct gpu_timing *t, struct gpu_core_timing *core)
     const unsigned simds = t->params.schedulers * GPU_SIMDS_MAX;
     core->line_ready = malloc(t->icache_lines * sizeof *core->line_ready);
     core->line_used = calloc(t->icache_lines, sizeof *core->line_used);
-    if (!core->line_ready || !core->line_used)
+    core->ready = calloc((size_t)simds * t->words, sizeof *core->ready);
+    if (!core->line_ready || !core->line_used || !core->ready)
         return false;
     for (uint32_t i = 0; i < t->icache_lines; i++)
         core->line_ready[i] = GPU_NEVER;
@@ -135,12 +178,7 @@ static bool start_core(struct gpu_timing *t, struct gpu_core_timing *core)
     core->free_count = 0;
     for (unsigned i = simds; i > 0; i--)
         core->free_simd[core->free_count++] = (uint16_t)(i - 1);
-    memset(core->scheduler, 0, sizeof core->scheduler);
-    for (unsigned i = 0; i < t->params.schedulers; i++) {
-        core->scheduler[i].wake = GPU_NEVER;
-        core->scheduler[i].why = GPU_STALL_LAUNCH;
-    }
-    memset(core->pipe_free, 0, sizeof core->pipe_free);
+    start_schedulers(t, core);
     core->launch_free = core->end = 0;
     core->groups = 0;
     core->last_scheduler = t->params.schedulers - 1;
@@ -163,7 +201,7 @@ void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now)
         return;
     const double start = gpu_later(now, core->launch_free) + t->params.group_launch_cycles;
     core->launch_free = start + simds * t->params.simdgroup_launch_cycles;
-    if (!gpu_core_place(core, slot, simds, start))
+    if (!t->cores->place(core, slot, simds, start))
         t->failed = true;
 }
 
@@ -190,11 +228,20 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     return ok && !t->failed;
 }
 
+/* The next event of a core. */
+static double next_event(const struct gpu_core_timing *core)
+{
+    double next = GPU_NEVER;
+    for (unsigned i = 0; i < core->timing->params.schedulers; i++)
+        next = core->wake[i] < next ? core->wake[i] : next;
+    return next;
+}
+
 static double earliest_event(const struct gpu_timing *t)
 {
     double next = GPU_NEVER;
     for (unsigned i = 0; i < t->params.cores; i++) {
-        const double at = gpu_core_next(&t->core[i]);
+        const double at = next_event(&t->core[i]);
         next = at < next ? at : next;
     }
     return next;
@@ -210,8 +257,13 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             break;
         }
         const double to = next + QUANTUM_CYCLES < until ? next + QUANTUM_CYCLES : until;
-        for (unsigned i = 0; i < t->params.cores; i++)
-            gpu_core_run(&t->core[i], to);
+        t->cores->fetch(&t->core[0], false);
+        for (unsigned i = 0; i < t->params.cores; i++) {
+            t->cores->fetch(&t->core[i], true);
+            if (i + 1 < t->params.cores)
+                t->cores->fetch(&t->core[i + 1], false);
+            t->cores->run(&t->core[i], to);
+        }
         t->now = gpu_later(t->now, to);
     }
     if (t->running == 0 || t->failed)

@@ -61,21 +61,17 @@ static double group_access(struct gpu_core_timing *core, const struct gpu_plan *
 void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
                        const struct gpu_trace_record *record, double now)
 {
+    const bool group_memory = plan->act == GPU_DO_GROUP_MEMORY;
     double done;
-    uint8_t why = GPU_STALL_MEMORY;
-    if (plan->act == GPU_DO_GROUP_MEMORY) {
+    if (group_memory) {
         done = group_access(core, plan, record, now);
-        why = GPU_STALL_THREADGROUP_MEMORY;
     } else {
         done = device_access(core, simd, plan, record, now);
         slot_add(&simd->slot[plan->slot], core->timing->params.slot_entries, done);
         core->end = gpu_later(core->end, done);
     }
-    for (unsigned i = 0; i < plan->writes; i++) {
-        struct gpu_word *word = &simd->word[plan->write + i];
-        /* A device load is waited for by `wait`, not by its register. */
-        *word = (struct gpu_word){plan->act == GPU_DO_GROUP_MEMORY ? done : now, simd->sequence, GPU_HOLD_NONE, why};
-    }
+    /* A device load is waited for by `wait`, not by its register. */
+    gpu_set_results(simd, plan, group_memory ? done : now, group_memory);
 }
 
 /* Room for one more line: the one unused for longest goes. */

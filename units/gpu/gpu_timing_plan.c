@@ -7,7 +7,7 @@
 static void add_word(struct gpu_plan *plan, unsigned word, bool cached)
 {
     for (unsigned i = 0; i < plan->reads; i++)
-        if (plan->read[i] == word) {
+        if (plan->read[i] == word + GPU_PLACE_WORDS) {
             if (!cached)
                 plan->cached &= (uint8_t)~(1u << i);
             return;
@@ -16,7 +16,7 @@ static void add_word(struct gpu_plan *plan, unsigned word, bool cached)
         return;
     if (cached)
         plan->cached |= (uint8_t)(1u << plan->reads);
-    plan->read[plan->reads++] = (uint8_t)word;
+    plan->read[plan->reads++] = (uint8_t)(word + GPU_PLACE_WORDS);
 }
 
 static void registers(struct gpu_plan *plan, const struct agx_effect *effect)
@@ -32,11 +32,14 @@ static void registers(struct gpu_plan *plan, const struct agx_effect *effect)
     for (unsigned i = 0; i < plan->reads; i++)
         from_file += !(plan->cached >> i & 1);
     plan->two_words = from_file >= 2;
+    plan->write = GPU_PLACE_WRITE_NONE;
     if (effect->write.count) {
-        plan->write = (uint8_t)(effect->write.first / 2u);
-        plan->writes = (uint8_t)((effect->write.first + effect->write.count - 1u) / 2u - effect->write.first / 2u + 1);
-        if (plan->write + plan->writes > GPU_WORDS)
-            plan->writes = (uint8_t)(GPU_WORDS - plan->write);
+        const unsigned first = effect->write.first / 2u, last = (effect->write.first + effect->write.count - 1u) / 2u;
+        plan->write = (uint8_t)(first + GPU_PLACE_WORDS);
+        for (unsigned word = first; word <= last && word < GPU_WORDS; word++) {
+            plan->writes++;
+            plan->write_bits[word / 64] |= UINT64_C(1) << word % 64;
+        }
     }
 }
 
@@ -195,4 +198,53 @@ void gpu_plan_make(struct gpu_plan *plan, const struct gpu_params *params, const
     registers(plan, effect);
     plan_class(plan, params, inst, effect);
     plan->two_words &= plan->hold != GPU_HOLD_NONE;
+}
+
+static bool writes_word(const struct gpu_plan *plan, unsigned word)
+{
+    return plan->write_bits[word / 64] >> word % 64 & 1;
+}
+
+/* Distance to the instruction among the last ones that made a register; `window` when it is older. */
+static unsigned distance_of(const struct gpu_timing *t, const uint32_t *recent, unsigned window, unsigned word)
+{
+    unsigned distance = 1;
+    while (distance < window && (recent[distance - 1] == UINT32_MAX || !writes_word(&t->plan[recent[distance - 1]], word)))
+        distance++;
+    return distance;
+}
+
+void gpu_plan_operands(const struct gpu_timing *t, const struct gpu_plan *plan, const uint32_t *recent, double *hold_cycles,
+                       float *port_cycles)
+{
+    const unsigned window = t->window >> plan->half_width;
+    unsigned nearest = window;
+    double hold = 0;
+    *hold_cycles = *port_cycles = 0;
+    for (unsigned i = 0; i < plan->reads; i++) {
+        const unsigned distance = distance_of(t, recent, window, plan->read[i] - GPU_PLACE_WORDS);
+        if (distance >= window || plan->cached >> i & 1)
+            continue;
+        const uint8_t kind = t->plan[recent[distance - 1]].hold;
+        if (kind == GPU_HOLD_NONE)
+            continue;
+        const double h = t->hold_cycles[kind] * (window - distance);
+        hold = h > hold ? h : hold;
+        nearest = distance < nearest ? distance : nearest;
+    }
+    if (nearest == window || plan->hold == GPU_HOLD_NONE)
+        return;
+    const double share = 1.0 / (window - 1);
+    if (plan->two_words)
+        *port_cycles = (float)(t->params.register_port_cycles * (plan->half_width ? 0.5 : 1) * (window - nearest) * share);
+    *hold_cycles = hold * share;
+}
+
+void gpu_plan_straight(struct gpu_timing *t, uint32_t instruction)
+{
+    uint32_t recent[GPU_WINDOW_MAX];
+    struct gpu_plan *plan = &t->plan[instruction];
+    for (unsigned i = 0; i < GPU_WINDOW_MAX; i++)
+        recent[i] = i < instruction ? instruction - 1 - i : UINT32_MAX;
+    gpu_plan_operands(t, plan, recent, &plan->straight_hold_cycles, &plan->straight_port_cycles);
 }

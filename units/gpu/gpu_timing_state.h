@@ -9,45 +9,49 @@
 #include "units/gpu/gpu_timing.h"
 
 #include <math.h>
+#include <string.h>
 
 #define GPU_WORDS AGX_REGISTERS
 #define GPU_SIMDS_MAX 32       /* resident simdgroups of one scheduler */
 #define GPU_READS_MAX 8
+#define GPU_READS_USUAL 4      /* looked at in any case */
+#define GPU_WINDOW_MAX 8       /* of gpu_params.register_window */
 #define GPU_NEVER INFINITY
 #define GPU_ICACHE_LINE 128
+#define GPU_HOST_LINE 64
 
 /* Where an instruction works. Pipes of a scheduler first, those of the core after GPU_PIPE_SHARED. */
 enum gpu_pipe { GPU_PIPE_NONE, GPU_PIPE_F32, GPU_PIPE_F16, GPU_PIPE_INT, GPU_PIPE_SHARED,
                 GPU_PIPE_COMPLEX = GPU_PIPE_SHARED, GPU_PIPE_MEMORY, GPU_PIPE_GROUP_MEMORY, GPU_PIPE_COUNT };
+#define GPU_PIPES 8 /* room for all: a vector */
 enum gpu_act { GPU_DO_ARITHMETIC, GPU_DO_GROUP_MEMORY, GPU_DO_LOAD, GPU_DO_STORE, GPU_DO_ATOMIC, GPU_DO_WAIT, GPU_DO_BARRIER,
                GPU_DO_STOP };
 /* Which hold-up the readers of a result suffer (gpu_params.stall_*). */
 enum gpu_stall_kind { GPU_HOLD_NONE, GPU_HOLD_16, GPU_HOLD_32, GPU_HOLD_FMA32, GPU_HOLD_COUNT };
 
-/* What an instruction of the program costs: made once per launch. */
+/* Places of struct gpu_simd.ready: what stands for no register, read or written; then the registers. */
+enum { GPU_PLACE_READ_NONE, GPU_PLACE_WRITE_NONE, GPU_PLACE_WORDS };
+
+/* What an instruction of the program costs: made once per launch. One line of the host's cache. */
 struct gpu_plan {
     float issue_cycles, pipe_cycles, latency_cycles;
-    uint8_t pipe, act, hold;  /* hold: of its result */
-    uint8_t reads, cached;    /* cached: bit i = read[i] comes from the register cache */
-    uint8_t read[GPU_READS_MAX];
-    uint8_t write, writes;    /* 32-bit registers */
-    uint8_t half_width;       /* 16-bit operation */
-    uint8_t two_words;        /* reads two different registers from the file */
-    uint8_t slot;
-    uint8_t lane_bytes;       /* memory: per lane */
-    uint8_t group_atomic;
+    float straight_port_cycles;   /* see below */
+    double straight_hold_cycles;  /* what reading its operands costs when the instructions before it in the program went before */
+    uint64_t write_bits[2];       /* the same registers as a set */
     uint32_t icache_line;
+    uint8_t pipe, act, hold;      /* hold: of its result */
+    uint8_t reads, cached;        /* cached: bit i = read[i] comes from the register cache */
+    uint8_t read[GPU_READS_MAX];  /* places of 32-bit registers */
+    uint8_t write, writes;        /* the same: the first, how many */
+    uint8_t half_width;           /* 16-bit operation */
+    uint8_t two_words;            /* reads two different registers from the file */
+    uint8_t slot;
+    uint8_t lane_bytes;           /* memory: per lane */
+    uint8_t group_atomic;
 };
 
 struct gpu_tally {
     uint64_t issues, lanes;
-};
-
-/* A register of a simdgroup. */
-struct gpu_word {
-    double ready;
-    uint32_t sequence; /* of the instruction that wrote it */
-    uint8_t hold, why;
 };
 
 struct gpu_slot_queue {
@@ -56,20 +60,26 @@ struct gpu_slot_queue {
     uint32_t next;
 };
 
+/* What every instruction needs lies in two lines of the host's cache. */
 struct gpu_simd {
-    const struct gpu_trace_record *at, *end; /* what is left of the trace after `record` */
+    _Alignas(GPU_HOST_LINE) const struct gpu_trace_record *at; /* what is left of the trace after `record` */
+    const struct gpu_trace_record *end;
     const struct gpu_plan *plan;     /* of the next instruction */
-    struct gpu_trace_record record;  /* the same */
-    double next;                 /* the simdgroup may issue again */
-    float port_cycles;           /* next instruction: issue time lost to register ports */
-    uint32_t sequence;
-    uint32_t icache_line;        /* + 1 */
-    uint16_t group, index;       /* slot of its threadgroup in the core, number in it */
+    double *ready;                   /* by place: when the last result of a register is there */
+    struct gpu_trace_record record;  /* the next instruction */
+    double next;                     /* the simdgroup may issue again */
+    float port_cycles;               /* next instruction: issue time lost to register ports */
+    uint32_t icache_line;            /* + 1 */
+    uint16_t straight;               /* so many instructions up to the last one stand one behind another in the program */
     uint8_t scheduler, place;
+    uint8_t group_slot;              /* of its threadgroup in the core */
+    uint8_t index;                   /* number in it */
     bool at_barrier;
+    uint8_t recent_at;               /* the last instruction's place in `recent` */
+    uint64_t from_group_memory[2];   /* registers whose last result comes from threadgroup memory */
     struct gpu_trace *trace;
+    uint32_t recent[GPU_WINDOW_MAX]; /* the last instructions; UINT32_MAX = none */
     struct gpu_slot_queue slot[2];
-    struct gpu_word word[GPU_WORDS];
 };
 
 struct gpu_resident_group {
@@ -80,17 +90,15 @@ struct gpu_resident_group {
 };
 
 struct gpu_scheduler {
-    double time;  /* accounted up to here */
-    double wake;  /* next event; GPU_NEVER = parked */
-    uint8_t why;  /* for the time from `time` to `wake` */
-    uint8_t count;
-    uint32_t issued;
-    double pipe_free[GPU_PIPE_SHARED];
-    /* By place, oldest first: what the next instruction of a simdgroup waits for. */
+    /* By place, oldest first: what the next instruction of a simdgroup waits for. Places from `count` on are never ready. */
     double ready[GPU_SIMDS_MAX];
-    uint8_t pipe[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX];
-    uint8_t want[GPU_PIPE_COUNT]; /* how many of them want each pipe */
+    uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX];
     uint16_t simd[GPU_SIMDS_MAX]; /* number in the core */
+    double time;  /* accounted up to here */
+    double pipe_free[GPU_PIPES]; /* its own: below GPU_PIPE_SHARED */
+    uint32_t issued;
+    uint8_t why;  /* for the time from `time` to its next event */
+    uint8_t count;
     double stall[GPU_STALL_COUNT];
 };
 
@@ -99,9 +107,12 @@ struct gpu_core_timing {
     struct mem_port *port;
     unsigned number, last_scheduler;
     struct gpu_scheduler scheduler[GPU_SCHEDULERS_MAX];
-    double pipe_free[GPU_PIPE_COUNT]; /* shared ones */
+    double wake[GPU_SCHEDULERS_MAX];  /* next events; GPU_NEVER = parked */
+    double pipe_free[GPU_PIPES];      /* shared ones */
+    double pipe_ahead[GPU_PIPES];     /* a pipe takes work so long before it is free */
     double launch_free;               /* threadgroups are started one after another */
     struct gpu_simd *simd;            /* schedulers x GPU_SIMDS_MAX */
+    double *ready;                    /* registers of all simdgroups, gpu_timing.words each */
     uint16_t *free_simd;
     unsigned free_count;
     struct gpu_resident_group *group; /* by slot */
@@ -114,11 +125,14 @@ struct gpu_core_timing {
 
 struct gpu_timing {
     struct gpu_params params;
+    const struct gpu_core_set *cores;
     struct gpu_timing_launch launch;
     struct gpu_plan *plan;
     struct agx_effect *effect; /* a copy: counts are settled when the program may be gone */
     struct gpu_tally *tally;
     uint32_t plan_count, icache_lines, icache_capacity; /* lines of the program; of the cache */
+    uint32_t words;            /* of struct gpu_simd.ready */
+    unsigned window;           /* of gpu_params */
     double hold_cycles[GPU_HOLD_COUNT];
     double begin_ns, now; /* now: cycles */
     double ns_per_cycle, interval;
@@ -146,8 +160,24 @@ static inline double gpu_cycles(const struct gpu_timing *timing, double ns)
 /* gpu_timing_plan.c: one instruction; the counting side of a tally. */
 void gpu_plan_make(struct gpu_plan *plan, const struct gpu_params *params, const struct agx_inst *inst,
                    const struct agx_effect *effect, uint32_t pc);
+/* What reading its operands costs behind these instructions (recent[0] = the last one; UINT32_MAX = none; window - 1 of them). */
+void gpu_plan_operands(const struct gpu_timing *timing, const struct gpu_plan *plan, const uint32_t *recent, double *hold_cycles,
+                       float *port_cycles);
+/* The same for an instruction whose predecessors in the program went before. */
+void gpu_plan_straight(struct gpu_timing *timing, uint32_t instruction);
 /* gpu_timing_activity.c: adds what `tally` issues of an instruction are. */
 void gpu_activity_add(struct activity *activity, const struct agx_effect *effect, const struct gpu_tally *tally);
+
+/* Registers that an instruction writes: there at `ready`. */
+static inline void gpu_set_results(struct gpu_simd *simd, const struct gpu_plan *plan, double ready, bool from_group_memory)
+{
+    const uint64_t all = from_group_memory ? UINT64_MAX : 0;
+    simd->ready[plan->write] = ready;
+    for (unsigned i = 1; i < plan->writes; i++)
+        simd->ready[plan->write + i] = ready;
+    simd->from_group_memory[0] = (simd->from_group_memory[0] & ~plan->write_bits[0]) | (plan->write_bits[0] & all);
+    simd->from_group_memory[1] = (simd->from_group_memory[1] & ~plan->write_bits[1]) | (plan->write_bits[1] & all);
+}
 
 /* gpu_timing_memory.c: the memory half of an instruction that issues at `now`; lines are taken from the trace. */
 void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
@@ -155,11 +185,20 @@ void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, cons
 /* When the line of an instruction is in the instruction cache. */
 double gpu_memory_fetch(struct gpu_core_timing *core, uint32_t line, double now);
 
-/* gpu_timing_core.c. Runs the core's schedulers for events before `until`. */
-void gpu_core_run(struct gpu_core_timing *core, double until);
-double gpu_core_next(const struct gpu_core_timing *core);
-/* Puts a threadgroup of `simds` into a slot; its simdgroups may issue from `start` on. */
-bool gpu_core_place(struct gpu_core_timing *core, unsigned slot, unsigned simds, double start);
+/* gpu_timing_core.h, once per host instruction set; the same times from all. */
+struct gpu_core_set {
+    /* Runs the core's schedulers for events before `until`. */
+    void (*run)(struct gpu_core_timing *core, double until);
+    /* Has the host fetch what a core's simdgroups will read, in two steps: `near` = their state is there, their traces come. One
+     * core after another goes through more memory than the host's nearer caches hold. */
+    void (*fetch)(const struct gpu_core_timing *core, bool near);
+    /* Puts a threadgroup of `simds` into a slot; its simdgroups may issue from `start` on. */
+    bool (*place)(struct gpu_core_timing *core, unsigned slot, unsigned simds, double start);
+};
+extern const struct gpu_core_set gpu_cores_portable;
+#if defined(__x86_64__)
+extern const struct gpu_core_set gpu_cores_avx512;
+#endif
 
 /* gpu_timing.c: the slot of a core is free at `now`; takes the next threadgroup if there is one. */
 void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now);
