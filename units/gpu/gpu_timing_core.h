@@ -140,6 +140,7 @@ static double hold_after_jump(const struct gpu_timing *t, struct gpu_simd *simd,
 static double last_operand(const struct gpu_simd *simd, const struct gpu_plan *plan, unsigned from, unsigned to, double ready,
                            unsigned *last)
 {
+#pragma GCC unroll 4
     for (unsigned i = from; i < to; i++) {
         const double at = simd->ready[plan->read[i]];
         *last = at > ready ? plan->read[i] : *last;
@@ -320,7 +321,8 @@ static unsigned next_scheduler(const struct gpu_core_timing *core)
     const unsigned n = core->timing->params.schedulers;
     const unsigned turn = core->last_scheduler + 1 < n ? core->last_scheduler + 1 : 0;
     double earliest = GPU_NEVER;
-    for (unsigned i = 0; i < n; i++)
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < GPU_SCHEDULERS_MAX; i++)
         earliest = core->wake[i] < earliest ? core->wake[i] : earliest;
     if (core->wake[turn] <= earliest)
         return turn;

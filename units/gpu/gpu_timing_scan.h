@@ -17,6 +17,7 @@ static inline uint32_t gpu_scan_ready(const struct gpu_scheduler *s, double now)
     uint32_t set = 0;
 #if defined(__AVX512F__)
     const __m512d at = _mm512_set1_pd(now);
+#pragma GCC unroll 4
     for (unsigned i = 0; i < GPU_SIMDS_MAX; i += 8)
         set |= (uint32_t)_mm512_cmp_pd_mask(_mm512_loadu_pd(&s->ready[i]), at, _CMP_LE_OQ) << i;
 #elif defined(__SSE2__)
@@ -64,9 +65,11 @@ static inline double gpu_pipe_takes(const struct gpu_core_timing *core, const st
  * parts waits long on most hosts. */
 static inline uint8_t gpu_scan_blocked(const struct gpu_core_timing *core, const struct gpu_scheduler *s)
 {
+    const double now = s->time;
     unsigned blocked = 0;
-    for (unsigned pipe = 0; pipe < GPU_PIPE_COUNT; pipe++)
-        blocked |= (unsigned)(gpu_pipe_takes(core, s, pipe) > s->time) << pipe;
+#pragma GCC unroll 8
+    for (unsigned pipe = GPU_PIPE_NONE + 1; pipe < GPU_PIPE_COUNT; pipe++)
+        blocked |= (unsigned)(gpu_pipe_takes(core, s, pipe) > now) << pipe;
     return (uint8_t)blocked;
 }
 
@@ -84,18 +87,20 @@ static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const
 {
     enum { VECTORS = GPU_SIMDS_MAX / 8 };
     __m512d at[VECTORS];
+#pragma GCC unroll 4
     for (unsigned i = 0; i < VECTORS; i++)
         at[i] = _mm512_loadu_pd(&s->ready[8 * i]);
     for (unsigned left = blocked; left; left &= left - 1) {
         const unsigned pipe = (unsigned)__builtin_ctz(left);
         const uint32_t places = gpu_scan_pipes(s, (uint8_t)(1u << pipe));
         const __m512d takes = _mm512_set1_pd(gpu_pipe_takes(core, s, pipe));
-        for (unsigned i = 0; i < VECTORS; i++)
+            for (unsigned i = 0; i < VECTORS; i++)
             at[i] = _mm512_mask_max_pd(at[i], (__mmask8)(places >> 8 * i), at[i], takes);
     }
     const double first =
         _mm512_reduce_min_pd(_mm512_min_pd(_mm512_min_pd(at[0], at[1]), _mm512_min_pd(at[2], at[3])));
     *earliest = 0;
+#pragma GCC unroll 4
     for (unsigned i = 0; i < VECTORS; i++)
         *earliest |= (uint32_t)_mm512_cmp_pd_mask(at[i], _mm512_set1_pd(first), _CMP_EQ_OQ) << 8 * i;
     return first;
