@@ -1,49 +1,12 @@
 /* Simdgroup instructions per second of the executing side on three compiled kernels, outputs checked; and how long the same
  * matrix product takes in plain C on this host. */
-#include "tests/support/suite.h"
-#include "tests/units/gpu_kernel_example.h"
+#include "tests/bench/gpu_bench_cases.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <time.h>
 
 #define ROUNDS 3
 #define FLOOR_MIPS 50.0 /* of one thread */
-
-/* Hashes (FNV-1a 64) of the outputs whose SHA-256 an independent interpreter of the machine code gives. */
-struct bench_case {
-    struct kernel_example kernel;
-    uint64_t hash;
-};
-
-static const struct bench_case cases[] = {
-    {{.name = "sgemm_tiled", .main = 128, .constant_first = 16, .constant_halves = 32, .register_halves = 22, .threadgroup_memory = 2048,
-      .group = {16, 16, 1}, .groups = {32, 32, 1},
-      .argument = {{"A", 'f', 1001, 262144, 0}, {"B", 'f', 1002, 262144, 0}, {"C", '0', 0, 262144, 0}, {"N", 's', 512, 0, 0}, {"K", 's', 512, 0, 0}},
-      .out = 2, .instructions = 27140096}, UINT64_C(0x3acb56b046ba42d4)},
-    {{.name = "mandelbrot", .register_halves = 18, .group = {8, 8, 1}, .groups = {32, 32, 1},
-      .argument = {{"out", '0', 0, 65536, 0}, {"width", 's', 256, 0, 0}, {"x0", 's', 0xbff00000, 0, 0}, {"y0", 's', 0xbfa00000, 0, 0},
-                   {"step", 's', 0x3c200000, 0, 0}, {"limit", 's', 256, 0, 0}},
-      .out = 0, .instructions = 2021164}, UINT64_C(0xc30236fb3b2c6b7d)},
-    {{.name = "hash_u32", .main = 128, .constant_first = 10, .constant_halves = 8, .register_halves = 10, .group = {64, 1, 1}, .groups = {1024, 1, 1},
-      .argument = {{"x", 'u', 1003, 65536, 0}, {"y", '0', 0, 65536, 0}, {"rounds", 's', 64, 0, 0}},
-      .out = 1, .instructions = 1751040}, UINT64_C(0xcfb0ef5f47d06864)},
-};
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static uint64_t fnv(const uint8_t *bytes, size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
 
 struct worker {
     const struct gpu_launch *launch;
@@ -101,8 +64,7 @@ static bool bench_kernel(const struct bench_case *c, double *one)
         return false;
     *one = timed(&m.launch, 1, false);
     const double traced = timed(&m.launch, 1, true), two = timed(&m.launch, 2, false), million = (double)c->kernel.instructions / 1e6;
-    const size_t bytes = 4U * c->kernel.argument[c->kernel.out].count;
-    const uint64_t hash = fnv(mem_at(m.space, m.address[c->kernel.out], bytes, MEM_READ), bytes);
+    const uint64_t hash = bench_output_hash(c, &m);
     const bool good = *one > 0 && traced > 0 && two > 0 && hash == c->hash;
     printf("%-12s %6.1f ms %6.1f M/s, recording %6.1f M/s, two threads %6.1f ms, output %016" PRIx64 "%s\n", c->kernel.name,
            *one * 1e3, million / *one, million / traced, two * 1e3, hash, good ? "" : " WRONG");
@@ -134,11 +96,11 @@ int main(void)
 {
     bool good = true;
     double sgemm = 0, one;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        good = bench_kernel(&cases[i], &one) && good;
+    for (size_t i = 0; i < sizeof bench_cases / sizeof bench_cases[0]; i++) {
+        good = bench_kernel(&bench_cases[i], &one) && good;
         if (i == 0)
             sgemm = one;
-        if ((double)cases[i].kernel.instructions / 1e6 / one < FLOOR_MIPS)
+        if ((double)bench_cases[i].kernel.instructions / 1e6 / one < FLOOR_MIPS)
             printf("  below the floor of %.0f M/s\n", FLOOR_MIPS);
     }
     const double plain = plain_product();
