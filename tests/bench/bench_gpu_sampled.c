@@ -1,0 +1,74 @@
+/* Sampled against whole timing of the GPU over the kernel library: how far the busy time is off, and what is gained. No peer but
+ * itself: the whole timing is the truth here. */
+#include "sim/chip/chip.h"
+#include "sim/run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const chips[] = {"m1", "m1-max"};
+static const char *const kernels[] = {
+    "gemm:1024x512x512", "gemv:8192x1024", "copy:32M", "stream-triad:16M", "elementwise:2000000,op=gelu", "softmax:4096x500",
+    "layernorm:4096x512", "reduce:4096x1024,op=sum", "transpose:1024x1024", "scan:1024x1024", "conv2d:c=32,h=56,w=56,k=64,r=3,s=3,pad=1",
+    "attention:b=1,h=8,s=512,d=64", "pool:c=64,h=112,w=112,r=2,s=2,stride=2", "gather:1000x512x8000",
+};
+
+/* Busy seconds; NAN when it went wrong. */
+static double busy(const struct chip *chip, const char *workload, const char *detail, bool *as_asked, double *host)
+{
+    const struct run_request request = {.chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING,
+                                        .threads = 1};
+    struct orch_error error = {0};
+    struct run_result result;
+    double seconds = NAN;
+    run_result_init(&result);
+    struct run *run = run_prepare(&request, &error);
+    if (run && run_execute(run, NULL, 1, &result, &error)) {
+        seconds = result.device_seconds;
+        *host = result.host_seconds;
+        *as_asked = strcmp(result.detail, detail) == 0;
+    } else {
+        fprintf(stderr, "%s: %s\n", workload, error.text);
+    }
+    run_free(run);
+    run_result_free(&result);
+    return seconds;
+}
+
+int main(void)
+{
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    struct orch_error error = {0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    double sum = 0, worst = 0;
+    unsigned count = 0;
+    bool ok = db != NULL;
+    printf("%-8s %-46s %12s %12s %8s %8s\n", "chip", "kernel", "instr", "sampled", "off", "gain");
+    for (size_t c = 0; ok && c < sizeof chips / sizeof chips[0]; c++) {
+        struct chip *chip = chip_open(db, chips[c], NULL, &error);
+        ok = chip != NULL;
+        for (size_t k = 0; ok && k < sizeof kernels / sizeof kernels[0]; k++) {
+            bool whole = false, part = false;
+            double whole_host = 0, part_host = 0;
+            const double a = busy(chip, kernels[k], "instr", &whole, &whole_host);
+            const double b = busy(chip, kernels[k], "sampled", &part, &part_host);
+            ok = !isnan(a) && !isnan(b);
+            if (!ok || !part) /* too few threadgroups for a sample */
+                continue;
+            const double off = b / a - 1;
+            sum += fabs(off);
+            worst = fmax(worst, fabs(off));
+            count++;
+            printf("%-8s %-46s %9.1f us %9.1f us %+6.1f %% %7.1fx\n", chips[c], kernels[k], 1e6 * a, 1e6 * b, 100 * off,
+                   whole_host / part_host);
+        }
+        chip_close(chip);
+    }
+    if (count)
+        printf("%u kernels sampled: mean error %.1f %%, largest %.1f %%\n", count, 100 * sum / count, 100 * worst);
+    chip_db_close(db);
+    if (error.text[0])
+        fprintf(stderr, "%s\n", error.text);
+    return ok ? 0 : 1;
+}
