@@ -9,6 +9,7 @@
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
+typedef double vd __attribute__((vector_size(VECTOR_BYTES)));
 
 static inline uint32_t vec_bits(vu lanes)
 {
@@ -37,6 +38,44 @@ static inline vf vec_from_half(vu half)
 static inline vu vec_to_half(vf value)
 {
     return (vu)_mm256_cvtepu16_epi32(_mm256_cvtps_ph((__m256)value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+/* Rounding to whole numbers. */
+#define ROUND(name, way)                                                                                     \
+    static inline vf name(vf x)                                                                              \
+    {                                                                                                        \
+        return (vf)_mm256_round_ps((__m256)x, (way) | _MM_FROUND_NO_EXC);                                       \
+    }
+ROUND(vec_floor, _MM_FROUND_TO_NEG_INF)
+ROUND(vec_ceil, _MM_FROUND_TO_POS_INF)
+ROUND(vec_trunc, _MM_FROUND_TO_ZERO)
+ROUND(vec_rint, _MM_FROUND_TO_NEAREST_INT)
+#undef ROUND
+
+/* Doubles of the first and the last lanes, and back. */
+static inline vd vec_wide_low(vf x)
+{
+    return (vd)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
+}
+
+static inline vd vec_wide_high(vf x)
+{
+    return (vd)_mm256_cvtps_pd(_mm256_extractf128_ps((__m256)x, 1));
+}
+
+static inline vf vec_narrow(vd low, vd high)
+{
+    return (vf)_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)low)), _mm256_cvtpd_ps((__m256d)high), 1);
+}
+
+static inline vd vec_wide_fma(vd a, vd b, vd c)
+{
+    return (vd)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+}
+
+static inline vd vec_inverse_root(vd x)
+{
+    return 1.0 / (vd)_mm256_sqrt_pd((__m256d)x);
 }
 
 /* Bytes at base + offset of active lanes, others 0; offsets below 2^31. */

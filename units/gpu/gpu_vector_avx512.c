@@ -9,6 +9,7 @@
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
+typedef double vd __attribute__((vector_size(VECTOR_BYTES)));
 
 static inline vu vec_select(uint32_t bits, vu yes, vu no)
 {
@@ -66,6 +67,49 @@ static inline vf vec_from_half(vu half)
 static inline vu vec_to_half(vf value)
 {
     return (vu)_mm512_cvtepu16_epi32(_mm512_cvtps_ph((__m512)value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+
+/* Rounding to whole numbers. */
+#define ROUND(name, way)                                                                                     \
+    static inline vf name(vf x)                                                                              \
+    {                                                                                                        \
+        return (vf)_mm512_roundscale_ps((__m512)x, (way) | _MM_FROUND_NO_EXC);                                  \
+    }
+ROUND(vec_floor, _MM_FROUND_TO_NEG_INF)
+ROUND(vec_ceil, _MM_FROUND_TO_POS_INF)
+ROUND(vec_trunc, _MM_FROUND_TO_ZERO)
+ROUND(vec_rint, _MM_FROUND_TO_NEAREST_INT)
+#undef ROUND
+
+/* Doubles of the first and the last lanes, and back. */
+static inline vd vec_wide_low(vf x)
+{
+    return (vd)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x));
+}
+
+static inline vd vec_wide_high(vf x)
+{
+    return (vd)_mm512_cvtps_pd(_mm512_extractf32x8_ps((__m512)x, 1));
+}
+
+static inline vf vec_narrow(vd low, vd high)
+{
+    return (vf)_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)low)), _mm512_cvtpd_ps((__m512d)high), 1);
+}
+
+static inline vd vec_wide_fma(vd a, vd b, vd c)
+{
+    return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+}
+
+/* To some 2^-50: from 14 bits by one step of third and one of second order. */
+static inline vd vec_inverse_root(vd x)
+{
+    vd y = (vd)_mm512_rsqrt14_pd((__m512d)x);
+    const vd first = vec_wide_fma(-(x * y), y, 1.0 - (vd){0});
+    y = vec_wide_fma(y * first, 0.375 * first + 0.5, y);
+    const vd second = vec_wide_fma(-(x * y), y, 1.0 - (vd){0});
+    return vec_wide_fma(y * second, 0.5 - (vd){0}, y);
 }
 
 /* Bytes at base + offset of active lanes, others 0; offsets below 2^31. */

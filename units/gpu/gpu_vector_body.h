@@ -3,6 +3,7 @@
 
 #include "units/gpu/gpu_vector_alu.h"
 #include "units/gpu/gpu_vector_cross.h"
+#include "units/gpu/gpu_vector_function.h"
 #include "units/gpu/gpu_vector_memory.h"
 
 static gpu_handler *pick(struct gpu_op *op)
@@ -42,7 +43,7 @@ static gpu_handler *pick(struct gpu_op *op)
     case AGX_OP_DEVICE_STORE:
     case AGX_OP_THREADGROUP_LOAD:
     case AGX_OP_THREADGROUP_STORE: return pick_memory(op);
-    default: return NULL;
+    default: return pick_function(op->inst->op);
     }
 }
 

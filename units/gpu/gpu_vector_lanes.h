@@ -2,9 +2,11 @@
  * vector is and gives the primitives that GNU vectors lack:
  *
  *   VECTOR_BYTES, HOST_FLUSHES (1: denormals are off while handlers run, see enter)
- *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_eq ... (bits), vec_fma, vec_from_half, vec_to_half, vec_gather
+ *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_eq ... (bits), vec_fma, vec_from_half, vec_to_half, vec_gather,
+ *   vec_floor ..., and on doubles (half a vector of lanes) vec_wide_low, vec_wide_high, vec_narrow, vec_wide_fma, vec_inverse_root
  */
 #include "units/gpu/gpu_exec.h"
+#include "units/gpu/gpu_exec_function.h"
 #include "units/gpu/gpu_exec_numeric.h"
 
 #define PARTS (GPU_WORD_BYTES / VECTOR_BYTES)

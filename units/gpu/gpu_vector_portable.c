@@ -9,6 +9,7 @@
 typedef uint32_t vu __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t vi __attribute__((vector_size(VECTOR_BYTES)));
 typedef float vf __attribute__((vector_size(VECTOR_BYTES)));
+typedef double vd __attribute__((vector_size(VECTOR_BYTES)));
 
 static inline uint32_t vec_bits(vu lanes)
 {
@@ -47,6 +48,45 @@ static inline vu vec_to_half(vf value)
     const vu finite = vec_choose((vu)(magnitude < 0x38800000), small, normal);
     const vu all = vec_choose((vu)(magnitude >= 0x477ff000), infinity, finite);
     return vec_choose((vu)(magnitude > 0x7f800000), nan, all | sign);
+}
+
+/* Rounding to whole numbers. */
+#define ROUND(name, function)                                                                                \
+    static inline vf name(vf x)                                                                              \
+    {                                                                                                        \
+        return (vf){function(x[0]), function(x[1]), function(x[2]), function(x[3])};                         \
+    }
+ROUND(vec_floor, floorf)
+ROUND(vec_ceil, ceilf)
+ROUND(vec_trunc, truncf)
+ROUND(vec_rint, rintf)
+#undef ROUND
+
+/* Doubles of the first and the last lanes, and back. */
+static inline vd vec_wide_low(vf x)
+{
+    return (vd){(double)x[0], (double)x[1]};
+}
+
+static inline vd vec_wide_high(vf x)
+{
+    return (vd){(double)x[2], (double)x[3]};
+}
+
+static inline vf vec_narrow(vd low, vd high)
+{
+    return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
+}
+
+/* Rounded twice: no less exact than its users need, and no call. */
+static inline vd vec_wide_fma(vd a, vd b, vd c)
+{
+    return a * b + c;
+}
+
+static inline vd vec_inverse_root(vd x)
+{
+    return (vd){1.0 / sqrt(x[0]), 1.0 / sqrt(x[1])};
 }
 
 /* Bytes at base + offset of active lanes, others 0. */
