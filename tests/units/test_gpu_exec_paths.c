@@ -9,6 +9,7 @@
 #define BLOCK_BYTES MEM_PAGE_BYTES /* all that is mapped */
 #define GROUP_BYTES 4096
 #define OFFSET_WORD 40 /* register that holds small offsets */
+#define BASE_WORD 42   /* registers that hold addresses in the block */
 
 struct machine {
     struct mem_space *space;
@@ -54,6 +55,9 @@ static void randomise(struct machine *m, uint64_t *seed)
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         const uint32_t low = way & 1 ? lane : way & 2 ? 7 : (uint32_t)(suite_random(seed) & 63);
         start.word[OFFSET_WORD][lane] = low;
+        const uint64_t base = m->block + (way & 0x40 ? 0 : way & 0x80 ? 8 * lane : suite_random(seed) & 255);
+        start.word[BASE_WORD][lane] = (uint32_t)base;
+        start.word[BASE_WORD + 1][lane] = (uint32_t)(base >> 32);
         start.word[0][lane] = (start.word[0][lane] & 0xffff0000) | (way & 12 ? 0 : (uint32_t)(suite_random(seed) & 3));
     }
     start.mask = way & 0x30 ? UINT32_MAX : (uint32_t)suite_random(seed);
@@ -78,8 +82,9 @@ static void tame_memory(struct agx_inst *inst, uint64_t *seed)
                        inst->op == AGX_OP_THREADGROUP_ATOMIC;
     if (!device && !group)
         return;
-    set_field(inst, "A", device ? 0 : 2 * OFFSET_WORD);
-    set_field(inst, "At", device);
+    const bool by_register = device && suite_random(seed) % 3 == 0;
+    set_field(inst, "A", by_register ? 2 * BASE_WORD : device ? 0 : 2 * OFFSET_WORD);
+    set_field(inst, "At", device && !by_register);
     if (suite_random(seed) % 4) {
         set_field(inst, "O", 2 * OFFSET_WORD);
         set_field(inst, "Ot", 0);

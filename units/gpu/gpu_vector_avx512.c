@@ -52,6 +52,12 @@ COMPARE_FLOAT(vec_fle, _CMP_LE_OQ)
 COMPARE_FLOAT(vec_fge, _CMP_GE_OQ)
 COMPARE_FLOAT(vec_fne, _CMP_NEQ_UQ)
 
+#define HAVE_LEAST
+static inline uint32_t vec_least(vu value, uint32_t lanes)
+{
+    return _mm512_mask_reduce_min_epu32((__mmask16)lanes, (__m512i)value);
+}
+
 #include "units/gpu/gpu_vector_common.h"
 
 static inline vf vec_fma(vf a, vf b, vf c)

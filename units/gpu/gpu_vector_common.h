@@ -21,6 +21,19 @@ COMPARE_TABLE(COMPARE)
 #undef COMPARE
 #endif
 
+#ifndef HAVE_LEAST
+/* The smallest number of the lanes named, at least one. */
+static inline uint32_t vec_least(vu value, uint32_t lanes)
+{
+    uint32_t least = UINT32_MAX;
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t one = value[__builtin_ctz(lanes)];
+        least = one < least ? one : least;
+    }
+    return least;
+}
+#endif
+
 /* Lanes fetched one after another, for hosts and item sizes without a gather. */
 static inline vu gather_each(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {

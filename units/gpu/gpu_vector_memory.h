@@ -1,5 +1,6 @@
 /* Vector handlers: plain integer loads and stores of device and threadgroup memory. Included once per host instruction set.
  *
+ * What a lane moves is a record of 1, 2, 4, 8 or 16 bytes: one component, or two or four that lie together.
  * Each host vector of lanes is looked at alone: one address for all, consecutive addresses, anything else. Whatever cannot be
  * shown to be fine (an unmapped page, the end of a memory) is left to the plain handler, which finds the lane at fault.
  */
@@ -7,7 +8,7 @@
 typedef uint16_t vu16 __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef uint8_t vu8 __attribute__((vector_size(VECTOR_BYTES / 4)));
 
-/* An access before its lanes are looked at: address = base + offset * scale (+ component * item). */
+/* An access before its lanes are looked at: address = base + offset * scale (a power of two), `item` bytes of it. */
 struct reach {
     uint64_t base;
     uint32_t scale, item;
@@ -33,7 +34,7 @@ ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
 /* Distance of offsets whose items lie side by side, 0 = there is none. */
 ALWAYS uint32_t reach_step(const struct reach *r)
 {
-    return r->scale == r->item ? 1 : r->scale == 1 ? r->item : 0;
+    return r->scale <= r->item ? r->item >> __builtin_ctz(r->scale) : 0;
 }
 
 /* Whether items lie side by side from the first lane on, without running over the end of their numbers. */
@@ -73,17 +74,24 @@ ALWAYS uint32_t load_item(const uint8_t *from, unsigned item)
     return out;
 }
 
-/* Lowest and highest offset of active lanes as addresses; false when they lie too far apart for 32-bit distances. */
-static bool span(const struct reach *r, const vu *offset, uint32_t active, uint64_t *low, uint64_t *high)
+/* Lowest and highest address of active lanes; false when they lie too far apart for 32-bit distances. */
+ALWAYS bool span(const struct reach *r, vu offset, uint32_t active, uint64_t *low, uint64_t *high)
 {
-    bool first = true;
-    for (; active; active &= active - 1) {
-        const uint64_t address = reach_address(r, (*offset)[__builtin_ctz(active)]);
-        *low = first || address < *low ? address : *low;
-        *high = first || address > *high ? address : *high;
-        first = false;
-    }
+    const uint32_t turn = r->sign ? GPU_SIGN32 : 0; /* signed numbers in the order of unsigned ones */
+    *low = reach_address(r, vec_least(offset ^ turn, active) ^ turn);
+    *high = reach_address(r, ~vec_least(~(offset ^ turn), active) ^ turn);
     return *high - *low < INT32_MAX;
+}
+
+/* Words of a record: out[0] when it has 4 bytes or less. */
+ALWAYS void gather_record(const uint8_t *from, vu offset, uint32_t active, uint32_t item, vu *out)
+{
+    if (item <= 4) {
+        out[0] = vec_gather(from, offset, active, item);
+        return;
+    }
+    for (unsigned k = 0; k < item / 4; k++)
+        out[k] = vec_gather(from + 4 * k, offset, active, 4);
 }
 
 /* Scattered addresses of one part; false = look closer. */
@@ -98,18 +106,73 @@ static bool load_scattered(const struct gpu_simdgroup *group, const struct reach
         const vu last = vec_all((uint32_t)(all->memory_bytes - r->item - start));
         if (r->scale != 1 || (vec_gt(*offset, last) & active))
             return false;
-        *out = vec_gather(all->memory + start, *offset, active, r->item);
+        gather_record(all->memory + start, *offset, active, r->item, out);
         return true;
     }
     uint64_t low = 0, high = 0;
-    if (!span(r, offset, active, &low, &high))
+    if (!span(r, *offset, active, &low, &high))
         return false;
     const uint8_t *from = mem_at(group->group->launch.space, low, high - low + r->item, r->prot);
     if (!from)
         return false;
     const uint32_t first = (uint32_t)((low - r->base) / r->scale); /* distances wrap as the offsets do */
-    *out = vec_gather(from, (*offset - first) * r->scale, active, r->item);
+    gather_record(from, (*offset - first) * r->scale, active, r->item, out);
     return true;
+}
+
+/* --- records side by side: word k of lane i is word i * words + k of memory --- */
+
+ALWAYS vu every_second(vu a, vu b, unsigned first)
+{
+    return __builtin_shuffle(a, b, 2 * vec_count() + first);
+}
+
+/* Lanes of a and b by turns: the first half of them, or the last. */
+ALWAYS vu by_turns(vu a, vu b, bool last)
+{
+    const vu i = vec_count();
+    return __builtin_shuffle(a, b, (i >> 1) + (last ? PART_LANES / 2 : 0) + (i & 1) * PART_LANES);
+}
+
+ALWAYS void load_records(const uint8_t *from, uint32_t item, vu *out)
+{
+    if (item <= 4) {
+        out[0] = load_items(from, item);
+        return;
+    }
+    vu v[4];
+    memcpy(v, from, (size_t)PART_LANES * item);
+    if (item == 8) {
+        out[0] = every_second(v[0], v[1], 0);
+        out[1] = every_second(v[0], v[1], 1);
+        return;
+    }
+    for (unsigned k = 0; k < 2; k++) {
+        const vu low = every_second(v[0], v[1], k), high = every_second(v[2], v[3], k);
+        out[k] = every_second(low, high, 0);
+        out[k + 2] = every_second(low, high, 1);
+    }
+}
+
+static void store_records(uint8_t *to, const vu *value, uint32_t item)
+{
+    if (item == 16) {
+        const vu a = by_turns(value[0], value[2], false), b = by_turns(value[0], value[2], true);
+        const vu c = by_turns(value[1], value[3], false), d = by_turns(value[1], value[3], true);
+        const vu v[4] = {by_turns(a, c, false), by_turns(a, c, true), by_turns(b, d, false), by_turns(b, d, true)};
+        memcpy(to, v, sizeof v);
+    } else if (item == 8) {
+        const vu v[2] = {by_turns(value[0], value[1], false), by_turns(value[0], value[1], true)};
+        memcpy(to, v, sizeof v);
+    } else if (item == 4) {
+        memcpy(to, value, sizeof *value);
+    } else if (item == 2) {
+        const vu16 narrow = __builtin_convertvector(*value, vu16);
+        memcpy(to, &narrow, sizeof narrow);
+    } else {
+        const vu8 narrow = __builtin_convertvector(*value, vu8);
+        memcpy(to, &narrow, sizeof narrow);
+    }
 }
 
 ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, vu *out)
@@ -119,32 +182,22 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
     const uint32_t same = offset[__builtin_ctz(active)];
     if ((vec_ne(offset, vec_all(same)) & active) == 0) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, same), r->item);
-        if (from)
-            *out = vec_all(load_item(from, r->item));
+        for (unsigned k = 0; from && 4 * k < r->item; k++)
+            out[k] = vec_all(load_item(from + 4 * k, r->item < 4 ? r->item : 4));
         return from;
     }
     /* Bytes of lanes that are off are not read: another host thread may be writing them. */
     if ((active == PART_MASK || r->item == 4) && counts_up(r, offset, active)) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (from) {
-            *out = active == PART_MASK ? load_items(from, r->item) : vec_load_active(from, active);
+            if (active == PART_MASK)
+                load_records(from, r->item, out);
+            else
+                *out = vec_load_active(from, active);
             return true;
         }
     }
     return load_scattered(group, r, &offset, active, out);
-}
-
-static void store_items(uint8_t *to, vu value, unsigned item)
-{
-    if (item == 4) {
-        memcpy(to, &value, sizeof value);
-    } else if (item == 2) {
-        const vu16 narrow = __builtin_convertvector(value, vu16);
-        memcpy(to, &narrow, sizeof narrow);
-    } else {
-        const vu8 narrow = __builtin_convertvector(value, vu8);
-        memcpy(to, &narrow, sizeof narrow);
-    }
 }
 
 /* Of lanes that write the same place the highest wins, as in the plain handler. */
@@ -152,30 +205,42 @@ static bool store_scattered(const struct gpu_simdgroup *group, const struct reac
                             const vu *value)
 {
     uint64_t low = 0, high = 0;
-    if (!span(r, offset, active, &low, &high))
+    uint8_t bytes[4 * VECTOR_BYTES];
+    if (!span(r, *offset, active, &low, &high))
         return false;
     uint8_t *to = reach_bytes(group, r, low, high - low + r->item);
     if (!to)
         return false;
+    store_records(bytes, value, r->item);
+    const uint32_t item = r->item;
     for (; active; active &= active - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(active);
-        const uint32_t one = (*value)[lane];
-        memcpy(to + (reach_address(r, (*offset)[lane]) - low), &one, r->item);
+        uint8_t *at = to + (reach_address(r, (*offset)[lane]) - low);
+        if (item == 4)
+            memcpy(at, bytes + 4 * lane, 4);
+        else if (item == 2)
+            memcpy(at, bytes + 2 * lane, 2);
+        else if (item == 16)
+            memcpy(at, bytes + 16 * lane, 16);
+        else if (item == 8)
+            memcpy(at, bytes + 8 * lane, 8);
+        else
+            *at = bytes[lane];
     }
     return true;
 }
 
-ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, vu value)
+ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, const vu *value)
 {
     if (active == 0)
         return true;
     if (active == PART_MASK && counts_up(r, offset, active)) {
         uint8_t *to = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (to)
-            store_items(to, value, r->item);
+            store_records(to, value, r->item);
         return to;
     }
-    return store_scattered(group, r, &offset, active, &value);
+    return store_scattered(group, r, &offset, active, value);
 }
 
 /* --- handlers: small[0] = item bytes, small[1] = shift (device) --- */
@@ -198,11 +263,73 @@ ALWAYS struct lanes threadgroup_offsets(const struct gpu_simdgroup *group, const
     return base;
 }
 
+/* Components of an access that lie together from the first on: their number when a record can hold them, else 0. */
+ALWAYS unsigned together(const struct gpu_op *op)
+{
+    const unsigned mask = op->inst->component_mask;
+    return mask == 3 ? 2 : mask == 15 ? 4 : 0;
+}
+
+/* Where component i lies in the words of a record. */
+struct place {
+    unsigned word, shift;
+    uint32_t mask;
+};
+
+ALWAYS struct place place_of(unsigned i, uint32_t item)
+{
+    return (struct place){i * item / 4, i * item % 4 * 8, item == 4 ? UINT32_MAX : (1U << (8 * item % 32)) - 1};
+}
+
+ALWAYS void write_component(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned i, const struct lanes *value)
+{
+    const unsigned half = 2U * op->dst_word + (op->dst_kind == GPU_HIGH) + i;
+    if (op->dst_kind == GPU_WORD)
+        write_word(group, op->dst_word + i, value);
+    else
+        write_half(group, half / 2, half & 1, value);
+}
+
+ALWAYS struct lanes read_component(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned i)
+{
+    struct gpu_operand from = op->source[0];
+    const unsigned half = 2U * from.word + (from.kind == GPU_HIGH) + i;
+    if (from.kind == GPU_WORD) {
+        from.word = (uint8_t)(from.word + i);
+    } else {
+        from.word = (uint8_t)(half / 2);
+        from.kind = half & 1 ? GPU_HIGH : GPU_LOW;
+    }
+    return read_int(group, &from, GPU_NONE);
+}
+
+ALWAYS bool load_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r, const struct lanes *offset,
+                          unsigned count)
+{
+    struct reach at = *r;
+    vu word[PARTS][4];
+    at.item *= count;
+    EACH_PART
+    {
+        if (!load_part(group, &at, offset->part[p], part_bits(group->mask, p), word[p]))
+            return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        const struct place place = place_of(i, r->item);
+        struct lanes value;
+        EACH_PART value.part[p] = word[p][place.word] >> place.shift & place.mask;
+        write_component(group, op, i, &value);
+    }
+    return true;
+}
+
 ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                                     const struct lanes *offset)
 {
     struct lanes value[4];
-    unsigned count = 0;
+    unsigned count = together(op);
+    if (count)
+        return load_together(group, op, r, offset, count) ? op->next : op->plain(group, op);
     for (unsigned c = 0; c < 4; c++) {
         if (!(op->inst->component_mask >> c & 1))
             continue;
@@ -214,38 +341,55 @@ ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gp
             return op->plain(group, op);
         count++;
     }
-    for (unsigned i = 0; i < count; i++) {
-        if (op->dst_kind == GPU_WORD)
-            write_word(group, op->dst_word + i, &value[i]);
-        else {
-            const unsigned half = 2U * op->dst_word + (op->dst_kind == GPU_HIGH) + i;
-            write_half(group, half / 2, half & 1, &value[i]);
-        }
-    }
+    for (unsigned i = 0; i < count; i++)
+        write_component(group, op, i, &value[i]);
     return op->next;
 }
 
+/* False also when records overlap in part: which lane wins is then a matter of components. */
+ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r, const struct lanes *offset,
+                           unsigned count)
+{
+    struct reach at = *r;
+    struct lanes word[4] = {0};
+    uint32_t apart = 0;
+    at.item *= count;
+    const uint32_t first = group->mask ? (uint32_t)__builtin_ctz(group->mask) : 0;
+    const vu same = vec_all(offset->part[first / PART_LANES][first % PART_LANES]);
+    EACH_PART apart |= vec_ne((offset->part[p] - same) * r->scale & (at.item - 1), vec_all(0)) & part_bits(group->mask, p);
+    if (apart)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        const struct place place = place_of(i, r->item);
+        const struct lanes value = read_component(group, op, i);
+        EACH_PART word[place.word].part[p] |= (value.part[p] & place.mask) << place.shift;
+    }
+    EACH_PART
+    {
+        const vu record[4] = {word[0].part[p], word[1].part[p], word[2].part[p], word[3].part[p]};
+        if (!store_part(group, &at, offset->part[p], part_bits(group->mask, p), record))
+            return false;
+    }
+    return true;
+}
+
+/* What is written already when an access is left to a slower way is written again. */
 ALWAYS const struct gpu_op *store_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                                      const struct lanes *offset)
 {
-    unsigned count = 0;
+    unsigned count = together(op);
+    if (count && store_together(group, op, r, offset, count))
+        return op->next;
+    count = 0;
     for (unsigned c = 0; c < 4; c++) {
         if (!(op->inst->component_mask >> c & 1))
             continue;
-        struct gpu_operand from = op->source[0];
-        const unsigned half = 2U * from.word + (from.kind == GPU_HIGH) + count;
-        if (from.kind == GPU_WORD)
-            from.word = (uint8_t)(from.word + count);
-        else {
-            from.word = (uint8_t)(half / 2);
-            from.kind = half & 1 ? GPU_HIGH : GPU_LOW;
-        }
-        const struct lanes value = read_int(group, &from, GPU_NONE);
+        const struct lanes value = read_component(group, op, count);
         struct reach at = *r;
         at.base += c * r->item;
         bool fine = true;
-        EACH_PART fine = fine && store_part(group, &at, offset->part[p], part_bits(group->mask, p), value.part[p]);
-        if (!fine) /* what is written already is written again */
+        EACH_PART fine = fine && store_part(group, &at, offset->part[p], part_bits(group->mask, p), &value.part[p]);
+        if (!fine)
             return op->plain(group, op);
         count++;
     }
@@ -266,6 +410,46 @@ HANDLER(device_store)
     const struct reach r = device_reach(op, MEM_WRITE);
     const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
     return store_op(group, op, &r, &offset);
+}
+
+/* Bases of 64 bits in registers: any addresses that lie within 2 GiB become distances from the lowest. */
+ALWAYS bool register_reach(const struct gpu_simdgroup *group, const struct gpu_op *op, struct reach *r, struct lanes *distance)
+{
+    const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
+    const uint32_t *low_word = group->word[op->source[1].word], *high_word = group->word[op->source[1].word + 1U];
+    uint32_t by[GPU_LANES];
+    uint64_t address[GPU_LANES], low = UINT64_MAX, high = 0;
+    memcpy(by, &offset, sizeof by);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        const uint64_t base = (low_word[lane] | (uint64_t)high_word[lane] << 32) & ~(uint64_t)(r->item - 1);
+        address[lane] = base + (r->sign ? (uint64_t)(int64_t)(int32_t)by[lane] : by[lane]) * r->scale;
+    }
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        const bool on = group->mask >> lane & 1;
+        low = on && address[lane] < low ? address[lane] : low;
+        high = on && address[lane] > high ? address[lane] : high;
+    }
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        by[lane] = (uint32_t)(address[lane] - low);
+    memcpy(distance, by, sizeof by);
+    r->base = low;
+    r->scale = 1;
+    r->sign = false;
+    return high - low < INT32_MAX;
+}
+
+HANDLER(device_load_by_register)
+{
+    struct reach r = device_reach(op, MEM_READ);
+    struct lanes distance;
+    return register_reach(group, op, &r, &distance) ? load_op(group, op, &r, &distance) : op->plain(group, op);
+}
+
+HANDLER(device_store_by_register)
+{
+    struct reach r = device_reach(op, MEM_WRITE);
+    struct lanes distance;
+    return register_reach(group, op, &r, &distance) ? store_op(group, op, &r, &distance) : op->plain(group, op);
 }
 
 HANDLER(threadgroup_load)
@@ -336,7 +520,11 @@ static gpu_handler *pick_memory(struct gpu_op *op)
     const bool store = inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_THREADGROUP_STORE;
     if (inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE) {
         /* An immediate offset is signed whatever the flag says. */
-        if (op->source[1].kind != GPU_SCALAR || (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0))
+        if (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0)
+            return NULL;
+        if (op->source[1].kind == GPU_PAIR)
+            return store ? device_store_by_register : device_load_by_register;
+        if (op->source[1].kind != GPU_SCALAR)
             return NULL;
         return store ? device_store : device_load;
     }
