@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Instructions that a simdgroup runs ahead of its timing: its trace stays within the host's caches. */
-#define RUN_AHEAD 1024
+#define RUN_AHEAD 256
 
 /* A place for one threadgroup on a core. */
 struct slot {

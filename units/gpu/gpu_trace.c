@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_RECORDS = 1024 };
+enum { FIRST_RECORDS = 256 };
 
 void gpu_trace_init(struct gpu_trace *trace)
 {
