@@ -15,6 +15,14 @@ bool gpu_library_has(const char *workload)
 
 /* ---- steps as launches ---- */
 
+/* Both lie in the library's structure, which snprintf's checks take for one object. */
+static void copy_text(char *to, size_t size, const char *from)
+{
+    const size_t length = strnlen(from, size - 1);
+    memcpy(to, from, length);
+    to[length] = 0;
+}
+
 /* Elements as descriptions count them: quantised blocks are bytes. */
 static enum abi_type type_of(enum gpu_type type)
 {
@@ -27,7 +35,7 @@ static enum abi_type type_of(enum gpu_type type)
 
 static void set_buffer(struct abi_arg *arg, const struct gpu_kernel_buffer *b, uint64_t offset_bytes)
 {
-    memcpy(arg->name, b->name, sizeof b->name);
+    copy_text(arg->name, sizeof arg->name, b->name);
     arg->buffer = true;
     arg->type = type_of(b->type);
     arg->size = 8;
@@ -80,8 +88,8 @@ static bool set_step(struct gpu_library *l, unsigned number, struct orch_error *
     memcpy(k->code, code->code, code->code_bytes);
     memcpy(k->grid, s->grid_threads, sizeof k->grid);
     memcpy(k->group, s->group_threads, sizeof k->group);
-    snprintf(k->name, sizeof k->name, "%s", l->request.info->name);
-    snprintf(k->code_name, sizeof k->code_name, "%s", s->variant);
+    copy_text(k->name, sizeof k->name, l->request.info->name);
+    copy_text(k->code_name, sizeof k->code_name, s->variant);
     return set_arguments(l, number, error);
 }
 
