@@ -11,6 +11,7 @@
 const struct cli_option cmd_validate_options[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas (default chip,source)"},
     {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text"},
+    {"fit-overheads", 0, NULL, false, "write what frameworks add, fitted on these rows, as lines of sim/validate/overheads.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf or .s)"},
     {NULL, 0, NULL, false, NULL},
 };
@@ -53,7 +54,9 @@ static bool score(struct cmd_context *context, struct validation *v, struct orch
         const struct validate_runner hook = soc_runner_hook(runner);
         ok = validation_run(v, &hook, error);
     }
-    if (ok && context->common.json) {
+    if (ok && cli_has(&context->args, "fit-overheads")) {
+        ok = validation_fit_overheads(v, context->out, error);
+    } else if (ok && context->common.json) {
         json_object *document = validation_json(v, group_by, error);
         ok = document != NULL;
         if (ok)

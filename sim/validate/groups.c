@@ -74,7 +74,7 @@ static char *key_of(const struct validate_row *row, const struct validation_grou
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group,
                        bool taken)
 {
-    struct score_pair *pairs = malloc((v->rows + 1) * sizeof *pairs);
+    struct score_pair *pairs = malloc(2 * (v->rows + 1) * sizeof *pairs), *bare = pairs + v->rows + 1;
     size_t count = 0;
     if (!pairs)
         return false;
@@ -87,10 +87,13 @@ static bool score_rows(const struct validation *v, char *const *keys, struct val
         if (row->state != VALIDATE_PREDICTED)
             continue;
         group->modelled++;
-        if (taken || !row->parameter)
-            pairs[count++] = (struct score_pair){row->predicted, row->measured, row->low, row->high};
+        if (!taken && row->parameter)
+            continue;
+        group->framed += row->overhead != NULL;
+        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
+        pairs[count++] = (struct score_pair){row->predicted, row->measured, row->low, row->high};
     }
-    const bool done = score_pairs(pairs, count, &group->score);
+    const bool done = score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare);
     free(pairs);
     return done;
 }

@@ -18,6 +18,24 @@ static void add_text(struct json_object *o, const char *key, const char *value)
     json_object_object_add(o, key, value ? json_object_new_string(value) : NULL);
 }
 
+/* The same rows without the fitted time of frameworks; left out where none has any. */
+static void add_bare(struct json_object *o, const struct validation_group *group)
+{
+    if (!group->framed)
+        return;
+    struct json_object *bare = json_object_new_object();
+    add_count(bare, "rows_with_overhead", group->framed);
+    add_number(bare, "mape", group->bare.mape);
+    add_number(bare, "median_ape", group->bare.median_ape);
+    add_number(bare, "p90_ape", group->bare.p90_ape);
+    add_number(bare, "bias", group->bare.bias);
+    add_number(bare, "symmetric_error", group->bare.symmetric);
+    add_number(bare, "within10", group->bare.within10);
+    add_number(bare, "within25", group->bare.within25);
+    add_number(bare, "spearman", group->bare.spearman);
+    json_object_object_add(o, "without_overhead", bare);
+}
+
 static void add_score(struct json_object *o, const struct validation_group *group)
 {
     const struct score *s = &group->score;
@@ -34,6 +52,7 @@ static void add_score(struct json_object *o, const struct validation_group *grou
     add_number(o, "spearman", s->spearman);
     add_number(o, "interval_coverage", s->interval_coverage);
     add_count(o, "scored", s->count);
+    add_bare(o, group);
 }
 
 static struct json_object *group_object(const struct validation_groups *groups,
@@ -62,6 +81,11 @@ static struct json_object *detail(const struct validate_row *row)
     add_text(o, "chip", row->chip);
     add_text(o, "unit", row->unit);
     add_text(o, "fitted", row->parameter);
+    if (row->overhead) {
+        add_text(o, "overhead_of", row->framework);
+        add_number(o, "predicted_without_overhead", row->bare);
+        add_number(o, "ape_without_overhead", fabs(row->bare - row->measured) / row->measured);
+    }
     if (row->note)
         add_text(o, "note", row->note);
     return o;
@@ -73,6 +97,29 @@ static struct json_object *refusal(const struct validate_row *row)
     add_text(o, "id", row->id);
     add_text(o, "why", row->why);
     return o;
+}
+
+/* The fitted numbers that this report used. */
+static struct json_object *overhead_list(const struct validation *v)
+{
+    struct json_object *list = json_object_new_array();
+    for (size_t i = 0; i < v->rows; i++) {
+        const struct validate_overhead *h = v->row[i].overhead;
+        size_t before = 0;
+        while (before < i && v->row[before].overhead != h)
+            before++;
+        if (!h || before < i)
+            continue;
+        struct json_object *o = json_object_new_object();
+        add_text(o, "framework", h->framework);
+        add_number(o, "operation_us", h->operation_us);
+        add_number(o, "ns_per_kib", h->ns_per_kib);
+        add_text(o, "kind", "fitted");
+        add_text(o, "source", "TristanBilot/mlx-benchmark, development half of the rows");
+        add_count(o, "fitted_on_rows", h->rows);
+        json_object_array_add(list, o);
+    }
+    return list;
 }
 
 struct json_object *validation_json(const struct validation *v, const char *group_by,
@@ -95,6 +142,8 @@ struct json_object *validation_json(const struct validation *v, const char *grou
     }
     json_object_object_add(o, "groups", list);
     json_object_object_add(o, "fitted", taken);
+    if (groups.all.framed)
+        json_object_object_add(o, "overheads", overhead_list(v));
     json_object_object_add(o, "rows_detail", rows);
     json_object_object_add(o, "unmodelled", unmodelled);
     validation_groups_free(&groups);

@@ -24,6 +24,8 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
     else
         fprintf(out, " %6.3f", s->spearman);
     print_share(out, s->interval_coverage);
+    print_share(out, group->framed ? group->bare.mape : NAN);
+    print_share(out, group->framed ? group->bare.median_ape : NAN);
     fputc('\n', out);
 }
 
@@ -67,12 +69,14 @@ bool validation_write_text(const struct validation *v, const char *group_by, FIL
     struct validation_groups groups;
     if (!validation_group_rows(v, group_by, &groups, error))
         return false;
-    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s\n", "group", "rows", "modelled",
-            "fitted", "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval");
+    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %9s %9s\n", "group", "rows", "modelled",
+            "fitted", "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "bare MAPE", "bare med.");
     for (size_t i = 0; i < groups.count; i++)
         print_group(out, &groups.group[i]);
     print_line(out, "all (errors without fitted rows)", &groups.all);
     print_line(out, "rows that a parameter was taken from", &groups.taken);
+    if (groups.all.framed)
+        fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
     print_unmodelled(v, out);
     validation_groups_free(&groups);
     return true;

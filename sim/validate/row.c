@@ -61,7 +61,7 @@ static bool is_prediction_target(struct validate_row *row)
                                         "ratio", "MB",     "KB", "groups", "us",     "mV",
                                         "J",     "TOPS/W", "C",  "W/core", "pJ/byte"};
     for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
-        if (strcmp(row->unit, other[i]) == 0)
+        if (strcmp(row->unit, other[i]) == 0 && (strcmp(row->unit, "us") != 0 || strcmp(row->device, "gpu") != 0))
             return validate_refuse(row, "unit '%s': not the speed of a program", row->unit);
     if (strncmp(row->unit, "GFLOPS/", 7) == 0)
         return validate_refuse(row, "eigenvalue solver: no kernel for it");
@@ -107,7 +107,7 @@ static bool refuse_rest(struct validate_row *row)
     };
     if (*row->device && strcmp(row->device, "cpu") != 0 && strcmp(row->device, "amx") != 0 &&
         strcmp(row->device, "mem") != 0)
-        return validate_refuse(row, "unit '%.20s': only CPU and AMX programs are built", row->device);
+        return validate_refuse(row, "unit '%.20s': no program for '%.60s'", row->device, row->what);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (strstr(row->what, parts[i][0]))
             return validate_refuse(row, "%s", parts[i][1]);
@@ -117,7 +117,7 @@ static bool refuse_rest(struct validate_row *row)
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
     static bool (*const all[])(struct validate_row *, struct validate_program *) = {
-        validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
+        validate_plan_operation, validate_plan_figure, validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
         validate_plan_gemm};
     row->why[0] = '\0';
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
@@ -125,7 +125,8 @@ bool validate_plan(struct validate_row *row, struct validate_program *program)
         if (!is_prediction_target(row) || !read_chip(row, program))
             return false;
         if (all[i](row, program)) {
-            row->note = program->note;
+            snprintf(row->remark, sizeof row->remark, "%s", program->note ? program->note : "");
+            row->note = program->note ? row->remark : NULL;
             return true;
         }
         validate_program_free(program);

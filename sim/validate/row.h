@@ -24,7 +24,12 @@ struct validate_row {
     char why[160];         /* not modelled: the reason */
     const char *parameter; /* not NULL: this parameter was taken from this row or its source */
     const char *note;
+    char remark[160];            /* a note written for this row */
     double predicted, low, high; /* low = high = 0: no interval */
+    double bare;                 /* predicted without what a framework adds; as predicted where none is involved */
+    char framework[32];          /* "" = none */
+    double framework_bytes;
+    const struct validate_overhead *overhead; /* what was added, NULL = nothing */
 };
 
 /* Table columns -> row; id from column "id", else "<file stem>:<line>". */
@@ -42,6 +47,8 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu(struct validate_row *row, struct validate_program *program);
+bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
+bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
 
 /* The parameter that was taken from the row, NULL when none was. */

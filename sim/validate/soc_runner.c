@@ -2,6 +2,7 @@
 
 #include "sim/run/program_set.h"
 #include "sim/validate/gpu_runner.h"
+#include "sim/validate/launch_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@ struct soc_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
     struct validate_runner kernel;
+    struct launch_runner *launches;
     struct chip *chip; /* the last one; rows of a table come chip by chip */
     struct soc *soc;
     char name[64];
@@ -25,6 +27,11 @@ struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip
     runner->overrides = overrides;
     if (kernel)
         runner->kernel = *kernel;
+    runner->launches = launch_runner_create(db, overrides);
+    if (!runner->launches) {
+        free(runner);
+        return NULL;
+    }
     return runner;
 }
 
@@ -41,6 +48,7 @@ void soc_runner_free(struct soc_runner *runner)
     if (!runner)
         return;
     close_chip(runner);
+    launch_runner_free(runner->launches);
     free(runner);
 }
 
@@ -118,6 +126,8 @@ static bool run_program(void *context, const struct validate_program *program, s
         [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
     struct soc_runner *runner = context;
     struct run run = {.program = program};
+    if (program->launches)
+        return launch_runner_run(runner->launches, program, result, error);
     if (program->workload[0])
         return runner->kernel.run
                    ? runner->kernel.run(runner->kernel.context, program, result, error)

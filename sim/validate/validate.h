@@ -45,6 +45,17 @@ struct validate_gpu {
     uint64_t data_bytes;     /* zero-filled; validate_program.patch writes into it */
 };
 
+/* A kernel of the GPU library, one of those that an operation is made of. */
+struct validate_launch {
+    char workload[96];  /* "gemm:1024x256x64,batch=1000" */
+    char precision[8];
+    double times;       /* how often the operation has it */
+    char part[2][96];   /* not empty: two smaller shapes that are run instead, their pace carried on to the whole */
+    double part_of[2];  /* how much of `workload` each of them is */
+};
+
+#define VALIDATE_LAUNCHES 8
+
 #define VALIDATE_CODE_ADDR   UINT64_C(0x10000)
 #define VALIDATE_DATA_ADDR   UINT64_C(0x1000000)
 #define VALIDATE_MAX_THREADS 64
@@ -67,6 +78,14 @@ struct validate_program {
     size_t patches;
 
     struct validate_gpu gpu;
+
+    struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU */
+    unsigned launches;    /* not 0: this is what runs, no code and no workload */
+    bool submitted;       /* the time has the way of a command buffer in it, else that of the device alone */
+    bool beyond_caches;   /* nothing is left in caches from the time before */
+    char framework[32];   /* not empty: whose time per operation and per byte comes on top ("mlx 0.5.0") */
+    double framework_bytes;
+    char remark[160];     /* what `note` points to when it is written for the row */
 
     double work; /* of one thread, in the unit that `measure` counts; of all threads with a workload */
     enum validate_measure measure;
@@ -98,6 +117,15 @@ struct validate_runner {
 /* Value in the row's unit that a timing means. GPU programs count as one thread. */
 double validate_value(const struct validate_program *program, const struct validate_timing *timing);
 
+/* Fixed cost of a framework: what it spends beyond the hardware's own way of a command buffer. Fitted, see overhead.c. */
+struct validate_overhead {
+    const char *framework;         /* as validate_program.framework */
+    double operation_us, ns_per_kib; /* per operation, less than 0 when it waits in a quicker way; per KiB of operands and results */
+    unsigned rows;                 /* that it was fitted on */
+};
+const struct validate_overhead *validate_overhead_of(const char *framework); /* NULL when there is none */
+double validate_overhead_seconds(const struct validate_overhead *overhead, const struct validate_program *program);
+
 struct validation;
 
 struct validation *validation_create(void);
@@ -108,6 +136,10 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
                          struct orch_error *error);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
+
+/* After a run: the two numbers of each framework that leave the least mean relative error on its rows, as lines of
+ * sim/validate/overheads.inc. */
+bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error);
 
 /* The program of one row as an ELF file, of a GPU row as assembler text; the caller frees it. NULL: no such row, or not modelled. */
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);

@@ -1,5 +1,7 @@
 #include "sim/validate/validation.h"
 
+#include "sim/validate/overhead.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,14 +75,27 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
     return table && add_table(v, name, table, error);
 }
 
-static void predict(struct validate_row *row, const struct validate_program *program,
-                    const struct validate_timing *timing)
+/* Adds what the framework is known to take; the time without it stays the row's `bare` prediction. */
+static void add_overhead(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
 {
+    row->bare = row->predicted = validate_value(program, timing);
+    row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
+    if (!row->overhead)
+        return;
+    timing->seconds += validate_overhead_seconds(row->overhead, program);
+    timing->thread_seconds[0] = timing->seconds;
     row->predicted = validate_value(program, timing);
+}
+
+static void predict(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
+{
+    add_overhead(row, program, timing);
     if (!isfinite(row->predicted) || row->predicted <= 0) {
         validate_refuse(row, "the run took no time");
         return;
     }
+    snprintf(row->framework, sizeof row->framework, "%s", program->framework);
+    row->framework_bytes = program->framework_bytes;
     row->state = VALIDATE_PREDICTED;
     if (timing->low_factor <= 0 || timing->high_factor <= 0)
         return;
@@ -122,6 +137,48 @@ bool validation_run(struct validation *v, const struct validate_runner *runner, 
     return true;
 }
 
+/* ---- fitting what frameworks add ---- */
+
+/* Rows in ms, as frameworks give them. */
+static size_t gather(const struct validation *v, const char *framework, struct overhead_sample *samples)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->rows; i++) {
+        const struct validate_row *r = &v->row[i];
+        if (r->state == VALIDATE_PREDICTED && strcmp(r->framework, framework) == 0)
+            samples[count++] = (struct overhead_sample){1e3 * (r->measured - r->bare), r->framework_bytes / 1024, 1e3 * r->measured};
+    }
+    return count;
+}
+
+static bool is_first(const struct validation *v, size_t row)
+{
+    for (size_t i = 0; i < row; i++)
+        if (v->row[i].state == VALIDATE_PREDICTED && strcmp(v->row[i].framework, v->row[row].framework) == 0)
+            return false;
+    return true;
+}
+
+bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error)
+{
+    enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* clpeak, M1 Pro: what a framework can at most be quicker by */ };
+    struct overhead_sample *samples = malloc((v->rows + 1) * sizeof *samples);
+    if (!samples)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; i < v->rows; i++) {
+        const struct validate_row *r = &v->row[i];
+        if (r->state != VALIDATE_PREDICTED || !*r->framework || !is_first(v, i))
+            continue;
+        const size_t count = gather(v, r->framework, samples);
+        if (count < LEAST_ROWS)
+            continue;
+        const struct overhead_fit fit = overhead_fit(samples, count, -ROUND_TRIP_US);
+        fprintf(out, "{\"%s\", %.1f, %.3f, %zu},\n", r->framework, fit.operation_us, fit.ns_per_kib, count);
+    }
+    free(samples);
+    return true;
+}
+
 static struct validate_row *find_row(const struct validation *v, const char *id)
 {
     for (size_t i = 0; i < v->rows; i++)
@@ -154,7 +211,10 @@ uint8_t *validation_dump(const struct validation *v, const char *id, size_t *byt
         return NULL;
     }
     uint8_t *file = NULL;
-    if (program.workload[0])
+    if (program.launches)
+        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s'%s; orchard kernel has its code", id, program.launch[0].workload,
+                  program.launches > 1 ? " and others" : "");
+    else if (program.workload[0])
         orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id,
                   program.workload);
     else if (program.gpu.text)

@@ -17,6 +17,8 @@ struct validation_group {
     char *key; /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
     size_t rows, modelled, fitted;
     struct score score; /* modelled rows no parameter was taken from */
+    struct score bare;  /* the same without what frameworks add */
+    size_t framed;      /* rows of `score` that something was added to */
 };
 
 struct validation_groups {

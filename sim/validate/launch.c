@@ -1,0 +1,28 @@
+#include "sim/validate/launch.h"
+
+#include <string.h>
+
+bool validate_launch_add(struct validate_program *program, double times, const char *precision, const char *format, va_list args)
+{
+    if (program->launches == VALIDATE_LAUNCHES)
+        return false;
+    struct validate_launch *l = &program->launch[program->launches++];
+    *l = (struct validate_launch){.times = times};
+    snprintf(l->precision, sizeof l->precision, "%s", precision);
+    return vsnprintf(l->workload, sizeof l->workload, format, args) < (int)sizeof l->workload;
+}
+
+const char *validate_cell(const struct validate_row *row, const char *column)
+{
+    return csv_cell(row->table, row->number, csv_find(row->table, column));
+}
+
+void validate_launch_note(const struct validate_row *row, struct validate_program *program)
+{
+    if (*row->chip_id)
+        snprintf(program->remark, sizeof program->remark, "orchard's GPU kernels instead of the measured ones");
+    else
+        snprintf(program->remark, sizeof program->remark,
+                 "orchard's GPU kernels instead of the measured ones; GPU cores not given: the part that '%.32s' names", program->chip);
+    program->note = program->remark;
+}

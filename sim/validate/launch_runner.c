@@ -1,0 +1,196 @@
+#include "sim/validate/launch_runner.h"
+
+#include "sim/chip/chip_units.h"
+#include "sim/validate/launch_time.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known {
+    char key[256];
+    double ns;
+};
+
+struct machine {
+    char key[96]; /* chip and the share of its system-level cache */
+    struct chip *chip;
+    struct launch_time time;
+    double clock_ghz, submit_ns;
+    unsigned cores;
+};
+
+struct launch_runner {
+    const struct chip_db *db;
+    const struct chip_overrides *overrides;
+    struct machine machine; /* the last one */
+    struct known *known;
+    size_t known_count;
+};
+
+struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
+{
+    struct launch_runner *r = calloc(1, sizeof *r);
+    if (r) {
+        r->db = db;
+        r->overrides = overrides;
+    }
+    return r;
+}
+
+static void close_machine(struct machine *m)
+{
+    soc_free(m->time.soc);
+    chip_close(m->chip);
+    *m = (struct machine){.chip = NULL};
+}
+
+void launch_runner_free(struct launch_runner *r)
+{
+    if (!r)
+        return;
+    close_machine(&r->machine);
+    free(r->known);
+    free(r);
+}
+
+/* ---- the chip ---- */
+
+/* Shapes that stand for a larger one get a system-level cache that is as much smaller, so that what returns to data that the whole
+ * would have lost finds them lost. */
+static struct chip *open_chip(const struct launch_runner *r, const char *name, double share, struct orch_error *error)
+{
+    double slc = 0;
+    char set[48];
+    struct chip *chip = chip_open(r->db, name, r->overrides, error);
+    if (!chip || share >= 1 || !chip_number(chip, "slc_MB", &slc, NULL))
+        return chip;
+    const size_t count = r->overrides ? r->overrides->count : 0;
+    const char **sets = calloc(count + 1, sizeof *sets);
+    chip_close(chip);
+    if (!sets) {
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        sets[i] = r->overrides->text[i];
+    snprintf(set, sizeof set, "slc_MB=%g", slc * share);
+    sets[count] = set;
+    const struct chip_overrides smaller = {sets, count + 1};
+    chip = chip_open(r->db, name, &smaller, error);
+    free(sets);
+    return chip;
+}
+
+static bool measure(struct machine *m, struct orch_error *error)
+{
+    struct mem_params memory;
+    struct gpu_params gpu;
+    unsigned first = 0;
+    if (!chip_mem_params(m->chip, NULL, &memory, error) || !chip_gpu_memory(m->chip, &memory, &first, error) ||
+        !chip_gpu_params(m->chip, &gpu, error) || !chip_gpu_generation(m->chip, &m->time.generation, error))
+        return false;
+    /* G15 code is not published: these chips are taken to run code of the generation before at their own pace. */
+    if (m->time.generation == GPU_G15)
+        m->time.generation = GPU_G14;
+    m->time.slc_bytes = 1024.0 * memory.slc.kib * memory.dies;
+    for (unsigned c = first; c < memory.cluster_count; c++)
+        m->time.l2_bytes += 1024.0 * memory.cluster[c].l2.kib;
+    m->clock_ghz = gpu.clock_ghz;
+    m->cores = gpu.cores;
+    m->submit_ns = 1e3 * (gpu.submit_us + gpu.round_trip_us);
+    return true;
+}
+
+static bool open_machine(struct launch_runner *r, const char *name, double share, struct orch_error *error)
+{
+    struct machine *m = &r->machine;
+    char key[sizeof m->key];
+    snprintf(key, sizeof key, "%.64s %g", name, share);
+    if (m->time.soc && strcmp(m->key, key) == 0)
+        return true;
+    close_machine(m);
+    snprintf(m->key, sizeof m->key, "%s", key);
+    m->chip = open_chip(r, name, share, error);
+    if (m->chip && measure(m, error))
+        m->time.soc = soc_create(m->chip, error);
+    return m->time.soc != NULL;
+}
+
+/* ---- launches ---- */
+
+static bool remember(struct launch_runner *r, const char *key, double ns, struct orch_error *error)
+{
+    struct known *grown = realloc(r->known, (r->known_count + 1) * sizeof *grown);
+    if (!grown)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    r->known = grown;
+    snprintf(grown[r->known_count].key, sizeof grown->key, "%s", key);
+    grown[r->known_count++].ns = ns;
+    return true;
+}
+
+static bool recall(const struct launch_runner *r, const char *key, double *ns)
+{
+    for (size_t i = 0; i < r->known_count; i++)
+        if (strcmp(r->known[i].key, key) == 0)
+            return *ns = r->known[i].ns, true;
+    return false;
+}
+
+/* One shape; `share`: how much of the operation it is, `times`: how often the operation has the whole. */
+static bool time_shape(struct launch_runner *r, const struct validate_program *p, const char *workload, const char *precision,
+                       double share, double times, double *ns, struct orch_error *error)
+{
+    char key[sizeof r->known->key];
+    struct gpu_library library = {.kernel.buffers = 0};
+    snprintf(key, sizeof key, "%.64s %.96s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
+    if (recall(r, key, ns))
+        return true;
+    if (!gpu_library_has(workload))
+        return orch_fail(error, ORCH_UNMODELLED, "the GPU library has no kernel '%.*s'", (int)strcspn(workload, ":"), workload);
+    if (!open_machine(r, p->chip, share, error))
+        return false;
+    bool ok = gpu_library_open(&library, workload, *precision ? precision : NULL, r->machine.time.generation, r->machine.cores, error);
+    if (ok) {
+        const double whole = p->beyond_caches ? INFINITY : library.kernel.min_bytes * times;
+        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && remember(r, key, *ns, error);
+    }
+    gpu_library_close(&library);
+    return ok;
+}
+
+static bool time_launch(struct launch_runner *r, const struct validate_program *p, const struct validate_launch *l, double *ns,
+                        struct orch_error *error)
+{
+    double part[2];
+    if (!l->part[0][0])
+        return time_shape(r, p, l->workload, l->precision, 1, l->times, ns, error);
+    for (unsigned i = 0; i < 2; i++)
+        if (!time_shape(r, p, l->part[i], l->precision, l->part_of[i], l->times, &part[i], error))
+            return false;
+    const double pace = part[1] > part[0] ? (part[1] - part[0]) / (l->part_of[1] - l->part_of[0]) : part[1] / l->part_of[1];
+    *ns = part[1] + pace * (1 - l->part_of[1]);
+    return true;
+}
+
+bool launch_runner_run(struct launch_runner *r, const struct validate_program *p, struct validate_timing *result,
+                       struct orch_error *error)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < p->launches; i++) {
+        double ns = 0;
+        if (!time_launch(r, p, &p->launch[i], &ns, error))
+            return false;
+        sum += ns * p->launch[i].times;
+    }
+    if (!open_machine(r, p->chip, 1, error))
+        return false;
+    if (p->submitted)
+        sum += r->machine.submit_ns;
+    result->threads = 1;
+    result->seconds = result->thread_seconds[0] = sum * 1e-9;
+    result->thread_cycles[0] = sum * r->machine.clock_ghz * r->machine.cores;
+    return true;
+}

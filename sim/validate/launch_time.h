@@ -1,0 +1,18 @@
+/* Device time of one kernel of the GPU library on an opened chip, from a few waves of its threadgroups. */
+#ifndef ORCHARD_SIM_VALIDATE_LAUNCH_TIME_H
+#define ORCHARD_SIM_VALIDATE_LAUNCH_TIME_H
+
+#include "sim/kernel/gpu_library.h"
+#include "sim/soc/soc.h"
+
+struct launch_time {
+    struct soc *soc;
+    enum gpu_generation generation; /* of the code */
+    double slc_bytes, l2_bytes;     /* of the whole chip; the GPU's L2 */
+};
+
+/* `whole_bytes`: what the operation touches from one time to the next, which decides what caches still hold of it. */
+bool launch_time_kernel(const struct launch_time *t, const struct gpu_library *library, double whole_bytes, double *ns,
+                        struct orch_error *error);
+
+#endif
