@@ -12,6 +12,20 @@ bool validate_launch_add(struct validate_program *program, double times, const c
     return vsnprintf(l->workload, sizeof l->workload, format, args) < (int)sizeof l->workload;
 }
 
+void validate_launch_cut_k(struct validate_program *program, uint64_t k, const char *before, const char *behind)
+{
+    /* Beyond SPLIT the library gives parts of k to several threadgroups: the parts stay long enough for that. */
+    enum { BLOCK = 64, LONG = 3 * BLOCK, SPLIT = 1 << 16, SPLIT_SHARE = 16 };
+    struct validate_launch *l = &program->launch[program->launches - 1];
+    if (k < LONG)
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t part = (k < SPLIT ? (1 + i) * BLOCK : k * (1 + i) / SPLIT_SHARE / BLOCK * BLOCK) + k % BLOCK;
+        l->part_of[i] = (double)part / (double)k;
+        snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)part, behind);
+    }
+}
+
 const char *validate_cell(const struct validate_row *row, const char *column)
 {
     return csv_cell(row->table, row->number, csv_find(row->table, column));

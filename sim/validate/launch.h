@@ -10,6 +10,9 @@
 bool validate_launch_add(struct validate_program *program, double times, const char *precision, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 
+/* Long sums in the product that was added last: its shape with less of k stands for it, cut at the same place of a block. */
+void validate_launch_cut_k(struct validate_program *program, uint64_t k, const char *before, const char *behind);
+
 /* Text of a column of the row's table, "" when it has none. */
 const char *validate_cell(const struct validate_row *row, const char *column);
 

@@ -145,7 +145,7 @@ static bool time_shape(struct launch_runner *r, const struct validate_program *p
 {
     char key[sizeof r->known->key];
     struct gpu_library library = {.kernel.buffers = 0};
-    snprintf(key, sizeof key, "%.64s %.96s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
+    snprintf(key, sizeof key, "%.64s %.128s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
     if (recall(r, key, ns))
         return true;
     if (!gpu_library_has(workload))

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 /* Data of a sample: enough lines for the pace of a memory system with some hundred requests under way. */
-#define SAMPLE_BYTES (4.0 * 1024 * 1024)
+#define SAMPLE_BYTES (2.0 * 1024 * 1024)
 
-enum { WHOLE_WAVES = 5 }; /* launches of fewer waves are run as they are */
+enum { WHOLE_WAVES = 4 }; /* launches of fewer waves are run as they are */
 
 struct timed {
     const struct launch_time *t;

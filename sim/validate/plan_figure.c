@@ -55,6 +55,16 @@ static bool as_rate(struct figure *f, double work)
 
 /* ---- products ---- */
 
+static bool add_product(struct figure *f, const char *precision, unsigned m, unsigned n, unsigned k, const char *options)
+{
+    char before[48];
+    snprintf(before, sizeof before, "gemm:%ux%ux", m, n);
+    if (!launch(f, precision, "%s%u%s", before, k, options))
+        return false;
+    validate_launch_cut_k(f->program, k, before, options);
+    return true;
+}
+
 /* "Best" and "large" without a size: one that fills every chip. */
 static bool plan_large_product(struct figure *f)
 {
@@ -62,7 +72,7 @@ static bool plan_large_product(struct figure *f)
     const char *precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
-    return launch(f, precision, "gemm:%dx%dx%d", N, N, N) && as_rate(f, 2.0 * N * N * N);
+    return add_product(f, precision, N, N, N, "") && as_rate(f, 2.0 * N * N * N);
 }
 
 /* Multiply-adds of a core and cycle in a product. */
@@ -74,7 +84,7 @@ static bool plan_rate_per_core(struct figure *f)
         return no_precision(f);
     f->program->measure = VALIDATE_WORK_PER_CYCLE;
     f->program->work = (double)N * N * N;
-    return launch(f, precision, "gemm:%dx%dx%d", N, N, N);
+    return add_product(f, precision, N, N, N, "");
 }
 
 /* "1488^3 TN". Kernels of one command buffer, timed by the GPU. */
@@ -87,7 +97,9 @@ static bool plan_square(struct figure *f)
         return no_precision(f);
     if (sscanf(f->row->shape, "%u^3 %c%c", &n, &a, &b) != 3 || n > 8192)
         return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
-    return launch(f, precision, "gemm:%ux%ux%u,ta=%d,tb=%d", n, n, n, a == 'T', b == 'T') && as_rate(f, 2.0 * n * n * n);
+    char options[16];
+    snprintf(options, sizeof options, ",ta=%d,tb=%d", a == 'T', b == 'T');
+    return add_product(f, precision, n, n, n, options) && as_rate(f, 2.0 * n * n * n);
 }
 
 /* N x N results of D products each, onto a matrix that is read and written. */
@@ -101,7 +113,7 @@ static bool plan_softmax_gradient(struct figure *f)
         return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
     f->program->measure = VALIDATE_NS_PER_WORK;
     f->program->work = 1e3;
-    return launch(f, precision, "gemm:%ux%ux%u,tb=1,beta=1", n, n, d);
+    return add_product(f, precision, n, n, d, ",tb=1,beta=1");
 }
 
 /* ---- memory ---- */

@@ -165,26 +165,21 @@ static bool plan_softmax(struct operation *o)
 
 /* ---- products ---- */
 
-/* More rows than a kernel takes are several products of equal height; long sums are run shorter. */
-static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k)
+/* More rows than a kernel takes are several products of equal height. */
+static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool transposed)
 {
-    enum { ROWS_MAX = 65536, BATCH_MAX = 4096, LONG = 1 << 18, SHARE = 16 };
+    enum { ROWS_MAX = 65536, BATCH_MAX = 4096 };
+    char before[48], behind[48];
     uint64_t pieces = 1;
     while (m / pieces > ROWS_MAX || m % pieces)
         pieces++;
     if (n > ROWS_MAX || batch > BATCH_MAX || pieces > 1024)
         return other_shape(o);
-    m /= pieces;
-    if (!launch(o, (double)pieces, "gemm:%llux%llux%llu,batch=%llu", (unsigned long long)m, (unsigned long long)n,
-                (unsigned long long)k, (unsigned long long)batch))
+    snprintf(before, sizeof before, "gemm:%llux%llux", (unsigned long long)(m / pieces), (unsigned long long)n);
+    snprintf(behind, sizeof behind, ",batch=%llu%s", (unsigned long long)batch, transposed ? ",tb=1" : "");
+    if (!launch(o, (double)pieces, "%s%llu%s", before, (unsigned long long)k, behind))
         return false;
-    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
-    for (unsigned i = 0; k >= LONG && i < 2; i++) {
-        const uint64_t part = k * (1 + i) / SHARE / 16 * 16;
-        l->part_of[i] = (double)part / (double)k;
-        snprintf(l->part[i], sizeof l->part[i], "gemm:%llux%llux%llu,batch=%llu", (unsigned long long)m, (unsigned long long)n,
-                 (unsigned long long)part, (unsigned long long)batch);
-    }
+    validate_launch_cut_k(o->program, k, before, behind);
     return true;
 }
 
@@ -205,7 +200,7 @@ static bool read_product(const struct operation *o, uint64_t *batch, uint64_t *m
 static bool plan_matmul(struct operation *o)
 {
     uint64_t batch, m, n, k;
-    return read_product(o, &batch, &m, &n, &k) ? plan_product(o, batch, m, n, k) : other_shape(o);
+    return read_product(o, &batch, &m, &n, &k) ? plan_product(o, batch, m, n, k, false) : other_shape(o);
 }
 
 /* Product and bias: one kernel, unless the row says that they were two. */
@@ -215,7 +210,7 @@ static bool plan_linear(struct operation *o)
     if (o->operands != 3 || !read_product(o, &batch, &m, &n, &k))
         return other_shape(o);
     const bool ok = n == 1 && batch == 1 ? launch(o, 1, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)k)
-                                         : plan_product(o, batch, m, n, k);
+                                         : plan_product(o, batch, m, n, k, false);
     if (!ok || !strstr(validate_cell(o->row, "note"), "bias add were two kernels"))
         return ok;
     return launch(o, 1, "elementwise:%llu,op=add,period=%llu", (unsigned long long)(batch * m * n), (unsigned long long)n);
@@ -227,9 +222,21 @@ static bool plan_conv2d(struct operation *o)
     const struct tensor *x = &o->operand[0], *w = &o->operand[1];
     if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
         return other_shape(o);
-    return launch(o, 1, "conv2d:n=%llu,c=%llu,h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[0],
-                  (unsigned long long)x->size[3], (unsigned long long)x->size[1], (unsigned long long)x->size[2],
-                  (unsigned long long)w->size[0], (unsigned long long)w->size[1], (unsigned long long)w->size[2]);
+    char before[32], behind[64];
+    const uint64_t channels = x->size[3];
+    snprintf(before, sizeof before, "conv2d:n=%llu,c=", (unsigned long long)x->size[0]);
+    snprintf(behind, sizeof behind, ",h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[1],
+             (unsigned long long)x->size[2], (unsigned long long)w->size[0], (unsigned long long)w->size[1],
+             (unsigned long long)w->size[2]);
+    if (!launch(o, 1, "%s%llu%s", before, (unsigned long long)channels, behind))
+        return false;
+    /* Long sums: an eighth and a quarter of the channels stand for all. */
+    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    for (unsigned i = 0; channels >= 64 && channels % 64 == 0 && i < 2; i++) {
+        l->part_of[i] = (1 + i) / 8.0;
+        snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)channels * (1 + i) / 8, behind);
+    }
+    return true;
 }
 
 /* Heads of 1024 elements: too wide to be kept at hand, so scores go through memory. Queries and keys differ in number. */
@@ -240,9 +247,8 @@ static bool plan_attention(struct operation *o)
         elements(k) != elements(&o->operand[2]))
         return other_shape(o);
     const unsigned long long heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
-    return launch(o, 1, "gemm:%llux%llux%llu,batch=%llu,tb=1", queries, keys, depth, heads) &&
-           launch(o, 1, "softmax:%llux%llu", heads * queries, keys) &&
-           launch(o, 1, "gemm:%llux%llux%llu,batch=%llu", queries, depth, keys, heads);
+    return plan_product(o, heads, queries, keys, depth, true) && launch(o, 1, "softmax:%llux%llu", heads * queries, keys) &&
+           plan_product(o, heads, queries, depth, keys, false);
 }
 
 /* ---- the row ---- */
@@ -274,10 +280,10 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     struct operation o = {.row = row, .program = program};
     const size_t length = strlen(row->what);
     o.mlx = length > 8 && strcmp(row->what + length - 8, "_mlx_gpu") == 0;
-    if (strcmp(row->device, "gpu") != 0 || (!o.mlx && (length < 4 || strcmp(row->what + length - 4, "_mps") != 0)))
+    if (strcmp(row->device, "gpu") != 0 || strcmp(row->unit, "ms") != 0 || (!o.mlx && (length < 4 || strcmp(row->what + length - 4, "_mps") != 0)))
         return false;
-    if (strcmp(row->unit, "ms") != 0 || strcmp(validate_cell(row, "precision"), "f32") != 0 || !read_shape(&o))
-        return validate_refuse(row, "'%.40s %.60s' in %.10s is not read", row->what, row->shape, row->unit);
+    if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !read_shape(&o))
+        return validate_refuse(row, "'%.40s %.60s' in '%.10s' is not read", row->what, row->shape, validate_cell(row, "precision"));
     read_framework(&o);
     program->framework_bytes = strtod(validate_cell(row, "min_bytes"), NULL);
     program->submitted = true;

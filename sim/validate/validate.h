@@ -47,10 +47,10 @@ struct validate_gpu {
 
 /* A kernel of the GPU library, one of those that an operation is made of. */
 struct validate_launch {
-    char workload[96];  /* "gemm:1024x256x64,batch=1000" */
+    char workload[128]; /* "gemm:1024x256x64,batch=1000" */
     char precision[8];
     double times;       /* how often the operation has it */
-    char part[2][96];   /* not empty: two smaller shapes that are run instead, their pace carried on to the whole */
+    char part[2][128];  /* not empty: two smaller shapes that are run instead, their pace carried on to the whole */
     double part_of[2];  /* how much of `workload` each of them is */
 };
 
