@@ -159,6 +159,17 @@ static bool plan_dependency(struct validate_row *row, struct validate_program *p
     return plan_cycles(row, program, &part, 1, simdgroups, chains);
 }
 
+bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains)
+{
+    const struct part part = {text, 1};
+    place_on_one_core(program, FULL_SIMDGROUPS);
+    const unsigned patterns = write_loop(row, program, &part, 1, chains);
+    program->gpu.stands_for_all = true;
+    program->measure = VALIDATE_RATE;
+    program->work = 2.0 * 32 * FULL_SIMDGROUPS * patterns * (program->gpu.turns[1] - program->gpu.turns[0]);
+    return patterns > 0;
+}
+
 /* clpeak: chains of y = x * y + x, x = y * x + y, written by a compiler that marks what is used again. */
 static bool plan_rate(struct validate_row *row, struct validate_program *program)
 {
@@ -174,13 +185,7 @@ static bool plan_rate(struct validate_row *row, struct validate_program *program
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(row->what, rows[i].what) != 0)
             continue;
-        const struct part part = {rows[i].text, 1};
-        place_on_one_core(program, FULL_SIMDGROUPS);
-        const unsigned patterns = write_loop(row, program, &part, 1, rows[i].chains);
-        program->gpu.stands_for_all = true;
-        program->measure = VALIDATE_RATE;
-        program->work = 2.0 * 32 * FULL_SIMDGROUPS * patterns * (program->gpu.turns[1] - program->gpu.turns[0]);
-        return patterns > 0;
+        return validate_plan_gpu_rate(row, program, rows[i].text, rows[i].chains);
     }
     return validate_refuse(row, "no program for '%.80s'", row->what);
 }

@@ -117,7 +117,7 @@ static bool refuse_rest(struct validate_row *row)
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
     static bool (*const all[])(struct validate_row *, struct validate_program *) = {
-        validate_plan_operation, validate_plan_figure, validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
+        validate_plan_operation, validate_plan_figure, validate_plan_gpu_peak, validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
         validate_plan_gemm};
     row->why[0] = '\0';
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {

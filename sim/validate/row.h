@@ -47,6 +47,9 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
 bool validate_plan_cpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu(struct validate_row *row, struct validate_program *program);
+bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *program);
+/* Multiply-adds (assembler text with @ for the chain's register) on so many independent chains, on all cores. */
+bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
