@@ -5,6 +5,8 @@
 #include "units/gpu/gpu_vector_cross.h"
 #include "units/gpu/gpu_vector_function.h"
 #include "units/gpu/gpu_vector_memory.h"
+#include "units/gpu/gpu_vector_number.h"
+#include "units/gpu/gpu_vector_reduce.h"
 
 static gpu_handler *pick(struct gpu_op *op)
 {
@@ -12,8 +14,11 @@ static gpu_handler *pick(struct gpu_op *op)
     case AGX_OP_FMADD32: return pick_float(op, WAY_FMA);
     case AGX_OP_FADD32: return pick_float(op, WAY_ADD);
     case AGX_OP_FMUL32: return pick_float(op, WAY_MUL);
-    case AGX_OP_IADD: return pick_add(op);
-    case AGX_OP_IMADD: return pick_multiply(op);
+    case AGX_OP_FMADD16: return half_fma;
+    case AGX_OP_FADD16: return half_add;
+    case AGX_OP_FMUL16: return half_multiply;
+    case AGX_OP_IADD: return op->dst_kind == GPU_PAIR ? long_add : pick_add(op);
+    case AGX_OP_IMADD: return op->dst_kind == GPU_PAIR ? long_multiply : pick_multiply(op);
     case AGX_OP_MOV_IMM: return move_any;
     case AGX_OP_BITOP: return pick_bitop(op);
     case AGX_OP_BFI: return field_insert;
@@ -39,11 +44,17 @@ static gpu_handler *pick(struct gpu_op *op)
     case AGX_OP_GET_SR: return pick_special(op);
     case AGX_OP_RCP: return reciprocal;
     case AGX_OP_CONVERT: return pick_convert(op);
+    case AGX_OP_ICMP_BALLOT: return ballot_int;
+    case AGX_OP_FCMP_BALLOT: return ballot_float;
+    case AGX_OP_ICMP_QUAD_BALLOT: return quad_ballot_int;
+    case AGX_OP_FCMP_QUAD_BALLOT: return quad_ballot_float;
     case AGX_OP_DEVICE_LOAD:
     case AGX_OP_DEVICE_STORE:
     case AGX_OP_THREADGROUP_LOAD:
     case AGX_OP_THREADGROUP_STORE: return pick_memory(op);
-    default: return pick_function(op->inst->op);
+    default:
+        return op->inst->op >= AGX_OP_QUAD_AND && op->inst->op <= AGX_OP_SIMD_OP ? pick_reduction(op)
+                                                                                  : pick_function(op->inst->op);
     }
 }
 

@@ -167,9 +167,28 @@ HANDLER(group_position)
     return op->next;
 }
 
+/* In the threadgroup, in the simdgroup. */
+HANDLER(thread_index)
+{
+    struct lanes out = lane_numbers();
+    if (op->inst->special == 51)
+        EACH_PART out.part[p] += group->number * GPU_LANES;
+    write_int(group, op, &out);
+    return op->next;
+}
+
+HANDLER(simdgroup_index)
+{
+    const struct lanes out = all_lanes(group->number);
+    write_int(group, op, &out);
+    return op->next;
+}
+
 static gpu_handler *pick_special(const struct gpu_op *op)
 {
     switch (op->inst->special) {
+    case 51: case 52: return thread_index;
+    case 53: return simdgroup_index;
     case 0: case 1: case 2: return group_position;
     case 48: case 49: case 50: case 80: case 81: case 82: return thread_position;
     default: return NULL;
@@ -190,33 +209,4 @@ HANDLER(reciprocal)
     }
     write_float(group, op, &out);
     return op->next;
-}
-
-/* Signed 32-bit numbers and all narrower ones; to nearest even, as the host rounds. */
-HANDLER(number_to_float)
-{
-    struct lanes a = read_int(group, &op->source[0], GPU_NONE);
-    const unsigned mode = op->inst->mode;
-    EACH_PART
-    {
-        vi x = (vi)a.part[p];
-        x = mode == AGX_U8_TO_F    ? x & 0xff
-            : mode == AGX_S8_TO_F  ? x << 24 >> 24
-            : mode == AGX_U16_TO_F ? x & 0xffff
-            : mode == AGX_S16_TO_F ? x << 16 >> 16
-                                   : x;
-        a.part[p] = (vu)__builtin_convertvector(x, vf);
-    }
-    write_int(group, op, &a);
-    return op->next;
-}
-
-static gpu_handler *pick_convert(const struct gpu_op *op)
-{
-    if (op->dst_kind != GPU_WORD || op->inst->round != 1)
-        return NULL;
-    switch (op->inst->mode) {
-    case AGX_U8_TO_F: case AGX_S8_TO_F: case AGX_U16_TO_F: case AGX_S16_TO_F: case AGX_S32_TO_F: return number_to_float;
-    default: return NULL;
-    }
 }
