@@ -1,6 +1,7 @@
-/* Simdgroup instructions per second of the executing side on three compiled kernels, outputs checked; and how long the same
- * matrix product takes in plain C on this host. */
+/* Simdgroup instructions per second of the executing side on three compiled kernels, outputs checked; on kernels of the library;
+ * and how long the same matrix product takes in plain C on this host. */
 #include "tests/bench/gpu_bench_cases.h"
+#include "tests/units/gpu_library_example.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -72,6 +73,42 @@ static bool bench_kernel(const struct bench_case *c, double *one)
     return good;
 }
 
+/* Kernels of the library: their outputs are checked by suites. */
+static bool bench_library(const char *workload, const char *precision)
+{
+    struct gpu_example x;
+    if (!example_open(&x, workload, precision, 8)) {
+        printf("%s: %s\n", workload, x.text);
+        return false;
+    }
+    double best = 1e9;
+    bool good = true;
+    example_fill(&x, 1);
+    for (unsigned round = 0; round < ROUNDS && good; round++) {
+        const double begun = seconds();
+        x.instructions = 0;
+        good = example_run(&x, false);
+        const double took = seconds() - begun;
+        best = took < best ? took : best;
+    }
+    printf("%-42s %-3s %6.2f ms %6.1f ns per instruction%s\n", workload, precision, best * 1e3,
+           best * 1e9 / (double)(x.instructions ? x.instructions : 1), good ? "" : " WRONG");
+    example_close(&x);
+    return good;
+}
+
+static bool bench_library_all(void)
+{
+    static const char *const workload[][2] = {
+        {"softmax:256x1000", "f32"}, {"elementwise:1048576,op=gelu", "f32"}, {"elementwise:1048576,op=sin", "f16"},
+        {"rmsnorm:256x4096", "f16"}, {"scan:256x4096", "f32"}, {"gemv:512x4096", "f16"}, {"copy:16777216", "f32"},
+        {"conv2d:c=32,h=32,w=32,k=32,pad=1", "f32"}, {"attention:b=1,h=4,s=256,d=64", "f16"}, {"gemm:512x512x512", "f32"}};
+    bool good = true;
+    for (size_t i = 0; i < sizeof workload / sizeof workload[0]; i++)
+        good = bench_library(workload[i][0], workload[i][1]) && good;
+    return good;
+}
+
 /* The same product as sgemm_tiled, in order of k. */
 static double plain_product(void)
 {
@@ -103,6 +140,7 @@ int main(void)
         if ((double)bench_cases[i].kernel.instructions / 1e6 / one < FLOOR_MIPS)
             printf("  below the floor of %.0f M/s\n", FLOOR_MIPS);
     }
+    good = bench_library_all() && good;
     const double plain = plain_product();
     printf("sgemm_tiled 512 against plain C -O2 on this host: %.1f ms / %.1f ms = %.1f times\n", sgemm * 1e3, plain * 1e3, sgemm / plain);
     return good ? 0 : 1;

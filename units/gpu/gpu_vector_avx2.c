@@ -16,6 +16,12 @@ static inline uint32_t vec_bits(vu lanes)
     return (uint32_t)_mm256_movemask_ps((__m256)lanes);
 }
 
+#define HAVE_MIN
+static inline vu vec_min(vu a, vu b)
+{
+    return (vu)_mm256_min_epu32((__m256i)a, (__m256i)b);
+}
+
 #include "units/gpu/gpu_vector_common.h"
 
 static inline vu vec_select(uint32_t bits, vu yes, vu no)

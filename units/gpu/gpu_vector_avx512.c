@@ -52,6 +52,12 @@ COMPARE_FLOAT(vec_fle, _CMP_LE_OQ)
 COMPARE_FLOAT(vec_fge, _CMP_GE_OQ)
 COMPARE_FLOAT(vec_fne, _CMP_NEQ_UQ)
 
+#define HAVE_MIN
+static inline vu vec_min(vu a, vu b)
+{
+    return (vu)_mm512_min_epu32((__m512i)a, (__m512i)b);
+}
+
 #define HAVE_LEAST
 static inline uint32_t vec_least(vu value, uint32_t lanes)
 {

@@ -21,6 +21,13 @@ COMPARE_TABLE(COMPARE)
 #undef COMPARE
 #endif
 
+#ifndef HAVE_MIN
+static inline vu vec_min(vu a, vu b)
+{
+    return vec_choose((vu)(a < b), a, b);
+}
+#endif
+
 #ifndef HAVE_LEAST
 /* The smallest number of the lanes named, at least one. */
 static inline uint32_t vec_least(vu value, uint32_t lanes)

@@ -106,17 +106,26 @@ ALWAYS vu lane_of_row(vu column_lane, unsigned k)
     return (column_lane & 9) | (k & 3) << 1 | (k & 4) << 2;
 }
 
+/* Lane numbers are constants then. */
+#ifdef HAVE_PICK_LANES
+#define UNROLL_MATRIX _Pragma("GCC unroll 8")
+#else
+#define UNROLL_MATRIX
+#endif
+
 HANDLER(matrix)
 {
     const struct lanes t = lane_numbers();
     struct lanes a[2], b[2], sum[2];
+    vu edge[PARTS]; /* 0 where a step gave the smallest normal number */
     uint32_t odd = 0;
+    EACH_PART edge[p] = vec_all(1);
     for (unsigned i = 0; i < 2; i++) {
         a[i] = matrix_part(group, &op->source[0], i);
         b[i] = matrix_part(group, &op->source[1], i);
         sum[i] = matrix_part(group, &op->source[2], i);
     }
-    for (unsigned k = 0; k < 8; k++) {
+    UNROLL_MATRIX for (unsigned k = 0; k < 8; k++) {
         struct lanes at, row;
         EACH_PART at.part[p] = lane_of_pair(t.part[p], k / 2);
         const struct lanes x = pick_lanes(&a[k & 1], &at);
@@ -127,10 +136,13 @@ HANDLER(matrix)
             {
                 const vf r = vec_fma((vf)x.part[p], (vf)y.part[p], (vf)sum[i].part[p]);
                 sum[i].part[p] = HOST_FLUSHES ? (vu)r : flush_part((vu)r);
-                odd |= vec_fne(r, r) | vec_eq((vu)r << 1, vec_all(GPU_MIN_NORMAL32 << 1));
+                edge[p] = vec_min(edge[p], (vu)r << 1 ^ GPU_MIN_NORMAL32 << 1);
             }
         }
     }
+    /* A sum that was NaN once stays so. */
+    EACH_PART odd |= vec_eq(edge[p], vec_all(0)) | vec_fne((vf)sum[0].part[p], (vf)sum[0].part[p]) |
+                     vec_fne((vf)sum[1].part[p], (vf)sum[1].part[p]);
     if (odd)
         return op->plain(group, op);
     const unsigned first = 2U * op->dst_word + (op->dst_kind == GPU_HIGH);
