@@ -19,7 +19,8 @@ ALWAYS struct wide widen(vf value)
 ALWAYS vf round_wide(const struct wide *value, uint32_t *undecided)
 {
     const vd *v = value->half;
-    const vf low = vec_narrow(v[0] - v[0] * SLACK, v[1] - v[1] * SLACK), high = vec_narrow(v[0] + v[0] * SLACK, v[1] + v[1] * SLACK);
+    const vf low = vec_narrow(v[0] - v[0] * SLACK, v[1] - v[1] * SLACK);
+    const vf high = vec_narrow(v[0] + v[0] * SLACK, v[1] + v[1] * SLACK);
     *undecided = vec_fne(low, high);
     return low;
 }

@@ -142,7 +142,8 @@ ALWAYS struct long_lanes read_long(const struct gpu_simdgroup *group, const stru
 
 ALWAYS vu high_product(vu a, vu b)
 {
-    const vu low = (a & 0xffff) * (b & 0xffff), one = (a >> 16) * (b & 0xffff) + (low >> 16), other = (a & 0xffff) * (b >> 16) + (one & 0xffff);
+    const vu low = (a & 0xffff) * (b & 0xffff), one = (a >> 16) * (b & 0xffff) + (low >> 16);
+    const vu other = (a & 0xffff) * (b >> 16) + (one & 0xffff);
     return (a >> 16) * (b >> 16) + (one >> 16) + (other >> 16);
 }
 

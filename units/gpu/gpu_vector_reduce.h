@@ -1,4 +1,5 @@
-/* Vector handlers: reductions and prefixes over lanes, ballots. Included once per host instruction set. Rules: gpu_exec_reduce.c. */
+/* Vector handlers: reductions and prefixes over lanes (rules: gpu_exec_reduce.c), ballots. Included once per host instruction
+ * set. */
 
 ALWAYS vu combine_part(unsigned reduction, vu a, vu b)
 {
