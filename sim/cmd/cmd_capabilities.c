@@ -7,7 +7,7 @@
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
-#include "units/gpu/gpu_program_internal.h"
+#include "units/gpu/gpu_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -28,4 +28,7 @@ uint32_t gpu_program_pc(const struct gpu_program *program, uint32_t index); /* b
 /* One past the highest register half that any instruction names. */
 uint32_t gpu_program_register_halves(const struct gpu_program *program);
 
+/* NULL when the executing side models the instruction, else why not. */
+const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation generation);
+
 #endif

@@ -25,9 +25,6 @@ struct gpu_program {
 /* Number of the instruction that starts at byte offset `pc`. */
 uint32_t gpu_program_find(const struct gpu_program *program, uint32_t pc);
 
-/* NULL when the executing side models the instruction, else why not. */
-const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation generation);
-
 /* 64-bit device atomics of M2. */
 enum gpu_atomic_wide { GPU_ATOMIC_NARROW, GPU_ATOMIC_UMIN64, GPU_ATOMIC_UMAX64 };
 enum gpu_atomic_wide gpu_atomic_wide(const struct agx_inst *inst, enum gpu_generation generation);
