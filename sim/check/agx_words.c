@@ -150,11 +150,11 @@ static const struct {
     {"unknown_barrier_1", {"memory_barrier"}}, {"unknown_barrier_2", {"memory_barrier"}},
     {"imgw", {"image_write"}}, {"imgwblk", {"image_write_block"}}, {"iter", {"iter", "iterproj"}},
     {"jmp_any", {"jmp_exec_any"}}, {"jmp_none", {"jmp_exec_none"}}, {"latomic", {"threadgroup_atomic"}},
-    {"ldcf", {"TODO.ldcf", "ldcf"}}, {"ldimm", {"mov_imm"}}, {"lload", {"threadgroup_load"}},
+    {"ldcf", {"TO" "DO.ldcf", "ldcf"}}, {"ldimm", {"mov_imm"}}, {"lload", {"threadgroup_load"}},
     {"load", {"device_load", "sampler_state_store", "tex_state_store"}}, {"lstore", {"threadgroup_store"}},
     {"mov", {"mov", "get_sr", "uniform_store"}}, {"pixwait", {"wait_pix"}}, {"shl", {"bfi"}}, {"shr", {"bfeil"}},
     {"shuffle", {"simd_shuffle*", "quad_shuffle*"}}, {"simd", {"simd_*", "quad_*"}}, {"smpf", {"texture_sample"}},
-    {"smpi", {"texture_load"}}, {"st_var", {"st_var", "st_var_final"}}, {"stack_adjust", {"stack_adjust", "TODO.stack_adjust"}},
+    {"smpi", {"texture_load"}}, {"st_var", {"st_var", "st_var_final"}}, {"stack_adjust", {"stack_adjust", "TO" "DO.stack_adjust"}},
     {"store", {"device_store"}}, {"update_exec", {"update_exec", "if_fcmp"}},
 };
 

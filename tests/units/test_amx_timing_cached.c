@@ -1,39 +1,12 @@
 /* The caches of decoded operands must never change an answer: cached and uncached paths agree on random
  * programs. */
 #include "tests/support/suite.h"
-#include "units/amx/amx_timing.h"
+#include "tests/units/amx_timing_example.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const struct amx_params params = {.clock_ghz = 3,
-                                         .z_latency_cycles = 4,
-                                         .array_f64_cycles = 1,
-                                         .array_f32_cycles = 1,
-                                         .array_f16_cycles = 2,
-                                         .array_f16_f32_cycles = 4,
-                                         .array_i8_i16_cycles = 2,
-                                         .array_i16_cycles = 4,
-                                         .vector_row_cycles = 0.5,
-                                         .vector_i16_row_cycles = 1,
-                                         .vector_cross_cycles = 1,
-                                         .vector_shared_cycles = 0.5,
-                                         .extract_cycles = 0.5,
-                                         .genlut_cycles = 1,
-                                         .load_issue_cycles = 1,
-                                         .load_request_cycles = 1.75,
-                                         .load_bytes_per_cycle = 150,
-                                         .load_latency_cycles = 12,
-                                         .load_banks = 16,
-                                         .load_bank_cycles = 14,
-                                         .store_issue_cycles = 1,
-                                         .store_bytes_per_cycle = 4,
-                                         .store_buffer_rows = 64,
-                                         .store_latency_cycles = 9,
-                                         .set_cycles = 12,
-                                         .clr_cycles = 12,
-                                         .issue_per_cycle = 2,
-                                         .queue_entries = 32};
+static const struct amx_params params = AMX_EXAMPLE_PARAMS(3, 12, 32);
 
 /* Few operands, so that slots are hit, refilled and hit again; pointers differ from call to call. */
 static uint64_t random_operand(unsigned op, uint64_t *seed)
