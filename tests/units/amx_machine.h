@@ -114,4 +114,16 @@ static inline void start(struct machine *m, const struct amx_state *state, const
     memcpy(m->bytes, memory, BLOCK_BYTES);
 }
 
+/* test_avx512fp16 ... : `compare` with the name of each kernel set, a test of its own each. */
+#define AMX_SET_TEST(set, compare)                                                                           \
+    static void test_##set(void)                                                                             \
+    {                                                                                                        \
+        compare(#set);                                                                                       \
+    }
+#define AMX_SET_TESTS(compare)                                                                               \
+    AMX_SET_TEST(avx512fp16, compare)                                                                        \
+    AMX_SET_TEST(avx512, compare)                                                                            \
+    AMX_SET_TEST(avx2, compare)                                                                              \
+    AMX_SET_TEST(portable, compare)
+
 #endif

@@ -266,4 +266,14 @@ static inline bool example_start(struct gpu_example *x, const char *workload, co
     return ran;
 }
 
+/* Each workload runs under all checks without a finding. */
+static inline void example_all_clean(const char *const *workloads, size_t count, const char *precision)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct gpu_example x;
+        example_start(&x, workloads[i], precision, 1);
+        example_close(&x);
+    }
+}
+
 #endif

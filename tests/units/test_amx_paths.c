@@ -152,25 +152,7 @@ static void compare_set(const char *set)
     }
 }
 
-static void test_avx512fp16(void)
-{
-    compare_set("avx512fp16");
-}
-
-static void test_avx512(void)
-{
-    compare_set("avx512");
-}
-
-static void test_avx2(void)
-{
-    compare_set("avx2");
-}
-
-static void test_portable(void)
-{
-    compare_set("portable");
-}
+AMX_SET_TESTS(compare_set)
 
 /* --- promises --- */
 

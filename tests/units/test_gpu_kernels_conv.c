@@ -149,14 +149,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"conv2d:c=11,h=9,w=9,k=12,pad=1,bias=1", "conv2d:c=5,h=9,w=9,k=5,groups=5,pad=1",
                                             "conv2d:c=32,h=16,w=16,k=64,pad=1,algo=winograd2", "conv2d:c=16,h=7,w=7,k=33,r=1,s=1"};
-    for (unsigned i = 0; i < 4; i++) {
-        struct gpu_example x;
-        const bool ok = example_open(&x, workloads[i], "f16", 8);
-        if (ok)
-            example_fill(&x, 1);
-        CHECK(ok && example_run(&x, true), "%s: %s", workloads[i], x.text);
-        example_close(&x);
-    }
+    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 
 static const struct suite_test tests[] = {

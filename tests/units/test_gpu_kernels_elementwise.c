@@ -268,14 +268,7 @@ static void test_texts(void)
 static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"elementwise:1001,op=gelu", "elementwise:30,op=pow,period=5", "elementwise:7,op=sin"};
-    for (unsigned i = 0; i < 3; i++) {
-        struct gpu_example x;
-        const bool ok = example_open(&x, workloads[i], "f16", 8);
-        if (ok)
-            example_fill(&x, 1);
-        CHECK(ok && example_run(&x, true), "%s: %s", workloads[i], x.text);
-        example_close(&x);
-    }
+    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 
 static const struct suite_test tests[] = {

@@ -254,14 +254,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"transpose:33x40", "concat:5x4x3,c=2", "gather:20x7x9", "pad:5x5,top=1,left=2",
                                             "sort:2x9000", "scan:2x20000"};
-    for (unsigned i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
-        struct gpu_example x;
-        const bool ok = example_open(&x, workloads[i], "f16", 8);
-        if (ok)
-            example_fill(&x, 1);
-        CHECK(ok && example_run(&x, true), "%s: %s", workloads[i], x.text);
-        example_close(&x);
-    }
+    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 
 static const struct suite_test tests[] = {

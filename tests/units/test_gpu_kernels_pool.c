@@ -146,14 +146,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"pool:c=3,h=9,w=9,r=3,s=3,pad=1,op=avg", "resize:c=2,h=5,w=5,oh=11,ow=7,mode=bilinear",
                                             "globalpool:c=3,h=20,w=20"};
-    for (unsigned i = 0; i < 3; i++) {
-        struct gpu_example x;
-        const bool ok = example_open(&x, workloads[i], "f16", 8);
-        if (ok)
-            example_fill(&x, 1);
-        CHECK(ok && example_run(&x, true), "%s: %s", workloads[i], x.text);
-        example_close(&x);
-    }
+    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 
 static const struct suite_test tests[] = {

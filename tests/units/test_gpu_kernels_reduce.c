@@ -309,14 +309,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"softmax:3x700", "reduce:1x40000,op=norm2", "reduce:70x33,op=argmin,axis=0",
                                             "layernorm:5x77", "groupnorm:n=1,c=4,h=5,w=5,groups=2", "reduce:3x9000,op=argmax"};
-    for (unsigned i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
-        struct gpu_example x;
-        const bool ok = example_open(&x, workloads[i], "f16", 8);
-        if (ok)
-            example_fill(&x, 1);
-        CHECK(ok && example_run(&x, true), "%s: %s", workloads[i], x.text);
-        example_close(&x);
-    }
+    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 
 static const struct suite_test tests[] = {

@@ -7,11 +7,9 @@
 #include "isa/agx/agx_isa.h"
 #include "units/unit_fault.h"
 
-/* What the program may use of its generation: 64-bit atomics (M2), the coherency bit of atomics ... */
+/* What a program may use: 64-bit atomics from G14 on. The coherency bit of atomics changes nothing in execution. */
 enum gpu_generation { GPU_G13, GPU_G14, GPU_G15 };
 
-/* Whether the chip wants the coherency bit of device atomics (several clusters or dies): code made for the other kind is
- * executed all the same, the number of mismatches is told. */
 struct gpu_program;
 
 /* Decodes everything that can be reached from `entry` (byte offset) in `code` (copied). NULL when memory is out or the program
