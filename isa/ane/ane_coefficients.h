@@ -1,0 +1,57 @@
+/* Coefficient banks: weights as the kernel DMA streams them into the 16 engines, and activation tables.
+ *
+ * The order of channels and taps inside a bank is known for at most 16 output channels; beyond that it is ONE documented choice,
+ * made in ane_coefficients.c and nowhere else: bank k holds output channels k, k + 16, k + 32 ... of each convolution group.
+ */
+#ifndef ORCHARD_ISA_ANE_COEFFICIENTS_H
+#define ORCHARD_ISA_ANE_COEFFICIENTS_H
+
+#include "isa/ane/ane_task.h"
+
+/* Dense weights of a convolution, fp16 bits: weight[out][in within group][kernel_height][kernel_width], bias[out] or NULL.
+ * Shapes, formats, palette and sparsity are those of the task. */
+struct ane_weights {
+    uint16_t *weight; /* owned */
+    uint16_t *bias;   /* owned, NULL = none */
+    size_t per_channel; /* weights of one output channel */
+    size_t channels;
+    uint64_t nonzero; /* of the weights */
+};
+/* Reads the banks of a task. False when a bank is shorter than its contents. Free with ane_weights_free. */
+bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients, size_t bytes, struct ane_weights *weights,
+                        struct isa_error *error);
+void ane_weights_free(struct ane_weights *weights);
+/* Lays weights out as the task's format says, after *used bytes of `coefficients` (grown by realloc), and sets the task's banks.
+ * int8: the scale goes to post_scale by the caller; palette: indices are the nearest of `palette`. */
+struct ane_pack {
+    uint8_t *bytes; /* owned by the caller */
+    size_t used, room;
+};
+bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
+                      struct isa_error *error);
+
+/* Activation table: 64 halfwords in one bank. y = knots interpolated in x * 2^spacing_log2, with clamps and tails. */
+#define ANE_TABLE_HALVES 64u
+#define ANE_TABLE_KNOTS  33u
+enum ane_table_mode {
+    ANE_TABLE_CENTRED = 0x01, ANE_TABLE_RIGHT = 0x02, ANE_TABLE_EXP2 = 0x0a, ANE_TABLE_ODD = 0x60, ANE_TABLE_FRACTION = 0x63,
+    ANE_TABLE_INTEGER = 0x64, ANE_TABLE_RECIPROCAL = 0x67, ANE_TABLE_SQRT = 0xc5, ANE_TABLE_RSQRT = 0xc6, ANE_TABLE_LOG2 = 0xc9
+};
+struct ane_table {
+    uint16_t low, high;             /* clamps of x */
+    uint16_t below, above;          /* y there */
+    uint16_t knot[ANE_TABLE_KNOTS];
+    uint16_t left_slope, left_intercept, right_slope, right_intercept;
+    int16_t spacing_log2;           /* knots are 2^-spacing_log2 apart; 0x40 = tails only, they meet at x = 0 */
+    uint16_t mode;                  /* enum ane_table_mode */
+};
+bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, struct isa_error *error);
+void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_HALVES]);
+/* Name of the function that the table holds ("tanh", "gelu", "exp2" ...), compared with the library's own tables within
+ * rounding; NULL when it is none of them. */
+const char *ane_table_name(const struct ane_table *table);
+/* A table of the library by name (relu6, leaky_relu, elu, selu, gelu, silu's sigmoid, tanh, exp2, log2, sqrt, rsqrt, reciprocal,
+ * sign ...); alpha where the function has one. */
+bool ane_table_make(const char *name, double alpha, struct ane_table *table);
+
+#endif

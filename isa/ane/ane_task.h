@@ -1,0 +1,103 @@
+/* What a task descriptor asks for, in the units of an engineer: shapes, operands with byte strides, the operation, rounding
+ * and post-processing. The executing and the timing side of units/ane and the disassembler read this and never raw fields;
+ * builders fill it and encode.
+ */
+#ifndef ORCHARD_ISA_ANE_TASK_H
+#define ORCHARD_ISA_ANE_TASK_H
+
+#include "isa/ane/ane_td.h"
+
+enum ane_format { ANE_U8, ANE_I8, ANE_F16 };
+unsigned ane_format_bytes(enum ane_format format);
+
+/* Where an operand lives. */
+enum ane_place {
+    ANE_PLACE_NONE,
+    ANE_PLACE_DRAM,  /* buffer of the request: base register `bar` + base */
+    ANE_PLACE_L2,    /* tile memory, at `base` */
+    ANE_PLACE_CHAIN  /* tile memory as a ring between this task and its neighbour: the whole tensor passes through; `base` names
+                        the ring */
+};
+
+/* A tensor as the DMA or the tile memory addresses it; bytes. Elements of a row are neighbours. Groups are the outermost
+ * dimension (reductions walk rows as groups). */
+struct ane_operand {
+    enum ane_place place;
+    enum ane_format format;
+    uint8_t bar;              /* DRAM: slot of the request, 0..31 */
+    uint32_t base;
+    uint32_t row, plane, depth, group; /* strides */
+    bool broadcast_width;     /* one element per row stands for the whole row */
+    uint8_t interleave;       /* channels stored side by side, 1 = none */
+    uint8_t cache_hint;
+};
+
+enum ane_engine { ANE_ENGINE_NE, ANE_ENGINE_PE };
+
+/* Operations of the planar engine on x (first source) and y (second). */
+enum ane_pe_op { ANE_PE_ADD, ANE_PE_MUL, ANE_PE_MAX, ANE_PE_MIN };
+/* Reduction along the width of each row, or pooling over kernel_width x kernel_height windows; NONE = element by element. */
+enum ane_pe_reduce { ANE_REDUCE_NONE, ANE_REDUCE_SUM, ANE_REDUCE_MAX, ANE_POOL_AVERAGE, ANE_POOL_MAX, ANE_POOL_MIN };
+
+enum ane_ne_op {
+    ANE_NE_CONVOLUTION, /* coefficients from the banks */
+    ANE_NE_ELEMENT,     /* one value in, one out: activation, scale, copy */
+    ANE_NE_MATMUL       /* the second source takes the place of the coefficients */
+};
+enum ane_nonlinear { ANE_LINEAR, ANE_RELU, ANE_TABLE };
+enum ane_kernel_format { ANE_KERNEL_U8, ANE_KERNEL_I8, ANE_KERNEL_F16 };
+
+struct ane_bank {
+    bool enabled;
+    uint32_t base, bytes; /* in the coefficients of the program */
+};
+
+struct ane_task {
+    enum ane_engine engine;
+    bool last;              /* end of the network */
+    uint32_t next;          /* byte offset of the next descriptor, 0 = none */
+    uint16_t id, queue, priority;
+
+    uint32_t width_in, height_in, channels_in;
+    uint32_t width_out, height_out, channels_out;
+    uint32_t groups;        /* convolution groups; rows of a reduction */
+    uint32_t tile_height;   /* rows of a work unit */
+    uint32_t engines;       /* 1, 2, 4, 8, 16; 0 = planar engine only */
+
+    struct ane_operand source, second, result;
+
+    /* NE */
+    enum ane_ne_op ne_op;
+    uint32_t kernel_width, kernel_height;
+    uint32_t stride_x, stride_y, pad_left, pad_top;
+    uint32_t step_x, step_y;      /* Ox, Oy: outputs per input position, 1 = plain, 2.. = transposed convolution */
+    uint32_t channel_group_log2;  /* OCGSize: output channels an engine handles at once */
+    bool depthwise;               /* each output channel reads its own input channel (UnicastEn) */
+    enum ane_kernel_format kernel_format;
+    uint32_t palette_bits;        /* 0 = none; 1, 2, 4, 6, 8 */
+    bool sparse;
+    bool bias;                    /* first value of every channel's coefficients */
+    float acc_bias;               /* added before scale and activation; fp16 value */
+    float post_scale;             /* fp16 value */
+    uint32_t post_shift;
+    enum ane_nonlinear nonlinear;
+    bool input_relu;
+    struct ane_bank bank[ANE_BANKS];
+    bool small_source, double_buffer;
+
+    /* PE: y = final_scale * (scale * op(pre_scale * x0, x1) + bias) */
+    enum ane_pe_op pe_op;
+    enum ane_pe_reduce pe_reduce;
+    bool pe_absolute, pe_relu, pe_reciprocal;
+    bool pe_subtract_second;      /* x1 is subtracted (second source from tile memory) */
+    float pe_pre_scale, pe_scale, pe_bias, pe_final_scale;
+};
+
+/* Reads a descriptor. False, with the byte offset inside the descriptor, when packets are not where H13 has them, when a field
+ * holds what no known program holds, or when fields contradict one another. */
+bool ane_task_decode(const struct ane_td *td, struct ane_task *task, struct isa_error *error);
+/* Sets the fields that the task names in a descriptor that ane_td_init made (or one to be changed). False when a value has no
+ * encoding; the text names the field and its limit. ane_task_decode gives the same task back. */
+bool ane_task_encode(const struct ane_task *task, struct ane_td *td, struct isa_error *error);
+
+#endif

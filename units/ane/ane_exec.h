@@ -1,0 +1,49 @@
+/* Neural Engine, executing: runs the tasks of a program on buffers in simulated memory, exactly by the rules below.
+ *
+ * Arithmetic rules are parameters, each with its source; how the engine really groups additions is known from probes only
+ * (sbryngelson/ane-guide, chapter 3).
+ */
+#ifndef ORCHARD_UNITS_ANE_EXEC_H
+#define ORCHARD_UNITS_ANE_EXEC_H
+
+#include "isa/ane/ane_coefficients.h"
+#include "isa/ane/ane_program.h"
+#include "units/mem/mem_space.h"
+#include "units/unit_fault.h"
+
+struct ane_numeric {
+    uint32_t mac_group;          /* products that are added before they join the wide sum: 4; 0 or 1 = none */
+    uint32_t mac_group_bits;     /* significand bits of the adder of a group; operands are aligned to the larger one */
+    uint32_t mac_flush_denormals;/* 1: fp16 denormal operands of the MAC count as 0 (H13) */
+    double mac_overflow;         /* results of at least this magnitude become infinite: 32768 */
+    uint32_t nan_to_infinity;    /* 1: NaN operands count as +inf, invalid operations give +0 */
+    uint32_t negative_zero;      /* 1: -0 keeps its sign, 0: becomes +0 */
+    double width_crop_gain;      /* values pass a crop of the width with an offset at this gain: 16 on H13, H14; 1 later */
+};
+
+/* What a run did, per task: the timing reads none of this; counters for reports. */
+struct ane_exec_counts {
+    uint64_t tasks, macs, elements, table_lookups, table_clamped;
+    uint64_t source_bytes, result_bytes, coefficient_bytes;
+};
+
+struct ane_core;
+/* Tile memory and tables. l2_bytes: size of tile memory (2 MB). NULL when memory is out. */
+struct ane_core *ane_core_create(const struct ane_numeric *numeric, uint32_t l2_bytes);
+void ane_core_free(struct ane_core *core);
+/* Host kernels: "avx512", "portable", "reference"; false when the host lacks it. NULL = best. All give the same bits. */
+bool ane_core_use(struct ane_core *core, const char *name);
+
+/* One request. address[bar]: where the buffer of that base register lies; bytes[bar]: its size (accesses beyond are faults).
+ * The coefficients' BAR may be 0: then the program's own bytes are read. */
+struct ane_request {
+    const struct ane_program *program;
+    struct mem_space *space;
+    uint64_t address[ANE_BARS], bytes[ANE_BARS];
+};
+/* Runs all tasks in chain order. False on a fault: `fault` names the task (pc = offset of its descriptor) and what. threads: host
+ * threads to use, results do not depend on them. */
+bool ane_core_run(struct ane_core *core, const struct ane_request *request, unsigned threads, struct ane_exec_counts *counts,
+                  struct unit_fault *fault);
+
+#endif

@@ -1,0 +1,75 @@
+/* Neural Engine, timing: task descriptors in, cycles and traffic out. No data values, no weights.
+ *
+ * Sixteen MAC engines, the planar engine, kernel DMA, tile DMA and tile memory work side by side on the tiles of a task; the task
+ * manager starts tasks in order. Inside, time is counted in cycles of the engine's clock. Facts: sbryngelson/ane-guide, AF cost
+ * tables, eiln/ane.
+ */
+#ifndef ORCHARD_UNITS_ANE_TIMING_H
+#define ORCHARD_UNITS_ANE_TIMING_H
+
+#include "isa/ane/ane_program.h"
+#include "power/activity.h"
+
+/* Every parameter is a KEY "ane.<field>" of the chip database; sources stand there. The timing's author extends this. */
+struct ane_params {
+    double clock_ghz;
+    uint32_t engines;              /* MAC engines: 16 */
+    uint32_t macs_per_engine;      /* fp16 multiply-accumulates a cycle: 256 */
+    uint32_t int8_rate;            /* int8 x int8 MACs per fp16 MAC: 1, 2 on M4 */
+    uint32_t units;                /* independent Neural Engines of the chip (Ultra: 2); a request uses one */
+    double l2_bytes;               /* tile memory */
+    double coefficient_bytes;      /* per engine */
+    double dma_GBps;               /* tile and kernel DMA together, as measured for weight streams */
+    double task_cycles;            /* of the task manager per descriptor */
+    double request_us;             /* host, build, kick, firmware and completion of a request */
+    double wake_us, wake_after_us; /* first request after so much idle time */
+    double deep_wake_us, deep_wake_after_us;
+};
+
+/* One reason per cycle of a request; sums to the whole. */
+#define ANE_STALL_TABLE(X)                                                                                \
+    X(MAC, "mac", "the MAC engines multiply")                                                             \
+    X(UTILISATION, "utilisation", "MAC lanes idle: shape does not fill engines, channels or pixels")      \
+    X(PLANAR, "planar", "the planar engine works")                                                        \
+    X(COEFFICIENTS, "coefficients", "waits for coefficients")                                             \
+    X(TILE_DMA, "tile_dma", "waits for tiles from or to memory")                                          \
+    X(TASK, "task", "task manager: start of descriptors, dependencies, tables")                           \
+    X(REQUEST, "request", "host and firmware: request build, kick, completion")                           \
+    X(WAKE, "wake", "power domains wake up")
+
+enum ane_stall {
+#define X(name, key, text) ANE_STALL_##name,
+    ANE_STALL_TABLE(X)
+#undef X
+        ANE_STALL_COUNT
+};
+const char *ane_stall_name(enum ane_stall stall);
+
+/* Traffic beyond the tile memory goes through this: sim connects SLC and DRAM. Returns the time in ns that `bytes` of a stream
+ * from (write: to) `bar`+offset take when the DMA asks for them back to back, and books them at their level. NULL = DMA rate
+ * alone. */
+struct ane_memory {
+    void *context;
+    double (*stream_ns)(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write);
+};
+
+struct ane_task_time {
+    double cycles;                 /* from start to end of the task */
+    double cycles_by[ANE_STALL_COUNT];
+    uint32_t engines_used;
+    double mac_utilisation;        /* MACs of the operation over engines x macs x cycles */
+    uint32_t coefficient_passes;   /* 1 = streamed once; more = re-streamed per tile */
+    uint64_t source_bytes, result_bytes, coefficient_bytes, l2_bytes;
+    uint64_t macs, elements;
+};
+
+struct ane_timing;
+struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory);
+void ane_timing_free(struct ane_timing *timing);
+/* Times one request of a program that starts at now_ns on engine `unit`; idle time before it is since the last end (first
+ * request: awake). Returns its end in ns. tasks (program->count entries) may be NULL. */
+double ane_timing_request(struct ane_timing *timing, const struct ane_program *program, unsigned unit, double now_ns,
+                          struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
+void ane_timing_take_activity(struct ane_timing *timing, struct activity *into);
+
+#endif

@@ -1,0 +1,88 @@
+/* The Neural Engine's kernel library: operators built as chains of task descriptors, coefficients and tables, tiled to the tile
+ * memory. Built programs are ordinary programs: they save, disassemble, load and run like Apple's.
+ *
+ *     struct ane_kernel_request r = {.limits = limits};
+ *     ane_kernel_parse("conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "f16", &r, &error)
+ *         && ane_kernel_build(&r, &kernel, &error)
+ */
+#ifndef ORCHARD_UNITS_ANE_KERNELS_H
+#define ORCHARD_UNITS_ANE_KERNELS_H
+
+#include "isa/ane/ane_coefficients.h"
+#include "isa/ane/ane_program.h"
+
+#define ANE_KERNEL_PARAMETERS 20
+#define ANE_KERNEL_TENSORS    8
+
+/* What a generation accepts; KEYs "ane.*" of the chip database. */
+struct ane_limits {
+    enum ane_generation generation;
+    uint32_t l2_bytes, kernel_max, dimension_max, channels_max, pool_max;
+    bool int8_weights, int4_palette, sparse_weights, dynamic_shapes, sin_cos, resize_any;
+};
+
+/* Element types of weights (activations are f16). */
+enum ane_weight_type { ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8, ANE_WEIGHT_SPARSE };
+
+struct ane_kernel_parameter {
+    const char *name;
+    int64_t missing, least, most;
+    bool required;
+    const char *words; /* "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
+    bool decimal;
+    double usual;
+};
+struct ane_kernel_request;
+struct ane_kernel;
+struct ane_kernel_info {
+    const char *name, *grammar, *text;
+    unsigned positional;
+    const struct ane_kernel_parameter *parameter; /* ends with name NULL */
+    bool (*build)(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error);
+};
+size_t ane_kernel_count(void);
+const struct ane_kernel_info *ane_kernel_at(size_t index);
+const struct ane_kernel_info *ane_kernel_find(const char *name, size_t length);
+
+struct ane_kernel_request {
+    const struct ane_kernel_info *info;
+    int64_t value[ANE_KERNEL_PARAMETERS];
+    double decimal[ANE_KERNEL_PARAMETERS];
+    enum ane_weight_type weights;
+    struct ane_limits limits;
+    /* Weights and other constants in the order of the kernel's constant tensors: f32, row-major; NULL = generated from `seed`
+     * (uniform, scaled so that results stay in range; the run says so). */
+    const float *constant[4];
+    uint64_t seed;
+};
+/* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the option
+ * and the nearest one. precision: f16 (default), i8, i4 = palette; NULL = f16. */
+bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error);
+int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size);
+
+/* A tensor that the user sees, and where the program keeps it. */
+enum ane_tensor_role { ANE_TENSOR_INPUT, ANE_TENSOR_OUTPUT, ANE_TENSOR_CONSTANT };
+struct ane_kernel_tensor {
+    char name[16];
+    enum ane_tensor_role role;
+    unsigned rank;
+    uint32_t shape[5];          /* as the operator defines it: conv2d n, c, h, w; gemm m, k ... */
+    uint8_t bar;                /* inputs and outputs */
+    /* Byte address of element (i0, i1, ...) = offset + sum i * stride; fp16 elements. */
+    uint64_t offset;
+    uint32_t stride[5];
+    double low, high;           /* generated values */
+};
+struct ane_kernel {
+    struct ane_program program; /* owned */
+    struct ane_kernel_tensor tensor[ANE_KERNEL_TENSORS];
+    unsigned tensors;
+    double flops, macs;         /* of the operation */
+    char variant[64];           /* how it was lowered: "tiles=4x2, banks resident" */
+};
+/* False with the exact limit that the request breaks ("kernel 31x31: H13 convolves at most 29x29"), so that a scheduler can turn to
+ * another unit; error.offset = 1 then, 0 for wrong requests. Free with ane_kernel_free. */
+bool ane_kernel_build(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error);
+void ane_kernel_free(struct ane_kernel *kernel);
+
+#endif
