@@ -52,7 +52,7 @@ static inline struct mem_port_params example_gpu_port(void)
 {
     return (struct mem_port_params){
         .l1 = {.kib = 8, .ways = 8, .latency_cycles = 52, .bytes_per_cycle = 64}, .prefetch = {.train = 1}, .outstanding = 64,
-        .l2_bytes_per_cycle = 37.6, .gather_lines = 8, .gather_plain = true, .write_through = true,
+        .l2_bytes_per_cycle = 37.6, .gather_lines = 64, .gather_plain = true, .write_through = true,
     };
 }
 
@@ -63,6 +63,7 @@ struct example_launch {
     unsigned cores, simds, groups, loops;
     uint64_t footprint;
     unsigned shared_lines;  /* > 0: so many lines per access instead of one */
+    bool dense;             /* stores go on where the last one ended, not at the next line; no wider than a line */
     uint32_t register_halves, threadgroup_bytes;
     unsigned passes;        /* of threadgroup memory accesses; 0 = 1 */
     bool no_loop_end;       /* nothing follows the loops */
@@ -108,15 +109,31 @@ static inline bool example_touches_lines(enum agx_class unit_class)
     return unit_class == AGX_CLASS_DEVICE_LOAD || unit_class == AGX_CLASS_DEVICE_STORE || unit_class == AGX_CLASS_DEVICE_ATOMIC;
 }
 
+/* Of a line, when an access of the whole simdgroup is spread over the lines: the first ones. */
+static inline uint8_t example_bytes(const struct example_launch *launch, const struct agx_effect *effect)
+{
+    const unsigned lines = launch->shared_lines ? launch->shared_lines : 1;
+    const unsigned bytes = 32u * effect->element_bytes * (effect->elements ? effect->elements : 1) / lines;
+    return (uint8_t)(bytes < GPU_LINE_BYTES ? bytes : GPU_LINE_BYTES);
+}
+
+static inline struct gpu_trace_line example_line(struct example_source *s, uint8_t bytes)
+{
+    const struct example_launch *launch = s->launch;
+    const uint64_t step = launch->dense ? bytes : GPU_LINE_BYTES, room = GPU_LINE_BYTES * (launch->footprint ? launch->footprint : 1);
+    return (struct gpu_trace_line){.address = (0x10000 * GPU_LINE_BYTES + s->next_line++ * step % room) & ((UINT64_C(1) << 56) - 1),
+                                   .bytes = bytes};
+}
+
 static inline bool example_put(struct example_source *s, struct gpu_trace *trace, uint32_t i)
 {
     const struct agx_effect *effect = gpu_program_effect(s->program, i);
     struct gpu_trace_record record = {.instruction = i, .active_lanes = 32};
-    uint64_t lines[32] = {0};
+    struct gpu_trace_line lines[32] = {{0, 0}};
     if (example_touches_lines(effect->unit_class)) {
         record.lines = (uint16_t)(s->launch->shared_lines ? s->launch->shared_lines : 1);
         for (unsigned k = 0; k < record.lines; k++)
-            lines[k] = 0x10000 + s->next_line++ % (s->launch->footprint ? s->launch->footprint : 1);
+            lines[k] = example_line(s, example_bytes(s->launch, effect));
     } else if (effect->unit_class >= AGX_CLASS_GROUP_LOAD && effect->unit_class <= AGX_CLASS_GROUP_ATOMIC) {
         record.passes = (uint8_t)(s->launch->passes ? s->launch->passes : 1);
     }
@@ -201,6 +218,7 @@ static inline struct example_run example_run_with(const struct gpu_params *param
         source->program = program;
         source->groups_left = launch->groups;
         example_play(timing, source, &run);
+        mem_system_take_activity(system, &run.activity);
     }
     for (unsigned c = 0; source && c < EXAMPLE_CORES_MAX; c++)
         for (unsigned s = 0; s < EXAMPLE_SLOTS; s++)

@@ -191,14 +191,53 @@ static void test_trace(void)
     CU_ASSERT_EQUAL(trace.record[7].passes, 1);
     CU_ASSERT_EQUAL(trace.record[9].active_lanes, 32);
     CU_ASSERT_EQUAL_FATAL(trace.lines_written, 33);
-    CU_ASSERT_EQUAL(trace.line[0], block / GPU_LINE_BYTES);
-    CU_ASSERT_EQUAL(trace.line[32], block / GPU_LINE_BYTES + 31);
+    CU_ASSERT_EQUAL(trace.line[0].address, block);
+    CU_ASSERT_EQUAL(trace.line[32].address, block + 31 * GPU_LINE_BYTES);
     trace.read = 6;
     trace.lines_read = 20;
     gpu_trace_compact(&trace);
     CU_ASSERT_EQUAL(trace.written, 4);
-    CU_ASSERT_EQUAL(trace.line[12], block / GPU_LINE_BYTES + 31);
+    CU_ASSERT_EQUAL(trace.line[12].address, block + 31 * GPU_LINE_BYTES);
     gpu_trace_release(&trace);
+    mem_space_free(space);
+}
+
+/* Stores say which bytes of their lines they write. */
+static void test_store_trace(void)
+{
+    static const struct {
+        const char *text;
+        unsigned entries;
+        struct {
+            unsigned offset, bytes;
+        } entry[3]; /* the first ones */
+    } cases[] = {
+        {"device_store 0, i32, x, r1, u0_u1, r1, unsigned, 0\nstop", 1, {{0, 128}}},
+        {"device_store 0, i16, x, r1l, u0_u1, r1, unsigned, 0\nstop", 1, {{0, 64}}},
+        {"iadd r1, r1, 1\ndevice_store 0, i32, x, r1, u0_u1, r1, unsigned, 0\nstop", 2, {{4, 124}, {128, 4}}},
+        {"bfi r2, 0, r1, 2\ndevice_store 0, i32, xyzw, r4_r5_r6_r7, u0_u1, r2, unsigned, 0\nstop", 4, {{0, 128}, {128, 128}, {256, 128}}},
+        {"bfi r2, 0, r1, 1\ndevice_store 0, i32, x, r1, u0_u1, r2, unsigned, 0\nstop", 32, {{0, 4}, {8, 4}, {16, 4}}},
+        {"bfi r2, 0, r1, 2\ndevice_store 0, i32, xz, r4_r5, u0_u1, r2, unsigned, 0\nstop", 64, {{0, 4}, {8, 4}, {16, 4}}},
+        {"mov_imm r2, 5, 0b0\ndevice_store 0, i32, x, r1, u0_u1, r2, unsigned, 0\nstop", 1, {{20, 4}}},
+    };
+    struct mem_space *space = mem_space_create(64 * MEM_PAGE_BYTES);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(space);
+    const uint64_t block = mem_space_alloc(space, 8192, 128);
+    const uint16_t uniforms[AGX_UNIFORM_HALVES] = {(uint16_t)block, (uint16_t)(block >> 16)};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gpu_trace trace;
+        char text[256];
+        gpu_trace_init(&trace);
+        snprintf(text, sizeof text, "get_sr r1, sr52\n%s", cases[i].text);
+        const struct gpu_example e = {.text = text, .uniforms = uniforms, .space = space, .traces = &trace};
+        CU_ASSERT_EQUAL(run(&e), GPU_STEP_DONE);
+        CHECK(trace.lines_written == cases[i].entries, "%s: %zu entries", text, trace.lines_written);
+        for (unsigned k = 0; k < 3 && k < trace.lines_written; k++)
+            CHECK(cases[i].entry[k].bytes == 0 || (trace.line[k].address == block + cases[i].entry[k].offset &&
+                                                   trace.line[k].bytes == cases[i].entry[k].bytes),
+                  "%s: entry %u is %u bytes at %llu", text, k, trace.line[k].bytes, (unsigned long long)(trace.line[k].address - block));
+        gpu_trace_release(&trace);
+    }
     mem_space_free(space);
 }
 
@@ -209,5 +248,6 @@ static const struct suite_test tests[] = {{"unmapped and protected memory", test
                                           {"races in threadgroup memory", test_races},
                                           {"barriers not reached together", test_barriers},
                                           {"loads before their wait, buffers, uninitialised registers", test_unwaited_and_bounds},
-                                          {"records for timing", test_trace}};
+                                          {"records for timing", test_trace},
+                                          {"records of stores", test_store_trace}};
 SUITE_MAIN("gpu faults and checks", tests)

@@ -191,6 +191,22 @@ static void test_coalescing(void)
     CHECK(cycles[1] > 1.9 * cycles[0], "%.0f and %.0f cycles", cycles[0], cycles[1]);
 }
 
+/* Stores of half a line each: the halves meet before they leave the core, and no line is read first. With a gap behind each half
+ * every line is. */
+static void test_store_gathering(void)
+{
+    const char *text = "device_store 0, i16, x, r4l, u0_u1, r0, unsigned, 0\nstop";
+    const uint64_t stores = UINT64_C(6) * 8 * 100;
+    for (unsigned dense = 0; dense < 2; dense++) {
+        const struct example_launch launch = {.text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 100, .footprint = 1u << 20,
+                                              .dense = dense};
+        const struct example_run run = example_run(&launch);
+        const uint64_t read = run.activity.count[ACT_DRAM_READ_BYTES];
+        CHECK(!run.failed && (dense ? read < 1024 : read > (stores - 128) * GPU_LINE_BYTES), "%s: %llu bytes read",
+              dense ? "halves that meet" : "halves alone", (unsigned long long)read);
+    }
+}
+
 /* Turns of the banks add up: clpeak, about 128 bytes per cycle and core. */
 static void test_threadgroup_memory(void)
 {
@@ -348,6 +364,7 @@ static const struct suite_test tests[] = {
     {"memory latency", test_memory_latency},
     {"memory bandwidth of a core", test_memory_bandwidth},
     {"coalescing", test_coalescing},
+    {"store gathering", test_store_gathering},
     {"threadgroup memory", test_threadgroup_memory},
     {"barrier", test_barrier},
     {"instruction cache", test_instruction_cache},

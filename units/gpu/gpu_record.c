@@ -4,6 +4,7 @@
 /* Threadgroup memory is taken to have 32 banks of 4 bytes, one access each per turn (guess: a simdgroup's width; bank counts
  * are not published). */
 enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
+#define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
 /* Distinct words of the busiest bank, all components together; the same word serves all its lanes. */
 static unsigned busiest_bank(const struct gpu_access *access, uint32_t mask)
@@ -74,40 +75,150 @@ static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mas
 
 /* --- lines --- */
 
+/* Entries of a record. */
 struct line_set {
-    uint64_t line[LINES_MAX];
+    struct gpu_trace_line line[LINES_MAX];
     unsigned count;
 };
 
-static void add_line(struct line_set *set, uint64_t line)
+static void put_line(struct line_set *set, uint64_t address, unsigned bytes)
 {
-    for (unsigned i = set->count; i-- > 0;) /* most often the last one */
-        if (set->line[i] == line)
-            return;
-    set->line[set->count++] = line;
+    set->line[set->count++] = (struct gpu_trace_line){.address = address & ADDRESS_MASK, .bytes = bytes & 0xff};
 }
 
-static void device_lines(const struct gpu_access *access, uint32_t mask, struct line_set *set)
+/* What an access touches of its lines. */
+struct touched {
+    uint64_t line[LINES_MAX];
+    uint64_t written[LINES_MAX][2]; /* bytes, of stores */
+    unsigned count;
+    bool store;
+};
+
+static void touch_nothing(struct touched *t, bool store)
 {
-    const unsigned top = access->components ? 31 - (unsigned)__builtin_clz(access->components) : 0;
-    const unsigned bottom = access->components ? (unsigned)__builtin_ctz(access->components) : 0;
-    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
-        if (!(mask >> lane & 1))
-            continue;
-        const uint64_t first = access->address[lane] + (uint64_t)bottom * access->item_bytes;
-        const uint64_t last = access->address[lane] + (uint64_t)top * access->item_bytes + access->bytes - 1;
-        add_line(set, first / GPU_LINE_BYTES);
-        if (last / GPU_LINE_BYTES != first / GPU_LINE_BYTES)
-            add_line(set, last / GPU_LINE_BYTES);
+    t->count = 0;
+    t->store = store;
+}
+
+static unsigned find_line(struct touched *t, uint64_t line)
+{
+    for (unsigned i = t->count; i-- > 0;) /* most often the last one */
+        if (t->line[i] == line)
+            return i;
+    t->line[t->count] = line;
+    t->written[t->count][0] = t->written[t->count][1] = 0;
+    return t->count++;
+}
+
+static uint64_t bits(unsigned count)
+{
+    return count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
+}
+
+/* Bytes of one line. */
+static void touch_line(struct touched *t, uint64_t first, unsigned bytes)
+{
+    const unsigned place = find_line(t, first / GPU_LINE_BYTES), from = first % GPU_LINE_BYTES;
+    if (!t->store)
+        return;
+    for (unsigned half = 0; half < 2; half++) {
+        const unsigned low = from > 64 * half ? from - 64 * half : 0;
+        const unsigned high = from + bytes > 64 * half ? from + bytes - 64 * half : 0;
+        t->written[place][half] |= bits(high) & ~bits(low);
     }
 }
 
-static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_access *access, struct line_set *set)
+/* At most a line's worth of bytes. */
+static void touch(struct touched *t, uint64_t first, unsigned bytes)
 {
+    const unsigned room = GPU_LINE_BYTES - first % GPU_LINE_BYTES, here = bytes < room ? bytes : room;
+    touch_line(t, first, here);
+    if (here < bytes)
+        touch_line(t, first + here, bytes - here);
+}
+
+/* The next byte of a line from `from` on that is written, or is not. */
+static unsigned next_byte(const uint64_t written[2], unsigned from, bool is)
+{
+    for (unsigned at = from; at < GPU_LINE_BYTES; at = (at / 64 + 1) * 64) {
+        const uint64_t of_half = (is ? written[at / 64] : ~written[at / 64]) & UINT64_MAX << at % 64;
+        if (of_half)
+            return at / 64 * 64 + (unsigned)__builtin_ctzll(of_half);
+    }
+    return GPU_LINE_BYTES;
+}
+
+static void put_touched(struct line_set *set, const struct touched *t)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        const uint64_t start = t->line[i] * GPU_LINE_BYTES;
+        if (!t->store) {
+            put_line(set, start, 0);
+            continue;
+        }
+        for (unsigned at = next_byte(t->written[i], 0, true); at < GPU_LINE_BYTES;) {
+            const unsigned end = next_byte(t->written[i], at, false);
+            put_line(set, start + at, end - at);
+            at = next_byte(t->written[i], end, true);
+        }
+    }
+}
+
+/* Bytes one behind another, of all lanes. */
+static void put_range(struct line_set *set, uint64_t first, unsigned bytes, bool store)
+{
+    for (unsigned left = bytes, here; left > 0; left -= here, first += here) {
+        const unsigned offset = first % GPU_LINE_BYTES, room = GPU_LINE_BYTES - offset;
+        here = left < room ? left : room;
+        if (store)
+            put_line(set, first, here);
+        else
+            put_line(set, first - offset, 0);
+    }
+}
+
+static bool side_by_side(const struct gpu_access *access, unsigned width)
+{
+    uint64_t differ = 0;
+    for (unsigned lane = 1; lane < GPU_LANES; lane++)
+        differ |= access->address[lane] ^ (access->address[0] + (uint64_t)lane * width);
+    return differ == 0;
+}
+
+static void device_lines(const struct gpu_access *access, uint32_t mask, bool store, struct line_set *set)
+{
+    const unsigned top = access->components ? 31 - (unsigned)__builtin_clz(access->components) : 0;
+    const unsigned bottom = access->components ? (unsigned)__builtin_ctz(access->components) : 0;
+    const unsigned width = (top - bottom) * access->item_bytes + access->bytes, from = bottom * access->item_bytes;
+    const unsigned shape = access->components >> bottom;
+    const bool gaps = store && (shape & (shape + 1)) != 0;
+    struct touched t;
+    if (mask == UINT32_MAX && !gaps && side_by_side(access, width)) {
+        put_range(set, access->address[0] + from, width * GPU_LANES, store);
+        return;
+    }
+    touch_nothing(&t, store);
+    for (unsigned lane = 0; lane < GPU_LANES; lane++) {
+        if (!(mask >> lane & 1))
+            continue;
+        if (!gaps)
+            touch(&t, access->address[lane] + from, width);
+        for (unsigned c = 0; gaps && c < 4; c++)
+            if (access->components >> c & 1)
+                touch(&t, access->address[lane] + c * access->item_bytes, access->bytes);
+    }
+    put_touched(set, &t);
+}
+
+static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_access *access, bool store, struct line_set *set)
+{
+    struct touched t;
+    touch_nothing(&t, store);
     for (unsigned lane = 0; lane < GPU_LANES; lane++)
         for (unsigned c = 0; c < 4 && (group->mask >> lane & 1); c++)
             if (access->components >> c & 1)
-                add_line(set, gpu_stack_address(group, access->address[lane] + c * access->item_bytes, lane) / GPU_LINE_BYTES);
+                touch(&t, gpu_stack_address(group, access->address[lane] + c * access->item_bytes, lane), access->item_bytes);
+    put_touched(set, &t);
 }
 
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
@@ -119,13 +230,13 @@ bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsi
     switch (op->inst->op) {
     case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC:
         gpu_access_of(group, op, &access);
-        device_lines(&access, group->mask, &set);
+        device_lines(&access, group->mask, op->inst->op == AGX_OP_DEVICE_STORE, &set);
         if (op->inst->op == AGX_OP_ATOMIC)
             record.passes = (uint8_t)distinct_addresses(&access, group->mask);
         break;
     case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE:
         gpu_access_of(group, op, &access);
-        stack_lines(group, &access, &set);
+        stack_lines(group, &access, op->inst->op == AGX_OP_STACK_STORE, &set);
         break;
     case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE:
         record.passes = (uint8_t)threadgroup_turns(group, op);

@@ -14,12 +14,10 @@ static const enum mem_access_kind kinds[] = {
     /* Atomics are done behind the L1. */
     [GPU_DO_ATOMIC] = MEM_ACCESS_FETCH};
 
-/* One line through the load/store path. `bytes` of it are wanted; loads bring them from the line's start, whose place in the
- * line makes no difference. Returns when it is done, in cycles. */
-static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64_t line, uint32_t bytes, double start)
+/* So many bytes of a line through the load/store path. Returns when it is done, in cycles. */
+static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64_t address, uint32_t bytes, double start)
 {
     const struct gpu_timing *t = core->timing;
-    const uint64_t address = line * GPU_LINE_BYTES;
     const double ns = gpu_ns(t, start);
     const struct mem_reply reply = mem_port_access(core->port, ns, address, bytes, kinds[act], 0);
     if (act == GPU_DO_ATOMIC)
@@ -27,25 +25,62 @@ static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64
     return gpu_cycles(t, reply.ready_ns);
 }
 
+/* A memory access on its way through the load/store path. */
+struct passage {
+    double at, done; /* cycles: the path takes the next line; everything is done */
+};
+
+/* Loads and atomics: what the lanes want, spread over the lines. Loads bring it from a line's start, whose place in the line makes
+ * no difference. */
+static void pass_loads(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,
+                       const struct gpu_trace_line *line, struct passage *passage)
+{
+    const struct gpu_params *p = &core->timing->params;
+    uint32_t bytes = record->lines ? (uint32_t)record->active_lanes * plan->lane_bytes / record->lines : 0;
+    bytes = bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
+    const double each = gpu_later(bytes / p->l1_bytes_per_cycle, p->memory_issue_cycles);
+    for (unsigned i = 0; i < record->lines; i++) {
+        passage->done = gpu_later(passage->done, access_line(core, (enum gpu_act)plan->act, line[i].address, bytes, passage->at));
+        passage->at += each;
+    }
+}
+
+/* Stores: the bytes that are written, line by line. */
+static void pass_stores(struct gpu_core_timing *core, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
+                        struct passage *passage)
+{
+    const struct gpu_params *p = &core->timing->params;
+    for (unsigned i = 0; i < record->lines;) {
+        const uint64_t number = line[i].address / GPU_LINE_BYTES;
+        uint32_t bytes = 0;
+        for (; i < record->lines && line[i].address / GPU_LINE_BYTES == number; i++) {
+            const double done = access_line(core, GPU_DO_STORE, line[i].address, line[i].bytes, passage->at);
+            passage->done = gpu_later(passage->done, done);
+            bytes += line[i].bytes;
+        }
+        passage->at += gpu_later(bytes / p->l1_bytes_per_cycle, p->memory_issue_cycles);
+    }
+}
+
 static double device_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
                             const struct gpu_trace_record *record, double now)
 {
     const struct gpu_params *p = &core->timing->params;
     double *free = &core->pipe_free[GPU_PIPE_MEMORY];
-    double at = gpu_later(now, *free), done = at + p->memory_issue_cycles;
-    const double least = at + p->memory_issue_cycles;
-    const uint64_t *line = simd->trace->line + simd->trace->lines_read;
-    uint32_t bytes = record->lines ? (uint32_t)record->active_lanes * plan->lane_bytes / record->lines : 0;
-    bytes = bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
-    for (unsigned i = 0; i < record->lines; i++) {
-        done = gpu_later(done, access_line(core, (enum gpu_act)plan->act, line[i], bytes, at));
-        at += gpu_later(bytes / p->l1_bytes_per_cycle, p->memory_issue_cycles);
+    const double begin = gpu_later(now, *free), least = begin + p->memory_issue_cycles;
+    const struct gpu_trace_line *line = simd->trace->line + simd->trace->lines_read;
+    struct passage passage = {begin, least};
+    if (plan->act == GPU_DO_STORE)
+        pass_stores(core, record, line, &passage);
+    else
+        pass_loads(core, plan, record, line, &passage);
+    if (plan->act == GPU_DO_ATOMIC) {
+        passage.at += record->passes * p->atomic_cycles;
+        passage.done += record->passes * p->atomic_cycles;
     }
-    if (plan->act == GPU_DO_ATOMIC)
-        at += record->passes * p->atomic_cycles, done += record->passes * p->atomic_cycles;
     simd->trace->lines_read += record->lines;
-    *free = gpu_later(at, least);
-    return done;
+    *free = gpu_later(passage.at, least);
+    return passage.done;
 }
 
 static double group_access(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,

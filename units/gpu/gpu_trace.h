@@ -15,12 +15,18 @@ struct gpu_trace_record {
     uint32_t instruction; /* number in the program */
     uint8_t active_lanes; /* 0..32 at issue */
     uint8_t passes;       /* threadgroup memory: turns that the banks need; atomics: distinct addresses; else 0 */
-    uint16_t lines;       /* device and stack accesses: distinct 128-byte lines, whose addresses are in `line` */
+    uint16_t lines;       /* device and stack accesses: entries of `line` */
+};
+
+/* Loads and atomics: a line that is touched, by its first byte, and no count. Stores: bytes written one behind another in a line,
+ * so that who gathers them knows when a line is complete; entries of the same line follow one another. */
+struct gpu_trace_line {
+    uint64_t address : 56, bytes : 8;
 };
 
 struct gpu_trace {
     struct gpu_trace_record *record;
-    uint64_t *line; /* address / 128, in order of the lowest lane that touches them */
+    struct gpu_trace_line *line; /* lines in order of the lowest lane that touches them */
     size_t written, read, room;
     size_t lines_written, lines_read, lines_room;
     bool failed; /* memory ran out while growing: the executing side turns it into an error */
@@ -34,7 +40,8 @@ bool gpu_trace_grow(struct gpu_trace *trace, size_t lines);
 /* Moves the unread part to the front when more than half has been read. */
 void gpu_trace_compact(struct gpu_trace *trace);
 
-static inline bool gpu_trace_put(struct gpu_trace *trace, struct gpu_trace_record record, const uint64_t *line)
+static inline bool gpu_trace_put(struct gpu_trace *trace, struct gpu_trace_record record,
+                                 const struct gpu_trace_line *line)
 {
     if ((trace->written == trace->room || trace->lines_written + record.lines > trace->lines_room) &&
         !gpu_trace_grow(trace, record.lines))

@@ -6,41 +6,62 @@
 bool mem_gather_init(struct mem_gather *gather, uint32_t count)
 {
     memset(gather, 0, sizeof *gather);
+    if (count == 0)
+        return true;
     gather->count = count;
-    gather->entry = count ? calloc(count, sizeof gather->entry[0]) : NULL;
-    return count == 0 || gather->entry;
+    gather->tag = calloc(count, sizeof gather->tag[0]);
+    gather->used = calloc(count, sizeof gather->used[0]);
+    gather->bytes = calloc(count, sizeof gather->bytes[0]);
+    return gather->tag && gather->used && gather->bytes;
 }
 
 void mem_gather_release(struct mem_gather *gather)
 {
-    free(gather->entry);
+    free(gather->tag);
+    free(gather->used);
+    free(gather->bytes);
     memset(gather, 0, sizeof *gather);
+}
+
+static void remove_entry(struct mem_gather *gather, uint32_t i)
+{
+    gather->hashed[mem_gather_hash(gather->tag[i] - 1)]--;
+    gather->held--;
+    gather->tag[i] = gather->used[i] = 0;
+    gather->bytes[i] = (struct mem_gather_bytes){{0}};
 }
 
 void mem_gather_clear(struct mem_gather *gather)
 {
-    if (gather->count)
-        memset(gather->entry, 0, gather->count * sizeof gather->entry[0]);
-    gather->held = 0;
-}
-
-static struct mem_gather_entry *find(struct mem_gather *gather, uint64_t line)
-{
     for (uint32_t i = 0; i < gather->count; i++)
-        if (gather->entry[i].tag == line + 1)
-            return &gather->entry[i];
-    return NULL;
+        if (gather->tag[i])
+            remove_entry(gather, i);
 }
 
-static struct mem_gather_entry *replace(struct mem_gather *gather, uint64_t line, uint64_t *displaced)
+/* `count` when it is not there. */
+static uint32_t find(const struct mem_gather *gather, uint64_t line)
 {
-    struct mem_gather_entry *oldest = gather->entry;
+    uint32_t i = 0;
+    if (gather->hashed[mem_gather_hash(line)] == 0)
+        return gather->count;
+    while (i < gather->count && gather->tag[i] != line + 1)
+        i++;
+    return i;
+}
+
+/* The entry unused for longest, empty ones first, becomes that of a line. */
+static uint32_t replace(struct mem_gather *gather, uint64_t line, uint64_t *displaced)
+{
+    uint32_t oldest = 0;
     for (uint32_t i = 1; i < gather->count; i++)
-        if (gather->entry[i].used < oldest->used)
-            oldest = &gather->entry[i];
-    gather->held += oldest->tag == 0;
-    *displaced = oldest->tag - 1; /* of an empty entry: UINT64_MAX */
-    *oldest = (struct mem_gather_entry){.tag = line + 1};
+        oldest = gather->used[i] < gather->used[oldest] ? i : oldest;
+    if (gather->tag[oldest]) {
+        *displaced = gather->tag[oldest] - 1;
+        remove_entry(gather, oldest);
+    }
+    gather->held++;
+    gather->hashed[mem_gather_hash(line)]++;
+    gather->tag[oldest] = line + 1;
     return oldest;
 }
 
@@ -59,24 +80,23 @@ enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line
                                         uint64_t *displaced)
 {
     *displaced = UINT64_MAX;
-    struct mem_gather_entry *entry = find(gather, line);
-    if (!entry)
-        entry = replace(gather, line, displaced);
-    set_bytes(entry->mask, offset, bytes);
-    entry->used = ++gather->clock;
-    if ((entry->mask[0] & entry->mask[1]) != UINT64_MAX)
+    uint32_t i = find(gather, line);
+    if (i == gather->count)
+        i = replace(gather, line, displaced);
+    uint64_t *mask = gather->bytes[i].mask;
+    set_bytes(mask, offset, bytes);
+    gather->used[i] = ++gather->clock;
+    if ((mask[0] & mask[1]) != UINT64_MAX)
         return MEM_GATHER_PART;
-    *entry = (struct mem_gather_entry){0};
-    gather->held--;
+    remove_entry(gather, i);
     return MEM_GATHER_FULL;
 }
 
 bool mem_gather_take(struct mem_gather *gather, uint64_t line)
 {
-    struct mem_gather_entry *entry = gather->held ? find(gather, line) : NULL;
-    if (!entry)
+    const uint32_t i = gather->held ? find(gather, line) : gather->count;
+    if (i == gather->count)
         return false;
-    *entry = (struct mem_gather_entry){0};
-    gather->held--;
+    remove_entry(gather, i);
     return true;
 }

@@ -5,16 +5,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct mem_gather_entry {
-    uint64_t tag;     /* line + 1, 0 = empty */
-    uint64_t used;
-    uint64_t mask[2]; /* bytes written so far */
+#define MEM_GATHER_HASHES 256
+
+struct mem_gather_bytes {
+    uint64_t mask[2]; /* written so far */
 };
 
 struct mem_gather {
     uint32_t count, held; /* entries; not empty ones */
-    struct mem_gather_entry *entry;
+    uint64_t *tag;        /* by entry: line + 1, 0 = empty */
+    uint64_t *used;       /* 0 = empty */
+    struct mem_gather_bytes *bytes;
     uint64_t clock;
+    uint16_t hashed[MEM_GATHER_HASHES]; /* lines held, by a hash: most others are known not to be there without a search */
 };
 
 enum mem_gather_result { MEM_GATHER_PART, MEM_GATHER_FULL };
@@ -26,10 +29,17 @@ void mem_gather_clear(struct mem_gather *gather);
  * incomplete other line had to give way, *displaced holds it, else UINT64_MAX. */
 enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line, uint32_t offset, uint32_t bytes,
                                         uint64_t *displaced);
+static inline uint32_t mem_gather_hash(uint64_t line)
+{
+    return (uint32_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 56) % MEM_GATHER_HASHES;
+}
+
 static inline bool mem_gather_has(const struct mem_gather *gather, uint64_t line)
 {
-    for (uint32_t i = 0; gather->held > 0 && i < gather->count; i++)
-        if (gather->entry[i].tag == line + 1)
+    if (gather->held == 0 || gather->hashed[mem_gather_hash(line)] == 0)
+        return false;
+    for (uint32_t i = 0; i < gather->count; i++)
+        if (gather->tag[i] == line + 1)
             return true;
     return false;
 }

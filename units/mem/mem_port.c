@@ -124,6 +124,8 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
     if (dirty_in_l1(port, line))
         return now_ns;
     mem_coherence_write(port, line, false);
+    if (port->params.write_through && port->cluster && mem_cache_find(&port->cluster->l2, line).way)
+        return write_below(port, now_ns, line, MEM_LINE_BYTES);
     const struct missed m = fetch(port, now_ns, line, 0, port->coherent_l1, MEM_LINE_DIRTY);
     if (!port->coherent_l1)
         write_below(port, m.issued_ns, line, MEM_LINE_BYTES);
@@ -257,13 +259,22 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
     return m.reply;
 }
 
+/* Whether a store goes on as it comes. A write-through L1 gathers parts of lines without a look at what L2 holds. */
+static bool goes_straight_below(const struct mem_port *port, const struct piece *p)
+{
+    if (p->bytes == MEM_LINE_BYTES || !port->cluster)
+        return true;
+    return !(port->params.write_through && gathers(port, p->kind)) && mem_cache_find(&port->cluster->l2, p->line).way;
+}
+
 static struct mem_reply store_below(struct mem_port *port, double now_ns, const struct piece *p)
 {
-    const bool in_l2 = port->cluster && mem_cache_find(&port->cluster->l2, p->line).way;
     const enum mem_level level = port->cluster ? MEM_L2 : MEM_SLC;
     const double start = mem_slots_ready(&port->writes, now_ns);
     double taken;
-    if (in_l2 || p->bytes == MEM_LINE_BYTES || !port->cluster) {
+    if (goes_straight_below(port, p)) {
+        if (p->bytes == MEM_LINE_BYTES)
+            mem_gather_take(&port->gather, p->line);
         mem_coherence_write(port, p->line, false);
         taken = write_below(port, start, p->line, p->bytes);
     } else if (gathers(port, p->kind)) {

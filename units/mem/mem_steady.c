@@ -34,8 +34,8 @@ static bool is_gathered(const struct mem_steady *s, uint32_t periods)
 {
     const struct mem_gather *gather = &s->port->gather;
     for (uint32_t g = 0; g < gather->count; g++)
-        for (uint32_t i = 0; gather->entry[g].tag && i < s->count; i++)
-            if (on_the_way(&s->load[i], gather->entry[g].tag - 1, periods))
+        for (uint32_t i = 0; gather->tag[g] && i < s->count; i++)
+            if (on_the_way(&s->load[i], gather->tag[g] - 1, periods))
                 return true;
     return false;
 }
