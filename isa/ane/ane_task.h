@@ -19,6 +19,10 @@ enum ane_place {
                         the ring */
 };
 
+struct ane_layout {
+    uint32_t base, row, plane, depth, group; /* bytes */
+};
+
 /* A tensor as the DMA or the tile memory addresses it; bytes. Elements of a row are neighbours. Groups are the outermost
  * dimension (reductions walk rows as groups). */
 struct ane_operand {
@@ -29,8 +33,21 @@ struct ane_operand {
     uint32_t row, plane, depth, group; /* strides */
     bool broadcast_width;     /* one element per row stands for the whole row */
     uint8_t interleave;       /* channels stored side by side, 1 = none */
-    uint8_t cache_hint;
+    uint8_t cache_hint;       /* sources 2, results 3 in most programs; 0 with the two below = those */
+    uint8_t cache_reuse, cache_no_reuse; /* sources: hints for data that is and is not read again */
+    uint8_t dependency;       /* DMA waits for an earlier task: DependencyMode */
+    uint8_t dependency_scope; /* results: DependencyScope */
+    uint8_t l2_dependent;     /* first source: Dependent */
+    uint8_t alias;            /* ANE_ALIAS_* */
+    bool keep_padding;        /* results in DRAM: bytes between the end of a row and its stride are left as they are */
+    bool named;               /* in tile memory, and the descriptor names a DRAM buffer (`bar`, `other`) that it does not access */
+    /* DRAM: the staging tile in tile memory. Tile memory: the DRAM buffer when `named`, else zero. */
+    struct ane_layout other;
 };
+#define ANE_ALIAS_CONVOLUTION_SOURCE 1u
+#define ANE_ALIAS_CONVOLUTION_RESULT 2u
+#define ANE_ALIAS_PLANAR_SOURCE      4u
+#define ANE_ALIAS_PLANAR_RESULT      8u
 
 enum ane_engine { ANE_ENGINE_NE, ANE_ENGINE_PE };
 
@@ -84,6 +101,10 @@ struct ane_task {
     bool input_relu;
     struct ane_bank bank[ANE_BANKS];
     bool small_source, double_buffer;
+    uint8_t shape_preferred, shape_least, shape_most; /* work unit: ShPref, ShMin, ShMax; all 0 = 4 small source, else 1 */
+    uint8_t binary_point;         /* 28 fp16 with coefficients; convolutions: 0 = 28 */
+    uint8_t coefficient_bar;      /* 0 = 1, the usual one; meaningful when a bank is enabled */
+    uint32_t unicast_channels;    /* UnicastCin; 0 = 1 */
 
     /* PE: y = final_scale * (scale * op(pre_scale * x0, x1) + bias) */
     enum ane_pe_op pe_op;
@@ -91,13 +112,29 @@ struct ane_task {
     bool pe_absolute, pe_relu, pe_reciprocal;
     bool pe_subtract_second;      /* x1 is subtracted (second source from tile memory) */
     float pe_pre_scale, pe_scale, pe_bias, pe_final_scale;
+    /* log2 of the tile: width in bits 0..3, height in 4..7; 0 = height from tile_height, width from the first source's tile */
+    uint8_t planar_tile;
+
+    /* Both engines. Fields without influence on results; the builder may leave them 0. */
+    uint8_t padding_mode;         /* L2: 1 pads with the least value; 0 = as the operation needs */
+    uint16_t pixel_offset;        /* elements left out at the start of each source row */
+    uint8_t kernel_dependency;    /* NE.KernelCfg.Dependency: 1 and 4 pair the producer and the consumer of a small tensor in L2 */
+    uint8_t command_bar;          /* where the next descriptor is read from */
+    uint8_t unusual_flags;        /* header word 6, bits 8..15: those that differ from what the places of operands imply */
+    uint16_t exe_cycles;          /* the compiler's estimate */
+    uint32_t debug_log_events;    /* 0 = fff86a for the last task, fff868 else */
 };
 
 /* Reads a descriptor. False, with the byte offset inside the descriptor, when packets are not where H13 has them, when a field
  * holds what no known program holds, or when fields contradict one another. */
 bool ane_task_decode(const struct ane_td *td, struct ane_task *task, struct isa_error *error);
-/* Sets the fields that the task names in a descriptor that ane_td_init made (or one to be changed). False when a value has no
- * encoding; the text names the field and its limit. ane_task_decode gives the same task back. */
+/* Writes the whole descriptor. False when a value has no encoding (scales and biases must be fp16 values: ane_half_round) or
+ * fields contradict one another; the text names the field and its limit. ane_task_decode gives the same task back, with the
+ * fields that may be left 0 filled in. */
+/* Both look first whether the task makes sense at all: shapes, spans of operands, places. */
 bool ane_task_encode(const struct ane_task *task, struct ane_td *td, struct isa_error *error);
+
+/* What DMA touches of a tensor of the task: bytes from `base` to the end of the last element, both ends in *from and *to. */
+void ane_operand_span(const struct ane_task *task, const struct ane_operand *operand, uint64_t *from, uint64_t *to);
 
 #endif
