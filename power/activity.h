@@ -44,6 +44,15 @@
     X(GPU_THREADGROUP_BYTES, "bytes", "bytes moved from and to threadgroup memory")                          \
     X(GPU_L1_READ_BYTES, "bytes", "bytes that GPU loads and atomics of device and stack memory bring")       \
     X(GPU_L1_WRITE_BYTES, "bytes", "bytes that GPU stores and atomics of device and stack memory send")      \
+    X(ANE_F16_MACS, "macs", "multiply-accumulates of the Neural Engine with an f16 factor, idle lanes left out")       \
+    X(ANE_INT8_MACS, "macs", "multiply-accumulates of the Neural Engine of two 8-bit factors")                \
+    X(ANE_TABLE_LOOKUPS, "lookups", "elements that went through an activation table of the Neural Engine")   \
+    X(ANE_PLANAR_OPS, "operations", "operations of the planar engine on one element, reductions and pooling per input") \
+    X(ANE_TILE_READ_BYTES, "bytes", "bytes read from the tile memory of the Neural Engine, by engines and DMA") \
+    X(ANE_TILE_WRITE_BYTES, "bytes", "bytes written to the tile memory of the Neural Engine, by engines and DMA") \
+    X(ANE_COEFFICIENT_BYTES, "bytes", "bytes that the kernel DMA brought into coefficient memory, tables included") \
+    X(ANE_DMA_BYTES, "bytes", "bytes that kernel and tile DMA of the Neural Engine moved from and to memory") \
+    X(ANE_TASKS, "tasks", "task descriptors that the Neural Engine carried out")                             \
     X(L1D_READ_BYTES, "bytes", "bytes read from L1 data caches of CPU cores")                                \
     X(L1D_WRITE_BYTES, "bytes", "bytes written to L1 data caches of CPU cores")                              \
     X(L2_READ_BYTES, "bytes", "bytes read from L2 caches of clusters and GPU")                               \

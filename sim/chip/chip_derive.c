@@ -213,10 +213,17 @@ static bool derive_gpu(struct derivation *d)
     return true;
 }
 
+/* A Neural Engine has 16 of the cores that Apple counts. */
+static bool derive_ane(struct derivation *d)
+{
+    static const char *const cores[3] = {"ane_cores"};
+    return !wanted(d, "ane.units", cores) || set_number(d, "ane.units", get(d, "ane_cores")->number / 16, cores);
+}
+
 bool chip_derive(struct chip *chip, const struct chip_slot *before_overrides, struct orch_error *error)
 {
     struct derivation d = {chip, before_overrides, error};
     return derive_clusters(&d, "p_cores", "p_clusters", "amx_blocks_p") &&
            derive_clusters(&d, "e_cores", "e_clusters", "amx_blocks_e") && derive_memory(&d) && derive_peaks(&d) &&
-           derive_p_clock(&d) && derive_rest(&d) && derive_gpu(&d);
+           derive_p_clock(&d) && derive_rest(&d) && derive_gpu(&d) && derive_ane(&d);
 }

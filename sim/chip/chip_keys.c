@@ -15,6 +15,7 @@
 #define MEM(name, ...) KEY("mem." #name, __VA_ARGS__)
 #define DRAM(name, ...) KEY("dram." #name, __VA_ARGS__)
 #define GPU(name, ...) KEY("gpu." #name, __VA_ARGS__)
+#define ANE(name, ...) KEY("ane." #name, __VA_ARGS__)
 #define PORT_P(group, name) KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 #define PORT_E(group, name) KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 
@@ -32,6 +33,7 @@ static const struct chip_key keys[] = {
     CHIP_MEM_CORE_FIELDS(MEM_P) CHIP_MEM_CORE_FIELDS(MEM_E) CHIP_MEM_FIELDS(MEM)
     CHIP_DRAM_FIELDS(DRAM)
     CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU)
+    CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE) CHIP_ANE_NUMERIC(ANE)
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 

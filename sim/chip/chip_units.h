@@ -5,6 +5,9 @@
 #include "isa/amx/amx_isa.h"
 #include "sim/chip/chip.h"
 #include "units/amx/amx_timing.h"
+#include "units/ane/ane_exec.h"
+#include "units/ane/ane_timing.h"
+#include "units/ane/kernels/ane_kernels.h"
 #include "units/cpu/cpu_timing.h"
 #include "units/gpu/gpu_timing.h"
 #include "units/mem/mem_timing.h"
@@ -57,6 +60,15 @@ bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned cor
 /* Keys that GPU timing reads, beside those below. */
 extern const char *const chip_gpu_prefixes[];
 extern const size_t chip_gpu_prefix_count;
+
+/* The Neural Engine: its generation, timing, what it accepts, and the rules of its arithmetic. */
+bool chip_ane_generation(const struct chip *chip, enum ane_generation *generation, struct orch_error *error);
+bool chip_ane_params(const struct chip *chip, struct ane_params *params, struct orch_error *error);
+bool chip_ane_limits(const struct chip *chip, struct ane_limits *limits, struct orch_error *error);
+bool chip_ane_numeric(const struct chip *chip, struct ane_numeric *numeric, struct orch_error *error);
+/* Keys that the timing of the Neural Engine reads. */
+extern const char *const chip_ane_prefixes[];
+extern const size_t chip_ane_prefix_count;
 
 /* The prefixes of keys that CPU, AMX and memory timing read: what their results depend on (see chip_hash_prefixes). */
 extern const char *const chip_unit_prefixes[];

@@ -20,6 +20,10 @@ struct ane_params {
     double l2_bytes;               /* tile memory */
     double coefficient_bytes;      /* per engine */
     double dma_GBps;               /* tile and kernel DMA together, as measured for weight streams */
+    uint32_t mac_step;             /* products of one output that are added together: channels x taps are rounded up to it */
+    double post_cycles;            /* per work unit and output channel; hidden when accumulators are double-buffered */
+    double l2_bytes_per_cycle;     /* of tile memory, reads and writes together */
+    double planar_elements_per_cycle;
     double task_cycles;            /* of the task manager per descriptor */
     double request_us;             /* host, build, kick, firmware and completion of a request */
     double wake_us, wake_after_us; /* first request after so much idle time */
@@ -54,7 +58,7 @@ struct ane_memory {
 };
 
 struct ane_task_time {
-    double cycles;                 /* from start to end of the task */
+    double cycles;                 /* its share of the request; tasks linked by a ring run at the same time and share theirs */
     double cycles_by[ANE_STALL_COUNT];
     uint32_t engines_used;
     double mac_utilisation;        /* MACs of the operation over engines x macs x cycles */
@@ -66,10 +70,15 @@ struct ane_task_time {
 struct ane_timing;
 struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory);
 void ane_timing_free(struct ane_timing *timing);
-/* Times one request of a program that starts at now_ns on engine `unit`; idle time before it is since the last end (first
- * request: awake). Returns its end in ns. tasks (program->count entries) may be NULL. */
+/* Times one request of a program on engine `unit`, from now_ns or when the engine has ended its former requests; idle time before it
+ * is since the last end (first request: awake). Returns its end in ns; NAN when the chip has no such engine. tasks (program->count
+ * entries) and cycles_by may be NULL. cycles_by sums to (end - start) x clock: the reasons of all tasks, REQUEST and WAKE. */
 double ane_timing_request(struct ane_timing *timing, const struct ane_program *program, unsigned unit, double now_ns,
                           struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
+/* The same of tasks without a container around them. */
+double ane_timing_tasks(struct ane_timing *timing, const struct ane_task *task, size_t count, unsigned unit, double now_ns,
+                        struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
+/* Events since the last call. DRAM and SLC traffic is booked by struct ane_memory. */
 void ane_timing_take_activity(struct ane_timing *timing, struct activity *into);
 
 #endif

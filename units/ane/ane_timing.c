@@ -1,0 +1,321 @@
+/* Requests and tasks of the Neural Engine in time.
+ *
+ * The task manager starts descriptors in order. Tasks linked by a ring in tile memory (ANE_PLACE_CHAIN) pass rows on to each
+ * other and form a step: MAC engines, planar engine and DMA work side by side through it, each for the sum of what the tasks ask
+ * of it. Around a step only its first tile and first coefficients, and its last result, are not overlapped. Loads of the next step
+ * start while this one works when they do not depend on it; so do its coefficients when both fit the coefficient memory
+ * (PrefetchParticipateEn of the descriptors).
+ */
+#include "units/ane/ane_timing_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit_state {
+    double end_ns;
+    bool used;
+};
+
+struct ane_timing {
+    struct ane_params params;
+    struct ane_memory memory;
+    struct unit_state *unit;
+    struct activity activity;
+};
+
+#define X(name, key, text) [ANE_STALL_##name] = key,
+static const char *const stall_names[] = {ANE_STALL_TABLE(X)};
+#undef X
+
+const char *ane_stall_name(enum ane_stall stall)
+{
+    return (unsigned)stall < ANE_STALL_COUNT ? stall_names[stall] : NULL;
+}
+
+static bool usable(const struct ane_params *p)
+{
+    return p->clock_ghz > 0 && p->engines > 0 && p->macs_per_engine > 0 && p->units > 0 && p->l2_bytes > 0 && p->coefficient_bytes > 0 &&
+           p->dma_GBps > 0 && p->l2_bytes_per_cycle > 0 && p->planar_elements_per_cycle > 0;
+}
+
+struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory)
+{
+    struct ane_timing *timing = usable(params) ? calloc(1, sizeof *timing) : NULL;
+    if (!timing)
+        return NULL;
+    timing->params = *params;
+    if (memory)
+        timing->memory = *memory;
+    timing->unit = calloc(params->units, sizeof timing->unit[0]);
+    if (!timing->unit) {
+        free(timing);
+        return NULL;
+    }
+    return timing;
+}
+
+void ane_timing_free(struct ane_timing *timing)
+{
+    if (!timing)
+        return;
+    free(timing->unit);
+    free(timing);
+}
+
+void ane_timing_take_activity(struct ane_timing *timing, struct activity *into)
+{
+    activity_add(into, &timing->activity);
+    memset(&timing->activity, 0, sizeof timing->activity);
+}
+
+/* ---- one task ---- */
+
+static void demand_of(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand)
+{
+    memset(demand, 0, sizeof *demand);
+    if (task->engine == ANE_ENGINE_NE)
+        ane_demand_mac(params, task, demand);
+    else
+        ane_demand_planar(params, task, demand);
+    ane_demand_dma(params, task, demand);
+}
+
+static void time_streams(const struct ane_timing *timing, struct ane_demand *demand)
+{
+    const struct ane_params *params = &timing->params;
+    const struct ane_memory *memory = &timing->memory;
+    demand->source.ns = ane_stream_time(params, memory, &demand->source, false);
+    demand->second.ns = ane_stream_time(params, memory, &demand->second, false);
+    for (uint32_t pass = 0; pass < demand->passes; pass++)
+        demand->coefficients.ns += ane_stream_time(params, memory, &demand->coefficients, false);
+    demand->result.ns = ane_stream_time(params, memory, &demand->result, true);
+}
+
+static void count(struct activity *activity, const struct ane_task *task, const struct ane_demand *demand)
+{
+    const uint64_t coefficients = demand->coefficients.bytes * demand->passes;
+    uint64_t *const counts = activity->count;
+    counts[demand->int8 ? ACT_ANE_INT8_MACS : ACT_ANE_F16_MACS] += demand->macs;
+    counts[ACT_ANE_TABLE_LOOKUPS] += demand->table ? demand->elements : 0;
+    counts[ACT_ANE_PLANAR_OPS] += task->engine == ANE_ENGINE_PE ? demand->elements : 0;
+    counts[ACT_ANE_TILE_READ_BYTES] += demand->tile_read;
+    counts[ACT_ANE_TILE_WRITE_BYTES] += demand->tile_write;
+    counts[ACT_ANE_COEFFICIENT_BYTES] += coefficients;
+    counts[ACT_ANE_DMA_BYTES] += demand->source.bytes + demand->second.bytes + demand->result.bytes + coefficients;
+    counts[ACT_ANE_TASKS]++;
+}
+
+/* ---- one step: tasks that run at the same time ---- */
+
+struct step {
+    double mac_full, mac, planar; /* cycles */
+    double tile_ns, tile_first_ns, store_ns, store_last_ns;
+    double coefficient_ns, coefficient_first_ns;
+    uint64_t bank;    /* largest bank of coefficients */
+    bool waits;       /* loads what an earlier step of the request stores */
+    uint32_t written; /* base registers */
+};
+
+static uint32_t bar_bit(const struct ane_operand *operand)
+{
+    return operand->place == ANE_PLACE_DRAM ? UINT32_C(1) << (operand->bar & 31) : 0;
+}
+
+static void step_add(struct step *step, const struct ane_task *task, const struct ane_demand *demand, uint32_t written)
+{
+    const double load = demand->source.ns + demand->second.ns;
+    step->mac_full += demand->mac_full;
+    step->mac += demand->mac;
+    step->planar += demand->planar;
+    step->tile_ns += load;
+    step->tile_first_ns = fmax(step->tile_first_ns, load / demand->tiles);
+    step->store_ns += demand->result.ns;
+    step->store_last_ns = fmax(step->store_last_ns, demand->result.ns / demand->tiles);
+    step->coefficient_ns += demand->coefficients.ns;
+    step->coefficient_first_ns += demand->coefficients.ns / demand->passes * demand->coefficient_first;
+    step->bank = demand->coefficient_bank > step->bank ? demand->coefficient_bank : step->bank;
+    step->waits |= ((bar_bit(&task->source) | bar_bit(&task->second)) & written) != 0;
+    step->written |= bar_bit(&task->result);
+}
+
+static bool linked(const struct ane_task *task)
+{
+    const struct ane_task *next = task + 1;
+    return task->result.place == ANE_PLACE_CHAIN &&
+           (next->source.place == ANE_PLACE_CHAIN || next->second.place == ANE_PLACE_CHAIN);
+}
+
+/* The engine's parts in ns since the start of the first task. */
+struct clockwork {
+    double work_start, work_end; /* of the last step: engines */
+    double dma_free;
+    double end;                  /* all results stored */
+    uint64_t bank;
+};
+
+/* Splits `ns` of waiting between coefficients and tiles. */
+static void add_dma(double *by, double ns, double coefficient_ns, double tile_ns)
+{
+    const double sum = coefficient_ns + tile_ns;
+    const double share = sum > 0 ? coefficient_ns / sum : 0;
+    by[ANE_STALL_COEFFICIENTS] += ns * share;
+    by[ANE_STALL_TILE_DMA] += ns * (1 - share);
+}
+
+/* Moves the clockwork over a step; by: ns per reason from the former work_end to the new one. */
+static void step_run(const struct ane_params *params, const struct step *step, struct clockwork *c, double *by)
+{
+    const double task_ns = params->task_cycles / params->clock_ghz;
+    const double issued = c->work_end + task_ns;
+
+    /* One path to memory for tiles and coefficients: the first coefficients come, then the first tile. */
+    double free_from = c->dma_free, coefficients_there = 0, tiles_there = 0;
+    if (step->coefficient_first_ns > 0) {
+        const bool room = (double)(c->bank + step->bank) <= params->coefficient_bytes;
+        coefficients_there = free_from = fmax(room ? c->work_start : c->work_end, free_from) + step->coefficient_first_ns;
+    }
+    if (step->tile_first_ns > 0)
+        tiles_there = fmax(step->waits ? c->end : c->work_start, free_from) + step->tile_first_ns;
+    const double start = fmax(issued, fmax(coefficients_there, tiles_there));
+    const double mac_ns = step->mac / params->clock_ghz, planar_ns = step->planar / params->clock_ghz;
+    const double work_ns = fmax(mac_ns, planar_ns);
+    const double coefficients_left = step->coefficient_ns - step->coefficient_first_ns;
+    const double tiles_left = step->tile_ns - step->tile_first_ns + step->store_ns - step->store_last_ns;
+    const double dma_ns = coefficients_left + tiles_left;
+    const double busy = fmax(work_ns, dma_ns);
+
+    by[ANE_STALL_TASK] += task_ns;
+    if (start > issued)
+        add_dma(by, start - issued, fmax(coefficients_there - issued, 0), fmax(tiles_there - fmax(coefficients_there, issued), 0));
+    by[ANE_STALL_MAC] += fmin(step->mac_full, step->mac) / params->clock_ghz;
+    by[ANE_STALL_UTILISATION] += fmax(step->mac - step->mac_full, 0) / params->clock_ghz;
+    by[ANE_STALL_PLANAR] += fmax(planar_ns - mac_ns, 0);
+    if (busy > work_ns)
+        add_dma(by, busy - work_ns, coefficients_left, tiles_left);
+
+    c->work_start = start;
+    c->work_end = start + busy;
+    c->dma_free = start + dma_ns;
+    const double store_from = fmax(c->work_end, c->dma_free);
+    c->end = fmax(c->end, store_from + step->store_last_ns);
+    c->dma_free += step->store_last_ns;
+    c->bank = step->bank;
+}
+
+/* ---- a request ---- */
+
+static double wake_ns(const struct ane_params *params, const struct unit_state *unit, double start_ns)
+{
+    const double idle_us = unit->used ? (start_ns - unit->end_ns) / 1000 : 0;
+    if (params->deep_wake_after_us > 0 && idle_us >= params->deep_wake_after_us)
+        return params->deep_wake_us * 1000;
+    return params->wake_after_us > 0 && idle_us >= params->wake_after_us ? params->wake_us * 1000 : 0;
+}
+
+static double cycles_sum(const double by[ANE_STALL_COUNT])
+{
+    double sum = 0;
+    for (int i = 0; i < ANE_STALL_COUNT; i++)
+        sum += by[i];
+    return sum;
+}
+
+static void describe(struct ane_task_time *time, const struct ane_demand *demand)
+{
+    memset(time, 0, sizeof *time);
+    time->engines_used = demand->engines;
+    time->coefficient_passes = demand->coefficients.bytes ? demand->passes : 0;
+    time->source_bytes = demand->source.bytes + demand->second.bytes;
+    time->result_bytes = demand->result.bytes;
+    time->coefficient_bytes = demand->coefficients.bytes * demand->passes;
+    time->l2_bytes = demand->tile_read + demand->tile_write;
+    time->macs = demand->macs;
+    time->elements = demand->elements;
+}
+
+/* How much of its step's time is a task's: what it asks of the parts of the engine. */
+static double weight_of(const struct ane_params *params, const struct ane_demand *demand)
+{
+    const double dma_ns = demand->source.ns + demand->second.ns + demand->result.ns + demand->coefficients.ns;
+    return params->task_cycles + demand->mac + demand->planar + dma_ns * params->clock_ghz;
+}
+
+/* Hands a step's cycles to its tasks; cycles holds their weights before. */
+static void share_out(const struct ane_params *params, struct ane_task_time *tasks, size_t count, const double by[ANE_STALL_COUNT])
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += tasks[i].cycles;
+    for (size_t i = 0; i < count; i++) {
+        const double share = sum > 0 ? tasks[i].cycles / sum : 1.0 / (double)count;
+        for (int k = 0; k < ANE_STALL_COUNT; k++)
+            tasks[i].cycles_by[k] = by[k] * share;
+        tasks[i].cycles = cycles_sum(tasks[i].cycles_by);
+        const double lanes = (double)params->engines * params->macs_per_engine;
+        tasks[i].mac_utilisation = tasks[i].cycles > 0 ? (double)tasks[i].macs / (lanes * tasks[i].cycles) : 0;
+    }
+}
+
+/* Steps of all tasks; by: cycles per reason. Returns ns. */
+static double run_tasks(struct ane_timing *timing, const struct ane_task *task, size_t total, struct ane_task_time *tasks,
+                        double by[ANE_STALL_COUNT])
+{
+    const struct ane_params *params = &timing->params;
+    struct clockwork clock = {0};
+    uint32_t written = 0;
+    for (size_t first = 0, i = 0; i < total; first = i) {
+        struct step step = {0};
+        bool more = true;
+        for (; more; i++) {
+            struct ane_demand demand;
+            demand_of(params, &task[i], &demand);
+            time_streams(timing, &demand);
+            count(&timing->activity, &task[i], &demand);
+            step_add(&step, &task[i], &demand, written);
+            if (tasks) {
+                describe(&tasks[i], &demand);
+                tasks[i].cycles = weight_of(params, &demand);
+            }
+            more = i + 1 < total && linked(&task[i]);
+        }
+        written |= step.written;
+        double here[ANE_STALL_COUNT] = {0};
+        step_run(params, &step, &clock, here);
+        if (i == total)
+            here[ANE_STALL_TILE_DMA] += clock.end - clock.work_end;
+        for (int k = 0; k < ANE_STALL_COUNT; k++) {
+            here[k] *= params->clock_ghz;
+            by[k] += here[k];
+        }
+        if (tasks)
+            share_out(params, tasks + first, i - first, here);
+    }
+    return clock.end;
+}
+
+double ane_timing_tasks(struct ane_timing *timing, const struct ane_task *task, size_t total, unsigned unit, double now_ns,
+                        struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT])
+{
+    const struct ane_params *params = &timing->params;
+    if (unit >= params->units)
+        return NAN;
+    struct unit_state *state = &timing->unit[unit];
+    const double start = state->used && state->end_ns > now_ns ? state->end_ns : now_ns;
+    const double wake = wake_ns(params, state, start), request = params->request_us * 1000;
+    double by[ANE_STALL_COUNT] = {0};
+    by[ANE_STALL_WAKE] = wake * params->clock_ghz;
+    by[ANE_STALL_REQUEST] = request * params->clock_ghz;
+    const double end = start + wake + request + run_tasks(timing, task, total, tasks, by);
+    state->used = true;
+    state->end_ns = end;
+    if (cycles_by)
+        memcpy(cycles_by, by, sizeof by);
+    return end;
+}
+
+double ane_timing_request(struct ane_timing *timing, const struct ane_program *program, unsigned unit, double now_ns,
+                          struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT])
+{
+    return ane_timing_tasks(timing, program->task, program->count, unit, now_ns, tasks, cycles_by);
+}
