@@ -1,0 +1,13 @@
+/* Errors of this folder: one line for a person, with the place in a text input. */
+#ifndef ORCHARD_POWER_ERROR_H
+#define ORCHARD_POWER_ERROR_H
+
+struct power_error {
+    unsigned long line; /* 1-based line of text input, 0 when not text */
+    char text[240];     /* what is wrong and what was expected; no newline */
+};
+
+/* Fills the error (error may be NULL) and returns false. */
+_Bool power_fail(struct power_error *error, unsigned long line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif
