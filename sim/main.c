@@ -42,6 +42,10 @@ static const struct cmd_verb verbs[] = {
       "code; table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
       "orchard isa disasm a64 program.elf\norchard isa asm amx loop.s -o loop.bin\n"
       "orchard isa table amx\norchard isa check amx vectors/*.gz", cmd_isa_options}, cmd_isa},
+    {{"thermal", "check DIR [NAME...]\nsolve CASE", "the thermal models of a die in its package",
+      "A case is a folder: floorplan.flp, params.txt and power.ptrace as HotSpot reads them. check compares with the expected\n"
+      "temperatures in it (block steady 1e-4 K, block trace 0.01 K, grid 0.1 K); solve prints temperatures.",
+      "orchard thermal check vectors/thermal\norchard thermal solve vectors/thermal/m1like", NULL}, cmd_thermal},
     {{"db", "init|info|check\nsql QUERY\nexport TABLE\nprune\nmerge SHARD...",
       "the performance database: every run, in one SQLite file",
       "init makes the file or brings it up to date; info counts; sql runs one reading query (tables and views have\n"

@@ -1,19 +1,14 @@
 #include "sim/check/gpu_kernels.h"
 
 #include "sim/agx/gpu_functional.h"
-#include "sim/cli/suggest.h"
+#include "sim/check/case_folders.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { PATH_BYTES = 4096, CORES = 8, TEXT_BYTES = 640 };
-
-/* ---- one kernel ---- */
+enum { CORES = 8, TEXT_BYTES = 640 };
 
 /* The name under which the reference counts it: the printed mnemonic, up to the first blank. */
 static void printed_name(const struct agx_inst *inst, char *name, size_t size)
@@ -130,89 +125,21 @@ static void check_kernel(const char *path, const struct check_gpu_options *o, st
     }
 }
 
-/* ---- the folder ---- */
-
-static bool has_description(const char *folder, const char *name)
-{
-    char path[PATH_BYTES];
-    struct stat st;
-    snprintf(path, sizeof path, "%s/%s%sabi.json", folder, name, name[0] ? "/" : "");
-    return stat(path, &st) == 0;
-}
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-struct names {
-    char **name;
-    size_t count;
+struct kernel_check {
+    const struct check_gpu_options *options;
+    struct check_report *report;
 };
 
-static bool list_kernels(const char *folder, struct names *list, struct orch_error *error)
+static void check_folder(void *context, const char *path)
 {
-    DIR *dir = opendir(folder);
-    if (!dir)
-        return orch_fail(error, ORCH_USAGE, "%.300s: %s", folder, strerror(errno));
-    bool ok = true;
-    for (struct dirent *e; ok && (e = readdir(dir)) != NULL;) {
-        if (e->d_name[0] == '.' || !has_description(folder, e->d_name))
-            continue;
-        char **grown = realloc(list->name, (list->count + 1) * sizeof *grown);
-        if (grown)
-            list->name = grown;
-        char *copy = grown ? strdup(e->d_name) : NULL;
-        ok = copy != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
-        if (copy)
-            list->name[list->count++] = copy;
-    }
-    closedir(dir);
-    if (list->count)
-        qsort(list->name, list->count, sizeof *list->name, by_name);
-    return ok;
-}
-
-static bool known(const struct names *list, const char *folder, const char *name, struct orch_error *error)
-{
-    struct suggest s;
-    char phrase[160];
-    suggest_start(&s, name);
-    for (size_t i = 0; i < list->count; i++) {
-        if (strcmp(list->name[i], name) == 0)
-            return true;
-        suggest_offer(&s, list->name[i]);
-    }
-    return orch_fail(error, ORCH_USAGE, "%.200s has no kernel %.60s%s", folder, name, suggest_phrase(&s, phrase, sizeof phrase));
-}
-
-static bool wanted(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return count == 0;
+    const struct kernel_check *const check = context;
+    check_kernel(path, check->options, check->report);
 }
 
 bool check_gpu_kernels(const char *folder, const char *const *names, size_t name_count, const struct check_gpu_options *options,
                        struct check_report *report, struct orch_error *error)
 {
-    struct names list = {0};
-    const bool single = has_description(folder, "");
-    bool ok = single || list_kernels(folder, &list, error);
-    for (size_t i = 0; ok && !single && i < name_count; i++)
-        ok = known(&list, folder, names[i], error);
-    if (ok && !single && list.count == 0)
-        ok = orch_fail(error, ORCH_USAGE, "%.300s: no folder in it has an abi.json", folder);
-    if (ok && single)
-        check_kernel(folder, options, report);
-    for (size_t i = 0; i < list.count; i++) {
-        char path[PATH_BYTES];
-        snprintf(path, sizeof path, "%s/%s", folder, list.name[i]);
-        if (ok && wanted(list.name[i], names, name_count))
-            check_kernel(path, options, report);
-        free(list.name[i]);
-    }
-    free(list.name);
-    return ok;
+    struct kernel_check check = {options, report};
+    const struct case_kind kind = {"kernel", "abi.json", check_folder, &check};
+    return case_folders_run(folder, names, name_count, &kind, error);
 }

@@ -70,6 +70,7 @@ int cmd_chips(struct cmd_context *context, int argc, char **argv);
 int cmd_capabilities(struct cmd_context *context, int argc, char **argv);
 int cmd_db(struct cmd_context *context, int argc, char **argv);
 int cmd_doctor(struct cmd_context *context, int argc, char **argv);
+int cmd_thermal(struct cmd_context *context, int argc, char **argv);
 int cmd_isa(struct cmd_context *context, int argc, char **argv);
 
 #endif

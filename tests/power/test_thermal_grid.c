@@ -1,53 +1,8 @@
-/* The grid model against HotSpot 7.0's output on a shared case, and its time steps against its own steady state. */
+/* Time steps of the grid model against its own steady state and against shorter steps. */
 #include "power/thermal_grid.h"
-#include "tests/power/thermal_case.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
-
-static void test_m1_like_grid(void)
-{
-    struct thermal_case c;
-    struct power_error error;
-    double worst = 0;
-
-    if (!thermal_case_load("s03_m1like_grid32", &c)) {
-        suite_skip("no shared thermal cases");
-        return;
-    }
-    struct thermal_grid *const grid = thermal_grid_create(&c.plan, &c.package, &error);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(grid);
-    const size_t cells = thermal_grid_cells(grid);
-    double *const kelvin = calloc(cells, sizeof *kelvin), *const mean = calloc(c.plan.count, sizeof *mean);
-    for (size_t r = 0; r < c.rows; r++)
-        for (size_t b = 0; b < c.plan.count; b++)
-            mean[b] += c.power_w[r * c.plan.count + b] / (double)c.rows;
-    CU_ASSERT_TRUE(thermal_grid_steady(grid, mean));
-    for (unsigned layer = 0; layer < THERMAL_LAYERS; layer++) {
-        thermal_grid_layer(grid, layer, kelvin);
-        for (size_t i = 0; i < cells; i++)
-            worst = fmax(worst, fabs(kelvin[i] - c.grid_k[layer * cells + i]));
-    }
-    CHECK(worst < 0.1, "steady cells differ by %.3f K", worst);
-    for (size_t i = 0; i < c.steady_count; i++) {
-        const long block = floorplan_find(&c.plan, c.steady_name[i]);
-        if (block >= 0)
-            CHECK(fabs(thermal_grid_block(grid, (size_t)block) - c.steady_k[i]) < 0.1, "%s: %.4f K, HotSpot %.4f K",
-                  c.steady_name[i], thermal_grid_block(grid, (size_t)block), c.steady_k[i]);
-    }
-    worst = 0;
-    thermal_grid_set_uniform(grid, c.package.initial_k);
-    for (size_t r = 0; r < c.rows; r++) {
-        CU_ASSERT_TRUE(thermal_grid_step(grid, c.power_w + r * c.plan.count, c.package.sampling_s));
-        for (size_t b = 0; b < c.plan.count; b++)
-            worst = fmax(worst, fabs(thermal_grid_block(grid, b) - c.trace_k[r * c.plan.count + b]));
-    }
-    CHECK(worst < 0.1, "trace of block means differs by %.3f K", worst);
-    free(mean);
-    free(kelvin);
-    thermal_grid_free(grid);
-    thermal_case_free(&c);
-}
 
 static struct thermal_grid *two_block_grid(struct floorplan *plan, struct thermal_package *package)
 {
@@ -108,7 +63,6 @@ static void test_interval_error_is_below_the_stated_bound(void)
 }
 
 static const struct suite_test tests[] = {
-    {"M1-like die of 32 x 32 cells: within 0.1 K of HotSpot", test_m1_like_grid},
     {"a transient ends in the steady state", test_transient_ends_in_the_steady_state},
     {"the error of an interval is below the stated bound", test_interval_error_is_below_the_stated_bound},
 };
