@@ -1,7 +1,8 @@
 /* Coefficient banks: weights as the kernel DMA streams them into the 16 engines, and activation tables.
  *
  * The order of channels and taps inside a bank is known for at most 16 output channels; beyond that it is ONE documented choice,
- * made in ane_coefficients.c and nowhere else: bank k holds output channels k, k + 16, k + 32 ... of each convolution group.
+ * made in ane_bank.c and nowhere else: with E engines, bank k holds output channels k, k + E, k + 2E ... of each convolution
+ * group, group after group; a bank is [codebook] [biases of its channels] [keep mask] [weights of channel after channel].
  */
 #ifndef ORCHARD_ISA_ANE_COEFFICIENTS_H
 #define ORCHARD_ISA_ANE_COEFFICIENTS_H
@@ -9,7 +10,8 @@
 #include "isa/ane/ane_task.h"
 
 /* Dense weights of a convolution, fp16 bits: weight[out][in within group][kernel_height][kernel_width], bias[out] or NULL.
- * Shapes, formats, palette and sparsity are those of the task. */
+ * Shapes, formats, palette and sparsity are those of the task; its channels_in and channels_out count the channels of all groups
+ * together. int8 weights are whole numbers here. */
 struct ane_weights {
     uint16_t *weight; /* owned */
     uint16_t *bias;   /* owned, NULL = none */
@@ -22,7 +24,8 @@ bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients
                         struct isa_error *error);
 void ane_weights_free(struct ane_weights *weights);
 /* Lays weights out as the task's format says, after *used bytes of `coefficients` (grown by realloc), and sets the task's banks.
- * int8: the scale goes to post_scale by the caller; palette: indices are the nearest of `palette`. */
+ * int8: weights must be whole numbers in range, their scale goes to post_scale by the caller. Palette: one codebook for all banks,
+ * the weights' own values when there are few enough, else the nearest of clusters. Sparse: zero weights take no room. */
 struct ane_pack {
     uint8_t *bytes; /* owned by the caller */
     size_t used, room;
@@ -30,7 +33,10 @@ struct ane_pack {
 bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
                       struct isa_error *error);
 
-/* Activation table: 64 halfwords in one bank. y = knots interpolated in x * 2^spacing_log2, with clamps and tails. */
+/* Activation table: 64 halfwords in one bank. y = knots interpolated in x * 2^spacing_log2, with clamps and tails: at or below `low`
+ * y is `below`, at or above `high` it is `above`; between a clamp and the knots the line slope * x + intercept. Tables of tails
+ * alone use the left line at x <= 0 (the step of ceil.bin needs 0 there). Bits 0x60 of a mode mean an odd function, read at |x|:
+ * fraction and integer part are those toward zero. */
 #define ANE_TABLE_HALVES 64u
 #define ANE_TABLE_KNOTS  33u
 enum ane_table_mode {
@@ -50,8 +56,12 @@ void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_
 /* Name of the function that the table holds ("tanh", "gelu", "exp2" ...), compared with the library's own tables within
  * rounding; NULL when it is none of them. */
 const char *ane_table_name(const struct ane_table *table);
-/* A table of the library by name (relu6, leaky_relu, elu, selu, gelu, silu's sigmoid, tanh, exp2, log2, sqrt, rsqrt, reciprocal,
- * sign ...); alpha where the function has one. */
+/* The parameter of the function that ane_table_name named (slope of leaky_relu, bound of hardtanh ...); NAN when it has none. */
+double ane_table_alpha(const struct ane_table *table);
+/* A table of the library by name (relu6, leaky_relu, elu, selu, gelu, sigmoid, sigmoid_half, tanh, exp2, log2, sqrt, rsqrt,
+ * reciprocal, sign ...); alpha where the function has one, NAN = the usual value. False when there is no such name. */
 bool ane_table_make(const char *name, double alpha, struct ane_table *table);
+/* The library's names in order, with what they compute; NULL past the end. */
+const char *ane_table_at(size_t index, const char **text);
 
 #endif

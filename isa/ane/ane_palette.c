@@ -1,0 +1,115 @@
+/* Codebooks of palettized weights. */
+#include "isa/ane/ane_bank.h"
+#include "isa/ane/ane_half.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HALVES 65536u
+#define ROUNDS 32
+
+/* fp16 bits as integers in the order of the values (both zeros count as +0), and back. */
+static unsigned order_of(uint16_t bits)
+{
+    if ((bits & 0x7fff) == 0)
+        return 0x8000;
+    return bits & 0x8000 ? 0x8000u - (bits & 0x7fffu) : 0x8000u + bits;
+}
+
+static uint16_t bits_of(unsigned order)
+{
+    return (uint16_t)(order >= 0x8000 ? order - 0x8000 : 0x8000 | (0x8000 - order));
+}
+
+/* The different values with how often they occur, ascending. */
+struct histogram {
+    double value[HALVES];
+    size_t often[HALVES];
+    unsigned count;
+    size_t total;
+};
+
+static void fill(struct histogram *h, const uint16_t *weight, size_t count)
+{
+    memset(h->often, 0, sizeof h->often);
+    for (size_t i = 0; i < count; i++)
+        h->often[order_of(weight[i])]++;
+    h->count = 0;
+    h->total = count;
+    for (unsigned order = 0; order < HALVES; order++)
+        if (h->often[order]) {
+            h->value[h->count] = ane_half_value(bits_of(order));
+            h->often[h->count++] = h->often[order];
+        }
+}
+
+/* Equal shares of the weights. */
+static void start(const struct histogram *h, unsigned size, double *centre)
+{
+    size_t passed = 0;
+    unsigned i = 0;
+    for (unsigned c = 0; c < size; c++) {
+        const double target = ((double)c + 0.5) / size * (double)h->total;
+        while (i + 1 < h->count && (double)(passed + h->often[i]) < target)
+            passed += h->often[i++];
+        centre[c] = h->value[i];
+    }
+}
+
+/* Centres, ascending, move to the mean of the values that are nearest to them. True when one moved. */
+static bool improve(const struct histogram *h, unsigned size, double *centre)
+{
+    double sum[256] = {0}, often[256] = {0};
+    unsigned c = 0;
+    bool moved = false;
+    for (unsigned i = 0; i < h->count; i++) {
+        while (c + 1 < size && h->value[i] > 0.5 * (centre[c] + centre[c + 1]))
+            c++;
+        sum[c] += h->value[i] * (double)h->often[i];
+        often[c] += (double)h->often[i];
+    }
+    for (c = 0; c < size; c++)
+        if (often[c] > 0 && centre[c] != sum[c] / often[c]) {
+            centre[c] = sum[c] / often[c];
+            moved = true;
+        }
+    return moved;
+}
+
+bool ane_palette_choose(const uint16_t *weight, size_t count, unsigned bits, uint16_t palette[256])
+{
+    const unsigned size = 1u << bits;
+    struct histogram *h = malloc(sizeof *h);
+    double centre[256];
+    if (!h)
+        return false;
+    fill(h, weight, count);
+    if (h->count <= size) {
+        for (unsigned c = 0; c < size; c++)
+            centre[c] = h->count ? h->value[c < h->count ? c : h->count - 1] : 0;
+    } else {
+        start(h, size, centre);
+        for (unsigned i = 0; i < ROUNDS && improve(h, size, centre); i++) {
+        }
+    }
+    for (unsigned c = 0; c < size; c++)
+        palette[c] = ane_half_bits(centre[c]);
+    free(h);
+    return true;
+}
+
+unsigned ane_palette_index(const uint16_t *palette, unsigned bits, uint16_t weight)
+{
+    const double value = ane_half_value(weight);
+    unsigned low = 0, high = (1u << bits) - 1;
+    while (low < high) { /* first value that is at least ours */
+        const unsigned middle = (low + high) / 2;
+        if (ane_half_value(palette[middle]) < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && value - ane_half_value(palette[low - 1]) < ane_half_value(palette[low]) - value)
+        low--;
+    return low;
+}
