@@ -1,6 +1,7 @@
 /* Neural Engine programs as files: Apple's .hwx container, raw streams of descriptors followed by coefficients, and .anec.
  *
- * A program owns its bytes: saving an unchanged program gives the file back byte for byte.
+ * A program owns its bytes: saving an unchanged program gives the file back byte for byte. It must not be copied by value while
+ * `compiler` is used (it points into the struct).
  */
 #ifndef ORCHARD_ISA_ANE_PROGRAM_H
 #define ORCHARD_ISA_ANE_PROGRAM_H
@@ -45,11 +46,13 @@ struct ane_program {
 bool ane_program_parse(const uint8_t *bytes, size_t size, struct ane_program *program, struct isa_error *error);
 /* True when the bytes look like a Neural Engine program of any container. */
 bool ane_program_recognise(const uint8_t *bytes, size_t size);
-/* Encodes the descriptors into a new file of the same container and hands it out (malloc). */
+/* Writes td[] into a copy of the file and hands it out (malloc). task[] is not read: encode changes into td[] first. */
 bool ane_program_save(const struct ane_program *program, uint8_t **bytes, size_t *size, struct isa_error *error);
 void ane_program_free(struct ane_program *program);
 
-/* A new program from tasks: descriptors at their pitch, coefficients behind, ports named. Containers RAW and HWX. */
+/* A new program from tasks: descriptors at their pitch, coefficients behind, ports named. Containers RAW and HWX; a HWX carries
+ * names, formats and shapes of inputs and outputs, a raw stream none. Ports of kind UNUSED are derived from the tasks. The
+ * result is parsed from the bytes that were made. */
 struct ane_program_parts {
     enum ane_container container;
     enum ane_generation generation;

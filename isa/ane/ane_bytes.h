@@ -1,0 +1,41 @@
+/* Little-endian numbers in files. Callers check the room. */
+#ifndef ORCHARD_ISA_ANE_BYTES_H
+#define ORCHARD_ISA_ANE_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline uint32_t ane_get32(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static inline uint64_t ane_get64(const uint8_t *at)
+{
+    return ane_get32(at) | (uint64_t)ane_get32(at + 4) << 32;
+}
+
+static inline void ane_put16(uint8_t *at, uint16_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+}
+
+static inline void ane_put32(uint8_t *at, uint32_t value)
+{
+    ane_put16(at, (uint16_t)value);
+    ane_put16(at + 2, (uint16_t)(value >> 16));
+}
+
+static inline void ane_put64(uint8_t *at, uint64_t value)
+{
+    ane_put32(at, (uint32_t)value);
+    ane_put32(at + 4, (uint32_t)(value >> 32));
+}
+
+static inline uint64_t ane_round_up(uint64_t value, uint64_t granule)
+{
+    return (value + granule - 1) / granule * granule;
+}
+
+#endif

@@ -1,0 +1,33 @@
+/* Readers and writers of the containers; not part of the interface. */
+#ifndef ORCHARD_ISA_ANE_PROGRAM_PARTS_H
+#define ORCHARD_ISA_ANE_PROGRAM_PARTS_H
+
+#include "isa/ane/ane_program.h"
+#include "isa/ane/ane_task_parts.h"
+
+#define ANE_HWX_MAGIC     0xbeeffaceu
+#define ANE_TEXT_ADDRESS  UINT64_C(0x30000000)
+#define ANE_PAGE          0x4000u
+
+/* True when a descriptor of H13 can start here. */
+bool ane_td_here(const uint8_t *bytes, size_t size);
+
+/* Each sets text and coefficients (of raw streams: the whole file; what follows the last descriptor is theirs) and what the
+ * container says of ports, which ane_ports_derive completes. */
+bool ane_hwx_is(const uint8_t *bytes, size_t size);
+bool ane_hwx_read(struct ane_program *program, struct isa_error *error);
+bool ane_anec_is(const uint8_t *bytes, size_t size);
+bool ane_anec_read(struct ane_program *program, struct isa_error *error);
+
+/* Kinds, bytes, shapes and names from what the tasks do, where the container did not say. */
+void ane_ports_derive(struct ane_program *program);
+
+/* Descriptors at their pitch and coefficients behind them, as both containers hold them. td_offset[] set as well. */
+struct ane_image {
+    uint8_t *bytes; /* owned */
+    size_t text_bytes, const_offset, size;
+};
+bool ane_hwx_write(const struct ane_image *image, const struct ane_program *described, uint8_t **bytes, size_t *size,
+                   struct isa_error *error);
+
+#endif
