@@ -440,7 +440,7 @@ bool gpu_conv_matrix(const struct gpu_conv *v, struct gpu_kernel *kernel, struct
     m.weights_bytes = m.rows * STEP * m.staged_bytes;
     m.buffer_bytes = m.weights_bytes + GROUP_PIXELS * STEP * m.staged_bytes;
     if (packed_count(&m) > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
-        return gpu_kernel_refuse(error, "conv2d: the packed weights have more than 2^31 - 1 elements; algo=direct packs none");
+        return kernel_refuse(error, "conv2d: the packed weights have more than 2^31 - 1 elements; algo=direct packs none");
     m.packed = gpu_kernel_add_buffer(kernel, "packed", v->type, packed_count(&m), GPU_BUFFER_SCRATCH, 0, 0);
     return build_packing(&m, kernel, error) && build_products(&m, kernel, error);
 }

@@ -290,7 +290,7 @@ bool gpu_conv_winograd(const struct gpu_conv *v, unsigned m, struct gpu_kernel *
     w.tiles_y = (v->out_h + m - 1) / m;
     const uint64_t tiles = (uint64_t)w.tiles_x * w.tiles_y * v->n, points = w.f->t * w.f->t, most = GPU_KERNEL_ELEMENTS_MAX;
     if (tiles > most / points / v->c || tiles > most / points / v->k || points * v->k > most / v->c)
-        return gpu_kernel_refuse(error, "conv2d: the transformed operands have more than 2^31 - 1 elements; use algo=auto");
+        return kernel_refuse(error, "conv2d: the transformed operands have more than 2^31 - 1 elements; use algo=auto");
     w.tiles = (uint32_t)tiles;
     w.u = gpu_kernel_add_buffer(kernel, "u", GPU_F32, points * v->k * v->c, GPU_BUFFER_SCRATCH, 0, 0);
     w.vd = gpu_kernel_add_buffer(kernel, "v", GPU_F32, points * v->c * tiles, GPU_BUFFER_SCRATCH, 0, 0);

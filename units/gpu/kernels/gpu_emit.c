@@ -29,16 +29,6 @@ struct gpu_emit {
     uint32_t argument_bytes, threadgroup_bytes;
 };
 
-bool gpu_kernel_refuse(struct isa_error *error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    *error = (struct isa_error){.line = 0};
-    vsnprintf(error->text, sizeof error->text, format, args);
-    va_end(args);
-    return false;
-}
-
 void gpu_emit_fail(struct gpu_emit *e, const char *format, ...)
 {
     va_list args;
@@ -58,9 +48,9 @@ struct gpu_emit *gpu_emit_begin(struct gpu_kernel *kernel, const char *variant, 
     struct gpu_emit *e = calloc(1, sizeof *e);
     if (!e || kernel->steps == GPU_KERNEL_STEPS) {
         if (e)
-            gpu_kernel_refuse(error, "the kernel takes more than %d launches", GPU_KERNEL_STEPS);
+            kernel_refuse(error, "the kernel takes more than %d launches", GPU_KERNEL_STEPS);
         else
-            gpu_kernel_refuse(error, "out of memory");
+            kernel_refuse(error, "out of memory");
         free(e);
         return NULL;
     }

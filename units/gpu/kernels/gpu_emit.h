@@ -143,7 +143,6 @@ void gpu_lanes_reduce(struct gpu_emit *e, const char *op, unsigned value, unsign
 /* Adds a buffer; returns its index. Inputs are filled from [low, high). */
 unsigned gpu_kernel_add_buffer(struct gpu_kernel *kernel, const char *name, enum gpu_type type, uint64_t count,
                                enum gpu_buffer_role role, double low, double high);
-bool gpu_kernel_refuse(struct isa_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Bits of a float32. */
 uint32_t gpu_float_bits(float value);
 

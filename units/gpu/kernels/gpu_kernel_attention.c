@@ -11,7 +11,7 @@ enum { BATCH, HEADS, LENGTH, DEPTH, CAUSAL, KV_HEADS, VARIANT };
 enum { FLASH, NAIVE };
 enum { LANES = 32, ROW_SIMDGROUPS = 4 };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "b", .missing = 1, .least = 1, .most = 4096},
     {.name = "h", .least = 1, .most = 4096, .required = true},
     {.name = "s", .least = 1, .most = 1 << 20, .required = true},
@@ -143,12 +143,12 @@ static bool check(const struct gpu_attention *a, bool flash, struct isa_error *e
 {
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX, rows = (uint64_t)a->batch * a->heads * a->length;
     if (a->kv_heads > a->heads || a->heads % a->kv_heads)
-        return gpu_kernel_refuse(error, "attention: h = %u is no multiple of kvh = %u", (unsigned)a->heads, (unsigned)a->kv_heads);
+        return kernel_refuse(error, "attention: h = %u is no multiple of kvh = %u", (unsigned)a->heads, (unsigned)a->kv_heads);
     if (flash && (a->depth % 4 || a->depth > GPU_ATTENTION_DEPTH_MAX))
-        return gpu_kernel_refuse(error, "attention: variant=flash takes d that is a multiple of 4 up to %d; variant=naive takes any",
+        return kernel_refuse(error, "attention: variant=flash takes d that is a multiple of 4 up to %d; variant=naive takes any",
                                  GPU_ATTENTION_DEPTH_MAX);
     if (rows > most || rows * a->depth > most || (!flash && rows * a->length > most))
-        return gpu_kernel_refuse(error, "attention: an operand has more than 2^31 - 1 elements");
+        return kernel_refuse(error, "attention: an operand has more than 2^31 - 1 elements");
     return true;
 }
 
@@ -187,7 +187,7 @@ enum { HALVES, INTERLEAVED };
 /* The sine and cosine of gpu_math hold up to 8192 radians, and the fastest pair turns by one per position. */
 enum { ROPE_POSITIONS = 8192, ROPE_GROUP = 128 };
 
-static const struct gpu_kernel_parameter rope_parameters[] = {
+static const struct kernel_parameter rope_parameters[] = {
     {.name = "b", .missing = 1, .least = 1, .most = 4096},
     {.name = "h", .least = 1, .most = 4096, .required = true},
     {.name = "s", .least = 1, .most = ROPE_POSITIONS, .required = true},
@@ -250,9 +250,9 @@ static bool build_rope(const struct gpu_kernel_request *r, struct gpu_kernel *ke
     const uint64_t rows = (uint64_t)(r->value[ROPE_BATCH] * r->value[ROPE_HEADS] * r->value[ROPE_LENGTH]);
     const uint64_t depth = (uint64_t)r->value[ROPE_DEPTH], elements = rows * depth;
     if (depth % 2)
-        return gpu_kernel_refuse(error, "rope: d is even: elements turn in pairs");
+        return kernel_refuse(error, "rope: d is even: elements turn in pairs");
     if (elements > (uint64_t)GPU_KERNEL_ELEMENTS_MAX || r->value[ROPE_LENGTH] + r->value[ROPE_OFFSET] > ROPE_POSITIONS)
-        return gpu_kernel_refuse(error, "rope: at most 2^31 - 1 elements and positions up to %d", ROPE_POSITIONS);
+        return kernel_refuse(error, "rope: at most 2^31 - 1 elements and positions up to %d", ROPE_POSITIONS);
     const unsigned x = gpu_kernel_add_buffer(kernel, "x", r->type, elements, GPU_BUFFER_INPUT, -1, 1);
     const unsigned y = gpu_kernel_add_buffer(kernel, "out", r->type, elements, GPU_BUFFER_OUTPUT, 0, 0);
     struct rope o = {.e = gpu_emit_begin(kernel, "rope_pairs", error), .r = r};

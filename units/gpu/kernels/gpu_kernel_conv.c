@@ -6,7 +6,7 @@ enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT, ALGO };
 enum { AUTO, DIRECT, MATRIX, WINOGRAD2, WINOGRAD4, WINOGRAD6 };
 enum { IMAGE_MAX = 32767 /* of a side: corners of taps are kept as two signed 16-bit numbers */ };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = IMAGE_MAX, .required = true},
@@ -38,7 +38,7 @@ static struct gpu_conv shape_of(const struct gpu_kernel_request *q)
         .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .dilation = (uint32_t)p[DILATION],
         .groups = (uint32_t)p[GROUPS], .cores = q->cores ? q->cores : 1, .type = q->type, .has_bias = p[BIAS], .has_act = p[ACT] != 0,
     };
-    v.act = v.has_act ? (enum gpu_math)((p[ACT] & ((1 << GPU_CHAIN_BITS) - 1)) - 1) : GPU_MATH_RELU;
+    v.act = v.has_act ? (enum gpu_math)((p[ACT] & ((1 << KERNEL_CHAIN_BITS) - 1)) - 1) : GPU_MATH_RELU;
     v.out_h = out_size(v.h, v.r, &v);
     v.out_w = out_size(v.w, v.s, &v);
     v.group_c = v.c / v.groups;
@@ -55,18 +55,18 @@ static bool check(const struct gpu_kernel_request *q, const struct gpu_conv *v, 
 {
     const uint64_t most = GPU_KERNEL_ELEMENTS_MAX;
     if (v->c % v->groups || v->k % v->groups)
-        return gpu_kernel_refuse(error, "conv2d: c and k must be multiples of groups");
+        return kernel_refuse(error, "conv2d: c and k must be multiples of groups");
     if (v->out_h == 0 || v->out_w == 0)
-        return gpu_kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u",
+        return kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u",
                                  (unsigned)v->r, (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w,
                                  (unsigned)v->pad);
     if ((uint64_t)v->h * v->w > most / v->n / v->c || (uint64_t)v->out_h * v->out_w > most / v->n / v->k ||
         (uint64_t)v->r * v->s > most / v->k / v->group_c)
-        return gpu_kernel_refuse(error, "conv2d: an operand has more than 2^31 - 1 elements");
-    if (q->value[ACT] >> GPU_CHAIN_BITS || gpu_math_is_binary(v->act))
-        return gpu_kernel_refuse(error, "conv2d: act is one function of one operand");
+        return kernel_refuse(error, "conv2d: an operand has more than 2^31 - 1 elements");
+    if (q->value[ACT] >> KERNEL_CHAIN_BITS || gpu_math_is_binary(v->act))
+        return kernel_refuse(error, "conv2d: act is one function of one operand");
     if (q->value[ALGO] >= WINOGRAD2 && !is_winograd_shape(v))
-        return gpu_kernel_refuse(error, "conv2d: winograd wants r=3,s=3,stride=1,dilation=1,groups=1");
+        return kernel_refuse(error, "conv2d: winograd wants r=3,s=3,stride=1,dilation=1,groups=1");
     return true;
 }
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 enum { COUNT, OP, FUSED, ALPHA, PERIOD };
-enum { PER_THREAD = 4, GROUP_THREADS = 256, CHAIN_MAX = 2 * GPU_CHAIN_WORDS, OPERANDS_MAX = 8 };
+enum { PER_THREAD = 4, GROUP_THREADS = 256, CHAIN_MAX = 2 * KERNEL_CHAIN_WORDS, OPERANDS_MAX = 8 };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "n", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "op", .words = GPU_MATH_WORDS, .chain = true},
     {.name = "fused", .words = GPU_MATH_WORDS, .chain = true},
@@ -29,8 +29,8 @@ struct chain {
 
 static void append_functions(struct chain *c, int64_t words)
 {
-    for (; words && c->length < CHAIN_MAX; words >>= GPU_CHAIN_BITS) {
-        const enum gpu_math function = (enum gpu_math)((words & ((1 << GPU_CHAIN_BITS) - 1)) - 1);
+    for (; words && c->length < CHAIN_MAX; words >>= KERNEL_CHAIN_BITS) {
+        const enum gpu_math function = (enum gpu_math)((words & ((1 << KERNEL_CHAIN_BITS) - 1)) - 1);
         c->operands += gpu_math_is_binary(function);
         c->function[c->length++] = function;
     }
@@ -133,11 +133,11 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
     append_functions(&c, r->value[OP]);
     append_functions(&c, r->value[FUSED]);
     if (c.length == 0)
-        return gpu_kernel_refuse(error, "elementwise: op=NAME or fused=NAME+NAME is missing, of %s", GPU_MATH_WORDS);
+        return kernel_refuse(error, "elementwise: op=NAME or fused=NAME+NAME is missing, of %s", GPU_MATH_WORDS);
     if (c.operands > OPERANDS_MAX)
-        return gpu_kernel_refuse(error, "elementwise: at most %d functions of two operands in one chain", OPERANDS_MAX - 1);
+        return kernel_refuse(error, "elementwise: at most %d functions of two operands in one chain", OPERANDS_MAX - 1);
     if (c.period > c.count || (c.period && c.count % c.period))
-        return gpu_kernel_refuse(error, "elementwise: n must be a multiple of period");
+        return kernel_refuse(error, "elementwise: n must be a multiple of period");
     add_operands(&c, kernel);
     char variant[32];
     snprintf(variant, sizeof variant, "%s%s_%s_x4", gpu_math_name(c.function[0]), c.length > 1 ? "_fused" : "",

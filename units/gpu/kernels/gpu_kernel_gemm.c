@@ -7,7 +7,7 @@
 enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT };
 enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it brings */, SPLIT_MAX = 64 };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "m", .least = 1, .most = 65536, .required = true},
     {.name = "n", .least = 1, .most = 65536, .required = true},
     {.name = "k", .least = 1, .most = 1 << 24, .required = true},
@@ -26,7 +26,7 @@ static bool check_size(const struct gpu_gemm *g, struct isa_error *error)
     const uint64_t a = (uint64_t)g->m * g->k, b = (uint64_t)g->k * g->n, c = (uint64_t)g->m * g->n;
     if (a <= most / batch && b <= most / batch && c <= most / batch / g->split)
         return true;
-    return gpu_kernel_refuse(error, "gemm: an operand has more than 2^31 - 1 elements");
+    return kernel_refuse(error, "gemm: an operand has more than 2^31 - 1 elements");
 }
 
 /* ---- tiles and parts ---- */

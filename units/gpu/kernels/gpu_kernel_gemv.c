@@ -6,7 +6,7 @@
 
 enum { M, N, FOUR = 4, LANES = 32 };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "m", .least = 1, .most = 1 << 24, .required = true},
     {.name = "n", .least = 1, .most = 1 << 24, .required = true},
     {.name = NULL},
@@ -146,10 +146,10 @@ static bool check_size(const struct gpu_gemv *g, struct isa_error *error)
 {
     const uint32_t block = g->type == GPU_Q4_K ? 256 : is_quantised(g->type) ? 32 : 1;
     if (g->n % block)
-        return gpu_kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %u is not", gpu_type_name(g->type),
+        return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %u is not", gpu_type_name(g->type),
                                  (unsigned)block, (unsigned)g->n);
     if ((uint64_t)g->m * g->n > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
-        return gpu_kernel_refuse(error, "gemv: the matrix has more than 2^31 - 1 elements");
+        return kernel_refuse(error, "gemv: the matrix has more than 2^31 - 1 elements");
     return true;
 }
 

@@ -12,7 +12,7 @@ static bool check_count(const struct gpu_kernel_request *q, uint64_t rows, uint6
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX;
     if (columns == 0 || (rows <= most / columns && rows * columns <= most / times))
         return true;
-    return gpu_kernel_refuse(error, "%s: an operand has more than 2^31 - 1 elements", q->info->name);
+    return kernel_refuse(error, "%s: an operand has more than 2^31 - 1 elements", q->info->name);
 }
 
 static struct gpu_emit *begin(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
@@ -40,7 +40,7 @@ enum { ROWS, COLUMNS, BATCH };
 enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column lie in different banks */ };
 enum { TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
 
-static const struct gpu_kernel_parameter transpose_parameters[] = {
+static const struct kernel_parameter transpose_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "batch", .missing = 1, .least = 1, .most = 65536},
@@ -130,7 +130,7 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
 
 enum { CONCAT_ROWS, WIDTH_A, CONCAT_INPUTS = 4 };
 
-static const struct gpu_kernel_parameter concat_parameters[] = {
+static const struct kernel_parameter concat_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "a", .least = 1, .most = 1 << 28, .required = true},
     {.name = "b", .least = 1, .most = 1 << 28, .required = true},
@@ -189,7 +189,7 @@ static bool build_concat(const struct gpu_kernel_request *q, struct gpu_kernel *
 
 enum { VOCABULARY, DEPTH, COUNT };
 
-static const struct gpu_kernel_parameter gather_parameters[] = {
+static const struct kernel_parameter gather_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "count", .least = 1, .most = 1 << 28, .required = true},
@@ -269,7 +269,7 @@ static bool build_window(const struct gpu_kernel_request *q, const struct window
 
 enum { TOP = 2, BOTTOM, LEFT, RIGHT, FILLER };
 
-static const struct gpu_kernel_parameter pad_parameters[] = {
+static const struct kernel_parameter pad_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "top", .least = 0, .most = 1 << 20},
@@ -292,7 +292,7 @@ static bool build_pad(const struct gpu_kernel_request *q, struct gpu_kernel *ker
 
 enum { FIRST_ROW = 2, FIRST_COLUMN, SLICE_ROWS, SLICE_COLUMNS };
 
-static const struct gpu_kernel_parameter slice_parameters[] = {
+static const struct kernel_parameter slice_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "row", .least = 0, .most = 1 << 28},
@@ -308,7 +308,7 @@ static bool build_slice(const struct gpu_kernel_request *q, struct gpu_kernel *k
     const struct window w = {.rows = (uint32_t)p[ROWS], .columns = (uint32_t)p[COLUMNS], .out_rows = (uint32_t)p[SLICE_ROWS],
                              .out_columns = (uint32_t)p[SLICE_COLUMNS], .top = p[FIRST_ROW], .left = p[FIRST_COLUMN]};
     if (p[FIRST_ROW] + p[SLICE_ROWS] > p[ROWS] || p[FIRST_COLUMN] + p[SLICE_COLUMNS] > p[COLUMNS])
-        return gpu_kernel_refuse(error, "slice: the window reaches beyond the %lld x %lld matrix", (long long)p[ROWS],
+        return kernel_refuse(error, "slice: the window reaches beyond the %lld x %lld matrix", (long long)p[ROWS],
                                  (long long)p[COLUMNS]);
     return build_window(q, &w, 0, kernel, error);
 }

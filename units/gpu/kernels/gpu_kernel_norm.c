@@ -12,7 +12,7 @@
 
 enum { ROWS, COLUMNS, LOG };
 
-static const struct gpu_kernel_parameter softmax_parameters[] = {
+static const struct kernel_parameter softmax_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "log", .least = 0, .most = 1},
@@ -70,7 +70,7 @@ static bool check_elements(const char *name, uint64_t rows, uint64_t columns, st
 {
     if (rows <= (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns)
         return true;
-    return gpu_kernel_refuse(error, "%s: more than 2^31 - 1 elements", name);
+    return kernel_refuse(error, "%s: more than 2^31 - 1 elements", name);
 }
 
 /* "layernorm_f16_1024_threads": `again` when rows are read in every pass. */
@@ -262,7 +262,7 @@ static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, s
 
 enum { EPS = 2, AFFINE };
 
-static const struct gpu_kernel_parameter norm_parameters[] = {
+static const struct kernel_parameter norm_parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 24, .required = true},
     {.name = "columns", .least = 1, .most = 1 << 28, .required = true},
     {.name = "eps", .usual = 1e-5, .least = 0, .most = 1, .decimal = true},
@@ -291,7 +291,7 @@ static bool build_rmsnorm(const struct gpu_kernel_request *q, struct gpu_kernel 
 
 enum { IMAGES, CHANNELS, HEIGHT, WIDTH, IMAGE_EPS, GROUPS };
 
-static const struct gpu_kernel_parameter image_parameters[] = {
+static const struct kernel_parameter image_parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = 65536, .required = true},
@@ -300,7 +300,7 @@ static const struct gpu_kernel_parameter image_parameters[] = {
     {.name = "groups", .missing = 1, .least = 1, .most = 65536},
     {.name = NULL},
 };
-static const struct gpu_kernel_parameter batch_parameters[] = {
+static const struct kernel_parameter batch_parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = 65536, .required = true},
@@ -322,7 +322,7 @@ static bool build_groupnorm(const struct gpu_kernel_request *q, struct gpu_kerne
     if (!check_image(q, error))
         return false;
     if (channels % groups)
-        return gpu_kernel_refuse(error, "groupnorm: c must be a multiple of groups");
+        return kernel_refuse(error, "groupnorm: c must be a multiple of groups");
     struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[IMAGES] * groups, .columns = channels / groups * pixels};
     struct norm n = {.centred = true, .of = OF_CHANNEL_IN_ROW, .spatial = pixels, .channels = channels, .groups = groups,
                      .eps = (float)q->decimal[IMAGE_EPS], .affine = true};

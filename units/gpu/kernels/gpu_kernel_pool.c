@@ -19,7 +19,7 @@ static bool check_image(const struct gpu_kernel_request *q, const struct image *
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX / planes;
     if ((uint64_t)m->h * m->w <= most && (uint64_t)m->out_h * m->out_w <= most)
         return true;
-    return gpu_kernel_refuse(error, "%s: more than 2^31 - 1 elements", q->info->name);
+    return kernel_refuse(error, "%s: more than 2^31 - 1 elements", q->info->name);
 }
 
 static void begin(struct image *m, const struct gpu_kernel_request *q, const char *method, struct gpu_kernel *kernel,
@@ -56,7 +56,7 @@ static bool end(struct image *m, unsigned value)
 enum { N, C, H, W, R, S, STRIDE, PAD, OP, INCLUDE_PAD };
 enum { MAX, AVG };
 
-static const struct gpu_kernel_parameter pool_parameters[] = {
+static const struct kernel_parameter pool_parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
@@ -130,9 +130,9 @@ static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *ke
     struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H],
                       .w = (uint32_t)q->value[W]};
     if (m.h + 2 * pad < r || m.w + 2 * pad < s)
-        return gpu_kernel_refuse(error, "pool: a window of %u x %u does not fit the image", (unsigned)r, (unsigned)s);
+        return kernel_refuse(error, "pool: a window of %u x %u does not fit the image", (unsigned)r, (unsigned)s);
     if (2 * pad > r || 2 * pad > s)
-        return gpu_kernel_refuse(error, "pool: pad is at most half of the window");
+        return kernel_refuse(error, "pool: pad is at most half of the window");
     m.out_h = (m.h + 2 * pad - r) / stride + 1;
     m.out_w = (m.w + 2 * pad - s) / stride + 1;
     if (!check_image(q, &m, (uint64_t)q->value[N] * (uint64_t)q->value[C], error))
@@ -160,7 +160,7 @@ static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *ke
 
 enum { GLOBAL_OP = 4 };
 
-static const struct gpu_kernel_parameter global_parameters[] = {
+static const struct kernel_parameter global_parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
@@ -183,7 +183,7 @@ static bool build_global(const struct gpu_kernel_request *q, struct gpu_kernel *
 enum { OUT_H = 4, OUT_W, MODE, ALIGN };
 enum { NEAREST, BILINEAR };
 
-static const struct gpu_kernel_parameter resize_parameters[] = {
+static const struct kernel_parameter resize_parameters[] = {
     {.name = "n", .missing = 1, .least = 1, .most = 65536},
     {.name = "c", .least = 1, .most = 65536, .required = true},
     {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
@@ -271,7 +271,7 @@ static bool build_resize(const struct gpu_kernel_request *q, struct gpu_kernel *
     if (!check_image(q, &m, (uint64_t)q->value[N] * (uint64_t)q->value[C], error))
         return false;
     if (q->value[ALIGN] && !bilinear)
-        return gpu_kernel_refuse(error, "resize: align goes with mode=bilinear");
+        return kernel_refuse(error, "resize: align goes with mode=bilinear");
     begin(&m, q, bilinear ? "bilinear" : "nearest", kernel, error);
     const unsigned value = gpu_register(m.e, 1);
     if (bilinear)

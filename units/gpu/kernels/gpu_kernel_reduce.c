@@ -9,7 +9,7 @@ enum { ROWS, COLUMNS, OP, AXIS };
 enum operation { SUM, MEAN, MAX, MIN, PROD, NORM2, ARGMAX, ARGMIN };
 enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not pay for a second step */ };
 
-static const struct gpu_kernel_parameter parameters[] = {
+static const struct kernel_parameter parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
     {.name = "columns", .least = 1, .most = GPU_KERNEL_ELEMENTS_MAX, .required = true},
     {.name = "op", .words = "sum|mean|max|min|prod|norm2|argmax|argmin"},
@@ -310,7 +310,7 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     d.method = &methods[d.operation];
     d.out_type = is_place(d.operation) ? GPU_U32 : q->type;
     if (rows > (uint64_t)GPU_KERNEL_ELEMENTS_MAX / columns)
-        return gpu_kernel_refuse(error, "reduce: more than 2^31 - 1 elements");
+        return kernel_refuse(error, "reduce: more than 2^31 - 1 elements");
     gpu_kernel_add_buffer(kernel, "x", q->type, rows * columns, GPU_BUFFER_INPUT, product ? 0.5 : -1, product ? 1.5 : 1);
     gpu_kernel_add_buffer(kernel, "out", d.out_type, results, GPU_BUFFER_OUTPUT, 0, 0);
     kernel->flops = (double)(rows * columns) * (d.operation == NORM2 ? 2 : 1);

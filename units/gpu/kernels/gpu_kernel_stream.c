@@ -6,11 +6,11 @@
 
 enum { BYTES, SCALAR, THREAD_BYTES = 16, GROUP_THREADS = 256 };
 
-static const struct gpu_kernel_parameter parameters_copy[] = {
+static const struct kernel_parameter parameters_copy[] = {
     {.name = "bytes", .least = 1, .most = INT64_C(1) << 34, .required = true},
     {.name = NULL},
 };
-static const struct gpu_kernel_parameter parameters_scaled[] = {
+static const struct kernel_parameter parameters_scaled[] = {
     {.name = "bytes", .least = 4, .most = INT64_C(1) << 32, .required = true},
     {.name = "s", .missing = 3, .least = -65504, .most = 65504, .decimal = true},
     {.name = NULL},
@@ -96,7 +96,7 @@ static bool build_scaled(const struct gpu_kernel_request *r, struct gpu_kernel *
 {
     const uint64_t size = gpu_type_bytes(r->type, 1), count = (uint64_t)r->value[BYTES] / size;
     if ((uint64_t)r->value[BYTES] % size)
-        return gpu_kernel_refuse(error, "%s: %lld bytes are no whole number of %s elements", r->info->name,
+        return kernel_refuse(error, "%s: %lld bytes are no whole number of %s elements", r->info->name,
                                  (long long)r->value[BYTES], gpu_type_name(r->type));
     struct stream s = {.type = r->type, .operation = operation, .inputs = operation == SCALE ? 1 : 2};
     const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, count, GPU_BUFFER_INPUT, -1, 1);
@@ -150,10 +150,10 @@ static bool build_copy(const struct gpu_kernel_request *r, struct gpu_kernel *ke
     const uint64_t bytes = (uint64_t)r->value[BYTES], size = gpu_type_bytes(r->type, 1), whole = bytes / THREAD_BYTES;
     const unsigned rest = (unsigned)(bytes % THREAD_BYTES);
     if (bytes % size)
-        return gpu_kernel_refuse(error, "copy: %llu bytes are no whole number of %s elements", (unsigned long long)bytes,
+        return kernel_refuse(error, "copy: %llu bytes are no whole number of %s elements", (unsigned long long)bytes,
                                  gpu_type_name(r->type));
     if (rest && bytes > UINT32_MAX)
-        return gpu_kernel_refuse(error, "copy: beyond 4 GiB bytes must be a multiple of %d", THREAD_BYTES);
+        return kernel_refuse(error, "copy: beyond 4 GiB bytes must be a multiple of %d", THREAD_BYTES);
     const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, bytes / size, GPU_BUFFER_INPUT, -1, 1);
     const unsigned b = gpu_kernel_add_buffer(kernel, "out", r->type, bytes / size, GPU_BUFFER_OUTPUT, 0, 0);
     struct gpu_emit *e = gpu_emit_begin(kernel, "copy_16_bytes", error);

@@ -12,6 +12,7 @@
 #include "isa/agx/agx_asm.h"
 #include "isa/isa_error.h"
 #include "units/gpu/gpu_program.h"
+#include "units/kernel_text.h"
 
 /* Element types of buffers. Quantised ones are GGUF blocks (ggml: block of 32 or 256 weights). */
 enum gpu_type { GPU_F32, GPU_F16, GPU_BF16, GPU_I32, GPU_U32, GPU_U8, GPU_Q4_0, GPU_Q8_0, GPU_Q4_K, GPU_TYPE_COUNT };
@@ -24,21 +25,6 @@ uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 #define GPU_KERNEL_STEPS      24
 #define GPU_KERNEL_ARGUMENTS  96
 
-/* One parameter of a kernel's shape: positional ("128x1000": those before `options` in the row) or name=value. */
-struct gpu_kernel_parameter {
-    const char *name;  /* "rows", "stride" ...; NULL ends the list */
-    int64_t missing;   /* value when it is not given */
-    int64_t least, most;
-    bool required;
-    const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
-    bool decimal;      /* alpha=0.5: the value goes to request.decimal, `missing` likewise; least and most bound it */
-    double usual;      /* of decimal parameters: added to `missing` */
-    bool chain;        /* several words: "add+relu" = GPU_CHAIN_BITS bits each, first one lowest, 1 + its position; 0 = none */
-};
-
-#define GPU_CHAIN_BITS 6
-#define GPU_CHAIN_WORDS 10 /* of one chain */
-
 struct gpu_kernel;
 struct gpu_kernel_request;
 
@@ -48,7 +34,7 @@ struct gpu_kernel_info {
     const char *precisions; /* "f32 f16" */
     const char *text;       /* what it computes, data layout */
     unsigned positional;    /* so many parameters stand as AxBxC in front */
-    const struct gpu_kernel_parameter *parameter;
+    const struct kernel_parameter *parameter;
     /* Checks that go beyond single values belong into the builder: it fails with a text for the user. */
     bool (*build)(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
 };
