@@ -10,8 +10,9 @@
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
+#include "units/kernel_text.h"
 
-#define ANE_KERNEL_PARAMETERS 20
+#define ANE_KERNEL_PARAMETERS KERNEL_PARAMETERS
 #define ANE_KERNEL_TENSORS    8
 
 /* What a generation accepts; KEYs "ane.*" of the chip database. */
@@ -24,20 +25,12 @@ struct ane_limits {
 /* Element types of weights (activations are f16). */
 enum ane_weight_type { ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8, ANE_WEIGHT_SPARSE };
 
-struct ane_kernel_parameter {
-    const char *name;
-    int64_t missing, least, most;
-    bool required;
-    const char *words; /* "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
-    bool decimal;
-    double usual;
-};
 struct ane_kernel_request;
 struct ane_kernel;
 struct ane_kernel_info {
     const char *name, *grammar, *text;
     unsigned positional;
-    const struct ane_kernel_parameter *parameter; /* ends with name NULL */
+    const struct kernel_parameter *parameter; /* ends with name NULL */
     bool (*build)(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error);
 };
 size_t ane_kernel_count(void);
@@ -56,7 +49,7 @@ struct ane_kernel_request {
     uint64_t seed;
 };
 /* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the option
- * and the nearest one. precision: f16 (default), i8, i4 = palette; NULL = f16. */
+ * and the nearest one. precision: f16 (default), i8, i4 = palette, sparse; NULL = f16. */
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error);
 int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size);
 

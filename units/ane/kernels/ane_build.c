@@ -1,0 +1,248 @@
+#include "units/ane/kernels/ane_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUFFER_BYTES = 0x4000 /* buffers are whole pages: eiln/anecc */ };
+
+/* ---- errors ---- */
+
+static void fail_with(struct ane_builder *b, unsigned long offset, const char *format, va_list args)
+{
+    if (b->failed)
+        return;
+    b->failed = true;
+    *b->error = (struct isa_error){.offset = offset};
+    vsnprintf(b->error->text, sizeof b->error->text, format, args);
+}
+
+void ane_build_fail(struct ane_builder *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_with(b, 0, format, args);
+    va_end(args);
+}
+
+void ane_build_limit(struct ane_builder *b, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fail_with(b, 1, format, args);
+    va_end(args);
+}
+
+const char *ane_build_generation(const struct ane_builder *b)
+{
+    switch (b->request->limits.generation) {
+    case ANE_H13: return "H13";
+    case ANE_H14: return "H14";
+    case ANE_H15: return "H15";
+    default: return "H16";
+    }
+}
+
+/* ---- begin, end ---- */
+
+void ane_build_begin(struct ane_builder *b, const struct ane_kernel_request *request, struct ane_kernel *kernel, unsigned outputs,
+                     struct isa_error *error)
+{
+    memset(b, 0, sizeof *b);
+    b->request = request;
+    b->kernel = kernel;
+    b->error = error;
+    b->outputs = outputs;
+    b->port[0] = (struct ane_port){.kind = ANE_PORT_COMMAND, .name = "command"};
+    b->port[ANE_BAR_COEFFICIENTS] = (struct ane_port){.kind = ANE_PORT_COEFFICIENTS, .name = "coefficients"};
+}
+
+static void finish_ports(struct ane_builder *b)
+{
+    b->port[ANE_BAR_COEFFICIENTS].bytes = b->pack.used;
+    if (b->scratch_bytes)
+        b->port[ANE_BAR_SCRATCH] = (struct ane_port){.kind = ANE_PORT_SCRATCH, .name = "scratch", .bytes = b->scratch_bytes,
+                                                     .format = ANE_F16};
+}
+
+bool ane_build_end(struct ane_builder *b)
+{
+    if (!b->failed) {
+        struct ane_program_parts parts = {
+            .container = ANE_CONTAINER_HWX, .generation = b->request->limits.generation, .task = b->task, .count = b->count,
+            .coefficients = b->pack.bytes, .coefficient_bytes = b->pack.used,
+        };
+        finish_ports(b);
+        memcpy(parts.port, b->port, sizeof parts.port);
+        b->failed = !ane_program_make(&parts, &b->kernel->program, b->error);
+    }
+    free(b->task);
+    free(b->pack.bytes);
+    b->task = NULL;
+    b->pack = (struct ane_pack){0};
+    return !b->failed;
+}
+
+/* ---- places ---- */
+
+static uint64_t round_up(uint64_t value, uint64_t step)
+{
+    return (value + step - 1) / step * step;
+}
+
+static void check_shape(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+{
+    const struct ane_limits *limits = &b->request->limits;
+    if (channels > limits->channels_max)
+        ane_build_limit(b, "%u channels: %s has at most %u", (unsigned)channels, ane_build_generation(b), (unsigned)limits->channels_max);
+    if (height > limits->dimension_max || width > limits->dimension_max)
+        ane_build_limit(b, "an image of %ux%u: %s has at most %u a side", (unsigned)height, (unsigned)width, ane_build_generation(b),
+                        (unsigned)limits->dimension_max);
+}
+
+/* A view of a buffer of its own; adds up *bytes. The base addresses and strides of the DMA have 32 bits. */
+static struct ane_view place_in_buffer(struct ane_builder *b, uint8_t bar, uint64_t *bytes, uint64_t images, uint32_t channels,
+                                       uint32_t height, uint32_t width)
+{
+    struct ane_view view = {.place = ANE_PLACE_DRAM, .bar = bar, .channels = channels, .height = height, .width = width};
+    check_shape(b, channels, height, width);
+    const uint64_t row = round_up((uint64_t)width * ANE_HALF_BYTES, ANE_ROW_BYTES), plane = row * height;
+    const uint64_t all = plane * channels > UINT32_MAX ? UINT64_MAX : plane * channels * images;
+    if (!b->failed && (images > UINT32_MAX || all > UINT32_MAX || *bytes + all > UINT32_MAX))
+        ane_build_limit(b, "a buffer beyond 4 GiB: the DMA's base addresses end there");
+    if (b->failed)
+        return view;
+    view.base = (uint32_t)*bytes;
+    view.row = (uint32_t)row;
+    view.plane = (uint32_t)plane;
+    *bytes += all;
+    return view;
+}
+
+static struct ane_view add_port(struct ane_builder *b, enum ane_port_kind kind, unsigned bar, const char *name, uint64_t images,
+                                uint32_t channels, uint32_t height, uint32_t width)
+{
+    uint64_t bytes = 0;
+    if (bar >= ANE_BARS)
+        ane_build_limit(b, "more than %u buffers", ANE_BARS);
+    const struct ane_view view = place_in_buffer(b, (uint8_t)bar, &bytes, images, channels, height, width);
+    if (b->failed)
+        return view;
+    struct ane_port *port = &b->port[bar];
+    *port = (struct ane_port){.kind = kind, .bytes = round_up(bytes, BUFFER_BYTES), .format = ANE_F16, .channels = channels,
+                              .height = height, .width = width, .row = view.row, .plane = view.plane};
+    snprintf(port->name, sizeof port->name, "%s", name);
+    return view;
+}
+
+struct ane_view ane_build_input(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
+                                uint32_t width)
+{
+    return add_port(b, ANE_PORT_INPUT, ANE_BAR_OUTPUT + b->outputs + b->inputs_added++, name, images, channels, height, width);
+}
+
+struct ane_view ane_build_output(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
+                                 uint32_t width)
+{
+    return add_port(b, ANE_PORT_OUTPUT, ANE_BAR_OUTPUT + b->outputs_added++, name, images, channels, height, width);
+}
+
+struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+{
+    return place_in_buffer(b, ANE_BAR_SCRATCH, &b->scratch_bytes, 1, channels, height, width);
+}
+
+/* Half of the tile memory is for tensors that stay, half for tiles on their way. */
+static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t row)
+{
+    const uint64_t plane = (uint64_t)row * view->height, bytes = plane * view->channels;
+    if (plane > UINT32_MAX || bytes + b->l2_used > b->request->limits.l2_bytes / 2)
+        return false;
+    view->place = ANE_PLACE_L2;
+    view->row = row;
+    view->plane = (uint32_t)plane;
+    view->base = b->l2_used;
+    b->l2_used += (uint32_t)bytes;
+    return true;
+}
+
+struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+{
+    struct ane_view view = {.channels = channels, .height = height, .width = width};
+    check_shape(b, channels, height, width);
+    if (b->failed || place_in_l2(b, &view, (uint32_t)round_up((uint64_t)width * ANE_HALF_BYTES, ANE_L2_BYTES)))
+        return view;
+    return ane_build_scratch(b, channels, height, width);
+}
+
+/* Rings lie in the half of the tile memory that residents leave: 16 rows each, as the public programs have them. */
+struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+{
+    struct ane_view view = {.place = ANE_PLACE_CHAIN, .channels = channels, .height = height, .width = width};
+    check_shape(b, channels, height, width);
+    view.row = 2 * ANE_L2_BYTES;
+    view.plane = 2 * ANE_L2_BYTES;
+    view.base = b->request->limits.l2_bytes / 2 + (b->rings++ % 2) * 0x200;
+    return view;
+}
+
+struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows)
+{
+    struct ane_view view = {.channels = 1, .height = rows, .width = 1, .broadcast_width = true};
+    if (!b->failed && !place_in_l2(b, &view, ANE_L2_BYTES))
+        ane_build_limit(b, "%u row results do not fit the tile memory", (unsigned)rows);
+    return view;
+}
+
+/* ---- views ---- */
+
+uint64_t ane_view_bytes(const struct ane_view *view)
+{
+    return (uint64_t)view->channels * view->plane;
+}
+
+struct ane_view ane_view_image(struct ane_view view, uint64_t index)
+{
+    view.base += (uint32_t)(index * ane_view_bytes(&view));
+    return view;
+}
+
+struct ane_view ane_view_channels(struct ane_view view, uint32_t first, uint32_t count)
+{
+    view.base += first * view.plane;
+    view.channels = count;
+    return view;
+}
+
+struct ane_view ane_view_rows(struct ane_view view, uint32_t first, uint32_t count)
+{
+    view.base += first * view.row;
+    view.height = count;
+    return view;
+}
+
+/* ---- tensors of the user ---- */
+
+struct ane_kernel_tensor *ane_build_tensor(struct ane_builder *b, const char *name, enum ane_tensor_role role,
+                                           const struct ane_view *view, double low, double high)
+{
+    struct ane_kernel *kernel = b->kernel;
+    const unsigned index = kernel->tensors < ANE_KERNEL_TENSORS ? kernel->tensors++ : ANE_KERNEL_TENSORS - 1;
+    struct ane_kernel_tensor *tensor = &kernel->tensor[index];
+    *tensor = (struct ane_kernel_tensor){.role = role, .low = low, .high = high};
+    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    if (view) {
+        tensor->bar = view->bar;
+        tensor->offset = view->base;
+    }
+    return tensor;
+}
+
+void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t stride)
+{
+    if (tensor->rank == sizeof tensor->shape / sizeof tensor->shape[0])
+        return;
+    tensor->shape[tensor->rank] = (uint32_t)extent;
+    tensor->stride[tensor->rank++] = (uint32_t)stride;
+}

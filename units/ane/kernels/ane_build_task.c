@@ -1,0 +1,300 @@
+/* Descriptors: one function per kind of work. */
+#include "units/ane/kernels/ane_build.h"
+#include "units/ane/kernels/ane_constants.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENGINES = 16, OCG_MAX_LOG2 = 5 /* 32 output channels an engine at fp16: sbryngelson/ane-guide */, GROUPS_MAX = 8191 };
+
+/* Room for one more descriptor; NULL when the builder failed. */
+static struct ane_task *next_task(struct ane_builder *b)
+{
+    if (b->failed)
+        return NULL;
+    if (b->count == b->room) {
+        const size_t room = b->room ? 2 * b->room : 8;
+        struct ane_task *task = realloc(b->task, room * sizeof *task);
+        if (!task) {
+            ane_build_fail(b, "out of memory");
+            return NULL;
+        }
+        b->task = task;
+        b->room = room;
+    }
+    struct ane_task *task = &b->task[b->count++];
+    *task = (struct ane_task){.post_scale = 1, .pe_pre_scale = 1, .pe_scale = 1, .pe_final_scale = 1, .groups = 1,
+                              .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .step_x = 1, .step_y = 1,
+                              .kernel_format = ANE_KERNEL_F16};
+    return task;
+}
+
+static struct ane_operand operand_of(const struct ane_view *view)
+{
+    return (struct ane_operand){.place = view->place, .format = ANE_F16, .bar = view->bar, .base = view->base, .row = view->row,
+                                .plane = view->plane, .depth = view->channels * view->plane, .group = view->channels * view->plane,
+                                .broadcast_width = view->broadcast_width, .interleave = 1};
+}
+
+static void set_shapes(struct ane_task *task, const struct ane_view *source, const struct ane_view *result)
+{
+    task->width_in = source->width;
+    task->height_in = source->height;
+    task->channels_in = source->channels;
+    task->width_out = result->width;
+    task->height_out = result->height;
+    task->channels_out = result->channels;
+    task->source = operand_of(source);
+    task->result = operand_of(result);
+}
+
+/* Rows of the result per work unit: source rows that they need and they themselves, twice, in the half of the tile memory that
+ * is for tiles on their way. */
+static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
+{
+    const uint64_t room = b->request->limits.l2_bytes / 2, reach = task->kernel_height;
+    const uint64_t in = (uint64_t)task->width_in * task->channels_in * ANE_HALF_BYTES;
+    const uint64_t out = (uint64_t)task->width_out * task->channels_out * ANE_HALF_BYTES;
+    const uint64_t per_row = in * task->stride_y / task->step_y + out;
+    const uint64_t fixed = in * (reach > task->stride_y ? reach - task->stride_y : 0);
+    const uint64_t rows = room > fixed ? (room - fixed) / (per_row ? per_row : 1) : 0;
+    return (uint32_t)(rows < 1 ? 1 : rows > task->height_out ? task->height_out : rows);
+}
+
+static uint32_t log2_up(uint32_t value)
+{
+    uint32_t log2 = 0;
+    while (log2 < 31 && (uint32_t)1 << log2 < value)
+        log2++;
+    return log2;
+}
+
+static uint32_t engines_for(uint32_t channels)
+{
+    return channels >= ENGINES ? ENGINES : (uint32_t)1 << log2_up(channels);
+}
+
+/* ---- the MAC engines ---- */
+
+/* Small images: an engine takes fewer pixels of more channels (sbryngelson/ane-guide; conv and gemm of tinygrad). */
+static bool is_small(const struct ane_task *task)
+{
+    return (uint64_t)task->width_out * task->height_out <= 64;
+}
+
+static void set_engines(struct ane_task *task)
+{
+    task->engine = ANE_ENGINE_NE;
+    task->engines = engines_for(task->channels_out);
+    task->channel_group_log2 = log2_up((task->channels_out + task->engines - 1) / task->engines);
+    if (task->channel_group_log2 > OCG_MAX_LOG2)
+        task->channel_group_log2 = OCG_MAX_LOG2;
+    task->small_source = is_small(task);
+    task->double_buffer = task->channel_group_log2 <= 2; /* 8 accumulators: two sets of four */
+}
+
+static bool check_conv(struct ane_builder *b, const struct ane_conv *conv)
+{
+    const struct ane_limits *limits = &b->request->limits;
+    const char *generation = ane_build_generation(b);
+    if (conv->kernel_width > limits->kernel_max || conv->kernel_height > limits->kernel_max)
+        ane_build_limit(b, "kernel %ux%u: %s convolves at most %ux%u", (unsigned)conv->kernel_height, (unsigned)conv->kernel_width,
+                        generation, (unsigned)limits->kernel_max, (unsigned)limits->kernel_max);
+    if (conv->stride_x > 3 || conv->stride_y > 3)
+        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)conv->stride_y, (unsigned)conv->stride_x);
+    if (conv->pad_left > 31 || conv->pad_top > 31)
+        ane_build_limit(b, "padding of %u and %u: a descriptor has five bits for each, at most 31", (unsigned)conv->pad_top,
+                        (unsigned)conv->pad_left);
+    if (conv->step > 3)
+        ane_build_limit(b, "transposed convolution by %u: a descriptor has two bits, at most 3", (unsigned)conv->step);
+    if (conv->groups > GROUPS_MAX)
+        ane_build_limit(b, "%u groups: a descriptor has 13 bits, at most %d", (unsigned)conv->groups, GROUPS_MAX);
+    return !b->failed;
+}
+
+static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
+{
+    task->ne_op = ANE_NE_CONVOLUTION;
+    task->kernel_width = conv->kernel_width;
+    task->kernel_height = conv->kernel_height;
+    task->stride_x = conv->stride_x;
+    task->stride_y = conv->stride_y;
+    task->pad_left = conv->pad_left;
+    task->pad_top = conv->pad_top;
+    task->step_x = task->step_y = conv->step ? conv->step : 1;
+    task->groups = conv->groups;
+    task->depthwise = conv->depthwise;
+    task->bias = conv->bias != NULL;
+    task->nonlinear = conv->relu ? ANE_RELU : ANE_LINEAR;
+    task->post_scale = conv->scale != 0 ? conv->scale : 1;
+}
+
+void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
+{
+    if (b->failed || !check_conv(b, conv))
+        return;
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    set_shapes(task, &source, &result);
+    set_kernel(task, conv);
+    set_engines(task);
+    task->tile_height = rows_per_tile(b, task);
+    ane_constants_pack(b, conv, task);
+}
+
+void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result)
+{
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    set_shapes(task, &source, &result);
+    task->second = operand_of(&second);
+    task->ne_op = ANE_NE_MATMUL;
+    task->post_scale = scale;
+    set_engines(task);
+    task->tile_height = rows_per_tile(b, task);
+}
+
+/* The place of a table in the coefficients; tables that are there already are shared. */
+static bool place_table(struct ane_builder *b, const struct ane_element *element, struct ane_bank *bank)
+{
+    struct ane_table table = {.mode = 0};
+    uint8_t bytes[2 * ANE_TABLE_HALVES];
+    if (!ane_table_make(element->table, element->alpha, &table)) {
+        ane_build_fail(b, "no table for %s", element->table);
+        return false;
+    }
+    ane_table_write(&table, bytes);
+    *bank = (struct ane_bank){.enabled = true, .bytes = sizeof bytes};
+    for (unsigned i = 0; i < b->tables; i++)
+        if (memcmp(b->table[i].bytes, bytes, sizeof bytes) == 0) {
+            bank->base = b->table[i].base;
+            return true;
+        }
+    bank->base = (uint32_t)b->pack.used;
+    if (b->tables < sizeof b->table / sizeof b->table[0]) {
+        b->table[b->tables].base = bank->base;
+        memcpy(b->table[b->tables++].bytes, bytes, sizeof bytes);
+    }
+    return ane_constants_append(b, bytes, sizeof bytes);
+}
+
+void ane_build_element(struct ane_builder *b, const struct ane_element *element, struct ane_view source, struct ane_view result)
+{
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    set_shapes(task, &source, &result);
+    task->ne_op = ANE_NE_ELEMENT;
+    task->depthwise = true;
+    task->acc_bias = element->before;
+    task->post_scale = element->scale != 0 ? element->scale : 1;
+    task->nonlinear = element->table ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
+    set_engines(task);
+    task->tile_height = source.place == ANE_PLACE_CHAIN || result.place == ANE_PLACE_CHAIN ? 16 : rows_per_tile(b, task);
+    if (element->table)
+        place_table(b, element, &task->bank[0]);
+}
+
+/* ---- the planar engine ---- */
+
+static bool is_planar_tile(const struct ane_view *view)
+{
+    return view->place == ANE_PLACE_CHAIN;
+}
+
+/* Rows of a tile: 32 in the public programs, 16 between neighbours of a chain. */
+static uint32_t planar_rows(const struct ane_task *task, bool chained)
+{
+    const uint32_t rows = chained ? 16 : 32;
+    return rows < task->height_out ? rows : task->height_out;
+}
+
+void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first, const struct ane_view *second,
+                      struct ane_view result)
+{
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    set_shapes(task, &result, &result); /* of broadcast operands the shape is that of the result */
+    task->source = operand_of(&first);
+    if (second)
+        task->second = operand_of(second);
+    task->engine = ANE_ENGINE_PE;
+    task->pe_op = planar->op;
+    task->pe_absolute = planar->absolute;
+    task->pe_relu = planar->relu;
+    task->pe_subtract_second = planar->subtract;
+    task->pe_pre_scale = planar->pre != 0 ? planar->pre : 1;
+    task->pe_scale = planar->scale != 0 ? planar->scale : 1;
+    task->pe_bias = planar->bias;
+    task->tile_height = planar_rows(task, is_planar_tile(&first) || is_planar_tile(&result));
+}
+
+void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result)
+{
+    const struct ane_planar copy = {.op = ANE_PE_ADD};
+    ane_build_planar(b, &copy, source, NULL, result);
+}
+
+/* Rows as groups: all rows of all channels when planes follow one another, else the rows of one channel, or the channels. */
+static bool rows_of(struct ane_builder *b, const struct ane_view *view, uint32_t *rows, uint32_t *stride)
+{
+    *rows = view->channels * view->height;
+    *stride = view->height == 1 ? view->plane : view->row;
+    if (view->channels > 1 && view->height > 1 && view->plane != view->row * view->height)
+        ane_build_fail(b, "rows of a reduction are not evenly spaced");
+    if (*rows > GROUPS_MAX)
+        ane_build_fail(b, "%u rows in a reduction: a descriptor has 13 bits for them", (unsigned)*rows);
+    return !b->failed;
+}
+
+void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias, struct ane_view source,
+                      struct ane_view result)
+{
+    uint32_t rows, source_stride, result_rows, result_stride;
+    if (b->failed || !rows_of(b, &source, &rows, &source_stride) || !rows_of(b, &result, &result_rows, &result_stride))
+        return;
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    struct ane_view row = source;
+    row.channels = row.height = 1;
+    set_shapes(task, &row, &row);
+    task->engine = ANE_ENGINE_PE;
+    task->groups = rows;
+    task->source.group = source_stride;
+    task->result = operand_of(&result);
+    task->result.broadcast_width = false;
+    task->result.group = result_stride;
+    task->pe_reduce = kind;
+    task->pe_reciprocal = reciprocal;
+    task->pe_scale = scale;
+    task->pe_bias = bias;
+    task->tile_height = 1;
+}
+
+void ane_build_pool(struct ane_builder *b, const struct ane_pool *pool, struct ane_view source, struct ane_view result)
+{
+    const struct ane_limits *limits = &b->request->limits;
+    if (pool->kernel_width > limits->pool_max || pool->kernel_height > limits->pool_max)
+        ane_build_limit(b, "pooling over %ux%u: %s pools at most %ux%u", (unsigned)pool->kernel_height, (unsigned)pool->kernel_width,
+                        ane_build_generation(b), (unsigned)limits->pool_max, (unsigned)limits->pool_max);
+    if (pool->stride_x > 3 || pool->stride_y > 3)
+        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)pool->stride_y, (unsigned)pool->stride_x);
+    struct ane_task *task = next_task(b);
+    if (!task)
+        return;
+    set_shapes(task, &source, &result);
+    task->engine = ANE_ENGINE_PE;
+    task->pe_reduce = pool->kind;
+    task->kernel_width = pool->kernel_width;
+    task->kernel_height = pool->kernel_height;
+    task->stride_x = pool->stride_x;
+    task->stride_y = pool->stride_y;
+    task->pad_left = pool->pad_left;
+    task->pad_top = pool->pad_top;
+    task->pe_scale = pool->scale != 0 ? pool->scale : 1;
+    task->tile_height = rows_per_tile(b, task);
+}

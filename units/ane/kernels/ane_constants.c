@@ -1,0 +1,230 @@
+#include "units/ane/kernels/ane_constants.h"
+
+#include "isa/ane/ane_half.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PALETTE4 = 16, PALETTE8 = 256, LLOYD_ROUNDS = 8, COEFFICIENT_ALIGN = 64, INT8_MAX_ABS = 127 };
+
+float ane_constant_half(float value)
+{
+    return (float)ane_half_round((double)value);
+}
+
+/* ---- values ---- */
+
+static double random_uniform(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static float largest(const float *value, uint64_t count)
+{
+    float most = 0;
+    for (uint64_t i = 0; i < count; i++)
+        most = fabsf(value[i]) > most ? fabsf(value[i]) : most;
+    return most;
+}
+
+/* Scale of int8 weights: a power of two, so that native int8 and weights folded to fp16 give the same bits. */
+static float int8_scale(const float *value, uint64_t count)
+{
+    const float most = largest(value, count);
+    int exponent;
+    if (most == 0)
+        return 1;
+    frexpf(most / INT8_MAX_ABS, &exponent);
+    return ldexpf(1, exponent - 1) * INT8_MAX_ABS >= most ? ldexpf(1, exponent - 1) : ldexpf(1, exponent);
+}
+
+static void round_int8(float *value, uint64_t count)
+{
+    const float scale = int8_scale(value, count);
+    for (uint64_t i = 0; i < count; i++)
+        value[i] = nearbyintf(value[i] / scale) * scale;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Index of the nearest of ascending values. */
+static unsigned nearest(const float *palette, unsigned size, float value)
+{
+    unsigned low = 0, high = size - 1;
+    while (low < high) {
+        const unsigned middle = (low + high) / 2;
+        if (value - palette[middle] > palette[middle + 1] - value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A codebook by Lloyd's rounds from evenly spaced quantiles; `sorted` ascending. */
+static void make_palette(const float *sorted, uint64_t count, float *palette, unsigned size)
+{
+    double sum[PALETTE8];
+    uint64_t members[PALETTE8];
+    for (unsigned i = 0; i < size; i++)
+        palette[i] = sorted[(2 * (uint64_t)i + 1) * count / (2 * size)];
+    for (unsigned round = 0; round < LLOYD_ROUNDS; round++) {
+        memset(sum, 0, sizeof sum);
+        memset(members, 0, sizeof members);
+        for (uint64_t i = 0; i < count; i++) {
+            const unsigned k = nearest(palette, size, sorted[i]);
+            sum[k] += (double)sorted[i];
+            members[k]++;
+        }
+        for (unsigned k = 0; k < size; k++)
+            if (members[k])
+                palette[k] = ane_constant_half((float)(sum[k] / (double)members[k]));
+    }
+}
+
+static bool round_palette(float *value, uint64_t count, unsigned size)
+{
+    float palette[PALETTE8];
+    float *sorted = malloc(count * sizeof *sorted);
+    if (!sorted)
+        return false;
+    memcpy(sorted, value, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    make_palette(sorted, count, palette, size);
+    for (uint64_t i = 0; i < count; i++)
+        value[i] = palette[nearest(palette, size, value[i])];
+    free(sorted);
+    return true;
+}
+
+/* The smaller half of the weights becomes 0. */
+static bool prune(float *value, uint64_t count)
+{
+    float *size = malloc(count * sizeof *size);
+    if (!size)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        size[i] = fabsf(value[i]);
+    qsort(size, count, sizeof *size, by_value);
+    const float threshold = size[count / 2];
+    for (uint64_t i = 0; i < count; i++)
+        value[i] = fabsf(value[i]) < threshold ? 0 : value[i];
+    free(size);
+    return true;
+}
+
+static bool round_as_asked(enum ane_weight_type type, float *value, uint64_t count)
+{
+    switch (type) {
+    case ANE_WEIGHT_I8: round_int8(value, count); return true;
+    case ANE_WEIGHT_PALETTE4: return round_palette(value, count, PALETTE4);
+    case ANE_WEIGHT_PALETTE8: return round_palette(value, count, PALETTE8);
+    case ANE_WEIGHT_SPARSE: return prune(value, count);
+    default: return true;
+    }
+}
+
+float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
+{
+    const struct ane_kernel_request *q = b->request;
+    const unsigned index = b->constants++;
+    const float *given = index < sizeof q->constant / sizeof q->constant[0] ? q->constant[index] : NULL;
+    uint64_t state = q->seed ^ (uint64_t)(index + 1) << 32;
+    float *value = b->failed ? NULL : malloc((count ? count : 1) * sizeof *value);
+    (void)name;
+    if (!value) {
+        ane_build_fail(b, "out of memory for %s", name);
+        return NULL;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        value[i] = ane_constant_half(given ? given[i] : (float)(low + (high - low) * random_uniform(&state)));
+    return value;
+}
+
+float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high)
+{
+    float *value = ane_build_constant(b, name, count, low, high);
+    if (value && !round_as_asked(b->request->weights, value, count)) {
+        ane_build_fail(b, "out of memory for %s", name);
+        free(value);
+        value = NULL;
+    }
+    return value;
+}
+
+/* ---- packing ---- */
+
+bool ane_constants_append(struct ane_builder *b, const uint8_t *bytes, size_t size)
+{
+    struct ane_pack *pack = &b->pack;
+    const size_t padded = (size + COEFFICIENT_ALIGN - 1) / COEFFICIENT_ALIGN * COEFFICIENT_ALIGN;
+    if (pack->used + padded > pack->room) {
+        const size_t room = pack->used + padded + pack->room;
+        uint8_t *grown = realloc(pack->bytes, room);
+        if (!grown) {
+            ane_build_fail(b, "out of memory");
+            return false;
+        }
+        pack->bytes = grown;
+        pack->room = room;
+    }
+    memset(pack->bytes + pack->used, 0, padded);
+    memcpy(pack->bytes + pack->used, bytes, size);
+    pack->used += padded;
+    return true;
+}
+
+/* The format of the banks; *scale is what the bits are worth. Formats that a generation streams: sbryngelson/ane-guide. */
+static void set_format(const struct ane_builder *b, const struct ane_conv *conv, uint64_t count, struct ane_task *task, float *scale)
+{
+    const struct ane_limits *limits = &b->request->limits;
+    *scale = 1;
+    if (conv->plain)
+        return;
+    switch (b->request->weights) {
+    case ANE_WEIGHT_I8:
+        if (limits->int8_weights) {
+            task->kernel_format = ANE_KERNEL_I8;
+            *scale = int8_scale(conv->weight, count);
+        }
+        break;
+    case ANE_WEIGHT_PALETTE4: task->palette_bits = limits->int4_palette ? 4 : 0; break;
+    case ANE_WEIGHT_PALETTE8: task->palette_bits = 8; break;
+    case ANE_WEIGHT_SPARSE: task->sparse = limits->sparse_weights; break;
+    default: break;
+    }
+}
+
+static uint16_t *to_half(const float *value, uint64_t count, float scale)
+{
+    uint16_t *half = malloc((count ? count : 1) * sizeof *half);
+    for (uint64_t i = 0; half && i < count; i++)
+        half[i] = ane_half_bits((double)(value[i] / scale));
+    return half;
+}
+
+void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task)
+{
+    const uint64_t taps = (uint64_t)conv->kernel_width * conv->kernel_height;
+    const uint64_t per_channel = taps * (conv->depthwise ? 1 : task->channels_in / conv->groups);
+    const uint64_t count = per_channel * task->channels_out;
+    float scale;
+    set_format(b, conv, count, task, &scale);
+    uint16_t *weight = to_half(conv->weight, count, scale);
+    uint16_t *bias = conv->bias ? to_half(conv->bias, task->channels_out, scale) : NULL;
+    task->post_scale *= scale;
+    if (!weight || (conv->bias && !bias))
+        ane_build_fail(b, "out of memory for weights");
+    else if (!ane_weights_pack(task, weight, bias, &b->pack, b->error))
+        b->failed = true;
+    free(weight);
+    free(bias);
+}

@@ -1,0 +1,147 @@
+/* conv2d: one descriptor per image; coefficients are the same for all. */
+#include "units/ane/kernels/ane_kernel_family.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT };
+
+#define SIDE_MAX    65536
+#define CHANNEL_MAX 131071
+
+static const struct kernel_parameter parameters[] = {
+    {.name = "n", .missing = 1, .least = 1, .most = 65536},
+    {.name = "c", .least = 1, .most = CHANNEL_MAX, .required = true},
+    {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
+    {.name = "w", .least = 1, .most = SIDE_MAX, .required = true},
+    {.name = "k", .least = 1, .most = CHANNEL_MAX, .required = true},
+    {.name = "r", .missing = 3, .least = 1, .most = 256},
+    {.name = "s", .missing = 3, .least = 1, .most = 256},
+    {.name = "stride", .missing = 1, .least = 1, .most = 64},
+    {.name = "pad", .missing = 0, .least = 0, .most = 64},
+    {.name = "groups", .missing = 1, .least = 1, .most = CHANNEL_MAX},
+    {.name = "dilation", .missing = 1, .least = 1, .most = 64},
+    {.name = "bias", .missing = 0, .least = 0, .most = 1},
+    {.name = "act", .words = "none|relu"},
+    {.name = NULL},
+};
+
+struct shape {
+    uint32_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
+    uint32_t reach_h, reach_w; /* of the kernel with its holes */
+    uint32_t out_h, out_w;
+    bool bias, relu;
+};
+
+static uint32_t out_size(uint32_t in, uint32_t reach, const struct shape *v)
+{
+    const uint32_t padded = in + 2 * v->pad;
+    return padded < reach ? 0 : (padded - reach) / v->stride + 1;
+}
+
+static struct shape shape_of(const struct ane_kernel_request *q)
+{
+    const int64_t *p = q->value;
+    struct shape v = {
+        .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[K], .r = (uint32_t)p[R],
+        .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .groups = (uint32_t)p[GROUPS],
+        .dilation = (uint32_t)p[DILATION], .bias = p[BIAS] != 0, .relu = p[ACT] == 1,
+    };
+    v.reach_h = (v.r - 1) * v.dilation + 1;
+    v.reach_w = (v.s - 1) * v.dilation + 1;
+    v.out_h = out_size(v.h, v.reach_h, &v);
+    v.out_w = out_size(v.w, v.reach_w, &v);
+    return v;
+}
+
+static bool check(const struct shape *v, struct isa_error *error)
+{
+    if (v->c % v->groups || v->k % v->groups)
+        return kernel_refuse(error, "conv2d: c and k must be multiples of groups");
+    if (v->out_h == 0 || v->out_w == 0)
+        return kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u", (unsigned)v->r,
+                             (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w, (unsigned)v->pad);
+    return true;
+}
+
+/* A dilated kernel is one with zeros between its taps: descriptors have no field for holes. */
+static float *spread_taps(const struct shape *v, const float *weight)
+{
+    const size_t lines = (size_t)v->k * (v->c / v->groups), reach = (size_t)v->reach_h * v->reach_w;
+    float *spread = calloc(lines * reach, sizeof *spread);
+    for (size_t i = 0; spread && i < lines; i++)
+        for (size_t r = 0; r < v->r; r++)
+            for (size_t s = 0; s < v->s; s++)
+                spread[i * reach + r * v->dilation * v->reach_w + s * v->dilation] = weight[(i * v->r + r) * v->s + s];
+    return spread;
+}
+
+static void name_image(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint32_t n)
+{
+    struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
+    ane_tensor_axis(t, n, ane_view_bytes(view));
+    ane_tensor_axis(t, view->channels, view->plane);
+    ane_tensor_axis(t, view->height, view->row);
+    ane_tensor_axis(t, view->width, ANE_HALF_BYTES);
+}
+
+static void name_weights(struct ane_builder *b, const struct shape *v, double range)
+{
+    struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
+    ane_tensor_axis(t, v->k, 0);
+    ane_tensor_axis(t, v->c / v->groups, 0);
+    ane_tensor_axis(t, v->r, 0);
+    ane_tensor_axis(t, v->s, 0);
+    if (v->bias)
+        ane_tensor_axis(ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1), v->k, 0);
+}
+
+static void write_images(struct ane_builder *b, const struct shape *v, const float *weight, const float *bias, struct ane_view x,
+                         struct ane_view out)
+{
+    float *spread = v->dilation > 1 && weight ? spread_taps(v, weight) : NULL;
+    if (v->dilation > 1 && !spread)
+        ane_build_fail(b, "out of memory for weights");
+    const struct ane_conv conv = {
+        .kernel_width = v->reach_w, .kernel_height = v->reach_h, .stride_x = v->stride, .stride_y = v->stride, .pad_left = v->pad,
+        .pad_top = v->pad, .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c, .relu = v->relu,
+        .groups = v->groups > 1 && v->groups == v->c && v->k == v->c ? 1 : v->groups,
+        .weight = spread ? spread : weight, .bias = bias,
+    };
+    for (uint32_t i = 0; i < v->n; i++)
+        ane_build_conv(b, &conv, ane_view_image(x, i), ane_view_image(out, i));
+    free(spread);
+}
+
+static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
+{
+    const struct shape v = shape_of(q);
+    struct ane_builder b;
+    if (!check(&v, error))
+        return false;
+    const uint64_t taps = (uint64_t)(v.c / v.groups) * v.r * v.s;
+    const double range = sqrt(3.0 / (double)taps); /* results as large as inputs */
+    ane_build_begin(&b, q, kernel, 1, error);
+    const struct ane_view x = ane_build_input(&b, "x", v.n, v.c, v.h, v.w);
+    const struct ane_view out = ane_build_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
+    name_image(&b, "x", ANE_TENSOR_INPUT, &x, v.n);
+    name_weights(&b, &v, range);
+    name_image(&b, "out", ANE_TENSOR_OUTPUT, &out, v.n);
+    float *weight = ane_build_weights(&b, "weights", v.k * taps, -range, range);
+    float *bias = v.bias ? ane_build_constant(&b, "bias", v.k, -1, 1) : NULL;
+    write_images(&b, &v, weight, bias, x, out);
+    free(weight);
+    free(bias);
+    kernel->macs = (double)v.n * v.k * v.out_h * v.out_w * (double)taps;
+    kernel->flops = 2 * kernel->macs;
+    snprintf(kernel->variant, sizeof kernel->variant, "%s, %u image%s", v.dilation > 1 ? "taps spread" : "direct", (unsigned)v.n,
+             v.n == 1 ? "" : "s");
+    return ane_build_end(&b);
+}
+
+static const struct ane_kernel_info rows[] = {
+    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=none|relu]",
+     "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation", 0, parameters, build},
+};
+const struct ane_kernel_family ane_family_conv = {rows, sizeof rows / sizeof rows[0]};

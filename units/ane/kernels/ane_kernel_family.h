@@ -1,0 +1,14 @@
+/* Families of kernels: each file ane_kernel_<family>.c has one, with its rows; ane_kernels.c lists the families. */
+#ifndef ORCHARD_UNITS_ANE_KERNEL_FAMILY_H
+#define ORCHARD_UNITS_ANE_KERNEL_FAMILY_H
+
+#include "units/ane/kernels/ane_build.h"
+
+struct ane_kernel_family {
+    const struct ane_kernel_info *row;
+    size_t count;
+};
+
+extern const struct ane_kernel_family ane_family_conv, ane_family_gemm, ane_family_elementwise, ane_family_norm;
+
+#endif

@@ -1,0 +1,115 @@
+#include "units/ane/kernels/ane_kernels.h"
+
+#include "isa/isa_suggest.h"
+#include "units/ane/kernels/ane_kernel_family.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_BYTES = 128 };
+
+static const struct ane_kernel_family *const families[] = {
+    &ane_family_conv, &ane_family_gemm, &ane_family_elementwise, &ane_family_norm,
+};
+enum { FAMILIES = sizeof families / sizeof families[0] };
+
+/* --precision: how weights are kept. */
+static const char precisions[] = "f16 i8 i4 p8 sparse";
+static const enum ane_weight_type weight_types[] = {ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8,
+                                                    ANE_WEIGHT_SPARSE};
+
+/* ---- the table ---- */
+
+size_t ane_kernel_count(void)
+{
+    size_t count = 0;
+    for (unsigned i = 0; i < FAMILIES; i++)
+        count += families[i]->count;
+    return count;
+}
+
+const struct ane_kernel_info *ane_kernel_at(size_t index)
+{
+    for (unsigned i = 0; i < FAMILIES; i++) {
+        if (index < families[i]->count)
+            return &families[i]->row[index];
+        index -= families[i]->count;
+    }
+    return NULL;
+}
+
+const struct ane_kernel_info *ane_kernel_find(const char *name, size_t length)
+{
+    const struct ane_kernel_info *info;
+    for (size_t i = 0; (info = ane_kernel_at(i)); i++)
+        if (strlen(info->name) == length && memcmp(info->name, name, length) == 0)
+            return info;
+    return NULL;
+}
+
+/* ---- requests ---- */
+
+static bool unknown_kernel(const char *name, struct isa_error *error)
+{
+    const struct ane_kernel_info *info;
+    struct isa_suggest suggest;
+    char phrase[96];
+    isa_suggest_start(&suggest, name);
+    for (size_t i = 0; (info = ane_kernel_at(i)); i++)
+        isa_suggest_offer(&suggest, info->name);
+    isa_suggest_text(&suggest, phrase, sizeof phrase);
+    return kernel_refuse(error, "unknown kernel '%s'%s", name, phrase);
+}
+
+static bool read_precision(const char *precision, struct ane_kernel_request *request, struct isa_error *error)
+{
+    int64_t index = 0;
+    if (precision && !kernel_word_listed(precisions, ' ', precision, strlen(precision), &index))
+        return kernel_refuse(error, "%s on the Neural Engine has no precision '%.40s'; weights are one of %s", request->info->name,
+                             precision, precisions);
+    request->weights = weight_types[index];
+    return true;
+}
+
+static struct kernel_form form_of(const struct ane_kernel_info *info)
+{
+    return (struct kernel_form){info->name, info->grammar, info->positional, info->parameter};
+}
+
+bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error)
+{
+    char name[WORD_BYTES];
+    const size_t length = strcspn(workload, ":");
+    snprintf(name, sizeof name, "%.*s", length < WORD_BYTES ? (int)length : WORD_BYTES - 1, workload);
+    request->info = ane_kernel_find(workload, length);
+    if (!request->info)
+        return unknown_kernel(name, error);
+    memset(request->value, 0, sizeof request->value);
+    memset(request->decimal, 0, sizeof request->decimal);
+    const struct kernel_form form = form_of(request->info);
+    return read_precision(precision, request, error) &&
+           kernel_text_read(&form, workload + length + (workload[length] == ':'), request->value, request->decimal, error);
+}
+
+int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size)
+{
+    const struct kernel_form form = form_of(request->info);
+    return kernel_text_write(&form, request->value, request->decimal, text, size);
+}
+
+/* ---- building ---- */
+
+bool ane_kernel_build(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error)
+{
+    memset(kernel, 0, sizeof *kernel);
+    if (request->info->build(request, kernel, error))
+        return true;
+    ane_kernel_free(kernel);
+    return false;
+}
+
+void ane_kernel_free(struct ane_kernel *kernel)
+{
+    ane_program_free(&kernel->program);
+    memset(kernel, 0, sizeof *kernel);
+}

@@ -1,0 +1,22 @@
+/* Operators on the rows of a matrix: rows along the width, in blocks that a reduction can take and the tile memory can hold. */
+#ifndef ORCHARD_UNITS_ANE_ROWS_H
+#define ORCHARD_UNITS_ANE_ROWS_H
+
+#include "units/ane/kernels/ane_build.h"
+
+struct ane_rows {
+    uint64_t rows, columns;
+    uint32_t height, channels;  /* of the buffer: rows = channels x height */
+    uint32_t blocks, per_block; /* the last block may have fewer rows */
+};
+struct ane_rows ane_rows_place(struct ane_builder *b, uint64_t rows, uint64_t columns);
+/* Buffers of rows x columns, named as tensors. */
+struct ane_view ane_rows_input(struct ane_builder *b, const struct ane_rows *r, const char *name, double low, double high);
+struct ane_view ane_rows_output(struct ane_builder *b, const struct ane_rows *r, const char *name);
+/* Rows of block `index`: one channel. */
+struct ane_view ane_rows_block(const struct ane_rows *r, struct ane_view all, uint32_t index);
+
+/* Softmax of each row of a view of evenly spaced rows; the last two descriptors of its logarithm subtract instead. */
+void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result);
+
+#endif
