@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENGINES = 16, OCG_MAX_LOG2 = 5 /* 32 output channels an engine at fp16: sbryngelson/ane-guide */, GROUPS_MAX = 8191 };
+/* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
+#define STREAM_BYTES (UINT64_C(16) << 20)
+
+enum { ENGINES = 16, OCG_MAX_LOG2 = 5 /* 32 output channels an engine at fp16: sbryngelson/ane-guide */, GROUPS_MAX = 8191, CHAIN_ROWS = 16, PLANAR_ROWS = 32 /* eiln/ane kernels */ };
 
 /* Room for one more descriptor; NULL when the builder failed. */
 static struct ane_task *next_task(struct ane_builder *b)
@@ -76,6 +79,11 @@ static uint32_t engines_for(uint32_t channels)
 
 /* ---- the MAC engines ---- */
 
+static bool is_ring(const struct ane_view *view)
+{
+    return view->place == ANE_PLACE_CHAIN;
+}
+
 /* Small images: an engine takes fewer pixels of more channels (sbryngelson/ane-guide; conv and gemm of tinygrad). */
 static bool is_small(const struct ane_task *task)
 {
@@ -84,9 +92,10 @@ static bool is_small(const struct ane_task *task)
 
 static void set_engines(struct ane_task *task)
 {
+    const uint32_t channels = task->channels_out / task->groups; /* that work at the same time */
     task->engine = ANE_ENGINE_NE;
-    task->engines = engines_for(task->channels_out);
-    task->channel_group_log2 = log2_up((task->channels_out + task->engines - 1) / task->engines);
+    task->engines = engines_for(channels);
+    task->channel_group_log2 = log2_up((channels + task->engines - 1) / task->engines);
     if (task->channel_group_log2 > OCG_MAX_LOG2)
         task->channel_group_log2 = OCG_MAX_LOG2;
     task->small_source = is_small(task);
@@ -129,10 +138,8 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
     task->post_scale = conv->scale != 0 ? conv->scale : 1;
 }
 
-void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
+static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
 {
-    if (b->failed || !check_conv(b, conv))
-        return;
     struct ane_task *task = next_task(b);
     if (!task)
         return;
@@ -141,6 +148,33 @@ void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct a
     set_engines(task);
     task->tile_height = rows_per_tile(b, task);
     ane_constants_pack(b, conv, task);
+}
+
+/* Output channels whose weights one descriptor may stream: whole rounds of the engines. */
+static uint32_t channels_at_once(const struct ane_conv *conv, uint32_t channels_in, uint32_t channels_out)
+{
+    const uint64_t each = (uint64_t)channels_in * conv->kernel_width * conv->kernel_height * ANE_HALF_BYTES;
+    if (conv->groups > 1 || conv->depthwise || each * channels_out <= STREAM_BYTES)
+        return channels_out;
+    const uint64_t at_once = STREAM_BYTES / each / ENGINES * ENGINES;
+    return at_once < ENGINES ? ENGINES : (uint32_t)at_once;
+}
+
+void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
+{
+    if (b->failed || !check_conv(b, conv))
+        return;
+    const uint32_t step = channels_at_once(conv, source.channels, result.channels);
+    const uint64_t each = (uint64_t)source.channels * conv->kernel_width * conv->kernel_height;
+    for (uint32_t first = 0; first < result.channels && !b->failed; first += step) {
+        const uint32_t count = result.channels - first < step ? result.channels - first : step;
+        struct ane_conv part = *conv;
+        if (first) {
+            part.weight += first * each;
+            part.bias = conv->bias ? conv->bias + first : NULL;
+        }
+        write_conv(b, &part, source, ane_view_channels(result, first, count));
+    }
 }
 
 void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result)
@@ -192,22 +226,20 @@ void ane_build_element(struct ane_builder *b, const struct ane_element *element,
     task->post_scale = element->scale != 0 ? element->scale : 1;
     task->nonlinear = element->table ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
     set_engines(task);
-    task->tile_height = source.place == ANE_PLACE_CHAIN || result.place == ANE_PLACE_CHAIN ? 16 : rows_per_tile(b, task);
-    if (element->table)
-        place_table(b, element, &task->bank[0]);
+    task->tile_height = rows_per_tile(b, task);
+    if ((is_ring(&source) || is_ring(&result)) && task->tile_height > CHAIN_ROWS)
+        task->tile_height = CHAIN_ROWS;
+    if (element->table && place_table(b, element, &task->bank[0]))
+        for (unsigned i = 1; i < task->engines; i++)
+            task->bank[i] = task->bank[0];
 }
 
 /* ---- the planar engine ---- */
 
-static bool is_planar_tile(const struct ane_view *view)
-{
-    return view->place == ANE_PLACE_CHAIN;
-}
-
 /* Rows of a tile: 32 in the public programs, 16 between neighbours of a chain. */
 static uint32_t planar_rows(const struct ane_task *task, bool chained)
 {
-    const uint32_t rows = chained ? 16 : 32;
+    const uint32_t rows = chained ? CHAIN_ROWS : PLANAR_ROWS;
     return rows < task->height_out ? rows : task->height_out;
 }
 
@@ -229,7 +261,7 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
     task->pe_pre_scale = planar->pre != 0 ? planar->pre : 1;
     task->pe_scale = planar->scale != 0 ? planar->scale : 1;
     task->pe_bias = planar->bias;
-    task->tile_height = planar_rows(task, is_planar_tile(&first) || is_planar_tile(&result));
+    task->tile_height = planar_rows(task, is_ring(&first) || is_ring(&result));
 }
 
 void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result)

@@ -1,12 +1,13 @@
 #include "units/ane/kernels/ane_constants.h"
 
+#include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_half.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PALETTE4 = 16, PALETTE8 = 256, LLOYD_ROUNDS = 8, COEFFICIENT_ALIGN = 64, INT8_MAX_ABS = 127 };
+enum { COEFFICIENT_ALIGN = 64, INT8_MAX_ABS = 127 };
 
 float ane_constant_half(float value)
 {
@@ -21,6 +22,14 @@ static double random_uniform(uint64_t *state) /* splitmix64 */
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+static uint16_t *to_half(const float *value, uint64_t count, float scale)
+{
+    uint16_t *half = malloc((count ? count : 1) * sizeof *half);
+    for (uint64_t i = 0; half && i < count; i++)
+        half[i] = ane_half_bits((double)(value[i] / scale));
+    return half;
 }
 
 static float largest(const float *value, uint64_t count)
@@ -49,60 +58,21 @@ static void round_int8(float *value, uint64_t count)
         value[i] = nearbyintf(value[i] / scale) * scale;
 }
 
+static bool round_palette(float *value, uint64_t count, unsigned bits)
+{
+    uint16_t palette[256];
+    uint16_t *half = to_half(value, count, 1);
+    const bool ok = half && ane_palette_choose(half, count, bits, palette);
+    for (uint64_t i = 0; ok && i < count; i++)
+        value[i] = (float)ane_half_value(palette[ane_palette_index(palette, bits, half[i])]);
+    free(half);
+    return ok;
+}
+
 static int by_value(const void *a, const void *b)
 {
     const float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
-}
-
-/* Index of the nearest of ascending values. */
-static unsigned nearest(const float *palette, unsigned size, float value)
-{
-    unsigned low = 0, high = size - 1;
-    while (low < high) {
-        const unsigned middle = (low + high) / 2;
-        if (value - palette[middle] > palette[middle + 1] - value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A codebook by Lloyd's rounds from evenly spaced quantiles; `sorted` ascending. */
-static void make_palette(const float *sorted, uint64_t count, float *palette, unsigned size)
-{
-    double sum[PALETTE8];
-    uint64_t members[PALETTE8];
-    for (unsigned i = 0; i < size; i++)
-        palette[i] = sorted[(2 * (uint64_t)i + 1) * count / (2 * size)];
-    for (unsigned round = 0; round < LLOYD_ROUNDS; round++) {
-        memset(sum, 0, sizeof sum);
-        memset(members, 0, sizeof members);
-        for (uint64_t i = 0; i < count; i++) {
-            const unsigned k = nearest(palette, size, sorted[i]);
-            sum[k] += (double)sorted[i];
-            members[k]++;
-        }
-        for (unsigned k = 0; k < size; k++)
-            if (members[k])
-                palette[k] = ane_constant_half((float)(sum[k] / (double)members[k]));
-    }
-}
-
-static bool round_palette(float *value, uint64_t count, unsigned size)
-{
-    float palette[PALETTE8];
-    float *sorted = malloc(count * sizeof *sorted);
-    if (!sorted)
-        return false;
-    memcpy(sorted, value, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, by_value);
-    make_palette(sorted, count, palette, size);
-    for (uint64_t i = 0; i < count; i++)
-        value[i] = palette[nearest(palette, size, value[i])];
-    free(sorted);
-    return true;
 }
 
 /* The smaller half of the weights becomes 0. */
@@ -125,8 +95,8 @@ static bool round_as_asked(enum ane_weight_type type, float *value, uint64_t cou
 {
     switch (type) {
     case ANE_WEIGHT_I8: round_int8(value, count); return true;
-    case ANE_WEIGHT_PALETTE4: return round_palette(value, count, PALETTE4);
-    case ANE_WEIGHT_PALETTE8: return round_palette(value, count, PALETTE8);
+    case ANE_WEIGHT_PALETTE4: return round_palette(value, count, 4);
+    case ANE_WEIGHT_PALETTE8: return round_palette(value, count, 8);
     case ANE_WEIGHT_SPARSE: return prune(value, count);
     default: return true;
     }
@@ -139,7 +109,6 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
     const float *given = index < sizeof q->constant / sizeof q->constant[0] ? q->constant[index] : NULL;
     uint64_t state = q->seed ^ (uint64_t)(index + 1) << 32;
     float *value = b->failed ? NULL : malloc((count ? count : 1) * sizeof *value);
-    (void)name;
     if (!value) {
         ane_build_fail(b, "out of memory for %s", name);
         return NULL;
@@ -201,14 +170,6 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
     case ANE_WEIGHT_SPARSE: task->sparse = limits->sparse_weights; break;
     default: break;
     }
-}
-
-static uint16_t *to_half(const float *value, uint64_t count, float scale)
-{
-    uint16_t *half = malloc((count ? count : 1) * sizeof *half);
-    for (uint64_t i = 0; half && i < count; i++)
-        half[i] = ane_half_bits((double)(value[i] / scale));
-    return half;
 }
 
 void ane_constants_pack(struct ane_builder *b, const struct ane_conv *conv, struct ane_task *task)

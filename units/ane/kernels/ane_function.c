@@ -55,7 +55,7 @@ static struct ane_view like(struct ane_builder *b, const struct ane_view *view, 
 
 static void write_table(struct ane_builder *b, const struct table_row *row, double alpha, struct ane_view x, struct ane_view result)
 {
-    const struct ane_element element = {.table = row->table, .alpha = alpha != 0 ? alpha : row->alpha, .scale = row->scale};
+    const struct ane_element element = {.table = row->table, .alpha = alpha != 0 ? alpha : row->alpha != 0 ? row->alpha : (double)NAN, .scale = row->scale};
     if (row->after == 1 && row->offset == 0) {
         ane_build_element(b, &element, x, result);
         return;
@@ -68,7 +68,7 @@ static void write_table(struct ane_builder *b, const struct table_row *row, doub
 
 static void write_named(struct ane_builder *b, const char *table, float scale, struct ane_view x, struct ane_view result)
 {
-    const struct ane_element element = {.table = table, .scale = scale};
+    const struct ane_element element = {.table = table, .alpha = (double)NAN, .scale = scale};
     ane_build_element(b, &element, x, result);
 }
 

@@ -1,5 +1,7 @@
 #include "units/ane/kernels/ane_rows.h"
 
+#include <math.h>
+
 enum { GROUPS_MAX = 8191 /* rows of a reduction: 13 bits */, BLOCKS_MAX = 256 /* more would be mostly descriptors */ };
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -67,18 +69,42 @@ static struct ane_view column_for(const struct ane_view *view, struct ane_view c
     return column;
 }
 
+/* x - max goes through the power of e and its sum; the logarithm takes ln(sum) from it instead of dividing. */
+static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct ane_view most_of_rows, struct ane_view sum, struct ane_view result)
+{
+    const struct ane_planar minus = {.op = ANE_PE_ADD, .subtract = true}, natural = {.op = ANE_PE_ADD, .scale = 0.693359375F};
+    const struct ane_element power = {.table = "exp2", .alpha = (double)NAN, .scale = 1.4423828125F};
+    const struct ane_element log2 = {.table = "log2", .alpha = (double)NAN};
+    struct ane_view column = sum, logs = ane_build_column(b, sum.height), scaled = ane_build_column(b, sum.height);
+    column.broadcast_width = logs.broadcast_width = scaled.broadcast_width = false;
+    const struct ane_view shifted = ane_build_between(b, x.channels, x.height, x.width);
+    const struct ane_view powers = ane_build_between(b, x.channels, x.height, x.width);
+    ane_build_planar(b, &minus, x, &most_of_rows, shifted);
+    ane_build_element(b, &power, shifted, powers);
+    ane_build_reduce(b, ANE_REDUCE_SUM, false, 1, 0, powers, sum);
+    ane_build_element(b, &log2, column, logs);
+    ane_build_planar(b, &natural, logs, NULL, scaled);
+    scaled.broadcast_width = true;
+    scaled = column_for(&x, scaled);
+    ane_build_planar(b, &minus, shifted, &scaled, result);
+}
+
 void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result)
 {
     const struct ane_planar shifted = {.op = ANE_PE_ADD, .subtract = true, .scale = 1.4423828125F /* log2 e in fp16 */};
     const struct ane_planar product = {.op = ANE_PE_MUL};
-    const struct ane_element power = {.table = "exp2"};
+    const struct ane_element power = {.table = "exp2", .alpha = (double)NAN};
     const uint32_t mark = ane_build_mark(b), rows = x.channels * x.height;
     const struct ane_view most = ane_build_column(b, rows), sum = ane_build_column(b, rows);
+    const struct ane_view most_of_rows = column_for(&x, most), sum_of_rows = column_for(&x, sum);
+    ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
+    if (log) {
+        write_log_softmax(b, x, most_of_rows, sum, result);
+        ane_build_release(b, mark);
+        return;
+    }
     const struct ane_view ring = ane_build_ring(b, x.channels, x.height, x.width);
     const struct ane_view powers = ane_build_between(b, x.channels, x.height, x.width);
-    const struct ane_view most_of_rows = column_for(&x, most), sum_of_rows = column_for(&x, sum);
-    (void)log;
-    ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
     ane_build_planar(b, &shifted, x, &most_of_rows, ring);
     ane_build_element(b, &power, ring, powers);
     ane_build_reduce(b, ANE_REDUCE_SUM, true, 1, 0, powers, sum);

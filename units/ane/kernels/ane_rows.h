@@ -16,7 +16,7 @@ struct ane_view ane_rows_output(struct ane_builder *b, const struct ane_rows *r,
 /* Rows of block `index`: one channel. */
 struct ane_view ane_rows_block(const struct ane_rows *r, struct ane_view all, uint32_t index);
 
-/* Softmax of each row of a view of evenly spaced rows; the last two descriptors of its logarithm subtract instead. */
+/* Softmax of each row of a view of evenly spaced rows, or its logarithm. */
 void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result);
 
 #endif
