@@ -27,8 +27,11 @@ struct ane_exec_counts {
     uint64_t source_bytes, result_bytes, coefficient_bytes;
 };
 
+/* M1: every rule as the comments above say. */
+const struct ane_numeric *ane_numeric_default(void);
+
 struct ane_core;
-/* Tile memory and tables. l2_bytes: size of tile memory (2 MB). NULL when memory is out. */
+/* Tile memory and tables. l2_bytes: size of tile memory (2 MB). numeric NULL = the default. NULL when memory is out. */
 struct ane_core *ane_core_create(const struct ane_numeric *numeric, uint32_t l2_bytes);
 void ane_core_free(struct ane_core *core);
 /* Host kernels: "avx512", "portable", "reference"; false when the host lacks it. NULL = best. All give the same bits. */

@@ -1,0 +1,170 @@
+/* Kernels on AVX-512: 16 columns a vector. A further product of a group costs six instructions on two ports: multiply, size of
+ * the larger operand (vrangeps), its binade (vpternlogd), and three to add on its grid.
+ */
+#include "units/ane/ane_kernel_set.h"
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#include <immintrin.h>
+
+enum {
+    RANGE_SIZE = 0x0b,     /* vrangeps: larger by size, sign cleared */
+    LOGIC_AND_OR = 0xea,   /* vpternlogd: a & b | c */
+    CSR_FLUSH = 0x8040     /* zero products: 1.5 times a binade of zero is denormal, and slow */
+};
+
+static bool usable(void)
+{
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+}
+
+struct grid {
+    __m512i binade, half;
+    __m512 align;
+};
+
+/* sum + product, both rounded to multiples of the last place of the larger. */
+static inline __m512 join(const struct grid *g, __m512 sum, __m512 product)
+{
+    const __m512i larger = _mm512_castps_si512(_mm512_range_ps(sum, product, RANGE_SIZE));
+    const __m512 unit = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(larger, g->binade, g->half, LOGIC_AND_OR));
+    const __m512 raised = _mm512_add_ps(_mm512_fmadd_ps(unit, g->align, sum), product);
+    return _mm512_fnmadd_ps(unit, g->align, raised);
+}
+
+#define ROWS 4
+
+/* `rows` rows (a constant) of both vectors of the panel. */
+static inline __attribute__((always_inline)) void fours(const struct ane_mac_block *b, size_t row, const int rows, const bool peaks)
+{
+    const struct grid g = {_mm512_set1_epi32(0x7f800000), _mm512_set1_epi32(0x00400000), _mm512_set1_ps(b->align)};
+    const float *w = b->weight + row * b->k;
+    __m512 sum[2 * ROWS], peak[2 * ROWS];
+    for (int i = 0; i < 2 * rows; i++)
+        sum[i] = peak[i] = _mm512_setzero_ps();
+    for (size_t k = 0; k < b->k; k += 4) {
+        __m512 x[8];
+        const float *panel = b->panel + k * ANE_MAC_LANES;
+        for (int i = 0; i < 8; i++)
+            x[i] = _mm512_load_ps(panel + 16 * i);
+        for (int r = 0; r < rows; r++) {
+            const float *wr = w + (size_t)r * b->k + k;
+            const __m512 w0 = _mm512_set1_ps(wr[0]), w1 = _mm512_set1_ps(wr[1]), w2 = _mm512_set1_ps(wr[2]), w3 = _mm512_set1_ps(wr[3]);
+            for (int v = 0; v < 2; v++) {
+                __m512 s = join(&g, _mm512_mul_ps(x[v], w0), _mm512_mul_ps(x[2 + v], w1));
+                s = join(&g, s, _mm512_mul_ps(x[4 + v], w2));
+                s = join(&g, s, _mm512_mul_ps(x[6 + v], w3));
+                sum[2 * r + v] = _mm512_add_ps(sum[2 * r + v], s);
+                if (peaks)
+                    peak[2 * r + v] = _mm512_range_ps(peak[2 * r + v], sum[2 * r + v], RANGE_SIZE);
+            }
+        }
+    }
+    for (int i = 0; i < 2 * rows; i++) {
+        _mm512_storeu_ps(b->out + row * ANE_MAC_LANES + 16 * (size_t)i, sum[i]);
+        if (peaks)
+            _mm512_storeu_ps(b->peak + row * ANE_MAC_LANES + 16 * (size_t)i, peak[i]);
+    }
+}
+
+/* Other groups than four. */
+static void any_group(const struct ane_mac_block *b, size_t row)
+{
+    const struct grid g = {_mm512_set1_epi32(0x7f800000), _mm512_set1_epi32(0x00400000), _mm512_set1_ps(b->align)};
+    const float *w = b->weight + row * b->k;
+    for (size_t v = 0; v < ANE_MAC_LANES; v += 16) {
+        __m512 sum = _mm512_setzero_ps(), peak = sum;
+        for (size_t k = 0; k < b->k; k += b->group) {
+            const float *x = b->panel + k * ANE_MAC_LANES + v;
+            __m512 s = _mm512_mul_ps(_mm512_load_ps(x), _mm512_set1_ps(w[k]));
+            for (size_t i = 1; i < b->group; i++)
+                s = join(&g, s, _mm512_mul_ps(_mm512_load_ps(x + i * ANE_MAC_LANES), _mm512_set1_ps(w[k + i])));
+            sum = _mm512_add_ps(sum, s);
+            peak = _mm512_range_ps(peak, sum, RANGE_SIZE);
+        }
+        _mm512_storeu_ps(b->out + row * ANE_MAC_LANES + v, sum);
+        if (b->peak)
+            _mm512_storeu_ps(b->peak + row * ANE_MAC_LANES + v, peak);
+    }
+}
+
+static void mac(const struct ane_mac_block *b)
+{
+    const unsigned csr = _mm_getcsr();
+    _mm_setcsr(csr | CSR_FLUSH);
+    size_t row = 0;
+    if (b->group != 4) {
+        for (; row < b->rows; row++)
+            any_group(b, row);
+    } else if (b->peak) {
+        for (; row + ROWS <= b->rows; row += ROWS)
+            fours(b, row, ROWS, true);
+        for (; row < b->rows; row++)
+            fours(b, row, 1, true);
+    } else {
+        for (; row + ROWS <= b->rows; row += ROWS)
+            fours(b, row, ROWS, false);
+        for (; row < b->rows; row++)
+            fours(b, row, 1, false);
+    }
+    _mm_setcsr(csr);
+}
+
+static inline __m512 expand16(const struct ane_numeric *rules, bool mac_rules, __m256i half)
+{
+    __m512 value = _mm512_cvtph_ps(half);
+    if (rules->nan_to_infinity || mac_rules) { /* the second operand of a minimum is taken when the first is a NaN */
+        value = _mm512_min_ps(value, _mm512_set1_ps(65536));
+        value = _mm512_max_ps(value, _mm512_set1_ps(-65536));
+    }
+    if (mac_rules && rules->mac_flush_denormals) {
+        const __mmask16 normal = _mm512_cmp_ps_mask(_mm512_abs_ps(value), _mm512_set1_ps(0x1p-14f), _CMP_GE_OQ);
+        value = _mm512_maskz_mov_ps(normal, value);
+    }
+    return value;
+}
+
+static void expand(const struct ane_numeric *rules, bool mac_rules, const uint8_t *from, float *to, size_t count)
+{
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        _mm512_storeu_ps(to + i, expand16(rules, mac_rules, _mm256_loadu_si256((const __m256i *)(const void *)(from + 2 * i))));
+    if (i < count) {
+        const __mmask16 rest = (__mmask16)((1u << (count - i)) - 1);
+        _mm512_mask_storeu_ps(to + i, rest, expand16(rules, mac_rules, _mm256_maskz_loadu_epi16(rest, from + 2 * i)));
+    }
+}
+
+static inline __m256i reduce16(const struct ane_numeric *rules, __m512 value)
+{
+    if (rules->nan_to_infinity)
+        value = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(value, value, _CMP_ORD_Q), value);
+    __m256i half = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    if (!rules->negative_zero)
+        half = _mm256_maskz_mov_epi16(_mm256_cmpneq_epi16_mask(half, _mm256_set1_epi16((short)0x8000)), half);
+    return half;
+}
+
+static void reduce(const struct ane_numeric *rules, const float *from, uint8_t *to, size_t count)
+{
+    size_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        _mm256_storeu_si256((__m256i *)(void *)(to + 2 * i), reduce16(rules, _mm512_loadu_ps(from + i)));
+    if (i < count) {
+        const __mmask16 rest = (__mmask16)((1u << (count - i)) - 1);
+        _mm256_mask_storeu_epi16(to + 2 * i, rest, reduce16(rules, _mm512_maskz_loadu_ps(rest, from + i)));
+    }
+}
+
+const struct ane_kernel_set ane_set_avx512 = {"avx512", usable, mac, expand, reduce};
+
+#else
+
+static bool usable(void)
+{
+    return false;
+}
+
+const struct ane_kernel_set ane_set_avx512 = {"avx512", usable, 0, 0, 0};
+
+#endif

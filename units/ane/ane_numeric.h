@@ -1,0 +1,88 @@
+/* Numbers of the Neural Engine: fp16 operands to float and results back, under the rules of struct ane_numeric.
+ *
+ * Exponent 31 is read as one more binade: infinity counts as 65536, NaN (whatever its sign) as +65536. That one reading gives
+ * what sbryngelson/ane-guide, chapter 3, measured on M1: a NaN behaves as +infinity, inf - inf and 0 * inf are +0, and log(0) is
+ * -45440 = -65536 * 0.693359375 (the fp16 ln 2 by which the program scales the table's -infinity).
+ */
+#ifndef ORCHARD_UNITS_ANE_NUMERIC_H
+#define ORCHARD_UNITS_ANE_NUMERIC_H
+
+#include "units/ane/ane_exec.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ANE_INFINITY_VALUE 65536.0f
+#define ANE_HALF_INFINITY  0x7c00u
+
+static inline float ane_float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t ane_float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* fp16 bits as IEEE reads them. */
+static inline float ane_half_to_float(uint16_t bits)
+{
+    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
+    if (rest >= ANE_HALF_INFINITY)
+        return ane_float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+    if (rest >= 0x400u)
+        return ane_float_of(sign | (rest + (112u << 10)) << 13);
+    return ane_float_of(sign | ane_float_bits((float)rest * 0x1p-24f));
+}
+
+/* To nearest, ties to even; a NaN stays one. */
+static inline uint16_t ane_float_to_half(float value)
+{
+    const uint32_t bits = ane_float_bits(value), size = bits & 0x7fffffffu;
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    if (size > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u);
+    if (size >= 0x477ff000u) /* 65520 */
+        return (uint16_t)(sign | ANE_HALF_INFINITY);
+    if (size < 0x38800000u) { /* below 2^-14: steps of 2^-24 */
+        const float steps = ane_float_of(size) * 0x1p24f + 0x1p23f;
+        return (uint16_t)(sign | (ane_float_bits(steps) & 0x7fffu));
+    }
+    return (uint16_t)(sign | ((size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13));
+}
+
+/* What an operand of the planar engine, of a table or of an element-wise task counts as. */
+static inline float ane_operand_value(const struct ane_numeric *rules, uint16_t bits)
+{
+    const uint16_t size = bits & 0x7fffu;
+    if (rules->nan_to_infinity && size >= ANE_HALF_INFINITY)
+        return bits & 0x8000u && size == ANE_HALF_INFINITY ? -ANE_INFINITY_VALUE : ANE_INFINITY_VALUE;
+    return ane_half_to_float(bits);
+}
+
+/* What an operand of the MAC counts as: always a finite number. */
+static inline float ane_mac_value(const struct ane_numeric *rules, uint16_t bits)
+{
+    const uint16_t size = bits & 0x7fffu;
+    if (size >= ANE_HALF_INFINITY)
+        return bits & 0x8000u && size == ANE_HALF_INFINITY ? -ANE_INFINITY_VALUE : ANE_INFINITY_VALUE;
+    if (rules->mac_flush_denormals && size < 0x400u)
+        return 0;
+    return ane_half_to_float(bits);
+}
+
+/* A result on its way out. */
+static inline uint16_t ane_result_bits(const struct ane_numeric *rules, float value)
+{
+    if (rules->nan_to_infinity && value != value)
+        return 0;
+    const uint16_t bits = ane_float_to_half(value);
+    return bits == 0x8000u && !rules->negative_zero ? 0 : bits;
+}
+
+#endif
