@@ -1,0 +1,130 @@
+/* Multiply-accumulates per second of the Neural Engine's executing side with its own rules of addition, beside OpenBLAS sgemm and a
+ * plain loop in float on the same host, one thread each. Then element-wise work and a table on 4 million elements.
+ */
+#include "tests/units/ane_exec_example.h"
+
+#include <cblas.h>
+#include <stdio.h>
+#include <time.h>
+
+#define FLOOR_GMACS 12.0 /* on AVX-512: half of what an idle host reaches */
+
+extern void openblas_set_num_threads(int threads);
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Best of three, seconds. */
+static double run_best(struct ane_example *e, unsigned threads)
+{
+    double best = 1e9;
+    for (int i = 0; i < 3; i++) {
+        const double begin = now();
+        ane_example_must_run(e, threads);
+        const double took = now() - begin;
+        best = took < best ? took : best;
+    }
+    return best;
+}
+
+static double conv(const char *path, unsigned threads, uint32_t channels, uint32_t size, uint32_t outputs, uint32_t kernel)
+{
+    uint64_t state = 1;
+    struct ane_example e;
+    ane_example_open(&e);
+    struct ane_task *t = ane_example_task(&e);
+    ane_example_shape(t, channels, size, size, outputs, size, size);
+    t->kernel_width = t->kernel_height = kernel;
+    t->pad_left = t->pad_top = kernel / 2;
+    t->source = ane_example_dram(&e, BAR_IN, channels, size, size);
+    t->result = ane_example_dram(&e, BAR_OUT, outputs, size, size);
+    ane_example_fill(&e, &t->source, channels, size, size, 1, &state);
+    const size_t count = (size_t)channels * kernel * kernel * outputs;
+    uint16_t *weight = malloc(count * sizeof *weight);
+    for (size_t i = 0; i < count; i++)
+        weight[i] = ane_half_bits(ane_example_random(&state, 0.1));
+    ane_example_weights(&e, t, weight, NULL);
+    double rate = 0;
+    if (ane_core_use(e.core, path)) {
+        const double took = run_best(&e, threads);
+        rate = (double)count * size * size / took * 1e-9;
+    }
+    free(weight);
+    ane_example_close(&e);
+    return rate;
+}
+
+static double sgemm(int m, int n, int k, bool plain)
+{
+    float *a = calloc((size_t)m * k, sizeof *a), *b = calloc((size_t)k * n, sizeof *b), *c = calloc((size_t)m * n, sizeof *c);
+    double best = 1e9;
+    for (int r = 0; r < 3; r++) {
+        const double begin = now();
+        if (plain)
+            for (int i = 0; i < m; i++)
+                for (int l = 0; l < k; l++)
+                    for (int j = 0; j < n; j++)
+                        c[(size_t)i * n + j] += a[(size_t)i * k + l] * b[(size_t)l * n + j];
+        else
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, a, k, b, n, 0, c, n);
+        const double took = now() - begin;
+        best = took < best ? took : best;
+    }
+    free(a);
+    free(b);
+    free(c);
+    return (double)m * n * k / best * 1e-9;
+}
+
+static double planar(bool two, bool table)
+{
+    uint64_t state = 1;
+    struct ane_example e;
+    struct ane_table tanh_table;
+    ane_example_open(&e);
+    struct ane_task *t = ane_example_task(&e);
+    ane_example_shape(t, 1, 2560, 1600, 1, 2560, 1600);
+    t->source = ane_example_dram(&e, BAR_IN, 1, 2560, 1600);
+    t->result = ane_example_dram(&e, BAR_OUT, 1, 2560, 1600);
+    ane_example_fill(&e, &t->source, 1, 2560, 1600, 4, &state);
+    t->engine = table ? ANE_ENGINE_NE : ANE_ENGINE_PE;
+    t->ne_op = ANE_NE_ELEMENT;
+    if (two)
+        t->second = ane_example_dram(&e, BAR_SECOND, 1, 2560, 1600);
+    if (table && ane_table_make("tanh", NAN, &tanh_table)) {
+        t->nonlinear = ANE_TABLE;
+        ane_example_table(&e, t, &tanh_table);
+    }
+    const double took = run_best(&e, 1);
+    ane_example_close(&e);
+    return 2560.0 * 1600 / took * 1e-6;
+}
+
+static void bench_convolutions(void)
+{
+    openblas_set_num_threads(1);
+    const double first = conv("avx512", 1, 64, 56, 64, 3), second = conv("avx512", 2, 256, 28, 256, 3);
+    printf("conv 3x3, 64 -> 64 channels, 56x56:    %6.2f GMAC/s\n", first);
+    printf("conv 3x3, 256 -> 256 channels, 28x28:  %6.2f GMAC/s, two threads %.2f\n", conv("avx512", 1, 256, 28, 256, 3), second);
+    printf("conv 1x1, 512 -> 512 channels, 32x32:  %6.2f GMAC/s\n", conv("avx512", 1, 512, 32, 512, 1));
+    printf("conv 3x3, 512 -> 512 channels, 7x7:    %6.2f GMAC/s\n", conv("avx512", 1, 512, 7, 512, 3));
+    printf("portable, 64 -> 64, 56x56:             %6.2f GMAC/s\n", conv("portable", 1, 64, 56, 64, 3));
+    printf("reference, 64 -> 64, 56x56:            %6.2f GMAC/s\n", conv("reference", 1, 64, 56, 64, 3));
+    printf("OpenBLAS sgemm 1024x1024x1024:         %6.2f GMAC/s\n", sgemm(1024, 1024, 1024, false));
+    printf("plain float loop 512x512x512:          %6.2f GMAC/s\n", sgemm(512, 512, 512, true));
+    CHECK(first == 0 || first > FLOOR_GMACS, "%g GMAC/s", first);
+}
+
+static void bench_elements(void)
+{
+    printf("planar, one source, 4.1 M elements:    %6.0f M/s\n", planar(false, false));
+    printf("planar, two sources:                   %6.0f M/s\n", planar(true, false));
+    printf("table (tanh):                          %6.0f M/s\n", planar(false, true));
+}
+
+static const struct suite_test tests[] = {{"convolutions", bench_convolutions}, {"elements", bench_elements}};
+SUITE_MAIN("bench ane exec", tests)
