@@ -122,6 +122,8 @@ void soc_free(struct soc *soc)
         amx_block_free(soc->block[c]);
     gpu_timing_free(soc->gpu.timing);
     free(soc->gpu.port);
+    ane_timing_free(soc->ane.timing);
+    mem_bulk_free(soc->ane.bulk);
     mem_system_free(soc->memory);
     free(soc);
 }
@@ -218,7 +220,11 @@ void soc_restart(struct soc *soc, bool keep_caches)
 {
     if (!keep_caches)
         mem_system_flush(soc->memory);
+    if (!keep_caches && soc->ane.bulk)
+        mem_bulk_flush(soc->ane.bulk);
     mem_system_restart(soc->memory, 0);
+    if (soc->ane.timing)
+        ane_timing_restart(soc->ane.timing);
     for (unsigned c = 0; c < soc->clusters.count; c++)
         if (soc->block[c])
             amx_block_restart(soc->block[c], 0);
@@ -230,6 +236,8 @@ void soc_take_activity(struct soc *soc, struct activity *into)
 {
     if (soc->gpu.timing)
         gpu_timing_take_activity(soc->gpu.timing, into);
+    if (soc->ane.timing)
+        ane_timing_take_activity(soc->ane.timing, into);
     mem_system_take_activity(soc->memory, into);
     for (unsigned c = 0; c < soc->clusters.count; c++)
         if (soc->block[c])

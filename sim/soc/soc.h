@@ -6,8 +6,10 @@
 
 #include "sim/chip/chip.h"
 #include "units/amx/amx_timing.h"
+#include "units/ane/ane_timing.h"
 #include "units/cpu/cpu_timing.h"
 #include "units/gpu/gpu_timing.h"
+#include "units/mem/mem_bulk.h"
 
 struct soc_core {
     bool performance;            /* P core, else E core */
@@ -28,6 +30,14 @@ struct soc_gpu {
     struct mem_port **port; /* of each core */
 };
 
+/* The Neural Engine; timing is NULL until soc_ane opens it. */
+struct soc_ane {
+    struct ane_params params;
+    struct ane_timing *timing;
+    struct mem_bulk *bulk;
+    uint64_t address[ANE_BARS]; /* of the buffers of the request that is timed next, set by the caller; 0 = a region of its own */
+};
+
 struct soc;
 
 struct soc *soc_create(const struct chip *chip, struct orch_error *error);
@@ -38,6 +48,7 @@ struct mem_system *soc_memory(struct soc *soc);
 
 /* Opened at the first call; the soc's. NULL with *error when the chip's GPU is not known well enough. */
 struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error);
+struct soc_ane *soc_ane(struct soc *soc, struct orch_error *error);
 
 enum soc_core_choice { SOC_ANY_CORE, SOC_P_CORE, SOC_E_CORE };
 

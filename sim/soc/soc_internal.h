@@ -18,6 +18,7 @@ struct soc {
     bool has_gpu_memory;
     unsigned gpu_cluster; /* of the memory system: the GPU's first L2 */
     struct soc_gpu gpu;
+    struct soc_ane ane;
 };
 
 #endif

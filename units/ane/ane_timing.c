@@ -3,8 +3,8 @@
  * The task manager starts descriptors in order. Tasks linked by a ring in tile memory (ANE_PLACE_CHAIN) pass rows on to each
  * other and form a step: MAC engines, planar engine and DMA work side by side through it, each for the sum of what the tasks ask
  * of it. Around a step only its first tile and first coefficients, and its last result, are not overlapped. Loads of the next step
- * start while this one works when they do not depend on it; so do its coefficients when both fit the coefficient memory
- * (PrefetchParticipateEn of the descriptors).
+ * start while this one works, those of its results tile by tile (stacks of convolutions whose tensors pass through memory run at 96 %
+ * of the peak: maderix/ANE, M4); so do its coefficients when there is room (PrefetchParticipateEn of the descriptors).
  */
 #include "units/ane/ane_timing_internal.h"
 
@@ -36,7 +36,7 @@ const char *ane_stall_name(enum ane_stall stall)
 static bool usable(const struct ane_params *p)
 {
     return p->clock_ghz > 0 && p->engines > 0 && p->macs_per_engine > 0 && p->units > 0 && p->l2_bytes > 0 && p->coefficient_bytes > 0 &&
-           p->dma_GBps > 0 && p->l2_bytes_per_cycle > 0 && p->planar_elements_per_cycle > 0;
+           p->dma_GBps > 0 && p->dma_both_ways >= 1 && p->l2_bytes_per_cycle > 0 && p->planar_elements_per_cycle > 0;
 }
 
 struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory)
@@ -61,6 +61,12 @@ void ane_timing_free(struct ane_timing *timing)
         return;
     free(timing->unit);
     free(timing);
+}
+
+void ane_timing_restart(struct ane_timing *timing)
+{
+    memset(timing->unit, 0, timing->params.units * sizeof timing->unit[0]);
+    memset(&timing->activity, 0, sizeof timing->activity);
 }
 
 void ane_timing_take_activity(struct ane_timing *timing, struct activity *into)
@@ -112,9 +118,10 @@ struct step {
     double mac_full, mac, planar; /* cycles */
     double tile_ns, tile_first_ns, store_ns, store_last_ns;
     double coefficient_ns, coefficient_first_ns;
+    double tiles;     /* of the task that has fewest */
     uint64_t bank;    /* largest bank of coefficients */
-    bool waits;       /* loads what an earlier step of the request stores */
-    uint32_t written; /* base registers */
+    double first_bytes; /* of that bank, which must be there before work starts */
+    uint32_t read, written; /* base registers */
 };
 
 static uint32_t bar_bit(const struct ane_operand *operand)
@@ -122,7 +129,7 @@ static uint32_t bar_bit(const struct ane_operand *operand)
     return operand->place == ANE_PLACE_DRAM ? UINT32_C(1) << (operand->bar & 31) : 0;
 }
 
-static void step_add(struct step *step, const struct ane_task *task, const struct ane_demand *demand, uint32_t written)
+static void step_add(struct step *step, const struct ane_task *task, const struct ane_demand *demand)
 {
     const double load = demand->source.ns + demand->second.ns;
     step->mac_full += demand->mac_full;
@@ -134,8 +141,10 @@ static void step_add(struct step *step, const struct ane_task *task, const struc
     step->store_last_ns = fmax(step->store_last_ns, demand->result.ns / demand->tiles);
     step->coefficient_ns += demand->coefficients.ns;
     step->coefficient_first_ns += demand->coefficients.ns / demand->passes * demand->coefficient_first;
+    step->tiles = step->tiles > 0 ? fmin(step->tiles, demand->tiles) : demand->tiles;
     step->bank = demand->coefficient_bank > step->bank ? demand->coefficient_bank : step->bank;
-    step->waits |= ((bar_bit(&task->source) | bar_bit(&task->second)) & written) != 0;
+    step->first_bytes = fmax(step->first_bytes, demand->coefficient_first * (double)demand->coefficient_bank);
+    step->read |= bar_bit(&task->source) | bar_bit(&task->second);
     step->written |= bar_bit(&task->result);
 }
 
@@ -146,13 +155,36 @@ static bool linked(const struct ane_task *task)
            (next->source.place == ANE_PLACE_CHAIN || next->second.place == ANE_PLACE_CHAIN);
 }
 
-/* The engine's parts in ns since the start of the first task. */
+/* The engine's parts in ns since the start of the first task, and what the last step leaves behind. */
 struct clockwork {
-    double work_start, work_end; /* of the last step: engines */
+    double work_start, work_end; /* engines */
+    double tile_ns;              /* of one tile */
+    uint64_t bank;               /* coefficients */
+    uint32_t written;            /* base registers */
     double dma_free;
     double end;                  /* all results stored */
-    uint64_t bank;
+    /* The same of all steps before it. */
+    uint32_t written_before;
+    double end_before;
 };
+
+/* When a step may load its first tile: what the step before stores is there tile by tile, and windows reach into the next one. */
+static double tiles_from(const struct clockwork *c, const struct step *step)
+{
+    if (step->read & c->written)
+        return fmin(c->end, c->work_start + 2 * c->tile_ns + (c->end - c->work_end));
+    return step->read & c->written_before ? fmax(c->end_before, c->work_start) : c->work_start;
+}
+
+/* When a step's first coefficients find room: beside those of the step before, or in the half of the memory that these no longer
+ * need while their last part is in use. */
+static double coefficients_from(const struct ane_params *params, const struct clockwork *c, const struct step *step)
+{
+    if ((double)c->bank + step->first_bytes <= params->coefficient_bytes)
+        return c->work_start;
+    const double last_part = fmin(1, params->coefficient_bytes / 2 / (double)c->bank);
+    return c->work_end - last_part * fmin(c->tile_ns, c->work_end - c->work_start);
+}
 
 /* Splits `ns` of waiting between coefficients and tiles. */
 static void add_dma(double *by, double ns, double coefficient_ns, double tile_ns)
@@ -172,17 +204,18 @@ static void step_run(const struct ane_params *params, const struct step *step, s
     /* One path to memory for tiles and coefficients: the first coefficients come, then the first tile. */
     double free_from = c->dma_free, coefficients_there = 0, tiles_there = 0;
     if (step->coefficient_first_ns > 0) {
-        const bool room = (double)(c->bank + step->bank) <= params->coefficient_bytes;
-        coefficients_there = free_from = fmax(room ? c->work_start : c->work_end, free_from) + step->coefficient_first_ns;
+        coefficients_there = fmax(coefficients_from(params, c, step), free_from) + step->coefficient_first_ns;
+        free_from = coefficients_there;
     }
     if (step->tile_first_ns > 0)
-        tiles_there = fmax(step->waits ? c->end : c->work_start, free_from) + step->tile_first_ns;
+        tiles_there = fmax(tiles_from(c, step), free_from) + step->tile_first_ns;
     const double start = fmax(issued, fmax(coefficients_there, tiles_there));
     const double mac_ns = step->mac / params->clock_ghz, planar_ns = step->planar / params->clock_ghz;
     const double work_ns = fmax(mac_ns, planar_ns);
     const double coefficients_left = step->coefficient_ns - step->coefficient_first_ns;
-    const double tiles_left = step->tile_ns - step->tile_first_ns + step->store_ns - step->store_last_ns;
-    const double dma_ns = coefficients_left + tiles_left;
+    const double tiles_left = step->tile_ns - step->tile_first_ns, stores_left = step->store_ns - step->store_last_ns;
+    const double reads_ns = coefficients_left + tiles_left;
+    const double dma_ns = fmax(fmax(reads_ns, stores_left), (reads_ns + stores_left) / params->dma_both_ways);
     const double busy = fmax(work_ns, dma_ns);
 
     by[ANE_STALL_TASK] += task_ns;
@@ -192,15 +225,17 @@ static void step_run(const struct ane_params *params, const struct step *step, s
     by[ANE_STALL_UTILISATION] += fmax(step->mac - step->mac_full, 0) / params->clock_ghz;
     by[ANE_STALL_PLANAR] += fmax(planar_ns - mac_ns, 0);
     if (busy > work_ns)
-        add_dma(by, busy - work_ns, coefficients_left, tiles_left);
+        add_dma(by, busy - work_ns, coefficients_left, tiles_left + stores_left);
 
     c->work_start = start;
     c->work_end = start + busy;
-    c->dma_free = start + dma_ns;
-    const double store_from = fmax(c->work_end, c->dma_free);
-    c->end = fmax(c->end, store_from + step->store_last_ns);
-    c->dma_free += step->store_last_ns;
+    c->tile_ns = busy / step->tiles;
     c->bank = step->bank;
+    c->dma_free = start + dma_ns;
+    c->end_before = c->end;
+    c->end = fmax(c->end, c->work_end + step->store_last_ns);
+    c->written_before |= c->written;
+    c->written = step->written;
 }
 
 /* ---- a request ---- */
@@ -263,7 +298,6 @@ static double run_tasks(struct ane_timing *timing, const struct ane_task *task, 
 {
     const struct ane_params *params = &timing->params;
     struct clockwork clock = {0};
-    uint32_t written = 0;
     for (size_t first = 0, i = 0; i < total; first = i) {
         struct step step = {0};
         bool more = true;
@@ -272,14 +306,13 @@ static double run_tasks(struct ane_timing *timing, const struct ane_task *task, 
             demand_of(params, &task[i], &demand);
             time_streams(timing, &demand);
             count(&timing->activity, &task[i], &demand);
-            step_add(&step, &task[i], &demand, written);
+            step_add(&step, &task[i], &demand);
             if (tasks) {
                 describe(&tasks[i], &demand);
                 tasks[i].cycles = weight_of(params, &demand);
             }
             more = i + 1 < total && linked(&task[i]);
         }
-        written |= step.written;
         double here[ANE_STALL_COUNT] = {0};
         step_run(params, &step, &clock, here);
         if (i == total)

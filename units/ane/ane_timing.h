@@ -19,7 +19,8 @@ struct ane_params {
     uint32_t units;                /* independent Neural Engines of the chip (Ultra: 2); a request uses one */
     double l2_bytes;               /* tile memory */
     double coefficient_bytes;      /* per engine */
-    double dma_GBps;               /* tile and kernel DMA together, as measured for weight streams */
+    double dma_GBps;               /* tile and kernel DMA together, one direction, as measured for weight streams */
+    double dma_both_ways;          /* reads and writes together, of that */
     uint32_t mac_step;             /* products of one output that are added together: channels x taps are rounded up to it */
     double post_cycles;            /* per work unit and output channel; hidden when accumulators are double-buffered */
     double l2_bytes_per_cycle;     /* of tile memory, reads and writes together */
@@ -78,6 +79,8 @@ double ane_timing_request(struct ane_timing *timing, const struct ane_program *p
 /* The same of tasks without a container around them. */
 double ane_timing_tasks(struct ane_timing *timing, const struct ane_task *task, size_t count, unsigned unit, double now_ns,
                         struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
+/* Border between warm-up and run: engines free and awake at 0, events cleared. */
+void ane_timing_restart(struct ane_timing *timing);
 /* Events since the last call. DRAM and SLC traffic is booked by struct ane_memory. */
 void ane_timing_take_activity(struct ane_timing *timing, struct activity *into);
 

@@ -36,7 +36,7 @@ static void set_coefficients(const struct ane_params *params, const struct ane_t
         return;
     demand->coefficients.bytes = sum;
     demand->coefficients.offset = lowest;
-    demand->coefficients.bar = 1; /* every public program keeps coefficients behind base register 1 */
+    demand->coefficients.bar = task->coefficient_bar ? task->coefficient_bar : 1;
     demand->coefficient_bank = largest;
     /* Coefficients that the memory of an engine holds stay there for all tiles. */
     const double tiles = (double)ane_ceil_div(task->height_out, task->tile_height ? task->tile_height : task->height_out);

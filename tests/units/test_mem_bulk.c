@@ -1,0 +1,113 @@
+/* Long streams of a requester without caches: rates, what the SLC still holds, traffic. */
+#include "tests/support/suite.h"
+#include "units/mem/mem_bulk.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static struct mem_params params(uint32_t slc_kib)
+{
+    return (struct mem_params){.slc = {.kib = slc_kib, .ways = 16}, .slc_latency_ns = 60, .slc_gbps = 200, .dram_latency_ns = 100,
+                               .dram_peak_gbps = 100, .dram_efficiency_read = 0.8, .dram_efficiency_mixed = 0.5, .dram_channels = 8,
+                               .dies = 1};
+}
+
+struct fixture {
+    struct mem_system *system;
+    struct mem_bulk *bulk;
+    struct activity traffic;
+};
+
+static struct fixture open(uint32_t slc_kib)
+{
+    const struct mem_params p = params(slc_kib);
+    struct fixture f = {.system = mem_system_create(&p)};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f.system);
+    f.bulk = mem_bulk_create(f.system);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f.bulk);
+    return f;
+}
+
+static void close(struct fixture *f)
+{
+    mem_bulk_free(f->bulk);
+    mem_system_free(f->system);
+}
+
+static double stream(struct fixture *f, uint64_t address, uint64_t bytes, bool write)
+{
+    const double ns = mem_bulk_ns(f->bulk, address, bytes, write);
+    memset(&f->traffic, 0, sizeof f->traffic);
+    mem_system_take_activity(f->system, &f->traffic);
+    return ns;
+}
+
+static uint64_t count(const struct fixture *f, enum activity_event event)
+{
+    return f->traffic.count[event];
+}
+
+static void test_first_reads_come_from_dram_and_stay(void)
+{
+    struct fixture f = open(8192);
+    CHECK(fabs(stream(&f, 0x100, MIB, false) - MIB / 80.0) < 1, "DRAM reads at 80 GB/s");
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_READ_BYTES), MIB);
+    CU_ASSERT_EQUAL(count(&f, ACT_SLC_READ_BYTES), 0);
+    CHECK(fabs(stream(&f, 0x100, MIB, false) - MIB / 200.0) < 1, "SLC reads at 200 GB/s");
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_READ_BYTES), 0);
+    CU_ASSERT_EQUAL(count(&f, ACT_SLC_READ_BYTES), MIB);
+    mem_bulk_flush(f.bulk);
+    stream(&f, 0x100, MIB, false);
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_READ_BYTES), MIB);
+    close(&f);
+}
+
+static void test_what_is_larger_than_the_slc_does_not_stay(void)
+{
+    struct fixture f = open(8192);
+    stream(&f, 0, 64 * MIB, false);
+    stream(&f, 0, 64 * MIB, false);
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_READ_BYTES), 64 * MIB);
+    /* The last of it is still there, but for a few blocks that share a place of the table. */
+    stream(&f, 60 * MIB, 4 * MIB, false);
+    CHECK(count(&f, ACT_SLC_READ_BYTES) > 3 * MIB, "%llu", (unsigned long long)count(&f, ACT_SLC_READ_BYTES));
+    close(&f);
+}
+
+static void test_written_blocks_reach_dram_once(void)
+{
+    struct fixture f = open(1024);
+    stream(&f, 0, MIB / 2, true);
+    CU_ASSERT_EQUAL(count(&f, ACT_SLC_WRITE_BYTES), MIB / 2);
+    stream(&f, 0, MIB / 2, true);
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_WRITE_BYTES), 0);
+    stream(&f, 0, MIB / 2, false);
+    CU_ASSERT_EQUAL(count(&f, ACT_SLC_READ_BYTES), MIB / 2);
+    uint64_t written = 0;
+    for (unsigned i = 1; i < 200; i++) { /* until every place was used again */
+        stream(&f, i * MIB, MIB, false);
+        written += count(&f, ACT_DRAM_WRITE_BYTES);
+    }
+    CU_ASSERT_EQUAL(written, MIB / 2);
+    close(&f);
+}
+
+static void test_machines_without_slc(void)
+{
+    struct fixture f = open(0);
+    CHECK(fabs(stream(&f, 0, MIB, true) - MIB / 50.0) < 1, "writes");
+    CU_ASSERT_EQUAL(count(&f, ACT_DRAM_WRITE_BYTES), MIB);
+    CU_ASSERT_EQUAL(count(&f, ACT_SLC_WRITE_BYTES), 0);
+    CU_ASSERT_EQUAL(stream(&f, 0, 0, false), 0);
+    close(&f);
+}
+
+static const struct suite_test tests[] = {
+    {"first reads come from DRAM and stay", test_first_reads_come_from_dram_and_stay},
+    {"what is larger than the SLC does not stay", test_what_is_larger_than_the_slc_does_not_stay},
+    {"written blocks reach DRAM once", test_written_blocks_reach_dram_once},
+    {"machines without SLC", test_machines_without_slc},
+};
+SUITE_MAIN("mem bulk", tests)

@@ -1,0 +1,117 @@
+#include "units/mem/mem_bulk.h"
+
+#include "units/mem/mem_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct block {
+    uint64_t number;     /* address / MEM_BULK_BLOCK, plus one; 0 = none */
+    uint64_t touched;    /* bytes that had come in when it was last used */
+    uint32_t held;       /* bytes of it that are there, at most */
+    bool dirty;
+};
+
+/* A direct-mapped table with more places than blocks that the SLC holds, so that few fall out early. */
+#define PLACES_PER_BLOCK 8u
+
+struct mem_bulk {
+    struct mem_system *system;
+    uint64_t capacity;   /* bytes of SLC */
+    uint64_t came_in;    /* bytes that missed: what stays unused while `capacity` bytes come in is gone */
+    double slc_gbps, dram_read_gbps, dram_write_gbps;
+    struct block *place;
+    uint64_t mask;
+};
+
+struct mem_bulk *mem_bulk_create(struct mem_system *system)
+{
+    const struct mem_params *p = &system->params;
+    struct mem_bulk *bulk = calloc(1, sizeof *bulk);
+    if (!bulk)
+        return NULL;
+    bulk->system = system;
+    bulk->capacity = (uint64_t)p->slc.kib * 1024 * p->dies;
+    bulk->slc_gbps = p->slc_gbps * p->dies;
+    bulk->dram_read_gbps = p->dram_peak_gbps * p->dram_efficiency_read * p->dies;
+    bulk->dram_write_gbps = p->dram_peak_gbps * p->dram_efficiency_mixed * p->dies;
+    uint64_t places = 1;
+    while (places < PLACES_PER_BLOCK * (bulk->capacity / MEM_BULK_BLOCK))
+        places *= 2;
+    bulk->mask = places - 1;
+    bulk->place = calloc(places, sizeof bulk->place[0]);
+    if (!bulk->place) {
+        free(bulk);
+        return NULL;
+    }
+    return bulk;
+}
+
+void mem_bulk_free(struct mem_bulk *bulk)
+{
+    if (!bulk)
+        return;
+    free(bulk->place);
+    free(bulk);
+}
+
+void mem_bulk_flush(struct mem_bulk *bulk)
+{
+    memset(bulk->place, 0, (bulk->mask + 1) * sizeof bulk->place[0]);
+}
+
+struct moved {
+    uint64_t slc_read, slc_write, dram_read, dram_write;
+};
+
+/* Neighbours never share a place; where a region of 16 MiB begins is scattered. */
+static uint64_t place_of(const struct mem_bulk *bulk, uint64_t number)
+{
+    return (number + mem_page_hash(number >> 8)) & bulk->mask;
+}
+
+static void touch(struct mem_bulk *bulk, uint64_t number, uint32_t bytes, bool write, struct moved *moved)
+{
+    struct block *b = &bulk->place[place_of(bulk, number)];
+    const bool there = b->number == number + 1 && bulk->came_in - b->touched < bulk->capacity;
+    const uint32_t held = there ? b->held : 0;
+    const uint32_t hit = bytes < held ? bytes : held, miss = bytes - hit;
+    if (b->number && b->dirty && !there)
+        moved->dram_write += b->held;
+    if (write) {
+        moved->slc_write += bytes;
+    } else {
+        moved->slc_read += hit;
+        moved->slc_write += miss;
+        moved->dram_read += miss;
+    }
+    bulk->came_in += miss;
+    *b = (struct block){number + 1, bulk->came_in, bytes > held ? bytes : held, write || (there && b->dirty)};
+}
+
+static double longest(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write)
+{
+    struct moved moved = {0};
+    if (bulk->capacity == 0) {
+        *(write ? &moved.dram_write : &moved.dram_read) = bytes;
+    } else {
+        for (uint64_t done = 0; done < bytes;) {
+            const uint64_t at = address + done, left = MEM_BULK_BLOCK - at % MEM_BULK_BLOCK;
+            const uint64_t part = bytes - done < left ? bytes - done : left;
+            touch(bulk, at / MEM_BULK_BLOCK, (uint32_t)part, write, &moved);
+            done += part;
+        }
+    }
+    uint64_t *const counts = bulk->system->activity.count;
+    counts[ACT_SLC_READ_BYTES] += moved.slc_read;
+    counts[ACT_SLC_WRITE_BYTES] += moved.slc_write;
+    counts[ACT_DRAM_READ_BYTES] += moved.dram_read;
+    counts[ACT_DRAM_WRITE_BYTES] += moved.dram_write;
+    const double slc_ns = bulk->capacity ? (double)bytes / bulk->slc_gbps : 0;
+    return longest(slc_ns, (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
+}

@@ -1,0 +1,22 @@
+/* Long streams of a requester without caches of its own (the Neural Engine's DMA), at steady rates instead of line by line: what
+ * the SLC holds of a stream, by blocks and by what came in since, and what DRAM moves.
+ *
+ * Simpler than a port (mem_timing.h): streams see only the traffic of streams in the SLC, one at a time, without latency.
+ */
+#ifndef ORCHARD_UNITS_MEM_BULK_H
+#define ORCHARD_UNITS_MEM_BULK_H
+
+#include "units/mem/mem_timing.h"
+
+#define MEM_BULK_BLOCK (64u * 1024u)
+
+struct mem_bulk;
+/* Traffic is counted with that of the system (mem_system_take_activity). NULL when memory is out. */
+struct mem_bulk *mem_bulk_create(struct mem_system *system);
+void mem_bulk_free(struct mem_bulk *bulk);
+/* Time that `bytes` from (write: to) `address` take the memory side when they are asked for back to back. */
+double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write);
+/* Nothing of earlier streams is in the SLC. */
+void mem_bulk_flush(struct mem_bulk *bulk);
+
+#endif
