@@ -6,7 +6,7 @@
 
 #include <json-c/json.h>
 
-enum { CHIP_MAX_PARENTS = 8, CHIP_MAX_DEPTH = 8 };
+enum { CHIP_MAX_PARENTS = 16, CHIP_MAX_DEPTH = 8 };
 
 /* One JSON file. A parent may be adopted with a weaker kind: its values were measured on a relative of this chip. */
 struct chip_file {

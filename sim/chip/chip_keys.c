@@ -1,3 +1,4 @@
+#include "power/energy.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/chip_keys.inc"
 #include "sim/cli/suggest.h"
@@ -19,6 +20,18 @@
 #define PORT_P(group, name) KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 #define PORT_E(group, name) KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 
+#define POWER(name, ...) KEY("power." #name, __VA_ARGS__)
+#define POWER_EVENT(name, unit, text) KEY("power.pj." #name, "pJ", REAL, 0, 1e6, text)
+#define POWER_P_CPU(field, unit, lowest, highest, text) KEY("power.p_cpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_E_CPU(field, unit, lowest, highest, text) KEY("power.e_cpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_AMX(field, unit, lowest, highest, text) KEY("power.amx." #field, unit, REAL, lowest, highest, text)
+#define POWER_GPU(field, unit, lowest, highest, text) KEY("power.gpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_ANE(field, unit, lowest, highest, text) KEY("power.ane." #field, unit, REAL, lowest, highest, text)
+#define POWER_SLC(field, unit, lowest, highest, text) KEY("power.slc." #field, unit, REAL, lowest, highest, text)
+#define POWER_FABRIC(field, unit, lowest, highest, text) KEY("power.fabric." #field, unit, REAL, lowest, highest, text)
+#define POWER_DRAM(field, unit, lowest, highest, text) KEY("power.dram." #field, unit, REAL, lowest, highest, text)
+#define POWER_SOC(field, unit, lowest, highest, text) KEY("power.soc." #field, unit, REAL, lowest, highest, text)
+
 #define CLASS_FIELD(prefix, name, ...) KEY(prefix "." #name, __VA_ARGS__)
 #define CLASS_P(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
 #define CLASS_E(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
@@ -34,6 +47,10 @@ static const struct chip_key keys[] = {
     CHIP_DRAM_FIELDS(DRAM)
     CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU)
     CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE) CHIP_ANE_NUMERIC(ANE)
+    CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER) ACTIVITY_TABLE(POWER_EVENT)
+    POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU) POWER_DOMAIN_FIELDS(POWER_AMX)
+    POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE) POWER_DOMAIN_FIELDS(POWER_SLC)
+    POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM) POWER_DOMAIN_FIELDS(POWER_SOC)
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
