@@ -20,4 +20,18 @@ void ane_document(FILE *out);
  * NULL otherwise. Arguments (axis, alpha ...) follow in `detail` when there are any. */
 const char *ane_program_operation(const struct ane_program *program, char *detail, size_t size);
 
+/* ... with what a caller needs to compute the same. */
+struct ane_operation {
+    const char *name;        /* of the list in ane_operation.c; static */
+    uint8_t input[2];        /* base registers of x and y */
+    unsigned inputs;
+    uint8_t output;
+    double alpha;            /* parameter of the function, epsilon, factor of scale; NAN = none */
+    double bias;             /* scale: x * alpha + bias */
+    const char *activation;  /* applied to the result of the operation ("conv2d" then "relu"); NULL = none; static */
+    double activation_alpha;
+    size_t task;             /* the convolution, pooling ... that has the shape */
+};
+bool ane_program_find_operation(const struct ane_program *program, struct ane_operation *operation);
+
 #endif

@@ -1,0 +1,354 @@
+/* The operation that a chain of tasks implements: its expression against the shapes that operations take.
+ *
+ * Names, with x and y the inputs: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
+ * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, frac; softmax, softmin, logsoftmax, norm,
+ * reduce_sum, reduce_max, reduce_mean (along the width); conv2d, matmul, avgpool, maxpool, minpool; concat.
+ */
+#include "isa/ane/ane_expression.h"
+#include "isa/ane/ane_text.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Patterns: x, y are inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the first * is the
+ * operation's alpha, the second its bias. */
+#define LOG2E    "1.442695"
+#define LN2      "0.693147"
+#define SIGMOID  "scale[1,0.5](sigmoid_half(x))"
+#define SOFT(x)  "mul(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))),recip(sum(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))))))"
+#define MINUS    "scale[-1,0](x)"
+static const struct rule {
+    const char *name, *pattern;
+} rules[] = {
+    {"copy", "x"},
+    {"abs", "abs(x)"},
+    {"leaky_relu", "leaky_relu[*](x)"},
+    {"hardtanh", "hardtanh[*](x)"},
+    {"elu", "elu[*](x)"},
+    {"hardsigmoid", "hardsigmoid[*](x)"},
+    {"sigmoid", SIGMOID},
+    {"silu", "mul(x," SIGMOID ")"},
+    {"silu", "mul(x,sigmoid(x))"},
+    {"hardswish", "mul(x,hardsigmoid[*](x))"},
+    {"mish", "mul(x,tanh(softplus(x)))"},
+    {"softsign", "mul(x,reciprocal(scale[1,1](abs(x))))"},
+    {"exp", "exp2(scale[" LOG2E ",0](x))"},
+    {"log", "scale[" LN2 ",0](log2(x))"},
+    {"log10", "scale[0.30103,0](log2(x))"},
+    {"reciprocal", "reciprocal(scale[1,*](x))"},
+    {"rsqrt", "rsqrt(scale[1,*](x))"},
+    {"square", "mul(x,x)"},
+    {"cube", "mul(mul(x,x),x)"},
+    {"ceil", "add(integer(x),step(fraction(x)))"},
+    {"atan", "add(atan(x),atan_far(x))"},
+    {"frac", "sub(x,mul(y,sign(x)))"},
+    {"add", "add(x,y)"},
+    {"sub", "sub(x,y)"},
+    {"mul", "mul(x,y)"},
+    {"max", "max(x,y)"},
+    {"min", "min(x,y)"},
+    {"ave", "scale[0.5,0](add(x,y))"},
+    {"div", "mul(x,reciprocal(y))"},
+    {"softmax", SOFT("x")},
+    {"softmin", SOFT(MINUS)},
+    {"logsoftmax", "scale[" LN2 ",0](log2(" SOFT("x") "))"},
+    {"norm", "mul(x,reciprocal(relu(sqrt(sum(mul(E,E))))))"},
+    {"norm", "mul(x,reciprocal(sqrt(sum(mul(E,E)))))"},
+    {"norm", "mul(x,rsqrt(sum(mul(E,E))))"},
+    {"reduce_sum", "sum(x)"},
+    {"reduce_max", "rowmax(x)"},
+    {"reduce_mean", "scale[*,0](sum(x))"},
+    {"matmul", "matmul(x,y)"},
+    {"conv2d", "conv[*,*](x)"},
+    {"conv2d", "scale[*,*](conv[*,*](x))"},
+    {"avgpool", "avgpool[*,*](x)"},
+    {"maxpool", "maxpool[*,*](x)"},
+    {"minpool", "minpool[*,*](x)"},
+    {"scale", "scale[*,*](x)"},
+};
+
+enum { X, Y, ANY, BOUND };
+struct match {
+    const struct ane_expressions *e;
+    uint32_t bound[BOUND];
+    double free[4]; /* values of the stars */
+    unsigned stars;
+};
+
+static bool match_at(struct match *m, const char **pattern, uint32_t node);
+
+static bool bind(struct match *m, unsigned letter, uint32_t node)
+{
+    if (m->bound[letter] == ANE_NODE_NONE && (letter == ANY || strcmp(m->e->node[node].op, "input") == 0)) {
+        m->bound[letter] = node;
+        return letter != Y || m->bound[X] != node;
+    }
+    return m->bound[letter] == node;
+}
+
+/* [p,q], [p] or nothing: parameters that are not named are not looked at. */
+static bool match_parameters(struct match *m, const char **pattern, const struct ane_node *node)
+{
+    const double have[2] = {node->p, node->q};
+    if (**pattern != '[')
+        return true;
+    for (unsigned i = 0; i < 2; i++) {
+        ++*pattern; /* past [ or , */
+        if (**pattern == '*') {
+            ++*pattern;
+            if (m->stars < 4)
+                m->free[m->stars++] = have[i];
+        } else {
+            char *end;
+            const double wanted = strtod(*pattern, &end);
+            *pattern = end;
+            if (!(fabs(have[i] - wanted) <= 2e-3 * fabs(wanted)))
+                return false;
+        }
+        if (**pattern == ']')
+            break;
+    }
+    ++*pattern;
+    return true;
+}
+
+static bool match_arguments(struct match *m, const char **pattern, uint32_t first, uint32_t second)
+{
+    if (first == ANE_NODE_NONE || **pattern != '(')
+        return false;
+    ++*pattern;
+    if (!match_at(m, pattern, first))
+        return false;
+    if (second != ANE_NODE_NONE) {
+        if (**pattern != ',')
+            return false;
+        ++*pattern;
+        if (!match_at(m, pattern, second))
+            return false;
+    }
+    if (**pattern != ')')
+        return false;
+    ++*pattern;
+    return true;
+}
+
+static bool commutes(const char *op)
+{
+    return strcmp(op, "add") == 0 || strcmp(op, "mul") == 0 || strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
+}
+
+static bool match_at(struct match *m, const char **pattern, uint32_t number)
+{
+    const struct ane_node *node = &m->e->node[number];
+    size_t length = 0;
+    while (isalnum((unsigned char)(*pattern)[length]) || (*pattern)[length] == '_')
+        length++;
+    if (length == 1 && strchr("xyE", **pattern))
+        return bind(m, (unsigned)(strchr("xyE", *(*pattern)++) - "xyE"), number);
+    if (strlen(node->op) != length || memcmp(node->op, *pattern, length) != 0)
+        return false;
+    *pattern += length;
+    if (!match_parameters(m, pattern, node))
+        return false;
+    const struct match before = *m;
+    const char *at = *pattern;
+    if (match_arguments(m, pattern, node->arg[0], node->arg[1]))
+        return true;
+    if (!commutes(node->op))
+        return false;
+    *m = before;
+    *pattern = at;
+    return match_arguments(m, pattern, node->arg[1], node->arg[0]);
+}
+
+static const struct rule *find_rule(struct match *m, uint32_t node)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const char *at = rules[i].pattern;
+        *m = (struct match){.e = m->e, .bound = {ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE}};
+        if (match_at(m, &at, node) && *at == '\0')
+            return &rules[i];
+    }
+    return NULL;
+}
+
+/* A function of the table library applied to an input, or relu. */
+static bool is_function(const struct ane_node *node)
+{
+    struct ane_table table;
+    return node->arg[0] != ANE_NODE_NONE && node->arg[1] == ANE_NODE_NONE &&
+           (strcmp(node->op, "relu") == 0 || ane_table_make(node->op, (double)NAN, &table));
+}
+
+static bool uses_alpha(const char *name)
+{
+    return strcmp(name, "conv2d") != 0 && !strstr(name, "pool");
+}
+
+static bool name_plain(const struct ane_expressions *e, uint32_t node, struct ane_operation *operation)
+{
+    struct match m = {.e = e};
+    const struct rule *rule = find_rule(&m, node);
+    if (rule) {
+        operation->name = rule->name;
+        if (m.stars && uses_alpha(rule->name))
+            operation->alpha = m.free[0];
+        operation->bias = m.stars > 1 && strcmp(rule->name, "scale") == 0 ? m.free[1] : 0;
+        for (unsigned i = X; i <= Y; i++)
+            if (m.bound[i] != ANE_NODE_NONE)
+                operation->input[operation->inputs++] = (uint8_t)e->node[m.bound[i]].p;
+        return true;
+    }
+    const struct ane_node *n = &e->node[node];
+    if (!is_function(n) || strcmp(e->node[n->arg[0]].op, "input") != 0)
+        return false;
+    operation->name = n->op;
+    operation->input[0] = (uint8_t)e->node[n->arg[0]].p;
+    operation->inputs = 1;
+    return true;
+}
+
+static bool name_node(const struct ane_expressions *e, uint32_t node, struct ane_operation *operation)
+{
+    if (name_plain(e, node, operation))
+        return true;
+    const struct ane_node *n = &e->node[node];
+    if (!is_function(n) || !name_plain(e, n->arg[0], operation))
+        return false;
+    operation->activation = n->op;
+    operation->activation_alpha = n->p;
+    return true;
+}
+
+/* Several different inputs copied into one output. */
+static bool name_concat(const struct ane_expressions *e, struct ane_operation *operation)
+{
+    if (e->outputs < 2)
+        return false;
+    for (uint32_t i = 0; i < e->outputs; i++) {
+        if (strcmp(e->node[e->output[i]].op, "input") != 0)
+            return false;
+        if (i < 2)
+            operation->input[i] = (uint8_t)e->node[e->output[i]].p;
+    }
+    operation->name = "concat";
+    operation->inputs = e->outputs;
+    return true;
+}
+
+/* The task with the shape: the convolution or window, else the one that reads an input first. */
+static size_t shape_task(const struct ane_program *program)
+{
+    for (size_t i = 0; i < program->count; i++) {
+        const struct ane_task *task = &program->task[i];
+        if (task->engine == ANE_ENGINE_NE ? task->ne_op != ANE_NE_ELEMENT : task->pe_reduce != ANE_REDUCE_NONE)
+            return i;
+    }
+    return 0;
+}
+
+static uint8_t output_bar(const struct ane_program *program)
+{
+    for (unsigned bar = 0; bar < ANE_BARS; bar++)
+        if (program->port[bar].kind == ANE_PORT_OUTPUT)
+            return (uint8_t)bar;
+    return 0;
+}
+
+bool ane_program_find_operation(const struct ane_program *program, struct ane_operation *operation)
+{
+    struct ane_expressions e;
+    *operation = (struct ane_operation){.alpha = (double)NAN, .activation_alpha = (double)NAN};
+    if (!ane_expressions_make(program, &e))
+        return false;
+    const bool found = e.outputs == 1 ? name_node(&e, e.output[0], operation) : name_concat(&e, operation);
+    operation->output = output_bar(program);
+    operation->task = found ? shape_task(program) : 0;
+    ane_expressions_free(&e);
+    return found;
+}
+
+/* ---- details ---- */
+
+struct detail {
+    char *text;
+    size_t size, used;
+};
+
+static void add(struct detail *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add(struct detail *d, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (d->size && d->used < d->size) {
+        const int length = vsnprintf(d->text + d->used, d->size - d->used, format, arguments);
+        d->used += length > 0 ? (size_t)length : 0;
+    }
+    va_end(arguments);
+}
+
+static void add_convolution(struct detail *d, const struct ane_task *task)
+{
+    add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height, task->stride_x,
+        task->stride_y, task->pad_left, task->pad_top, task->channels_in, task->channels_out);
+    if (task->groups > 1)
+        add(d, " groups=%u", task->groups);
+    if (task->depthwise)
+        add(d, " depthwise");
+    if (task->bias)
+        add(d, " with bias");
+    if (task->width_in * task->height_in == 1 && task->kernel_width * task->kernel_height == 1)
+        add(d, " (inner product: gemm 1x%ux%u)", task->channels_in, task->channels_out);
+}
+
+static void add_inputs(struct detail *d, const struct ane_operation *operation)
+{
+    if (operation->inputs == 2)
+        add(d, "x=bar %u y=bar %u", operation->input[0], operation->input[1]);
+    else if (strcmp(operation->name, "concat") == 0)
+        add(d, "%u inputs", operation->inputs);
+}
+
+static bool along_width(const char *name)
+{
+    return strncmp(name, "soft", 4) == 0 ? strcmp(name, "softmax") == 0 || strcmp(name, "softmin") == 0
+                                         : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0;
+}
+
+static void add_alpha(struct detail *d, const struct ane_operation *operation)
+{
+    const bool epsilon = strcmp(operation->name, "reciprocal") == 0 || strcmp(operation->name, "rsqrt") == 0;
+    if (isnan(operation->alpha) || strcmp(operation->name, "reduce_mean") == 0)
+        return;
+    if (strcmp(operation->name, "scale") == 0)
+        add(d, "factor=%g bias=%g", operation->alpha, operation->bias);
+    else
+        add(d, "%s=%g", epsilon ? "epsilon" : "alpha", operation->alpha);
+}
+
+const char *ane_program_operation(const struct ane_program *program, char *detail, size_t size)
+{
+    struct ane_operation operation;
+    struct detail d = {detail, size, 0};
+    if (size)
+        detail[0] = '\0';
+    if (!ane_program_find_operation(program, &operation))
+        return NULL;
+    const struct ane_task *task = &program->task[operation.task];
+    if (strcmp(operation.name, "conv2d") == 0)
+        add_convolution(&d, task);
+    else if (strstr(operation.name, "pool"))
+        add(&d, "kernel=%ux%u stride=%ux%u", task->kernel_width, task->kernel_height, task->stride_x, task->stride_y);
+    else if (along_width(operation.name))
+        add(&d, "axis=width");
+    else if (!isnan(operation.alpha))
+        add_alpha(&d, &operation);
+    else
+        add_inputs(&d, &operation);
+    if (operation.activation)
+        add(&d, "%sthen %s", d.used ? ", " : "", operation.activation);
+    return operation.name;
+}
