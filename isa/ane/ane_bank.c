@@ -8,20 +8,7 @@
  * order input channel, row, column.
  */
 #include "isa/ane/ane_bank.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-
-static bool refuse(struct isa_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool refuse(struct isa_error *error, const char *format, ...)
-{
-    va_list arguments;
-    *error = (struct isa_error){.line = 0};
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return false;
-}
+#include "isa/ane/ane_task_parts.h"
 
 static bool known_bits(uint32_t bits)
 {
@@ -31,21 +18,21 @@ static bool known_bits(uint32_t bits)
 static bool check_numbers(const struct ane_task *task, uint64_t groups, struct isa_error *error)
 {
     if (task->engine != ANE_ENGINE_NE || task->ne_op != ANE_NE_CONVOLUTION)
-        return refuse(error, "the task is no convolution: it has no weights");
+        return ane_fail(error, 0, "the task is no convolution: it has no weights");
     if (!task->channels_in || !task->channels_out || !task->kernel_width || !task->kernel_height)
-        return refuse(error, "convolution of %u to %u channels with a %ux%u kernel", task->channels_in, task->channels_out,
+        return ane_fail(error, 0, "convolution of %u to %u channels with a %ux%u kernel", task->channels_in, task->channels_out,
                       task->kernel_width, task->kernel_height);
     if (task->channels_in > 1u << 17 || task->channels_out > 1u << 17 || task->kernel_width > 255 || task->kernel_height > 255)
-        return refuse(error, "convolution beyond 131072 channels or 255x255 taps");
+        return ane_fail(error, 0, "convolution beyond 131072 channels or 255x255 taps");
     if (task->engines == 0 || task->engines > ANE_BANKS)
-        return refuse(error, "%u engines, expected 1 to 16", task->engines);
+        return ane_fail(error, 0, "%u engines, expected 1 to 16", task->engines);
     if (task->channels_in % groups || task->channels_out % groups)
-        return refuse(error, "%u to %u channels do not divide into %lu groups", task->channels_in, task->channels_out,
+        return ane_fail(error, 0, "%u to %u channels do not divide into %lu groups", task->channels_in, task->channels_out,
                       (unsigned long)groups);
     if (task->palette_bits && !known_bits(task->palette_bits))
-        return refuse(error, "palette of %u bits, expected 1, 2, 4, 6 or 8", task->palette_bits);
+        return ane_fail(error, 0, "palette of %u bits, expected 1, 2, 4, 6 or 8", task->palette_bits);
     if (task->palette_bits && task->kernel_format != ANE_KERNEL_F16)
-        return refuse(error, "a palette holds fp16 values: the kernel format must be fp16");
+        return ane_fail(error, 0, "a palette holds fp16 values: the kernel format must be fp16");
     return true;
 }
 

@@ -156,6 +156,8 @@ static uint32_t combine(struct follower *f, const struct ane_task *task, uint32_
     if (!ane_task_has_second(task))
         return x;
     uint32_t y = load(f, &task->second);
+    if (task->pe_subtract_second && task->pe_op == ANE_PE_ADD)
+        return intern(f->e, "sub", 0, 0, x, y);
     if (task->pe_subtract_second)
         y = scale(f->e, -1, 0, y);
     return task->pe_op == ANE_PE_ADD ? sum(f->e, x, y) : intern(f->e, names[task->pe_op & 3], 0, 0, x, y);

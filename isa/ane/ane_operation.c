@@ -5,10 +5,10 @@
  * reduce_sum, reduce_max, reduce_mean (along the width); conv2d, matmul, avgpool, maxpool, minpool; concat.
  */
 #include "isa/ane/ane_expression.h"
+#include "isa/ane/ane_line.h"
 #include "isa/ane/ane_text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,43 +273,26 @@ bool ane_program_find_operation(const struct ane_program *program, struct ane_op
 
 /* ---- details ---- */
 
-struct detail {
-    char *text;
-    size_t size, used;
-};
-
-static void add(struct detail *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct detail *d, const char *format, ...)
+static void add_convolution(struct ane_line *d, const struct ane_task *task)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    if (d->size && d->used < d->size) {
-        const int length = vsnprintf(d->text + d->used, d->size - d->used, format, arguments);
-        d->used += length > 0 ? (size_t)length : 0;
-    }
-    va_end(arguments);
-}
-
-static void add_convolution(struct detail *d, const struct ane_task *task)
-{
-    add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height, task->stride_x,
+    ane_line_add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height, task->stride_x,
         task->stride_y, task->pad_left, task->pad_top, task->channels_in, task->channels_out);
     if (task->groups > 1)
-        add(d, " groups=%u", task->groups);
+        ane_line_add(d, " groups=%u", task->groups);
     if (task->depthwise)
-        add(d, " depthwise");
+        ane_line_add(d, " depthwise");
     if (task->bias)
-        add(d, " with bias");
+        ane_line_add(d, " with bias");
     if (task->width_in * task->height_in == 1 && task->kernel_width * task->kernel_height == 1)
-        add(d, " (inner product: gemm 1x%ux%u)", task->channels_in, task->channels_out);
+        ane_line_add(d, " (inner product: gemm 1x%ux%u)", task->channels_in, task->channels_out);
 }
 
-static void add_inputs(struct detail *d, const struct ane_operation *operation)
+static void add_inputs(struct ane_line *d, const struct ane_operation *operation)
 {
     if (operation->inputs == 2)
-        add(d, "x=bar %u y=bar %u", operation->input[0], operation->input[1]);
+        ane_line_add(d, "x=bar %u y=bar %u", operation->input[0], operation->input[1]);
     else if (strcmp(operation->name, "concat") == 0)
-        add(d, "%u inputs", operation->inputs);
+        ane_line_add(d, "%u inputs", operation->inputs);
 }
 
 static bool along_width(const char *name)
@@ -318,21 +301,21 @@ static bool along_width(const char *name)
                                          : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0;
 }
 
-static void add_alpha(struct detail *d, const struct ane_operation *operation)
+static void add_alpha(struct ane_line *d, const struct ane_operation *operation)
 {
     const bool epsilon = strcmp(operation->name, "reciprocal") == 0 || strcmp(operation->name, "rsqrt") == 0;
     if (isnan(operation->alpha) || strcmp(operation->name, "reduce_mean") == 0)
         return;
     if (strcmp(operation->name, "scale") == 0)
-        add(d, "factor=%g bias=%g", operation->alpha, operation->bias);
+        ane_line_add(d, "factor=%g bias=%g", operation->alpha, operation->bias);
     else
-        add(d, "%s=%g", epsilon ? "epsilon" : "alpha", operation->alpha);
+        ane_line_add(d, "%s=%g", epsilon ? "epsilon" : "alpha", operation->alpha);
 }
 
 const char *ane_program_operation(const struct ane_program *program, char *detail, size_t size)
 {
     struct ane_operation operation;
-    struct detail d = {detail, size, 0};
+    struct ane_line d = {detail, size, 0};
     if (size)
         detail[0] = '\0';
     if (!ane_program_find_operation(program, &operation))
@@ -341,14 +324,14 @@ const char *ane_program_operation(const struct ane_program *program, char *detai
     if (strcmp(operation.name, "conv2d") == 0)
         add_convolution(&d, task);
     else if (strstr(operation.name, "pool"))
-        add(&d, "kernel=%ux%u stride=%ux%u", task->kernel_width, task->kernel_height, task->stride_x, task->stride_y);
+        ane_line_add(&d, "kernel=%ux%u stride=%ux%u", task->kernel_width, task->kernel_height, task->stride_x, task->stride_y);
     else if (along_width(operation.name))
-        add(&d, "axis=width");
+        ane_line_add(&d, "axis=width");
     else if (!isnan(operation.alpha))
         add_alpha(&d, &operation);
     else
         add_inputs(&d, &operation);
     if (operation.activation)
-        add(&d, "%sthen %s", d.used ? ", " : "", operation.activation);
+        ane_line_add(&d, "%sthen %s", d.used ? ", " : "", operation.activation);
     return operation.name;
 }

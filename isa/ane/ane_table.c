@@ -1,8 +1,9 @@
 /* Activation tables: halfwords, tables made from functions, and functions found from tables. */
+#include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
+#include "isa/ane/ane_task_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Places of the halfwords (own reading of the tables in eiln/ane and tinygrad programs). */
@@ -10,13 +11,12 @@ enum { LOW, HIGH, BELOW, ABOVE, KNOTS, LEFT_SLOPE = 37, LEFT_INTERCEPT, RIGHT_SL
 
 static uint16_t half_at(const uint8_t *bytes, unsigned index)
 {
-    return (uint16_t)(bytes[2 * index] | bytes[2 * index + 1] << 8);
+    return ane_get16(bytes + 2 * (size_t)index);
 }
 
 static void set_half(uint8_t *bytes, unsigned index, uint16_t value)
 {
-    bytes[2 * index] = (uint8_t)value;
-    bytes[2 * index + 1] = (uint8_t)(value >> 8);
+    ane_put16(bytes + 2 * (size_t)index, value);
 }
 
 static bool mode_is_known(uint16_t mode)
@@ -32,11 +32,8 @@ static bool mode_is_known(uint16_t mode)
 
 bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, struct isa_error *error)
 {
-    if (size < 2 * ANE_TABLE_HALVES) {
-        *error = (struct isa_error){.offset = size};
-        snprintf(error->text, sizeof error->text, "activation table of %zu bytes, expected 128", size);
-        return false;
-    }
+    if (size < 2 * ANE_TABLE_HALVES)
+        return ane_fail(error, size, "activation table of %zu bytes, expected 128", size);
     *table = (struct ane_table){
         .low = half_at(bytes, LOW), .high = half_at(bytes, HIGH), .below = half_at(bytes, BELOW), .above = half_at(bytes, ABOVE),
         .left_slope = half_at(bytes, LEFT_SLOPE), .left_intercept = half_at(bytes, LEFT_INTERCEPT),
@@ -44,16 +41,10 @@ bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, 
         .spacing_log2 = (int16_t)half_at(bytes, SPACING), .mode = half_at(bytes, MODE)};
     for (unsigned k = 0; k < ANE_TABLE_KNOTS; k++)
         table->knot[k] = half_at(bytes, KNOTS + k);
-    *error = (struct isa_error){.offset = 2 * MODE};
-    if (!mode_is_known(table->mode)) {
-        snprintf(error->text, sizeof error->text, "activation table of mode 0x%x, which is not known", table->mode);
-        return false;
-    }
-    if (table->spacing_log2 != ANE_TABLE_TAILS && (table->spacing_log2 < -16 || table->spacing_log2 > 24)) {
-        error->offset = 2 * SPACING;
-        snprintf(error->text, sizeof error->text, "knots of an activation table 2^%d apart", -table->spacing_log2);
-        return false;
-    }
+    if (!mode_is_known(table->mode))
+        return ane_fail(error, 2 * MODE, "activation table of mode 0x%x, which is not known", table->mode);
+    if (table->spacing_log2 != ANE_TABLE_TAILS && (table->spacing_log2 < -16 || table->spacing_log2 > 24))
+        return ane_fail(error, 2 * SPACING, "knots of an activation table 2^%d apart", -table->spacing_log2);
     return true;
 }
 

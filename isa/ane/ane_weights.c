@@ -1,19 +1,17 @@
 /* Reading weights out of coefficient banks. */
 #include "isa/ane/ane_bank.h"
+#include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
+#include "isa/ane/ane_task_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static bool refuse_bank(struct isa_error *error, const struct ane_bank *bank, unsigned number, uint64_t needed)
 {
-    *error = (struct isa_error){.offset = bank->base};
     if (!bank->enabled)
-        snprintf(error->text, sizeof error->text, "bank %u is off, but channels fall to it", number);
-    else
-        snprintf(error->text, sizeof error->text, "bank %u (0x%x bytes at 0x%x) is shorter than its contents, %llu bytes", number,
-                 bank->bytes, bank->base, (unsigned long long)needed);
-    return false;
+        return ane_fail(error, bank->base, "bank %u is off, but channels fall to it", number);
+    return ane_fail(error, bank->base, "bank %u (0x%x bytes at 0x%x) is shorter than its contents, %llu bytes", number, bank->bytes,
+                    bank->base, (unsigned long long)needed);
 }
 
 /* `bits` bits from bit `at` of a little-endian stream; at most 16. */
@@ -23,11 +21,6 @@ static uint32_t bits_at(const uint8_t *bytes, uint64_t at, unsigned bits)
     for (uint64_t byte = at / 8, shift = 0; shift < bits + at % 8; byte++, shift += 8)
         value |= (uint32_t)bytes[byte] << shift;
     return value >> at % 8 & ((1u << bits) - 1);
-}
-
-static uint16_t half_at(const uint8_t *bytes, uint64_t at)
-{
-    return (uint16_t)(bytes[at] | bytes[at + 1] << 8);
 }
 
 static uint64_t mask_ones(const uint8_t *mask, uint64_t bits)
@@ -51,7 +44,7 @@ static uint16_t stored_weight(const struct bank_reader *reader)
     const unsigned bits = reader->shape->bits;
     const uint32_t raw = bits_at(reader->bytes + reader->parts.weights, reader->stored * bits, bits);
     if (reader->shape->palette)
-        return half_at(reader->bytes, 2 * (uint64_t)raw);
+        return ane_get16(reader->bytes + 2 * (size_t)raw);
     if (bits == 16)
         return (uint16_t)raw;
     return ane_half_bits(reader->is_signed ? (int8_t)raw : (double)raw);
@@ -93,7 +86,7 @@ static bool open_bank(const struct ane_task *task, const struct ane_bank_shape *
 static void read_halves(const uint8_t *bytes, size_t count, uint16_t *halves)
 {
     for (size_t i = 0; i < count; i++)
-        halves[i] = half_at(bytes, 2 * i);
+        halves[i] = ane_get16(bytes + 2 * i);
 }
 
 static void read_bank(struct bank_reader *reader, unsigned number, struct ane_weights *weights)
@@ -103,7 +96,7 @@ static void read_bank(struct bank_reader *reader, unsigned number, struct ane_we
         const uint64_t channel = ane_bank_channel(reader->shape, number, n);
         uint16_t *weight = weights->weight + channel * weights->per_channel;
         if (weights->bias)
-            weights->bias[channel] = half_at(reader->bytes, reader->parts.bias + 2 * n);
+            weights->bias[channel] = ane_get16(reader->bytes + reader->parts.bias + 2 * n);
         if (reader->shape->bits == 16 && !reader->shape->sparse)
             read_halves(reader->bytes + reader->parts.weights + 2 * n * weights->per_channel, weights->per_channel, weight);
         else

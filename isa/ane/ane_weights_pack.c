@@ -1,8 +1,9 @@
 /* Writing weights into coefficient banks. */
 #include "isa/ane/ane_bank.h"
+#include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
+#include "isa/ane/ane_task_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,9 @@ static bool check_weights(const struct ane_task *task, const struct ane_bank_sha
     for (uint64_t i = 0; i < shape->channels * shape->per_channel; i++) {
         const double value = ane_half_value(weight[i]);
         const bool good = shape->palette ? isfinite(value) : value >= least && value <= most && value == nearbyint(value);
-        if (good)
-            continue;
-        *error = (struct isa_error){.offset = i};
-        snprintf(error->text, sizeof error->text, "weight %llu is %g, which %s cannot hold", (unsigned long long)i, value,
-                 shape->palette ? "a palette" : "8 bits");
-        return false;
+        if (!good)
+            return ane_fail(error, i, "weight %llu is %g, which %s cannot hold", (unsigned long long)i, value,
+                        shape->palette ? "a palette" : "8 bits");
     }
     return true;
 }
@@ -44,11 +42,6 @@ static bool grow(struct ane_pack *pack, uint64_t end)
     return true;
 }
 
-static uint64_t round_up(uint64_t value)
-{
-    return (value + ANE_BANK_ROUND - 1) / ANE_BANK_ROUND * ANE_BANK_ROUND;
-}
-
 struct bank_writer {
     const struct ane_bank_shape *shape;
     const uint16_t *palette;
@@ -57,12 +50,6 @@ struct bank_writer {
     struct ane_bank_parts parts;
     uint64_t place, stored;
 };
-
-static void set_half(uint8_t *bytes, uint64_t at, uint16_t value)
-{
-    bytes[at] = (uint8_t)value;
-    bytes[at + 1] = (uint8_t)(value >> 8);
-}
 
 static void put_bits(uint8_t *bytes, uint64_t at, unsigned bits, uint32_t value)
 {
@@ -75,7 +62,7 @@ static void put_stored(struct bank_writer *writer, uint16_t weight)
     const unsigned bits = writer->shape->bits;
     uint8_t *bytes = writer->bytes + writer->parts.weights;
     if (bits == 16)
-        set_half(bytes, 2 * writer->stored, weight);
+        ane_put16(bytes + 2 * writer->stored, weight);
     else if (writer->shape->palette)
         put_bits(bytes, writer->stored * bits, bits, ane_palette_index(writer->palette, writer->palette_bits, weight));
     else
@@ -110,11 +97,11 @@ static void write_bank(struct bank_writer *writer, unsigned bank, const uint16_t
 {
     const struct ane_bank_shape *shape = writer->shape;
     for (unsigned i = 0; i < shape->palette; i++)
-        set_half(writer->bytes, 2 * i, writer->palette[i]);
+        ane_put16(writer->bytes + 2 * i, writer->palette[i]);
     for (uint64_t n = 0; n < ane_bank_channels(shape, bank); n++) {
         const uint64_t channel = ane_bank_channel(shape, bank, n);
         if (shape->bias)
-            set_half(writer->bytes, writer->parts.bias + 2 * n, bias ? bias[channel] : 0);
+            ane_put16(writer->bytes + writer->parts.bias + 2 * n, bias ? bias[channel] : 0);
         for (uint64_t i = 0; i < shape->per_channel; i++)
             put_weight(writer, weight[channel * shape->per_channel + i]);
     }
@@ -123,12 +110,12 @@ static void write_bank(struct bank_writer *writer, unsigned bank, const uint16_t
 static bool add_bank(struct bank_writer *writer, unsigned number, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
                      struct ane_bank *bank)
 {
-    const uint64_t channels = ane_bank_channels(writer->shape, number), base = round_up(pack->used);
+    const uint64_t channels = ane_bank_channels(writer->shape, number), base = ane_round_up(pack->used, ANE_BANK_ROUND);
     *bank = (struct ane_bank){.enabled = false};
     if (channels == 0)
         return true;
     writer->parts = ane_bank_parts(writer->shape, channels, count_stored(writer->shape, number, weight));
-    const uint64_t bytes = round_up(writer->parts.end);
+    const uint64_t bytes = ane_round_up(writer->parts.end, ANE_BANK_ROUND);
     if (base + bytes > UINT32_MAX || !grow(pack, base + bytes))
         return false;
     writer->bytes = pack->bytes + base;
@@ -152,6 +139,6 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
     for (unsigned k = 0; ok && k < ANE_BANKS; k++)
         ok = add_bank(&writer, k, weight, bias, pack, &task->bank[k]);
     if (!ok)
-        *error = (struct isa_error){.text = "out of memory, or coefficients of 4 GB and more"};
-    return ok;
+        return ane_fail(error, 0, "out of memory, or coefficients of 4 GB and more");
+    return true;
 }
