@@ -19,7 +19,9 @@ struct gpu_job {
     const struct gpu_params *params;
     struct gpu_timing *timing;
     struct gpu_selection selection;
-    uint64_t next; /* of the selection */
+    struct gpu_stretch whole; /* when the selection names none */
+    unsigned stretch;         /* of the selection */
+    uint64_t next;            /* of the stretch */
     struct slot *slot;
     unsigned slots; /* per core */
     struct unit_fault fault;
@@ -34,9 +36,49 @@ static struct slot *slot_of(const struct gpu_job *j, unsigned core, unsigned slo
 
 /* ---- the source of instructions ---- */
 
-static uint64_t group_number(const struct gpu_job *j)
+static struct gpu_mark mark(const struct gpu_job *j)
 {
-    return j->selection.group ? j->selection.group[j->next] : j->next;
+    struct gpu_mark m = {.ns = gpu_timing_now_ns(j->timing)};
+    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
+        if (j->slot[i].group)
+            m.work += (double)gpu_group_counts(j->slot[i].group).instructions;
+    return m;
+}
+
+/* A stretch is left, another one entered; false on a fault of what runs between. */
+static bool next_stretch(struct gpu_job *j)
+{
+    const struct gpu_selection *s = &j->selection;
+    if (s->progress)
+        s->progress[j->stretch].end = mark(j);
+    j->next = 0;
+    if (++j->stretch == s->stretches)
+        return true;
+    const struct gpu_stretch *to = &s->stretch[j->stretch];
+    if (to->warm_first == to->first)
+        return true;
+    const uint64_t before = gpu_warmer_counts(s->warmer).work;
+    const bool ok = gpu_warmer_run(s->warmer, to->warm_first, to->first, gpu_timing_now_ns(j->timing), &j->fault);
+    if (s->progress)
+        s->progress[j->stretch].warm_work = (double)(gpu_warmer_counts(s->warmer).work - before);
+    j->no_memory = j->no_memory || (!ok && j->fault.kind == UNIT_FAULT_NONE);
+    return ok;
+}
+
+/* The next threadgroup of the selection; *left is false behind the last. False on a fault. */
+static bool next_group(struct gpu_job *j, uint64_t *number, bool *left)
+{
+    const struct gpu_selection *s = &j->selection;
+    if (j->stretch < s->stretches && j->next == s->stretch[j->stretch].count && !next_stretch(j))
+        return false;
+    *left = j->stretch < s->stretches;
+    if (!*left)
+        return true;
+    const struct gpu_stretch *in = &s->stretch[j->stretch];
+    if (s->progress && j->next == in->lead)
+        s->progress[j->stretch].lead = mark(j);
+    *number = in->first + j->next++;
+    return true;
 }
 
 static bool open_slot(struct gpu_job *j, struct slot *s)
@@ -53,15 +95,15 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     struct gpu_job *j = context;
     struct slot *s = slot_of(j, core, slot);
     uint32_t position[3];
-    const uint64_t count = j->selection.group ? j->selection.count : j->setup->group_count;
-    *ok = true;
-    if (j->next >= count)
+    uint64_t number = 0;
+    bool left = false;
+    *ok = next_group(j, &number, &left);
+    if (!*ok || !left)
         return 0;
     *ok = slot < j->slots && open_slot(j, s);
     if (!*ok)
         return 0;
-    gpu_setup_position(j->setup, group_number(j), position);
-    j->next++;
+    gpu_setup_position(j->setup, number, position);
     gpu_group_start(s->group, position, core);
     s->simdgroups = gpu_group_simdgroups(s->group);
     for (unsigned i = 0; i < s->simdgroups; i++) {
@@ -165,7 +207,12 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
     const char *limit = "";
     struct gpu_job *j = calloc(1, sizeof *j);
     if (j) {
-        *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection};
+        *j = (struct gpu_job){.setup = setup, .params = params, .timing = timing, .selection = *selection,
+                              .whole = {.count = setup->group_count}};
+        if (!selection->stretch) {
+            j->selection.stretch = &j->whole;
+            j->selection.stretches = 1;
+        }
         j->slots = gpu_timing_occupancy(params, &launch, &limit);
         j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
     }

@@ -5,13 +5,34 @@
 #define ORCHARD_SIM_AGX_GPU_JOB_H
 
 #include "sim/agx/gpu_functional.h"
+#include "sim/agx/gpu_warm.h"
 #include "sim/engine/engine.h"
 #include "units/gpu/gpu_timing.h"
 
-/* Threadgroups that are timed, in the order in which they are launched. */
+/* Threadgroups that are timed, one after another. */
+struct gpu_stretch {
+    uint64_t first, count;
+    uint64_t warm_first; /* threadgroups from here to `first` run before it for what they leave in the caches; `first` = none */
+    uint64_t lead;       /* so many of the count start before the first mark is taken */
+};
+
+/* How far the pass had come. */
+struct gpu_mark {
+    double ns, work; /* instructions of the timed threadgroups */
+};
+
+/* What became of a stretch: its lead and its end are reached when the next threadgroup finds room. Timed threadgroups follow one
+ * another without a pause, whatever lies between stretches. */
+struct gpu_progress {
+    struct gpu_mark lead, end;
+    double warm_work; /* instructions of the threadgroups before it that were not timed */
+};
+
 struct gpu_selection {
-    const uint64_t *group; /* NULL = all */
-    uint64_t count;        /* of `group` */
+    const struct gpu_stretch *stretch; /* NULL = all threadgroups, in the order of the grid */
+    unsigned stretches;
+    struct gpu_warmer *warmer;         /* where a stretch has something to run before it */
+    struct gpu_progress *progress;     /* of each stretch; may be NULL */
 };
 
 struct gpu_job;

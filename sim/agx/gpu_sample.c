@@ -1,58 +1,101 @@
 #include "sim/agx/gpu_sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { FEW_WAVES = 2, MANY_WAVES = 4, WORTHWHILE_WAVES = 8 };
+/* The first stretch is a wave that finds the GPU empty and one that follows it. */
+enum { FIRST_WAVES = 2, WORTHWHILE_WAVES = 12 };
 
-uint64_t gpu_sample_wave(uint64_t groups, uint64_t wave, double bytes, double all_bytes)
-{
-    const double touching = all_bytes > 0 ? ceil(bytes / all_bytes * (double)groups) : 0;
-    if (all_bytes <= bytes || touching <= (double)wave)
-        return wave;
-    return (uint64_t)touching;
-}
+/* Of a stretch behind the first: one wave starts while others end that are of the stretch before; then come those that count. A
+ * longer launch has more and longer stretches. */
+static const struct shape {
+    uint64_t waves; /* of the launch, at least */
+    unsigned stretches;
+    uint64_t counted; /* waves */
+} shapes[] = {{256, 8, 3}, {128, 6, 2}, {48, 4, 2}, {24, 3, 1}, {0, 2, 1}};
 
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave)
 {
     return wave > 0 && groups / wave >= WORTHWHILE_WAVES;
 }
 
-/* Waves centred in equal parts of the grid. */
-static uint64_t *spread(uint64_t groups, uint64_t wave, unsigned waves)
+static struct shape shape_of(uint64_t waves)
 {
-    uint64_t *list = malloc(waves * wave * sizeof *list);
-    for (unsigned w = 0; list && w < waves; w++) {
-        const uint64_t centre = groups / (2 * waves) * (2 * w + 1);
-        const uint64_t first = centre - wave / 2;
-        for (uint64_t i = 0; i < wave; i++)
-            list[w * wave + i] = first + i;
+    unsigned i = 0;
+    while (waves < shapes[i].waves)
+        i++;
+    return shapes[i];
+}
+
+/* Stretches are spread evenly; the last one ends the launch. */
+void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *s)
+{
+    const struct shape shape = shape_of(groups / wave);
+    const uint64_t count = (1 + shape.counted) * wave, start = FIRST_WAVES * wave;
+    const uint64_t gaps = groups - start - shape.stretches * count;
+    *s = (struct gpu_sample){.stretches = shape.stretches + 1, .groups = groups, .groups_timed = groups - gaps};
+    s->stretch[0] = (struct gpu_stretch){.count = start};
+    uint64_t end = start;
+    for (unsigned i = 1; i <= shape.stretches; i++) {
+        const uint64_t gap = gaps * i / shape.stretches - gaps * (i - 1) / shape.stretches;
+        const uint64_t first = end + gap;
+        s->stretch[i] = (struct gpu_stretch){.first = first, .count = count, .lead = wave,
+                                             .warm_first = gap > warm ? first - warm : end};
+        end = first + count;
     }
-    return list;
 }
 
-bool gpu_sample_choose(uint64_t groups, uint64_t wave, struct gpu_sample *s)
+/* ---- the whole ---- */
+
+/* Time per instruction of what is counted of a stretch. */
+static double pace_of(const struct gpu_progress *p)
 {
-    *s = (struct gpu_sample){spread(groups, wave, FEW_WAVES), spread(groups, wave, MANY_WAVES), FEW_WAVES * wave,
-                             MANY_WAVES * wave};
-    return s->few && s->many;
+    const double work = p->end.work - p->lead.work;
+    return work > 0 ? (p->end.ns - p->lead.ns) / work : 0;
 }
 
-void gpu_sample_free(struct gpu_sample *s)
+/* Instructions of a threadgroup that is counted of a stretch, on average. */
+static double work_of_each(const struct gpu_sample *s, unsigned stretch)
 {
-    free(s->few);
-    free(s->many);
-    s->few = s->many = NULL;
+    const struct gpu_progress *p = &s->progress[stretch];
+    return (p->end.work - p->lead.work) / (double)(s->stretch[stretch].count - s->stretch[stretch].lead);
 }
 
-double gpu_sample_scale(struct gpu_part few, struct gpu_part many, double whole_work, double *uncertainty)
+/* Instructions of the threadgroups between a stretch and the one before it: as executed, else as many each as those beside them. */
+static double gap_work(const struct gpu_sample *s, unsigned stretch, const uint32_t *work)
 {
-    const double proportion = many.work > 0 ? many.ns * whole_work / many.work : many.ns;
-    const double ns = many.ns - few.ns, work = many.work - few.work;
-    *uncertainty = 0;
-    if (ns <= 0 || work <= 0)
-        return proportion;
-    const double paced = many.ns + (whole_work - many.work) * ns / work;
-    *uncertainty = fabs(paced - proportion) / (2 * paced);
-    return paced;
+    const struct gpu_stretch *before = &s->stretch[stretch - 1], *to = &s->stretch[stretch];
+    const uint64_t begin = before->first + before->count;
+    double sum = s->progress[stretch].warm_work;
+    if (!work)
+        return sum + (double)(to->warm_first - begin) * (work_of_each(s, stretch) + work_of_each(s, stretch > 1 ? stretch - 1 : 1)) / 2;
+    sum = 0;
+    for (uint64_t i = begin; i < to->first; i++)
+        sum += work[i];
+    return sum;
+}
+
+/* Relative standard error of the mean of the paces. */
+static double spread(const struct gpu_sample *s)
+{
+    double sum = 0, squares = 0;
+    const unsigned count = s->stretches - 1;
+    for (unsigned i = 1; i <= count; i++)
+        sum += pace_of(&s->progress[i]);
+    const double mean = sum / count;
+    for (unsigned i = 1; i <= count; i++)
+        squares += (pace_of(&s->progress[i]) - mean) * (pace_of(&s->progress[i]) - mean);
+    return mean > 0 && count > 1 ? sqrt(squares / (count - 1) / count) / mean : 0;
+}
+
+struct gpu_part gpu_sample_scale(const struct gpu_sample *s, struct gpu_part part, const uint32_t *work, double *uncertainty)
+{
+    struct gpu_part whole = part;
+    for (unsigned i = 1; i < s->stretches; i++) {
+        const double here = pace_of(&s->progress[i]), before = i > 1 ? pace_of(&s->progress[i - 1]) : here;
+        const double skipped = gap_work(s, i, work);
+        whole.work += skipped;
+        whole.ns += skipped * (here + before) / 2;
+    }
+    *uncertainty = whole.ns > 0 ? spread(s) * (whole.ns - part.ns) / whole.ns : 0;
+    return whole;
 }

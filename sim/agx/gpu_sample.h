@@ -1,31 +1,34 @@
 /* Which threadgroups stand for a big launch, and what their times say about the whole.
  *
- * A wave is as many threadgroups as the GPU holds at a time. Whole waves of neighbours are taken, spread evenly over the grid: a
- * few and twice as many. The difference of their times is the pace without start and end; the rest goes on at that pace.
+ * Stretches of neighbouring threadgroups are timed as one launch without pauses: its start, its end, and some waves in between (a
+ * wave is as many threadgroups as the GPU holds at a time). Threadgroups between stretches run at the pace of the stretches beside
+ * them; what they leave in the caches is brought there before the next stretch comes.
  */
 #ifndef ORCHARD_SIM_AGX_GPU_SAMPLE_H
 #define ORCHARD_SIM_AGX_GPU_SAMPLE_H
 
 #include "sim/agx/gpu_job.h"
 
+#define GPU_SAMPLE_STRETCHES_MAX 12
+
 struct gpu_sample {
-    uint64_t *few, *many;
-    uint64_t few_count, many_count;
+    struct gpu_stretch stretch[GPU_SAMPLE_STRETCHES_MAX];
+    struct gpu_progress progress[GPU_SAMPLE_STRETCHES_MAX];
+    unsigned stretches;
+    uint64_t groups, groups_timed; /* of the launch; in stretches */
 };
 
-/* How many threadgroups make a wave of a sample: at least `wave`, and enough of them to touch `bytes` of the `all_bytes` of the
- * launch, so that what stays behind in a cache of that size does not matter. */
-uint64_t gpu_sample_wave(uint64_t groups, uint64_t wave, double bytes, double all_bytes);
 /* Whether a launch of so many threadgroups is big enough for a sample to be smaller. */
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave);
-bool gpu_sample_choose(uint64_t groups, uint64_t wave, struct gpu_sample *sample);
-void gpu_sample_free(struct gpu_sample *sample);
+/* For a launch that is worthwhile. Before a stretch at most `warm` threadgroups are run untimed. */
+void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *sample);
 
-/* Time and work (instructions) of a part of the launch. */
+/* Work of a pass over the sample. */
 struct gpu_part {
-    double ns, work;
+    double ns, work; /* instructions */
 };
-/* Time of the whole. *uncertainty: half of what a second estimate, plain proportion, differs by. */
-double gpu_sample_scale(struct gpu_part few, struct gpu_part many, double whole_work, double *uncertainty);
+/* What the pass would have been over the whole launch. `work` has the instructions of each threadgroup, NULL = known only of those
+ * that ran. *uncertainty (relative, one standard deviation): how far the paces of stretches differ. */
+struct gpu_part gpu_sample_scale(const struct gpu_sample *sample, struct gpu_part part, const uint32_t *work, double *uncertainty);
 
 #endif

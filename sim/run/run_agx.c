@@ -228,72 +228,10 @@ static double buffer_bytes(const struct run_launch *l)
     return bytes;
 }
 
-/* Whether everything is still in the system-level cache when the launch comes again. */
-static bool fits_caches(const struct run_launch *l)
+/* Threadgroups that the GPU holds at a time. */
+static uint64_t wave_of(const struct run_launch *l)
 {
-    struct mem_params memory;
-    return chip_mem_params(l->run->request->chip, NULL, &memory, NULL) &&
-           buffer_bytes(l) <= 1024.0 * memory.slc.kib * memory.dies;
-}
-
-/* Threadgroups of a wave of the sample: what the cores hold, and twice what the GPU's L2 holds. */
-static uint64_t sample_wave(const struct run_launch *l)
-{
-    const uint64_t wave = (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
-    struct mem_params memory;
-    unsigned first = 0;
-    double l2_bytes = 0;
-    if (chip_mem_params(l->run->request->chip, NULL, &memory, NULL) &&
-        chip_gpu_memory(l->run->request->chip, &memory, &first, NULL))
-        for (unsigned c = first; c < memory.cluster_count; c++)
-            l2_bytes += 1024.0 * memory.cluster[c].l2.kib;
-    return gpu_sample_wave(l->setup->group_count, wave, 2 * l2_bytes, buffer_bytes(l));
-}
-
-/* Data beyond the caches: what is there when a threadgroup comes are other parts of the buffers, never its own. */
-#define ELSEWHERE (UINT64_C(1) << 40)
-
-/* Touches so many lines from begin to end of every buffer, all buffers side by side, as a whole pass over the launch would leave
- * them: changed ones where the program stores. A sample alone would find (or leave) the caches emptier than the launch does. */
-static void fill_caches(struct run_launch *l, const bool *stores)
-{
-    const uint64_t offset = fits_caches(l) ? 0 : ELSEWHERE;
-    const struct abi_kernel *k = l->setup->kernel;
-    uint64_t longest = 0;
-    double now_ns = 0;
-    for (unsigned i = 0; i < k->args; i++)
-        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
-    const uint64_t turns = (longest + MEM_LINE_BYTES - 1) / MEM_LINE_BYTES;
-    for (uint64_t turn = 0; turn < turns; turn++) {
-        struct mem_port *port = l->gpu->port[turn % l->gpu->params.cores];
-        for (unsigned i = 0; i < k->args; i++) {
-            const uint64_t lines = (k->arg[i].bytes + MEM_LINE_BYTES - 1) / MEM_LINE_BYTES;
-            const uint64_t line = (uint64_t)((double)turn / (double)turns * (double)lines);
-            if (!lines || (turn && line == (uint64_t)((double)(turn - 1) / (double)turns * (double)lines)))
-                continue;
-            mem_port_access(port, now_ns, offset + l->setup->address[i] + line * MEM_LINE_BYTES, MEM_LINE_BYTES,
-                            stores[i] ? MEM_ACCESS_STORE : MEM_ACCESS_LOAD, 0);
-            now_ns += 1;
-        }
-    }
-}
-
-/* Buffers that the pass just made has changed. */
-static void find_stores(const struct run_launch *l, bool *stores)
-{
-    for (unsigned i = 0; i < l->setup->kernel->args; i++)
-        stores[i] = l->setup->kernel->arg[i].buffer && !gpu_setup_is_start(l->setup, i);
-}
-
-/* Instructions of a selection: as executed, else as timed. */
-static double work_of(const struct run_launch *l, const uint64_t *group, uint64_t count, const struct gpu_part *part)
-{
-    double sum = 0;
-    if (!l->m->gpu.work)
-        return part->work;
-    for (uint64_t i = 0; i < count; i++)
-        sum += l->m->gpu.work[group ? group[i] : i];
-    return sum;
+    return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
 }
 
 static uint64_t times(uint64_t count, double factor)
@@ -322,46 +260,135 @@ static void scale_counts(struct run_launch *l, double factor)
         m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
 }
 
+/* Runs threadgroups for what they leave in the caches. */
+static bool warm(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
+{
+    struct unit_fault fault = {0};
+    if (gpu_warmer_run(warmer, first, end, 0, &fault))
+        return true;
+    if (fault.kind == UNIT_FAULT_NONE)
+        return orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
+    return gpu_setup_explain(l->setup, &fault, l->error);
+}
+
+/* Caches behind the GPU's cores, lines. */
+struct reach {
+    double l2_lines, slc_lines;
+    bool fits;              /* what the launch touches stays in the SLC as a whole */
+    uint64_t l2, slc;       /* threadgroups after which nothing is left in the cache of what was there before */
+};
+
+/* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
+#define FILLED_SHARE 0.75
+/* And after so many lines for each of its places hardly any place has its old line. */
+#define RENEWED 1.5
+
+static bool cache_lines(const struct run_launch *l, struct reach *r)
+{
+    struct mem_params memory;
+    unsigned first = 0;
+    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) ||
+        !chip_gpu_memory(l->run->request->chip, &memory, &first, l->error))
+        return false;
+    *r = (struct reach){.slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES};
+    for (unsigned c = first; c < memory.cluster_count; c++)
+        r->l2_lines += 1024.0 * memory.cluster[c].l2.kib / MEM_LINE_BYTES;
+    return true;
+}
+
+/* How far back what is in the caches can come from: runs threadgroups from the middle of the launch on. */
+static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct reach *r)
+{
+    const uint64_t groups = l->setup->group_count, turn = l->m->gpu.params.cores;
+    const double lines = buffer_bytes(l) / MEM_LINE_BYTES;
+    if (!cache_lines(l, r))
+        return false;
+    r->fits = !l->run->request->cold && lines < FILLED_SHARE * r->slc_lines;
+    r->l2 = r->slc = groups;
+    restart(l, false);
+    const struct gpu_warmed start = gpu_warmer_counts(warmer);
+    /* Data that cannot renew the SLC need not be tried. */
+    const uint64_t most = r->fits || lines >= 2 * RENEWED * r->slc_lines ? groups / 2 : 0;
+    for (uint64_t done = 0; done < most;) {
+        const uint64_t end = done + turn < most ? done + turn : most;
+        if (!warm(l, warmer, groups / 2 + done, groups / 2 + end))
+            return false;
+        done = end;
+        const struct gpu_warmed now = gpu_warmer_counts(warmer);
+        if (r->l2 == groups && (double)(now.into_l2 - start.into_l2) >= RENEWED * r->l2_lines)
+            r->l2 = done;
+        if ((double)(now.into_slc - start.into_slc) >= RENEWED * r->slc_lines)
+            r->slc = done;
+        if (r->slc < groups || (r->fits && r->l2 < groups))
+            break;
+    }
+    return true;
+}
+
+/* Every line of every buffer, from begin to end and all buffers side by side. */
+static void sweep(struct run_launch *l)
+{
+    const struct abi_kernel *k = l->setup->kernel;
+    uint64_t longest = 0;
+    for (unsigned i = 0; i < k->args; i++)
+        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
+    for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
+        for (unsigned i = 0; i < k->args; i++)
+            if (at < k->arg[i].bytes)
+                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at, MEM_LINE_BYTES,
+                              MEM_ACCESS_LOAD);
+}
+
+/* The caches as the launch leaves them. */
+static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const struct reach *r)
+{
+    const uint64_t groups = l->setup->group_count, last = r->fits ? r->l2 : r->slc;
+    restart(l, false);
+    if (l->run->request->cold)
+        return true;
+    if (r->fits)
+        sweep(l);
+    gpu_setup_restore(l->setup);
+    return warm(l, warmer, groups - last, groups);
+}
+
+static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
+{
+    struct run_gpu *g = &l->m->gpu;
+    struct gpu_sample s;
+    struct gpu_part part;
+    struct reach reach;
+    const double begin = run_host_seconds();
+    gpu_setup_restore(l->setup);
+    if (!find_reach(l, warmer, &reach) || !leave_caches(l, warmer, &reach))
+        return false;
+    l->m->host_seconds += run_host_seconds() - begin;
+    gpu_sample_choose(l->setup->group_count, wave_of(l), reach.fits ? reach.l2 : reach.slc, &s);
+    const struct gpu_selection selection = {s.stretch, s.stretches, warmer, s.progress};
+    if (!measured_pass(l, &selection, true, &part, timed_totals(l)))
+        return false;
+    const struct gpu_part whole = gpu_sample_scale(&s, part, g->work, &g->scale_uncertainty);
+    g->device_ns = repeats(l) * whole.ns;
+    g->groups_timed = s.groups_timed;
+    scale_counts(l, repeats(l) * whole.work / part.work);
+    return true;
+}
+
 /* Above so many instructions of simdgroups `--detail auto` times a sample: some seconds of simulation. */
 #define AUTO_INSTRUCTIONS 0x1p24
 
-/* *enough is false when `auto` finds the launch small enough to be timed as a whole. */
-static bool time_sample(struct run_launch *l, const struct gpu_sample *s, bool automatic, bool *enough)
+/* Whether `auto` finds the launch big enough to be sampled, from a few threadgroups of it. */
+static bool is_big(struct run_launch *l, struct gpu_warmer *warmer, bool *big)
 {
-    const struct gpu_selection few = {s->few, s->few_count}, many = {s->many, s->many_count};
-    /* Data beyond the caches are found full of other parts of themselves soon after any start. */
-    const bool filled = !l->run->request->cold || !fits_caches(l);
-    struct run_gpu *g = &l->m->gpu;
-    struct gpu_part part_few, part_many;
-    bool stores[ABI_ARGS_MAX];
-    restart(l, false);
-    if (!one_pass(l, &few, &part_few, NULL))
-        return false;
-    const double groups = (double)l->setup->group_count;
-    *enough = !automatic || part_few.work * groups / (double)s->few_count > AUTO_INSTRUCTIONS;
-    if (!*enough)
-        return true;
-    find_stores(l, stores);
-    restart(l, false);
-    if (filled)
-        fill_caches(l, stores);
-    restart(l, true);
-    const double begin = run_host_seconds();
-    if (!one_pass(l, &few, &part_few, NULL))
-        return false;
-    l->m->host_seconds += run_host_seconds() - begin;
-    restart(l, false);
-    if (filled)
-        fill_caches(l, stores);
-    if (!measured_pass(l, &many, true, &part_many, timed_totals(l)))
-        return false;
-    part_few.work = work_of(l, s->few, s->few_count, &part_few);
-    part_many.work = work_of(l, s->many, s->many_count, &part_many);
-    const struct gpu_part estimate = {0, part_many.work * groups / (double)s->many_count};
-    const double whole = work_of(l, NULL, l->setup->group_count, &estimate);
-    g->device_ns = repeats(l) * gpu_sample_scale(part_few, part_many, whole, &g->scale_uncertainty);
-    g->groups_timed = s->many_count;
-    scale_counts(l, repeats(l) * whole / part_many.work);
+    enum { TRIED = 8 };
+    const uint64_t groups = l->setup->group_count, before = gpu_warmer_counts(warmer).work;
+    gpu_setup_restore(l->setup);
+    for (uint64_t i = 0; i < TRIED; i++) {
+        const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
+        if (!warm(l, warmer, group, group + 1))
+            return false;
+    }
+    *big = (double)(gpu_warmer_counts(warmer).work - before) / TRIED * (double)groups > AUTO_INSTRUCTIONS;
     return true;
 }
 
@@ -369,15 +396,17 @@ static bool time_sample(struct run_launch *l, const struct gpu_sample *s, bool a
 static bool sampled(struct run_launch *l, bool *done)
 {
     const char *detail = l->run->request->detail;
-    const uint64_t wave = sample_wave(l);
-    struct gpu_sample sample;
     *done = false;
-    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup->group_count, wave))
+    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup->group_count, wave_of(l)))
         return true;
-    const bool ok = gpu_sample_choose(l->setup->group_count, wave, &sample)
-                        ? time_sample(l, &sample, !detail || strcmp(detail, "auto") == 0, done)
-                        : orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    gpu_sample_free(&sample);
+    struct gpu_warmer *warmer = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores);
+    bool ok = warmer || orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
+    *done = true;
+    if (ok && (!detail || strcmp(detail, "auto") == 0))
+        ok = is_big(l, warmer, done);
+    if (ok && *done)
+        ok = time_sample(l, warmer);
+    gpu_warmer_free(warmer);
     return ok;
 }
 
@@ -413,7 +442,7 @@ bool run_launch_time(struct run_launch *l)
 bool run_launch_prepare(struct run_launch *l)
 {
     const char *detail = l->run->request->detail;
-    const uint64_t wave = sample_wave(l);
+    const uint64_t wave = wave_of(l);
     if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
         !gpu_sample_worthwhile(l->setup->group_count, wave))
         return true;

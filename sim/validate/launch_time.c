@@ -120,26 +120,15 @@ static uint64_t wave_of(const struct timed *d, const struct gpu_setup *setup)
     return (uint64_t)ceil(touching / (double)held) * held;
 }
 
-static void choose(uint64_t *list, uint64_t first, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++)
-        list[i] = first + i;
-}
-
 /* One wave from the first quarter, two from the middle on: the difference is the pace without start and end. */
 static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave, double *ns)
 {
     const uint64_t groups = setup->group_count;
     double few_ns = 0, many_ns = 0;
-    uint64_t *list = malloc(2 * wave * sizeof *list);
-    const struct gpu_selection few = {list, wave}, many = {list, 2 * wave};
-    if (!list)
-        return no_memory(d);
-    choose(list, groups / 8, wave);
-    bool ok = pass(d, setup, &few, &few_ns);
-    choose(list, groups / 2, 2 * wave);
-    ok = ok && pass(d, setup, &many, &many_ns);
-    free(list);
+    const struct gpu_stretch one = {.first = groups / 8, .count = wave, .warm_first = groups / 8};
+    const struct gpu_stretch two = {.first = groups / 2, .count = 2 * wave, .warm_first = groups / 2};
+    const struct gpu_selection few = {.stretch = &one, .stretches = 1}, many = {.stretch = &two, .stretches = 1};
+    const bool ok = pass(d, setup, &few, &few_ns) && pass(d, setup, &many, &many_ns);
     const double pace = many_ns > few_ns ? (many_ns - few_ns) / (double)wave : many_ns / (2 * (double)wave);
     *ns = many_ns + pace * (double)(groups - 2 * wave);
     return ok;

@@ -116,6 +116,11 @@ struct mem_reply {
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
                                  enum mem_access_kind kind, uint64_t pc);
 
+/* The access leaves the TLB, L1, L2 and SLC as if it had been made, at no time and uncounted: for accesses that are not simulated one
+ * by one. Of a GPU core's port: other caches than those on the way (coherence) are left as they are; other ports ignore it. Returns
+ * the level beyond the farthest cache into which it brought a line: MEM_L1 = none, MEM_SLC = into L2, MEM_DRAM = into the SLC, too. */
+enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
+
 /* Empties the port's own L1, which must hold nothing dirty (write_through): what a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);
 /* Clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow. */

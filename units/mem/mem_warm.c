@@ -1,0 +1,97 @@
+/* Accesses that are not simulated one by one leave the caches as if they had been: the same lines come and go, at no time. */
+#include "units/mem/mem_internal.h"
+
+static enum mem_level farther(enum mem_level a, enum mem_level b)
+{
+    return a > b ? a : b;
+}
+
+/* A line is read or written at the memory side. Returns where it was: these functions tell the farthest level that was new to some
+ * line. */
+static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, double now_ns, uint64_t line, uint8_t flags)
+{
+    struct mem_die *die = &system->die[mem_fabric_home(&system->fabric, line, from_die)];
+    struct mem_victim victim;
+    if (!die->has_slc)
+        return MEM_DRAM;
+    const uint32_t set = mem_cache_set(&die->slc, line);
+    const struct mem_entry entry = mem_cache_find_in(&die->slc, set, line);
+    if (!entry.way) {
+        mem_cache_insert_in(&die->slc, set, line, now_ns, flags, &victim);
+        return MEM_DRAM;
+    }
+    mem_cache_touch(&die->slc, &entry);
+    *entry.flags |= flags;
+    return MEM_SLC;
+}
+
+/* The same in L2, which reads what it lacks unless the whole line is written. */
+static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t line, uint8_t flags, bool whole)
+{
+    struct mem_cluster *cluster = port->cluster;
+    const uint32_t die = cluster->params.die;
+    const uint32_t set = mem_cache_set(&cluster->l2, line);
+    const struct mem_entry entry = mem_cache_find_in(&cluster->l2, set, line);
+    struct mem_victim victim;
+    enum mem_level level = MEM_SLC;
+    if (entry.way) {
+        mem_cache_touch(&cluster->l2, &entry);
+        *entry.flags |= flags;
+        return MEM_L2;
+    }
+    if (!whole)
+        level = warm_side(cluster->system, die, now_ns, line, 0);
+    mem_cache_insert_in(&cluster->l2, set, line, now_ns, flags, &victim);
+    if (victim.valid && (victim.flags & MEM_LINE_DIRTY))
+        level = farther(level, warm_side(cluster->system, die, now_ns, victim.line, MEM_LINE_DIRTY));
+    return level;
+}
+
+static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, bool keep)
+{
+    struct mem_victim unused;
+    if (port->gather.held && mem_gather_take(&port->gather, line))
+        return warm_l2(port, now_ns, line, MEM_LINE_DIRTY, false);
+    const struct mem_entry entry = keep && port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
+    if (entry.way) {
+        mem_cache_touch(&port->l1, &entry);
+        return MEM_L1;
+    }
+    const enum mem_level level = warm_l2(port, now_ns, line, 0, false);
+    if (keep && port->has_l1)
+        mem_cache_insert(&port->l1, line, now_ns, 0, &unused);
+    return level;
+}
+
+static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t line, uint32_t offset, uint32_t bytes)
+{
+    const bool gathers = port->gather.count > 0 && port->params.gather_plain;
+    uint64_t displaced = UINT64_MAX;
+    enum mem_level level = MEM_L1;
+    if (bytes == MEM_LINE_BYTES || !gathers || mem_cache_find(&port->cluster->l2, line).way)
+        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, bytes == MEM_LINE_BYTES);
+    else if (mem_gather_store(&port->gather, line, offset, bytes, &displaced) == MEM_GATHER_FULL)
+        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, true);
+    return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, MEM_LINE_DIRTY, false));
+}
+
+enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind)
+{
+    const uint64_t end = addr + bytes, misses = port->tlb.misses;
+    enum mem_level level = MEM_L1;
+    if (!port->cluster || port->coherent_l1)
+        return level;
+    for (uint64_t at = addr; at < end;) {
+        const uint32_t offset = (uint32_t)(at % MEM_LINE_BYTES), room = MEM_LINE_BYTES - offset;
+        const uint32_t take = end - at < room ? (uint32_t)(end - at) : room;
+        const uint64_t line = at >> MEM_LINE_SHIFT, page = line >> MEM_LINES_PER_PAGE_SHIFT;
+        mem_tlb_access(&port->tlb, page);
+        if (kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH)
+            level = farther(level, warm_load(port, now_ns, line, kind == MEM_ACCESS_LOAD));
+        else
+            level = farther(level, warm_store(port, now_ns, line, offset, take));
+        at += take;
+    }
+    port->tlb.misses = misses;
+    return level;
+}
