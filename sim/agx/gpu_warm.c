@@ -2,6 +2,7 @@
 
 #include "sim/agx/gpu_functional.h"
 #include "units/gpu/gpu_trace.h"
+#include "units/mem/cache.h"
 
 #include <stdlib.h>
 
@@ -113,7 +114,7 @@ static void drain(struct gpu_warmer *w, struct mem_port *port, double now_ns)
 
 static bool run_group(struct gpu_warmer *w, uint64_t number, double now_ns, struct unit_fault *fault)
 {
-    const unsigned core = (unsigned)(number % w->cores);
+    const unsigned core = (unsigned)(mem_page_hash(number) % w->cores);
     uint32_t position[3];
     gpu_setup_position(w->setup, number, position);
     gpu_group_start(w->group, position, core);

@@ -1,7 +1,6 @@
 /* A launch of GPU machine code: executed for its results, timed for its duration. Executing never depends on time, so results
  * are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
 #include "sim/agx/gpu_job.h"
-#include "sim/agx/gpu_sample.h"
 #include "sim/checksum.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
@@ -26,7 +25,7 @@ bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu
     return true;
 }
 
-static unsigned repeats(const struct run_launch *l)
+unsigned run_launch_repeats(const struct run_launch *l)
 {
     return l->run->request->repeat ? l->run->request->repeat : 1;
 }
@@ -65,7 +64,7 @@ bool run_launch_execute(struct run_launch *l)
         .threads = q->threads, .cores = (unsigned)cores, .work = g->work, .findings = &found,
         .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
     bool ok = true;
-    for (unsigned i = 0; ok && i < repeats(l); i++) {
+    for (unsigned i = 0; ok && i < run_launch_repeats(l); i++) {
         gpu_findings_free(&found);
         gpu_setup_restore(l->setup);
         const double begin = run_host_seconds();
@@ -141,8 +140,7 @@ static void read_stalls(struct run_launch *l)
     g->issue_share = all > 0 ? issue / all : 0;
 }
 
-/* One pass over the selected threadgroups. `totals` (may be NULL) gets what they executed. */
-static bool one_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
 {
     struct gpu_totals own = {0};
     struct engine *engine = engine_create();
@@ -169,22 +167,20 @@ static bool one_pass(struct run_launch *l, const struct gpu_selection *selection
     return ok;
 }
 
-/* The border between two passes. */
-static void restart(struct run_launch *l, bool keep_caches)
+void run_launch_restart(struct run_launch *l, bool keep_caches)
 {
     struct activity unused = {{0}};
     soc_take_activity(l->m->soc, &unused);
     soc_restart(l->m->soc, keep_caches);
 }
 
-/* The same from a clean border, with what it did in the memory system and why it waited. */
-static bool measured_pass(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
                           struct gpu_totals *totals)
 {
     struct mem_counters memory;
-    restart(l, keep_caches);
+    run_launch_restart(l, keep_caches);
     const double begin = run_host_seconds();
-    if (!one_pass(l, selection, part, totals))
+    if (!run_launch_pass(l, selection, part, totals))
         return false;
     l->m->host_seconds += run_host_seconds() - begin;
     soc_take_activity(l->m->soc, &l->m->activity);
@@ -194,7 +190,7 @@ static bool measured_pass(struct run_launch *l, const struct gpu_selection *sele
     return true;
 }
 
-static struct gpu_totals *timed_totals(const struct run_launch *l)
+struct gpu_totals *run_launch_totals(const struct run_launch *l)
 {
     return l->run->request->mode == RUN_TIMING ? &l->m->gpu.totals : NULL;
 }
@@ -206,11 +202,11 @@ static bool time_all(struct run_launch *l)
     const bool cold = l->run->request->cold;
     struct run_gpu *g = &l->m->gpu;
     struct gpu_part part;
-    restart(l, false);
-    if (!cold && !one_pass(l, &all, &part, NULL))
+    run_launch_restart(l, false);
+    if (!cold && !run_launch_pass(l, &all, &part, NULL))
         return false;
-    for (unsigned i = 0; i < repeats(l); i++) {
-        if (!measured_pass(l, &all, true, &part, timed_totals(l)))
+    for (unsigned i = 0; i < run_launch_repeats(l); i++) {
+        if (!run_launch_measure(l, &all, true, &part, run_launch_totals(l)))
             return false;
         g->device_ns += part.ns;
         g->groups_timed += l->setup->group_count;
@@ -218,196 +214,12 @@ static bool time_all(struct run_launch *l)
     return true;
 }
 
-/* ---- time from a sample ---- */
-
-static double buffer_bytes(const struct run_launch *l)
+double run_launch_buffer_bytes(const struct run_launch *l)
 {
     double bytes = 0;
     for (unsigned i = 0; i < l->setup->kernel->args; i++)
         bytes += (double)l->setup->kernel->arg[i].bytes;
     return bytes;
-}
-
-/* Threadgroups that the GPU holds at a time. */
-static uint64_t wave_of(const struct run_launch *l)
-{
-    return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
-}
-
-static uint64_t times(uint64_t count, double factor)
-{
-    return (uint64_t)llround((double)count * factor);
-}
-
-/* Counts of the sample stand for the whole, `factor` times as much. */
-static void scale_counts(struct run_launch *l, double factor)
-{
-    struct run_measure *m = l->m;
-    struct mem_counters *c = &m->memory;
-    for (int i = 0; i < ACT_COUNT; i++)
-        m->activity.count[i] = times(m->activity.count[i], factor);
-    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
-        c->hits[level] = times(c->hits[level], factor);
-        c->misses[level] = times(c->misses[level], factor);
-        c->writebacks[level] = times(c->writebacks[level], factor);
-    }
-    c->tlb_misses = times(c->tlb_misses, factor);
-    if (!timed_totals(l))
-        return;
-    m->gpu.totals.instructions = times(m->gpu.totals.instructions, factor);
-    m->gpu.totals.active_lanes = times(m->gpu.totals.active_lanes, factor);
-    for (uint32_t i = 0; i < gpu_program_count(l->setup->program); i++)
-        m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
-}
-
-/* Runs threadgroups for what they leave in the caches. */
-static bool warm(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
-{
-    struct unit_fault fault = {0};
-    if (gpu_warmer_run(warmer, first, end, 0, &fault))
-        return true;
-    if (fault.kind == UNIT_FAULT_NONE)
-        return orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    return gpu_setup_explain(l->setup, &fault, l->error);
-}
-
-/* Caches behind the GPU's cores, lines. */
-struct reach {
-    double l2_lines, slc_lines;
-    bool fits;              /* what the launch touches stays in the SLC as a whole */
-    uint64_t l2, slc;       /* threadgroups after which nothing is left in the cache of what was there before */
-};
-
-/* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
-#define FILLED_SHARE 0.75
-/* And after so many lines for each of its places hardly any place has its old line. */
-#define RENEWED 1.5
-
-static bool cache_lines(const struct run_launch *l, struct reach *r)
-{
-    struct mem_params memory;
-    unsigned first = 0;
-    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error) ||
-        !chip_gpu_memory(l->run->request->chip, &memory, &first, l->error))
-        return false;
-    *r = (struct reach){.slc_lines = 1024.0 * memory.slc.kib * memory.dies / MEM_LINE_BYTES};
-    for (unsigned c = first; c < memory.cluster_count; c++)
-        r->l2_lines += 1024.0 * memory.cluster[c].l2.kib / MEM_LINE_BYTES;
-    return true;
-}
-
-/* How far back what is in the caches can come from: runs threadgroups from the middle of the launch on. */
-static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct reach *r)
-{
-    const uint64_t groups = l->setup->group_count, turn = l->m->gpu.params.cores;
-    const double lines = buffer_bytes(l) / MEM_LINE_BYTES;
-    if (!cache_lines(l, r))
-        return false;
-    r->fits = !l->run->request->cold && lines < FILLED_SHARE * r->slc_lines;
-    r->l2 = r->slc = groups;
-    restart(l, false);
-    const struct gpu_warmed start = gpu_warmer_counts(warmer);
-    /* Data that cannot renew the SLC need not be tried. */
-    const uint64_t most = r->fits || lines >= 2 * RENEWED * r->slc_lines ? groups / 2 : 0;
-    for (uint64_t done = 0; done < most;) {
-        const uint64_t end = done + turn < most ? done + turn : most;
-        if (!warm(l, warmer, groups / 2 + done, groups / 2 + end))
-            return false;
-        done = end;
-        const struct gpu_warmed now = gpu_warmer_counts(warmer);
-        if (r->l2 == groups && (double)(now.into_l2 - start.into_l2) >= RENEWED * r->l2_lines)
-            r->l2 = done;
-        if ((double)(now.into_slc - start.into_slc) >= RENEWED * r->slc_lines)
-            r->slc = done;
-        if (r->slc < groups || (r->fits && r->l2 < groups))
-            break;
-    }
-    return true;
-}
-
-/* Every line of every buffer, from begin to end and all buffers side by side. */
-static void sweep(struct run_launch *l)
-{
-    const struct abi_kernel *k = l->setup->kernel;
-    uint64_t longest = 0;
-    for (unsigned i = 0; i < k->args; i++)
-        longest = k->arg[i].bytes > longest ? k->arg[i].bytes : longest;
-    for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
-        for (unsigned i = 0; i < k->args; i++)
-            if (at < k->arg[i].bytes)
-                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at, MEM_LINE_BYTES,
-                              MEM_ACCESS_LOAD);
-}
-
-/* The caches as the launch leaves them. */
-static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const struct reach *r)
-{
-    const uint64_t groups = l->setup->group_count, last = r->fits ? r->l2 : r->slc;
-    restart(l, false);
-    if (l->run->request->cold)
-        return true;
-    if (r->fits)
-        sweep(l);
-    gpu_setup_restore(l->setup);
-    return warm(l, warmer, groups - last, groups);
-}
-
-static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
-{
-    struct run_gpu *g = &l->m->gpu;
-    struct gpu_sample s;
-    struct gpu_part part;
-    struct reach reach;
-    const double begin = run_host_seconds();
-    gpu_setup_restore(l->setup);
-    if (!find_reach(l, warmer, &reach) || !leave_caches(l, warmer, &reach))
-        return false;
-    l->m->host_seconds += run_host_seconds() - begin;
-    gpu_sample_choose(l->setup->group_count, wave_of(l), reach.fits ? reach.l2 : reach.slc, &s);
-    const struct gpu_selection selection = {s.stretch, s.stretches, warmer, s.progress};
-    if (!measured_pass(l, &selection, true, &part, timed_totals(l)))
-        return false;
-    const struct gpu_part whole = gpu_sample_scale(&s, part, g->work, &g->scale_uncertainty);
-    g->device_ns = repeats(l) * whole.ns;
-    g->groups_timed = s.groups_timed;
-    scale_counts(l, repeats(l) * whole.work / part.work);
-    return true;
-}
-
-/* Above so many instructions of simdgroups `--detail auto` times a sample: some seconds of simulation. */
-#define AUTO_INSTRUCTIONS 0x1p24
-
-/* Whether `auto` finds the launch big enough to be sampled, from a few threadgroups of it. */
-static bool is_big(struct run_launch *l, struct gpu_warmer *warmer, bool *big)
-{
-    enum { TRIED = 8 };
-    const uint64_t groups = l->setup->group_count, before = gpu_warmer_counts(warmer).work;
-    gpu_setup_restore(l->setup);
-    for (uint64_t i = 0; i < TRIED; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
-        if (!warm(l, warmer, group, group + 1))
-            return false;
-    }
-    *big = (double)(gpu_warmer_counts(warmer).work - before) / TRIED * (double)groups > AUTO_INSTRUCTIONS;
-    return true;
-}
-
-/* *done is false when the launch is to be timed as a whole. */
-static bool sampled(struct run_launch *l, bool *done)
-{
-    const char *detail = l->run->request->detail;
-    *done = false;
-    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup->group_count, wave_of(l)))
-        return true;
-    struct gpu_warmer *warmer = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores);
-    bool ok = warmer || orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    *done = true;
-    if (ok && (!detail || strcmp(detail, "auto") == 0))
-        ok = is_big(l, warmer, done);
-    if (ok && *done)
-        ok = time_sample(l, warmer);
-    gpu_warmer_free(warmer);
-    return ok;
 }
 
 /* ---- the whole ---- */
@@ -423,7 +235,7 @@ bool run_launch_open(struct run_launch *l)
     const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
     g->params = l->gpu->params;
     g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
-    g->overhead_ns = 1e3 * repeats(l) * (g->params.submit_us + g->params.round_trip_us);
+    g->overhead_ns = 1e3 * run_launch_repeats(l) * (g->params.submit_us + g->params.round_trip_us);
     return true;
 }
 
@@ -431,24 +243,11 @@ bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
     bool done = false;
-    if (!sampled(l, &done) || (!done && !time_all(l)))
+    if (!run_launch_sample(l, &done) || (!done && !time_all(l)))
         return false;
     l->m->end_ns = g->device_ns + g->overhead_ns;
     return run_result_set_text(&l->run->detail, done ? "sampled" : "instr") ||
            orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
-}
-
-/* Per-threadgroup counts weigh a sample; they are gathered only where one is possible. */
-bool run_launch_prepare(struct run_launch *l)
-{
-    const char *detail = l->run->request->detail;
-    const uint64_t wave = wave_of(l);
-    if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
-        !gpu_sample_worthwhile(l->setup->group_count, wave))
-        return true;
-    l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
-    return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
-                                       (unsigned long long)l->setup->group_count);
 }
 
 /* Results last: timed passes leave only theirs in memory. */
@@ -487,7 +286,7 @@ bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, 
     bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
     ok = ok && run_gpu_generation(run, &generation, result, error) && gpu_setup_open(&setup, k, generation, space, NULL, error) &&
          run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
-    run->gpu_bytes = ok ? buffer_bytes(&l) : 0;
+    run->gpu_bytes = ok ? run_launch_buffer_bytes(&l) : 0;
     run->gpu_group_threads = k->group[0] * k->group[1] * k->group[2];
     if (ok)
         ok = run_placement_add(&result->placement, k->name, "gpu", k->code_name, "GPU machine code runs on the GPU");

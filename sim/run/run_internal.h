@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_RUN_INTERNAL_H
 #define ORCHARD_SIM_RUN_INTERNAL_H
 
-#include "sim/agx/gpu_functional.h"
+#include "sim/agx/gpu_sample.h"
 #include "units/gpu/gpu_timing.h"
 #include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
@@ -83,6 +83,17 @@ bool run_launch_prepare(struct run_launch *l);
 bool run_launch_execute(struct run_launch *l);
 /* Timed passes, whole or sampled; leaves in memory what they did. */
 bool run_launch_time(struct run_launch *l);
+/* run_agx_sample.c: *done is false when the launch is to be timed as a whole. */
+bool run_launch_sample(struct run_launch *l, bool *done);
+/* For it. A pass over the selected threadgroups; `totals` (may be NULL) gets what they executed. The border between two passes, and a
+ * pass from there with what it did in the memory system and why it waited. Where totals belong when timing is all that runs. */
+unsigned run_launch_repeats(const struct run_launch *l);
+double run_launch_buffer_bytes(const struct run_launch *l);
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals);
+void run_launch_restart(struct run_launch *l, bool keep_caches);
+bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+                        struct gpu_totals *totals);
+struct gpu_totals *run_launch_totals(const struct run_launch *l);
 /* Of the code to run; G15 is told as an assumption and becomes G14. */
 bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error);
 
