@@ -3,7 +3,13 @@
 #include <math.h>
 
 /* The first stretch is a wave that finds the GPU empty and one that follows it. */
-enum { FIRST_WAVES = 2, WORTHWHILE_WAVES = 12 };
+#define FIRST_WAVES 2
+
+/* Threadgroups begin in step and lose it over many waves, and what a wave of short ones leaves in the SLC is evicted by one wave of
+ * the same launch: a few waves do not stand for others. Those of long threadgroups are more alike. */
+#define LEAST_WAVES 32
+#define LONG_WORK   0x1p26
+#define LEAST_LONG_WAVES 12
 
 /* Of a stretch behind the first: one wave starts while others end that are of the stretch before; then come those that count. A
  * longer launch has more and longer stretches. */
@@ -11,11 +17,11 @@ static const struct shape {
     uint64_t waves; /* of the launch, at least */
     unsigned stretches;
     uint64_t counted; /* waves */
-} shapes[] = {{256, 8, 3}, {128, 6, 2}, {48, 4, 2}, {24, 3, 1}, {0, 2, 1}};
+} shapes[] = {{256, 8, 4}, {128, 6, 3}, {64, 4, 2}, {LEAST_WAVES, 3, 2}, {24, 3, 1}, {0, 2, 1}};
 
-bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave)
+bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave, double work)
 {
-    return wave > 0 && groups / wave >= WORTHWHILE_WAVES;
+    return wave > 0 && groups / wave >= (work < LONG_WORK ? LEAST_WAVES : LEAST_LONG_WAVES);
 }
 
 static struct shape shape_of(uint64_t waves)

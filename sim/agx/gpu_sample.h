@@ -9,7 +9,7 @@
 
 #include "sim/agx/gpu_job.h"
 
-#define GPU_SAMPLE_STRETCHES_MAX 12
+#define GPU_SAMPLE_STRETCHES_MAX 9
 
 struct gpu_sample {
     struct gpu_stretch stretch[GPU_SAMPLE_STRETCHES_MAX];
@@ -18,8 +18,8 @@ struct gpu_sample {
     uint64_t groups, groups_timed; /* of the launch; in stretches */
 };
 
-/* Whether a launch of so many threadgroups is big enough for a sample to be smaller. */
-bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave);
+/* Whether a launch is big enough for a sample to be smaller and yet stand for it. `work`: about so many instructions of simdgroups. */
+bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave, double work);
 /* For a launch that is worthwhile. Before a stretch at most `warm` threadgroups are run untimed. */
 void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *sample);
 

@@ -84,6 +84,7 @@ static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct r
         return false;
     r->fits = !l->run->request->cold && lines < FILLED_SHARE * r->slc_lines;
     r->l2 = r->slc = groups;
+    gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, false);
     const struct gpu_warmed start = gpu_warmer_counts(warmer);
     /* Data that cannot renew the SLC need not be tried. */
@@ -125,6 +126,7 @@ static void sweep(struct run_launch *l)
 static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const struct reach *r)
 {
     const uint64_t groups = l->setup->group_count, last = r->fits ? r->l2 : r->slc;
+    gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
@@ -137,6 +139,7 @@ static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const 
     struct gpu_part unused;
     if (!warm(l, warmer, first, groups - end))
         return false;
+    gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, true);
     return run_launch_pass(l, &selection, &unused, NULL);
 }
@@ -166,8 +169,8 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
 /* Above so many instructions of simdgroups `--detail auto` times a sample: some seconds of simulation. */
 #define AUTO_INSTRUCTIONS 0x1p24
 
-/* Whether `auto` finds the launch big enough to be sampled, from a few threadgroups of it. */
-static bool is_big(struct run_launch *l, struct gpu_warmer *warmer, bool *big)
+/* Instructions of the launch, from a few threadgroups of it. */
+static bool estimate_work(struct run_launch *l, struct gpu_warmer *warmer, double *work)
 {
     enum { TRIED = 8 };
     const uint64_t groups = l->setup->group_count, before = gpu_warmer_counts(warmer).work;
@@ -177,21 +180,28 @@ static bool is_big(struct run_launch *l, struct gpu_warmer *warmer, bool *big)
         if (!warm(l, warmer, group, group + 1))
             return false;
     }
-    *big = (double)(gpu_warmer_counts(warmer).work - before) / TRIED * (double)groups > AUTO_INSTRUCTIONS;
+    *work = (double)(gpu_warmer_counts(warmer).work - before) / TRIED * (double)groups;
     return true;
+}
+
+static bool may_sample(const struct run_launch *l)
+{
+    const char *detail = l->run->request->detail;
+    return !(detail && strcmp(detail, "instr") == 0) && gpu_sample_worthwhile(l->setup->group_count, wave_of(l), INFINITY);
 }
 
 bool run_launch_sample(struct run_launch *l, bool *done)
 {
     const char *detail = l->run->request->detail;
+    const bool automatic = !detail || strcmp(detail, "auto") == 0;
+    double work = 0;
     *done = false;
-    if ((detail && strcmp(detail, "instr") == 0) || !gpu_sample_worthwhile(l->setup->group_count, wave_of(l)))
+    if (!may_sample(l))
         return true;
-    struct gpu_warmer *warmer = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores);
+    struct gpu_warmer *warmer = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, wave_of(l));
     bool ok = warmer || orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    *done = true;
-    if (ok && (!detail || strcmp(detail, "auto") == 0))
-        ok = is_big(l, warmer, done);
+    ok = ok && estimate_work(l, warmer, &work);
+    *done = gpu_sample_worthwhile(l->setup->group_count, wave_of(l), work) && (!automatic || work > AUTO_INSTRUCTIONS);
     if (ok && *done)
         ok = time_sample(l, warmer);
     gpu_warmer_free(warmer);
@@ -201,10 +211,7 @@ bool run_launch_sample(struct run_launch *l, bool *done)
 /* Per-threadgroup counts weigh a sample; they are gathered only where one is possible. */
 bool run_launch_prepare(struct run_launch *l)
 {
-    const char *detail = l->run->request->detail;
-    const uint64_t wave = wave_of(l);
-    if (l->run->request->mode != RUN_FULL || (detail && strcmp(detail, "instr") == 0) ||
-        !gpu_sample_worthwhile(l->setup->group_count, wave))
+    if (l->run->request->mode != RUN_FULL || !may_sample(l))
         return true;
     l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
     return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
