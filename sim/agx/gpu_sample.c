@@ -2,22 +2,21 @@
 
 #include <math.h>
 
-/* The first stretch is a wave that finds the GPU empty and one that follows it. */
-#define FIRST_WAVES 2
-
 /* Threadgroups begin in step and lose it over many waves, and what a wave of short ones leaves in the SLC is evicted by one wave of
  * the same launch: a few waves do not stand for others. Those of long threadgroups are more alike. */
 #define LEAST_WAVES 32
 #define LONG_WORK   0x1p26
 #define LEAST_LONG_WAVES 12
 
-/* Of a stretch behind the first: one wave starts while others end that are of the stretch before; then come those that count. A
- * longer launch has more and longer stretches. */
+/* The first stretch begins with a wave that finds the GPU empty, and lasts until threadgroups are somewhat out of step. In those
+ * behind it one wave starts while others end that are of the stretch before; then come the waves that count. A longer launch has more
+ * and longer stretches. */
 static const struct shape {
-    uint64_t waves; /* of the launch, at least */
-    unsigned stretches;
-    uint64_t counted; /* waves */
-} shapes[] = {{256, 8, 4}, {128, 6, 3}, {64, 4, 2}, {LEAST_WAVES, 3, 2}, {24, 3, 1}, {0, 2, 1}};
+    uint64_t waves;   /* of the launch, at least */
+    uint64_t first;   /* waves of the first stretch */
+    unsigned behind;  /* stretches */
+    uint64_t counted; /* waves of each of these */
+} shapes[] = {{256, 12, 8, 3}, {128, 10, 6, 2}, {64, 8, 4, 2}, {LEAST_WAVES, 8, 2, 2}, {24, 2, 3, 1}, {0, 2, 2, 1}};
 
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave, double work)
 {
@@ -36,13 +35,13 @@ static struct shape shape_of(uint64_t waves)
 void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *s)
 {
     const struct shape shape = shape_of(groups / wave);
-    const uint64_t count = (1 + shape.counted) * wave, start = FIRST_WAVES * wave;
-    const uint64_t gaps = groups - start - shape.stretches * count;
-    *s = (struct gpu_sample){.stretches = shape.stretches + 1, .groups = groups, .groups_timed = groups - gaps};
+    const uint64_t count = (1 + shape.counted) * wave, start = shape.first * wave;
+    const uint64_t gaps = groups - start - shape.behind * count;
+    *s = (struct gpu_sample){.stretches = shape.behind + 1, .groups = groups, .groups_timed = groups - gaps};
     s->stretch[0] = (struct gpu_stretch){.count = start};
     uint64_t end = start;
-    for (unsigned i = 1; i <= shape.stretches; i++) {
-        const uint64_t gap = gaps * i / shape.stretches - gaps * (i - 1) / shape.stretches;
+    for (unsigned i = 1; i <= shape.behind; i++) {
+        const uint64_t gap = gaps * i / shape.behind - gaps * (i - 1) / shape.behind;
         const uint64_t first = end + gap;
         s->stretch[i] = (struct gpu_stretch){.first = first, .count = count, .lead = wave,
                                              .warm_first = gap > warm ? first - warm : end};
