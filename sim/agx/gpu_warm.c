@@ -88,7 +88,7 @@ void gpu_warmer_free(struct gpu_warmer *w)
     free(w);
 }
 
-/* Bytes of each line, as the timing side takes them: what the lanes want, spread over the lines. */
+/* Bytes of each line of loads and atomics, as the timing side takes them: what the lanes want, spread over the lines. */
 static uint32_t bytes_of_each(const struct gpu_trace_record *record, const struct touch *touch)
 {
     const uint32_t bytes = (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
@@ -119,26 +119,25 @@ static void warm_store(struct gpu_warmer *w, unsigned core, double now_ns, uint6
         (struct pending){.address = address, .due = w->done + w->resident, .bytes = bytes, .core = core};
 }
 
-static void warm_record(struct gpu_warmer *w, const struct gpu_trace_record *record, const uint64_t *line, unsigned core,
-                        double now_ns)
+static void warm_record(struct gpu_warmer *w, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
+                        unsigned core, double now_ns)
 {
     const struct touch *touch = &w->touch[record->instruction];
     const uint32_t bytes = bytes_of_each(record, touch);
     for (unsigned i = 0; i < record->lines; i++) {
-        const uint64_t address = line[i] * GPU_LINE_BYTES;
         if (touch->act == LOAD)
-            warm_line(w, core, now_ns, address, bytes, MEM_ACCESS_LOAD);
+            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_LOAD);
         if (touch->act == ATOMIC)
-            warm_line(w, core, now_ns, address, bytes, MEM_ACCESS_FETCH);
-        if (touch->act == ATOMIC || touch->act == STORE)
-            warm_store(w, core, now_ns, address, bytes);
+            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_FETCH);
+        if (touch->act != LOAD)
+            warm_store(w, core, now_ns, line[i].address, touch->act == STORE ? line[i].bytes : bytes);
     }
 }
 
 static void drain(struct gpu_warmer *w, unsigned core, double now_ns)
 {
     const struct gpu_trace *t = &w->trace;
-    const uint64_t *line = t->line;
+    const struct gpu_trace_line *line = t->line;
     for (size_t i = 0; i < t->written; i++) {
         if (t->record[i].lines && w->touch[t->record[i].instruction].act != NO_ACCESS)
             warm_record(w, &t->record[i], line, core, now_ns);

@@ -155,8 +155,8 @@ static const char uneven[] =
 
 static void test_sample(void)
 {
-    const char *path = make_kernel("uneven", uneven, "\"launch\":{\"threadgroups\":[1000]},\"args\":[{\"name\":\"ys\",\"dtype\":\"f32\","
-                                                     "\"count\":256000}]");
+    const char *path = make_kernel("uneven", uneven, "\"launch\":{\"threadgroups\":[4000]},\"args\":[{\"name\":\"ys\",\"dtype\":\"f32\","
+                                                     "\"count\":1024000}]");
     struct outcome all = run_on("m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "instr"});
     struct outcome some = run_on("m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "sampled"});
     struct outcome timing = run_on("m1-7", path, (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});

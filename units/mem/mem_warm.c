@@ -47,17 +47,19 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
     return level;
 }
 
-static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, bool keep)
+/* `quick`: the page's translation is at hand, and an L1 hit is all there is to it. Else stores on their way go first. */
+static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, bool keep, bool quick)
 {
     struct mem_victim unused;
-    if (port->gather.held && mem_gather_take(&port->gather, line))
-        return warm_l2(port, now_ns, line, MEM_LINE_DIRTY, false);
+    enum mem_level level = MEM_L1;
     const struct mem_entry entry = keep && port->has_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
+    if (!(entry.way && quick) && port->gather.held && mem_gather_take(&port->gather, line))
+        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, false);
     if (entry.way) {
         mem_cache_touch(&port->l1, &entry);
-        return MEM_L1;
+        return level;
     }
-    const enum mem_level level = warm_l2(port, now_ns, line, 0, false);
+    level = farther(level, warm_l2(port, now_ns, line, 0, false));
     if (keep && port->has_l1)
         mem_cache_insert(&port->l1, line, now_ns, 0, &unused);
     return level;
@@ -85,9 +87,11 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
         const uint32_t offset = (uint32_t)(at % MEM_LINE_BYTES), room = MEM_LINE_BYTES - offset;
         const uint32_t take = end - at < room ? (uint32_t)(end - at) : room;
         const uint64_t line = at >> MEM_LINE_SHIFT, page = line >> MEM_LINES_PER_PAGE_SHIFT;
-        mem_tlb_access(&port->tlb, page);
+        const bool quick = mem_tlb_hint(&port->tlb, page) || mem_tlb_first_level(&port->tlb, page);
+        if (!quick)
+            mem_tlb_access(&port->tlb, page);
         if (kind == MEM_ACCESS_LOAD || kind == MEM_ACCESS_FETCH)
-            level = farther(level, warm_load(port, now_ns, line, kind == MEM_ACCESS_LOAD));
+            level = farther(level, warm_load(port, now_ns, line, kind == MEM_ACCESS_LOAD, quick));
         else
             level = farther(level, warm_store(port, now_ns, line, offset, take));
         at += take;

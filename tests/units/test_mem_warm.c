@@ -1,0 +1,102 @@
+/* Accesses at no time leave the caches as the same accesses leave them when they are simulated one by one. */
+#include "tests/support/suite.h"
+#include "units/mem/mem_timing.h"
+
+enum { PORTS = 2, LINES = 6000, ACCESSES = 20000 };
+
+struct machine {
+    struct mem_system *system;
+    struct mem_port *port[PORTS];
+};
+
+/* Two cores of a GPU: write-through L1 of 8 KiB, L2 of 64 KiB, SLC of 512 KiB. */
+static struct machine machine_open(void)
+{
+    const struct mem_params params = {
+        .slc = {.kib = 512, .ways = 16}, .slc_latency_ns = 30, .slc_gbps = 100, .dram_latency_ns = 100, .dram_peak_gbps = 100,
+        .dram_efficiency_read = 0.9, .dram_efficiency_mixed = 0.8, .dram_channels = 4, .dies = 1, .tlb_miss_ns = 100,
+        .tlb_entries_l1 = 16, .tlb_entries_l2 = 64, .tlb_l2_ns = 5, .cluster_count = 1,
+        .cluster = {{.l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64}}};
+    const struct mem_port_params port = {.l1 = {.kib = 8, .ways = 4, .latency_cycles = 5}, .prefetch = {.train = 1},
+                                         .outstanding = 64, .gather_lines = 8, .gather_plain = true, .write_through = true};
+    struct machine m = {.system = mem_system_create(&params)};
+    for (int i = 0; m.system && i < PORTS; i++)
+        m.port[i] = mem_port_open(m.system, &port, NULL);
+    return m;
+}
+
+struct access {
+    unsigned port;
+    uint64_t address;
+    uint32_t bytes;
+    enum mem_access_kind kind;
+};
+
+/* Loads, whole and part stores and atomics: near one another for a while, then elsewhere. */
+static struct access next_access(uint64_t *state)
+{
+    const uint64_t r = suite_random(state), place = *state >> 40 & 7 ? 200 : LINES;
+    struct access a = {.port = r & 1, .address = (1000 + (r >> 8) % place) * MEM_ACCESS_BYTES_MAX / 2, .bytes = 128};
+    static const enum mem_access_kind kinds[] = {MEM_ACCESS_LOAD, MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH};
+    a.kind = kinds[r >> 2 & 3];
+    if (a.kind == MEM_ACCESS_STORE && (r >> 4 & 1)) {
+        a.address += r >> 5 & 1 ? 64 : 0;
+        a.bytes = 64;
+    }
+    return a;
+}
+
+static void test_same_contents(void)
+{
+    struct machine timed = machine_open(), warmed = machine_open();
+    uint64_t state = 7, seen[MEM_LEVEL_COUNT] = {0};
+    unsigned differ = 0;
+    if (!timed.port[PORTS - 1] || !warmed.port[PORTS - 1]) {
+        CU_FAIL_FATAL("no machine");
+        return;
+    }
+    for (int i = 0; i < ACCESSES; i++) {
+        const struct access a = next_access(&state);
+        mem_port_access(timed.port[a.port], 1000.0 * i, a.address, a.bytes, a.kind, 0);
+        mem_port_warm(warmed.port[a.port], 1000.0 * i, a.address, a.bytes, a.kind);
+    }
+    for (int line = 0; line < LINES; line++) {
+        const uint64_t address = (1000 + (uint64_t)line) * 128;
+        const unsigned port = line & 1;
+        const double now = 1000.0 * (ACCESSES + line);
+        const struct mem_reply a = mem_port_access(timed.port[port], now, address, 128, MEM_ACCESS_LOAD, 0);
+        const struct mem_reply b = mem_port_access(warmed.port[port], now, address, 128, MEM_ACCESS_LOAD, 0);
+        seen[a.level]++;
+        differ += a.level != b.level;
+    }
+    CHECK(differ == 0, "%u of %d lines", differ, LINES);
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++)
+        CHECK(seen[level] > 0, "no line was found at level %d", level);
+    mem_system_free(timed.system);
+    mem_system_free(warmed.system);
+}
+
+/* What it tells: where lines came into. Nothing is counted. */
+static void test_levels(void)
+{
+    struct machine m = machine_open();
+    struct mem_counters counters;
+    struct activity activity = {{0}};
+    CU_ASSERT_EQUAL(mem_port_warm(m.port[0], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_DRAM);
+    CU_ASSERT_EQUAL(mem_port_warm(m.port[0], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_L1);
+    CU_ASSERT_EQUAL(mem_port_warm(m.port[1], 0, 4096, 128, MEM_ACCESS_LOAD), MEM_L2);
+    CU_ASSERT_EQUAL(mem_port_warm(m.port[1], 0, 8192, 128, MEM_ACCESS_STORE), MEM_SLC);
+    CU_ASSERT_EQUAL(mem_port_warm(m.port[1], 0, 8192, 128, MEM_ACCESS_STORE), MEM_L2);
+    mem_system_counters(m.system, &counters);
+    mem_system_take_activity(m.system, &activity);
+    CU_ASSERT_EQUAL(counters.tlb_misses, 0);
+    CU_ASSERT_EQUAL(counters.hits[MEM_DRAM] + counters.misses[MEM_L1], 0);
+    CU_ASSERT_EQUAL(activity.count[ACT_DRAM_READ_BYTES], 0);
+    mem_system_free(m.system);
+}
+
+static const struct suite_test tests[] = {
+    {"leaves the caches as simulated accesses do", test_same_contents},
+    {"tells how far lines came, counts nothing", test_levels},
+};
+SUITE_MAIN("mem_warm", tests)
