@@ -65,13 +65,16 @@ static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t l
     return level;
 }
 
+/* The L1 gathers parts of lines without a look at what L2 holds. */
 static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t line, uint32_t offset, uint32_t bytes)
 {
-    const bool gathers = port->gather.count > 0 && port->params.gather_plain;
+    const bool whole = bytes == MEM_LINE_BYTES, gathers = port->gather.count > 0 && port->params.gather_plain;
     uint64_t displaced = UINT64_MAX;
     enum mem_level level = MEM_L1;
-    if (bytes == MEM_LINE_BYTES || !gathers || mem_cache_find(&port->cluster->l2, line).way)
-        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, bytes == MEM_LINE_BYTES);
+    if (whole)
+        mem_gather_take(&port->gather, line);
+    if (whole || !gathers)
+        level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, whole);
     else if (mem_gather_store(&port->gather, line, offset, bytes, &displaced) == MEM_GATHER_FULL)
         level = warm_l2(port, now_ns, line, MEM_LINE_DIRTY, true);
     return displaced == UINT64_MAX ? level : farther(level, warm_l2(port, now_ns, displaced, MEM_LINE_DIRTY, false));
@@ -81,7 +84,7 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
 {
     const uint64_t end = addr + bytes, misses = port->tlb.misses;
     enum mem_level level = MEM_L1;
-    if (!port->cluster || port->coherent_l1)
+    if (!port->cluster || !port->params.write_through)
         return level;
     for (uint64_t at = addr; at < end;) {
         const uint32_t offset = (uint32_t)(at % MEM_LINE_BYTES), room = MEM_LINE_BYTES - offset;
