@@ -23,7 +23,7 @@ struct pending {
     uint32_t bytes, core;
 };
 
-/* At most so many stores wait; then the oldest come early. A power of two: 4 MiB of the host. */
+/* At most so many stores wait; then the oldest come early. A power of two: 3 MiB of the host. */
 #define PENDING_MAX ((size_t)1 << 17)
 
 struct gpu_warmer {
