@@ -43,7 +43,7 @@ bool ane_bank_shape(const struct ane_task *task, struct ane_bank_shape *shape, s
         return false;
     const uint64_t taps = (uint64_t)task->kernel_width * task->kernel_height;
     *shape = (struct ane_bank_shape){
-        .channels = task->channels_out, .groups = groups, .per_group = task->channels_out / groups,
+        .channels = task->channels_out, .groups = task->depthwise ? 1 : groups, .per_group = task->channels_out / (task->depthwise ? 1 : groups),
         .per_channel = task->depthwise ? taps : task->channels_in / groups * taps, .engines = task->engines,
         .bits = task->palette_bits ? task->palette_bits : task->kernel_format == ANE_KERNEL_F16 ? 16 : 8,
         .palette = task->palette_bits ? 1u << task->palette_bits : 0, .sparse = task->sparse, .bias = task->bias};

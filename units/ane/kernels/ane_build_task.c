@@ -51,17 +51,22 @@ static void set_shapes(struct ane_task *task, const struct ane_view *source, con
     task->result = operand_of(result);
 }
 
-/* Rows of the result per work unit: source rows that they need and they themselves, twice, in the half of the tile memory that
- * is for tiles on their way. */
+/* Rows of the result per tile: what a tile reads and writes in memory beyond fills the tile memory that no resident has. Tiles are
+ * even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes as long
+ * as 32 passes, not 64.) */
 static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
 {
-    const uint64_t room = b->request->limits.l2_bytes / 2, reach = task->kernel_height;
-    const uint64_t in = (uint64_t)task->width_in * task->channels_in * ANE_HALF_BYTES;
-    const uint64_t out = (uint64_t)task->width_out * task->channels_out * ANE_HALF_BYTES;
+    const uint64_t room = b->request->limits.l2_bytes - b->l2_used, reach = task->kernel_height;
+    const uint64_t in = task->source.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_in * task->channels_in * ANE_HALF_BYTES;
+    const uint64_t out = task->result.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_out * task->channels_out * ANE_HALF_BYTES;
     const uint64_t per_row = in * task->stride_y / task->step_y + out;
+    const uint64_t whole = in * task->height_in + out * task->height_out;
     const uint64_t fixed = in * (reach > task->stride_y ? reach - task->stride_y : 0);
+    if (whole <= room)
+        return task->height_out;
     const uint64_t rows = room > fixed ? (room - fixed) / (per_row ? per_row : 1) : 0;
-    return (uint32_t)(rows < 1 ? 1 : rows > task->height_out ? task->height_out : rows);
+    const uint64_t tiles = rows > 1 ? (task->height_out + rows - 1) / rows : task->height_out;
+    return (uint32_t)((task->height_out + tiles - 1) / tiles);
 }
 
 static uint32_t log2_up(uint32_t value)
@@ -84,20 +89,31 @@ static bool is_ring(const struct ane_view *view)
     return view->place == ANE_PLACE_CHAIN;
 }
 
-/* Small images: an engine takes fewer pixels of more channels (sbryngelson/ane-guide; conv and gemm of tinygrad). */
-static bool is_small(const struct ane_task *task)
+static uint64_t divide_up(uint64_t a, uint64_t b)
 {
-    return (uint64_t)task->width_out * task->height_out <= 64;
+    return (a + b - 1) / b;
 }
 
-static void set_engines(struct ane_task *task)
+/* Small images: an engine takes 64 pixels of 4 channels or 32 of 8 instead of 256 of one when that is less work for a tile
+ * (sbryngelson/ane-guide, chapter 20); always for up to 64 pixels (conv and gemm of tinygrad). */
+static bool is_small(const struct ane_task *task)
 {
-    const uint32_t channels = task->channels_out / task->groups; /* that work at the same time */
+    const uint64_t pixels = (uint64_t)task->width_out * task->tile_height, channels = task->channels_out / (task->depthwise ? 1 : task->groups);
+    const uint64_t wide = divide_up(pixels, 256) * divide_up(channels, task->engines);
+    const uint64_t small = divide_up(pixels, 64) * divide_up(channels, 4 * (uint64_t)task->engines);
+    const uint64_t tiny = divide_up(pixels, 32) * divide_up(channels, 8 * (uint64_t)task->engines);
+    return pixels <= 64 || small < wide || tiny < wide;
+}
+
+static void set_engines(const struct ane_builder *b, struct ane_task *task)
+{
+    const uint32_t channels = task->channels_out / (task->depthwise ? 1 : task->groups); /* that work at the same time */
     task->engine = ANE_ENGINE_NE;
     task->engines = engines_for(channels);
     task->channel_group_log2 = log2_up((channels + task->engines - 1) / task->engines);
     if (task->channel_group_log2 > OCG_MAX_LOG2)
         task->channel_group_log2 = OCG_MAX_LOG2;
+    task->tile_height = rows_per_tile(b, task);
     task->small_source = is_small(task);
     task->double_buffer = task->channel_group_log2 <= 2; /* 8 accumulators: two sets of four */
 }
@@ -145,8 +161,7 @@ static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struc
         return;
     set_shapes(task, &source, &result);
     set_kernel(task, conv);
-    set_engines(task);
-    task->tile_height = rows_per_tile(b, task);
+    set_engines(b, task);
     ane_constants_pack(b, conv, task);
 }
 
@@ -186,8 +201,7 @@ void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_
     task->second = operand_of(&second);
     task->ne_op = ANE_NE_MATMUL;
     task->post_scale = scale;
-    set_engines(task);
-    task->tile_height = rows_per_tile(b, task);
+    set_engines(b, task);
 }
 
 /* The place of a table in the coefficients; tables that are there already are shared. */
@@ -225,8 +239,7 @@ void ane_build_element(struct ane_builder *b, const struct ane_element *element,
     task->acc_bias = element->before;
     task->post_scale = element->scale != 0 ? element->scale : 1;
     task->nonlinear = element->table ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
-    set_engines(task);
-    task->tile_height = rows_per_tile(b, task);
+    set_engines(b, task);
     if ((is_ring(&source) || is_ring(&result)) && task->tile_height > CHAIN_ROWS)
         task->tile_height = CHAIN_ROWS;
     if (element->table && place_table(b, element, &task->bank[0]))
