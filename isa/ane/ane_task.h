@@ -102,7 +102,7 @@ struct ane_task {
     struct ane_bank bank[ANE_BANKS];
     bool small_source, double_buffer;
     uint8_t shape_preferred, shape_least, shape_most; /* work unit: ShPref, ShMin, ShMax; all 0 = 4 small source, else 1 */
-    uint8_t binary_point;         /* 28 fp16 with coefficients; convolutions: 0 = 28 */
+    uint8_t binary_point;         /* 0 = 28 with kernel format f16 */
     uint8_t coefficient_bar;      /* 0 = 1, the usual one; meaningful when a bank is enabled */
     uint32_t unicast_channels;    /* UnicastCin; 0 = 1 */
 

@@ -116,7 +116,7 @@ static void complete_ne(struct ane_task *task)
 {
     if (!(task->shape_preferred | task->shape_least | task->shape_most))
         task->shape_preferred = task->shape_least = task->shape_most = task->small_source ? 4 : 1;
-    if (task->ne_op != ANE_NE_ELEMENT && task->binary_point == 0)
+    if (task->kernel_format == ANE_KERNEL_F16 && task->binary_point == 0)
         task->binary_point = 28;
     if (task->coefficient_bar == 0 && ane_task_coefficients(task))
         task->coefficient_bar = 1;
