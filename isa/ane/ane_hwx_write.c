@@ -269,9 +269,12 @@ static void collect_symbols(struct symbols *s, const struct ane_program *program
     }
     for (unsigned i = 0; i < TYPES; i++)
         add_symbol(s, SYMBOL_TYPE, 0, 0, 0, types[i]);
-    for (unsigned i = 0; i < ANE_BARS; i++)
-        if (is_tensor(&program->port[i]))
-            add_tensor_symbol(s, &program->port[i], number++);
+    /* Sources first, as eiln/anecc expects them. */
+    for (unsigned i = 0; i < 2 * ANE_BARS; i++) {
+        const struct ane_port *port = &program->port[i % ANE_BARS];
+        if (port->kind == (i < ANE_BARS ? ANE_PORT_INPUT : ANE_PORT_OUTPUT))
+            add_tensor_symbol(s, port, number++);
+    }
 }
 
 static void append(struct writer *w, const struct writer *part)
