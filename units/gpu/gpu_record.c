@@ -4,28 +4,84 @@
 /* Threadgroup memory is taken to have 32 banks of 4 bytes, one access each per turn (guess: a simdgroup's width; bank counts
  * are not published). */
 enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
+/* More memory than any threadgroup has: 256 KiB. */
+enum { ROWS_MAX = 2048, COUNT_BITS = 8 };
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-/* Distinct words of the busiest bank, all components together; the same word serves all its lanes. */
+/* Words of threadgroup memory, a row of all banks a bit each; the same word serves all its lanes. */
+struct rows {
+    uint64_t first;  /* row of the lowest word */
+    unsigned count;
+    uint32_t bank[ROWS_MAX];
+};
+
+/* The words where a lane's first and last component begin; those between are components', too, as these are no wider than a bank. */
+static void lane_words(const struct gpu_access *access, unsigned lane, unsigned bottom, unsigned top, uint64_t *low, uint64_t *high)
+{
+    *low = (access->address[lane] + (uint64_t)bottom * access->item_bytes) / BANK_BYTES;
+    *high = (access->address[lane] + (uint64_t)top * access->item_bytes) / BANK_BYTES;
+}
+
+static void mark_words(struct rows *rows, uint64_t low, uint64_t high)
+{
+    const uint64_t row = low / BANKS - rows->first, run = (UINT64_C(2) << (high - low)) - 1;
+    const uint64_t set = run << low % BANKS;
+    if (row + 1 >= ROWS_MAX || high - low >= BANKS) /* beyond any memory: a fault is near */
+        return;
+    rows->bank[row] |= (uint32_t)set;
+    rows->bank[row + 1] |= (uint32_t)(set >> BANKS);
+}
+
+/* The largest number of rows that have a word of the same bank. Bit k of a bank's count is in plane[k]. */
+static unsigned busiest(const struct rows *rows)
+{
+    uint32_t plane[COUNT_BITS] = {0}, among = UINT32_MAX;
+    unsigned most = 0;
+    for (unsigned i = 0; i < rows->count; i++) {
+        uint32_t carry = rows->bank[i];
+        for (unsigned k = 0; carry && k < COUNT_BITS; k++) {
+            const uint32_t next = plane[k] & carry;
+            plane[k] ^= carry;
+            carry = next;
+        }
+    }
+    for (unsigned k = COUNT_BITS; k-- > 0;) {
+        if (!(plane[k] & among))
+            continue;
+        among &= plane[k];
+        most |= 1U << k;
+    }
+    return most;
+}
+
+/* Distinct words of the busiest bank, all components together. */
 static unsigned busiest_bank(const struct gpu_access *access, uint32_t mask)
 {
-    uint32_t seen[BANKS][4 * GPU_LANES];
-    uint8_t count[BANKS] = {0};
-    unsigned turns = 0;
-    for (unsigned lane = 0; lane < GPU_LANES; lane++)
-        for (unsigned c = 0; c < 4; c++) {
-            if (!(mask >> lane & 1) || !(access->components >> c & 1))
+    const unsigned parts = access->components, shape = parts ? parts >> __builtin_ctz(parts) : 0;
+    const bool gaps = (shape & (shape + 1)) != 0;
+    struct rows rows;
+    uint64_t low = UINT64_MAX, high = 0, from, to;
+    if (!parts || !mask)
+        return 0;
+    const unsigned bottom = (unsigned)__builtin_ctz(parts), top = 31 - (unsigned)__builtin_clz(parts);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        lane_words(access, (unsigned)__builtin_ctz(left), bottom, top, &from, &to);
+        low = from < low ? from : low;
+        high = to > high ? to : high;
+    }
+    rows.first = low / BANKS;
+    rows.count = high / BANKS - rows.first < ROWS_MAX - 2 ? (unsigned)(high / BANKS - rows.first) + 2 : ROWS_MAX;
+    memset(rows.bank, 0, rows.count * sizeof rows.bank[0]);
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        for (unsigned c = bottom; c <= top; c += gaps ? 1 : top - bottom + 1) {
+            if (!(parts >> c & 1))
                 continue;
-            const uint32_t word = (uint32_t)((access->address[lane] + c * access->item_bytes) / BANK_BYTES);
-            const unsigned bank = word % BANKS;
-            unsigned i = 0;
-            while (i < count[bank] && seen[bank][i] != word)
-                i++;
-            if (i == count[bank])
-                seen[bank][count[bank]++] = word;
-            turns = count[bank] > turns ? count[bank] : turns;
+            lane_words(access, lane, c, gaps ? c : top, &from, &to);
+            mark_words(&rows, from, to);
         }
-    return turns;
+    }
+    return busiest(&rows);
 }
 
 /* Words inside `windows` windows as wide as the banks meet at most so often in a bank. */
