@@ -18,16 +18,12 @@
 /* Rounding of sums of transfer times must neither open nor close gaps. */
 #define MEM_LINK_EPSILON_NS 1e-7
 
-struct mem_interval {
-    double start_ns, end_ns;
-};
-
 struct mem_link {
     double ns_per_byte; /* 0 = no limit */
     double floor_ns;    /* before this time history is forgotten: nothing can be placed there */
     uint32_t count;     /* busy intervals, ascending, disjoint, not touching */
-    uint32_t first;     /* they start here in `place`, which has room for the window to slide */
-    struct mem_interval place[2 * MEM_LINK_INTERVALS];
+    uint32_t first;     /* they start here in the arrays, which have room for the window to slide */
+    double start_ns[2 * MEM_LINK_INTERVALS], end_ns[2 * MEM_LINK_INTERVALS];
 };
 
 void mem_link_init(struct mem_link *link, double gbps);
@@ -42,23 +38,25 @@ static inline double mem_link_take_ns(struct mem_link *link, double now_ns, doub
     const uint32_t end = link->first + link->count;
     if (__builtin_expect(link->count == 0 || end == 2 * MEM_LINK_INTERVALS, 0))
         return mem_link_place_ns(link, now_ns, ns);
-    struct mem_interval *last = &link->place[end - 1];
-    if (now_ns < last->start_ns || now_ns + ns <= last->start_ns + MEM_LINK_EPSILON_NS)
+    double *last_ns = &link->end_ns[end - 1];
+    const double last_start_ns = link->start_ns[end - 1];
+    if (now_ns < last_start_ns || now_ns + ns <= last_start_ns + MEM_LINK_EPSILON_NS)
         return mem_link_place_ns(link, now_ns, ns);
     if (link->count == MEM_LINK_INTERVALS) {
-        const double oldest_ns = link->place[link->first].end_ns;
+        const double oldest_ns = link->end_ns[link->first];
         if (oldest_ns >= now_ns - MEM_LINK_LATE_NS)
             return mem_link_place_ns(link, now_ns, ns);
         link->floor_ns = oldest_ns;
         link->first++;
         link->count--;
     }
-    if (now_ns <= last->end_ns + MEM_LINK_EPSILON_NS) {
-        const double at = now_ns > last->end_ns ? now_ns : last->end_ns;
-        last->end_ns = at + ns;
+    if (now_ns <= *last_ns + MEM_LINK_EPSILON_NS) {
+        const double at = now_ns > *last_ns ? now_ns : *last_ns;
+        *last_ns = at + ns;
         return at;
     }
-    last[1] = (struct mem_interval){now_ns, now_ns + ns};
+    link->start_ns[end] = now_ns;
+    link->end_ns[end] = now_ns + ns;
     link->count++;
     return now_ns;
 }

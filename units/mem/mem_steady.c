@@ -20,7 +20,7 @@ bool mem_steady_rules(const struct mem_port *port, struct mem_steady_rules *rule
 
 static double busy_until(const struct mem_link *link)
 {
-    return link->count == 0 ? link->floor_ns : link->place[link->first + link->count - 1].end_ns + 10 * MEM_LINK_EPSILON_NS;
+    return link->count == 0 ? link->floor_ns : link->end_ns[link->first + link->count - 1] + 10 * MEM_LINK_EPSILON_NS;
 }
 
 /* Whether a line lies where a load will come by. */
