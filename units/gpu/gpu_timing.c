@@ -82,12 +82,9 @@ static void free_program(struct gpu_timing *t)
         t->core[i].line_ready = NULL;
         t->core[i].line_used = NULL;
     }
-    free(t->plan);
+    gpu_sites_free(t);
     free(t->effect);
-    free(t->tally);
-    t->plan = NULL;
     t->effect = NULL;
-    t->tally = NULL;
 }
 
 void gpu_timing_free(struct gpu_timing *t)
@@ -107,10 +104,13 @@ void gpu_timing_free(struct gpu_timing *t)
 /* What is still counted by instruction goes into the activity. */
 static void settle_tally(struct gpu_timing *t)
 {
-    for (uint32_t i = 0; i < t->plan_count && t->tally; i++) {
-        gpu_activity_add(&t->activity, &t->effect[i], &t->tally[i]);
-        t->tally[i] = (struct gpu_tally){0};
+    for (uint32_t i = 0; i < t->site_count; i++) {
+        const struct gpu_tally tally = {t->tally[i] >> GPU_TALLY_LANE_BITS,
+                                        t->tally[i] & ((UINT64_C(1) << GPU_TALLY_LANE_BITS) - 1)};
+        gpu_activity_add(&t->activity, &t->effect[t->site[i].instruction], &tally);
+        t->tally[i] = 0;
     }
+    t->quanta = 0;
 }
 
 /* Places that an instruction names. */
@@ -126,12 +126,9 @@ static bool make_plans(struct gpu_timing *t)
 {
     const struct gpu_program *program = t->launch.program;
     const uint32_t count = gpu_program_count(program);
-    t->plan = aligned_alloc(GPU_HOST_LINE, (count ? count : 1) * sizeof *t->plan);
     t->effect = calloc(count, sizeof *t->effect);
-    t->tally = calloc(count, sizeof *t->tally);
-    if (!t->plan || !t->effect || !t->tally)
+    if (!gpu_sites_create(t, count) || !t->effect)
         return false;
-    t->plan_count = count;
     t->icache_lines = 1;
     for (uint32_t i = 0; i < count; i++) {
         t->effect[i] = *gpu_program_effect(program, i);
@@ -211,7 +208,6 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     settle_tally(t);
     free_program(t);
     t->launch = *launch;
-    t->plan_count = 0;
     t->begin_ns = now_ns;
     t->now = 0;
     t->running = 0;
@@ -265,6 +261,8 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
             t->cores->run(&t->core[i], to);
         }
         t->now = gpu_later(t->now, to);
+        if (++t->quanta == GPU_TALLY_QUANTA)
+            settle_tally(t);
     }
     if (t->running == 0 || t->failed)
         t->active = false;

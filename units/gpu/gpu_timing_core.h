@@ -42,6 +42,7 @@ static void enter_traces(struct gpu_core_timing *core, const struct gpu_resident
     for (unsigned i = 0; i < group->simds; i++)
         if (group->simd[i] != UINT16_MAX) {
             struct gpu_simd *simd = &core->simd[group->simd[i]];
+            gpu_sites_enter(core->timing, &simd->history, simd->trace);
             simd->at = simd->trace->record ? simd->trace->record + simd->trace->read : NULL;
             simd->end = simd->trace->record ? simd->trace->record + simd->trace->written : NULL;
         }
@@ -63,13 +64,18 @@ static bool refill(struct gpu_core_timing *core, struct gpu_simd *simd)
     return more && ok && !t->failed;
 }
 
+static void put_ready(struct gpu_scheduler *s, const struct gpu_simd *simd, uint8_t pipe, double ready, uint8_t why)
+{
+    s->ready[simd->place] = ready;
+    s->reason[simd->place] = why;
+    s->pipe_bit[simd->place] = (uint8_t)(1u << pipe);
+}
+
 static void set_ready(struct gpu_core_timing *core, const struct gpu_simd *simd, uint8_t pipe, double ready, uint8_t why)
 {
     struct gpu_scheduler *s = scheduler_of(core, simd);
     double *wake = &core->wake[simd->scheduler];
-    s->ready[simd->place] = ready;
-    s->reason[simd->place] = why;
-    s->pipe_bit[simd->place] = (uint8_t)(1u << pipe);
+    put_ready(s, simd, pipe, ready, why);
     if (ready < *wake)
         *wake = gpu_later(ready, s->time);
 }
@@ -125,75 +131,84 @@ static void leave(struct gpu_core_timing *core, struct gpu_simd *simd)
     gpu_launch_next(core, slot, group->end);
 }
 
-/* What the last instructions make of the next one's operands, where they do not stand before it in the program. */
-static double hold_after_jump(const struct gpu_timing *t, struct gpu_simd *simd, const struct gpu_plan *plan)
+/* When the last operand is there. */
+static inline double operands_ready(const struct gpu_simd *simd, const struct gpu_plan *plan)
 {
-    uint32_t recent[GPU_WINDOW_MAX];
-    double hold;
-    for (unsigned i = 0; i + 1 < t->window; i++)
-        recent[i] = simd->recent[(simd->recent_at - i) % GPU_WINDOW_MAX];
-    gpu_plan_operands(t, plan, recent, &hold, &simd->port_cycles);
-    return hold;
-}
-
-/* When the last operand is there; *last: the one that came last, if the simdgroup has to wait for one. */
-static double last_operand(const struct gpu_simd *simd, const struct gpu_plan *plan, unsigned from, unsigned to, double ready,
-                           unsigned *last)
-{
+    double ready[GPU_READS_USUAL];
 #pragma GCC unroll 4
-    for (unsigned i = from; i < to; i++) {
-        const double at = simd->ready[plan->read[i]];
-        *last = at > ready ? plan->read[i] : *last;
-        ready = gpu_later(at, ready);
-    }
-    return ready;
+    for (unsigned i = 0; i < GPU_READS_USUAL; i++)
+        ready[i] = simd->ready[plan->read[i]];
+    double last = gpu_later(gpu_later(ready[0], ready[1]), gpu_later(ready[2], ready[3]));
+    for (unsigned i = GPU_READS_USUAL; i < plan->reads; i++)
+        last = gpu_later(simd->ready[plan->read[i]], last);
+    return last;
 }
 
-static double operands(const struct gpu_timing *t, struct gpu_simd *simd, const struct gpu_plan *plan, uint8_t *why)
+/* Which operand the next instruction waits for longest; `otherwise` when none comes after simd->next. */
+static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan *plan, uint8_t otherwise)
 {
-    double hold = plan->straight_hold_cycles;
+    const unsigned reads = plan->reads > GPU_READS_USUAL ? plan->reads : GPU_READS_USUAL;
     unsigned last = GPU_PLACE_READ_NONE;
-    double ready = last_operand(simd, plan, 0, GPU_READS_USUAL, simd->next, &last);
-    if (plan->reads > GPU_READS_USUAL)
-        ready = last_operand(simd, plan, GPU_READS_USUAL, plan->reads, ready, &last);
-    const unsigned word = last - GPU_PLACE_WORDS; /* far off for none */
-    const uint8_t reason =
-        simd->from_group_memory[word / 64 & 1] >> word % 64 & 1 ? GPU_STALL_THREADGROUP_MEMORY : GPU_STALL_DEPENDENCY;
-    *why = last != GPU_PLACE_READ_NONE ? reason : *why;
-    simd->port_cycles = plan->straight_port_cycles;
-    if (simd->straight + 1u < t->window)
-        hold = hold_after_jump(t, simd, plan);
-    return gpu_later(ready, simd->next + hold);
+    double ready = simd->next;
+    for (unsigned i = 0; i < reads; i++)
+        if (simd->ready[plan->read[i]] > ready) {
+            last = plan->read[i];
+            ready = simd->ready[last];
+        }
+    if (last == GPU_PLACE_READ_NONE)
+        return otherwise;
+    const unsigned word = last - GPU_PLACE_WORDS;
+    return simd->from_group_memory[word / 64 & 1] >> word % 64 & 1 ? GPU_STALL_THREADGROUP_MEMORY : GPU_STALL_DEPENDENCY;
 }
 
-/* Finds out when the next instruction of a simdgroup may issue, pipes aside. `why`: what it waits for until simd->next. */
-static void prepare(struct gpu_core_timing *core, struct gpu_simd *simd, uint8_t why)
+/* The next record of a simdgroup that has one: when its instruction may issue, pipes aside, and why not before. `why`: what it
+ * waits for until simd->next. */
+static inline double take_record(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan **its, uint8_t *why)
 {
     const struct gpu_timing *t = core->timing;
-    if (simd->at == simd->end && !refill(core, simd)) {
-        leave(core, simd);
-        return;
-    }
-    const uint32_t before = simd->recent[simd->recent_at];
     simd->record = *simd->at++;
     __builtin_prefetch(simd->at + GPU_HOST_LINE / sizeof *simd->at);
     const struct gpu_plan *plan = &t->plan[simd->record.instruction];
-    simd->plan = plan;
-    simd->straight = simd->record.instruction != before + 1 ? 0 : (uint16_t)(simd->straight + (simd->straight < GPU_WINDOW_MAX));
-    double ready = operands(t, simd, plan, &why);
+    double ready = gpu_later(operands_ready(simd, plan), simd->next + plan->hold_cycles);
+    *its = plan;
+    *why |= GPU_REASON_OPERANDS;
     if (plan->act >= GPU_DO_LOAD && plan->act <= GPU_DO_WAIT) {
         const struct gpu_slot_queue *slot = &simd->slot[plan->slot];
         const double until = plan->act == GPU_DO_WAIT ? slot->done : slot->entry[slot->next];
         if (until > ready)
-            ready = until, why = plan->act == GPU_DO_WAIT ? GPU_STALL_MEMORY : GPU_STALL_MEMORY_QUEUE;
+            ready = until, *why = plan->act == GPU_DO_WAIT ? GPU_STALL_MEMORY : GPU_STALL_MEMORY_QUEUE;
     }
     if (plan->icache_line + 1 != simd->icache_line) {
         simd->icache_line = plan->icache_line + 1;
         const double fetched = gpu_memory_fetch(core, plan->icache_line, simd->next);
         if (fetched > ready)
-            ready = fetched, why = GPU_STALL_INSTRUCTION_FETCH;
+            ready = fetched, *why = GPU_STALL_INSTRUCTION_FETCH;
     }
+    return ready;
+}
+
+static void prepare(struct gpu_core_timing *core, struct gpu_simd *simd, uint8_t why)
+{
+    const struct gpu_plan *plan;
+    if (simd->at == simd->end && !refill(core, simd)) {
+        leave(core, simd);
+        return;
+    }
+    const double ready = take_record(core, simd, &plan, &why);
     set_ready(core, simd, plan->pipe, ready, why);
+}
+
+/* The same behind an instruction of its own scheduler, which looks for its next event itself. */
+static inline void prepare_next(struct gpu_core_timing *core, struct gpu_scheduler *s, struct gpu_simd *simd)
+{
+    const struct gpu_plan *plan;
+    uint8_t why = GPU_STALL_DEPENDENCY;
+    if (__builtin_expect(simd->at == simd->end, 0)) {
+        prepare(core, simd, why);
+        return;
+    }
+    const double ready = take_record(core, simd, &plan, &why);
+    put_ready(s, simd, plan->pipe, ready, why);
 }
 
 static void arrive(struct gpu_core_timing *core, struct gpu_simd *simd, double now)
@@ -217,14 +232,13 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
 {
     struct gpu_timing *t = core->timing;
     struct gpu_simd *simd = &core->simd[s->simd[place]];
-    const struct gpu_plan *plan = simd->plan;
     const struct gpu_trace_record record = simd->record;
+    const struct gpu_plan *plan = &t->plan[record.instruction];
     const double now = s->time;
-    t->tally[record.instruction].issues++;
-    t->tally[record.instruction].lanes += record.active_lanes;
+    t->tally[record.instruction] += (UINT64_C(1) << GPU_TALLY_LANE_BITS) + record.active_lanes;
     s->issued++;
     spend(s, now + plan->issue_cycles, GPU_STALL_ISSUE);
-    spend(s, s->time + simd->port_cycles, GPU_STALL_REGISTER_CACHE);
+    spend(s, s->time + plan->port_cycles, GPU_STALL_REGISTER_CACHE);
     simd->next = gpu_later(now + t->interval, s->time);
     if (plan->act >= GPU_DO_GROUP_MEMORY && plan->act <= GPU_DO_ATOMIC) {
         gpu_memory_access(core, simd, plan, &record, now);
@@ -232,12 +246,10 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
         occupy(core, s, plan, now);
         gpu_set_results(simd, plan, now + plan->latency_cycles, false);
     }
-    simd->recent_at = (uint8_t)((simd->recent_at + 1) % GPU_WINDOW_MAX);
-    simd->recent[simd->recent_at] = record.instruction;
     if (plan->act == GPU_DO_BARRIER)
         arrive(core, simd, now);
     else
-        prepare(core, simd, GPU_STALL_DEPENDENCY);
+        prepare_next(core, s, simd);
 }
 
 /* Where the search for a simdgroup begins: scattered, so that all get on alike without marching in step. In step, all would
@@ -253,6 +265,16 @@ static unsigned first_of(uint32_t set, unsigned place)
 {
     const uint32_t behind = set & UINT32_MAX << place;
     return (unsigned)__builtin_ctz(behind ? behind : set);
+}
+
+/* What the next instruction of a place's simdgroup waits for. */
+static uint8_t reason_of(const struct gpu_core_timing *core, const struct gpu_scheduler *s, unsigned place)
+{
+    const struct gpu_simd *simd = &core->simd[s->simd[place]];
+    const uint8_t reason = s->reason[place];
+    if (!(reason & GPU_REASON_OPERANDS))
+        return reason;
+    return operand_reason(simd, &core->timing->plan[simd->record.instruction], reason & (GPU_REASON_OPERANDS - 1));
 }
 
 /* Until when nobody can go, and why. */
@@ -273,7 +295,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     if (until < GPU_NEVER) {
         const unsigned best = first_of(set, first_place(s));
         const uint8_t its = (uint8_t)__builtin_ctz(s->pipe_bit[best]);
-        s->why = until > s->ready[best] ? pipe_reason(its) : s->reason[best];
+        s->why = until > s->ready[best] ? pipe_reason(its) : reason_of(core, s, best);
     }
     return until;
 }
@@ -366,7 +388,7 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
                               .group_slot = (uint8_t)slot, .index = (uint8_t)index,
                               .trace = source->trace(source->context, core->number, slot, index)};
     memset(words, 0, core->timing->words * sizeof *words);
-    memset(simd->recent, 0xff, sizeof simd->recent);
+    memset(simd->history.recent, 0xff, sizeof simd->history.recent);
     s->simd[s->count] = number;
     s->ready[s->count] = GPU_NEVER;
     s->pipe_bit[s->count] = 1u << GPU_PIPE_NONE;

@@ -246,5 +246,5 @@ void gpu_plan_straight(struct gpu_timing *t, uint32_t instruction)
     struct gpu_plan *plan = &t->plan[instruction];
     for (unsigned i = 0; i < GPU_WINDOW_MAX; i++)
         recent[i] = i < instruction ? instruction - 1 - i : UINT32_MAX;
-    gpu_plan_operands(t, plan, recent, &plan->straight_hold_cycles, &plan->straight_port_cycles);
+    gpu_plan_operands(t, plan, recent, &plan->hold_cycles, &plan->port_cycles);
 }

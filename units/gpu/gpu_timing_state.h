@@ -32,11 +32,11 @@ enum gpu_stall_kind { GPU_HOLD_NONE, GPU_HOLD_16, GPU_HOLD_32, GPU_HOLD_FMA32, G
 /* Places of struct gpu_simd.ready: what stands for no register, read or written; then the registers. */
 enum { GPU_PLACE_READ_NONE, GPU_PLACE_WRITE_NONE, GPU_PLACE_WORDS };
 
-/* What an instruction of the program costs: made once per launch. One line of the host's cache. */
+/* What an instruction of the program costs at one of its sites: what went before. One line of the host's cache. */
 struct gpu_plan {
     float issue_cycles, pipe_cycles, latency_cycles;
-    float straight_port_cycles;   /* see below */
-    double straight_hold_cycles;  /* what reading its operands costs when the instructions before it in the program went before */
+    float port_cycles;            /* reading its operands: issue time lost to register ports */
+    double hold_cycles;           /* ... and how long the simdgroup is held up */
     uint64_t write_bits[2];       /* the same registers as a set */
     uint32_t icache_line;
     uint8_t pipe, act, hold;      /* hold: of its result */
@@ -53,6 +53,21 @@ struct gpu_plan {
 struct gpu_tally {
     uint64_t issues, lanes;
 };
+/* Both in one number: issues above, lanes below. Room for the issues of GPU_TALLY_QUANTA. */
+#define GPU_TALLY_LANE_BITS 38
+#define GPU_TALLY_QUANTA 256
+
+struct gpu_site {
+    uint32_t instruction, next; /* next: another site of it; 0 = none */
+};
+struct gpu_site_memo;
+
+/* The last instructions of a simdgroup whose sites have been found. */
+struct gpu_history {
+    uint32_t recent[GPU_WINDOW_MAX]; /* UINT32_MAX = none */
+    uint32_t at;                     /* the last one's place */
+    uint32_t straight;               /* so many up to the last one stand one behind another in the program */
+};
 
 struct gpu_slot_queue {
     double done;                          /* everything in it */
@@ -64,22 +79,18 @@ struct gpu_slot_queue {
 struct gpu_simd {
     _Alignas(GPU_HOST_LINE) const struct gpu_trace_record *at; /* what is left of the trace after `record` */
     const struct gpu_trace_record *end;
-    const struct gpu_plan *plan;     /* of the next instruction */
     double *ready;                   /* by place: when the last result of a register is there */
-    struct gpu_trace_record record;  /* the next instruction */
+    struct gpu_trace_record record;  /* the next instruction: its site */
     double next;                     /* the simdgroup may issue again */
-    float port_cycles;               /* next instruction: issue time lost to register ports */
     uint32_t icache_line;            /* + 1 */
-    uint16_t straight;               /* so many instructions up to the last one stand one behind another in the program */
     uint8_t scheduler, place;
     uint8_t group_slot;              /* of its threadgroup in the core */
     uint8_t index;                   /* number in it */
     bool at_barrier;
-    uint8_t recent_at;               /* the last instruction's place in `recent` */
     uint64_t from_group_memory[2];   /* registers whose last result comes from threadgroup memory */
     struct gpu_trace *trace;
-    uint32_t recent[GPU_WINDOW_MAX]; /* the last instructions; UINT32_MAX = none */
     struct gpu_slot_queue slot[2];
+    struct gpu_history history;
 };
 
 struct gpu_resident_group {
@@ -89,10 +100,12 @@ struct gpu_resident_group {
     uint16_t simd[32]; /* numbers in the core */
 };
 
+#define GPU_REASON_OPERANDS 0x80
+
 struct gpu_scheduler {
     /* By place, oldest first: what the next instruction of a simdgroup waits for. Places from `count` on are never ready. */
     double ready[GPU_SIMDS_MAX];
-    uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX];
+    uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX]; /* reason: with GPU_REASON_OPERANDS, unless an operand comes later */
     uint16_t simd[GPU_SIMDS_MAX]; /* number in the core */
     double time;  /* accounted up to here */
     double pipe_free[GPU_PIPES]; /* its own: below GPU_PIPE_SHARED */
@@ -127,10 +140,14 @@ struct gpu_timing {
     struct gpu_params params;
     const struct gpu_core_set *cores;
     struct gpu_timing_launch launch;
-    struct gpu_plan *plan;
+    struct gpu_plan *plan;     /* by site; the first ones are the instructions in straight code */
+    struct gpu_site *site;
+    struct gpu_site_memo *site_memo;
+    uint32_t site_count, site_room;
     struct agx_effect *effect; /* a copy: counts are settled when the program may be gone */
-    struct gpu_tally *tally;
-    uint32_t plan_count, icache_lines, icache_capacity; /* lines of the program; of the cache */
+    uint64_t *tally;           /* by site */
+    unsigned quanta;           /* since it was settled */
+    uint32_t icache_lines, icache_capacity; /* lines of the program; of the cache */
     uint32_t words;            /* of struct gpu_simd.ready */
     unsigned window;           /* of gpu_params */
     double hold_cycles[GPU_HOLD_COUNT];
@@ -163,8 +180,12 @@ void gpu_plan_make(struct gpu_plan *plan, const struct gpu_params *params, const
 /* What reading its operands costs behind these instructions (recent[0] = the last one; UINT32_MAX = none; window - 1 of them). */
 void gpu_plan_operands(const struct gpu_timing *timing, const struct gpu_plan *plan, const uint32_t *recent, double *hold_cycles,
                        float *port_cycles);
-/* The same for an instruction whose predecessors in the program went before. */
+/* Fills it in for an instruction whose predecessors in the program went before. */
 void gpu_plan_straight(struct gpu_timing *timing, uint32_t instruction);
+/* gpu_timing_site.c: room for the plans of a program; instructions of a trace's new records become sites. */
+bool gpu_sites_create(struct gpu_timing *timing, uint32_t instructions);
+void gpu_sites_free(struct gpu_timing *timing);
+void gpu_sites_enter(struct gpu_timing *timing, struct gpu_history *history, struct gpu_trace *trace);
 /* gpu_timing_activity.c: adds what `tally` issues of an instruction are. */
 void gpu_activity_add(struct activity *activity, const struct agx_effect *effect, const struct gpu_tally *tally);
 

@@ -19,7 +19,7 @@ void gpu_trace_release(struct gpu_trace *trace)
 
 void gpu_trace_clear(struct gpu_trace *trace)
 {
-    trace->written = trace->read = 0;
+    trace->written = trace->read = trace->entered = 0;
     trace->lines_written = trace->lines_read = 0;
     trace->failed = false;
 }
@@ -55,6 +55,7 @@ void gpu_trace_compact(struct gpu_trace *trace)
 {
     if (trace->read * 2 > trace->written) {
         trace->written -= trace->read;
+        trace->entered -= trace->entered < trace->read ? trace->entered : trace->read;
         memmove(trace->record, trace->record + trace->read, trace->written * sizeof *trace->record);
         trace->read = 0;
     }

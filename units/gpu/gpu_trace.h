@@ -12,7 +12,7 @@
 #define GPU_LINE_BYTES 128
 
 struct gpu_trace_record {
-    uint32_t instruction; /* number in the program */
+    uint32_t instruction; /* number in the program, until the reader puts its own in */
     uint8_t active_lanes; /* 0..32 at issue */
     uint8_t passes;       /* threadgroup memory: turns that the banks need; atomics: distinct addresses; else 0 */
     uint16_t lines;       /* device and stack accesses: entries of `line` */
@@ -28,6 +28,7 @@ struct gpu_trace {
     struct gpu_trace_record *record;
     struct gpu_trace_line *line; /* lines in order of the lowest lane that touches them */
     size_t written, read, room;
+    size_t entered; /* the reader's own: records before it are in its terms (gpu_timing_site.c) */
     size_t lines_written, lines_read, lines_room;
     bool failed; /* memory ran out while growing: the executing side turns it into an error */
 };
