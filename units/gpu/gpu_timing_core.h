@@ -80,11 +80,17 @@ static void set_ready(struct gpu_core_timing *core, const struct gpu_simd *simd,
         *wake = gpu_later(ready, s->time);
 }
 
+static void set_count(struct gpu_scheduler *s, unsigned count)
+{
+    s->count = (uint8_t)count;
+    s->count_inverse = count ? (UINT64_C(1) << GPU_INVERSE_BITS) / count + 1 : 0;
+}
+
 /* Taken out of its scheduler; places stay in order of age. */
 static void remove_simd(struct gpu_core_timing *core, struct gpu_simd *simd)
 {
     struct gpu_scheduler *s = scheduler_of(core, simd);
-    s->count--;
+    set_count(s, s->count - 1u);
     for (unsigned i = simd->place; i < s->count; i++) {
         s->ready[i] = s->ready[i + 1];
         s->pipe_bit[i] = s->pipe_bit[i + 1];
@@ -257,7 +263,8 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
  * IMUL32 + 3 IADD32). */
 static unsigned first_place(const struct gpu_scheduler *s)
 {
-    return s->count ? (s->issued * UINT32_C(2654435761) >> 8) % s->count : 0;
+    const uint32_t scattered = s->issued * UINT32_C(2654435761) >> 8;
+    return scattered - s->count * (uint32_t)(scattered * s->count_inverse >> GPU_INVERSE_BITS);
 }
 
 /* The first place of a set, from `place` on and around. */
@@ -393,7 +400,7 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
     s->ready[s->count] = GPU_NEVER;
     s->pipe_bit[s->count] = 1u << GPU_PIPE_NONE;
     s->reason[s->count] = GPU_STALL_LAUNCH;
-    s->count++;
+    set_count(s, s->count + 1u);
     core->group[slot].simd[index] = number;
     return simd->trace != NULL;
 }

@@ -101,6 +101,7 @@ struct gpu_resident_group {
 };
 
 #define GPU_REASON_OPERANDS 0x80
+#define GPU_INVERSE_BITS 32
 
 struct gpu_scheduler {
     /* By place, oldest first: what the next instruction of a simdgroup waits for. Places from `count` on are never ready. */
@@ -110,6 +111,7 @@ struct gpu_scheduler {
     double time;  /* accounted up to here */
     double pipe_free[GPU_PIPES]; /* its own: below GPU_PIPE_SHARED */
     uint32_t issued;
+    uint64_t count_inverse; /* 2^GPU_INVERSE_BITS / count, rounded up: exact quotients of numbers of 24 bits */
     uint8_t why;  /* for the time from `time` to its next event */
     uint8_t count;
     double stall[GPU_STALL_COUNT];
