@@ -66,6 +66,7 @@ static bool refill(struct gpu_core_timing *core, struct gpu_simd *simd)
 
 static void put_ready(struct gpu_scheduler *s, const struct gpu_simd *simd, uint8_t pipe, double ready, uint8_t why)
 {
+    s->site[simd->place] = simd->record.instruction;
     s->ready[simd->place] = ready;
     s->reason[simd->place] = why;
     s->pipe_bit[simd->place] = (uint8_t)(1u << pipe);
@@ -96,6 +97,7 @@ static void remove_simd(struct gpu_core_timing *core, struct gpu_simd *simd)
         s->pipe_bit[i] = s->pipe_bit[i + 1];
         s->reason[i] = s->reason[i + 1];
         s->simd[i] = s->simd[i + 1];
+        s->site[i] = s->site[i + 1];
         core->simd[s->simd[i]].place = (uint8_t)i;
     }
     s->ready[s->count] = GPU_NEVER;
@@ -238,10 +240,11 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
 {
     struct gpu_timing *t = core->timing;
     struct gpu_simd *simd = &core->simd[s->simd[place]];
+    const uint32_t site = s->site[place]; /* beside its simdgroup, so that the host fetches both at a time */
+    const struct gpu_plan *plan = &t->plan[site];
     const struct gpu_trace_record record = simd->record;
-    const struct gpu_plan *plan = &t->plan[record.instruction];
     const double now = s->time;
-    t->tally[record.instruction] += (UINT64_C(1) << GPU_TALLY_LANE_BITS) + record.active_lanes;
+    t->tally[site] += (UINT64_C(1) << GPU_TALLY_LANE_BITS) + record.active_lanes;
     s->issued++;
     spend(s, now + plan->issue_cycles, GPU_STALL_ISSUE);
     spend(s, s->time + plan->port_cycles, GPU_STALL_REGISTER_CACHE);

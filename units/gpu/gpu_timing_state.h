@@ -108,6 +108,7 @@ struct gpu_scheduler {
     double ready[GPU_SIMDS_MAX];
     uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX]; /* reason: with GPU_REASON_OPERANDS, unless an operand comes later */
     uint16_t simd[GPU_SIMDS_MAX]; /* number in the core */
+    uint32_t site[GPU_SIMDS_MAX]; /* of the next instruction */
     double time;  /* accounted up to here */
     double pipe_free[GPU_PIPES]; /* its own: below GPU_PIPE_SHARED */
     uint32_t issued;
