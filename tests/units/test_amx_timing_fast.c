@@ -120,7 +120,8 @@ static void compare_caches(const char *what, const struct mem_cache *a, const st
 static void compare_links(const char *what, const struct mem_link *a, const struct mem_link *b)
 {
     CHECK(a->count == b->count && a->floor_ns == b->floor_ns &&
-              memcmp(a->place + a->first, b->place + b->first, a->count * sizeof a->place[0]) == 0,
+              memcmp(a->start_ns + a->first, b->start_ns + b->first, a->count * sizeof a->start_ns[0]) == 0 &&
+              memcmp(a->end_ns + a->first, b->end_ns + b->first, a->count * sizeof a->end_ns[0]) == 0,
           "%s: %u and %u intervals, %.9f and %.9f", what, a->count, b->count, a->floor_ns, b->floor_ns);
 }
 
