@@ -160,6 +160,7 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
         if (op->source[i].kind == GPU_SCALAR && float_sources(inst->op) && i < 3)
             op->source[i].float_half = inst->source[i].place == AGX_PLACE_UNIFORM_HALF;
     }
+    op->touches = gpu_touches_memory(inst->op);
     op->plain = gpu_plain_handler(inst);
     if (!op->plain)
         op->plain = no_handler;

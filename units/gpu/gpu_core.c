@@ -238,7 +238,20 @@ void gpu_barrier_open(struct gpu_group *group)
         gpu_sanitizer_barrier_open(group->sanitizer);
 }
 
-/* Everything that is not the plain way: records, checks. */
+static inline bool put_record(struct gpu_simdgroup *s, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
+{
+    if (op->touches)
+        return gpu_record(s, op, lanes, trace);
+    const struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)lanes};
+    return gpu_trace_put(trace, record, NULL);
+}
+
+static const struct gpu_op *no_room(struct gpu_simdgroup *s, const struct gpu_op *op)
+{
+    return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
+}
+
+/* Instruction by instruction, with checks. */
 static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
 {
     struct gpu_group *group = s->group;
@@ -249,10 +262,9 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
             mask = s->mask;
             lanes = (unsigned)__builtin_popcount(mask);
         }
-        if (group->sanitizer)
-            gpu_sanitizer_before(group->sanitizer, s, op);
-        if (trace && !gpu_record(s, op, lanes, trace))
-            return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
+        gpu_sanitizer_before(group->sanitizer, s, op);
+        if (trace && !put_record(s, op, lanes, trace))
+            return no_room(s, op);
         --*left;
         s->active += lanes;
         ++*op->entered;
@@ -263,8 +275,9 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
     return op;
 }
 
-/* Block by block: what is counted per instruction is counted at the block's entry. */
-static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
+/* Block by block: what is counted per instruction is counted at the block's entry. `trace` may be NULL. */
+static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct gpu_simdgroup *s, const struct gpu_op *op,
+                                                                         uint64_t *left, struct gpu_trace *trace)
 {
     uint64_t active = 0, budget = *left;
     while (op && budget > 0) {
@@ -275,7 +288,7 @@ static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu
         ++*op->entered;
         do {
             op = next;
-            next = op->run(s, op);
+            next = !trace || put_record(s, op, lanes, trace) ? op->run(s, op) : no_room(s, op);
         } while (--rest > 0 && next);
         budget -= length - rest;
         active += (uint64_t)lanes * (length - rest);
@@ -286,6 +299,16 @@ static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu
     s->active += active;
     *left = budget;
     return op;
+}
+
+static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left)
+{
+    return blocks(s, op, left, NULL);
+}
+
+static const struct gpu_op *run_recorded(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
+{
+    return blocks(s, op, left, trace);
 }
 
 static enum gpu_step step_of(const struct gpu_group *group, const struct gpu_simdgroup *s, struct unit_fault *fault)
@@ -313,8 +336,10 @@ enum gpu_step gpu_group_run(struct gpu_group *group, unsigned simdgroup, uint64_
     uint64_t left = budget;
     const struct gpu_op *op = s->at;
     const unsigned host_state = group->vectors ? group->vectors->enter() : 0;
-    if (trace || group->sanitizer)
+    if (group->sanitizer)
         op = run_watched(s, op, &left, trace);
+    else if (trace)
+        op = run_recorded(s, op, &left, trace);
     else
         op = run_blocks(s, op, &left);
     if (group->vectors)

@@ -39,6 +39,7 @@ struct gpu_op {
     uint32_t index; /* in the program */
     uint8_t dst_kind, dst_word, source_count;
     uint8_t small[2]; /* what a vector handler prepared for itself */
+    bool touches;     /* its record says more than that it was executed: gpu_record */
     uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stand or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;
@@ -160,6 +161,8 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 void gpu_barrier_open(struct gpu_group *group);
 
 /* --- trace and sanitizer --- */
+/* Whether its record says more than that it was executed. */
+bool gpu_touches_memory(unsigned op);
 /* lanes: active ones. False when memory is out. */
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 

@@ -277,6 +277,15 @@ static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_acce
     put_touched(set, &t);
 }
 
+bool gpu_touches_memory(unsigned op)
+{
+    switch (op) {
+    case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC: case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE:
+    case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE: case AGX_OP_THREADGROUP_ATOMIC: return true;
+    default: return false;
+    }
+}
+
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace)
 {
     struct gpu_trace_record record = {.instruction = op->index, .active_lanes = (uint8_t)lanes};

@@ -109,10 +109,29 @@ static uint32_t site_behind(struct gpu_timing *t, uint32_t instruction, const st
     return memo->site;
 }
 
+/* Records that go on in straight code, where sites are instructions: so many. */
+static size_t pass_straight(const struct gpu_timing *t, struct gpu_history *h, const struct gpu_trace_record *record, size_t count)
+{
+    const uint32_t first = h->recent[h->at] + 1;
+    size_t passed = 0;
+    if (h->straight + 2 < t->window)
+        return 0;
+    while (passed < count && record[passed].instruction == first + passed)
+        passed++;
+    for (unsigned i = 0; i < GPU_WINDOW_MAX && i < passed; i++)
+        h->recent[(h->at + passed - i) % GPU_WINDOW_MAX] = first + (uint32_t)passed - 1 - i;
+    h->at = (uint32_t)(h->at + passed) % GPU_WINDOW_MAX;
+    h->straight = passed < GPU_WINDOW_MAX - h->straight ? h->straight + (uint32_t)passed : GPU_WINDOW_MAX;
+    return passed;
+}
+
 void gpu_sites_enter(struct gpu_timing *t, struct gpu_history *history, struct gpu_trace *trace)
 {
     struct gpu_history h = *history;
     for (; trace->entered < trace->written; trace->entered++) {
+        trace->entered += pass_straight(t, &h, trace->record + trace->entered, trace->written - trace->entered);
+        if (trace->entered == trace->written)
+            break;
         uint32_t *number = &trace->record[trace->entered].instruction;
         const uint32_t instruction = *number;
         h.straight = instruction != h.recent[h.at] + 1 ? 0 : h.straight + (h.straight < GPU_WINDOW_MAX);
