@@ -134,13 +134,27 @@ static void gpu_peaks(const struct chip *chip, struct chip_peaks *out)
     add(out, "gpu", "f64", "FLOPS", 0, "no f64 arithmetic");
 }
 
+static void ane_peaks(const struct chip *chip, struct chip_peaks *out)
+{
+    struct ane_params p;
+    struct orch_error unused;
+    double tops = 0;
+    if (chip_ane_params(chip, &p, &unused)) {
+        const double f16 = 2e9 * p.units * p.engines * p.macs_per_engine * p.clock_ghz;
+        chip_number(chip, "ane_tops", &tops, &unused);
+        add(out, "ane", "f16", "FLOPS", f16, "2 x %u x %u engines x %u MAC x %.3f GHz; advertised %g TOPS", p.units, p.engines,
+            p.macs_per_engine, p.clock_ghz, tops);
+        add(out, "ane", "i8", "OPS", f16 * p.int8_rate, "%u x f16", p.int8_rate);
+        add(out, "ane", "stream", "B/s", 1e9 * p.units * p.dma_GBps, "%u x %g GB/s (ane.dma_GBps)", p.units, p.dma_GBps);
+    }
+    add(out, "ane", "f32", "FLOPS", 0, "no f32 arithmetic");
+}
+
 static void other_peaks(const struct chip *chip, struct chip_peaks *out)
 {
-    double tops, gbps, share;
+    double gbps, share;
     struct orch_error unused;
-    if (chip_number(chip, "ane_tops", &tops, &unused))
-        add(out, "ane", "f16", "OPS", tops * 1e12, "advertised %g TOPS (M4: of i8)", tops);
-    add(out, "ane", "f32", "FLOPS", 0, "no f32 arithmetic");
+    ane_peaks(chip, out);
     if (!chip_number(chip, "memory_peak_GBps", &gbps, &unused))
         return;
     add(out, "dram", "", "B/s", gbps * 1e9, "nominal: bus width x transfer rate");

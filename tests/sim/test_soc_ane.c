@@ -1,4 +1,5 @@
 /* The Neural Engine of chips: parameters of every chip, and its way to SLC and DRAM. */
+#include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
 #include "sim/soc/soc.h"
 #include "tests/support/suite.h"
@@ -58,6 +59,25 @@ static void test_all_chips_have_a_neural_engine(void)
                   limits.kernel_max == (generation >= ANE_H15 ? 32 : 29) && limits.l2_bytes == params.l2_bytes, "%s", chip_id(chip));
         chip_close(chip);
     }
+    chip_db_close(db);
+}
+
+static void test_peaks_are_products(void)
+{
+    struct chip_db *db = open_db();
+    struct chip *chip = open_chip(db, "m4", NULL);
+    struct chip_peaks peaks;
+    chip_peaks(chip, &peaks);
+    double f16 = 0, i8 = 0, stream = 0;
+    for (size_t i = 0; i < peaks.count; i++)
+        if (strcmp(peaks.peak[i].unit, "ane") == 0)
+            *(strcmp(peaks.peak[i].precision, "f16") == 0  ? &f16
+              : strcmp(peaks.peak[i].precision, "i8") == 0 ? &i8
+                                                           : &stream) += peaks.peak[i].value;
+    CU_ASSERT_DOUBLE_EQUAL(f16, 19.366e12, 0.001e12);
+    CU_ASSERT_DOUBLE_EQUAL(i8, 2 * f16, 1);
+    CU_ASSERT_DOUBLE_EQUAL(stream, 64e9, 1);
+    chip_close(chip);
     chip_db_close(db);
 }
 
@@ -154,6 +174,7 @@ static void test_weight_streams_run_as_measured(void)
 
 static const struct suite_test tests[] = {
     {"all chips have a Neural Engine", test_all_chips_have_a_neural_engine},
+    {"peaks are products of the parts", test_peaks_are_products},
     {"supposed values count", test_supposed_values_count},
     {"traffic reaches SLC and DRAM", test_traffic_reaches_slc_and_dram},
     {"weight streams run as measured", test_weight_streams_run_as_measured},

@@ -66,7 +66,7 @@ static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task
         return task->height_out;
     const uint64_t rows = room > fixed ? (room - fixed) / (per_row ? per_row : 1) : 0;
     const uint64_t tiles = rows > 1 ? (task->height_out + rows - 1) / rows : task->height_out;
-    return (uint32_t)((task->height_out + tiles - 1) / tiles);
+    return tiles ? (uint32_t)((task->height_out + tiles - 1) / tiles) : 1;
 }
 
 static uint32_t log2_up(uint32_t value)
