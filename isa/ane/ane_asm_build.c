@@ -164,19 +164,22 @@ static bool make_task(const struct ane_asm_listing *l, const struct ane_asm_td *
     return !from->weights_line || add_weights(from, task, pack, error);
 }
 
-/* What the listing says must stand in the finished descriptor. */
+/* What the listing says must stand in the finished descriptor; of several values for a field, the last. */
 static bool check_values(const struct ane_asm_listing *l, const struct ane_asm_td *from, const struct ane_td *td,
                          struct isa_error *error)
 {
+    struct ane_td given;
+    apply_values(l, from, &given);
     for (size_t i = from->first; i < from->end; i++) {
         const struct ane_asm_value *v = &l->value[i];
         if (v->field == ANE_FIELD_COUNT) {
-            if (td->word[v->element] != v->value)
+            if (td->word[v->element] != given.word[v->element])
                 return ane_asm_fail(error, v->line, "the other fields ask for word 0x%x = 0x%x", 4 * v->element, td->word[v->element]);
-        } else if (ane_get_at(td, v->field, v->element) != v->value) {
-            return ane_asm_fail(error, v->line, "%s = %u, but the other fields ask for %u", ane_field_info(v->field)->name, v->value,
-                                ane_get_at(td, v->field, v->element));
+            continue;
         }
+        const uint32_t wanted = ane_get_at(&given, v->field, v->element), got = ane_get_at(td, v->field, v->element);
+        if (wanted != got)
+            return ane_asm_fail(error, v->line, "%s = %u, but the other fields ask for %u", ane_field_info(v->field)->name, wanted, got);
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* The listing of a program: notes, fields, and every byte that is neither, so that it assembles to the same file. */
 #include "isa/ane/ane_disasm_parts.h"
+#include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_half.h"
 
 #include <stdlib.h>
@@ -30,6 +31,19 @@ static void write_port(const struct ane_program *program, unsigned bar, FILE *ou
     fprintf(out, "\n");
 }
 
+static void write_expressions(const struct ane_program *program, FILE *out)
+{
+    struct ane_expressions e;
+    char text[240];
+    if (!ane_expressions_make(program, &e))
+        return;
+    for (uint32_t i = 0; i < e.outputs && i < 4; i++) {
+        ane_expression_text(&e, e.output[i], text, sizeof text);
+        fprintf(out, "; output = %s%s\n", text, strlen(text) == sizeof text - 1 ? "..." : "");
+    }
+    ane_expressions_free(&e);
+}
+
 static void write_head(const struct ane_program *program, FILE *out)
 {
     char detail[160];
@@ -38,6 +52,7 @@ static void write_head(const struct ane_program *program, FILE *out)
         fprintf(out, "; %s%s%s\n", operation, detail[0] ? ": " : "", detail);
     else
         fprintf(out, "; operation not recognised\n");
+    write_expressions(program, out);
     fprintf(out, "; Neural Engine H%d, %zu task%s, 0x%zx bytes behind the descriptors or for coefficients\n", (int)program->generation,
             program->count, program->count == 1 ? "" : "s", program->const_bytes);
     if (program->compiler)
@@ -70,11 +85,15 @@ static bool write_float(unsigned bits, uint32_t value, FILE *out)
     float single;
     memcpy(&single, &value, sizeof single);
     const double number = bits == 16 ? ane_half_value((uint16_t)value) : (double)single;
-    snprintf(text, sizeof text, "%.9g", number);
-    if (bits == 16 ? ane_half_bits(strtod(text, NULL)) != value : strtof(text, NULL) != single)
+    if (isinf(number) || isnan(number) || number == 0)
+        return false; /* by their bits */
+    bool same = false;
+    for (int digits = 3; digits <= 9 && !same; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        same = bits == 16 ? ane_half_bits(strtod(text, NULL)) == value : strtof(text, NULL) == single;
+    }
+    if (!same)
         return false;
-    if (isinf(number) || isnan(number) || (value << 1) == 0 || (bits == 16 && value == 0x8000))
-        return false; /* zeros and infinities by their bits */
     fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
     return true;
 }

@@ -1,5 +1,6 @@
 /* Tasks to expressions. */
 #include "isa/ane/ane_expression.h"
+#include "isa/ane/ane_line.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static uint32_t scale(struct ane_expressions *e, double p, double q, uint32_t x)
     }
     if (isnan(p) || isnan(q)) /* would never be equal to itself */
         return unary(e, "unknown", x);
-    return p == 1 && q == 0 ? x : intern(e, "scale", p, q, x, ANE_NODE_NONE);
+    return p == 1 && q == 0 ? x : intern(e, "scale", p, q + 0.0 /* no -0 */, x, ANE_NODE_NONE);
 }
 
 static bool is_negation(const struct ane_expressions *e, uint32_t x)
@@ -213,4 +214,33 @@ void ane_expressions_free(struct ane_expressions *expressions)
     free(expressions->result);
     free(expressions->output);
     *expressions = (struct ane_expressions){.failed = expressions->failed};
+}
+
+/* Shared parts are written wherever they stand, so only a full buffer ends the text of some expressions. */
+static void write_node(const struct ane_expressions *e, uint32_t number, struct ane_line *line)
+{
+    const struct ane_node *n = &e->node[number];
+    if (line->used >= line->size)
+        return;
+    if (strcmp(n->op, "input") == 0) {
+        ane_line_add(line, "bar%g", n->p);
+        return;
+    }
+    ane_line_add(line, "%s", n->op);
+    if (strcmp(n->op, "scale") == 0)
+        ane_line_add(line, "[%.5g,%.5g]", n->p, n->q);
+    for (unsigned i = 0; i < 2 && n->arg[i] != ANE_NODE_NONE; i++) {
+        ane_line_add(line, i ? "," : "(");
+        write_node(e, n->arg[i], line);
+    }
+    if (n->arg[0] != ANE_NODE_NONE)
+        ane_line_add(line, ")");
+}
+
+void ane_expression_text(const struct ane_expressions *expressions, uint32_t node, char *text, size_t size)
+{
+    struct ane_line line = {text, size, 0};
+    if (size)
+        text[0] = '\0';
+    write_node(expressions, node, &line);
 }

@@ -28,6 +28,9 @@ struct ane_expressions {
 bool ane_expressions_make(const struct ane_program *program, struct ane_expressions *expressions);
 void ane_expressions_free(struct ane_expressions *expressions);
 
+/* "mul(bar5,reciprocal(bar6))"; cut where the buffer ends. */
+void ane_expression_text(const struct ane_expressions *expressions, uint32_t node, char *text, size_t size);
+
 /* The activation table of a task; false when it has none, or one that is not understood. */
 bool ane_task_table(const struct ane_program *program, const struct ane_task *task, struct ane_table *table);
 /* Whether the task reads a second source. */

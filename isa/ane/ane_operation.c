@@ -1,7 +1,8 @@
 /* The operation that a chain of tasks implements: its expression against the shapes that operations take.
  *
  * Names, with x and y the inputs: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
- * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, frac; softmax, softmin, logsoftmax, norm,
+ * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, floor; frac (y = floor(|x|) is
+ * an input, as in eiln/ane's program); softmax, softmin, logsoftmax, norm,
  * reduce_sum, reduce_max, reduce_mean (along the width); conv2d, matmul, avgpool, maxpool, minpool; concat.
  */
 #include "isa/ane/ane_expression.h"
@@ -20,6 +21,8 @@
 #define SIGMOID  "scale[1,0.5](sigmoid_half(x))"
 #define SOFT(x)  "mul(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))),recip(sum(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))))))"
 #define MINUS    "scale[-1,0](x)"
+#define MINUS_FRACTION "scale[-1,0](fraction(x))"
+#define SHIFTED  "sub(x,rowmax(x))"
 static const struct rule {
     const char *name, *pattern;
 } rules[] = {
@@ -43,6 +46,7 @@ static const struct rule {
     {"square", "mul(x,x)"},
     {"cube", "mul(mul(x,x),x)"},
     {"ceil", "add(integer(x),step(fraction(x)))"},
+    {"floor", "sub(integer(x),step(" MINUS_FRACTION "))"},
     {"atan", "add(atan(x),atan_far(x))"},
     {"frac", "sub(x,mul(y,sign(x)))"},
     {"add", "add(x,y)"},
@@ -55,6 +59,7 @@ static const struct rule {
     {"softmax", SOFT("x")},
     {"softmin", SOFT(MINUS)},
     {"logsoftmax", "scale[" LN2 ",0](log2(" SOFT("x") "))"},
+    {"logsoftmax", "sub(" SHIFTED ",scale[" LN2 ",0](log2(sum(exp2(scale[" LOG2E ",0](" SHIFTED "))))))"},
     {"norm", "mul(x,reciprocal(relu(sqrt(sum(mul(E,E))))))"},
     {"norm", "mul(x,reciprocal(sqrt(sum(mul(E,E)))))"},
     {"norm", "mul(x,rsqrt(sum(mul(E,E))))"},
@@ -273,8 +278,11 @@ bool ane_program_find_operation(const struct ane_program *program, struct ane_op
 
 /* ---- details ---- */
 
-static void add_convolution(struct ane_line *d, const struct ane_task *task)
+static void add_convolution(struct ane_line *d, const struct ane_program *program, const struct ane_task *task)
 {
+    size_t parts = 0;
+    for (size_t i = 0; i < program->count; i++)
+        parts += program->task[i].engine == ANE_ENGINE_NE && program->task[i].ne_op == ANE_NE_CONVOLUTION;
     ane_line_add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height, task->stride_x,
         task->stride_y, task->pad_left, task->pad_top, task->channels_in, task->channels_out);
     if (task->groups > 1)
@@ -285,6 +293,8 @@ static void add_convolution(struct ane_line *d, const struct ane_task *task)
         ane_line_add(d, " with bias");
     if (task->width_in * task->height_in == 1 && task->kernel_width * task->kernel_height == 1)
         ane_line_add(d, " (inner product: gemm 1x%ux%u)", task->channels_in, task->channels_out);
+    if (parts > 1)
+        ane_line_add(d, ", first of %zu parts", parts);
 }
 
 static void add_inputs(struct ane_line *d, const struct ane_operation *operation)
@@ -322,7 +332,7 @@ const char *ane_program_operation(const struct ane_program *program, char *detai
         return NULL;
     const struct ane_task *task = &program->task[operation.task];
     if (strcmp(operation.name, "conv2d") == 0)
-        add_convolution(&d, task);
+        add_convolution(&d, program, task);
     else if (strstr(operation.name, "pool"))
         ane_line_add(&d, "kernel=%ux%u stride=%ux%u", task->kernel_width, task->kernel_height, task->stride_x, task->stride_y);
     else if (along_width(operation.name))

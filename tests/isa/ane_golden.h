@@ -11,7 +11,7 @@
 
 #define ANE_GOLDEN_HWX_TEXT 0x4000u /* where descriptors start in the public .hwx files */
 
-/* Name under tests/golden/ane, and the operation as its source names it. */
+/* Name under tests/golden/ane, and the operation (gemm is a 1x1 convolution of a 1x1 image). */
 struct ane_golden {
     const char *file, *operation;
 };
@@ -22,7 +22,7 @@ static const struct ane_golden ane_goldens[] = {
     {"eiln/binary_max.bin.gz", "max"}, {"eiln/binary_mul.bin.gz", "mul"}, {"eiln/unary_abs.bin.gz", "abs"},
     {"eiln/unary_exp.bin.gz", "exp"}, {"eiln/unary_exp2.bin.gz", "exp2"}, {"eiln/unary_log2.bin.gz", "log2"},
     {"eiln/unary_sigmoid.bin.gz", "sigmoid"}, {"eiln/unary_sqrt.bin.gz", "sqrt"}, {"eiln/unary_tanh.bin.gz", "tanh"},
-    {"tinygrad/conv.ff52f832dc.hwx.gz", "conv2d"}, {"tinygrad/gemm.73ae6d7821.hwx.gz", "gemm"},
+    {"tinygrad/conv.ff52f832dc.hwx.gz", "conv2d"}, {"tinygrad/gemm.73ae6d7821.hwx.gz", "conv2d"},
     {"tinygrad/golden.1dcaecacc4.hwx.gz", "conv2d"}, {"tinygrad/golden.23664c99bd.hwx.gz", "conv2d"},
     {"tinygrad/relu.da873cd556.hwx.gz", "relu"}, {"tinygrad/sum.6ca449afd2.hwx.gz", "add"},
 };
