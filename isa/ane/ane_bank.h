@@ -29,8 +29,8 @@ struct ane_bank_parts {
 struct ane_bank_parts ane_bank_parts(const struct ane_bank_shape *shape, uint64_t channels, uint64_t stored);
 
 /* Codebook of 2^bits values for these weights: the distinct values, or the centres of clusters when there are more (Lloyd's
- * iteration from equal shares). False when memory is out. */
-bool ane_palette_choose(const uint16_t *weight, size_t count, unsigned bits, uint16_t palette[256]);
+ * iteration from equal shares). Weights that are zero count only with `zeros`. False when memory is out. */
+bool ane_palette_choose(const uint16_t *weight, size_t count, bool zeros, unsigned bits, uint16_t palette[256]);
 /* Nearest value of a codebook that ane_palette_choose made. */
 unsigned ane_palette_index(const uint16_t *palette, unsigned bits, uint16_t weight);
 

@@ -29,16 +29,19 @@ struct histogram {
     size_t total;
 };
 
-static void fill(struct histogram *h, const uint16_t *weight, size_t count)
+static void fill(struct histogram *h, const uint16_t *weight, size_t count, bool zeros)
 {
     memset(h->often, 0, sizeof h->often);
     for (size_t i = 0; i < count; i++)
         h->often[order_of(weight[i])]++;
+    if (!zeros)
+        h->often[order_of(0)] = 0;
     h->count = 0;
-    h->total = count;
+    h->total = 0;
     for (unsigned order = 0; order < HALVES; order++)
         if (h->often[order]) {
             h->value[h->count] = ane_half_value(bits_of(order));
+            h->total += h->often[order];
             h->often[h->count++] = h->often[order];
         }
 }
@@ -76,14 +79,14 @@ static bool improve(const struct histogram *h, unsigned size, double *centre)
     return moved;
 }
 
-bool ane_palette_choose(const uint16_t *weight, size_t count, unsigned bits, uint16_t palette[256])
+bool ane_palette_choose(const uint16_t *weight, size_t count, bool zeros, unsigned bits, uint16_t palette[256])
 {
     const unsigned size = 1u << bits;
     struct histogram *h = malloc(sizeof *h);
     double centre[256];
     if (!h)
         return false;
-    fill(h, weight, count);
+    fill(h, weight, count, zeros);
     if (h->count <= size) {
         for (unsigned c = 0; c < size; c++)
             centre[c] = h->count ? h->value[c < h->count ? c : h->count - 1] : 0;

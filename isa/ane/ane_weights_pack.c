@@ -134,7 +134,8 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
     task->bias = task->bias || bias != NULL;
     if (!ane_bank_shape(task, &shape, error) || !check_weights(task, &shape, weight, error))
         return false;
-    bool ok = !shape.palette || ane_palette_choose(weight, shape.channels * shape.per_channel, task->palette_bits, palette);
+    bool ok = !shape.palette ||
+              ane_palette_choose(weight, shape.channels * shape.per_channel, !shape.sparse, task->palette_bits, palette);
     struct bank_writer writer = {.shape = &shape, .palette = palette, .palette_bits = task->palette_bits};
     for (unsigned k = 0; ok && k < ANE_BANKS; k++)
         ok = add_bank(&writer, k, weight, bias, pack, &task->bank[k]);

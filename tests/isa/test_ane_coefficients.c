@@ -106,8 +106,8 @@ static uint16_t some_weight(const struct ane_task *task, uint64_t *seed)
     if (task->sparse && r % 3)
         return 0;
     if (task->palette_bits) {
-        const uint64_t values = (UINT64_C(1) << task->palette_bits) - (task->sparse ? 1 : 0); /* 0 takes one */
-        return ane_half_bits(0.25 * (double)(1 + (r >> 8) % (values ? values : 1)));
+        const uint64_t values = UINT64_C(1) << task->palette_bits; /* where zeros are left out, they take none */
+        return ane_half_bits(0.25 * (double)(1 + (r >> 8) % values));
     }
     if (task->kernel_format == ANE_KERNEL_I8)
         return ane_half_bits((double)((int)(r >> 8 & 255) - 128));
