@@ -177,7 +177,7 @@ static void test_notes(void)
         {"tinygrad/golden.1dcaecacc4.hwx.gz", "6 weights, 6 not zero, 3 to 3; bias 1, 1"},
         {"tinygrad/golden.1dcaecacc4.hwx.gz", "bar 5: input \"image\""},
         {"tinygrad/gemm.73ae6d7821.hwx.gz", "16 banks from 0x0, 0x2000 bytes"},
-        {"tinygrad/gemm.73ae6d7821.hwx.gz", "KernelDMASrc.CoeffDMAConfig[0..15].En = 1\n"},
+        {"tinygrad/gemm.73ae6d7821.hwx.gz", "KernelDMASrc.CoeffDMAConfig[0..15].En = 1"},
     };
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
         struct ane_program program;
