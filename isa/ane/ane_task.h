@@ -110,7 +110,7 @@ struct ane_task {
     enum ane_pe_op pe_op;
     enum ane_pe_reduce pe_reduce;
     bool pe_absolute, pe_relu, pe_reciprocal;
-    bool pe_subtract_second;      /* x1 is subtracted (second source from tile memory) */
+    bool pe_subtract_second;      /* x1 is subtracted, wherever it comes from */
     float pe_pre_scale, pe_scale, pe_bias, pe_final_scale;
     /* log2 of the tile: width in bits 0..3, height in 4..7; 0 = height from tile_height, width from the first source's tile */
     uint8_t planar_tile;

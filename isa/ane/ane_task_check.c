@@ -268,8 +268,8 @@ static bool check_pe(const struct ane_task *task, struct isa_error *error)
         return ane_fail(error, byte_of(ANE_COMMON_CFG_ACTIVE_NE), "planar task with MAC engines or coefficients");
     if (task->pe_reduce != ANE_REDUCE_NONE && (ane_task_second(task) || task->pe_op != ANE_PE_ADD))
         return ane_fail(error, byte_of(ANE_PE_CFG_OP_MODE), "a reduction has one source and no element operation");
-    if (task->pe_subtract_second && (!ane_task_second(task) || task->second.place == ANE_PLACE_DRAM))
-        return ane_fail(error, byte_of(ANE_PE_CFG_SEC_SRC), "only a second source in tile memory is subtracted");
+    if (task->pe_subtract_second && !ane_task_second(task))
+        return ane_fail(error, byte_of(ANE_PE_CFG_SEC_SRC), "no second source to subtract");
     if (task->pe_reduce >= ANE_POOL_AVERAGE)
         return check_window(task, error);
     return check_same_shape(task, error);
