@@ -53,7 +53,7 @@ static void write_head(const struct ane_program *program, FILE *out)
     else
         fprintf(out, "; operation not recognised\n");
     write_expressions(program, out);
-    fprintf(out, "; Neural Engine H%d, %zu task%s, 0x%zx bytes behind the descriptors or for coefficients\n", (int)program->generation,
+    fprintf(out, "; Neural Engine H%d, %zu task%s, 0x%zx bytes of coefficients\n", (int)program->generation,
             program->count, program->count == 1 ? "" : "s", program->const_bytes);
     if (program->compiler)
         fprintf(out, "; compiler: %.*s\n", (int)strcspn(program->compiler, "\r\n"), program->compiler);
@@ -107,7 +107,7 @@ static void write_value(enum ane_field field, uint32_t value, FILE *out)
     if (info->shift)
         fprintf(out, "0x%llx", (unsigned long long)value << info->shift);
     else
-        fprintf(out, value < 10 || info->width < 17 ? "%u" : "0x%x", value);
+        fprintf(out, value < 10 || info->width <= 17 ? "%u" : "0x%x", value);
 }
 
 /* "KernelDMASrc.CoeffDMAConfig[0..2].En" */
