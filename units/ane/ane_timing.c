@@ -91,11 +91,11 @@ static void time_streams(const struct ane_timing *timing, struct ane_demand *dem
 {
     const struct ane_params *params = &timing->params;
     const struct ane_memory *memory = &timing->memory;
-    demand->source.ns = ane_stream_time(params, memory, &demand->source, false);
-    demand->second.ns = ane_stream_time(params, memory, &demand->second, false);
+    ane_stream_time(params, memory, &demand->source, false);
+    ane_stream_time(params, memory, &demand->second, false);
     for (uint32_t pass = 0; pass < demand->passes; pass++)
-        demand->coefficients.ns += ane_stream_time(params, memory, &demand->coefficients, false);
-    demand->result.ns = ane_stream_time(params, memory, &demand->result, true);
+        ane_stream_time(params, memory, &demand->coefficients, false);
+    ane_stream_time(params, memory, &demand->result, true);
 }
 
 static void count(struct activity *activity, const struct ane_task *task, const struct ane_demand *demand)
@@ -118,6 +118,7 @@ struct step {
     double mac_full, mac, planar; /* cycles */
     double tile_ns, tile_first_ns, store_ns, store_last_ns;
     double coefficient_ns, coefficient_first_ns;
+    double memory_ns; /* of all streams, at the memory side */
     double tiles;     /* of the task that has fewest */
     uint64_t bank;    /* largest bank of coefficients */
     double first_bytes; /* of that bank, which must be there before work starts */
@@ -141,6 +142,7 @@ static void step_add(struct step *step, const struct ane_task *task, const struc
     step->store_last_ns = fmax(step->store_last_ns, demand->result.ns / demand->tiles);
     step->coefficient_ns += demand->coefficients.ns;
     step->coefficient_first_ns += demand->coefficients.ns / demand->passes * demand->coefficient_first;
+    step->memory_ns += demand->source.memory_ns + demand->second.memory_ns + demand->coefficients.memory_ns + demand->result.memory_ns;
     step->tiles = step->tiles > 0 ? fmin(step->tiles, demand->tiles) : demand->tiles;
     step->bank = demand->coefficient_bank > step->bank ? demand->coefficient_bank : step->bank;
     step->first_bytes = fmax(step->first_bytes, demand->coefficient_first * (double)demand->coefficient_bank);
@@ -195,6 +197,15 @@ static void add_dma(double *by, double ns, double coefficient_ns, double tile_ns
     by[ANE_STALL_TILE_DMA] += ns * (1 - share);
 }
 
+/* Time of a step's streams beyond its first tile and coefficients and its last result. Reads and writes go side by side as far as
+ * the DMA and the memory behind it can. */
+static double streams_left_ns(const struct ane_params *params, const struct step *step, double reads_ns, double stores_ns)
+{
+    const double all = step->tile_ns + step->coefficient_ns + step->store_ns, left = reads_ns + stores_ns;
+    const double memory_ns = all > 0 ? step->memory_ns * left / all : 0;
+    return fmax(fmax(reads_ns, stores_ns), fmax(left / params->dma_both_ways, memory_ns));
+}
+
 /* Moves the clockwork over a step; by: ns per reason from the former work_end to the new one. */
 static void step_run(const struct ane_params *params, const struct step *step, struct clockwork *c, double *by)
 {
@@ -214,8 +225,7 @@ static void step_run(const struct ane_params *params, const struct step *step, s
     const double work_ns = fmax(mac_ns, planar_ns);
     const double coefficients_left = step->coefficient_ns - step->coefficient_first_ns;
     const double tiles_left = step->tile_ns - step->tile_first_ns, stores_left = step->store_ns - step->store_last_ns;
-    const double reads_ns = coefficients_left + tiles_left;
-    const double dma_ns = fmax(fmax(reads_ns, stores_left), (reads_ns + stores_left) / params->dma_both_ways);
+    const double dma_ns = streams_left_ns(params, step, coefficients_left + tiles_left, stores_left);
     const double busy = fmax(work_ns, dma_ns);
 
     by[ANE_STALL_TASK] += task_ns;

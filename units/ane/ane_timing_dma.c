@@ -73,13 +73,12 @@ void ane_demand_dma(const struct ane_params *params, const struct ane_task *task
     set_coefficients(params, task, demand);
 }
 
-double ane_stream_time(const struct ane_params *params, const struct ane_memory *memory, const struct ane_stream *stream, bool write)
+void ane_stream_time(const struct ane_params *params, const struct ane_memory *memory, struct ane_stream *stream, bool write)
 {
     if (stream->bytes == 0)
-        return 0;
+        return;
     const double own = (double)stream->bytes / params->dma_GBps; /* GB/s = bytes/ns */
-    if (!memory || !memory->stream_ns)
-        return own;
-    const double there = memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write);
-    return there > own ? there : own;
+    const double there = memory->stream_ns ? memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write) : 0;
+    stream->memory_ns += there;
+    stream->ns += there > own ? there : own;
 }

@@ -9,7 +9,7 @@ struct ane_stream {
     uint64_t bytes; /* 0 = none */
     uint64_t offset;
     unsigned bar;
-    double ns;      /* set when it is timed */
+    double ns, memory_ns; /* set when it is timed: all in all, and what the memory side works on it */
 };
 
 /* What one task asks of each part of the engine. */
@@ -35,8 +35,8 @@ void ane_demand_mac(const struct ane_params *params, const struct ane_task *task
 void ane_demand_planar(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand);
 /* ane_timing_dma.c: tiles, streams, passes. */
 void ane_demand_dma(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand);
-/* Time of a stream at the rate of the DMA or of the memory, whichever is slower; counts it at its level. */
-double ane_stream_time(const struct ane_params *params, const struct ane_memory *memory, const struct ane_stream *stream, bool write);
+/* Adds the time of a stream at the rate of the DMA or of the memory, whichever is slower; counts it at its level. */
+void ane_stream_time(const struct ane_params *params, const struct ane_memory *memory, struct ane_stream *stream, bool write);
 
 /* Elements of an operand of the task: those of the image, once per group where rows are reduced. */
 uint64_t ane_elements_in(const struct ane_task *task);
