@@ -62,7 +62,7 @@ static bool round_palette(float *value, uint64_t count, unsigned bits)
 {
     uint16_t palette[256];
     uint16_t *half = to_half(value, count, 1);
-    const bool ok = half && ane_palette_choose(half, count, bits, palette);
+    const bool ok = half && ane_palette_choose(half, count, true, bits, palette);
     for (uint64_t i = 0; ok && i < count; i++)
         value[i] = (float)ane_half_value(palette[ane_palette_index(palette, bits, half[i])]);
     free(half);
