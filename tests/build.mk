@@ -35,7 +35,6 @@ $(O)/tests/units/test_cpu_load $(O)/tests/sim/test_program: $(O)/tests/guest/hos
 LIBS_test_cpu_load := -lunicorn
 LIBS_test_program := -lunicorn
 LIBS_bench_gemm := -lopenblas
-LIBS_bench_ane_exec := -lopenblas
 $(O)/tests/sim/test_kernel_homes: | programs
 LIBS_test_cpu_exec_unicorn := -lunicorn
 LIBS_bench_cpu_exec := -lunicorn

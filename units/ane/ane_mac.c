@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { LANES = ANE_MAC_LANES, ALIGN = 64 };
+enum { LANES = ANE_MAC_LANES, ALIGN = 64, CHUNK = 16 /* floats copied at once */ };
 /* Partial sums are watched where an operand's size times the weights' sum could come near the limit; half of it leaves room for
  * the rounding of the group's adder. */
 #define SAFE_PART 0.5f
@@ -77,7 +77,7 @@ static bool load_image(struct gemm *g)
 {
     const struct ane_task *t = g->job->task;
     const uint64_t floats = (uint64_t)t->channels_in * g->height * g->width;
-    g->image = zeros_for(floats);
+    g->image = zeros_for(floats + CHUNK);
     if (!g->image || !ane_parallel(g->job->threads, (uint64_t)t->channels_in * t->height_in, load_rows, g))
         return ane_fault_memory(g->job);
     for (uint64_t i = 0; i < floats; i++) {
@@ -137,24 +137,37 @@ static bool load_weights(struct gemm *g)
 
 /* ---- panels ---- */
 
-/* Where the windows of consecutive pixels begin in a plane. */
-static void window_places(const struct gemm *g, uint32_t first, uint32_t count, uint32_t *place)
+/* Where the window of an output pixel begins in a plane. */
+static uint32_t window_place(const struct gemm *g, uint32_t pixel)
 {
     const struct ane_task *t = g->job->task;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t pixel = first + i;
-        place[i] = pixel / t->width_out * t->stride_y * g->width + pixel % t->width_out * t->stride_x;
-    }
+    return pixel / t->width_out * t->stride_y * g->width + pixel % t->width_out * t->stride_x;
 }
 
-/* One row of a panel: the same tap of all windows. Neighbours in the image are copied together. */
-static void gather_tap(const float *plane, const uint32_t *place, uint32_t count, bool side_by_side, float *to)
+/* Neighbouring columns of a panel whose windows are neighbours as well. */
+struct side_by_side {
+    uint32_t column, length, place;
+};
+
+static uint32_t find_runs(const struct gemm *g, uint32_t first, uint32_t count, struct side_by_side run[LANES])
 {
-    if (side_by_side)
-        memcpy(to, plane + place[0], count * sizeof *to);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            to[i] = plane[place[i]];
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t place = window_place(g, first + i);
+        if (runs && run[runs - 1].place + run[runs - 1].length == place)
+            run[runs - 1].length++;
+        else
+            run[runs++] = (struct side_by_side){i, 1, place};
+    }
+    return runs;
+}
+
+/* One row of a panel: the same tap of all windows. Whole chunks are copied; what they write too much comes again or is cleared. */
+static void gather_tap(const float *plane, const struct side_by_side *run, uint32_t runs, uint32_t count, float *to)
+{
+    for (uint32_t r = 0; r < runs; r++)
+        for (uint32_t i = 0; i < run[r].length; i += CHUNK)
+            memcpy(to + run[r].column + i, plane + run[r].place + i, CHUNK * sizeof *to);
     for (uint32_t i = count; i < LANES; i++)
         to[i] = 0;
 }
@@ -163,23 +176,26 @@ static void pixel_panel(const struct gemm *g, uint32_t group, uint32_t first, ui
 {
     const struct ane_task *t = g->job->task;
     const float *plane = g->image + (uint64_t)group * g->channels_in * g->height * g->width;
-    uint32_t place[LANES];
-    window_places(g, first, count, place);
-    bool side_by_side = true;
-    for (uint32_t i = 1; i < count; i++)
-        side_by_side &= place[i] == place[0] + i;
+    struct side_by_side run[LANES];
+    const uint32_t runs = find_runs(g, first, count, run);
     for (uint32_t c = 0; c < g->channels_in; c++, plane += (uint64_t)g->height * g->width)
         for (uint32_t y = 0; y < t->kernel_height; y++)
             for (uint32_t x = 0; x < t->kernel_width; x++, panel += LANES)
-                gather_tap(plane + (uint64_t)y * g->width + x, place, count, side_by_side, panel);
+                gather_tap(plane + (uint64_t)y * g->width + x, run, runs, count, panel);
     memset(panel, 0, (g->k - g->taps) * LANES * sizeof *panel);
 }
 
+/* Weights turned round, a few taps at a time so that what is written stays near. */
 static void channel_panel(const struct gemm *g, uint32_t first, uint32_t count, float *panel)
 {
-    for (size_t k = 0; k < g->k; k++)
-        for (uint32_t i = 0; i < LANES; i++)
-            panel[k * LANES + i] = i < count ? g->weight[(first + i) * g->k + k] : 0;
+    for (size_t k = 0; k < g->k; k += CHUNK) {
+        const size_t taps = g->k - k < CHUNK ? g->k - k : CHUNK;
+        for (uint32_t i = 0; i < LANES; i++) {
+            const float *from = g->weight + (first + (i < count ? i : 0)) * g->k + k;
+            for (size_t j = 0; j < taps; j++)
+                panel[(k + j) * LANES + i] = i < count ? from[j] : 0;
+        }
+    }
 }
 
 /* All windows of a group as columns. */
@@ -187,9 +203,7 @@ static void gather_columns(const struct gemm *g, uint32_t group, float *to)
 {
     const struct ane_task *t = g->job->task;
     for (uint32_t pixel = 0; pixel < g->pixels; pixel++) {
-        uint32_t place;
-        window_places(g, pixel, 1, &place);
-        const float *plane = g->image + (uint64_t)group * g->channels_in * g->height * g->width + place;
+        const float *plane = g->image + (uint64_t)group * g->channels_in * g->height * g->width + window_place(g, pixel);
         float *row = to + (uint64_t)pixel * g->k;
         for (uint32_t c = 0; c < g->channels_in; c++, plane += (uint64_t)g->height * g->width)
             for (uint32_t y = 0; y < t->kernel_height; y++, row += t->kernel_width)
@@ -249,7 +263,7 @@ enum { ROWS_AT_ONCE = 32 };
 
 static bool open_scratch(const struct gemm *g, struct scratch *s)
 {
-    s->panel = room_for((uint64_t)g->k * LANES);
+    s->panel = room_for((uint64_t)g->k * LANES + CHUNK);
     s->out = room_for((uint64_t)ROWS_AT_ONCE * LANES);
     s->peak = room_for((uint64_t)ROWS_AT_ONCE * LANES);
     return s->panel && s->out && s->peak;

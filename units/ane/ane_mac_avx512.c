@@ -33,34 +33,50 @@ static inline __m512 join(const struct grid *g, __m512 sum, __m512 product)
 }
 
 #define ROWS 4
+#define STEP _Pragma("GCC unroll 8")
 
-/* `rows` rows (a constant) of both vectors of the panel. */
+/* Sums of one group of four products: `rows` (a constant) rows of both vectors of the panel, in step, so that the host finds
+ * independent instructions side by side. */
+static inline __attribute__((always_inline)) void four_products(const struct grid *g, const float *panel, const float *w, size_t pitch,
+                                                                const int rows, __m512 sum[2 * ROWS])
+{
+    STEP for (int i = 0; i < 2 * rows; i++)
+        sum[i] = _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch]));
+    STEP for (int k = 1; k < 4; k++) {
+        __m512 product[2 * ROWS], unit[2 * ROWS];
+        panel += ANE_MAC_LANES;
+        STEP for (int i = 0; i < 2 * rows; i++)
+            product[i] = _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch + (size_t)k]));
+        STEP for (int i = 0; i < 2 * rows; i++)
+            unit[i] = _mm512_range_ps(sum[i], product[i], RANGE_SIZE);
+        STEP for (int i = 0; i < 2 * rows; i++)
+            unit[i] = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(unit[i]), g->binade, g->half, LOGIC_AND_OR));
+        STEP for (int i = 0; i < 2 * rows; i++)
+            sum[i] = _mm512_fmadd_ps(unit[i], g->align, sum[i]);
+        STEP for (int i = 0; i < 2 * rows; i++)
+            sum[i] = _mm512_add_ps(sum[i], product[i]);
+        STEP for (int i = 0; i < 2 * rows; i++)
+            sum[i] = _mm512_fnmadd_ps(unit[i], g->align, sum[i]);
+    }
+}
+
 static inline __attribute__((always_inline)) void fours(const struct ane_mac_block *b, size_t row, const int rows, const bool peaks)
 {
     const struct grid g = {_mm512_set1_epi32(0x7f800000), _mm512_set1_epi32(0x00400000), _mm512_set1_ps(b->align)};
     const float *w = b->weight + row * b->k;
-    __m512 sum[2 * ROWS], peak[2 * ROWS];
-    for (int i = 0; i < 2 * rows; i++)
+    __m512 sum[2 * ROWS], peak[2 * ROWS], part[2 * ROWS];
+    STEP for (int i = 0; i < 2 * rows; i++)
         sum[i] = peak[i] = _mm512_setzero_ps();
     for (size_t k = 0; k < b->k; k += 4) {
-        __m512 x[8];
-        const float *panel = b->panel + k * ANE_MAC_LANES;
-        for (int i = 0; i < 8; i++)
-            x[i] = _mm512_load_ps(panel + 16 * i);
-        for (int r = 0; r < rows; r++) {
-            const float *wr = w + (size_t)r * b->k + k;
-            const __m512 w0 = _mm512_set1_ps(wr[0]), w1 = _mm512_set1_ps(wr[1]), w2 = _mm512_set1_ps(wr[2]), w3 = _mm512_set1_ps(wr[3]);
-            for (int v = 0; v < 2; v++) {
-                __m512 s = join(&g, _mm512_mul_ps(x[v], w0), _mm512_mul_ps(x[2 + v], w1));
-                s = join(&g, s, _mm512_mul_ps(x[4 + v], w2));
-                s = join(&g, s, _mm512_mul_ps(x[6 + v], w3));
-                sum[2 * r + v] = _mm512_add_ps(sum[2 * r + v], s);
-                if (peaks)
-                    peak[2 * r + v] = _mm512_range_ps(peak[2 * r + v], sum[2 * r + v], RANGE_SIZE);
-            }
+        four_products(&g, b->panel + k * ANE_MAC_LANES, w + k, b->k, rows, part);
+        STEP for (int i = 0; i < 2 * rows; i++)
+            sum[i] = _mm512_add_ps(sum[i], part[i]);
+        if (peaks) {
+            STEP for (int i = 0; i < 2 * rows; i++)
+                peak[i] = _mm512_range_ps(peak[i], sum[i], RANGE_SIZE);
         }
     }
-    for (int i = 0; i < 2 * rows; i++) {
+    STEP for (int i = 0; i < 2 * rows; i++) {
         _mm512_storeu_ps(b->out + row * ANE_MAC_LANES + 16 * (size_t)i, sum[i]);
         if (peaks)
             _mm512_storeu_ps(b->peak + row * ANE_MAC_LANES + 16 * (size_t)i, peak[i]);
@@ -88,25 +104,30 @@ static void any_group(const struct ane_mac_block *b, size_t row)
     }
 }
 
+static inline __attribute__((always_inline)) void all_fours(const struct ane_mac_block *b, const bool peaks)
+{
+    size_t row = 0;
+    for (; row + ROWS <= b->rows; row += ROWS)
+        fours(b, row, ROWS, peaks);
+    if (b->rows - row == 3)
+        fours(b, row, 3, peaks);
+    else if (b->rows - row == 2)
+        fours(b, row, 2, peaks);
+    else if (b->rows - row == 1)
+        fours(b, row, 1, peaks);
+}
+
 static void mac(const struct ane_mac_block *b)
 {
     const unsigned csr = _mm_getcsr();
     _mm_setcsr(csr | CSR_FLUSH);
-    size_t row = 0;
-    if (b->group != 4) {
-        for (; row < b->rows; row++)
+    if (b->group == 4 && b->peak)
+        all_fours(b, true);
+    else if (b->group == 4)
+        all_fours(b, false);
+    else
+        for (size_t row = 0; row < b->rows; row++)
             any_group(b, row);
-    } else if (b->peak) {
-        for (; row + ROWS <= b->rows; row += ROWS)
-            fours(b, row, ROWS, true);
-        for (; row < b->rows; row++)
-            fours(b, row, 1, true);
-    } else {
-        for (; row + ROWS <= b->rows; row += ROWS)
-            fours(b, row, ROWS, false);
-        for (; row < b->rows; row++)
-            fours(b, row, 1, false);
-    }
     _mm_setcsr(csr);
 }
 
