@@ -43,6 +43,20 @@ static float *zeros_for(uint64_t floats)
     return room;
 }
 
+/* Sum or maximum of sizes; eight chains, because one would wait for its own result. */
+static float sizes(const float *value, uint64_t count, bool sum)
+{
+    float part[8] = {0}, all = 0;
+    for (uint64_t i = 0; i < count; i += 8)
+        for (uint64_t j = 0; j < 8 && i + j < count; j++) {
+            const float size = fabsf(value[i + j]);
+            part[j] = sum ? part[j] + size : size > part[j] ? size : part[j];
+        }
+    for (int j = 0; j < 8; j++)
+        all = sum ? all + part[j] : part[j] > all ? part[j] : all;
+    return all;
+}
+
 /* ---- operands ---- */
 
 /* A row of the source, spread by the steps of a transposed convolution, at its place in the padded image. */
@@ -80,10 +94,7 @@ static bool load_image(struct gemm *g)
     g->image = zeros_for(floats + CHUNK);
     if (!g->image || !ane_parallel(g->job->threads, (uint64_t)t->channels_in * t->height_in, load_rows, g))
         return ane_fault_memory(g->job);
-    for (uint64_t i = 0; i < floats; i++) {
-        const float size = fabsf(g->image[i]);
-        g->largest = size > g->largest ? size : g->largest;
-    }
+    g->largest = sizes(g->image, floats, false);
     return true;
 }
 
@@ -98,8 +109,7 @@ static bool weights_from_banks(struct gemm *g)
         return ane_fault(job, UNIT_FAULT_UNMAPPED, error.offset, "coefficients: %s", error.text);
     const bool fits = w.channels == t->channels_out && w.per_channel == g->taps;
     for (size_t c = 0; fits && c < w.channels; c++) {
-        for (size_t i = 0; i < g->taps; i++)
-            g->weight[c * g->k + i] = ane_mac_value(rules, w.weight[c * g->taps + i]);
+        job->core->set->expand(rules, true, (const uint8_t *)(w.weight + c * g->taps), g->weight + c * g->k, g->taps);
         g->bias[c] = w.bias ? ane_operand_value(rules, w.bias[c]) : 0;
     }
     for (unsigned i = 0; i < ANE_BANKS; i++)
@@ -130,8 +140,7 @@ static bool load_weights(struct gemm *g)
     if (!(t->ne_op == ANE_NE_MATMUL ? weights_from_source(g) : weights_from_banks(g)))
         return false;
     for (uint32_t c = 0; c < t->channels_out; c++)
-        for (size_t i = 0; i < g->taps; i++)
-            g->channel_sum[c] += fabsf(g->weight[c * g->k + i]);
+        g->channel_sum[c] = sizes(g->weight + c * g->k, g->taps, true);
     return true;
 }
 
