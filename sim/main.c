@@ -10,11 +10,16 @@
 static const struct cmd_verb verbs[] = {
     {{"run", "KERNEL:SHAPE [options]\nFILE [options]", "simulates a program or kernel on one chip or several",
       "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, AMX words\n"
-      "included, or the description of a GPU launch (abi.json, or the folder that holds it). The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
+      "included, the description of a GPU launch (abi.json, or the folder that holds it), or a Neural Engine program (.hwx, .anec, raw\n"
+      "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
       "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\norchard run program.elf --chip m1 --explain\n"
       "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
       "orchard run kernels/agx/mandelbrot --chip m2-max --explain",
       cmd_run_options}, cmd_run},
+    {{"build", "KERNEL:SHAPE --unit ane -o OUT", "writes a kernel as a program of a unit",
+      "OUT.hwx is a container like those of Apple's compiler, other names get bare descriptors with coefficients behind; run and\n"
+      "isa disasm ane take both. Constants are generated unless --input names a file.",
+      "orchard build conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,pad=1 --unit ane -o conv.hwx", cmd_build_options}, cmd_build},
     {{"explain", "[RUN]", "why a recorded run took as long as it did",
       "RUN is the number of a run, the beginning of its uid, or last (default).", "orchard explain\norchard explain 12", NULL},
      cmd_explain},
@@ -38,10 +43,11 @@ static const struct cmd_verb verbs[] = {
       "orchard capabilities --chip m2-pro\norchard capabilities --chip m1,m3 --json", NULL}, cmd_capabilities},
     {{"isa", "disasm FAMILY FILE\nasm FAMILY FILE -o OUT\ntable FAMILY\ncheck FAMILY FILE...",
       "disassembler, assembler, instruction tables, golden vectors",
-      "FAMILY is a64, amx or agx. disasm reads ELF files and raw code, for agx also abi.json; asm (amx, agx) writes raw\n"
-      "code; table prints the instruction table as Markdown; check runs golden vectors, plain or gzip.",
+      "FAMILY is a64, amx, agx or ane. disasm reads ELF files and raw code, for agx also abi.json, for ane program files;\n"
+      "asm (amx, agx, ane) writes raw code or a program; table prints the instruction table as Markdown; check runs golden\n"
+      "vectors, for ane program files against the operation that they implement, plain or gzip.",
       "orchard isa disasm a64 program.elf\norchard isa asm amx loop.s -o loop.bin\n"
-      "orchard isa table amx\norchard isa check amx vectors/*.gz", cmd_isa_options}, cmd_isa},
+      "orchard isa table amx\norchard isa check amx vectors/*.gz\norchard isa check ane programs/*.hwx", cmd_isa_options}, cmd_isa},
     {{"thermal", "check DIR [NAME...]\nsolve CASE", "the thermal models of a die in its package",
       "A case is a folder: floorplan.flp, params.txt and power.ptrace as HotSpot reads them. check compares with the expected\n"
       "temperatures in it (block steady 1e-4 K, block trace 0.01 K, grid 0.1 K); solve prints temperatures.",

@@ -55,12 +55,14 @@ bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orc
 struct check_report;
 int cmd_print_report(struct cmd_context *context, const struct check_report *report);
 
+extern const struct cli_option cmd_build_options[];
 extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
 extern const struct cli_option cmd_kernel_options[];
 extern const struct cli_option cmd_run_options[];
 extern const struct cli_option cmd_validate_options[];
 
+int cmd_build(struct cmd_context *context, int argc, char **argv);
 int cmd_run(struct cmd_context *context, int argc, char **argv);
 int cmd_validate(struct cmd_context *context, int argc, char **argv);
 int cmd_explain(struct cmd_context *context, int argc, char **argv);

@@ -26,8 +26,8 @@ static const struct unit_facts units[] = {
     {"gpu", true, "f32 f16 i32 i16, i64 from multiplies; no f64, no bf16 arithmetic before M3",
      "1024 threads per threadgroup, 32 KiB threadgroup memory per group (Metal feature set tables); 128 registers and 512 "
      "uniform half-words; compute only; M3 and M4 run G13/G14 code, their own encoding is not published"},
-    {"ane", false, "f16 activations; f16, i8, palettized weights",
-     "kernels up to 29, width and height up to 16384, channels up to 65536 (sbryngelson/ane-guide)"},
+    {"ane", true, "f16 activations; f16, i8, palettized weights",
+     "one request at a time; task descriptors of H13 (A14, M1), which later chips are taken to run at their own pace"},
 };
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
@@ -104,6 +104,30 @@ static json_object *gpu_instructions(enum gpu_generation generation, bool modell
     return list;
 }
 
+static void add_feature(json_object *present, json_object *absent, bool has, const char *text)
+{
+    json_object_array_add(has ? present : absent, json_object_new_string(text));
+}
+
+/* What the generation's engine accepts, and its sizes. */
+static void ane_unit(json_object *unit, const struct ane_limits *l)
+{
+    json_object *present = json_object_new_array(), *absent = json_object_new_array();
+    char text[160];
+    snprintf(text, sizeof text, "H%d: kernels up to %ux%u, pooling up to %ux%u, width and height up to %u, channels up to %u, %u KiB of "
+             "tile memory", (int)l->generation, l->kernel_max, l->kernel_max, l->pool_max, l->pool_max, l->dimension_max, l->channels_max,
+             l->l2_bytes >> 10);
+    json_object_array_add(present, json_object_new_string(text));
+    add_feature(present, absent, l->int8_weights, "int8 weights on the direct path");
+    add_feature(present, absent, l->int4_palette, "4-bit palettes");
+    add_feature(present, absent, l->sparse_weights, "sparse weights");
+    add_feature(present, absent, l->dynamic_shapes, "shapes known at run time only");
+    add_feature(present, absent, l->sin_cos, "sine and cosine");
+    add_feature(present, absent, l->resize_any, "resizing by any factor");
+    json_object_object_add(unit, "features", present);
+    json_object_object_add(unit, "features_missing", absent);
+}
+
 static json_object *unit_json(const struct unit_facts *facts, const struct chip *chip)
 {
     json_object *unit = json_object_new_object();
@@ -114,6 +138,9 @@ static json_object *unit_json(const struct unit_facts *facts, const struct chip 
     enum amx_gen gen;
     struct orch_error unused;
     enum gpu_generation generation;
+    struct ane_limits limits;
+    if (strcmp(facts->unit, "ane") == 0 && chip_ane_limits(chip, &limits, &unused))
+        ane_unit(unit, &limits);
     if (strcmp(facts->unit, "gpu") == 0 && chip_gpu_generation(chip, &generation, &unused)) {
         generation = generation == GPU_G15 ? GPU_G14 : generation; /* what it is taken to run */
         json_object_object_add(unit, "instructions", gpu_instructions(generation, true));
@@ -187,7 +214,7 @@ static void print_units(FILE *out, const struct chip *chip)
                 units[i].runs ? "" : ": characteristics only, this version runs no programs on it", units[i].precisions,
                 units[i].limits);
         print_list(out, "instructions", unit, "instructions");
-        print_list(out, "beyond M1", unit, "features");
+        print_list(out, strcmp(units[i].unit, "ane") == 0 ? "accepts" : "beyond M1", unit, "features");
         print_list(out, "not here", unit, "features_missing");
         json_object_put(unit);
     }

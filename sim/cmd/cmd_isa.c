@@ -1,11 +1,13 @@
 /* orchard isa: programs as text. */
 #include "isa/a64/a64_isa.h"
 #include "isa/agx/agx_isa.h"
+#include "isa/ane/ane_text.h"
 #include "sim/check/amx_vectors.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/listing.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_isa_agx.h"
+#include "sim/cmd/cmd_isa_ane.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@ const struct cli_option cmd_isa_options[] = {
     {0},
 };
 
-enum { A64, AMX, AGX }; /* in the order of the choices */
+enum { A64, AMX, AGX, ANE }; /* in the order of the choices */
 
 static void print_line(void *context, const struct listing_line *line)
 {
@@ -114,7 +116,9 @@ static int assemble(struct cmd_context *context, const char *path)
 
 static int table(struct cmd_context *context, unsigned family)
 {
-    if (family == AGX)
+    if (family == ANE)
+        ane_document(context->out);
+    else if (family == AGX)
         agx_table_markdown(context->out);
     else if (family == AMX)
         amx_table_markdown(context->out);
@@ -161,8 +165,6 @@ int cmd_isa(struct cmd_context *context, int argc, char **argv)
     if (!cli_choice("isa command", argv[0], "disasm|asm|table|check", &verb, &error) ||
         !cli_choice("instruction set", argv[1], "a64|amx|agx|ane", &family, &error))
         return cmd_fail(context, &error);
-    if (family > AGX)
-        return unmodelled(context, "family ane (Neural Engine) is not there yet");
     const enum listing_family listing = family == AMX ? LISTING_AMX : LISTING_A64;
     if (verb == TABLE)
         return argc == 2 ? table(context, family) : cmd_usage(context, "table takes a family alone");
@@ -172,6 +174,10 @@ int cmd_isa(struct cmd_context *context, int argc, char **argv)
         return verb == DISASM ? cmd_isa_agx_disasm(context, argv[2])
                : verb == ASM  ? cmd_isa_agx_asm(context, argv[2])
                               : cmd_isa_agx_check(context, argc - 2, argv + 2);
+    if (family == ANE)
+        return verb == DISASM ? cmd_isa_ane_disasm(context, argv[2])
+               : verb == ASM  ? cmd_isa_ane_asm(context, argv[2])
+                              : cmd_isa_ane_check(context, argc - 2, argv + 2);
     if (verb == DISASM)
         return disassemble(context, listing, argv[2]);
     if (verb == ASM)

@@ -3,6 +3,7 @@
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/kernel/kernel.h"
+#include "units/ane/kernels/ane_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
 #include <string.h>
@@ -14,7 +15,7 @@ struct row {
 
 static size_t row_count(void)
 {
-    return kernel_count() + gpu_kernel_count();
+    return kernel_count() + gpu_kernel_count() + ane_kernel_count();
 }
 
 static struct row row_at(size_t index)
@@ -23,8 +24,12 @@ static struct row row_at(size_t index)
         const struct kernel_info *k = kernel_at(index);
         return (struct row){k->name, k->grammar, k->units, k->precisions, k->text};
     }
-    const struct gpu_kernel_info *g = gpu_kernel_at(index - kernel_count());
-    return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
+    if (index < kernel_count() + gpu_kernel_count()) {
+        const struct gpu_kernel_info *g = gpu_kernel_at(index - kernel_count());
+        return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
+    }
+    const struct ane_kernel_info *a = ane_kernel_at(index - kernel_count() - gpu_kernel_count());
+    return (struct row){a->name, a->grammar, "ane", "f16, weights also i8 i4", a->text};
 }
 
 static json_object *row_json(const struct row *r)

@@ -15,8 +15,8 @@
 #include <string.h>
 
 const struct cli_option cmd_run_options[] = {
-    {"unit", 0, "UNIT", false, "cpu, amx, gpu or auto (default: what the workload runs on)"},
-    {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32)"},
+    {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
+    {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
     {"detail", 0, "LEVEL", false, "instr, sampled (GPU: representative threadgroups are timed) or auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
@@ -26,8 +26,8 @@ const struct cli_option cmd_run_options[] = {
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
-    {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw"},
-    {"output", 'o', "DIR", false, "GPU: where the outputs go, one .npy each"},
+    {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
+    {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},

@@ -1,4 +1,5 @@
 /* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
+#include "isa/ane/ane_program.h"
 #include "sim/cli/json_out.h"
 #include "sim/cmd/cmd.h"
 #include "sim/run/validate_kernel.h"
@@ -10,9 +11,10 @@
 
 const struct cli_option cmd_validate_options[] = {
     {"group-by", 0, "COLS", false, "columns that make a group, separated by commas (default chip,source)"},
-    {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text"},
+    {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
+     "those of the Neural Engine as descriptors"},
     {"fit-overheads", 0, NULL, false, "write what frameworks add, fitted on these rows, as lines of sim/validate/overheads.inc"},
-    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf or .s)"},
+    {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
     {NULL, 0, NULL, false, NULL},
 };
 
@@ -24,17 +26,19 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
     uint8_t *file = validation_dump(v, id, &bytes, error);
     if (!file)
         return false;
-    const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0;
+    const bool elf = bytes > 4 && memcmp(file, "\177ELF", 4) == 0, ane = !elf && ane_program_recognise(file, bytes);
     if (!path) {
-        snprintf(name, sizeof name, "%.240s.%s", id, elf ? "elf" : "s");
+        snprintf(name, sizeof name, "%.240s.%s", id, elf ? "elf" : ane ? "ane" : "s");
         for (char *p = name; *p; p++)
             *p = *p == ':' || *p == '/' ? '-' : *p;
         path = name;
     }
     const bool ok = cmd_write_file(path, file, bytes, error);
     if (ok)
-        cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes, elf ? "; orchard isa disasm a64 " : " of assembler text",
-                 elf ? path : "", elf ? " shows it" : "");
+        cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes,
+                 elf   ? "; orchard isa disasm a64 "
+                 : ane ? "; orchard isa disasm ane "
+                       : " of assembler text", elf || ane ? path : "", elf || ane ? " shows it" : "");
     free(file);
     return ok;
 }

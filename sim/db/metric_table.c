@@ -5,6 +5,7 @@
 #include "power/activity.h"
 #include "sim/run_result.h"
 #include "units/amx/amx_timing.h"
+#include "units/ane/ane_timing.h"
 #include "units/cpu/cpu_timing.h"
 #include "units/gpu/gpu_timing.h"
 
@@ -43,6 +44,15 @@ static const struct metric_entry listed[] = {
     {"counter", "gpu.threadgroups_per_core", "threadgroups", "threadgroups that a GPU core holds at a time", -1},
     {"counter", "gpu.outputs_expected", "buffers", "buffers whose content after the launch is known from elsewhere", -1},
     {"counter", "gpu.outputs_as_expected", "buffers", "of these, those that agree", 1},
+    {"counter", "ane.descriptors", "descriptors", "task descriptors of a request to the Neural Engine", -1},
+    {"counter", "ane.macs", "macs", "multiply-accumulates that the Neural Engine executed", -1},
+    {"counter", "ane.elements", "elements", "elements that passed the Neural Engine's planar and element paths", -1},
+    {"counter", "ane.table_lookups", "lookups", "activation tables looked up by the Neural Engine", -1},
+    {"counter", "ane.table_clamped", "lookups", "of these, those at or beyond the clamps of the table", -1},
+    {"counter", "ane.source_bytes", "bytes", "bytes that one request's tile DMA reads", 0},
+    {"counter", "ane.result_bytes", "bytes", "bytes that one request's tile DMA writes", 0},
+    {"counter", "ane.coefficient_bytes", "bytes", "bytes that one request's kernel DMA streams, passes counted each", 0},
+    {"counter", "ane.l2_bytes", "bytes", "bytes that one request moves from and to tile memory", 0},
     {"counter", "program.exit_code", "1", "exit code of the program's first copy", -1},
     {"counter", "program.output_bytes", "bytes", "bytes that the program's first copy printed", -1},
     {"counter", "program.output_files", "files", "buffers of the program written to files", -1},
@@ -90,6 +100,9 @@ static const struct metric_entry listed[] = {
 #undef X
 #define X(name, key, text) {"stall", "gpu." key, "cycles", "gpu: " text, 0},
     GPU_STALL_TABLE(X)
+#undef X
+#define X(name, key, text) {"stall", "ane." key, "cycles", "ane: " text, 0},
+    ANE_STALL_TABLE(X)
 #undef X
 
 #define X(name, event_unit, text) {"activity", #name, event_unit, text, -1},

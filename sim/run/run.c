@@ -3,6 +3,7 @@
 
 #include "sim/checksum.h"
 #include "sim/cli/suggest.h"
+#include "sim/gzip.h"
 #include "sim/program_args.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ static bool read_workload(struct run *run, struct orch_error *error)
             orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
     }
     fclose(f);
-    return ok;
+    return ok && (gzip_unpack(&run->file, &run->file_bytes, error) || orch_fail_in(error, "%.300s", path));
 }
 
 /* ELF is what runs today; other known formats are named. */
@@ -63,7 +64,7 @@ static bool check_format(const struct run *run, struct orch_error *error)
     if (dot && (strcmp(dot, ".s") == 0 || strcmp(dot, ".agx") == 0))
         return orch_fail(error, ORCH_USAGE, "%s: assembler text of the GPU runs through a launch description: {\"files\": {\"code\": "
                          "\"%.60s\"}, \"launch\": ..., \"args\": [...]}", run->request->workload, run->request->workload);
-    return orch_fail(error, ORCH_USAGE, "%s: neither an AArch64 ELF file nor a GPU launch description (first bytes %02x %02x %02x %02x)",
+    return orch_fail(error, ORCH_USAGE, "%s: neither an AArch64 ELF file, a GPU launch description nor a Neural Engine program (first bytes %02x %02x %02x %02x)",
                      run->request->workload, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
 }
 
@@ -110,6 +111,23 @@ static bool check_gpu_kernel_choices(const struct run_request *q, struct orch_er
     return true;
 }
 
+static bool check_ane_choices(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "ane") != 0)
+        return orch_fail(error, ORCH_USAGE, "--unit %s: %s runs on the ane", q->unit, q->workload);
+    if (q->entry || q->arg_count || q->home || q->cores > 1)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s runs on the Neural Engine",
+                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+    if (q->sanitize)
+        return orch_fail(error, ORCH_USAGE, "--sanitize belongs to GPU launches (abi.json)");
+    if (q->precision && !run->ane->request.info)
+        return orch_fail(error, ORCH_USAGE, "--precision %s: a program has its own element types", q->precision);
+    if (q->detail && (strcmp(q->detail, "sampled") == 0 || strcmp(q->detail, "op") == 0))
+        return orch_fail(error, ORCH_UNMODELLED, "--detail %s: the Neural Engine works descriptor by descriptor (instr)", q->detail);
+    return true;
+}
+
 static bool check_choices(const struct run *run, struct orch_error *error)
 {
     static const char *const units[] = {"auto", "cpu", "amx", "gpu", "ane", "hybrid"};
@@ -123,8 +141,10 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return check_agx_choices(q, error);
     if (run->kind == RUN_GPU_KERNEL)
         return check_gpu_kernel_choices(q, error);
+    if (run->kind == RUN_ANE)
+        return check_ane_choices(run, error);
     if (q->input_count || q->output_folder || q->sanitize)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)",
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json) and the Neural Engine",
                          q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
         return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit, q->workload);
@@ -173,12 +193,34 @@ static void write_options(struct run *run)
 }
 
 /* By enum run_kind. */
-static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel"}, *const kind_units[] = {"cpu", "amx", "gpu", "gpu"};
-static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU};
+static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel", "ane"},
+                  *const kind_units[] = {"cpu", "amx", "gpu", "gpu", "ane"};
+static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU, PART_ANE};
 
 static bool on_gpu(const struct run *run)
 {
     return run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL;
+}
+
+/* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told when
+ * the buffers are filled. */
+static uint64_t hash_ane(const struct run *run)
+{
+    const struct run_request *q = run->request;
+    const struct ane_program *p = &run->ane->kernel.program;
+    uint64_t h = checksum_add(checksum_add(CHECKSUM_START, "ane", 3), p->bytes, p->size);
+    h = checksum_add(h, run->ane->text, strlen(run->ane->text));
+    for (size_t i = 0; i < q->input_count; i++) {
+        size_t length;
+        const char *path;
+        struct npy_array array;
+        h = checksum_add(h, q->inputs[i], strlen(q->inputs[i]) + 1);
+        if (ane_workload_input(q->inputs[i], &length, &path, NULL) && npy_load(path, &array, NULL)) {
+            h = checksum_add(h, array.data, array.bytes);
+            npy_release(&array);
+        }
+    }
+    return h;
 }
 
 static void fill_begin(struct run *run)
@@ -193,6 +235,9 @@ static void fill_begin(struct run *run)
     } else if (run->kind == RUN_GPU_KERNEL) {
         h = checksum_add(checksum_add(h, "gpu", 3), run->library->text, strlen(run->library->text));
         snprintf(run->program_name, sizeof run->program_name, "%s", run->library->request.info->name);
+    } else if (run->kind == RUN_ANE) {
+        h = hash_ane(run);
+        snprintf(run->program_name, sizeof run->program_name, "%s", run->ane->name);
     } else if (run->kind == RUN_AGX) {
         h = run->gpu_kernel.hash;
         snprintf(run->program_name, sizeof run->program_name, "%s", run->gpu_kernel.name);
@@ -207,9 +252,10 @@ static void fill_begin(struct run *run)
     run->begin = (struct event_run_begin){
         .workload = q->workload, .chip_id = chip_id(q->chip), .chip_hash = run->chip_hash,
         .chip_modified = chip_modified(q->chip), .program_name = run->program_name,
-        .program_kind = kind_names[run->kind], .program_hash = run->program_hash, .unit = kind_units[run->kind],
+        .program_kind = run->kind == RUN_ANE && run->ane->request.info ? "kernel" : kind_names[run->kind], .program_hash = run->program_hash, .unit = kind_units[run->kind],
         .precision = run->kind == RUN_KERNEL       ? run->call.precision
                      : run->kind == RUN_GPU_KERNEL ? gpu_type_name(run->library->request.type)
+                     : run->kind == RUN_ANE        ? run->ane->precision
                                                    : NULL,
         .detail = on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
         .mode = mode_name(q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
@@ -253,11 +299,36 @@ static bool open_gpu_kernel(struct run *run, struct orch_error *error)
            gpu_library_open(run->library, q->workload, q->precision, generation, (uint32_t)cores, error);
 }
 
-/* Unless a unit is asked for, AMX has what it can and the GPU the rest. */
+static bool new_ane_workload(struct run *run, struct orch_error *error)
+{
+    run->kind = RUN_ANE;
+    run->ane = calloc(1, sizeof *run->ane);
+    return run->ane || orch_fail(error, ORCH_INTERNAL, "out of memory");
+}
+
+static bool open_ane_kernel(struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    return new_ane_workload(run, error) &&
+           ane_workload_open_kernel(run->ane, q->workload, q->precision, q->chip, q->seed, q->inputs, q->input_count, error);
+}
+
+static bool open_ane_file(struct run *run, struct orch_error *error)
+{
+    return new_ane_workload(run, error) &&
+           ane_workload_open_file(run->ane, run->request->workload, run->file, run->file_bytes, error);
+}
+
+/* Unless a unit is asked for, AMX has what it can, the GPU the rest, and the Neural Engine what neither has. */
 static bool open_kernel(struct run *run, struct orch_error *error)
 {
     const struct run_request *q = run->request;
     const bool asked = q->unit && strcmp(q->unit, "auto") != 0, gpu = gpu_library_has(q->workload);
+    const bool ane = ane_workload_has(q->workload), others = gpu || kernel_has(q->workload);
+    if (ane && (asked ? strcmp(q->unit, "ane") == 0 : !others))
+        return open_ane_kernel(run, error);
+    if (ane && !others)
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the ane has", q->unit, q->workload);
     if (gpu && (asked ? strcmp(q->unit, "gpu") == 0 : !kernel_has(q->workload)))
         return open_gpu_kernel(run, error);
     run->kind = RUN_KERNEL;
@@ -280,6 +351,8 @@ static bool recognise(struct run *run, struct orch_error *error)
     }
     if (!read_workload(run, error))
         return false;
+    if (ane_program_recognise(run->file, run->file_bytes))
+        return open_ane_file(run, error);
     return abi_is_description(run->file, run->file_bytes) ? open_agx(run, error) : check_format(run, error);
 }
 
@@ -308,6 +381,9 @@ void run_free(struct run *run)
     if (run->library)
         gpu_library_close(run->library);
     free(run->library);
+    if (run->ane)
+        ane_workload_close(run->ane);
+    free(run->ane);
     free(run->remark);
     free(run->detail);
     free(run->file);
@@ -358,7 +434,7 @@ static void emit_op_begin(const struct run *run, struct event_bus *bus, uint64_t
     emit(bus, &(struct event){.kind = EVENT_OP_BEGIN, .op_begin = op}, number);
 }
 
-enum { STALLS_MAX = CPU_STALL_COUNT + AMX_STALL_COUNT + GPU_STALL_COUNT + 1 };
+enum { STALLS_MAX = CPU_STALL_COUNT + AMX_STALL_COUNT + GPU_STALL_COUNT + ANE_STALL_COUNT + 1 };
 
 static void emit_op_end(const struct run *run, const struct run_measure *m, const struct run_result *r,
                         struct event_bus *bus, uint64_t number)
@@ -397,7 +473,8 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
     if (run->request->mode != RUN_FUNCTIONAL) /* without time there is nothing to say of operators */
         emit_op_begin(run, bus, number);
     bool ok = fill_texts(run, result, &own) &&
-              (on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, &m, result, &own) &&
+              (run->kind == RUN_ANE ? run_ane(run, &m, result, &own) && run_ane_account(run, &m, result, &own)
+               : on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, &m, result, &own) &&
                                  run_gpu_account(run, &m, result, &own)
                : in_process ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
                                     : run_program(run, &m, result, &own) && run_account(run, &m, result, &own));
@@ -406,6 +483,7 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
     emit_end(bus, number, ok ? result : NULL, &own, m.end_ns);
     gpu_totals_free(&m.gpu.totals);
     free(m.gpu.work);
+    ane_timed_free(&m.ane.timed);
     soc_free(m.soc);
     if (!ok && error)
         *error = own;

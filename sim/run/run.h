@@ -18,7 +18,7 @@ enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 struct run_request {
     const struct chip *chip;
     const char *workload;          /* KERNEL:SHAPE or a file */
-    const char *unit;              /* cpu, amx, gpu, auto; NULL = auto */
+    const char *unit;              /* cpu, amx, gpu, ane, auto; NULL = auto */
     const char *precision;         /* NULL = the workload's own, else f32 */
     const char *detail;            /* instr, sampled, auto; NULL = auto */
     enum run_mode mode;
@@ -27,8 +27,8 @@ struct run_request {
     const char *entry;             /* function of a program; NULL = its start */
     const char *const *args;       /* of a program */
     size_t arg_count;
-    const char *output_folder;     /* GPU: where outputs go as .npy; NULL = nowhere */
-    const char *const *inputs;     /* GPU: "NAME=FILE", other start contents of buffers */
+    const char *output_folder;     /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs;     /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
     bool sanitize;                 /* GPU: races, bounds, barrier divergence, reads before their wait */
     unsigned threads;              /* of the host, for execution without time; 0 = 1 */

@@ -37,6 +37,14 @@ static const struct {
     {"gpu.threadgroup_memory", "threadgroup memory: bank conflicts, or too many accesses per calculation"},
     {"gpu.barrier", "simdgroups wait for one another at barriers"},
     {"gpu.instruction_fetch", "the program does not fit the instruction cache"},
+    {"ane.mac", "the MAC engines multiply as fast as they can: this is their peak"},
+    {"ane.utilisation", "MAC lanes idle: channels in multiples of 16 and larger images fill them"},
+    {"ane.planar", "the planar engine works: fewer passes over the data would help"},
+    {"ane.coefficients", "waits for weights: smaller weights (palette, sparse, int8) or more reuse would help"},
+    {"ane.tile_dma", "waits for data from or to memory: what stays in the 2 MB tile memory would help"},
+    {"ane.task", "starts of descriptors: fewer and larger ones would help"},
+    {"ane.request", "host and firmware build, send and complete the request: only longer work hides it"},
+    {"ane.wake", "power domains wake up: requests that follow one another would help"},
     {"gpu.launch", "threadgroups are being started, or too few are left for all cores"},
 };
 
@@ -111,7 +119,9 @@ static void roofline(FILE *out, const struct run *run, const struct run_result *
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
-    if (run && (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL))
+    if (run && run->kind == RUN_ANE)
+        run_ane_explain(out, run, r);
+    else if (run && (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL))
         gpu_roofline(out, run, r);
     else if (run)
         roofline(out, run, r);

@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_RUN_INTERNAL_H
 
 #include "sim/agx/gpu_sample.h"
+#include "sim/ane/ane_time.h"
 #include "units/gpu/gpu_timing.h"
 #include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
@@ -12,10 +13,11 @@ struct run {
     const struct run_request *request;
     struct event_run_begin begin;
     char program_hash[20], chip_hash[20], options[512], program_name[256];
-    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL } kind;
+    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL, RUN_ANE } kind;
     struct kernel_call call;
     struct abi_kernel gpu_kernel;
     struct gpu_library *library;   /* RUN_GPU_KERNEL */
+    struct ane_workload *ane;      /* RUN_ANE: a program or a kernel */
     double gpu_bytes;              /* that the launch must touch at least */
     unsigned gpu_group_threads;
     const char *occupancy_limit;   /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
@@ -39,6 +41,12 @@ struct run_gpu {
     double scale_uncertainty;      /* of what was not timed, relative */
 };
 
+/* What requests to the Neural Engine did; sums over repeats. */
+struct run_ane {
+    struct ane_exec_counts counts; /* of executing; 0 in --mode timing */
+    struct ane_timed timed;        /* task NULL = not timed */
+};
+
 /* What one simulated run did, before it becomes a result. */
 struct run_measure {
     struct soc *soc;
@@ -52,6 +60,7 @@ struct run_measure {
     const struct soc_core *critical; /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
     struct run_gpu gpu;
+    struct run_ane ane;
 };
 
 /* Reads stalls, activity and memory counters of the critical core after the engine has run. */
@@ -110,6 +119,16 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
                       struct orch_error *error);
 /* The way code was made for and the way atomics are wanted on this chip; false names what is not known. */
 bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error);
+
+/* Requests to the Neural Engine. `given` has addresses of the caller's buffers by view of the workload; 0 or NULL = made here. */
+bool run_ane_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m, struct run_result *result,
+                struct orch_error *error);
+bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* Opens the chip unless the measure has one and times one request of the program, without buffers of its own. */
+bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error);
+bool run_ane_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* Descriptor by descriptor, and the roofline. */
+void run_ane_explain(FILE *out, const struct run *run, const struct run_result *result);
 
 /* run_shared.c */
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);

@@ -78,6 +78,8 @@ double validate_value(const struct validate_program *program, const struct valid
         return cycles / program->work;
     case VALIDATE_WORK_PER_CYCLE:
         return program->work / cycles;
+    case VALIDATE_RATIO:
+        return timing->thread_seconds[1] / timing->thread_seconds[0];
     }
     return 0;
 }

@@ -114,21 +114,40 @@ static bool refuse_rest(struct validate_row *row)
     return validate_refuse(row, "no program for '%.80s'", row->what);
 }
 
+static bool take_note(struct validate_row *row, const struct validate_program *program)
+{
+    snprintf(row->remark, sizeof row->remark, "%s", program->note ? program->note : "");
+    row->note = program->note ? row->remark : NULL;
+    return true;
+}
+
+static bool plan_ane(struct validate_row *row, struct validate_program *program)
+{
+    *program = (struct validate_program){0};
+    if (strcmp(row->kind, "measured") != 0)
+        return validate_refuse(row, "not measured (kind: %.40s)", *row->kind ? row->kind : "none given");
+    if (!row->has_value || row->measured <= 0)
+        return validate_refuse(row, "no value to compare with");
+    if (validate_plan_ane(row, program) && read_chip(row, program))
+        return take_note(row, program);
+    validate_program_free(program);
+    return false;
+}
+
 bool validate_plan(struct validate_row *row, struct validate_program *program)
 {
     static bool (*const all[])(struct validate_row *, struct validate_program *) = {
         validate_plan_operation, validate_plan_figure, validate_plan_gpu_peak, validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
         validate_plan_gemm};
     row->why[0] = '\0';
+    if (validate_is_ane(row))
+        return plan_ane(row, program);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *program = (struct validate_program){0};
         if (!is_prediction_target(row) || !read_chip(row, program))
             return false;
-        if (all[i](row, program)) {
-            snprintf(row->remark, sizeof row->remark, "%s", program->note ? program->note : "");
-            row->note = program->note ? row->remark : NULL;
-            return true;
-        }
+        if (all[i](row, program))
+            return take_note(row, program);
         validate_program_free(program);
         if (row->why[0])
             return false;

@@ -52,6 +52,9 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
 bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
+/* Tables of the Neural Engine; its rows may have units that other tables do not predict. */
+bool validate_is_ane(const struct validate_row *row);
+bool validate_plan_ane(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
 
 /* The parameter that was taken from the row, NULL when none was. */

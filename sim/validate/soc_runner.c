@@ -1,6 +1,7 @@
 #include "sim/validate/soc_runner.h"
 
 #include "sim/run/program_set.h"
+#include "sim/validate/ane_runner.h"
 #include "sim/validate/gpu_runner.h"
 #include "sim/validate/launch_runner.h"
 
@@ -12,6 +13,7 @@ struct soc_runner {
     const struct chip_overrides *overrides;
     struct validate_runner kernel;
     struct launch_runner *launches;
+    struct ane_runner *requests;
     struct chip *chip; /* the last one; rows of a table come chip by chip */
     struct soc *soc;
     char name[64];
@@ -28,8 +30,9 @@ struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip
     if (kernel)
         runner->kernel = *kernel;
     runner->launches = launch_runner_create(db, overrides);
-    if (!runner->launches) {
-        free(runner);
+    runner->requests = ane_runner_create(db, overrides);
+    if (!runner->launches || !runner->requests) {
+        soc_runner_free(runner);
         return NULL;
     }
     return runner;
@@ -49,6 +52,7 @@ void soc_runner_free(struct soc_runner *runner)
         return;
     close_chip(runner);
     launch_runner_free(runner->launches);
+    ane_runner_free(runner->requests);
     free(runner);
 }
 
@@ -126,6 +130,8 @@ static bool run_program(void *context, const struct validate_program *program, s
         [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
     struct soc_runner *runner = context;
     struct run run = {.program = program};
+    if (program->ane)
+        return ane_runner_run(runner->requests, program, result, error);
     if (program->launches)
         return launch_runner_run(runner->launches, program, result, error);
     if (program->workload[0])

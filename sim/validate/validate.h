@@ -27,7 +27,8 @@ enum validate_measure {
     VALIDATE_RATE_SUM,    /* 1e9 work per second: sum of what each thread reached by itself */
     VALIDATE_NS_PER_WORK, /* of the slowest thread */
     VALIDATE_CYCLES_PER_WORK,
-    VALIDATE_WORK_PER_CYCLE
+    VALIDATE_WORK_PER_CYCLE,
+    VALIDATE_RATIO /* time of the second launch over that of the first */
 };
 
 struct validate_patch {
@@ -79,7 +80,10 @@ struct validate_program {
 
     struct validate_gpu gpu;
 
-    struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU */
+    struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU, or in one request to the Neural Engine */
+    bool ane;             /* on the Neural Engine */
+    bool slope;           /* ane: of the only launch's two parts, the longer time less the shorter one */
+    double idle_seconds;  /* ane: before the request, after another one */
     unsigned launches;    /* not 0: this is what runs, no code and no workload */
     bool submitted;       /* the time has the way of a command buffer in it, else that of the device alone */
     bool beyond_caches;   /* nothing is left in caches from the time before */

@@ -1,5 +1,6 @@
 #include "sim/validate/validation.h"
 
+#include "sim/validate/ane_runner.h"
 #include "sim/validate/overhead.h"
 
 #include <math.h>
@@ -211,7 +212,9 @@ uint8_t *validation_dump(const struct validation *v, const char *id, size_t *byt
         return NULL;
     }
     uint8_t *file = NULL;
-    if (program.launches)
+    if (program.ane)
+        file = ane_runner_dump(&program, bytes, error);
+    else if (program.launches)
         orch_fail(error, ORCH_USAGE, "%.100s is run as '%s'%s; orchard kernel has its code", id, program.launch[0].workload,
                   program.launches > 1 ? " and others" : "");
     else if (program.workload[0])

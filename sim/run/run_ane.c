@@ -1,0 +1,152 @@
+/* Requests to the Neural Engine: executed for their results, timed for their duration. Executing never depends on time. */
+#include "isa/ane/ane_text.h"
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct work {
+    struct run *run;
+    struct run_measure *m;
+    struct run_result *result;
+    struct ane_buffers buffers;
+    const uint64_t *given;
+    struct orch_error *error;
+};
+
+static unsigned repeats(const struct run *run)
+{
+    return run->request->repeat ? run->request->repeat : 1;
+}
+
+static bool no_memory(struct orch_error *error)
+{
+    return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+/* ---- results ---- */
+
+static bool save_output(const struct work *k, const struct ane_array *v)
+{
+    const char *folder = k->run->request->output_folder;
+    char path[4096];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return orch_fail(k->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+    snprintf(path, sizeof path, "%s/%s.npy", folder, v->name);
+    for (char *c = path + strlen(folder) + 1; *c; c++) /* port names come from the container */
+        *c = *c == '/' ? '_' : *c;
+    return ane_array_save(v, path, ane_buffers_at(&k->buffers, v), k->error);
+}
+
+static bool hand_over(struct work *k)
+{
+    const struct ane_workload *w = k->run->ane;
+    unsigned files = 0;
+    for (unsigned i = 0; i < w->arrays; i++) {
+        const struct ane_array *v = &w->array[i];
+        if (v->role != ANE_TENSOR_OUTPUT)
+            continue;
+        if (!run_checksum_add(&k->result->checksum, v->name, ane_array_checksum(v, ane_buffers_at(&k->buffers, v))))
+            return no_memory(k->error);
+        if (!k->run->request->output_folder)
+            continue;
+        if (!save_output(k, v))
+            return false;
+        files++;
+    }
+    return !files || run_values_add(&k->result->counters, RUN_COUNTER_FILES, files) || no_memory(k->error);
+}
+
+static bool execute(struct work *k)
+{
+    const struct run_request *q = k->run->request;
+    struct ane_core *core = ane_request_core(q->chip, k->error);
+    bool ok = core && ane_buffers_fill(&k->buffers, k->given, q->seed, q->inputs, q->input_count, k->error);
+    const double begin = run_host_seconds();
+    for (unsigned i = 0; ok && i < repeats(k->run); i++)
+        ok = ane_buffers_run(&k->buffers, core, q->threads, &k->m->ane.counts, k->error);
+    k->m->host_seconds += run_host_seconds() - begin;
+    ane_core_free(core);
+    return ok && hand_over(k);
+}
+
+/* ---- time ---- */
+
+static bool time_with(const struct run *run, const struct ane_buffers *b, struct run_measure *m, struct orch_error *error)
+{
+    const struct ane_time_options options = {.cold = run->request->cold, .repeat = repeats(run)};
+    struct ane_timed *t = &m->ane.timed;
+    if (!m->soc)
+        m->soc = soc_create(run->request->chip, error);
+    if (!m->soc || !ane_time_run(b, m->soc, &options, t, error))
+        return false;
+    m->host_seconds += t->host_seconds;
+    activity_add(&m->activity, &t->activity);
+    run_memory_add(&m->memory, &t->memory);
+    m->end_ns = t->device_ns + t->overhead_ns;
+    return true;
+}
+
+bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error)
+{
+    struct ane_buffers buffers;
+    struct mem_space *space = mem_space_create(0);
+    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
+                    ane_buffers_open(&buffers, run->ane, space, NULL, error) && time_with(run, &buffers, m, error);
+    mem_space_free(space);
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+/* Code of one generation on the engine of another: real machines want the program compiled again. */
+static bool tell_generation(struct work *k)
+{
+    struct ane_limits limits;
+    char text[160];
+    const enum ane_generation own = k->run->ane->kernel.program.generation;
+    if (!chip_ane_limits(k->run->request->chip, &limits, k->error))
+        return false;
+    if (limits.generation == own)
+        return true;
+    snprintf(text, sizeof text, "descriptors are those of H%d; this chip's H%d engine is taken to run them at its own pace", (int)own,
+             (int)limits.generation);
+    return run_assumption_add(&k->result->assumptions, "ane.generation", "guess", text) || no_memory(k->error);
+}
+
+static bool place(struct work *k)
+{
+    const struct ane_workload *w = k->run->ane;
+    char kernel[96], detail[64] = "", op[128];
+    const char *operation = w->request.info ? NULL : ane_program_operation(&w->kernel.program, detail, sizeof detail);
+    snprintf(op, sizeof op, "%s", operation ? operation : w->name);
+    if (w->request.info)
+        snprintf(kernel, sizeof kernel, "%s", w->kernel.variant);
+    else
+        snprintf(kernel, sizeof kernel, "%zu descriptor%s", w->kernel.program.count, w->kernel.program.count == 1 ? "" : "s");
+    return run_placement_add(&k->result->placement, op, "ane", kernel,
+                             w->request.info ? "a program of the kernel library"
+                                             : "a Neural Engine program runs on the Neural Engine") ||
+           no_memory(k->error);
+}
+
+bool run_ane_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m, struct run_result *result,
+                struct orch_error *error)
+{
+    struct work k = {.run = run, .m = m, .result = result, .given = given, .error = error};
+    const enum run_mode mode = run->request->mode;
+    return tell_generation(&k) && ane_buffers_open(&k.buffers, run->ane, space, given, error) &&
+           (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) && place(&k);
+}
+
+bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    struct mem_space *space = mem_space_create(0);
+    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
+                    run_ane_in(run, space, NULL, m, result, error);
+    mem_space_free(space);
+    return ok;
+}

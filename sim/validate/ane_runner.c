@@ -1,0 +1,188 @@
+#include "sim/validate/ane_runner.h"
+
+#include "sim/ane/ane_time.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct known {
+    char key[320];
+    double device_ns, overhead_ns;
+};
+
+struct ane_runner {
+    const struct chip_db *db;
+    const struct chip_overrides *overrides;
+    char name[64];      /* of the open chip */
+    struct chip *chip;
+    struct soc *soc;
+    struct known *known;
+    size_t known_count;
+};
+
+struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
+{
+    struct ane_runner *r = calloc(1, sizeof *r);
+    if (r) {
+        r->db = db;
+        r->overrides = overrides;
+    }
+    return r;
+}
+
+static void close_chip(struct ane_runner *r)
+{
+    soc_free(r->soc);
+    chip_close(r->chip);
+    r->soc = NULL;
+    r->chip = NULL;
+}
+
+void ane_runner_free(struct ane_runner *r)
+{
+    if (!r)
+        return;
+    close_chip(r);
+    free(r->known);
+    free(r);
+}
+
+static bool open_chip(struct ane_runner *r, const char *name, struct orch_error *error)
+{
+    if (r->soc && strcmp(r->name, name) == 0)
+        return true;
+    close_chip(r);
+    snprintf(r->name, sizeof r->name, "%s", name);
+    r->chip = chip_open(r->db, name, r->overrides, error);
+    r->soc = r->chip ? soc_create(r->chip, error) : NULL;
+    return r->soc != NULL;
+}
+
+/* ---- one program ---- */
+
+static const struct known *recall(const struct ane_runner *r, const char *key)
+{
+    for (size_t i = 0; i < r->known_count; i++)
+        if (strcmp(r->known[i].key, key) == 0)
+            return &r->known[i];
+    return NULL;
+}
+
+static const struct known *remember(struct ane_runner *r, const struct known *new, struct orch_error *error)
+{
+    struct known *grown = realloc(r->known, (r->known_count + 1) * sizeof *grown);
+    if (!grown) {
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    r->known = grown;
+    grown[r->known_count] = *new;
+    return &grown[r->known_count++];
+}
+
+static bool time_workload(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
+                          struct known *out, struct orch_error *error)
+{
+    const struct ane_time_options options = {.cold = p->beyond_caches, .idle_ns = p->idle_seconds * 1e9};
+    struct ane_workload workload = {.arrays = 0};
+    struct ane_buffers buffers;
+    struct ane_timed timed = {.task = NULL};
+    struct mem_space *space = mem_space_create(0);
+    bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
+              ane_workload_open_kernel(&workload, text, *precision ? precision : NULL, r->chip, 1, NULL, 0, error);
+    ok = ok && ane_buffers_open(&buffers, &workload, space, NULL, error) && ane_time_run(&buffers, r->soc, &options, &timed, error);
+    ane_workload_close(&workload);
+    out->device_ns = timed.device_ns;
+    out->overhead_ns = timed.overhead_ns;
+    ane_timed_free(&timed);
+    mem_space_free(space);
+    return ok;
+}
+
+static bool time_shape(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
+                       struct known *out, struct orch_error *error)
+{
+    snprintf(out->key, sizeof out->key, "%.64s %.128s %.8s %d %g", p->chip, text, precision, p->beyond_caches, p->idle_seconds);
+    const struct known *before = recall(r, out->key);
+    if (!before && (!open_chip(r, p->chip, error) || !time_workload(r, p, text, precision, out, error) ||
+                    !(before = remember(r, out, error))))
+        return false;
+    *out = *before;
+    return true;
+}
+
+/* ---- a row ---- */
+
+static bool time_slope(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
+{
+    struct known part[2];
+    const struct validate_launch *l = &p->launch[0];
+    for (unsigned i = 0; i < 2; i++)
+        if (!time_shape(r, p, l->part[i], l->precision, &part[i], error))
+            return false;
+    *ns = part[1].device_ns - part[0].device_ns;
+    return true;
+}
+
+/* Launches are parts of one request: its overhead counts once. */
+static bool time_request(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
+{
+    double overhead = 0;
+    *ns = 0;
+    for (unsigned i = 0; i < p->launches; i++) {
+        struct known k;
+        if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
+            return false;
+        *ns += k.device_ns * p->launch[i].times;
+        overhead = k.overhead_ns > overhead ? k.overhead_ns : overhead;
+    }
+    *ns += overhead;
+    return true;
+}
+
+bool ane_runner_run(struct ane_runner *r, const struct validate_program *p, struct validate_timing *result, struct orch_error *error)
+{
+    double ns = 0;
+    if (p->measure == VALIDATE_RATIO) {
+        for (unsigned i = 0; i < 2; i++) {
+            struct known k;
+            if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
+                return false;
+            result->thread_seconds[i] = (k.device_ns + k.overhead_ns) * 1e-9;
+        }
+        ns = result->thread_seconds[0] * 1e9;
+        result->threads = 1;
+        result->seconds = result->thread_seconds[0];
+        return true;
+    }
+    if (!(p->slope ? time_slope(r, p, &ns, error) : time_request(r, p, &ns, error)))
+        return false;
+    result->threads = 1;
+    result->seconds = result->thread_seconds[0] = ns * 1e-9;
+    return true;
+}
+
+uint8_t *ane_runner_dump(const struct validate_program *p, size_t *bytes, struct orch_error *error)
+{
+    const struct validate_launch *l = &p->launch[0];
+    struct ane_workload workload = {.arrays = 0};
+    uint8_t *copy = NULL;
+    struct chip_db *db = chip_db_open(NULL, error);
+    struct chip *chip = db ? chip_open(db, p->chip, NULL, error) : NULL;
+    if (chip && ane_workload_open_kernel(&workload, p->slope ? l->part[1] : l->workload, *l->precision ? l->precision : NULL, chip, 1,
+                                         NULL, 0, error)) {
+        *bytes = workload.kernel.program.size;
+        copy = malloc(*bytes);
+        if (copy)
+            memcpy(copy, workload.kernel.program.bytes, *bytes);
+        else
+            orch_fail(error, ORCH_INTERNAL, "out of memory");
+    }
+    ane_workload_close(&workload);
+    if (chip)
+        chip_close(chip);
+    if (db)
+        chip_db_close(db);
+    return copy;
+}
