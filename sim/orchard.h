@@ -53,13 +53,14 @@ ORCHARD_API uint64_t orchard_alloc(struct orchard *orchard, uint64_t bytes, void
 #define ORCHARD_BUFFERS 12
 struct orchard_launch {
     uint64_t buffer[ORCHARD_BUFFERS]; /* operands of a kernel in its documented order (gemm: A, B, C; gemv: A, x, y); 0 = the
-                               library allocates and fills them */
-    const char *precision;  /* NULL = f32 */
+                               library allocates and fills them. On the ane they are fp16 elements in the order of the
+                               operator's shape, weights included; programs: inputs, then outputs */
+    const char *precision;  /* NULL = f32, on the ane f16 */
     uint64_t seed;          /* of filled operands */
     bool timing_only;       /* no values are computed */
 };
 
-/* Adds a kernel ("KERNEL:SHAPE") to a unit's queue; returns the job's number, -1 on failure. */
+/* Adds a kernel ("KERNEL:SHAPE", on the ane also a program file) to a unit's queue; returns the job's number, -1 on failure. */
 ORCHARD_API int orchard_enqueue(struct orchard *orchard, const char *unit, const char *workload,
                                 const struct orchard_launch *launch, struct orchard_error *error);
 /* Adds a call of `entry` (NULL = the program's start) in an AArch64 ELF file to a CPU core's queue. `args` as in

@@ -139,12 +139,36 @@ void ane_array_read(const struct ane_array *v, const uint8_t *buffer, double *va
         values[i] = abi_element_read(type_of(v->format), buffer + w.at);
 }
 
-void ane_array_write(const struct ane_array *v, const double *values, uint8_t *buffer)
+uint64_t ane_array_dense_bytes(const struct ane_array *v)
+{
+    return ane_array_count(v) * ane_format_bytes(v->format);
+}
+
+void ane_array_pack(const struct ane_array *v, const uint8_t *buffer, uint8_t *dense)
 {
     const uint64_t count = ane_array_count(v);
+    const unsigned element = ane_format_bytes(v->format);
     struct walk w = walk_begin(v);
     for (uint64_t i = 0; i < count; i++, walk_next(&w))
-        abi_element_write(type_of(v->format), values[i], buffer + w.at);
+        memcpy(dense + i * element, buffer + w.at, element);
+}
+
+void ane_array_unpack(const struct ane_array *v, const uint8_t *dense, uint8_t *buffer)
+{
+    const uint64_t count = ane_array_count(v);
+    const unsigned element = ane_format_bytes(v->format);
+    struct walk w = walk_begin(v);
+    for (uint64_t i = 0; i < count; i++, walk_next(&w))
+        memcpy(buffer + w.at, dense + i * element, element);
+}
+
+float *ane_array_floats(const struct ane_array *v, const uint8_t *dense)
+{
+    const uint64_t count = ane_array_count(v);
+    float *values = malloc((count ? count : 1) * sizeof *values);
+    for (uint64_t i = 0; values && i < count; i++)
+        values[i] = (float)abi_element_read(type_of(v->format), dense + i * ane_format_bytes(v->format));
+    return values;
 }
 
 /* ---- files ---- */
@@ -238,19 +262,15 @@ float *ane_array_load_floats(const struct ane_array *v, const char *path, struct
 
 bool ane_array_save(const struct ane_array *v, const char *path, const uint8_t *buffer, struct orch_error *error)
 {
-    const uint64_t count = ane_array_count(v);
-    const unsigned element = ane_format_bytes(v->format);
     struct npy_array a = {.type = abi_type_npy(type_of(v->format)), .dims = v->rank};
-    uint8_t *packed = malloc(count * element + 1);
-    if (!packed)
+    uint8_t *dense = malloc(ane_array_dense_bytes(v) + 1);
+    if (!dense)
         return orch_fail(error, ORCH_INTERNAL, "out of memory for %s", v->name);
-    struct walk w = walk_begin(v);
-    for (uint64_t i = 0; i < count; i++, walk_next(&w))
-        memcpy(packed + i * element, buffer + w.at, element);
+    ane_array_pack(v, buffer, dense);
     for (unsigned i = 0; i < v->rank; i++)
         a.shape[i] = v->shape[i];
-    a.data = packed;
+    a.data = dense;
     const bool ok = npy_measure(&a) && npy_save(path, &a, error);
-    free(packed);
+    free(dense);
     return ok;
 }

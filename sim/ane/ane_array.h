@@ -35,11 +35,16 @@ void ane_array_generate(const struct ane_array *array, uint64_t seed, uint8_t *b
 /* A file of the same shape (leading dimensions of 1 do not count) or with as many elements in one row. */
 bool ane_array_load(const struct ane_array *array, const char *path, uint8_t *buffer, struct orch_error *error);
 bool ane_array_save(const struct ane_array *array, const char *path, const uint8_t *buffer, struct orch_error *error);
+/* Between the buffer and elements in order without gaps. */
+void ane_array_pack(const struct ane_array *array, const uint8_t *buffer, uint8_t *dense);
+void ane_array_unpack(const struct ane_array *array, const uint8_t *dense, uint8_t *buffer);
+/* Elements in order without gaps as floats (malloc); NULL when memory is out. */
+float *ane_array_floats(const struct ane_array *array, const uint8_t *dense);
+uint64_t ane_array_dense_bytes(const struct ane_array *array);
 /* FNV-1a64 of the elements in order, without padding. */
 uint64_t ane_array_checksum(const struct ane_array *array, const uint8_t *buffer);
 /* In order, as doubles: `values` has room for ane_array_count. */
 void ane_array_read(const struct ane_array *array, const uint8_t *buffer, double *values);
-void ane_array_write(const struct ane_array *array, const double *values, uint8_t *buffer);
 /* The numbers of a file as floats, checked like ane_array_load: constants of kernels. Free with free; NULL with *error. */
 float *ane_array_load_floats(const struct ane_array *array, const char *path, struct orch_error *error);
 

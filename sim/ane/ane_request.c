@@ -48,34 +48,16 @@ static bool allocate(struct ane_buffers *b, unsigned bar, struct orch_error *err
                                         b->workload->name, b->bytes[bar]);
 }
 
-static bool take_given(struct ane_buffers *b, const uint64_t *given, struct orch_error *error)
-{
-    for (unsigned i = 0; given && i < b->workload->arrays; i++) {
-        const struct ane_array *v = &b->workload->array[i];
-        if (!given[i] || v->role == ANE_TENSOR_CONSTANT)
-            continue;
-        b->bytes[v->bar] = b->workload->kernel.program.port[v->bar].bytes;
-        if (ane_array_extent(v) > b->bytes[v->bar])
-            b->bytes[v->bar] = ane_array_extent(v);
-        if (!mem_at(b->space, given[i], b->bytes[v->bar], MEM_READ | MEM_WRITE))
-            return orch_fail(error, ORCH_USAGE, "%.200s: buffer %s at 0x%" PRIx64 " is shorter than %" PRIu64 " bytes",
-                             b->workload->name, v->name, given[i], b->bytes[v->bar]);
-        b->address[v->bar] = given[i];
-    }
-    return true;
-}
-
-bool ane_buffers_open(struct ane_buffers *b, const struct ane_workload *workload, struct mem_space *space, const uint64_t *given,
-                      struct orch_error *error)
+bool ane_buffers_open(struct ane_buffers *b, const struct ane_workload *workload, struct mem_space *space, struct orch_error *error)
 {
     const struct ane_program *p = &workload->kernel.program;
     *b = (struct ane_buffers){.workload = workload, .space = space};
     for (unsigned bar = 0; bar < ANE_BARS; bar++)
         b->bytes[bar] = has_buffer(p->port[bar].kind) ? needed(workload, bar) : 0;
-    if (!check_size(b, error) || !take_given(b, given, error))
+    if (!check_size(b, error))
         return false;
     for (unsigned bar = 0; bar < ANE_BARS; bar++)
-        if (has_buffer(p->port[bar].kind) && !b->address[bar] && !allocate(b, bar, error))
+        if (has_buffer(p->port[bar].kind) && !allocate(b, bar, error))
             return false;
     b->coefficients = p->const_bytes ? mem_space_alloc(space, p->const_bytes, MEM_PAGE_BYTES) : 0;
     return !p->const_bytes || b->coefficients ||
@@ -89,13 +71,13 @@ uint8_t *ane_buffers_at(const struct ane_buffers *b, const struct ane_array *v)
     return b->bytes[v->bar] ? mem_at(b->space, b->address[v->bar], b->bytes[v->bar], MEM_READ | MEM_WRITE) : NULL;
 }
 
-bool ane_buffers_fill(const struct ane_buffers *b, const uint64_t *given, uint64_t seed, const char *const *inputs,
-                      size_t input_count, struct orch_error *error)
+bool ane_buffers_fill(const struct ane_buffers *b, uint64_t seed, const char *const *inputs, size_t input_count,
+                      struct orch_error *error)
 {
     const struct ane_workload *w = b->workload;
     for (unsigned i = 0; i < w->arrays; i++) {
         const struct ane_array *v = &w->array[i];
-        uint8_t *at = v->role == ANE_TENSOR_INPUT && !(given && given[i]) ? ane_buffers_at(b, v) : NULL;
+        uint8_t *at = v->role == ANE_TENSOR_INPUT ? ane_buffers_at(b, v) : NULL;
         if (at)
             ane_array_generate(v, seed * ANE_WORKLOAD_ARRAYS + i, at);
     }

@@ -15,13 +15,12 @@ struct ane_buffers {
     uint64_t coefficients; /* where streams of coefficients come from, for timing; nothing is stored there */
 };
 
-/* Places every port in `space`. `given` (may be NULL) has buffers of the caller by array number, which must have room; 0 = allocated
- * here, zero-filled. False with exit code 2 when they do not fit the engine's address space or a given one is too short. */
+/* Places every port in `space`, zero-filled. False with exit code 2 when they do not fit the engine's address space. */
 bool ane_buffers_open(struct ane_buffers *buffers, const struct ane_workload *workload, struct mem_space *space,
-                      const uint64_t *given, struct orch_error *error);
-/* Start contents of the inputs that are not given: the files of "NAME=FILE", else reproducible numbers. */
-bool ane_buffers_fill(const struct ane_buffers *buffers, const uint64_t *given, uint64_t seed, const char *const *inputs,
-                      size_t input_count, struct orch_error *error);
+                      struct orch_error *error);
+/* Start contents of the inputs: the files of "NAME=FILE", else reproducible numbers. */
+bool ane_buffers_fill(const struct ane_buffers *buffers, uint64_t seed, const char *const *inputs, size_t input_count,
+                      struct orch_error *error);
 /* Host pointer of the buffer that a array lies in. */
 uint8_t *ane_buffers_at(const struct ane_buffers *buffers, const struct ane_array *array);
 

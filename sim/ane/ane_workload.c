@@ -73,8 +73,6 @@ static bool build(struct ane_workload *w, struct orch_error *error)
     return orch_fail(error, why.offset ? ORCH_UNMODELLED : ORCH_USAGE, "%s", why.text);
 }
 
-#define CONSTANTS (sizeof ((struct ane_workload *)NULL)->constant / sizeof(float *))
-
 /* Constants are known by name once the kernel is built; one that is given builds it again. */
 static bool read_constants(struct ane_workload *w, const char *const *inputs, size_t count, bool *any, struct orch_error *error)
 {
@@ -89,8 +87,8 @@ static bool read_constants(struct ane_workload *w, const char *const *inputs, si
             continue;
         for (const struct ane_array *before = w->array; before < v; before++)
             number += before->role == ANE_TENSOR_CONSTANT;
-        if (number >= CONSTANTS)
-            return orch_fail(error, ORCH_INTERNAL, "%s: more than %zu constants", w->name, CONSTANTS);
+        if (number >= ANE_WORKLOAD_CONSTANTS)
+            return orch_fail(error, ORCH_INTERNAL, "%s: more than %d constants", w->name, ANE_WORKLOAD_CONSTANTS);
         free(w->constant[number]);
         w->request.constant[number] = w->constant[number] = ane_array_load_floats(v, path, error);
         if (!w->constant[number])
@@ -98,6 +96,37 @@ static bool read_constants(struct ane_workload *w, const char *const *inputs, si
         *any = true;
     }
     return true;
+}
+
+static bool build_again(struct ane_workload *w, struct orch_error *error)
+{
+    ane_kernel_free(&w->kernel);
+    memset(&w->kernel, 0, sizeof w->kernel);
+    return build(w, error);
+}
+
+static uint64_t constant_count(const struct ane_workload *w, size_t number)
+{
+    for (unsigned i = 0; i < w->arrays; i++)
+        if (w->array[i].role == ANE_TENSOR_CONSTANT && number-- == 0)
+            return ane_array_count(&w->array[i]);
+    return 0;
+}
+
+bool ane_workload_set_constants(struct ane_workload *w, const float *const *values, struct orch_error *error)
+{
+    for (size_t i = 0; i < ANE_WORKLOAD_CONSTANTS; i++) {
+        const uint64_t count = values[i] ? constant_count(w, i) : 0;
+        if (!count)
+            continue;
+        float *copy = malloc(count * sizeof *copy);
+        if (!copy)
+            return orch_fail(error, ORCH_INTERNAL, "out of memory for constants");
+        memcpy(copy, values[i], count * sizeof *copy);
+        free(w->constant[i]);
+        w->request.constant[i] = w->constant[i] = copy;
+    }
+    return build_again(w, error);
 }
 
 static const char *precision_name(enum ane_weight_type type)
@@ -133,11 +162,7 @@ bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const ch
     add_tensors(w);
     if (!read_constants(w, inputs, input_count, &again, error))
         return false;
-    if (!again)
-        return true;
-    ane_kernel_free(&w->kernel);
-    memset(&w->kernel, 0, sizeof w->kernel);
-    return build(w, error);
+    return !again || build_again(w, error);
 }
 
 /* ---- files ---- */
@@ -162,7 +187,7 @@ void ane_workload_close(struct ane_workload *w)
         ane_kernel_free(&w->kernel);
     else
         ane_program_free(&w->kernel.program);
-    for (size_t i = 0; i < CONSTANTS; i++)
+    for (size_t i = 0; i < ANE_WORKLOAD_CONSTANTS; i++)
         free(w->constant[i]);
     memset(w, 0, sizeof *w);
 }

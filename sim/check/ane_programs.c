@@ -197,7 +197,7 @@ static bool check_parts(struct checker *c, const uint8_t *bytes, size_t size, st
     c->result->descriptors = c->workload.kernel.program.count;
     if (!encodes_back(c, bytes, size) || !tasks_encode(c))
         return false;
-    if (!ane_buffers_open(&c->buffers, &c->workload, space, NULL, &why))
+    if (!ane_buffers_open(&c->buffers, &c->workload, space, &why))
         return fails(c, why.text);
     return check_operation(c);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,7 +14,9 @@ struct work {
     struct run_measure *m;
     struct run_result *result;
     struct ane_buffers buffers;
-    const uint64_t *given;
+    const struct mem_space *theirs; /* where the caller's buffers are */
+    const uint64_t *given;          /* their addresses by array, elements in order; NULL = none */
+    unsigned given_count;
     struct orch_error *error;
 };
 
@@ -25,6 +28,67 @@ static unsigned repeats(const struct run *run)
 static bool no_memory(struct orch_error *error)
 {
     return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+/* ---- buffers of the caller: elements in order, which host software lays out for the engine and back ---- */
+
+static uint8_t *given_at(const struct work *k, unsigned i)
+{
+    const struct ane_array *v = &k->run->ane->array[i];
+    return k->given && k->given[i] ? mem_at(k->theirs, k->given[i], ane_array_dense_bytes(v), MEM_READ | MEM_WRITE) : NULL;
+}
+
+static bool check_given(struct work *k)
+{
+    const struct ane_workload *w = k->run->ane;
+    for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++)
+        if (k->given[i] && !given_at(k, i))
+            return orch_fail(k->error, ORCH_USAGE, "%.200s: buffer %s at 0x%llx is shorter than %llu bytes", w->name, w->array[i].name,
+                             (unsigned long long)k->given[i], (unsigned long long)ane_array_dense_bytes(&w->array[i]));
+    return true;
+}
+
+/* Constants are fp16 elements too; the program is built with them. */
+static bool take_constants(struct work *k)
+{
+    struct ane_workload *w = k->run->ane;
+    float *values[ANE_WORKLOAD_CONSTANTS] = {NULL};
+    size_t number = 0;
+    bool any = false, ok = true;
+    for (unsigned i = 0; ok && k->given && i < w->arrays && i < k->given_count && number < ANE_WORKLOAD_CONSTANTS; i++) {
+        if (w->array[i].role != ANE_TENSOR_CONSTANT)
+            continue;
+        const uint8_t *at = given_at(k, i);
+        if (at) {
+            values[number] = ane_array_floats(&w->array[i], at);
+            ok = any = values[number] != NULL;
+        }
+        number++;
+    }
+    ok = ok ? !any || ane_workload_set_constants(w, (const float *const *)values, k->error) : no_memory(k->error);
+    for (size_t i = 0; i < ANE_WORKLOAD_CONSTANTS; i++)
+        free(values[i]);
+    return ok;
+}
+
+static void take_inputs(struct work *k)
+{
+    const struct ane_workload *w = k->run->ane;
+    for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++) {
+        const uint8_t *at = w->array[i].role == ANE_TENSOR_INPUT ? given_at(k, i) : NULL;
+        if (at)
+            ane_array_unpack(&w->array[i], at, ane_buffers_at(&k->buffers, &w->array[i]));
+    }
+}
+
+static void give_outputs(struct work *k)
+{
+    const struct ane_workload *w = k->run->ane;
+    for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++) {
+        uint8_t *at = w->array[i].role == ANE_TENSOR_OUTPUT ? given_at(k, i) : NULL;
+        if (at)
+            ane_array_pack(&w->array[i], ane_buffers_at(&k->buffers, &w->array[i]), at);
+    }
 }
 
 /* ---- results ---- */
@@ -64,12 +128,16 @@ static bool execute(struct work *k)
 {
     const struct run_request *q = k->run->request;
     struct ane_core *core = ane_request_core(q->chip, k->error);
-    bool ok = core && ane_buffers_fill(&k->buffers, k->given, q->seed, q->inputs, q->input_count, k->error);
+    bool ok = core && ane_buffers_fill(&k->buffers, q->seed, q->inputs, q->input_count, k->error);
+    if (ok)
+        take_inputs(k);
     const double begin = run_host_seconds();
     for (unsigned i = 0; ok && i < repeats(k->run); i++)
         ok = ane_buffers_run(&k->buffers, core, q->threads, &k->m->ane.counts, k->error);
     k->m->host_seconds += run_host_seconds() - begin;
     ane_core_free(core);
+    if (ok)
+        give_outputs(k);
     return ok && hand_over(k);
 }
 
@@ -95,7 +163,7 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
     struct ane_buffers buffers;
     struct mem_space *space = mem_space_create(0);
     const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
-                    ane_buffers_open(&buffers, run->ane, space, NULL, error) && time_with(run, &buffers, m, error);
+                    ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
     mem_space_free(space);
     return ok;
 }
@@ -133,20 +201,22 @@ static bool place(struct work *k)
            no_memory(k->error);
 }
 
-bool run_ane_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m, struct run_result *result,
-                struct orch_error *error)
+bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count, struct run_measure *m,
+                struct run_result *result, struct orch_error *error)
 {
-    struct work k = {.run = run, .m = m, .result = result, .given = given, .error = error};
+    struct work k = {.run = run, .m = m, .result = result, .theirs = theirs, .given = given, .given_count = given_count,
+                     .error = error};
     const enum run_mode mode = run->request->mode;
-    return tell_generation(&k) && ane_buffers_open(&k.buffers, run->ane, space, given, error) &&
-           (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) && place(&k);
+    struct mem_space *space = mem_space_create(0);
+    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) && tell_generation(&k) &&
+                    check_given(&k) && take_constants(&k) && ane_buffers_open(&k.buffers, run->ane, space, error) &&
+                    (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) &&
+                    place(&k);
+    mem_space_free(space);
+    return ok;
 }
 
 bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    struct mem_space *space = mem_space_create(0);
-    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
-                    run_ane_in(run, space, NULL, m, result, error);
-    mem_space_free(space);
-    return ok;
+    return run_ane_in(run, NULL, NULL, 0, m, result, error);
 }

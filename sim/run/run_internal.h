@@ -120,9 +120,10 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
 /* The way code was made for and the way atomics are wanted on this chip; false names what is not known. */
 bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error);
 
-/* Requests to the Neural Engine. `given` has addresses of the caller's buffers by view of the workload; 0 or NULL = made here. */
-bool run_ane_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m, struct run_result *result,
-                struct orch_error *error);
+/* Requests to the Neural Engine. `given` has addresses in `theirs` of the caller's buffers by array of the workload, elements in
+ * order; 0 or NULL = generated. */
+bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count, struct run_measure *m,
+                struct run_result *result, struct orch_error *error);
 bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Opens the chip unless the measure has one and times one request of the program, without buffers of its own. */
 bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error);

@@ -91,7 +91,7 @@ static bool time_workload(struct ane_runner *r, const struct validate_program *p
     struct mem_space *space = mem_space_create(0);
     bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
               ane_workload_open_kernel(&workload, text, *precision ? precision : NULL, r->chip, 1, NULL, 0, error);
-    ok = ok && ane_buffers_open(&buffers, &workload, space, NULL, error) && ane_time_run(&buffers, r->soc, &options, &timed, error);
+    ok = ok && ane_buffers_open(&buffers, &workload, space, error) && ane_time_run(&buffers, r->soc, &options, &timed, error);
     ane_workload_close(&workload);
     out->device_ns = timed.device_ns;
     out->overhead_ns = timed.overhead_ns;
