@@ -10,8 +10,8 @@
 #define NO_ALPHA   (double)NAN
 #define NO_CHANGE  NULL, NULL
 
-/* Klambauer et al., Self-Normalizing Neural Networks: alpha and lambda. */
-static const double selu_alpha = 1.6732632423543772, selu_scale = 1.0507009873554805;
+/* Klambauer et al., Self-Normalizing Neural Networks: alpha and lambda, in the digits that give the public table. */
+static const double selu_alpha = 1.6733, selu_scale = 1.0507;
 
 static double of_zero(double x, double alpha)
 {
@@ -83,16 +83,24 @@ static double of_mish(double x, double alpha)
     return x * tanh(of_softplus(x, alpha));
 }
 
-static double of_elu(double x, double alpha)
+/* Toward zero, to fp16. */
+static double half_cut(double value)
 {
-    return x > 0 ? x : alpha * expm1(x);
+    const uint16_t bits = ane_half_bits(value);
+    return ane_half_value(fabs(ane_half_value(bits)) > fabs(value) ? (uint16_t)(bits - 1) : bits);
 }
 
-/* The public table holds this with the product of the constants already rounded; its knots are at most one step off. */
+/* Cut as in selu, of which it is a part (a guess: no public program has elu). */
+static double of_elu(double x, double alpha)
+{
+    return x > 0 ? x : half_cut(alpha * expm1(x));
+}
+
+/* Cut, then scaled by the rounded constant: this gives every knot of the public table. */
 static double of_selu(double x, double alpha)
 {
     (void)alpha;
-    return ane_half_round(selu_scale * selu_alpha) * expm1(x);
+    return ane_half_round(selu_scale) * half_cut(selu_alpha * expm1(x));
 }
 
 static double of_exp2(double x, double alpha)
