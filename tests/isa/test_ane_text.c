@@ -2,6 +2,7 @@
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_text.h"
 #include "tests/isa/ane_golden.h"
+#include "units/ane/kernels/ane_kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,6 +191,59 @@ static void test_notes(void)
     }
 }
 
+/* ---- programs of the kernel library ---- */
+
+static const struct ane_limits limits = {.generation = ANE_H13, .l2_bytes = 1 << 21, .kernel_max = 29, .dimension_max = 16384,
+                                         .channels_max = 65536, .pool_max = 29, .int8_weights = true, .int4_palette = true,
+                                         .sparse_weights = true};
+
+static void check_kernel(const char *workload, const char *precision, const char *operation, const char *in_detail)
+{
+    struct ane_kernel_request request = {.limits = limits, .seed = 1};
+    struct ane_kernel kernel;
+    struct ane_program back;
+    struct isa_error error = {.text = ""};
+    char detail[160];
+    const bool built = ane_kernel_parse(workload, precision, &request, &error) && ane_kernel_build(&request, &kernel, &error);
+    CHECK(built, "%s: %s", workload, error.text);
+    if (!built)
+        return;
+    const char *name = ane_program_operation(&kernel.program, detail, sizeof detail);
+    CHECK(name && strcmp(name, operation) == 0 && strstr(detail, in_detail) != NULL, "%s: %s %s", workload, name ? name : "(none)", detail);
+    char *text = list(&kernel.program);
+    const bool ok = ane_assemble(text, strlen(text), &back, &error);
+    CHECK(ok, "%s: line %lu: %s", workload, error.line, error.text);
+    if (ok) {
+        check_bytes(workload, &kernel.program, &back);
+        ane_program_free(&back);
+    }
+    free(text);
+    ane_kernel_free(&kernel);
+}
+
+static void test_library_programs(void)
+{
+    static const char *const elementwise[][2] = {
+        {"relu", "relu"}, {"leaky_relu", "leaky_relu"}, {"gelu", "gelu"}, {"silu", "silu"}, {"sigmoid", "sigmoid"}, {"exp", "exp"},
+        {"log", "log"}, {"log10", "log10"}, {"rsqrt", "rsqrt"}, {"floor", "floor"}, {"ceil", "ceil"}, {"div", "div"}, {"sub", "sub"},
+        {"cube", "cube"}, {"hard_swish", "hardswish"},
+    };
+    for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++) {
+        char workload[64];
+        snprintf(workload, sizeof workload, "elementwise:1000,op=%s", elementwise[i][0]);
+        check_kernel(workload, NULL, elementwise[i][1], "");
+    }
+    check_kernel("softmax:128x1000", NULL, "softmax", "axis=width");
+    check_kernel("softmax:3000x1000", NULL, "softmax", "axis=width"); /* in tiles */
+    check_kernel("softmax:128x1000,log=1", NULL, "logsoftmax", "axis=width");
+    check_kernel("gemv:256x256", NULL, "conv2d", "gemm 1x256x256");
+    check_kernel("matmul:64x64x64", NULL, "matmul", "");
+    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1,bias=1,act=relu", NULL, "conv2d", "channels=16->32 with bias, then relu");
+    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i8", "conv2d", "kernel=3x3");
+    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i4", "conv2d", "kernel=3x3");
+    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "sparse", "conv2d", "kernel=3x3");
+}
+
 /* ---- written by hand ---- */
 
 #define SHAPE(channels)                                                                                                            \
@@ -332,6 +386,7 @@ static const struct suite_test tests[] = {
     {"every activation table in a program", test_every_table_in_a_program},
     {"structure decides the name", test_structure_decides},
     {"notes", test_notes},
+    {"programs of the kernel library are named and come back", test_library_programs},
     {"short listings", test_short_listings},
     {"short convolution with weights and bias", test_short_convolution},
     {"short listings become complete", test_short_listings_become_complete},
