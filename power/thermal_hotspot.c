@@ -1,6 +1,7 @@
 #include "power/thermal_hotspot.h"
 
-#include <math.h>
+#include "power/thermal_layers.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,68 +14,17 @@ static const struct thermal_material *material(const struct thermal_package *p, 
     return all[layer];
 }
 
-static double area_m2(const struct floorplan_block *b)
+/* Convection under the sink: to the ambient, and its own capacity. */
+static void add_convection(const struct floorplan *plan, const struct thermal_package *p, uint32_t first, struct thermal_network *network)
 {
-    return b->width_m * b->height_m;
-}
-
-static void add_layer_nodes(const struct floorplan *plan, const struct thermal_package *p, enum layer layer,
-                            struct thermal_network *network)
-{
-    const struct thermal_material *const m = material(p, layer);
+    const struct thermal_material *const m = &p->sink;
     const double ss2 = p->sink_side_m * p->sink_side_m;
 
-    for (size_t i = 0; i < plan->count; i++) {
-        const double area = area_m2(&plan->block[i]);
-        double capacity = p->capacity_factor * m->capacity_j_per_m3k * m->thickness_m * area, ambient = 0;
-        char name[48];
-        if (layer == SINK) {
-            capacity += p->capacity_factor * p->convection_j_per_k * area / ss2;
-            ambient = 1 / (m->thickness_m / (m->conductivity_w_per_mk * area) + p->convection_k_per_w * ss2 / area);
-        }
-        snprintf(name, sizeof name, "%s%s", prefix[layer], plan->block[i].name);
-        thermal_add_node(network, name, capacity, ambient);
-    }
-}
-
-static void add_lateral(const struct floorplan *plan, const struct thermal_material *m, uint32_t first,
-                        struct thermal_network *network)
-{
-    for (uint32_t i = 0; i < plan->count; i++)
-        for (uint32_t j = i + 1; j < plan->count; j++) {
-            const struct floorplan_block *const a = &plan->block[i], *const b = &plan->block[j];
-            bool vertical;
-            const double edge = floorplan_shared_edge_m(a, b, &vertical);
-            const double distance = vertical ? (a->width_m + b->width_m) / 2 : (a->height_m + b->height_m) / 2;
-            if (edge > 0)
-                thermal_add_link(network, first + i, first + j, m->conductivity_w_per_mk * m->thickness_m * edge / distance);
-        }
-}
-
-/* Whether a block touches side W E N S of the die, and how: edge length and half its size towards the rim. */
-static bool touches(const struct floorplan *plan, const struct floorplan_block *b, unsigned side, double *edge_m, double *half_m)
-{
-    const double gap[4] = {b->left_m, plan->width_m - b->left_m - b->width_m, plan->height_m - b->bottom_m - b->height_m,
-                           b->bottom_m};
-    *edge_m = side < 2 ? b->height_m : b->width_m;
-    *half_m = side < 2 ? b->width_m / 2 : b->height_m / 2;
-    return gap[side] < FLOORPLAN_EPSILON_M;
-}
-
-/* Blocks at the die's edge to the rim: their own half in series with their share of the rim's resistance. */
-static void add_rim_links(const struct floorplan *plan, const struct thermal_material *m, uint32_t first, uint32_t rim,
-                          const double resistance[4], struct thermal_network *network)
-{
-    for (unsigned side = 0; side < 4; side++) {
-        double sum = 0, edge, half;
-        for (size_t i = 0; i < plan->count; i++)
-            if (touches(plan, &plan->block[i], side, &edge, &half))
-                sum += m->conductivity_w_per_mk * m->thickness_m * edge / half;
-        for (uint32_t i = 0; i < plan->count; i++)
-            if (touches(plan, &plan->block[i], side, &edge, &half)) {
-                const double own = m->conductivity_w_per_mk * m->thickness_m * edge / half;
-                thermal_add_link(network, first + i, rim + side, 1 / (1 / own + resistance[side] * sum / own));
-            }
+    for (size_t i = 0; i < plan->count && first + i < network->nodes; i++) {
+        const double area = plan->block[i].width_m * plan->block[i].height_m;
+        struct thermal_node *const node = &network->node[first + i];
+        node->capacity_j_per_k += p->capacity_factor * p->convection_j_per_k * area / ss2;
+        node->ambient_w_per_k = 1 / (m->thickness_m / (m->conductivity_w_per_mk * area) + p->convection_k_per_w * ss2 / area);
     }
 }
 
@@ -109,20 +59,19 @@ bool thermal_hotspot_network(const struct floorplan *plan, const struct thermal_
         return false;
     thermal_hotspot_rims(plan, package, &rims);
     for (enum layer layer = CHIP; layer < LAYERS; layer++)
-        add_layer_nodes(plan, package, layer, network);
+        thermal_layer_nodes(plan, material(package, layer), package->capacity_factor, prefix[layer], network);
+    add_convection(plan, package, SINK * n, network);
     add_rims(&rims, network, rim);
     network->powered = n;
     for (enum layer layer = CHIP; layer < LAYERS; layer++) {
         const struct thermal_material *const m = material(package, layer);
         if (layer != CHIP || !package->omit_lateral)
-            add_lateral(plan, m, layer * n, network);
-        if (layer != SINK) /* whole thickness of the upper layer, none of the lower one */
-            for (uint32_t i = 0; i < n; i++)
-                thermal_add_link(network, layer * n + i, (layer + 1) * n + i,
-                                 m->conductivity_w_per_mk * area_m2(&plan->block[i]) / m->thickness_m);
+            thermal_layer_lateral(plan, m, layer * n, network);
+        if (layer != SINK)
+            thermal_layer_down(plan, m, layer * n, (layer + 1) * n, network);
     }
-    add_rim_links(plan, material(package, SPREADER), SPREADER * n, rim[0], rims.spreader_resistance, network);
-    add_rim_links(plan, material(package, SINK), SINK * n, rim[1], rims.sink_resistance, network);
+    thermal_layer_rim(plan, material(package, SPREADER), SPREADER * n, rim[0], rims.spreader_resistance, network);
+    thermal_layer_rim(plan, material(package, SINK), SINK * n, rim[1], rims.sink_resistance, network);
     if (thermal_network_check(network, error))
         return true;
     thermal_network_free(network);

@@ -1,0 +1,41 @@
+/* A machine around a chip: die, interface material and heat spreader by blocks, then stages of growing size (plate, heat pipe or
+ * sink, chassis) to the room. A fan lowers the resistance of the last stage.
+ */
+#ifndef ORCHARD_POWER_THERMAL_DEVICE_H
+#define ORCHARD_POWER_THERMAL_DEVICE_H
+
+#include "power/thermal_hotspot.h"
+
+#define THERMAL_STAGES     4
+#define THERMAL_FAN_POINTS 8
+
+struct thermal_stage {
+    char name[24];
+    double j_per_k;      /* capacity */
+    double k_per_w;      /* to the next stage, of the last one to the room */
+};
+struct thermal_fan_point {
+    double rpm, k_per_w; /* resistance of the last stage to the room at this speed */
+};
+struct thermal_device {
+    struct thermal_material chip, interface, spreader;
+    double spreader_side_m;
+    double contact_k_per_w;  /* whole spreader to the first stage */
+    struct thermal_stage stage[THERMAL_STAGES];
+    unsigned stages;
+    struct thermal_fan_point fan[THERMAL_FAN_POINTS]; /* rising speed, the first one is 0 rpm; none = no fan */
+    unsigned fan_points;
+    double fan_start_c, fan_full_c; /* mean die temperatures between which the fan goes from its slowest to its fastest */
+};
+
+/* Positive values, resistance falling with the fan's speed, spreader no smaller than the die. */
+bool thermal_device_check(const struct thermal_device *device, const struct floorplan *plan, struct power_error *error);
+/* Resistance of the last stage at a speed: straight lines between the points. */
+double thermal_device_room_k_per_w(const struct thermal_device *device, double rpm);
+/* Speed that the fan's own curve asks for at a mean die temperature; 0 without a fan. */
+double thermal_device_fan_rpm(const struct thermal_device *device, double celsius);
+/* Nodes: blocks of die, interface, spreader, four rims of the spreader, stages. Power enters the blocks of the die. */
+bool thermal_device_network(const struct floorplan *plan, const struct thermal_device *device, double rpm,
+                            struct thermal_network *network, struct power_error *error);
+
+#endif
