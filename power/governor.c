@@ -1,0 +1,145 @@
+#include "power/governor.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+const char *governor_policy_name(enum governor_policy policy)
+{
+    static const char *const names[] = {
+#define X(enumerator, name, text) name,
+        GOVERNOR_POLICY_TABLE(X)
+#undef X
+    };
+    return policy < GOVERNOR_POLICY_COUNT ? names[policy] : NULL;
+}
+
+const char *thermal_pressure_name(enum thermal_pressure pressure)
+{
+    static const char *const names[PRESSURE_COUNT] = {"nominal", "moderate", "heavy", "trapping", "sleeping"};
+    return pressure < PRESSURE_COUNT ? names[pressure] : NULL;
+}
+
+void governor_init(struct governor *governor, const struct governor_params *params, enum governor_policy policy)
+{
+    *governor = (struct governor){.params = *params, .policy = policy, .cap_share = 1, .sensor_share = 1};
+}
+
+static double clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
+enum { CLOCKED = sizeof clocked / sizeof clocked[0] };
+
+static double highest_mhz(const struct governor_demand *d)
+{
+    const double last = d->table->point[d->table->count - 1].mhz;
+    return d->limit_mhz > 0 && d->limit_mhz < last ? d->limit_mhz : last;
+}
+
+/* Time goes as m + (1 - m) / share: half a percent of it is what balancing may cost. */
+static double balanced_share(double memory_bound)
+{
+    const double allowed = 0.005, compute = 1 - clamp(memory_bound, 0, 1);
+    return compute > 0 ? clamp(compute / (compute + allowed), 0, 1) : 0;
+}
+
+/* What the policy wants, before temperature and power have a say. */
+static double wanted_mhz(const struct governor *g, const struct governor_demand *d, const struct governor_limits *limits)
+{
+    const double top = highest_mhz(d);
+    double mhz = top;
+
+    switch (g->policy) {
+    case GOVERNOR_FIXED:
+    case GOVERNOR_PACE:
+    case GOVERNOR_THERMAL_SAFE:
+        mhz = d->asked_mhz > 0 ? fmin(d->asked_mhz, top) : top;
+        break;
+    case GOVERNOR_BALANCED:
+        mhz = top * balanced_share(d->memory_bound);
+        break;
+    case GOVERNOR_LOW_POWER:
+        mhz = top * g->params.low_power_share;
+        break;
+    default:
+        break;
+    }
+    if (limits->low_power && g->policy != GOVERNOR_FIXED)
+        mhz = fmin(mhz, top * g->params.low_power_share);
+    return fmax(mhz, d->table->point[0].mhz);
+}
+
+/* Share of the clock that the mean temperature leaves. */
+static double temperature_share(struct governor *g, double seconds, double mean_c, double target_c)
+{
+    const struct governor_params *const p = &g->params;
+    const double over = mean_c - target_c, fall = fmax(over + p->band_k, 0) * p->fall_per_k;
+
+    g->integral = clamp(g->integral + over * p->integral_per_ks * seconds, 0, 1);
+    return clamp(1 - fall - g->integral, 0, 1);
+}
+
+/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. */
+static double servo(double share, double excess, double seconds)
+{
+    const double gain = excess > 0 ? 8 : 1;
+    return clamp(share - gain * excess * seconds, 0, 1);
+}
+
+static enum thermal_pressure pressure_of(const struct governor *g, double share, bool emergency)
+{
+    if (emergency)
+        return PRESSURE_SLEEPING;
+    if (share <= 0)
+        return PRESSURE_TRAPPING;
+    if (share < g->params.heavy_share)
+        return PRESSURE_HEAVY;
+    return share < 1 ? PRESSURE_MODERATE : PRESSURE_NOMINAL;
+}
+
+static double limited_mhz(const struct governor_demand *d, double wanted, double share)
+{
+    const double lowest = d->table->point[0].mhz;
+    return fmin(wanted, lowest + share * (highest_mhz(d) - lowest));
+}
+
+void governor_tick(struct governor *g, double seconds, const struct governor_demand demand[POWER_DOMAIN_COUNT],
+                   const struct governor_sensors *sensors, const struct governor_limits *limits, struct governor_answer *answer)
+{
+    const bool gpu_busy = demand[POWER_GPU].table && demand[POWER_GPU].running > 0.05;
+    const double target = gpu_busy ? g->params.target_gpu_c : g->params.target_c;
+    const bool free_running = g->policy == GOVERNOR_FIXED;
+    double share = 1, lowest = 1;
+
+    memset(answer, 0, sizeof *answer);
+    answer->emergency = sensors->hottest_c >= g->params.critical_c;
+    if (!free_running)
+        share = temperature_share(g, seconds, sensors->mean_c, target);
+    g->sensor_share = servo(g->sensor_share, (sensors->hottest_c - g->params.sensor_limit_c) / 10, seconds);
+    g->cap_share = limits->watts > 0 ? servo(g->cap_share, (sensors->watts - limits->watts) / limits->watts, seconds) : 1;
+    for (unsigned i = 0; i < CLOCKED; i++) {
+        const enum power_domain domain = clocked[i];
+        const struct governor_demand *const d = &demand[domain];
+        if (!d->table)
+            continue;
+        const double wanted = wanted_mhz(g, d, limits);
+        /* The P cores give way first; the GPU only with what is left when they are at the bottom. E cores and the Neural Engine are
+         * not throttled by temperature (ThomasKaiser: E clusters stay at their highest clock). */
+        double left = g->cap_share;
+        if (domain == POWER_P_CPU)
+            left = fmin(left, fmin(free_running ? 1 : share, g->sensor_share));
+        if (domain == POWER_GPU)
+            left = fmin(left, fmin(free_running ? 1 : clamp(2 * share, 0, 1), clamp(2 * g->sensor_share, 0, 1)));
+        if (answer->emergency)
+            left = 0;
+        answer->mhz[domain] = limited_mhz(d, wanted, left);
+        if (d->running > 0 && answer->mhz[domain] < wanted - 0.5)
+            answer->throttled = true;
+        if (d->running > 0 && left < lowest)
+            lowest = left;
+    }
+    answer->pressure = pressure_of(g, lowest, answer->emergency);
+}

@@ -1,0 +1,90 @@
+/* Clocks under limits: what a policy asks for, what temperature, power and battery leave of it.
+ *
+ * Called once per tick with sensors and demands; answers with a clock per domain. Between two operating points the controller
+ * alternates, so answers are mean clocks and need not be points of the table. How Apple's controllers work is not published: the
+ * law below (proportional and integral on the mean die temperature, CPU before GPU, a hard limit per sensor) reproduces the curves
+ * of ThomasKaiser/Knowledge (MacBook Air M1); every number is a parameter.
+ */
+#ifndef ORCHARD_POWER_GOVERNOR_H
+#define ORCHARD_POWER_GOVERNOR_H
+
+#include "power/energy.h"
+#include "power/opp.h"
+
+#define GOVERNOR_POLICY_TABLE(X)                                                                                        \
+    X(FIXED, "fixed", "the clock that was asked for, whatever the temperature short of the critical one")                \
+    X(PERFORMANCE, "performance", "highest clocks that temperature and power limits leave")                              \
+    X(BALANCED, "balanced", "as performance, but units that wait for memory are clocked down as far as that costs no time") \
+    X(LOW_POWER, "low-power", "clocks of the low-power mode")                                                            \
+    X(RACE_TO_IDLE, "race-to-idle", "highest clock, then gated until the next request is due")                           \
+    X(PACE, "pace", "lowest clock that still meets the target time")                                                     \
+    X(THERMAL_SAFE, "thermal-safe", "highest clock that can be held for ever")
+
+enum governor_policy {
+#define X(enumerator, name, text) GOVERNOR_##enumerator,
+    GOVERNOR_POLICY_TABLE(X)
+#undef X
+        GOVERNOR_POLICY_COUNT
+};
+const char *governor_policy_name(enum governor_policy policy);
+
+/* Levels as macOS reports them (com.apple.system.thermalpressurelevel). */
+enum thermal_pressure { PRESSURE_NOMINAL, PRESSURE_MODERATE, PRESSURE_HEAVY, PRESSURE_TRAPPING, PRESSURE_SLEEPING, PRESSURE_COUNT };
+const char *thermal_pressure_name(enum thermal_pressure pressure);
+
+/* KEYs "governor.<field>" of a device. X(field, unit, lowest, highest, meaning) */
+#define GOVERNOR_FIELDS(X)                                                                                              \
+    X(tick_ms, "ms", 0.1, 1000, "time between two decisions")                                                           \
+    X(target_c, "degC", 30, 120, "mean die temperature that is held while the CPU alone is busy")                        \
+    X(target_gpu_c, "degC", 30, 120, "the same while the GPU is busy")                                                   \
+    X(band_k, "K", 0.1, 50, "clocks begin to fall so far below the target")                                              \
+    X(fall_per_k, "1/K", 0, 1, "share of the highest clock that one kelvin in the band takes")                           \
+    X(integral_per_ks, "1/(K s)", 0, 1, "share of the highest clock that a kelvin above the target takes per second")    \
+    X(sensor_limit_c, "degC", 50, 125, "no block gets hotter: P clocks fall at once")                                    \
+    X(critical_c, "degC", 60, 130, "emergency: every domain at its lowest point")                                        \
+    X(low_power_share, "1", 0.1, 1, "highest clock in low-power mode, of the highest clock")                             \
+    X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point")
+
+struct governor_params {
+#define X(field, unit, lowest, highest, meaning) double field;
+    GOVERNOR_FIELDS(X)
+#undef X
+};
+
+/* One domain that can be clocked: P_CPU, E_CPU, GPU, ANE. */
+struct governor_demand {
+    const struct opp_table *table; /* NULL: there is no such domain */
+    double limit_mhz;              /* highest clock now (active cores); 0 = the table's last point */
+    double asked_mhz;              /* FIXED, PACE and THERMAL_SAFE: the clock that was asked for; 0 = the limit */
+    double running;                /* share of the tick at work, 0..1 */
+    double memory_bound;           /* share of that time that does not scale with the clock, 0..1 */
+};
+struct governor_sensors {
+    double mean_c, hottest_c;      /* of the die */
+    double watts;                  /* of the last tick, chip and memory */
+};
+struct governor_limits {
+    double watts;                  /* power cap, 0 = none */
+    bool low_power;                /* battery mode */
+};
+struct governor_answer {
+    double mhz[POWER_DOMAIN_COUNT];
+    enum thermal_pressure pressure;
+    bool throttled;                /* a running domain is below what its policy asked for */
+    bool emergency;
+};
+
+struct governor {                  /* plain state: copy to try things out */
+    struct governor_params params;
+    enum governor_policy policy;
+    double integral;               /* share of the clock that the integral part takes, 0..1 */
+    double cap_share;              /* share of the clock that the power cap leaves, 0..1 */
+    double sensor_share;           /* the same of the sensor limit */
+};
+
+void governor_init(struct governor *governor, const struct governor_params *params, enum governor_policy policy);
+/* Decides the clocks of the next `seconds`. demand[]: by domain; only P_CPU, E_CPU, GPU and ANE are read. */
+void governor_tick(struct governor *governor, double seconds, const struct governor_demand demand[POWER_DOMAIN_COUNT],
+                   const struct governor_sensors *sensors, const struct governor_limits *limits, struct governor_answer *answer);
+
+#endif
