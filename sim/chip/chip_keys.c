@@ -20,6 +20,7 @@
 #define PORT_P(group, name) KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 #define PORT_E(group, name) KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 
+#define AREA(name, ...) KEY("area." #name, __VA_ARGS__)
 #define POWER(name, ...) KEY("power." #name, __VA_ARGS__)
 #define POWER_EVENT(name, unit, text) KEY("power.pj." #name, "pJ", REAL, 0, 1e6, text)
 #define POWER_P_CPU(field, unit, lowest, highest, text) KEY("power.p_cpu." #field, unit, REAL, lowest, highest, text)
@@ -47,7 +48,7 @@ static const struct chip_key keys[] = {
     CHIP_DRAM_FIELDS(DRAM)
     CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU)
     CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE) CHIP_ANE_NUMERIC(ANE)
-    CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER) ACTIVITY_TABLE(POWER_EVENT)
+    CHIP_AREA_FIELDS(AREA) CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER) ACTIVITY_TABLE(POWER_EVENT)
     POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU) POWER_DOMAIN_FIELDS(POWER_AMX)
     POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE) POWER_DOMAIN_FIELDS(POWER_SLC)
     POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM) POWER_DOMAIN_FIELDS(POWER_SOC)

@@ -1,7 +1,10 @@
 /* Every chip has energies and operating points for every domain, and they make sense. */
+#include "sim/chip/chip_floorplan.h"
 #include "sim/chip/chip_power.h"
 #include "tests/support/suite.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct chip *opened(const struct chip_db *db, const char *id)
@@ -29,6 +32,31 @@ static void check_chip(const struct chip *chip)
     }
 }
 
+/* Power that goes in is spread over the blocks, all of it. */
+static void check_floorplan(const struct chip *chip)
+{
+    struct chip_floorplan f;
+    struct orch_error error = {0};
+    double domain_w[POWER_DOMAIN_COUNT], sum = 0, die = 0;
+    const unsigned busy[POWER_DOMAIN_COUNT] = {[POWER_P_CPU] = 2, [POWER_GPU] = 4};
+
+    const bool ok = chip_floorplan(chip, &f, &error);
+    CHECK(ok, "%s: %s", chip_id(chip), error.text);
+    if (!ok)
+        return;
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        domain_w[d] = 1 + d;
+    double *const watts = calloc(f.plan.count, sizeof *watts);
+    chip_floorplan_spread(&f, domain_w, busy, watts);
+    for (size_t i = 0; i < f.plan.count; i++)
+        sum += watts[i] * f.dies;
+    CHECK(fabs(sum - POWER_DOMAIN_COUNT * (POWER_DOMAIN_COUNT + 1) / 2) < 1e-9, "%s: %.12g W spread", chip_id(chip), sum);
+    CU_ASSERT_TRUE(chip_number(chip, "area.die_mm2", &die, &error));
+    CHECK(fabs(1e6 * f.plan.width_m * f.plan.height_m - die) < 1e-3 * die, "%s: die %.2f mm2", chip_id(chip), die);
+    free(watts);
+    chip_floorplan_free(&f);
+}
+
 static void test_all_chips(void)
 {
     struct orch_error error = {0};
@@ -39,8 +67,10 @@ static void test_all_chips(void)
         if (chip_db_experimental(db, i))
             continue;
         struct chip *const chip = opened(db, chip_db_id(db, i));
-        if (chip)
+        if (chip) {
             check_chip(chip);
+            check_floorplan(chip);
+        }
         chip_close(chip);
     }
     chip_db_close(db);
@@ -88,7 +118,7 @@ static void test_unpublished_voltages_follow_the_curve_and_say_so(void)
 }
 
 static const struct suite_test tests[] = {
-    {"all chips have energies and operating points", test_all_chips},
+    {"all chips have energies, operating points and a floorplan", test_all_chips},
     {"the published points of M1", test_published_points_of_m1},
     {"unpublished voltages follow the curve and say so", test_unpublished_voltages_follow_the_curve_and_say_so},
 };
