@@ -123,13 +123,14 @@ fuzz:
 # ---- installed files ----
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include \
-	    $(DESTDIR)$(PREFIX)/share/orchard/chips
+	    $(DESTDIR)$(PREFIX)/share/orchard/chips $(DESTDIR)$(PREFIX)/share/orchard/devices
 	install -m 755 $(O)/orchard $(DESTDIR)$(PREFIX)/bin/orchard
 	install -m 644 $(O)/liborchard.a $(DESTDIR)$(PREFIX)/lib/liborchard.a
 	install -m 755 $(O)/liborchard.so $(DESTDIR)$(PREFIX)/lib/liborchard.so.0
 	ln -sf liborchard.so.0 $(DESTDIR)$(PREFIX)/lib/liborchard.so
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
+	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc

@@ -1,44 +1,9 @@
 #include "sim/chip/chip_internal.h"
 #include "sim/cli/suggest.h"
+#include "sim/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { JSON_DEPTH = 16 };
-
-static unsigned long line_of(const char *text, size_t offset)
-{
-    unsigned long line = 1;
-    for (size_t i = 0; i < offset; i++)
-        line += text[i] == '\n';
-    return line;
-}
-
-static json_object *parse_json(const char *stem, const char *text, size_t size, struct orch_error *error)
-{
-    if (size == 0 || size > 1 << 24) {
-        orch_fail(error, ORCH_USAGE, "%s.json: %s", stem, size ? "larger than 16 MiB" : "empty file");
-        return NULL;
-    }
-    json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH);
-    if (!tokener) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-        return NULL;
-    }
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    json_object *root = json_tokener_parse_ex(tokener, text, (int)size);
-    const enum json_tokener_error why = json_tokener_get_error(tokener);
-    if (why != json_tokener_success || !json_object_is_type(root, json_type_object)) {
-        orch_fail(error, ORCH_USAGE, "%s.json:%lu: %s", stem, line_of(text, json_tokener_get_parse_end(tokener)),
-                  why == json_tokener_success    ? "expected an object"
-                  : why == json_tokener_continue ? "ends in the middle"
-                                                 : json_tokener_error_desc(why));
-        json_object_put(root);
-        root = NULL;
-    }
-    json_tokener_free(tokener);
-    return root;
-}
 
 /* The member of that name when it has the type; *ok becomes false when it is there with another type. */
 static json_object *member(json_object *root, const char *name, json_type type, bool *ok)
@@ -98,7 +63,7 @@ static bool check_keys(const char *stem, json_object *values, struct orch_error 
 
 bool chip_file_parse(struct chip_file *file, const char *stem, const char *text, size_t size, struct orch_error *error)
 {
-    *file = (struct chip_file){.root = parse_json(stem, text, size, error)};
+    *file = (struct chip_file){.root = json_text_parse(stem, text, size, error)};
     if (!file->root)
         return false;
     bool ok = true;
