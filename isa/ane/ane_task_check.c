@@ -166,9 +166,11 @@ void ane_operand_span(const struct ane_task *task, const struct ane_operand *ope
 {
     const bool result = operand == &task->result;
     const bool reduced = task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX;
-    const uint64_t channels = result ? task->channels_out : task->channels_in;
-    const uint64_t height = result ? task->height_out : task->height_in;
-    uint64_t width = result ? task->width_out : task->width_in;
+    /* The second source of a product is a matrix: rows = output channels on planes, columns along the width. */
+    const bool matrix = operand == &task->second && task->engine == ANE_ENGINE_NE && task->ne_op == ANE_NE_MATMUL;
+    const uint64_t channels = result || matrix ? task->channels_out : task->channels_in;
+    const uint64_t height = matrix ? 1 : result ? task->height_out : task->height_in;
+    uint64_t width = matrix ? task->channels_in / (task->groups ? task->groups : 1) : result ? task->width_out : task->width_in;
     if (operand->broadcast_width || (result && task->engine == ANE_ENGINE_PE && reduced))
         width = 1;
     uint64_t last = (channels - 1) * operand->plane + (height - 1) * operand->row;

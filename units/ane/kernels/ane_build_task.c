@@ -82,6 +82,21 @@ static uint32_t engines_for(uint32_t channels)
     return channels >= ENGINES ? ENGINES : (uint32_t)1 << log2_up(channels);
 }
 
+/* Every window begins inside the image or the padding before it. */
+static void check_windows(struct ane_builder *b, const struct ane_task *task)
+{
+    if ((uint64_t)(task->width_out - 1) * task->stride_x >= ((uint64_t)task->width_in + task->pad_left) * task->step_x ||
+        (uint64_t)(task->height_out - 1) * task->stride_y >= ((uint64_t)task->height_in + task->pad_top) * task->step_y)
+        ane_build_limit(b, "windows that begin beyond the image of %ux%u: a descriptor has none", (unsigned)task->height_in,
+                        (unsigned)task->width_in);
+}
+
+/* Scales are fp16; 0 stands for 1. */
+static float half_or_one(float scale)
+{
+    return scale != 0 ? ane_constant_half(scale) : 1;
+}
+
 /* ---- the MAC engines ---- */
 
 static bool is_ring(const struct ane_view *view)
@@ -151,7 +166,7 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
     task->depthwise = conv->depthwise;
     task->bias = conv->bias != NULL;
     task->nonlinear = conv->relu ? ANE_RELU : ANE_LINEAR;
-    task->post_scale = conv->scale != 0 ? conv->scale : 1;
+    task->post_scale = half_or_one(conv->scale);
 }
 
 static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
@@ -162,6 +177,9 @@ static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struc
     set_shapes(task, &source, &result);
     set_kernel(task, conv);
     set_engines(b, task);
+    check_windows(b, task);
+    if (b->failed)
+        return;
     ane_constants_pack(b, conv, task);
 }
 
@@ -200,7 +218,7 @@ void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_
     set_shapes(task, &source, &result);
     task->second = operand_of(&second);
     task->ne_op = ANE_NE_MATMUL;
-    task->post_scale = scale;
+    task->post_scale = half_or_one(scale);
     set_engines(b, task);
 }
 
@@ -236,8 +254,8 @@ void ane_build_element(struct ane_builder *b, const struct ane_element *element,
     set_shapes(task, &source, &result);
     task->ne_op = ANE_NE_ELEMENT;
     task->depthwise = true;
-    task->acc_bias = element->before;
-    task->post_scale = element->scale != 0 ? element->scale : 1;
+    task->acc_bias = ane_constant_half(element->before);
+    task->post_scale = half_or_one(element->scale);
     task->nonlinear = element->table ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
     set_engines(b, task);
     if ((is_ring(&source) || is_ring(&result)) && task->tile_height > CHAIN_ROWS)
@@ -271,9 +289,9 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
     task->pe_absolute = planar->absolute;
     task->pe_relu = planar->relu;
     task->pe_subtract_second = planar->subtract;
-    task->pe_pre_scale = planar->pre != 0 ? planar->pre : 1;
-    task->pe_scale = planar->scale != 0 ? planar->scale : 1;
-    task->pe_bias = planar->bias;
+    task->pe_pre_scale = half_or_one(planar->pre);
+    task->pe_scale = half_or_one(planar->scale);
+    task->pe_bias = ane_constant_half(planar->bias);
     task->tile_height = planar_rows(task, is_ring(&first) || is_ring(&result));
 }
 
@@ -315,8 +333,8 @@ void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool recip
     task->result.group = result_stride;
     task->pe_reduce = kind;
     task->pe_reciprocal = reciprocal;
-    task->pe_scale = scale;
-    task->pe_bias = bias;
+    task->pe_final_scale = scale; /* the only scale with 32 bits: 1 / width is no fp16 value */
+    task->pe_bias = ane_constant_half(bias / scale);
     task->tile_height = 1;
 }
 
@@ -340,6 +358,7 @@ void ane_build_pool(struct ane_builder *b, const struct ane_pool *pool, struct a
     task->stride_y = pool->stride_y;
     task->pad_left = pool->pad_left;
     task->pad_top = pool->pad_top;
-    task->pe_scale = pool->scale != 0 ? pool->scale : 1;
+    task->pe_final_scale = pool->scale != 0 ? pool->scale : 1;
+    check_windows(b, task);
     task->tile_height = rows_per_tile(b, task);
 }

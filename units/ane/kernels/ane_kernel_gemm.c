@@ -41,6 +41,7 @@ static const struct kernel_parameter gemv_parameters[] = {
 struct product {
     uint64_t channels, pixels, depth, batch;
     bool weights_are_a; /* of the operator: A as weights, B as pixels */
+    bool vector;        /* gemv: one pixel, tensors of one axis */
     bool bias, relu;
 };
 
@@ -117,7 +118,10 @@ static void name_matrix(struct ane_builder *b, const char *name, enum ane_tensor
 static void name_operands(struct ane_builder *b, const struct product *p, const struct ane_view *x, const struct ane_view *out, double range)
 {
     const uint64_t two = ANE_HALF_BYTES;
-    if (p->weights_are_a) {
+    if (p->vector) {
+        name_matrix(b, "a", ANE_TENSOR_CONSTANT, NULL, 1, p->channels, 0, p->depth, 0, range);
+        ane_tensor_axis(ane_build_tensor(b, "x", ANE_TENSOR_INPUT, x, -1, 1), p->depth, x->plane);
+    } else if (p->weights_are_a) {
         name_matrix(b, "a", ANE_TENSOR_CONSTANT, NULL, p->batch, p->channels, 0, p->depth, 0, range);
         name_matrix(b, "b", ANE_TENSOR_INPUT, x, p->batch, p->depth, x->plane, p->pixels, two, 1);
     } else {
@@ -126,7 +130,9 @@ static void name_operands(struct ane_builder *b, const struct product *p, const 
     }
     if (p->bias)
         ane_tensor_axis(ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1), p->channels, 0);
-    if (p->weights_are_a)
+    if (p->vector)
+        ane_tensor_axis(ane_build_tensor(b, "out", ANE_TENSOR_OUTPUT, out, 0, 0), p->channels, out->plane);
+    else if (p->weights_are_a)
         name_matrix(b, "out", ANE_TENSOR_OUTPUT, out, p->batch, p->channels, out->plane, p->pixels, two, 0);
     else
         name_matrix(b, "out", ANE_TENSOR_OUTPUT, out, p->batch, p->pixels, two, p->channels, out->plane, 0);
@@ -139,7 +145,7 @@ static bool build_product(const struct ane_kernel_request *q, const struct produ
     ane_build_begin(&b, q, kernel, 1, error);
     check_product(&b, p);
     const struct ane_fold fold = fold_pixels(&b, p->pixels, p->depth);
-    const struct ane_view x = ane_build_input(&b, p->weights_are_a ? "b" : "a", p->batch, (uint32_t)p->depth, fold.height, fold.width);
+    const struct ane_view x = ane_build_input(&b, p->vector ? "x" : p->weights_are_a ? "b" : "a", p->batch, (uint32_t)p->depth, fold.height, fold.width);
     const struct ane_view out = ane_build_output(&b, "out", p->batch, (uint32_t)p->channels, fold.height, fold.width);
     name_operands(&b, p, &x, &out, range);
     const uint64_t each = p->channels * p->depth;
@@ -174,7 +180,8 @@ static bool build_gemv(const struct ane_kernel_request *q, struct ane_kernel *ke
 {
     const int64_t *v = q->value;
     const struct product p = {.channels = (uint64_t)v[GEMV_M], .pixels = 1, .depth = (uint64_t)v[GEMV_N], .batch = 1,
-                              .bias = v[GEMV_BIAS] != 0, .relu = v[GEMV_ACT] == 1, .weights_are_a = true};
+                              .bias = v[GEMV_BIAS] != 0, .relu = v[GEMV_ACT] == 1, .weights_are_a = true,
+                              .vector = true};
     return build_product(q, &p, kernel, error);
 }
 

@@ -1,0 +1,99 @@
+/* Convolutions of the Neural Engine library against sums of products in double. */
+#include "tests/units/ane_library_example.h"
+
+struct shape {
+    int n, c, h, w, k, r, s, stride, pad, groups, dilation, bias, relu;
+};
+
+/* Reference and bound of one output element. */
+static void element(const struct shape *v, const double *x, const double *weight, const double *bias, int n, int k, int y, int z,
+                    double *value, double *bound)
+{
+    const int in = v->c / v->groups, first = k / (v->k / v->groups) * in;
+    double sum = 0, sizes = 0;
+    for (int c = 0; c < in; c++)
+        for (int r = 0; r < v->r; r++)
+            for (int s = 0; s < v->s; s++) {
+                const int row = y * v->stride - v->pad + r * v->dilation, column = z * v->stride - v->pad + s * v->dilation;
+                if (row < 0 || column < 0 || row >= v->h || column >= v->w)
+                    continue;
+                const double p = x[((n * v->c + first + c) * v->h + row) * v->w + column] * weight[((k * in + c) * v->r + r) * v->s + s];
+                sum += p;
+                sizes += fabs(p);
+            }
+    sum += bias ? bias[k] : 0;
+    *bound = example_sum_bound(sizes, sum);
+    *value = v->relu && sum < 0 ? 0 : sum;
+}
+
+static void check_conv(const struct shape *v, const char *precision, uint64_t seed)
+{
+    char text[200];
+    struct ane_example x;
+    snprintf(text, sizeof text, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s", v->n,
+             v->c, v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias, v->relu ? "relu" : "none");
+    if (example_start(&x, text, precision, seed)) {
+        const int oh = (v->h + 2 * v->pad - (v->r - 1) * v->dilation - 1) / v->stride + 1;
+        const int ow = (v->w + 2 * v->pad - (v->s - 1) * v->dilation - 1) / v->stride + 1;
+        const size_t count = (size_t)v->n * (size_t)v->k * (size_t)oh * (size_t)ow;
+        double *in = example_values(&x, "x"), *weight = example_values(&x, "weights");
+        double *bias = v->bias ? example_values(&x, "bias") : NULL;
+        double *expected = malloc(count * sizeof *expected), *bound = malloc(count * sizeof *bound);
+        for (size_t i = 0; expected && bound && i < count; i++) {
+            const int z = (int)(i % (size_t)ow), y = (int)(i / (size_t)ow % (size_t)oh);
+            const int plane = (int)(i / (size_t)ow / (size_t)oh);
+            element(v, in, weight, bias, plane / v->k, plane % v->k, y, z, &expected[i], &bound[i]);
+        }
+        CU_ASSERT_EQUAL(example_count(example_tensor(&x, "out")), count);
+        if (expected && bound)
+            example_compare(&x, text, "out", expected, bound, 0);
+        free(in), free(weight), free(bias), free(expected), free(bound);
+    }
+    example_close(&x);
+}
+
+static void test_shapes(void)
+{
+    static const struct shape shapes[] = {
+        {1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0},    {1, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 1},  {2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0},
+        {1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1},  {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0},
+        {1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, {1, 3, 40, 31, 8, 11, 11, 3, 2, 1, 1, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_conv(&shapes[i], NULL, i + 1);
+}
+
+static void test_groups(void)
+{
+    static const struct shape shapes[] = {
+        {1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0}, {2, 32, 9, 9, 32, 3, 3, 1, 1, 32, 1, 1, 1}, {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0},
+        {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0}, {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_conv(&shapes[i], NULL, i + 100);
+}
+
+static void test_dilation(void)
+{
+    static const struct shape shapes[] = {
+        {1, 3, 15, 17, 5, 3, 3, 1, 2, 1, 2, 0, 0}, {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0}, {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_conv(&shapes[i], NULL, i + 200);
+}
+
+static void test_refusals(void)
+{
+    example_refused("conv2d:c=1,h=64,w=64,k=1,r=31,s=31", NULL, ANE_H13, "kernel 31x31: H13 convolves at most 29x29");
+    example_refused("conv2d:c=70000,h=1,w=1,k=1,r=1,s=1", NULL, ANE_H13, "70000 channels: H13 has at most 65536");
+    example_refused("conv2d:c=1,h=1,w=50,k=2,r=1,s=29,pad=14", NULL, ANE_H13, "begin beyond the image");
+    example_refused("conv2d:c=1,h=20000,w=4,k=1", NULL, ANE_H13, "H13 has at most 16384");
+}
+
+static const struct suite_test tests[] = {
+    {"shapes, strides, padding, images, bias, relu", test_shapes},
+    {"groups and depthwise", test_groups},
+    {"dilation", test_dilation},
+    {"refusals name the limit", test_refusals},
+};
+SUITE_MAIN("ane_kernels_conv", tests)
