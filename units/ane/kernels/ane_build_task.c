@@ -306,7 +306,7 @@ static bool rows_of(struct ane_builder *b, const struct ane_view *view, uint32_t
 {
     *rows = view->channels * view->height;
     *stride = view->height == 1 ? view->plane : view->row;
-    if (view->channels > 1 && view->height > 1 && view->plane != view->row * view->height)
+    if (!is_ring(view) && view->channels > 1 && view->height > 1 && view->plane != view->row * view->height)
         ane_build_fail(b, "rows of a reduction are not evenly spaced");
     if (*rows > GROUPS_MAX)
         ane_build_fail(b, "%u rows in a reduction: a descriptor has 13 bits for them", (unsigned)*rows);

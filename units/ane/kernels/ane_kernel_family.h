@@ -10,5 +10,6 @@ struct ane_kernel_family {
 };
 
 extern const struct ane_kernel_family ane_family_conv, ane_family_stack, ane_family_gemm, ane_family_elementwise, ane_family_norm;
+extern const struct ane_kernel_family ane_family_plane;
 
 #endif

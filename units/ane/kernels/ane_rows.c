@@ -59,8 +59,7 @@ struct ane_view ane_rows_block(const struct ane_rows *r, struct ane_view all, ui
     return all;
 }
 
-/* A column of one value per row, as the operand of a view with rows in channels or in the height. */
-static struct ane_view column_for(const struct ane_view *view, struct ane_view column)
+struct ane_view ane_column_for(const struct ane_view *view, struct ane_view column)
 {
     column.width = view->width;
     column.channels = view->channels;
@@ -85,7 +84,7 @@ static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct a
     ane_build_element(b, &log2, column, logs);
     ane_build_planar(b, &natural, logs, NULL, scaled);
     scaled.broadcast_width = true;
-    scaled = column_for(&x, scaled);
+    scaled = ane_column_for(&x, scaled);
     ane_build_planar(b, &minus, shifted, &scaled, result);
 }
 
@@ -96,7 +95,7 @@ void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struc
     const struct ane_element power = {.table = "exp2", .alpha = (double)NAN};
     const uint32_t mark = ane_build_mark(b), rows = x.channels * x.height;
     const struct ane_view most = ane_build_column(b, rows), sum = ane_build_column(b, rows);
-    const struct ane_view most_of_rows = column_for(&x, most), sum_of_rows = column_for(&x, sum);
+    const struct ane_view most_of_rows = ane_column_for(&x, most), sum_of_rows = ane_column_for(&x, sum);
     ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
     if (log) {
         write_log_softmax(b, x, most_of_rows, sum, result);

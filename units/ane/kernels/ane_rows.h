@@ -16,6 +16,9 @@ struct ane_view ane_rows_output(struct ane_builder *b, const struct ane_rows *r,
 /* Rows of block `index`: one channel. */
 struct ane_view ane_rows_block(const struct ane_rows *r, struct ane_view all, uint32_t index);
 
+/* A column of one value per row (ane_build_column), as the operand of a view with rows in channels or in the height. */
+struct ane_view ane_column_for(const struct ane_view *view, struct ane_view column);
+
 /* Softmax of each row of a view of evenly spaced rows, or its logarithm. */
 void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result);
 
