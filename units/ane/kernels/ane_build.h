@@ -114,16 +114,18 @@ struct ane_element {
 };
 void ane_build_element(struct ane_builder *b, const struct ane_element *element, struct ane_view source, struct ane_view result);
 
-/* scale * op(pre * x, y) + bias */
+/* scale * op(pre * x, y) + bias; `constant`: bias alone, whatever finite x is */
 struct ane_planar {
     enum ane_pe_op op;
-    bool absolute, relu, subtract;
+    bool absolute, relu, subtract, constant;
     float pre, scale, bias; /* pre, scale 0 = 1 */
 };
 void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first, const struct ane_view *second,
                       struct ane_view result);
 /* Copies: y = x. */
 void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result);
+/* The same, leaving out the first `skipped` elements of each source row. */
+void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t skipped, struct ane_view result);
 /* One value per row: scale * sum + bias, or the largest; `reciprocal`: 1 / that. Rows are those of all channels. */
 void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias, struct ane_view source,
                       struct ane_view result);

@@ -290,7 +290,7 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
     task->pe_relu = planar->relu;
     task->pe_subtract_second = planar->subtract;
     task->pe_pre_scale = half_or_one(planar->pre);
-    task->pe_scale = half_or_one(planar->scale);
+    task->pe_scale = planar->constant ? 0 : half_or_one(planar->scale);
     task->pe_bias = ane_constant_half(planar->bias);
     task->tile_height = planar_rows(task, is_ring(&first) || is_ring(&result));
 }
@@ -299,6 +299,13 @@ void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_vi
 {
     const struct ane_planar copy = {.op = ANE_PE_ADD};
     ane_build_planar(b, &copy, source, NULL, result);
+}
+
+void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t skipped, struct ane_view result)
+{
+    ane_build_copy(b, source, result);
+    if (!b->failed)
+        b->task[b->count - 1].pixel_offset = (uint16_t)skipped;
 }
 
 /* Rows as groups: all rows of all channels when planes follow one another, else the rows of one channel, or the channels. */

@@ -140,11 +140,7 @@ static void write_number(struct ane_builder *b, const struct ane_function_call *
     case ANE_FUNCTION_DIV: planar.scale = 1 / call->number; break;
     default: ane_build_fail(b, "add, sub, mul and div take a number; others want a second array"); return;
     }
-    if (planar.scale == 0) { /* 0 means 1 above */
-        planar.scale = 1;
-        planar.pre = 1;
-        ane_build_limit(b, "a product with 0 is no work for the engine");
-    }
+    planar.constant = planar.scale == 0;
     ane_build_planar(b, &planar, x, NULL, result);
 }
 

@@ -1,4 +1,5 @@
 /* conv2d: one descriptor per image; coefficients are the same for all. */
+#include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
 #include <math.h>
@@ -7,20 +8,14 @@
 
 enum { N, C, H, W, K, R, S, STRIDE, PAD, GROUPS, DILATION, BIAS, ACT };
 
-#define SIDE_MAX    65536
-#define CHANNEL_MAX 131071
-
 static const struct kernel_parameter parameters[] = {
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},
-    {.name = "c", .least = 1, .most = CHANNEL_MAX, .required = true},
-    {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},
-    {.name = "w", .least = 1, .most = SIDE_MAX, .required = true},
-    {.name = "k", .least = 1, .most = CHANNEL_MAX, .required = true},
+    ANE_IMAGE_PARAMETERS,
+    {.name = "k", .least = 1, .most = ANE_CHANNEL_MOST, .required = true},
     {.name = "r", .missing = 3, .least = 1, .most = 256},
     {.name = "s", .missing = 3, .least = 1, .most = 256},
     {.name = "stride", .missing = 1, .least = 1, .most = 64},
     {.name = "pad", .missing = 0, .least = 0, .most = 64},
-    {.name = "groups", .missing = 1, .least = 1, .most = CHANNEL_MAX},
+    {.name = "groups", .missing = 1, .least = 1, .most = ANE_CHANNEL_MOST},
     {.name = "dilation", .missing = 1, .least = 1, .most = 64},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
     {.name = "act", .words = "none|relu"},
@@ -77,15 +72,6 @@ static float *spread_taps(const struct shape *v, const float *weight)
     return spread;
 }
 
-static void name_image(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint32_t n)
-{
-    struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
-    ane_tensor_axis(t, n, ane_view_bytes(view));
-    ane_tensor_axis(t, view->channels, view->plane);
-    ane_tensor_axis(t, view->height, view->row);
-    ane_tensor_axis(t, view->width, ANE_HALF_BYTES);
-}
-
 static void name_weights(struct ane_builder *b, const struct shape *v, double range)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
@@ -123,11 +109,9 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     const uint64_t taps = (uint64_t)(v.c / v.groups) * v.r * v.s;
     const double range = sqrt(3.0 / (double)taps); /* results as large as inputs */
     ane_build_begin(&b, q, kernel, 1, error);
-    const struct ane_view x = ane_build_input(&b, "x", v.n, v.c, v.h, v.w);
-    const struct ane_view out = ane_build_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
-    name_image(&b, "x", ANE_TENSOR_INPUT, &x, v.n);
+    const struct ane_view x = ane_image_input(&b, "x", v.n, v.c, v.h, v.w);
     name_weights(&b, &v, range);
-    name_image(&b, "out", ANE_TENSOR_OUTPUT, &out, v.n);
+    const struct ane_view out = ane_image_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
     float *weight = ane_build_weights(&b, "weights", v.k * taps, -range, range);
     float *bias = v.bias ? ane_build_constant(&b, "bias", v.k, -1, 1) : NULL;
     write_images(&b, &v, weight, bias, x, out);

@@ -10,6 +10,6 @@ struct ane_kernel_family {
 };
 
 extern const struct ane_kernel_family ane_family_conv, ane_family_stack, ane_family_gemm, ane_family_elementwise, ane_family_norm;
-extern const struct ane_kernel_family ane_family_plane;
+extern const struct ane_kernel_family ane_family_plane, ane_family_pool, ane_family_layout, ane_family_attention, ane_family_reduce;
 
 #endif

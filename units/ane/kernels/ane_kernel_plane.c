@@ -1,4 +1,5 @@
 /* groupnorm, batchnorm, globalpool: values per plane, combined over channels by small convolutions. */
+#include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 #include "units/ane/kernels/ane_plane.h"
@@ -11,27 +12,19 @@ enum { N, C, H, W, GROUPS, GROUP_EPS };
 enum { BATCH_EPS = 4, OP = 4 };
 enum { GROUPS_MAX = 8191 /* rows of a reduction: 13 bits */ };
 
-#define SIDE_MAX    65536
-#define CHANNEL_MAX 131071
-#define IMAGE_PARAMETERS                                                  \
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},               \
-    {.name = "c", .least = 1, .most = CHANNEL_MAX, .required = true},     \
-    {.name = "h", .least = 1, .most = SIDE_MAX, .required = true},        \
-    {.name = "w", .least = 1, .most = SIDE_MAX, .required = true}
-
 static const struct kernel_parameter groupnorm_parameters[] = {
-    IMAGE_PARAMETERS,
-    {.name = "groups", .missing = 1, .least = 1, .most = CHANNEL_MAX},
+    ANE_IMAGE_PARAMETERS,
+    {.name = "groups", .missing = 1, .least = 1, .most = ANE_CHANNEL_MOST},
     {.name = "eps", .missing = 0, .least = 0, .most = 1, .decimal = true, .usual = 1e-5},
     {.name = NULL},
 };
 static const struct kernel_parameter batchnorm_parameters[] = {
-    IMAGE_PARAMETERS,
+    ANE_IMAGE_PARAMETERS,
     {.name = "eps", .missing = 0, .least = 0, .most = 1, .decimal = true, .usual = 1e-5},
     {.name = NULL},
 };
 static const struct kernel_parameter globalpool_parameters[] = {
-    IMAGE_PARAMETERS,
+    ANE_IMAGE_PARAMETERS,
     {.name = "op", .words = "avg|max"},
     {.name = NULL},
 };

@@ -10,6 +10,7 @@ enum { WORD_BYTES = 128 };
 
 static const struct ane_kernel_family *const families[] = {
     &ane_family_conv, &ane_family_stack, &ane_family_gemm, &ane_family_elementwise, &ane_family_norm, &ane_family_plane,
+    &ane_family_pool, &ane_family_layout, &ane_family_attention, &ane_family_reduce,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 

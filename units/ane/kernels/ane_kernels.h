@@ -55,8 +55,11 @@ int ane_kernel_describe(const struct ane_kernel_request *request, char *text, si
 
 /* A tensor that the user sees, and where the program keeps it. */
 enum ane_tensor_role { ANE_TENSOR_INPUT, ANE_TENSOR_OUTPUT, ANE_TENSOR_CONSTANT };
+/* Generated inputs: uniform in [low, high), or 0 up to the diagonal that ends in the last corner and -40000 beyond it. */
+enum ane_tensor_fill { ANE_FILL_UNIFORM, ANE_FILL_CAUSAL };
 struct ane_kernel_tensor {
     char name[16];
+    enum ane_tensor_fill fill;
     enum ane_tensor_role role;
     unsigned rank;
     uint32_t shape[5];          /* as the operator defines it: conv2d n, c, h, w; gemm m, k ... */

@@ -1,0 +1,132 @@
+/* attention: per head and block of queries a product, softmax in tile memory, a product. */
+#include "units/ane/kernels/ane_kernel_family.h"
+#include "units/ane/kernels/ane_rows.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { B, H, S, D, CAUSAL, KVH, QUERIES, MASK };
+enum { BLOCK_ALIGN = 16 /* one query an engine */, GROUPS_MAX = 8191 };
+
+static const struct kernel_parameter parameters[] = {
+    {.name = "b", .missing = 1, .least = 1, .most = 65536},
+    {.name = "h", .least = 1, .most = 65536, .required = true},
+    {.name = "s", .least = 1, .most = 1 << 24, .required = true},
+    {.name = "d", .least = 1, .most = 1 << 20, .required = true},
+    {.name = "causal", .missing = 0, .least = 0, .most = 1},
+    {.name = "kvh", .missing = 0, .least = 0, .most = 65536},
+    {.name = "q", .missing = 0, .least = 0, .most = 1 << 24},
+    {.name = "mask", .missing = 0, .least = 0, .most = 1},
+    {.name = NULL},
+};
+
+struct attention {
+    uint32_t heads, kv_heads, keys, queries, depth; /* heads of all batches */
+    bool causal, masked;
+    uint32_t block;                                 /* queries at once */
+    struct ane_view q, k, v, mask, out;
+};
+
+/* Queries whose scores, powers and results of softmax lie in tile memory together. */
+static uint32_t block_of(const struct ane_builder *b, const struct attention *a)
+{
+    const uint64_t row = (uint64_t)a->keys * ANE_HALF_BYTES + 2 * ANE_L2_BYTES;
+    uint64_t block = b->request->limits.l2_bytes / 2 / (3 * row) / BLOCK_ALIGN * BLOCK_ALIGN;
+    if (block < BLOCK_ALIGN)
+        block = BLOCK_ALIGN; /* the scratch buffer takes what does not fit */
+    if (block > GROUPS_MAX)
+        block = GROUPS_MAX / BLOCK_ALIGN * BLOCK_ALIGN;
+    return (uint32_t)(block < a->queries ? block : a->queries);
+}
+
+static void name_heads(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint32_t heads,
+                       uint32_t lines, uint64_t line_stride, uint32_t depth, uint64_t depth_stride)
+{
+    const uint32_t batch = (uint32_t)b->request->value[B];
+    struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
+    ane_tensor_axis(t, batch, ane_view_bytes(view) * (heads / batch));
+    ane_tensor_axis(t, heads / batch, ane_view_bytes(view));
+    ane_tensor_axis(t, lines, line_stride);
+    ane_tensor_axis(t, depth, depth_stride);
+}
+
+/* Keys lie with their depth as channels: they are the source of the first product, queries and softmax the second sources. */
+static void add_tensors(struct ane_builder *b, struct attention *a)
+{
+    const uint64_t two = ANE_HALF_BYTES;
+    a->q = ane_build_input(b, "q", a->heads, a->queries, 1, a->depth);
+    name_heads(b, "q", ANE_TENSOR_INPUT, &a->q, a->heads, a->queries, a->q.plane, a->depth, two);
+    a->k = ane_build_input(b, "k", a->kv_heads, a->depth, 1, a->keys);
+    name_heads(b, "k", ANE_TENSOR_INPUT, &a->k, a->kv_heads, a->keys, two, a->depth, a->k.plane);
+    a->v = ane_build_input(b, "v", a->kv_heads, a->keys, 1, a->depth);
+    name_heads(b, "v", ANE_TENSOR_INPUT, &a->v, a->kv_heads, a->keys, a->v.plane, a->depth, two);
+    if (a->masked) {
+        a->mask = ane_build_input(b, "mask", 1, a->queries, 1, a->keys);
+        struct ane_kernel_tensor *t = ane_build_tensor(b, "mask", ANE_TENSOR_INPUT, &a->mask, 0, 0);
+        t->fill = a->causal ? ANE_FILL_CAUSAL : ANE_FILL_UNIFORM;
+        ane_tensor_axis(t, a->queries, a->mask.plane);
+        ane_tensor_axis(t, a->keys, two);
+    }
+    a->out = ane_build_output(b, "out", a->heads, a->queries, 1, a->depth);
+    name_heads(b, "out", ANE_TENSOR_OUTPUT, &a->out, a->heads, a->queries, a->out.plane, a->depth, two);
+}
+
+static struct ane_view first_columns(struct ane_view view, uint32_t count)
+{
+    view.width = count;
+    return view;
+}
+
+/* Keys that the last query of the block sees. */
+static uint32_t keys_seen(const struct attention *a, uint32_t first, uint32_t count)
+{
+    return a->causal ? a->keys - a->queries + first + count : a->keys;
+}
+
+static void write_block(struct ane_builder *b, const struct attention *a, uint32_t head, uint32_t first, uint32_t count)
+{
+    const uint32_t kv = head / (a->heads / a->kv_heads), keys = keys_seen(a, first, count), mark = ane_build_mark(b);
+    const struct ane_planar sum = {.op = ANE_PE_ADD};
+    const struct ane_view q = ane_view_channels(ane_view_image(a->q, head), first, count);
+    const struct ane_view out = ane_view_channels(ane_view_image(a->out, head), first, count);
+    const struct ane_view k = first_columns(ane_view_image(a->k, kv), keys), v = ane_view_channels(ane_view_image(a->v, kv), 0, keys);
+    const struct ane_view scores = ane_build_between(b, count, 1, keys), weights = ane_build_between(b, count, 1, keys);
+    ane_build_matmul(b, k, q, (float)(1 / sqrt(a->depth)), a->masked ? weights : scores);
+    if (a->masked) {
+        const struct ane_view mask = first_columns(ane_view_channels(a->mask, first, count), keys);
+        ane_build_planar(b, &sum, weights, &mask, scores);
+    }
+    ane_build_softmax(b, false, scores, weights);
+    ane_build_matmul(b, v, weights, 1, out);
+    ane_build_release(b, mark);
+}
+
+static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
+{
+    const int64_t *p = q->value;
+    const int64_t kv_heads = p[KVH] ? p[KVH] : p[H], queries = p[QUERIES] ? p[QUERIES] : p[S];
+    struct attention a = {.heads = (uint32_t)(p[B] * p[H]), .kv_heads = (uint32_t)(p[B] * kv_heads), .keys = (uint32_t)p[S],
+                          .queries = (uint32_t)queries, .depth = (uint32_t)p[D], .causal = p[CAUSAL] != 0,
+                          .masked = p[CAUSAL] != 0 || p[MASK] != 0};
+    struct ane_builder b;
+    if (p[H] % kv_heads || queries > p[S] || p[B] * p[H] > UINT16_MAX)
+        return kernel_refuse(error, "attention: h must be a multiple of kvh, q at most s, and there are at most 65535 heads in all");
+    ane_build_begin(&b, q, kernel, 1, error);
+    add_tensors(&b, &a);
+    a.block = block_of(&b, &a);
+    for (uint32_t head = 0; head < a.heads && !b.failed; head++)
+        for (uint32_t first = 0; first < a.queries && !b.failed; first += a.block)
+            write_block(&b, &a, head, first, a.queries - first < a.block ? a.queries - first : a.block);
+    kernel->macs = 2.0 * a.heads * a.queries * (double)a.keys * a.depth;
+    kernel->flops = 2 * kernel->macs;
+    snprintf(kernel->variant, sizeof kernel->variant, "blocks of %u queries, %zu descriptors", (unsigned)a.block, b.count);
+    return ane_build_end(&b);
+}
+
+static const struct ane_kernel_info rows[] = {
+    {"attention", "h=H,s=S,d=D[,b=B][,causal=0|1][,kvh=H][,q=Q][,mask=0|1]",
+     "softmax(Q K^T / sqrt d + mask) V per head; Q queries (as S unless told otherwise), keys and values of kvh heads. The engine has no "
+     "mask of its own: causal=1 reads one (0 up to the diagonal, -40000 beyond) and leaves out keys that no query of a block sees",
+     0, parameters, build},
+};
+const struct ane_kernel_family ane_family_attention = {rows, sizeof rows / sizeof rows[0]};
