@@ -123,6 +123,16 @@ static void write_name(enum ane_field field, unsigned first, unsigned last, FILE
         fprintf(out, "%.*s[%u..%u]%s", (int)(part - info->name), info->name, first, last, part);
 }
 
+/* Addresses and strides stand in bytes here, so the meaning loses its "/ 64". */
+static void write_meaning(const struct ane_field_info *info, FILE *out)
+{
+    const char *unit = info->shift ? strstr(info->text, " / ") : NULL;
+    if (unit)
+        fprintf(out, "  ; %.*s%s", (int)(unit - info->text), info->text, unit + 3 + strspn(unit + 3, "0123456789"));
+    else if (info->text[0])
+        fprintf(out, "  ; %s", info->text);
+}
+
 /* Elements that differ from `known`, in one line; `known` takes them over. */
 static void write_field(const struct ane_td *td, struct ane_td *known, enum ane_field field, FILE *out)
 {
@@ -146,8 +156,7 @@ static void write_field(const struct ane_td *td, struct ane_td *known, enum ane_
         fprintf(out, " ");
         write_value(field, ane_get_at(td, field, i), out);
     }
-    if (ane_field_info(field)->text[0])
-        fprintf(out, "  ; %s", ane_field_info(field)->text);
+    write_meaning(ane_field_info(field), out);
     fprintf(out, "\n");
 }
 

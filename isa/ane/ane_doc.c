@@ -54,7 +54,8 @@ void ane_document(FILE *out)
 {
     const char *block = "", *name, *text;
     fprintf(out, "# Neural Engine task descriptors of H13 (M1 family, A14)\n\n"
-                 "0x%x bytes, %u words, at a pitch of 0x%x bytes. Byte: offset of the word; bits: inside the word.\n",
+                 "0x%x bytes, %u words, at a pitch of 0x%x bytes. Byte: offset of the word; bits: inside the word.\n"
+                 "Fields with a unit of bytes hold multiples of it; listings write them in bytes.\n",
             ANE_TD_BYTES, (unsigned)ANE_TD_WORDS, ANE_TD_PITCH);
     for (unsigned i = 0; i < ANE_FIELD_COUNT; i++) {
         const struct ane_field_info *info = ane_field_info((enum ane_field)i);

@@ -54,6 +54,47 @@ static void test_listings_come_back(void)
     }
 }
 
+static void put32(uint8_t *at, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        at[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* The container of eiln/anecc around a raw stream; bytes that nobody reads come back too. */
+static void test_anec_comes_back(void)
+{
+    enum { HEADER = 0x1000, TEXT_BYTES = 0xe74, TABLE_BYTES = 0x80 };
+    struct ane_program program, back;
+    struct isa_error error = {.text = ""};
+    size_t size;
+    uint8_t *raw = ane_golden_read("eiln/activation_softmax.bin.gz", &size), *file = calloc(1, HEADER + 0x2000);
+    CU_ASSERT_FATAL(raw && file && size < 0x2000);
+    put32(file + 8, ANE_TD_BYTES);
+    put32(file + 12, 5);
+    put32(file + 16, TEXT_BYTES);
+    put32(file + 24, TABLE_BYTES);
+    put32(file + 32, 1);
+    put32(file + 36, 1);
+    memset(file + 0xf00, 0x5a, 7);
+    memcpy(file + HEADER, raw, size);
+    const bool ok = ane_program_parse(file, HEADER + size, &program, &error);
+    CHECK(ok, "0x%lx: %s", error.offset, error.text);
+    if (ok) {
+        char *text = list(&program);
+        CU_ASSERT(strstr(text, "; softmax") && strstr(text, ".container anec"));
+        const bool done = ane_assemble(text, strlen(text), &back, &error);
+        CHECK(done, "line %lu: %s", error.line, error.text);
+        if (done) {
+            check_bytes("anec", &program, &back);
+            ane_program_free(&back);
+        }
+        free(text);
+        ane_program_free(&program);
+    }
+    free(raw);
+    free(file);
+}
+
 /* Hex lines alone could carry a file: the fields must be what says the descriptors. */
 static void test_fields_carry_the_descriptors(void)
 {
@@ -380,6 +421,7 @@ static void test_document(void)
 
 static const struct suite_test tests[] = {
     {"listings of public programs assemble to the same files", test_listings_come_back},
+    {"a listing of .anec comes back", test_anec_comes_back},
     {"fields carry the descriptors", test_fields_carry_the_descriptors},
     {"operations of public programs", test_operations},
     {"operands of operations", test_operands},
