@@ -1,7 +1,11 @@
 /* Neural Engine, executing: runs the tasks of a program on buffers in simulated memory, exactly by the rules below.
  *
  * Arithmetic rules are parameters, each with its source; how the engine really groups additions is known from probes only
- * (sbryngelson/ane-guide, chapter 3).
+ * (sbryngelson/ane-guide, chapter 3). README.md says what is known and what is chosen.
+ *
+ *     struct ane_core *core = ane_core_create(NULL, 2 << 20);
+ *     struct ane_request r = {.program = &program, .space = space};   // address and bytes of every base register it uses
+ *     ok = ane_core_run(core, &r, 1, &counts, &fault);
  */
 #ifndef ORCHARD_UNITS_ANE_EXEC_H
 #define ORCHARD_UNITS_ANE_EXEC_H

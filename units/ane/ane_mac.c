@@ -43,17 +43,27 @@ static float *zeros_for(uint64_t floats)
     return room;
 }
 
-/* Sum or maximum of sizes; eight chains, because one would wait for its own result. */
+typedef float four __attribute__((vector_size(16)));
+typedef int32_t four_words __attribute__((vector_size(16)));
+
+/* Sum or maximum of sizes; several chains, because one would wait for its own result. */
 static float sizes(const float *value, uint64_t count, bool sum)
 {
-    float part[8] = {0}, all = 0;
-    for (uint64_t i = 0; i < count; i += 8)
-        for (uint64_t j = 0; j < 8 && i + j < count; j++) {
-            const float size = fabsf(value[i + j]);
-            part[j] = sum ? part[j] + size : size > part[j] ? size : part[j];
+    four part[4] = {{0}};
+    float all = 0;
+    uint64_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        for (int j = 0; j < 4; j++) {
+            four size;
+            memcpy(&size, value + i + 4 * j, sizeof size);
+            size = (four)((four_words)size & 0x7fffffff);
+            const four_words more = size > part[j];
+            part[j] = sum ? part[j] + size : (four)(((four_words)size & more) | ((four_words)part[j] & ~more));
         }
-    for (int j = 0; j < 8; j++)
-        all = sum ? all + part[j] : part[j] > all ? part[j] : all;
+    for (; i < count; i++)
+        all = sum ? all + fabsf(value[i]) : fmaxf(all, fabsf(value[i]));
+    for (int j = 0; j < 16; j++)
+        all = sum ? all + part[j / 4][j % 4] : fmaxf(all, part[j / 4][j % 4]);
     return all;
 }
 
@@ -132,7 +142,7 @@ static bool weights_from_source(struct gemm *g)
 static bool load_weights(struct gemm *g)
 {
     const struct ane_task *t = g->job->task;
-    g->weight = zeros_for(t->channels_out * (uint64_t)g->k);
+    g->weight = g->k == g->taps ? room_for(t->channels_out * (uint64_t)g->k) : zeros_for(t->channels_out * (uint64_t)g->k);
     g->bias = zeros_for(t->channels_out);
     g->channel_sum = zeros_for(t->channels_out);
     if (!g->weight || !g->bias || !g->channel_sum)
