@@ -3,7 +3,8 @@
  * Names, with x and y the inputs: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
  * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, floor; frac (y = floor(|x|) is
  * an input, as in eiln/ane's program); softmax, softmin, logsoftmax, norm,
- * reduce_sum, reduce_max, reduce_mean (along the width); conv2d, matmul, avgpool, maxpool, minpool; concat.
+ * layernorm, rmsnorm, reduce_sum, reduce_max, reduce_min, reduce_mean, reduce_squares (along the width); conv2d, conv_transpose2d,
+ * matmul, avgpool, maxpool, minpool; scaled_add (alpha * x + y); attention; concat; rearrange (a copy with other strides or parts).
  */
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_line.h"
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Patterns: x, y are inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the first * is the
+/* Patterns: x, y, z are different inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the first * is the
  * operation's alpha, the second its bias. */
 #define LOG2E    "1.442695"
 #define LN2      "0.693147"
@@ -23,6 +24,10 @@
 #define MINUS    "scale[-1,0](x)"
 #define MINUS_FRACTION "scale[-1,0](fraction(x))"
 #define SHIFTED  "sub(x,rowmax(x))"
+#define SCORES   "scale[*,0](matmul(x,y))"
+#define CENTRED  "sub(x,scale[*,0](sum(x)))"
+#define LAYERNORM "mul(rsqrt(scale[*,*](sum(mul(" CENTRED "," CENTRED "))))," CENTRED ")"
+#define RMSNORM  "mul(rsqrt(scale[*,*](sum(mul(x,x)))),x)"
 static const struct rule {
     const char *name, *pattern;
 } rules[] = {
@@ -63,6 +68,13 @@ static const struct rule {
     {"norm", "mul(x,reciprocal(relu(sqrt(sum(mul(E,E))))))"},
     {"norm", "mul(x,reciprocal(sqrt(sum(mul(E,E)))))"},
     {"norm", "mul(x,rsqrt(sum(mul(E,E))))"},
+    {"layernorm", LAYERNORM},
+    {"layernorm", "add(mul(" LAYERNORM ",y),z)"},
+    {"rmsnorm", RMSNORM},
+    {"rmsnorm", "mul(" RMSNORM ",y)"},
+    {"attention", "matmul(z," SOFT(SCORES) ")"},
+    {"reduce_squares", "sum(mul(x,x))"},
+    {"reduce_min", "scale[-1,0](rowmax(" MINUS "))"},
     {"reduce_sum", "sum(x)"},
     {"reduce_max", "rowmax(x)"},
     {"reduce_mean", "scale[*,0](sum(x))"},
@@ -72,10 +84,11 @@ static const struct rule {
     {"avgpool", "avgpool[*,*](x)"},
     {"maxpool", "maxpool[*,*](x)"},
     {"minpool", "minpool[*,*](x)"},
+    {"scaled_add", "add(scale[*,0](x),y)"},
     {"scale", "scale[*,*](x)"},
 };
 
-enum { X, Y, ANY, BOUND };
+enum { X, Y, Z, ANY, BOUND };
 struct match {
     const struct ane_expressions *e;
     uint32_t bound[BOUND];
@@ -89,7 +102,8 @@ static bool bind(struct match *m, unsigned letter, uint32_t node)
 {
     if (m->bound[letter] == ANE_NODE_NONE && (letter == ANY || strcmp(m->e->node[node].op, "input") == 0)) {
         m->bound[letter] = node;
-        return letter != Y || m->bound[X] != node;
+        return letter == ANY || ((letter == X || m->bound[X] != node) && (letter == Y || m->bound[Y] != node) &&
+                                 (letter == Z || m->bound[Z] != node));
     }
     return m->bound[letter] == node;
 }
@@ -147,12 +161,13 @@ static bool commutes(const char *op)
 
 static bool match_at(struct match *m, const char **pattern, uint32_t number)
 {
+    static const char letters[] = "xyzE";
     const struct ane_node *node = &m->e->node[number];
     size_t length = 0;
     while (isalnum((unsigned char)(*pattern)[length]) || (*pattern)[length] == '_')
         length++;
-    if (length == 1 && strchr("xyE", **pattern))
-        return bind(m, (unsigned)(strchr("xyE", *(*pattern)++) - "xyE"), number);
+    if (length == 1 && strchr(letters, **pattern))
+        return bind(m, (unsigned)(strchr(letters, *(*pattern)++) - letters), number);
     if (strlen(node->op) != length || memcmp(node->op, *pattern, length) != 0)
         return false;
     *pattern += length;
@@ -173,7 +188,7 @@ static const struct rule *find_rule(struct match *m, uint32_t node)
 {
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         const char *at = rules[i].pattern;
-        *m = (struct match){.e = m->e, .bound = {ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE}};
+        *m = (struct match){.e = m->e, .bound = {ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE}};
         if (match_at(m, &at, node) && *at == '\0')
             return &rules[i];
     }
@@ -202,7 +217,7 @@ static bool name_plain(const struct ane_expressions *e, uint32_t node, struct an
         if (m.stars && uses_alpha(rule->name))
             operation->alpha = m.free[0];
         operation->bias = m.stars > 1 && strcmp(rule->name, "scale") == 0 ? m.free[1] : 0;
-        for (unsigned i = X; i <= Y; i++)
+        for (unsigned i = X; i <= Z; i++)
             if (m.bound[i] != ANE_NODE_NONE)
                 operation->input[operation->inputs++] = (uint8_t)e->node[m.bound[i]].p;
         return true;
@@ -263,15 +278,44 @@ static uint8_t output_bar(const struct ane_program *program)
     return 0;
 }
 
+/* Whether the only task that moves the data leaves every element where it was. */
+static bool same_layout(const struct ane_program *program)
+{
+    const struct ane_operand *x = &program->task[0].source, *y = &program->task[program->count - 1].result;
+    return x->base == y->base && x->row == y->row && x->plane == y->plane && x->depth == y->depth && x->group == y->group;
+}
+
+static unsigned output_ports(const struct ane_program *program)
+{
+    unsigned count = 0;
+    for (unsigned bar = 0; bar < ANE_BARS; bar++)
+        count += program->port[bar].kind == ANE_PORT_OUTPUT;
+    return count;
+}
+
+/* What expressions do not show: layouts, widths, steps. False when the name does not hold after all. */
+static bool refine(const struct ane_program *program, struct ane_operation *operation)
+{
+    const struct ane_task *task = &program->task[operation->task];
+    if (strcmp(operation->name, "copy") == 0 && !operation->activation && (output_ports(program) != 1 || !same_layout(program)))
+        operation->name = "rearrange";
+    if (strcmp(operation->name, "conv2d") == 0 && (task->step_x > 1 || task->step_y > 1))
+        operation->name = "conv_transpose2d";
+    const bool mean = strcmp(operation->name, "reduce_mean") == 0 || strcmp(operation->name, "rmsnorm") == 0 ||
+                      strcmp(operation->name, "layernorm") == 0;
+    return !mean || fabs(operation->alpha * task->width_in - 1) < 2e-3;
+}
+
 bool ane_program_find_operation(const struct ane_program *program, struct ane_operation *operation)
 {
     struct ane_expressions e;
     *operation = (struct ane_operation){.alpha = (double)NAN, .activation_alpha = (double)NAN};
     if (!ane_expressions_make(program, &e))
         return false;
-    const bool found = e.outputs == 1 ? name_node(&e, e.output[0], operation) : name_concat(&e, operation);
+    bool found = e.outputs == 1 ? name_node(&e, e.output[0], operation) : name_concat(&e, operation);
     operation->output = output_bar(program);
     operation->task = found ? shape_task(program) : 0;
+    found = found && refine(program, operation);
     ane_expressions_free(&e);
     return found;
 }
@@ -308,7 +352,8 @@ static void add_inputs(struct ane_line *d, const struct ane_operation *operation
 static bool along_width(const char *name)
 {
     return strncmp(name, "soft", 4) == 0 ? strcmp(name, "softmax") == 0 || strcmp(name, "softmin") == 0
-                                         : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0;
+                                         : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0 ||
+                                               strcmp(name, "layernorm") == 0 || strcmp(name, "rmsnorm") == 0;
 }
 
 static void add_alpha(struct ane_line *d, const struct ane_operation *operation)
@@ -331,7 +376,7 @@ const char *ane_program_operation(const struct ane_program *program, char *detai
     if (!ane_program_find_operation(program, &operation))
         return NULL;
     const struct ane_task *task = &program->task[operation.task];
-    if (strcmp(operation.name, "conv2d") == 0)
+    if (strncmp(operation.name, "conv", 4) == 0)
         add_convolution(&d, program, task);
     else if (strstr(operation.name, "pool"))
         ane_line_add(&d, "kernel=%ux%u stride=%ux%u", task->kernel_width, task->kernel_height, task->stride_x, task->stride_y);

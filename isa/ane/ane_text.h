@@ -23,7 +23,7 @@ const char *ane_program_operation(const struct ane_program *program, char *detai
 /* ... with what a caller needs to compute the same. */
 struct ane_operation {
     const char *name;        /* of the list in ane_operation.c; static */
-    uint8_t input[2];        /* base registers of x and y */
+    uint8_t input[3];        /* base registers of x, y and z */
     unsigned inputs;
     uint8_t output;
     double alpha;            /* parameter of the function, epsilon, factor of scale; NAN = none */
