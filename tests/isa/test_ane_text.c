@@ -188,6 +188,18 @@ static void test_structure_decides(void)
         program.task[0].pe_op = ANE_PE_MUL;
         program.task[0].second.bar = program.task[0].source.bar;
         CU_ASSERT_STRING_EQUAL(ane_program_operation(&program, detail, sizeof detail), "square");
+        program.task[0].pe_op = ANE_PE_ADD;
+        program.task[0].pe_reduce = ANE_REDUCE_SUM; /* sum(x + x): of no name */
+        CU_ASSERT_PTR_NULL(ane_program_operation(&program, detail, sizeof detail));
+        ane_program_free(&program);
+    }
+    if (open_golden("eiln/unary_abs.bin.gz", &program)) { /* a mean needs the factor of its width */
+        program.task[0].pe_absolute = false;
+        program.task[0].pe_reduce = ANE_REDUCE_SUM;
+        program.task[0].pe_scale = 1.0F / 1600;
+        CU_ASSERT_STRING_EQUAL(ane_program_operation(&program, detail, sizeof detail), "reduce_mean");
+        program.task[0].pe_scale = 1.0F / 800;
+        CU_ASSERT_PTR_NULL(ane_program_operation(&program, detail, sizeof detail));
         ane_program_free(&program);
     }
     if (open_golden("eiln/activation_softmax.bin.gz", &program)) {
@@ -279,6 +291,16 @@ static void test_library_programs(void)
     check_kernel("softmax:128x1000,log=1", NULL, "logsoftmax", "axis=width");
     check_kernel("gemv:256x256", NULL, "conv2d", "gemm 1x256x256");
     check_kernel("matmul:64x64x64", NULL, "matmul", "");
+    check_kernel("attention:h=2,s=64,d=32", NULL, "attention", "alpha=0.1767");
+    check_kernel("layernorm:32x128", NULL, "layernorm", "axis=width");
+    check_kernel("rmsnorm:32x128", NULL, "rmsnorm", "axis=width");
+    check_kernel("reduce:32x128,op=mean", NULL, "reduce_mean", "axis=width");
+    check_kernel("reduce:32x128,op=min", NULL, "reduce_min", "axis=width");
+    check_kernel("slice:32x64,h=8,w=16", NULL, "rearrange", "");
+    check_kernel("concat:32x16x16", NULL, "concat", "");
+    check_kernel("stream-triad:65536,s=3", NULL, "scaled_add", "alpha=3");
+    check_kernel("pool:c=16,h=16,w=16,r=2,s=2,stride=2", NULL, "maxpool", "kernel=2x2 stride=2x2");
+    check_kernel("conv_transpose2d:c=8,h=8,w=8,k=8,r=3,s=3,stride=2", NULL, "conv_transpose2d", "channels=8->8");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1,bias=1,act=relu", NULL, "conv2d", "channels=16->32 with bias, then relu");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i8", "conv2d", "kernel=3x3");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i4", "conv2d", "kernel=3x3");
