@@ -171,7 +171,7 @@ static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan
 
 /* The next record of a simdgroup that has one: when its instruction may issue, pipes aside, and why not before. `why`: what it
  * waits for until simd->next. */
-static inline double take_record(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan **its, uint8_t *why)
+static inline __attribute__((always_inline)) double take_record(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan **its, uint8_t *why)
 {
     const struct gpu_timing *t = core->timing;
     simd->record = *simd->at++;
@@ -246,9 +246,11 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
     const double now = s->time;
     t->tally[site] += (UINT64_C(1) << GPU_TALLY_LANE_BITS) + record.active_lanes;
     s->issued++;
-    spend(s, now + plan->issue_cycles, GPU_STALL_ISSUE);
-    spend(s, s->time + plan->port_cycles, GPU_STALL_REGISTER_CACHE);
-    simd->next = gpu_later(now + t->interval, s->time);
+    const double issued = now + plan->issue_cycles, ported = issued + plan->port_cycles;
+    s->stall[GPU_STALL_ISSUE] += issued - now;
+    s->stall[GPU_STALL_REGISTER_CACHE] += ported - issued;
+    s->time = ported;
+    simd->next = gpu_later(now + t->interval, ported);
     if (plan->act >= GPU_DO_GROUP_MEMORY && plan->act <= GPU_DO_ATOMIC) {
         gpu_memory_access(core, simd, plan, &record, now);
     } else {
@@ -346,21 +348,26 @@ static void core_fetch(const struct gpu_core_timing *core, bool near)
     }
 }
 
+static inline double sooner(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+_Static_assert(GPU_SCHEDULERS_MAX == 8, "next_scheduler names them");
+
 /* The scheduler with the next event; of equals the one after the last, so that none is starved. Mostly they take turns, which the
  * branch foresees: the host then works on several schedulers at a time. */
 static unsigned next_scheduler(const struct gpu_core_timing *core)
 {
     const unsigned n = core->timing->params.schedulers;
     const unsigned turn = core->last_scheduler + 1 < n ? core->last_scheduler + 1 : 0;
-    double earliest = GPU_NEVER;
-#pragma GCC unroll 8
-    for (unsigned i = 0; i < GPU_SCHEDULERS_MAX; i++)
-        earliest = core->wake[i] < earliest ? core->wake[i] : earliest;
+    const double *w = core->wake; /* a tree: what follows waits for the result */
+    const double earliest = sooner(sooner(sooner(w[0], w[1]), sooner(w[2], w[3])), sooner(sooner(w[4], w[5]), sooner(w[6], w[7])));
     if (core->wake[turn] <= earliest)
         return turn;
     unsigned k = turn;
     while (core->wake[k] > earliest)
-        k = k + 1 < n ? k + 1 : 0;
+        k = (k + 1) & -(unsigned)(k + 1 < n); /* without a branch */
     return k;
 }
 
