@@ -202,6 +202,55 @@ static void test_trace(void)
     mem_space_free(space);
 }
 
+/* Threadgroup memory: distinct words of the busiest of 32 banks, counted plainly. */
+static unsigned plain_turns(const uint32_t address[GPU_LANES], unsigned components)
+{
+    unsigned most = components;
+    for (unsigned bank = 0; bank < 32; bank++) {
+        uint32_t seen[4 * GPU_LANES];
+        unsigned count = 0;
+        for (unsigned i = 0; i < components * GPU_LANES; i++) {
+            const uint32_t word = address[i / components] / 4 + i % components;
+            unsigned k = 0;
+            while (k < count && seen[k] != word)
+                k++;
+            if (word % 32 == bank && k == count)
+                seen[count++] = word;
+        }
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+/* Two simdgroups: where addresses move by a constant from one to the other, and where they do not. */
+static void test_turns(void)
+{
+    static const struct {
+        const char *name, *load;
+        unsigned components;
+    } loads[] = {{"x", "threadgroup_load i32, x, r8, r3l, 0", 1}, {"xyzw", "threadgroup_load i32, xyzw, r8_r9_r10_r11, r3l, 0", 4}};
+    for (unsigned i = 0; i < 2 * 40; i++) {
+        const unsigned factor = 4 * (i / 2), square = i % 3 == 0 ? 4 : 0;
+        struct gpu_trace trace[2];
+        char text[256];
+        for (unsigned k = 0; k < 2; k++)
+            gpu_trace_init(&trace[k]);
+        snprintf(text, sizeof text, "get_sr r1, sr51\nimadd r2, r1, r1, 0\nmov_imm r4, %u, 0b0\nmov_imm r5, %u, 0b0\n"
+                                    "imadd r3, r1, r4, 0\nimadd r3, r2, r5, r3\n%s\nstop", factor, square, loads[i % 2].load);
+        const struct gpu_example e = {.text = text, .threads = 64, .threadgroup_memory = 32768, .traces = trace};
+        CU_ASSERT_EQUAL(run(&e), GPU_STEP_DONE);
+        for (unsigned k = 0; k < 2; k++) {
+            uint32_t address[GPU_LANES];
+            for (unsigned lane = 0; lane < GPU_LANES; lane++)
+                address[lane] = (32 * k + lane) * factor + (32 * k + lane) * (32 * k + lane) * square;
+            const unsigned wanted = plain_turns(address, loads[i % 2].components);
+            CHECK(trace[k].written == 8 && trace[k].record[6].passes == wanted, "%s, %u a lane, square %u: %u turns, not %u",
+                  loads[i % 2].name, factor, square, trace[k].record[6].passes, wanted);
+            gpu_trace_release(&trace[k]);
+        }
+    }
+}
+
 /* Stores say which bytes of their lines they write. */
 static void test_store_trace(void)
 {
@@ -249,5 +298,6 @@ static const struct suite_test tests[] = {{"unmapped and protected memory", test
                                           {"barriers not reached together", test_barriers},
                                           {"loads before their wait, buffers, uninitialised registers", test_unwaited_and_bounds},
                                           {"records for timing", test_trace},
-                                          {"records of stores", test_store_trace}};
+                                          {"records of stores", test_store_trace},
+                                          {"turns of threadgroup memory", test_turns}};
 SUITE_MAIN("gpu faults and checks", tests)

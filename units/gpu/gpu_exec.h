@@ -66,6 +66,14 @@ struct gpu_sanitizer;
 
 struct gpu_vector_set;
 
+/* Turns of threadgroup memory that an instruction needed for addresses so far from those of lane 0. They repeat in loops. */
+struct gpu_turns {
+    uint32_t op, mask; /* op: index + 1; 0 = none */
+    uint16_t distance[GPU_LANES];
+    uint8_t rest, turns; /* rest: of lane 0's address, in a bank */
+};
+#define GPU_TURNS_KEPT 32
+
 struct gpu_group {
     struct gpu_launch launch;
     const struct gpu_vector_set *vectors; /* NULL = plain handlers only */
@@ -92,6 +100,7 @@ struct gpu_group {
     uint64_t executed_before, active_before; /* of threadgroups that are over */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
+    struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */
 };
 
 /* Fills op[] from the instructions; scalars from `uniforms`. */

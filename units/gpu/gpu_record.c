@@ -96,6 +96,31 @@ static bool within_windows(const struct gpu_access *access, uint32_t mask, unsig
     return high - low + windows <= (uint64_t)BANKS * windows;
 }
 
+static unsigned count_turns(const struct gpu_access *access, uint32_t mask)
+{
+    const unsigned least = (unsigned)__builtin_popcount(access->components);
+    if (access->item_bytes == BANK_BYTES && within_windows(access, mask, least))
+        return least;
+    const unsigned turns = busiest_bank(access, mask);
+    return turns > least ? turns : least;
+}
+
+/* Turns are the same when all addresses move by whole words. Distances in 16 bits tell all addresses of a threadgroup's memory
+ * apart. */
+static unsigned known_turns(struct gpu_turns *known, const struct gpu_op *op, const struct gpu_access *access, uint32_t mask)
+{
+    const uint8_t rest = (uint8_t)(access->address[0] % BANK_BYTES);
+    uint16_t distance[GPU_LANES];
+    for (unsigned lane = 0; lane < GPU_LANES; lane++)
+        distance[lane] = (uint16_t)(access->address[lane] - access->address[0]);
+    if (known->op == op->index + 1 && known->mask == mask && known->rest == rest &&
+        memcmp(known->distance, distance, sizeof distance) == 0)
+        return known->turns;
+    *known = (struct gpu_turns){.op = op->index + 1, .mask = mask, .rest = rest, .turns = (uint8_t)count_turns(access, mask)};
+    memcpy(known->distance, distance, sizeof distance);
+    return known->turns;
+}
+
 /* A turn brings one word of each bank and one word to each lane: krrishnarraj/clpeak reads as many bytes per second with eight
  * floats per lane as with one. */
 static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struct gpu_op *op)
@@ -108,11 +133,7 @@ static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struc
     if (vectors && op->run != op->plain && op->inst->format == AGX_FORMAT_I32 && vectors->one_turn(group, op))
         return components;
     gpu_access_of(group, op, &access);
-    const unsigned least = (unsigned)__builtin_popcount(access.components);
-    if (access.item_bytes == BANK_BYTES && within_windows(&access, group->mask, least))
-        return least;
-    const unsigned turns = busiest_bank(&access, group->mask);
-    return turns > least ? turns : least;
+    return known_turns(&group->group->turns[op->index % GPU_TURNS_KEPT], op, &access, group->mask);
 }
 
 static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mask)
