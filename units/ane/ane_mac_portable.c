@@ -1,8 +1,8 @@
-/* Kernels for any host: 8 columns a GNU vector. Rows of fp16 go the plain way. */
+/* Kernels for any host: 4 columns a GNU vector. Rows of fp16 go the plain way. */
 #include "units/ane/ane_kernel_set.h"
 #include "units/ane/ane_numeric.h"
 
-enum { LANES = 8 };
+enum { LANES = 4 }; /* what a host without wider vectors has: more would pass through memory */
 typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
 
@@ -33,14 +33,14 @@ static inline vf larger(vf peak, vf sum)
     return (vf)((size & more) | ((vi)peak & ~more));
 }
 
-static void row_of(const struct ane_mac_block *b, size_t row, size_t lane)
+static inline __attribute__((always_inline)) void row_of(const struct ane_mac_block *b, size_t row, size_t lane, const size_t group)
 {
     const float *w = b->weight + row * b->k;
     vf sum = {0}, peak = {0};
-    for (size_t k = 0; k < b->k; k += b->group) {
+    for (size_t k = 0; k < b->k; k += group) {
         const float *x = b->panel + k * ANE_MAC_LANES + lane;
         vf part = load(x) * w[k];
-        for (size_t i = 1; i < b->group; i++)
+        for (size_t i = 1; i < group; i++)
             part = join(b->align, part, load(x + i * ANE_MAC_LANES) * w[k + i]);
         sum += part;
         peak = larger(peak, sum);
@@ -53,8 +53,12 @@ static void row_of(const struct ane_mac_block *b, size_t row, size_t lane)
 static void mac(const struct ane_mac_block *b)
 {
     for (size_t row = 0; row < b->rows; row++)
-        for (size_t lane = 0; lane < ANE_MAC_LANES; lane += LANES)
-            row_of(b, row, lane);
+        for (size_t lane = 0; lane < ANE_MAC_LANES; lane += LANES) {
+            if (b->group == 4)
+                row_of(b, row, lane, 4);
+            else
+                row_of(b, row, lane, b->group);
+        }
 }
 
 static void expand(const struct ane_numeric *rules, bool mac_rules, const uint8_t *from, float *to, size_t count)
