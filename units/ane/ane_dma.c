@@ -106,7 +106,7 @@ static bool open_source(struct ane_job *job, const struct ane_operand *o, const 
     case ANE_PLACE_L2:
         return in_tile_memory(job, o, name, skip_bytes, e, v);
     case ANE_PLACE_CHAIN:
-        return from_ring(job, o, name, e, v);
+        return skip ? ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%s: a crop of a ring", name) : from_ring(job, o, name, e, v);
     case ANE_PLACE_NONE:
         break;
     }
@@ -139,7 +139,6 @@ static uint64_t bytes_of(const struct ane_operand *o, const struct extent *e)
                                       : 0;
 }
 
-/* Columns of an operand at a channel and row of an outer dimension that a stride of 0 repeats cost one read; counted as asked. */
 bool ane_dma_open(struct ane_job *job)
 {
     const struct ane_task *t = job->task;

@@ -158,9 +158,9 @@ static void expand(const struct ane_numeric *rules, bool mac_rules, const uint8_
 
 static inline __m256i reduce16(const struct ane_numeric *rules, __m512 value)
 {
-    if (rules->nan_to_infinity)
-        value = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(value, value, _CMP_ORD_Q), value);
+    const __mmask16 nan = _mm512_cmp_ps_mask(value, value, _CMP_UNORD_Q);
     __m256i half = _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    half = _mm256_mask_mov_epi16(half, nan, _mm256_set1_epi16(rules->nan_to_infinity ? 0 : 0x7e00));
     if (!rules->negative_zero)
         half = _mm256_maskz_mov_epi16(_mm256_cmpneq_epi16_mask(half, _mm256_set1_epi16((short)0x8000)), half);
     return half;

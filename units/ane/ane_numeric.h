@@ -40,13 +40,13 @@ static inline float ane_half_to_float(uint16_t bits)
     return ane_float_of(sign | ane_float_bits((float)rest * 0x1p-24f));
 }
 
-/* To nearest, ties to even; a NaN stays one. */
+/* To nearest, ties to even; there is one NaN. */
 static inline uint16_t ane_float_to_half(float value)
 {
     const uint32_t bits = ane_float_bits(value), size = bits & 0x7fffffffu;
     const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
     if (size > 0x7f800000u)
-        return (uint16_t)(sign | 0x7e00u);
+        return 0x7e00u;
     if (size >= 0x477ff000u) /* 65520 */
         return (uint16_t)(sign | ANE_HALF_INFINITY);
     if (size < 0x38800000u) { /* below 2^-14: steps of 2^-24 */
@@ -83,6 +83,12 @@ static inline uint16_t ane_result_bits(const struct ane_numeric *rules, float va
         return 0;
     const uint16_t bits = ane_float_to_half(value);
     return bits == 0x8000u && !rules->negative_zero ? 0 : bits;
+}
+
+/* A bias of 0 changes nothing, not even the sign of a zero. */
+static inline float ane_addend(float bias)
+{
+    return bias != 0 ? bias : -0.0f;
 }
 
 #endif

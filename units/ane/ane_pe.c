@@ -50,8 +50,9 @@ static void scales(const struct ane_task *t, float *x, uint32_t count)
     if (t->pe_reciprocal)
         for (uint32_t i = 0; i < count; i++)
             x[i] = 1 / (x[i] + 0.0f); /* a zero has no sign */
+    const float bias = ane_addend(t->pe_bias);
     for (uint32_t i = 0; i < count; i++)
-        x[i] = t->pe_final_scale * (t->pe_scale * x[i] + t->pe_bias);
+        x[i] = t->pe_final_scale * (t->pe_scale * x[i] + bias);
     if (t->pe_relu)
         for (uint32_t i = 0; i < count; i++)
             x[i] = x[i] > 0 ? x[i] : 0;

@@ -8,9 +8,10 @@ uint64_t ane_finish_row(const struct ane_job *job, float channel_bias, float *va
     const struct ane_task *t = job->task;
     const float scale = ldexpf(t->post_scale, -(int)t->post_shift);
     const float limit = t->ne_op == ANE_NE_ELEMENT ? INFINITY : job->core->mac_limit;
+    const float first = ane_addend(channel_bias), second = ane_addend(t->acc_bias);
     uint64_t clamped = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const float y = (value[i] + channel_bias + t->acc_bias) * scale;
+        const float y = (value[i] + first + second) * scale;
         value[i] = y >= limit ? INFINITY : y <= -limit ? -INFINITY : y;
     }
     if (t->nonlinear == ANE_RELU) {
