@@ -82,11 +82,12 @@ static double temperature_share(struct governor *g, double seconds, double mean_
     return clamp(1 - fall - g->integral, 0, 1);
 }
 
-/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. */
+/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. Power goes with about the cube of the clock: longer
+ * steps than this would make it swing, too. */
 static double servo(double share, double excess, double seconds)
 {
-    const double gain = excess > 0 ? 8 : 1;
-    return clamp(share - gain * excess * seconds, 0, 1);
+    const double gain = excess > 0 ? 8 : 1, longest_s = 0.02;
+    return clamp(share - gain * excess * fmin(seconds, longest_s), 0, 1);
 }
 
 static enum thermal_pressure pressure_of(const struct governor *g, double share, bool emergency)

@@ -82,6 +82,22 @@ static uint32_t add_stages(const struct thermal_device *d, double rpm, struct th
     return first;
 }
 
+/* The interface material has no nodes of its own: it reacts within a tenth of a millisecond. Its resistance is in series with the
+ * die's, its capacity is shared by both sides. */
+static void add_interface(const struct floorplan *plan, const struct thermal_device *d, uint32_t chip, uint32_t spreader,
+                          struct thermal_network *network)
+{
+    const double k_m2_per_w = d->chip.thickness_m / d->chip.conductivity_w_per_mk + d->interface.thickness_m / d->interface.conductivity_w_per_mk;
+
+    for (uint32_t i = 0; i < plan->count && !network->failed; i++) {
+        const double area = plan->block[i].width_m * plan->block[i].height_m;
+        const double half = d->interface.capacity_j_per_m3k * d->interface.thickness_m * area / 2;
+        network->node[chip + i].capacity_j_per_k += half;
+        network->node[spreader + i].capacity_j_per_k += half;
+        thermal_add_link(network, chip + i, spreader + i, area / k_m2_per_w);
+    }
+}
+
 bool thermal_device_network(const struct floorplan *plan, const struct thermal_device *d, double rpm,
                             struct thermal_network *network, struct power_error *error)
 {
@@ -91,15 +107,13 @@ bool thermal_device_network(const struct floorplan *plan, const struct thermal_d
     if (!thermal_device_check(d, plan, error))
         return false;
     const uint32_t chip = thermal_layer_nodes(plan, &d->chip, 1, "", network);
-    const uint32_t interface = thermal_layer_nodes(plan, &d->interface, 1, "iface_", network);
     const uint32_t spreader = thermal_layer_nodes(plan, &d->spreader, 1, "hsp_", network);
     const uint32_t rim = add_rims(plan, d, resistance, area_m2, network);
     const uint32_t stage = add_stages(d, rpm, network);
     network->powered = plan->count;
     thermal_layer_lateral(plan, &d->chip, chip, network);
     thermal_layer_lateral(plan, &d->spreader, spreader, network);
-    thermal_layer_down(plan, &d->chip, chip, interface, network);
-    thermal_layer_down(plan, &d->interface, interface, spreader, network);
+    add_interface(plan, d, chip, spreader, network);
     thermal_layer_rim(plan, &d->spreader, spreader, rim, resistance, network);
     /* The contact is spread evenly over the spreader. */
     const double w_per_k_m2 = 1 / (d->contact_k_per_w * d->spreader_side_m * d->spreader_side_m);

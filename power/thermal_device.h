@@ -34,7 +34,7 @@ bool thermal_device_check(const struct thermal_device *device, const struct floo
 double thermal_device_room_k_per_w(const struct thermal_device *device, double rpm);
 /* Speed that the fan's own curve asks for at a mean die temperature; 0 without a fan. */
 double thermal_device_fan_rpm(const struct thermal_device *device, double celsius);
-/* Nodes: blocks of die, interface, spreader, four rims of the spreader, stages. Power enters the blocks of the die. */
+/* Nodes: blocks of the die, of the spreader, four rims of the spreader, stages. Power enters the blocks of the die. */
 bool thermal_device_network(const struct floorplan *plan, const struct thermal_device *device, double rpm,
                             struct thermal_network *network, struct power_error *error);
 

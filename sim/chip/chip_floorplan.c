@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCKS_MAX = 200 };
+enum { BLOCKS_MAX = 200, GPU_BLOCKS = 10 };
 
 struct builder {
     const struct chip *chip;
@@ -75,11 +75,14 @@ static void add_clusters(struct builder *b, const char *key, bool performance)
 static void add_gpu(struct builder *b, unsigned cores)
 {
     const double core = area(b, "gpu_core_mm2");
+    /* Neighbouring cores share a block on large GPUs: they are equally warm, and a map of the die needs no more. */
+    const unsigned group = (cores + GPU_BLOCKS - 1) / GPU_BLOCKS;
 
-    for (unsigned i = 0; i < cores; i++) {
-        if (i == cores / 2)
+    for (unsigned i = 0; i < cores; i += group) {
+        const unsigned here = cores - i < group ? cores - i : group;
+        if (i <= cores / 2 && cores / 2 < i + group)
             add(b, core * cores * area(b, "gpu_shared_share"), POWER_GPU, UINT32_MAX, true, "gpu_shared");
-        add(b, core, POWER_GPU, i, true, "gpu_core%u", i);
+        add(b, core * here, POWER_GPU, i, true, "gpu_core%u", i);
     }
 }
 

@@ -1,0 +1,23 @@
+/* Joules by domain of workloads at given clocks and temperatures over a step. */
+#ifndef ORCHARD_SIM_SUSTAIN_LOAD_H
+#define ORCHARD_SIM_SUSTAIN_LOAD_H
+
+#include "sim/sustain/machine.h"
+
+struct load_step {
+    double joules[POWER_DOMAIN_COUNT];
+    double utilisation[POWER_DOMAIN_COUNT]; /* slices at work over all slices */
+    double repetitions[SUSTAIN_WORKLOADS];
+    double dram_bytes;
+};
+
+/* Slices that the workloads keep busy; nothing runs: zeros. */
+void load_busy(const struct sustain_setup *setup, bool running, unsigned busy[POWER_DOMAIN_COUNT]);
+/* Share of the time in which the driver of a workload works at this clock: below 1 when it waits for its next start. */
+double load_duty(const struct sustain_setup *setup, unsigned workload, double mhz);
+/* Share of a workload's time that does not scale with its driver's clock. */
+double load_memory_bound(const struct power_profile *profile, double mhz);
+void load_step(const struct sustain_setup *setup, const struct machine *m, bool running, const double mhz[POWER_DOMAIN_COUNT],
+               const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step);
+
+#endif
