@@ -260,9 +260,11 @@ static void test_idle_engines_wake_up(void)
     double by[ANE_STALL_COUNT];
     const double first = ane_timing_tasks(timing, &task, 1, 0, 5e9, NULL, by) - 5e9;
     CHECK(by[ANE_STALL_WAKE] == 0 && first >= 100e3, "the first request finds it awake: %g", first);
-    double now = 5e9 + first + 999e3;
-    CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first, 1e-9), "not idle for long");
-    now += first + 1001e3;
+    double now = 5e9 + first;
+    CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first, 1e-9) && by[ANE_STALL_WAKE] == 0, "back to back");
+    now += first + 250e3;
+    CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first + 125e3, 1e-9), "a quarter of the idle time");
+    now += first + 125e3 + 1001e3;
     CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first + 500e3, 1e-9), "wake");
     CU_ASSERT_EQUAL(by[ANE_STALL_WAKE], 500e3);
     now += first + 500e3 + 3.1e9;

@@ -255,7 +255,8 @@ static double wake_ns(const struct ane_params *params, const struct unit_state *
     const double idle_us = unit->used ? (start_ns - unit->end_ns) / 1000 : 0;
     if (params->deep_wake_after_us > 0 && idle_us >= params->deep_wake_after_us)
         return params->deep_wake_us * 1000;
-    return params->wake_after_us > 0 && idle_us >= params->wake_after_us ? params->wake_us * 1000 : 0;
+    /* Nothing back to back, then more with the gap up to a plateau (sbryngelson/ane-guide, chapter 31). */
+    return params->wake_after_us > 0 ? params->wake_us * 1000 * fmin(1, idle_us / params->wake_after_us) : 0;
 }
 
 static double cycles_sum(const double by[ANE_STALL_COUNT])

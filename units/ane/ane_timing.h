@@ -27,8 +27,8 @@ struct ane_params {
     double planar_elements_per_cycle;
     double task_cycles;            /* of the task manager per descriptor */
     double request_us;             /* host, build, kick, firmware and completion of a request */
-    double wake_us, wake_after_us; /* first request after so much idle time */
-    double deep_wake_us, deep_wake_after_us;
+    double wake_us, wake_after_us; /* added to a request after so much idle time, in proportion after less; 0 = never */
+    double deep_wake_us, deep_wake_after_us; /* instead of it, from so much idle time on */
 };
 
 /* One reason per cycle of a request; sums to the whole. */
