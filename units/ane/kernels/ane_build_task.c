@@ -297,8 +297,12 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
 
 void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result)
 {
-    const struct ane_planar copy = {.op = ANE_PE_ADD};
-    ane_build_planar(b, &copy, source, NULL, result);
+    const struct ane_planar planar = {.op = ANE_PE_ADD};
+    const struct ane_element element = {.scale = 1};
+    if (result.channels >= ENGINES / 2) /* the planar engine is one, the others work on a channel each */
+        ane_build_element(b, &element, source, result);
+    else
+        ane_build_planar(b, &planar, source, NULL, result);
 }
 
 void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t skipped, struct ane_view result)

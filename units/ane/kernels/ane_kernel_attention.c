@@ -1,6 +1,8 @@
-/* attention: per head and block of queries a product, softmax in tile memory, a product. */
+/* attention: per head and block of queries a product, powers of the scores in tile memory, a product, and the sums' reciprocals last:
+ * powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys, and there are fewer
+ * results than weights. */
 #include "units/ane/kernels/ane_kernel_family.h"
-#include "units/ane/kernels/ane_rows.h"
+#include "units/ane/kernels/ane_norm.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,11 +29,11 @@ struct attention {
     struct ane_view q, k, v, mask, out;
 };
 
-/* Queries whose scores, powers and results of softmax lie in tile memory together. */
+/* Queries whose scores, powers and sums of values lie in tile memory together. */
 static uint32_t block_of(const struct ane_builder *b, const struct attention *a)
 {
-    const uint64_t row = (uint64_t)a->keys * ANE_HALF_BYTES + 2 * ANE_L2_BYTES;
-    uint64_t block = b->request->limits.l2_bytes / 2 / (3 * row) / BLOCK_ALIGN * BLOCK_ALIGN;
+    const uint64_t row = (2 * (uint64_t)a->keys + a->depth) * ANE_HALF_BYTES + 5 * ANE_L2_BYTES;
+    uint64_t block = b->request->limits.l2_bytes / 2 / row / BLOCK_ALIGN * BLOCK_ALIGN;
     if (block < BLOCK_ALIGN)
         block = BLOCK_ALIGN; /* the scratch buffer takes what does not fit */
     if (block > GROUPS_MAX)
@@ -90,14 +92,16 @@ static void write_block(struct ane_builder *b, const struct attention *a, uint32
     const struct ane_view q = ane_view_channels(ane_view_image(a->q, head), first, count);
     const struct ane_view out = ane_view_channels(ane_view_image(a->out, head), first, count);
     const struct ane_view k = first_columns(ane_view_image(a->k, kv), keys), v = ane_view_channels(ane_view_image(a->v, kv), 0, keys);
+    const struct ane_view factor = ane_build_column(b, count), sums = ane_build_between(b, count, 1, a->depth);
     const struct ane_view scores = ane_build_between(b, count, 1, keys), weights = ane_build_between(b, count, 1, keys);
     ane_build_matmul(b, k, q, (float)(1 / sqrt(a->depth)), a->masked ? weights : scores);
     if (a->masked) {
         const struct ane_view mask = first_columns(ane_view_channels(a->mask, first, count), keys);
         ane_build_planar(b, &sum, weights, &mask, scores);
     }
-    ane_build_softmax(b, false, scores, weights);
-    ane_build_matmul(b, v, weights, 1, out);
+    ane_build_softmax_parts(b, scores, weights, factor);
+    ane_build_matmul(b, v, weights, 1, sums);
+    ane_build_row_scale(b, sums, factor, out);
     ane_build_release(b, mark);
 }
 

@@ -209,7 +209,14 @@ static void write_stream(struct ane_builder *b, const struct ane_planar *planar,
     for (unsigned i = 0; i < fold.parts && !b->failed; i++) {
         const struct ane_view a = ane_fold_view(&fold, i, in[0]);
         const struct ane_view second = inputs > 1 ? ane_fold_view(&fold, i, in[1]) : a;
-        ane_build_planar(b, planar, inputs > 1 ? second : a, inputs > 1 ? &a : NULL, ane_fold_view(&fold, i, out));
+        const struct ane_view to = ane_fold_view(&fold, i, out);
+        const struct ane_element element = {.scale = planar->scale};
+        if (inputs > 1)
+            ane_build_planar(b, planar, second, &a, to);
+        else if (planar->constant)
+            ane_build_planar(b, planar, a, NULL, to);
+        else
+            ane_build_element(b, &element, a, to);
     }
     b->kernel->flops = (planar->pre != 0 || planar->scale != 0 ? inputs : inputs - 1.0) * (double)count;
     snprintf(b->kernel->variant, sizeof b->kernel->variant, "%ux%ux%u", (unsigned)fold.part[0].channels, (unsigned)fold.part[0].height,

@@ -88,25 +88,38 @@ static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct a
     ane_build_planar(b, &minus, shifted, &scaled, result);
 }
 
-void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result)
+static void write_powers(struct ane_builder *b, struct ane_view x, struct ane_view most_of_rows, struct ane_view powers)
 {
     const struct ane_planar shifted = {.op = ANE_PE_ADD, .subtract = true, .scale = 1.4423828125F /* log2 e in fp16 */};
-    const struct ane_planar product = {.op = ANE_PE_MUL};
     const struct ane_element power = {.table = "exp2", .alpha = (double)NAN};
-    const uint32_t mark = ane_build_mark(b), rows = x.channels * x.height;
-    const struct ane_view most = ane_build_column(b, rows), sum = ane_build_column(b, rows);
-    const struct ane_view most_of_rows = ane_column_for(&x, most), sum_of_rows = ane_column_for(&x, sum);
-    ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
-    if (log) {
-        write_log_softmax(b, x, most_of_rows, sum, result);
-        ane_build_release(b, mark);
-        return;
-    }
     const struct ane_view ring = ane_build_ring(b, x.channels, x.height, x.width);
-    const struct ane_view powers = ane_build_between(b, x.channels, x.height, x.width);
     ane_build_planar(b, &shifted, x, &most_of_rows, ring);
     ane_build_element(b, &power, ring, powers);
-    ane_build_reduce(b, ANE_REDUCE_SUM, true, 1, 0, powers, sum);
-    ane_build_planar(b, &product, sum_of_rows, &powers, result);
+}
+
+void ane_build_softmax_parts(struct ane_builder *b, struct ane_view x, struct ane_view powers, struct ane_view factor)
+{
+    const uint32_t mark = ane_build_mark(b);
+    const struct ane_view most = ane_build_column(b, x.channels * x.height);
+    ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
+    write_powers(b, x, ane_column_for(&x, most), powers);
+    ane_build_reduce(b, ANE_REDUCE_SUM, true, 1, 0, powers, factor);
+    ane_build_release(b, mark);
+}
+
+void ane_build_softmax(struct ane_builder *b, bool log, struct ane_view x, struct ane_view result)
+{
+    const struct ane_planar product = {.op = ANE_PE_MUL};
+    const uint32_t mark = ane_build_mark(b), rows = x.channels * x.height;
+    const struct ane_view sum = ane_build_column(b, rows);
+    if (log) {
+        const struct ane_view most = ane_build_column(b, rows);
+        ane_build_reduce(b, ANE_REDUCE_MAX, false, 1, 0, x, most);
+        write_log_softmax(b, x, ane_column_for(&x, most), sum, result);
+    } else {
+        const struct ane_view powers = ane_build_between(b, x.channels, x.height, x.width);
+        ane_build_softmax_parts(b, x, powers, sum);
+        ane_build_planar(b, &product, ane_column_for(&x, sum), &powers, result);
+    }
     ane_build_release(b, mark);
 }
