@@ -229,6 +229,12 @@ static inline double example_ulp(double value)
     return ldexp(1, exponent - 11);
 }
 
+/* Operands of the MAC: fp16 denormals count as 0. */
+static inline double example_mac(double value)
+{
+    return fabs(value) < 0x1p-14 ? 0 : value;
+}
+
 /* What a sum of products may be off: groups of four are added in 12 bits that drop what lies below (three additions, each less than
  * 2^-11 of the group), the wide sum adds next to nothing, one rounding to fp16 at the end. */
 static inline double example_sum_bound(double sum_of_sizes, double result)

@@ -14,7 +14,7 @@ static void query(const struct shape *v, const double *q, const double *k, const
         double sizes = 0;
         score[j] = 0;
         for (int t = 0; t < v->d; t++) {
-            score[j] += q[t] * k[j * v->d + t] / sqrt(v->d);
+            score[j] += example_mac(q[t]) * example_mac(k[j * v->d + t]) / sqrt(v->d);
             sizes += fabs(q[t] * k[j * v->d + t]) / sqrt(v->d);
         }
         error[j] = example_sum_bound(sizes, score[j]) + 0x1p-11 * fabs(score[j]);
@@ -27,7 +27,7 @@ static void query(const struct shape *v, const double *q, const double *k, const
         expected[t] = bound[t] = 0;
         for (int j = 0; j < keys; j++) {
             const double weight = exp(score[j] - most) / total, shifted = fabs(score[j] - most);
-            const double off = weight * (2 * error[j] + 1.5 * example_ulp(1.4427 * shifted) + 6 * 0x1p-11) + 0x1p-24;
+            const double off = weight * (2 * error[j] + 1.5 * example_ulp(1.4427 * shifted) + 6 * 0x1p-11) + 0x1p-14 / total; /* powers below are 0 */
             expected[t] += weight * values[j * v->d + t];
             sizes += weight * fabs(values[j * v->d + t]);
             bound[t] += off * fabs(values[j * v->d + t]);

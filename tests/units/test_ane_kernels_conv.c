@@ -17,7 +17,8 @@ static void element(const struct shape *v, const double *x, const double *weight
                 const int row = y * v->stride - v->pad + r * v->dilation, column = z * v->stride - v->pad + s * v->dilation;
                 if (row < 0 || column < 0 || row >= v->h || column >= v->w)
                     continue;
-                const double p = x[((n * v->c + first + c) * v->h + row) * v->w + column] * weight[((k * in + c) * v->r + r) * v->s + s];
+                const double p = example_mac(x[((n * v->c + first + c) * v->h + row) * v->w + column]) *
+                                 example_mac(weight[((k * in + c) * v->r + r) * v->s + s]);
                 sum += p;
                 sizes += fabs(p);
             }
@@ -82,11 +83,23 @@ static void test_dilation(void)
         check_conv(&shapes[i], NULL, i + 200);
 }
 
+/* Rows beyond the tile memory: strips of columns, right to left, and parts of the channels. */
+static void test_strips(void)
+{
+    static const struct shape shapes[] = {
+        {1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0}, {1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1}, {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0},
+        {1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_conv(&shapes[i], NULL, i + 300);
+}
+
 static void test_refusals(void)
 {
     example_refused("conv2d:c=1,h=64,w=64,k=1,r=31,s=31", NULL, ANE_H13, "kernel 31x31: H13 convolves at most 29x29");
     example_refused("conv2d:c=70000,h=1,w=1,k=1,r=1,s=1", NULL, ANE_H13, "70000 channels: H13 has at most 65536");
     example_refused("conv2d:c=1,h=1,w=50,k=2,r=1,s=29,pad=14", NULL, ANE_H13, "begin beyond the image");
+    example_refused("conv2d:c=16384,h=40,w=40,k=1,r=29,s=29", NULL, ANE_H13, "29 rows of 32 elements in 16384 channels");
     example_refused("conv2d:c=1,h=20000,w=4,k=1", NULL, ANE_H13, "H13 has at most 16384");
 }
 
@@ -94,6 +107,7 @@ static const struct suite_test tests[] = {
     {"shapes, strides, padding, images, bias, relu", test_shapes},
     {"groups and depthwise", test_groups},
     {"dilation", test_dilation},
+    {"strips of columns", test_strips},
     {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_conv", tests)

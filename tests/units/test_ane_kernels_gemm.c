@@ -13,7 +13,7 @@ static void check_product(const char *text, const char *precision, size_t batch,
             const size_t p = i / m / n, row = i / n % m, column = i % n;
             double sum = 0, sizes = 0;
             for (size_t d = 0; d < k; d++) {
-                const double product = a[(p * m + row) * k + d] * b[(p * k + d) * n + column];
+                const double product = example_mac(a[(p * m + row) * k + d]) * example_mac(b[(p * k + d) * n + column]);
                 sum += product;
                 sizes += fabs(product);
             }
@@ -45,6 +45,12 @@ static void test_folded(void)
     check_product("gemm:1001x2x2000,weights=b", NULL, 1, 1001, 2, 2000, 8);
 }
 
+/* More output channels than a descriptor names. */
+static void test_many_channels(void)
+{
+    check_product("gemm:2x70001x3,weights=b,bias=1", NULL, 1, 2, 70001, 3, 14);
+}
+
 static void test_gemv(void)
 {
     struct ane_example x;
@@ -55,8 +61,9 @@ static void test_gemv(void)
             double sizes = 0;
             expected[i] = bias[i];
             for (size_t k = 0; k < 129; k++) {
-                expected[i] += a[i * 129 + k] * in[k];
-                sizes += fabs(a[i * 129 + k] * in[k]);
+                const double product = example_mac(a[i * 129 + k]) * example_mac(in[k]);
+                expected[i] += product;
+                sizes += fabs(product);
             }
             bound[i] = example_sum_bound(sizes, expected[i]);
         }
@@ -76,13 +83,14 @@ static void test_matmul(void)
 
 static void test_refusals(void)
 {
-    example_refused("gemm:4x4x70000", NULL, ANE_H13, "H13 has at most 65536");
-    example_refused("gemm:4x70000x4,weights=b", NULL, ANE_H13, "70000 output channels: H13 has at most 65536");
+    example_refused("gemm:4x4x70000", NULL, ANE_H13, "a product over 70000: H13 has at most 65536");
+    example_refused("gemm:32x4x65536,weights=b", NULL, ANE_H13, "do not fit the 2097152 bytes of tile memory");
 }
 
 static const struct suite_test tests[] = {
     {"gemm with constant a or b", test_gemm},
     {"pixels in rows and a rest", test_folded},
+    {"more channels than a descriptor has", test_many_channels},
     {"gemv", test_gemv},
     {"matmul of two inputs", test_matmul},
     {"refusals name the limit", test_refusals},

@@ -101,7 +101,7 @@ static void scatter(const struct transposed *v, const double *x, const double *w
             const int y = row * v->stride - v->pad + r, z = column * v->stride - v->pad + s;
             if (y < 0 || z < 0 || y >= oh || z >= ow)
                 continue;
-            const double product = x[i] * weight[c * out * v->r * v->s + j];
+            const double product = example_mac(x[i]) * example_mac(weight[c * out * v->r * v->s + j]);
             sum[((n * v->k + k) * oh + y) * ow + z] += product;
             sizes[((n * v->k + k) * oh + y) * ow + z] += fabs(product);
         }

@@ -91,11 +91,9 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-static void check_shape(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+static void check_shape(struct ane_builder *b, uint32_t height, uint32_t width)
 {
     const struct ane_limits *limits = &b->request->limits;
-    if (channels > limits->channels_max)
-        ane_build_limit(b, "%u channels: %s has at most %u", (unsigned)channels, ane_build_generation(b), (unsigned)limits->channels_max);
     if (height > limits->dimension_max || width > limits->dimension_max)
         ane_build_limit(b, "an image of %ux%u: %s has at most %u a side", (unsigned)height, (unsigned)width, ane_build_generation(b),
                         (unsigned)limits->dimension_max);
@@ -106,7 +104,7 @@ static struct ane_view place_in_buffer(struct ane_builder *b, uint8_t bar, uint6
                                        uint32_t height, uint32_t width)
 {
     struct ane_view view = {.place = ANE_PLACE_DRAM, .bar = bar, .channels = channels, .height = height, .width = width};
-    check_shape(b, channels, height, width);
+    check_shape(b, height, width);
     const uint64_t row = round_up((uint64_t)width * ANE_HALF_BYTES, ANE_ROW_BYTES), plane = row * height;
     const uint64_t all = plane * channels > UINT32_MAX ? UINT64_MAX : plane * channels * images;
     if (!b->failed && (images > UINT32_MAX || all > UINT32_MAX || *bytes + all > UINT32_MAX))
@@ -170,7 +168,7 @@ static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t r
 struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
 {
     struct ane_view view = {.channels = channels, .height = height, .width = width};
-    check_shape(b, channels, height, width);
+    check_shape(b, height, width);
     if (b->failed || place_in_l2(b, &view, (uint32_t)round_up((uint64_t)width * ANE_HALF_BYTES, ANE_L2_BYTES)))
         return view;
     return ane_build_scratch(b, channels, height, width);
@@ -180,7 +178,7 @@ struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
 {
     struct ane_view view = {.place = ANE_PLACE_CHAIN, .channels = channels, .height = height, .width = width};
-    check_shape(b, channels, height, width);
+    check_shape(b, height, width);
     view.row = 2 * ANE_L2_BYTES;
     view.plane = 2 * ANE_L2_BYTES;
     view.base = b->request->limits.l2_bytes / 2 + (b->rings++ % 2) * 0x200;

@@ -101,7 +101,10 @@ struct ane_conv {
     float scale;           /* of the result, 0 = 1 */
     bool plain;            /* coefficients of ours: fp16, whatever --precision says */
 };
+/* As many descriptors as it takes: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
+/* One descriptor. */
+void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
 /* y[co][p] = sum over ci second[co][ci] * source[ci][p]; ci runs along the width of second, co along its planes. */
 void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result);
 

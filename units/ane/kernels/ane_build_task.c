@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
-#define STREAM_BYTES (UINT64_C(16) << 20)
-
 enum { ENGINES = 16, OCG_MAX_LOG2 = 5 /* 32 output channels an engine at fp16: sbryngelson/ane-guide */, GROUPS_MAX = 8191, CHAIN_ROWS = 16, PLANAR_ROWS = 32 /* eiln/ane kernels */ };
 
 /* Room for one more descriptor; NULL when the builder failed. */
@@ -39,8 +36,11 @@ static struct ane_operand operand_of(const struct ane_view *view)
                                 .broadcast_width = view->broadcast_width, .interleave = 1};
 }
 
-static void set_shapes(struct ane_task *task, const struct ane_view *source, const struct ane_view *result)
+static void set_shapes(struct ane_builder *b, struct ane_task *task, const struct ane_view *source, const struct ane_view *result)
 {
+    const uint32_t most = b->request->limits.channels_max, channels = source->channels > result->channels ? source->channels : result->channels;
+    if (channels > most)
+        ane_build_limit(b, "%u channels: %s has at most %u", (unsigned)channels, ane_build_generation(b), (unsigned)most);
     task->width_in = source->width;
     task->height_in = source->height;
     task->channels_in = source->channels;
@@ -169,12 +169,12 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
     task->post_scale = half_or_one(conv->scale);
 }
 
-static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
+void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
 {
-    struct ane_task *task = next_task(b);
+    struct ane_task *task = check_conv(b, conv) ? next_task(b) : NULL;
     if (!task)
         return;
-    set_shapes(task, &source, &result);
+    set_shapes(b, task, &source, &result);
     set_kernel(task, conv);
     set_engines(b, task);
     check_windows(b, task);
@@ -183,39 +183,12 @@ static void write_conv(struct ane_builder *b, const struct ane_conv *conv, struc
     ane_constants_pack(b, conv, task);
 }
 
-/* Output channels whose weights one descriptor may stream: whole rounds of the engines. */
-static uint32_t channels_at_once(const struct ane_conv *conv, uint32_t channels_in, uint32_t channels_out)
-{
-    const uint64_t each = (uint64_t)channels_in * conv->kernel_width * conv->kernel_height * ANE_HALF_BYTES;
-    if (conv->groups > 1 || conv->depthwise || each * channels_out <= STREAM_BYTES)
-        return channels_out;
-    const uint64_t at_once = STREAM_BYTES / each / ENGINES * ENGINES;
-    return at_once < ENGINES ? ENGINES : (uint32_t)at_once;
-}
-
-void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
-{
-    if (b->failed || !check_conv(b, conv))
-        return;
-    const uint32_t step = channels_at_once(conv, source.channels, result.channels);
-    const uint64_t each = (uint64_t)source.channels * conv->kernel_width * conv->kernel_height;
-    for (uint32_t first = 0; first < result.channels && !b->failed; first += step) {
-        const uint32_t count = result.channels - first < step ? result.channels - first : step;
-        struct ane_conv part = *conv;
-        if (first) {
-            part.weight += first * each;
-            part.bias = conv->bias ? conv->bias + first : NULL;
-        }
-        write_conv(b, &part, source, ane_view_channels(result, first, count));
-    }
-}
-
 void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result)
 {
     struct ane_task *task = next_task(b);
     if (!task)
         return;
-    set_shapes(task, &source, &result);
+    set_shapes(b, task, &source, &result);
     task->second = operand_of(&second);
     task->ne_op = ANE_NE_MATMUL;
     task->post_scale = half_or_one(scale);
@@ -251,7 +224,7 @@ void ane_build_element(struct ane_builder *b, const struct ane_element *element,
     struct ane_task *task = next_task(b);
     if (!task)
         return;
-    set_shapes(task, &source, &result);
+    set_shapes(b, task, &source, &result);
     task->ne_op = ANE_NE_ELEMENT;
     task->depthwise = true;
     task->acc_bias = ane_constant_half(element->before);
@@ -280,7 +253,7 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
     struct ane_task *task = next_task(b);
     if (!task)
         return;
-    set_shapes(task, &result, &result); /* of broadcast operands the shape is that of the result */
+    set_shapes(b, task, &result, &result); /* of broadcast operands the shape is that of the result */
     task->source = operand_of(&first);
     if (second)
         task->second = operand_of(second);
@@ -335,7 +308,7 @@ void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool recip
         return;
     struct ane_view row = source;
     row.channels = row.height = 1;
-    set_shapes(task, &row, &row);
+    set_shapes(b, task, &row, &row);
     task->engine = ANE_ENGINE_PE;
     task->groups = rows;
     task->source.group = source_stride;
@@ -360,7 +333,7 @@ void ane_build_pool(struct ane_builder *b, const struct ane_pool *pool, struct a
     struct ane_task *task = next_task(b);
     if (!task)
         return;
-    set_shapes(task, &source, &result);
+    set_shapes(b, task, &source, &result);
     task->engine = ANE_ENGINE_PE;
     task->pe_reduce = pool->kind;
     task->kernel_width = pool->kernel_width;

@@ -10,7 +10,8 @@ enum { M, N, K, BATCH, BIAS, ACT, WEIGHTS };
 enum { WEIGHTS_AUTO, WEIGHTS_B, WEIGHTS_A };
 enum { GEMV_M, GEMV_N, GEMV_BIAS, GEMV_ACT };
 
-#define LINES_MAX (INT64_C(1) << 28)
+#define LINES_MAX     (INT64_C(1) << 28)
+#define CHANNELS_MOST (UINT64_C(1) << 20)
 
 static const struct kernel_parameter gemm_parameters[] = {
     {.name = "m", .least = 1, .most = LINES_MAX, .required = true},
@@ -73,9 +74,11 @@ static struct ane_fold fold_pixels(const struct ane_builder *b, uint64_t pixels,
 static void check_product(struct ane_builder *b, const struct product *p)
 {
     const struct ane_limits *limits = &b->request->limits;
-    if (p->depth > limits->channels_max || p->channels > limits->channels_max)
-        ane_build_limit(b, "a product of %llu input and %llu output channels: %s has at most %u", (unsigned long long)p->depth,
-                        (unsigned long long)p->channels, ane_build_generation(b), (unsigned)limits->channels_max);
+    if (p->depth > limits->channels_max)
+        ane_build_limit(b, "a product over %llu: %s has at most %u input channels", (unsigned long long)p->depth, ane_build_generation(b),
+                        (unsigned)limits->channels_max);
+    if (p->channels > CHANNELS_MOST)
+        ane_build_limit(b, "%llu output channels: more than 2^20 make no program", (unsigned long long)p->channels);
     if (p->pixels > (uint64_t)limits->dimension_max * limits->dimension_max)
         ane_build_limit(b, "%llu pixels: %s has images of at most %u a side", (unsigned long long)p->pixels, ane_build_generation(b),
                         (unsigned)limits->dimension_max);
