@@ -47,7 +47,7 @@ void ane_array_of_port(const struct ane_program *program, unsigned bar, struct a
 
 void ane_array_of_tensor(const struct ane_kernel_tensor *t, struct ane_array *v)
 {
-    *v = (struct ane_array){.role = t->role, .format = ANE_F16, .bar = t->bar, .rank = t->rank, .offset = t->offset, .low = t->low,
+    *v = (struct ane_array){.role = t->role, .format = ANE_F16, .bar = t->bar, .rank = t->rank, .offset = t->offset, .fill = t->fill, .low = t->low,
                            .high = t->high};
     snprintf(v->name, sizeof v->name, "%s", t->name);
     for (unsigned i = 0; i < t->rank && i < ANE_ARRAY_RANK; i++) {
@@ -109,13 +109,21 @@ static void walk_next(struct walk *w)
     }
 }
 
+/* A causal mask: the last row sees all columns, each row before it one less. */
+static double causal(const struct ane_array *v, const struct walk *w)
+{
+    const unsigned rows = v->rank - 2, columns = v->rank - 1;
+    return w->index[columns] + v->shape[rows] > w->index[rows] + v->shape[columns] ? -40000 : 0;
+}
+
 void ane_array_generate(const struct ane_array *v, uint64_t seed, uint8_t *buffer)
 {
     const uint64_t count = ane_array_count(v);
     const enum abi_type type = type_of(v->format);
     struct walk w = walk_begin(v);
     for (uint64_t i = 0; i < count; i++, walk_next(&w)) {
-        const double number = v->low + (v->high - v->low) * (double)(cpu_random(&seed) >> 11) * 0x1p-53;
+        const double uniform = v->low + (v->high - v->low) * (double)(cpu_random(&seed) >> 11) * 0x1p-53;
+        const double number = v->fill == ANE_FILL_CAUSAL && v->rank >= 2 ? causal(v, &w) : uniform;
         abi_element_write(type, v->format == ANE_F16 ? number : (double)(int64_t)number, buffer + w.at);
     }
 }

@@ -17,7 +17,8 @@ struct ane_array {
     uint64_t shape[ANE_ARRAY_RANK];
     /* Byte address of element (i0, i1, ...) in the buffer = offset + sum i * stride. */
     uint64_t offset, stride[ANE_ARRAY_RANK];
-    double low, high;               /* of generated values */
+    enum ane_tensor_fill fill;      /* of generated values */
+    double low, high;
 };
 
 /* Channels, height, width where the program tells them; else the buffer as one row of elements. */

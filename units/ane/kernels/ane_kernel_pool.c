@@ -42,7 +42,53 @@ static const struct kernel_parameter resize_parameters[] = {
     {.name = NULL},
 };
 
+/* An image of ones as high and wide as x, one channel. */
+static struct ane_view ones_like(struct ane_builder *b, struct ane_view x)
+{
+    const struct ane_planar one = {.op = ANE_PE_ADD, .constant = true, .bias = 1};
+    const struct ane_view ones = ane_build_between(b, 1, x.height, x.width);
+    ane_build_planar(b, &one, ane_view_channels(x, 0, 1), NULL, ones);
+    return ones;
+}
+
+static void write_inverse(struct ane_builder *b, struct ane_view x, struct ane_view result)
+{
+    const struct ane_element inverse = {.table = "reciprocal", .alpha = (double)NAN};
+    ane_build_element(b, &inverse, x, result);
+}
+
+/* x times one plane for all channels. */
+static void write_shared_product(struct ane_builder *b, struct ane_view x, struct ane_view plane, struct ane_view result)
+{
+    const struct ane_planar product = {.op = ANE_PE_MUL};
+    plane.channels = x.channels;
+    plane.plane = 0;
+    ane_build_planar(b, &product, x, &plane, result);
+}
+
 /* ---- pool ---- */
+
+/* 1 / the share of the window that lies inside the image: the same averages of ones tell it. */
+static struct ane_view inside_shares(struct ane_builder *b, const struct ane_pool *pool, struct ane_view x, struct ane_view out)
+{
+    const struct ane_view inverse = ane_build_between(b, 1, out.height, out.width), shares = ane_build_between(b, 1, out.height, out.width);
+    ane_build_pool(b, pool, ones_like(b, x), shares);
+    write_inverse(b, shares, inverse);
+    return inverse;
+}
+
+static void pool_image(struct ane_builder *b, const struct ane_pool *pool, const struct ane_view *shares, struct ane_view x, struct ane_view out)
+{
+    const uint32_t mark = ane_build_mark(b);
+    if (!shares) {
+        ane_build_pool(b, pool, x, out);
+        return;
+    }
+    const struct ane_view whole = ane_build_between(b, out.channels, out.height, out.width);
+    ane_build_pool(b, pool, x, whole);
+    write_shared_product(b, whole, *shares, out);
+    ane_build_release(b, mark);
+}
 
 static bool build_pool(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
@@ -57,14 +103,16 @@ static bool build_pool(const struct ane_kernel_request *q, struct ane_kernel *ke
     if (pad >= r || pad >= s)
         return kernel_refuse(error, "pool: pad must be less than the window, or windows hold nothing");
     ane_build_begin(&b, q, kernel, 1, error);
-    if (v[OP] == 1 && pad && !v[INCLUDE_PAD])
-        ane_build_limit(&b, "averages that leave the padding out: the planar engine divides by the whole window");
     const uint32_t out_h = (h + 2 * pad - r) / stride + 1, out_w = (w + 2 * pad - s) / stride + 1;
     const struct ane_view x = ane_image_input(&b, "x", n, c, h, w), out = ane_image_output(&b, "out", n, c, out_h, out_w);
     const struct ane_pool pool = {.kind = kinds[v[OP]], .kernel_width = s, .kernel_height = r, .stride_x = stride, .stride_y = stride,
                                   .pad_left = pad, .pad_top = pad};
+    const bool inside = v[OP] == 1 && pad && !v[INCLUDE_PAD];
+    struct ane_view shares = x;
+    if (inside && !b.failed)
+        shares = inside_shares(&b, &pool, x, out);
     for (uint32_t i = 0; i < n && !b.failed; i++)
-        ane_build_pool(&b, &pool, ane_view_image(x, i), ane_view_image(out, i));
+        pool_image(&b, &pool, inside ? &shares : NULL, ane_view_image(x, i), ane_view_image(out, i));
     kernel->flops = (double)n * c * out_h * out_w * r * s;
     snprintf(kernel->variant, sizeof kernel->variant, "planar engine, %u image%s", (unsigned)n, n == 1 ? "" : "s");
     return ane_build_end(&b);
@@ -180,32 +228,25 @@ static void spread_nearest(struct ane_builder *b, uint32_t step, struct ane_view
     spread(b, step, line, step, step - 1, x, out);
 }
 
+static const float halves[4] = {0.25F, 0.75F, 0.75F, 0.25F};
+
 /* Twice the size with half-pixel centres: a quarter and three quarters of two neighbours. At the border the missing neighbour leaves
  * three quarters, which the same convolution of an image of ones tells; its reciprocal puts that right. */
 static void spread_bilinear(struct ane_builder *b, struct ane_view x, struct ane_view share, struct ane_view out)
 {
-    static const float line[4] = {0.25F, 0.75F, 0.75F, 0.25F};
-    const struct ane_planar product = {.op = ANE_PE_MUL};
     const uint32_t mark = ane_build_mark(b);
     const struct ane_view sum = ane_build_between(b, out.channels, out.height, out.width);
-    share.channels = out.channels;
-    share.plane = 0; /* one plane for all channels */
-    spread(b, 2, line, 4, 2, x, sum);
-    ane_build_planar(b, &product, sum, &share, out);
+    spread(b, 2, halves, 4, 2, x, sum);
+    write_shared_product(b, sum, share, out);
     ane_build_release(b, mark);
 }
 
 /* The reciprocals for spread_bilinear, one plane. */
 static struct ane_view border_shares(struct ane_builder *b, struct ane_view x)
 {
-    static const float line[4] = {0.25F, 0.75F, 0.75F, 0.25F};
-    const struct ane_planar one = {.op = ANE_PE_ADD, .constant = true, .bias = 1};
-    const struct ane_element inverse = {.table = "reciprocal", .alpha = (double)NAN};
-    const struct ane_view shares = ane_build_between(b, 1, 2 * x.height, 2 * x.width);
-    const struct ane_view ones = ane_build_between(b, 1, x.height, x.width), sums = ane_build_between(b, 1, 2 * x.height, 2 * x.width);
-    ane_build_planar(b, &one, ane_view_channels(x, 0, 1), NULL, ones);
-    spread(b, 2, line, 4, 2, ones, sums);
-    ane_build_element(b, &inverse, sums, shares);
+    const struct ane_view shares = ane_build_between(b, 1, 2 * x.height, 2 * x.width), sums = ane_build_between(b, 1, 2 * x.height, 2 * x.width);
+    spread(b, 2, halves, 4, 2, ones_like(b, x), sums);
+    write_inverse(b, sums, shares);
     return shares;
 }
 
