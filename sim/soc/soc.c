@@ -232,18 +232,36 @@ void soc_restart(struct soc *soc, bool keep_caches)
         cpu_timing_restart(soc->core[i].timing, 0);
 }
 
-void soc_take_activity(struct soc *soc, struct activity *into)
+static enum power_domain domain_of(bool performance)
+{
+    return performance ? POWER_P_CPU : POWER_E_CPU;
+}
+
+void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT])
 {
     if (soc->gpu.timing)
-        gpu_timing_take_activity(soc->gpu.timing, into);
+        gpu_timing_take_activity(soc->gpu.timing, &by[POWER_GPU]);
     if (soc->ane.timing)
-        ane_timing_take_activity(soc->ane.timing, into);
-    mem_system_take_activity(soc->memory, into);
-    for (unsigned c = 0; c < soc->clusters.count; c++)
+        ane_timing_take_activity(soc->ane.timing, &by[POWER_ANE]);
+    for (unsigned c = 0; c < soc->clusters.count; c++) {
+        struct activity *cluster = &by[domain_of(soc->clusters.cluster[c].kind == CHIP_P_CORE)];
+        mem_system_take_cluster_activity(soc->memory, c, cluster);
         if (soc->block[c])
-            amx_block_take_activity(soc->block[c], into);
+            amx_block_take_activity(soc->block[c], cluster);
+    }
     for (unsigned i = 0; i < soc->core_count; i++)
-        cpu_timing_take_activity(soc->core[i].timing, into);
+        cpu_timing_take_activity(soc->core[i].timing, &by[domain_of(soc->core[i].performance)]);
+    for (unsigned c = soc->clusters.count; c < MEM_CLUSTERS_MAX; c++) /* no cluster of cores: the GPU's caches */
+        mem_system_take_cluster_activity(soc->memory, c, &by[POWER_GPU]);
+    mem_system_take_activity(soc->memory, &by[POWER_FABRIC]);
+}
+
+void soc_take_activity(struct soc *soc, struct activity *into)
+{
+    struct activity by[POWER_DOMAIN_COUNT] = {{{0}}};
+    soc_take_activity_by(soc, by);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(into, &by[d]);
 }
 
 double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand)

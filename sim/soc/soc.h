@@ -4,6 +4,7 @@
 #ifndef ORCHARD_SIM_SOC_H
 #define ORCHARD_SIM_SOC_H
 
+#include "power/energy.h"
 #include "sim/chip/chip.h"
 #include "units/amx/amx_timing.h"
 #include "units/ane/ane_timing.h"
@@ -61,6 +62,9 @@ unsigned soc_core_count(const struct soc *soc, bool performance);
 /* Border between warm-up and run: clocks to 0, counters cleared, cache contents kept (or dropped). */
 void soc_restart(struct soc *soc, bool keep_caches);
 void soc_take_activity(struct soc *soc, struct activity *into);
+/* The same apart, added to what reported it: P and E clusters (their caches and AMX blocks too), GPU, Neural Engine; traffic of SLC and
+ * DRAM to POWER_FABRIC. */
+void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT]);
 
 /* The link through which a core's instructions reach its AMX block. */
 double soc_core_send_amx(struct soc_core *core, double sent_ns, unsigned op, uint64_t operand);

@@ -27,11 +27,6 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
     mem_link_set_rate(&cluster->l2_link, cluster->params.l2.bytes_per_cycle * clock_ghz);
 }
 
-static void add(struct mem_cluster *cluster, enum activity_event event)
-{
-    cluster->system->activity.count[event] += MEM_LINE_BYTES;
-}
-
 /* Sends a dirty line to the memory side as soon as a buffer is free. Returns when it had left the L2. */
 static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
 {
@@ -39,7 +34,7 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
     const double taken = mem_side_write(cluster->system, &cluster->fabric, start, line, MEM_LINE_BYTES);
     mem_slots_take(&cluster->misses, taken);
     cluster->writebacks++;
-    add(cluster, ACT_L2_READ_BYTES);
+    cluster->l2_read_bytes += MEM_LINE_BYTES;
     return start;
 }
 
@@ -49,7 +44,7 @@ static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t 
     struct mem_cluster *cluster = port->cluster;
     struct mem_victim victim;
     mem_cache_insert_in(&cluster->l2, set, line, ready_ns, flags, &victim);
-    add(cluster, ACT_L2_WRITE_BYTES);
+    cluster->l2_write_bytes += MEM_LINE_BYTES;
     mem_port_count_evicted(port, &victim, (flags & MEM_LINE_PREFETCHED) != 0);
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
 }
@@ -85,7 +80,7 @@ struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t
     if (!entry.way)
         return miss(port, t, set, line, 0);
     mem_cache_touch(&cluster->l2, &entry);
-    add(cluster, ACT_L2_READ_BYTES);
+    cluster->l2_read_bytes += MEM_LINE_BYTES;
     uint8_t *state = entry.flags;
     const uint8_t flags = *state;
     *state = (uint8_t)(flags & ~MEM_LINE_PREFETCHED);
@@ -107,7 +102,7 @@ double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line)
         return fill(port, t, set, line, t, MEM_LINE_DIRTY);
     mem_cache_touch(&cluster->l2, &entry);
     *entry.flags |= MEM_LINE_DIRTY;
-    add(cluster, ACT_L2_WRITE_BYTES);
+    cluster->l2_write_bytes += MEM_LINE_BYTES;
     return t;
 }
 

@@ -47,6 +47,7 @@ struct mem_cluster {
     struct mem_slots misses;  /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
+    uint64_t l2_read_bytes, l2_write_bytes; /* since activity was taken */
     /* Which of the last reads and prefetches, newest in bit 0, were not in L2. Only for what the host expects. */
     uint32_t missed, prefetched;
 };

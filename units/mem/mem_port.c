@@ -233,7 +233,7 @@ static bool settled_in_l2(struct mem_port *port, double now_ns, const struct pie
     t = mem_link_take(&cluster->l2_link, t, MEM_LINE_BYTES) + cluster->l2_latency_ns;
     mem_slots_take(&port->misses, t);
     mem_cache_touch(l2, &entry);
-    port->system->activity.count[ACT_L2_READ_BYTES] += MEM_LINE_BYTES;
+    port->cluster->l2_read_bytes += MEM_LINE_BYTES;
     port->counters.hits[MEM_L2]++;
     *reply = (struct mem_reply){t, MEM_L2};
     return true;

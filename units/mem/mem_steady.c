@@ -179,7 +179,7 @@ uint32_t mem_steady_run(struct mem_steady *s, uint32_t periods)
     struct mem_port *port = s->port;
     port->counters.hits[MEM_L1] += l1_loads * done;
     port->counters.hits[MEM_L2] += (s->count - l1_loads) * done;
-    port->system->activity.count[ACT_L2_READ_BYTES] += (s->count - l1_loads) * done * MEM_LINE_BYTES;
+    port->cluster->l2_read_bytes += (s->count - l1_loads) * done * MEM_LINE_BYTES;
     if (port->shares)
         port->shares->l1_read_bytes += l1_bytes * done;
     return done;

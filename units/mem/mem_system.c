@@ -135,16 +135,32 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
         out->writebacks[MEM_SLC] += system->die[i].writebacks;
 }
 
+static void take_port_activity(struct mem_port *port, struct activity *into)
+{
+    if (port->coherent_l1) { /* the GPU counts its own */
+        into->count[ACT_L1D_READ_BYTES] += port->l1_read_bytes;
+        into->count[ACT_L1D_WRITE_BYTES] += port->l1_write_bytes;
+    }
+    port->l1_read_bytes = port->l1_write_bytes = 0;
+}
+
+void mem_system_take_cluster_activity(struct mem_system *system, uint32_t number, struct activity *into)
+{
+    if (number >= system->params.cluster_count)
+        return;
+    struct mem_cluster *cluster = &system->cluster[number];
+    for (uint32_t i = 0; i < system->port_count; i++)
+        if (system->port[i]->cluster == cluster)
+            take_port_activity(system->port[i], into);
+    into->count[ACT_L2_READ_BYTES] += cluster->l2_read_bytes;
+    into->count[ACT_L2_WRITE_BYTES] += cluster->l2_write_bytes;
+    cluster->l2_read_bytes = cluster->l2_write_bytes = 0;
+}
+
 void mem_system_take_activity(struct mem_system *system, struct activity *into)
 {
-    for (uint32_t i = 0; i < system->port_count; i++) {
-        struct mem_port *port = system->port[i];
-        if (port->coherent_l1) { /* the GPU counts its own */
-            system->activity.count[ACT_L1D_READ_BYTES] += port->l1_read_bytes;
-            system->activity.count[ACT_L1D_WRITE_BYTES] += port->l1_write_bytes;
-        }
-        port->l1_read_bytes = port->l1_write_bytes = 0;
-    }
+    for (uint32_t i = 0; i < system->params.cluster_count; i++)
+        mem_system_take_cluster_activity(system, i, into);
     activity_add(into, &system->activity);
     memset(&system->activity, 0, sizeof system->activity);
 }

@@ -141,6 +141,8 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
 
 /* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
 void mem_system_take_activity(struct mem_system *system, struct activity *into);
+/* Of it, only that in one cluster's caches (L1D_*, L2_*). */
+void mem_system_take_cluster_activity(struct mem_system *system, uint32_t cluster, struct activity *into);
 
 /* Keeps cache contents, sets every clock to `now_ns` and clears counters: the border between warm-up and run. */
 void mem_system_restart(struct mem_system *system, double now_ns);
