@@ -181,11 +181,14 @@ static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
     struct run_measure m = {.soc = o->soc};
     bool ok = run != NULL;
     if (ok && run->kind == RUN_KERNEL)
-        ok = run_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_account(run, &m, &j->result, e);
+        ok = run_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_account(run, &m, &j->result, e) &&
+             run_joules(run, &m, &j->result, e);
     else if (ok && run->kind == RUN_GPU_KERNEL)
-        ok = run_gpu_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_gpu_account(run, &m, &j->result, e);
+        ok = run_gpu_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_gpu_account(run, &m, &j->result, e) &&
+             run_joules(run, &m, &j->result, e);
     else if (ok && run->kind == RUN_ANE)
-        ok = run_ane_in(run, o->space, j->buffer, ORCHARD_BUFFERS, &m, &j->result, e) && run_ane_account(run, &m, &j->result, e);
+        ok = run_ane_in(run, o->space, j->buffer, ORCHARD_BUFFERS, &m, &j->result, e) && run_ane_account(run, &m, &j->result, e) &&
+             run_joules(run, &m, &j->result, e);
     else if (ok)
         ok = run_execute(run, NULL, 1, &j->result, e);
     ane_timed_free(&m.ane.timed);

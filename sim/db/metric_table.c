@@ -2,7 +2,7 @@
 
 #include "isa/agx/agx_isa.h"
 #include "isa/amx/amx_isa.h"
-#include "power/activity.h"
+#include "power/energy.h"
 #include "sim/run_result.h"
 #include "units/amx/amx_timing.h"
 #include "units/ane/ane_timing.h"
@@ -107,6 +107,12 @@ static const struct metric_entry listed[] = {
 
 #define X(name, event_unit, text) {"activity", #name, event_unit, text, -1},
     ACTIVITY_TABLE(X)
+#undef X
+#define X(enumerator, name, text)                                                                                      \
+    {"counter", "energy." #name ".dynamic", "J", "energy of what happened in the " text, 0},                           \
+        {"counter", "energy." #name ".clock", "J", "energy of clock trees and control in the " text, 0},               \
+        {"counter", "energy." #name ".leakage", "J", "leakage of the " text, 0},
+    POWER_DOMAIN_TABLE(X)
 #undef X
 #define X(name, text) {"energy", text, "J", "energy of " text, 0}, \
         {"utilisation", text, "1", "busy share of " text ", 0 to 1", -1},

@@ -18,6 +18,8 @@ struct power_profile {
     unsigned slices[POWER_DOMAIN_COUNT];      /* that take part */
     double running_s[POWER_DOMAIN_COUNT];     /* slice-seconds at work, at that clock; they scale as the time does */
     double waiting_s[POWER_DOMAIN_COUNT];     /* slice-seconds clocked without work */
+    double shared_running_s[POWER_DOMAIN_COUNT]; /* seconds in which any slice worked, of CPU domains summed over clusters */
+    double shared_waiting_s[POWER_DOMAIN_COUNT]; /* seconds in which one was clocked, but none worked, likewise */
     double event_j[POWER_DOMAIN_COUNT];       /* energy of events at nominal voltage */
     double flops, dram_bytes;
 };

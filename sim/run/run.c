@@ -478,6 +478,7 @@ bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct
                                  run_gpu_account(run, &m, result, &own)
                : in_process ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
                                     : run_program(run, &m, result, &own) && run_account(run, &m, result, &own));
+    ok = ok && run_joules(run, &m, result, &own);
     if (ok && run->request->mode != RUN_FUNCTIONAL)
         emit_op_end(run, &m, result, bus, number);
     emit_end(bus, number, ok ? result : NULL, &own, m.end_ns);

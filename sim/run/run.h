@@ -8,6 +8,7 @@
 
 #include "sim/chip/chip.h"
 #include "sim/event.h"
+#include "sim/power/run_energy.h"
 #include "sim/run_result.h"
 #include "sim/soc/soc.h"
 
@@ -37,6 +38,7 @@ struct run_request {
     bool cold;                     /* caches empty; else one untimed warm-up */
     unsigned repeat;               /* 0 = 1 */
     uint64_t seed;
+    double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
 };
 
@@ -54,6 +56,9 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
 void run_free(struct run *run);
 /* What decides the answer; valid as long as the run. */
 const struct event_run_begin *run_begin_event(const struct run *run);
+
+/* What its energy follows from, after execution with time; NULL for a chip without power keys. */
+const struct energy_run *run_energy(const struct run *run);
 
 /* Lines about the run just executed that are no numbers: where an output differs, what --sanitize found. */
 size_t run_remark_count(const struct run *run);

@@ -36,7 +36,10 @@ static void split_stalls(struct run_measure *m)
 void run_measure_finish(struct run_measure *m)
 {
     m->critical = critical_core(m);
-    soc_take_activity(m->soc, &m->activity);
+    soc_take_activity_by(m->soc, m->by);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(&m->activity, &m->by[d]);
+    energy_cores_add(&m->busy, m->cores, m->core_count);
     mem_system_counters(soc_memory(m->soc), &m->memory);
     split_stalls(m);
 }
@@ -52,6 +55,9 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
         sum->stalls[i] += pass->stalls[i];
     activity_add(&sum->activity, &pass->activity);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(&sum->by[d], &pass->by[d]);
+    energy_cores_sum(&sum->busy, &pass->busy);
     run_memory_add(&sum->memory, &pass->memory);
     sum->critical = pass->critical;
 }

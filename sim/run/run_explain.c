@@ -116,6 +116,30 @@ static void roofline(FILE *out, const struct run *run, const struct run_result *
     fprintf(out, "             this run reaches %.1f %% of it\n", 100 * r->gflops / roof);
 }
 
+/* Joules by domain and by what they went into, from the counters of the run. */
+static void energy_table(FILE *out, const struct run_result *r)
+{
+    static const char *const kinds[] = {"dynamic", "clock", "leakage"};
+    char text[FORMAT_SIZE];
+    if (isnan(r->joules))
+        return;
+    fprintf(out, "energy       %-8s %10s %10s %10s %8s\n", "", kinds[0], kinds[1], kinds[2], "share");
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        double joules[3], sum = 0;
+        for (int k = 0; k < 3; k++) {
+            char name[64];
+            snprintf(name, sizeof name, "energy.%s.%s", power_domain_name(d), kinds[k]);
+            joules[k] = run_values_get(&r->counters, name);
+            joules[k] = isnan(joules[k]) ? 0 : joules[k];
+            sum += joules[k];
+        }
+        fprintf(out, "             %-8s", power_domain_name(d));
+        for (int k = 0; k < 3; k++)
+            fprintf(out, " %10s", format_si(text, joules[k], "J"));
+        fprintf(out, " %7.1f%%\n", 100 * sum / r->joules);
+    }
+}
+
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
@@ -125,4 +149,5 @@ void run_explain(FILE *out, const struct run *run, const struct run_result *r)
         gpu_roofline(out, run, r);
     else if (run)
         roofline(out, run, r);
+    energy_table(out, r);
 }

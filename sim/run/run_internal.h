@@ -7,6 +7,7 @@
 #include "units/gpu/gpu_timing.h"
 #include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
+#include "sim/power/run_energy.h"
 #include "sim/run/run.h"
 
 struct run {
@@ -26,6 +27,8 @@ struct run {
     size_t remarks;
     uint8_t *file;                 /* bytes of a program file */
     size_t file_bytes;
+    struct energy_run energy;      /* after execution with time */
+    bool has_energy;
 };
 
 /* What a GPU launch did; sums over repeats. */
@@ -56,6 +59,8 @@ struct run_measure {
     double host_seconds;
     uint64_t cpu_instructions, amx_instructions, amx_counts[32];
     struct activity activity;
+    struct activity by[POWER_DOMAIN_COUNT]; /* CPU: the same by what reported it */
+    struct energy_cores busy;      /* CPU: cores and blocks at work */
     struct mem_counters memory;
     const struct soc_core *critical; /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
@@ -67,6 +72,8 @@ struct run_measure {
 void run_measure_finish(struct run_measure *m);
 /* Adds a pass that began when the ones before it had ended. */
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
+/* Energy of a run of any kind, after its account; nothing without time. */
+bool run_joules(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Turns the measure into numbers, stalls, utilisation, counters, interval and assumptions of the result. */
 bool run_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 

@@ -1,0 +1,173 @@
+/* From the measure of any run to its energy: one hook for all kinds. */
+#include "sim/run/run_internal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what ran ---- */
+
+static void take_gpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+{
+    const struct run_gpu *g = &m->gpu;
+    const double share = g->groups && g->groups < model->slices[POWER_GPU] ? (double)g->groups / model->slices[POWER_GPU] : 1;
+
+    energy_run_add_activity(e, model, &m->activity, POWER_GPU);
+    energy_run_set_slices(e, model, POWER_GPU, model->slices[POWER_GPU], share * model->slices[POWER_GPU] * e->device_s,
+                          g->params.clock_ghz * 1e3);
+    e->profile.shared_running_s[POWER_GPU] = e->device_s;
+    e->profile.shared_waiting_s[POWER_GPU] = e->profile.seconds - e->device_s;
+    e->profile.driver = POWER_GPU;
+}
+
+static void take_ane(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+{
+    energy_run_add_activity(e, model, &m->activity, POWER_ANE);
+    energy_run_set_slices(e, model, POWER_ANE, model->slices[POWER_ANE], model->slices[POWER_ANE] * e->device_s,
+                          m->ane.timed.params.clock_ghz * 1e3);
+    e->profile.driver = POWER_ANE;
+}
+
+static void take_cpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+{
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        energy_run_add_activity(e, model, &m->by[d], d);
+    energy_run_set_cores(e, model, &m->busy);
+    e->profile.driver = m->busy.slices[POWER_P_CPU] ? POWER_P_CPU : POWER_E_CPU;
+}
+
+static void take(const struct run *run, const struct energy_model *model, const struct run_measure *m, const struct run_result *r,
+                 struct energy_run *e)
+{
+    energy_run_start(e, model, r->seconds, r->device_seconds);
+    if (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL)
+        take_gpu(model, m, e);
+    else if (run->kind == RUN_ANE)
+        take_ane(model, m, e);
+    else
+        take_cpu(model, m, e);
+    energy_run_set_memory(e, model);
+    e->profile.mhz = e->mhz[e->profile.driver];
+    e->profile.flops = isnan(r->flops) ? 0 : r->flops;
+}
+
+/* ---- results ---- */
+
+static const enum orch_part part_of[] = {
+    [POWER_P_CPU] = PART_CPU, [POWER_E_CPU] = PART_CPU, [POWER_AMX] = PART_AMX,       [POWER_GPU] = PART_GPU,   [POWER_ANE] = PART_ANE,
+    [POWER_SLC] = PART_SLC,   [POWER_FABRIC] = PART_FABRIC, [POWER_DRAM] = PART_DRAM, [POWER_SOC] = PART_SOC,
+};
+
+static bool add_counter(struct run_result *r, enum power_domain domain, const char *kind, double joules)
+{
+    char name[64];
+    if (joules <= 0)
+        return true;
+    snprintf(name, sizeof name, "energy.%s.%s", power_domain_name(domain), kind);
+    for (char *c = name; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return run_values_add(&r->counters, name, joules);
+}
+
+static bool add_domains(const struct energy_report *report, struct run_result *r)
+{
+    bool ok = true;
+    for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++) {
+        const struct power_energy *e = &report->domain[d];
+        ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), power_energy_sum(e)) && add_counter(r, d, "dynamic", e->dynamic_j) &&
+             add_counter(r, d, "clock", e->clock_j) && add_counter(r, d, "leakage", e->leakage_j);
+    }
+    return ok;
+}
+
+/* ---- what the energy hangs on ---- */
+
+struct share {
+    char key[112];
+    double joules;
+};
+
+static int larger_first(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    return x->joules < y->joules ? 1 : x->joules > y->joules ? -1 : strcmp(x->key, y->key);
+}
+
+static void add_share(struct share *list, size_t *count, const char *key, const char *name, double joules)
+{
+    if (joules <= 0)
+        return;
+    snprintf(list[*count].key, sizeof list[0].key, "power.%s%s%s", key, *name ? "." : "", name);
+    list[(*count)++].joules = joules;
+}
+
+enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
+#define TOLD_SHARE 0.15 /* of the energy */
+
+static size_t list_shares(const struct energy_model *model, const struct energy_run *run, const struct energy_report *report,
+                          const struct run_measure *m, struct share *list)
+{
+    size_t count = 0;
+    for (enum activity_event event = 0; event < ACT_COUNT; event++) {
+        struct activity one = {{0}};
+        double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
+        one.count[event] = m->activity.count[event];
+        power_price(&model->params, &one, run->profile.driver, joules);
+        for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+            sum += joules[d];
+        add_share(list, &count, "pj", activity_name(event), sum);
+    }
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        char key[80];
+        snprintf(key, sizeof key, "%s.clock_nf", power_domain_name(d));
+        add_share(list, &count, key, "", report->domain[d].clock_j);
+        snprintf(key, sizeof key, "%s.leakage_w", power_domain_name(d));
+        add_share(list, &count, key, "", report->domain[d].leakage_j);
+    }
+    qsort(list, count, sizeof *list, larger_first);
+    return count;
+}
+
+static bool tell_shares(const struct run *run, const struct energy_report *report, const struct share *list, size_t count,
+                        struct run_result *r)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < count && i < TOLD && list[i].joules >= TOLD_SHARE * report->joules; i++) {
+        const struct chip_value *v = chip_value(run->request->chip, list[i].key);
+        char text[96];
+        if (!v || !v->known)
+            continue;
+        snprintf(text, sizeof text, "decides %.0f %% of the energy, known to %.0f %%", 100 * list[i].joules / report->joules,
+                 100 * v->uncertainty);
+        ok = run_assumption_add(&r->assumptions, list[i].key, chip_kind_name(v->kind), text);
+    }
+    return ok;
+}
+
+/* ---- the whole ---- */
+
+bool run_joules(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    struct energy_model model;
+    struct energy_report report;
+    struct share list[SHARES_MAX];
+    if (run->request->mode == RUN_FUNCTIONAL)
+        return true;
+    if (!energy_model_open(&model, run->request->chip, NULL)) /* a chip without power keys: its runs have no joules */
+        return true;
+    take(run, &model, m, r, &run->energy);
+    run->has_energy = true;
+    energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model), &report);
+    r->joules = report.joules;
+    r->watts_avg = report.watts;
+    r->watts_peak = report.busy_watts;
+    return (add_domains(&report, r) && tell_shares(run, &report, list, list_shares(&model, &run->energy, &report, m, list), r)) ||
+           orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+const struct energy_run *run_energy(const struct run *run)
+{
+    return run->has_energy ? &run->energy : NULL;
+}
