@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HALF_VALUES = 65536, THREADS_MAX = 64, CROP_LEAST = 4096 /* rows below this many elements are not worth a thread */ };
+enum { HALF_VALUES = 65536, THREADS_MAX = 64, THREAD_LEAST = 4096 /* elements that are worth a thread */ };
 
 const struct ane_numeric *ane_numeric_default(void)
 {
@@ -211,12 +211,28 @@ static bool shared_room(const struct ane_operand *a, const struct ane_operand *b
     return a->place == b->place && a->place != ANE_PLACE_CHAIN && (a->place != ANE_PLACE_DRAM || a->bar == b->bar);
 }
 
+/* Whether rows of the result certainly lie apart, in the order of rows, planes, groups. */
+static bool rows_apart(const struct ane_job *job)
+{
+    const struct ane_task *t = job->task;
+    const struct ane_view *v = &job->result;
+    const uint64_t row = (uint64_t)t->width_out * v->interleave * ane_format_bytes(v->format);
+    const uint64_t plane = (t->height_out - 1) * v->row + row;
+    const uint64_t group = (t->channels_out - 1) / v->interleave * v->plane + plane;
+    return (t->height_out == 1 || v->row >= row) && (t->channels_out == 1 || v->plane >= plane) && (job->outer == 1 || v->group >= group);
+}
+
+unsigned ane_store_threads(const struct ane_job *job)
+{
+    return rows_apart(job) ? job->threads : 1;
+}
+
 unsigned ane_row_threads(const struct ane_job *job, uint64_t elements)
 {
     const struct ane_task *t = job->task;
-    if (elements < CROP_LEAST || shared_room(&t->source, &t->result) || shared_room(&t->second, &t->result))
+    if (elements < THREAD_LEAST || shared_room(&t->source, &t->result) || shared_room(&t->second, &t->result))
         return 1;
-    return job->threads;
+    return ane_store_threads(job);
 }
 
 bool ane_run_unary(struct ane_job *job, ane_unary unary)

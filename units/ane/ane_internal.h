@@ -68,7 +68,9 @@ bool ane_fault_memory(struct ane_job *job);
 typedef bool (*ane_work)(void *context, uint64_t first, uint64_t end);
 bool ane_parallel(unsigned threads, uint64_t count, ane_work work, void *context);
 
-/* Host threads for work on rows: one where the result may overlap a source, so that order does not depend on them. */
+/* Host threads for storing rows: one where rows of the result may overlap, so that order does not depend on them. For work from rows
+ * to rows: also one where the result may overlap a source. */
+unsigned ane_store_threads(const struct ane_job *job);
 unsigned ane_row_threads(const struct ane_job *job, uint64_t elements);
 
 /* ---- ane_dma.c ---- */

@@ -364,7 +364,7 @@ static bool multiply_all(struct gemm *g)
     const uint64_t outputs = (uint64_t)t->channels_out * g->pixels;
     g->result = room_for(outputs);
     if (!g->result || !ane_parallel(g->job->threads, tiles_of(g) * g->groups, run_tiles, g) ||
-        !ane_parallel(g->job->threads, (uint64_t)t->channels_out * t->height_out, store_rows, g))
+        !ane_parallel(ane_store_threads(g->job), (uint64_t)t->channels_out * t->height_out, store_rows, g))
         return ane_fault_memory(g->job);
     g->job->counts->macs += outputs * g->taps;
     g->job->counts->elements += outputs;
