@@ -63,7 +63,7 @@ static bool build(struct cmd_context *context, const struct chip *chip, const ch
     bool ok = ane_workload_open_kernel(&workload, text, cli_value(a, "precision"), chip, context->common.seed, inputs, count, error);
     ok = ok && save_as(&workload.kernel.program, path, error);
     if (ok)
-        cmd_note(context, "%s: %zu descriptors, %zu bytes of coefficients (%s)", path, workload.kernel.program.count,
+        cmd_note(context, "%s: %zu descriptor%s, %zu bytes of coefficients (%s)", path, workload.kernel.program.count, workload.kernel.program.count == 1 ? "" : "s",
                  workload.kernel.program.const_bytes, workload.kernel.variant);
     ane_workload_close(&workload);
     free(inputs);
