@@ -5,32 +5,43 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Exponents of double and fp16 begin at -1023 and -15; their fractions have 52 and 10 bits. */
+#define ANE_HALF_DROPPED 42
+#define ANE_HALF_REBIAS  ((UINT64_C(1023) - 15) << 10)
 
 static inline double ane_half_value(uint16_t bits)
 {
-    const unsigned exponent = bits >> 10 & 31u, fraction = bits & 1023u;
+    const uint64_t sign = (uint64_t)(bits & 0x8000u) << 48, rest = bits & 0x7fffu;
+    uint64_t wide;
     double value;
-    if (exponent == 31)
-        value = fraction ? (double)NAN : (double)INFINITY;
-    else
-        value = exponent ? ldexp(1024 + fraction, (int)exponent - 25) : ldexp(fraction, -24);
-    return bits & 0x8000 ? -value : value;
+    if (rest < 0x400) { /* denormals step by 2^-24 */
+        value = (double)rest * 0x1p-24;
+        memcpy(&wide, &value, sizeof wide);
+    } else {
+        wide = rest < 0x7c00 ? (rest + ANE_HALF_REBIAS) << ANE_HALF_DROPPED : UINT64_C(0x7ff) << 52 | (rest & 1023) << ANE_HALF_DROPPED;
+    }
+    wide |= sign;
+    memcpy(&value, &wide, sizeof value);
+    return value;
 }
 
 static inline uint16_t ane_half_bits(double value)
 {
-    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    uint64_t wide;
+    memcpy(&wide, &value, sizeof wide);
+    const uint16_t sign = (uint16_t)(wide >> 48 & 0x8000u);
     const double size = fabs(value);
     if (isnan(value))
         return (uint16_t)(sign | 0x7e00);
     if (size >= 65520) /* half a step above the largest */
         return (uint16_t)(sign | 0x7c00);
-    int exponent;
-    frexp(size, &exponent); /* size = 0.1xxx * 2^exponent */
-    if (exponent < -13 || size == 0)
-        exponent = -13; /* denormals step by 2^-24 */
-    const double steps = nearbyint(ldexp(size, 11 - exponent)); /* 1024..2048, less for denormals */
-    return (uint16_t)(sign | ((uint16_t)(exponent + 13) * 1024u + (uint16_t)steps));
+    if (size < 0x1p-14)
+        return (uint16_t)(sign | (uint16_t)nearbyint(size * 0x1p24));
+    wide &= INT64_MAX;
+    wide += (UINT64_C(1) << (ANE_HALF_DROPPED - 1)) - 1 + (wide >> ANE_HALF_DROPPED & 1); /* ties to even */
+    return (uint16_t)(sign | (uint16_t)((wide >> ANE_HALF_DROPPED) - ANE_HALF_REBIAS));
 }
 
 /* The nearest fp16 value. */

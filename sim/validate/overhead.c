@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* kind: fitted. Source: the rows of each framework in TristanBilot/mlx-benchmark (benchmarks/detailed), development half of the
- * collection; written by `orchard validate FILE --fit-overheads`. Two numbers for each framework and version, none for a row.
+ * collection; of aneforge the rows of ANEForge's repository and of sbryngelson/ane-guide whose requests copy operands to and from
+ * the engine's buffers; written by `orchard validate FILE --fit-overheads`. Two numbers for each framework and version, none for a row.
  */
 static const struct validate_overhead overheads[] = {
 #include "sim/validate/overheads.inc"

@@ -146,7 +146,7 @@ static size_t gather(const struct validation *v, const char *framework, struct o
     size_t count = 0;
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *r = &v->row[i];
-        if (r->state == VALIDATE_PREDICTED && strcmp(r->framework, framework) == 0)
+        if (r->state == VALIDATE_PREDICTED && strcmp(r->framework, framework) == 0 && strcmp(r->unit, "ms") == 0)
             samples[count++] = (struct overhead_sample){1e3 * (r->measured - r->bare), r->framework_bytes / 1024, 1e3 * r->measured};
     }
     return count;
