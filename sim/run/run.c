@@ -252,7 +252,8 @@ static void fill_begin(struct run *run)
     run->begin = (struct event_run_begin){
         .workload = q->workload, .chip_id = chip_id(q->chip), .chip_hash = run->chip_hash,
         .chip_modified = chip_modified(q->chip), .program_name = run->program_name,
-        .program_kind = run->kind == RUN_ANE && run->ane->request.info ? "kernel" : kind_names[run->kind], .program_hash = run->program_hash, .unit = kind_units[run->kind],
+        .program_kind = run->kind == RUN_ANE && run->ane->request.info ? "kernel" : kind_names[run->kind],
+        .program_hash = run->program_hash, .unit = kind_units[run->kind],
         .precision = run->kind == RUN_KERNEL       ? run->call.precision
                      : run->kind == RUN_GPU_KERNEL ? gpu_type_name(run->library->request.type)
                      : run->kind == RUN_ANE        ? run->ane->precision
