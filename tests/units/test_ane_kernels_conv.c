@@ -83,6 +83,36 @@ static void test_dilation(void)
         check_conv(&shapes[i], NULL, i + 200);
 }
 
+/* Strides beyond three: patches. */
+static void test_patches(void)
+{
+    static const struct shape shapes[] = {
+        {1, 3, 32, 48, 10, 16, 16, 16, 0, 1, 1, 1, 0}, {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1}, {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        check_conv(&shapes[i], NULL, i + 500);
+}
+
+/* An activation with a table comes behind: its argument has the bound of the sum, the table that of test_ane_kernels_elementwise. */
+static void test_activation(void)
+{
+    const struct shape v = {2, 5, 9, 10, 7, 3, 3, 1, 1, 1, 1, 1, 0};
+    struct ane_example x;
+    if (example_start(&x, "conv2d:n=2,c=5,h=9,w=10,k=7,pad=1,bias=1,act=silu", NULL, 400)) {
+        double *in = example_values(&x, "x"), *weight = example_values(&x, "weights"), *bias = example_values(&x, "bias");
+        double expected[2 * 7 * 9 * 10], bound[2 * 7 * 9 * 10];
+        for (int i = 0; i < 2 * 7 * 9 * 10; i++) {
+            double sum;
+            element(&v, in, weight, bias, i / 630, i / 90 % 7, i / 10 % 9, i % 10, &sum, &bound[i]);
+            expected[i] = sum / (1 + exp(-sum));
+            bound[i] = 1.1 * bound[i] + 1.5e-3 * fabs(sum) + 2 * example_ulp(expected[i]); /* |silu'| < 1.1 */
+        }
+        example_compare(&x, "conv2d with silu", "out", expected, bound, 0);
+        free(in), free(weight), free(bias);
+    }
+    example_close(&x);
+}
+
 /* Rows beyond the tile memory: strips of columns, right to left, and parts of the channels. */
 static void test_strips(void)
 {
@@ -100,6 +130,7 @@ static void test_refusals(void)
     example_refused("conv2d:c=70000,h=1,w=1,k=1,r=1,s=1", NULL, ANE_H13, "70000 channels: H13 has at most 65536");
     example_refused("conv2d:c=1,h=1,w=50,k=2,r=1,s=29,pad=14", NULL, ANE_H13, "begin beyond the image");
     example_refused("conv2d:c=16384,h=40,w=40,k=1,r=29,s=29", NULL, ANE_H13, "29 rows of 32 elements in 16384 channels");
+    example_refused("conv2d:c=1,h=99,w=99,k=1,r=7,s=7,stride=7", NULL, ANE_H13, "at most 3");
     example_refused("conv2d:c=1,h=20000,w=4,k=1", NULL, ANE_H13, "H13 has at most 16384");
 }
 
@@ -107,6 +138,8 @@ static const struct suite_test tests[] = {
     {"shapes, strides, padding, images, bias, relu", test_shapes},
     {"groups and depthwise", test_groups},
     {"dilation", test_dilation},
+    {"patches", test_patches},
+    {"activation behind", test_activation},
     {"strips of columns", test_strips},
     {"refusals name the limit", test_refusals},
 };

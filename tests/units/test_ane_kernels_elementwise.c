@@ -132,6 +132,10 @@ static void test_numbers(void)
     check_row(&rows[0], 1000, ",number=2.5", 2.5);
     check_row(&rows[1], 1000, ",number=0.375", 0.375);
     check_row(&rows[2], 1000, ",number=-3", -3);
+    check_row(&rows[3], 1000, ",number=7.5", 7.5);
+    check_row(&rows[3], 1000, ",number=-20", -20);
+    check_row(&rows[4], 1000, ",number=0.125", 0.125);
+    check_row(&rows[4], 1000, ",number=-31", -31);
 }
 
 static double of_add_relu(double x, double y) { return fmax(x + y, 0); }

@@ -111,6 +111,7 @@ void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_
 /* nonlinear((x + before) * scale) */
 struct ane_element {
     const char *table;     /* of ane_table_make; NULL = none */
+    const struct ane_table *own; /* instead: a table of the caller's */
     double alpha;
     bool relu;
     float before, scale;   /* scale 0 = 1 */

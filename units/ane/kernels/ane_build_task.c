@@ -200,7 +200,9 @@ static bool place_table(struct ane_builder *b, const struct ane_element *element
 {
     struct ane_table table = {.mode = 0};
     uint8_t bytes[2 * ANE_TABLE_HALVES];
-    if (!ane_table_make(element->table, element->alpha, &table)) {
+    if (element->own) {
+        table = *element->own;
+    } else if (!ane_table_make(element->table, element->alpha, &table)) {
         ane_build_fail(b, "no table for %s", element->table);
         return false;
     }
@@ -229,11 +231,11 @@ void ane_build_element(struct ane_builder *b, const struct ane_element *element,
     task->depthwise = true;
     task->acc_bias = ane_constant_half(element->before);
     task->post_scale = half_or_one(element->scale);
-    task->nonlinear = element->table ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
+    task->nonlinear = element->table || element->own ? ANE_TABLE : element->relu ? ANE_RELU : ANE_LINEAR;
     set_engines(b, task);
     if ((is_ring(&source) || is_ring(&result)) && task->tile_height > CHAIN_ROWS)
         task->tile_height = CHAIN_ROWS;
-    if (element->table && place_table(b, element, &task->bank[0]))
+    if (task->nonlinear == ANE_TABLE && place_table(b, element, &task->bank[0]))
         for (unsigned i = 1; i < task->engines; i++)
             task->bank[i] = task->bank[0];
 }

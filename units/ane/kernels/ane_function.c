@@ -1,5 +1,7 @@
 #include "units/ane/kernels/ane_function.h"
 
+#include "isa/ane/ane_half.h"
+
 #include <math.h>
 
 /* Functions that are one table of the MAC engines: nonlinear(x * scale), scale and bias of the planar engine behind where it is
@@ -42,8 +44,10 @@ bool ane_function_is_binary(enum ane_function function)
     return function >= ANE_FUNCTION_ADD;
 }
 
-bool ane_function_takes_relu(enum ane_function function)
+bool ane_function_takes_relu(enum ane_function function, bool number)
 {
+    if (number && (function == ANE_FUNCTION_MAX || function == ANE_FUNCTION_MIN))
+        return false; /* a table, not the planar engine */
     return ane_function_is_binary(function) && function != ANE_FUNCTION_DIV && function != ANE_FUNCTION_POW;
 }
 
@@ -130,6 +134,17 @@ static void write_power(struct ane_builder *b, struct ane_view x, struct ane_vie
     ane_build_release(b, mark);
 }
 
+/* The larger or smaller of x and a number: a table of tails alone, whose clamp is the number. */
+static void write_bound(struct ane_builder *b, bool largest, float number, struct ane_view x, struct ane_view result)
+{
+    const uint16_t bits = ane_half_bits((double)number), one = ane_half_bits(1), endless = ane_half_bits((double)INFINITY);
+    const struct ane_table table = {
+        .low = largest ? bits : endless | 0x8000, .below = largest ? bits : endless | 0x8000, .high = largest ? endless : bits,
+        .above = largest ? endless : bits, .left_slope = one, .right_slope = one, .spacing_log2 = 0x40, .mode = ANE_TABLE_CENTRED};
+    const struct ane_element element = {.own = &table};
+    ane_build_element(b, &element, x, result);
+}
+
 static void write_number(struct ane_builder *b, const struct ane_function_call *call, struct ane_view x, struct ane_view result)
 {
     struct ane_planar planar = {.op = ANE_PE_ADD, .scale = 1, .relu = call->then_relu};
@@ -138,7 +153,9 @@ static void write_number(struct ane_builder *b, const struct ane_function_call *
     case ANE_FUNCTION_SUB: planar.bias = -call->number; break;
     case ANE_FUNCTION_MUL: planar.scale = call->number; break;
     case ANE_FUNCTION_DIV: planar.scale = 1 / call->number; break;
-    default: ane_build_fail(b, "add, sub, mul and div take a number; others want a second array"); return;
+    case ANE_FUNCTION_MAX:
+    case ANE_FUNCTION_MIN: write_bound(b, call->function == ANE_FUNCTION_MAX, call->number, x, result); return;
+    default: ane_build_fail(b, "pow takes no number, but a second array"); return;
     }
     planar.constant = planar.scale == 0;
     ane_build_planar(b, &planar, x, NULL, result);
@@ -192,4 +209,20 @@ void ane_build_function(struct ane_builder *b, const struct ane_function_call *c
         write_binary(b, call, x, *y, result);
     else
         write_number(b, call, x, result);
+}
+
+void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x, struct ane_view result)
+{
+    const struct ane_function_call call = {.function = (enum ane_function)(activation - 1)};
+    const uint32_t mark = ane_build_mark(b);
+    struct ane_conv own = *conv;
+    own.relu = activation == ANE_ACTIVATION_RELU;
+    if (activation <= ANE_ACTIVATION_RELU) {
+        ane_build_conv(b, &own, x, result);
+        return;
+    }
+    const struct ane_view sums = ane_build_between(b, result.channels, result.height, result.width);
+    ane_build_conv(b, &own, x, sums);
+    ane_build_function(b, &call, sums, NULL, result);
+    ane_build_release(b, mark);
 }

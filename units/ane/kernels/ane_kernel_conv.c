@@ -1,6 +1,7 @@
 /* conv2d: one descriptor per image; coefficients are the same for all. */
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
+#include "units/ane/kernels/ane_patches.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "groups", .missing = 1, .least = 1, .most = ANE_CHANNEL_MOST},
     {.name = "dilation", .missing = 1, .least = 1, .most = 64},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
-    {.name = "act", .words = "none|relu"},
+    {.name = "act", .words = ANE_ACTIVATION_WORDS},
     {.name = NULL},
 };
 
@@ -26,7 +27,8 @@ struct shape {
     uint32_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
     uint32_t reach_h, reach_w; /* of the kernel with its holes */
     uint32_t out_h, out_w;
-    bool bias, relu;
+    bool bias;
+    int64_t act;
 };
 
 static uint32_t out_size(uint32_t in, uint32_t reach, const struct shape *v)
@@ -41,7 +43,7 @@ static struct shape shape_of(const struct ane_kernel_request *q)
     struct shape v = {
         .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[K], .r = (uint32_t)p[R],
         .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .groups = (uint32_t)p[GROUPS],
-        .dilation = (uint32_t)p[DILATION], .bias = p[BIAS] != 0, .relu = p[ACT] == 1,
+        .dilation = (uint32_t)p[DILATION], .bias = p[BIAS] != 0, .act = p[ACT],
     };
     v.reach_h = (v.r - 1) * v.dilation + 1;
     v.reach_w = (v.s - 1) * v.dilation + 1;
@@ -91,12 +93,15 @@ static void write_images(struct ane_builder *b, const struct shape *v, const flo
         ane_build_fail(b, "out of memory for weights");
     const struct ane_conv conv = {
         .kernel_width = v->reach_w, .kernel_height = v->reach_h, .stride_x = v->stride, .stride_y = v->stride, .pad_left = v->pad,
-        .pad_top = v->pad, .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c, .relu = v->relu,
+        .pad_top = v->pad, .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c,
         .groups = v->groups > 1 && v->groups == v->c && v->k == v->c ? 1 : v->groups,
         .weight = spread ? spread : weight, .bias = bias,
     };
-    for (uint32_t i = 0; i < v->n; i++)
-        ane_build_conv(b, &conv, ane_view_image(x, i), ane_view_image(out, i));
+    for (uint32_t i = 0; i < v->n && !b->failed; i++)
+        if (ane_patches_can(&conv))
+            ane_build_patches(b, &conv, v->act, ane_view_image(x, i), ane_view_image(out, i));
+        else
+            ane_build_activated(b, &conv, v->act, ane_view_image(x, i), ane_view_image(out, i));
     free(spread);
 }
 
@@ -119,13 +124,13 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     free(bias);
     kernel->macs = (double)v.n * v.k * v.out_h * v.out_w * (double)taps;
     kernel->flops = 2 * kernel->macs;
-    snprintf(kernel->variant, sizeof kernel->variant, "%s, %u image%s", v.dilation > 1 ? "taps spread" : "direct", (unsigned)v.n,
+    snprintf(kernel->variant, sizeof kernel->variant, "%s, %u image%s", v.dilation > 1 ? "taps spread" : v.stride > 3 ? "patches" : "direct", (unsigned)v.n,
              v.n == 1 ? "" : "s");
     return ane_build_end(&b);
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=none|relu]",
+    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME]",
      "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation", 0, parameters, build},
 };
 const struct ane_kernel_family ane_family_conv = {rows, sizeof rows / sizeof rows[0]};

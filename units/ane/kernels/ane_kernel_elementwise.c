@@ -33,7 +33,7 @@ static void read_functions(const struct ane_kernel_request *q, struct chain *c)
     for (int64_t words = q->value[OP]; words; words >>= KERNEL_CHAIN_BITS) {
         const enum ane_function function = (enum ane_function)((words & ((1 << KERNEL_CHAIN_BITS) - 1)) - 1);
         struct ane_function_call *last = c->length ? &c->call[c->length - 1] : NULL;
-        if (function == ANE_FUNCTION_RELU && last && ane_function_takes_relu(last->function) && !last->then_relu) {
+        if (function == ANE_FUNCTION_RELU && last && ane_function_takes_relu(last->function, c->number) && !last->then_relu) {
             last->then_relu = true;
             continue;
         }

@@ -1,5 +1,6 @@
 /* gemm, gemv: a constant matrix as the weights of a 1 x 1 convolution, the other one's lines as pixels. matmul: both are inputs. */
 #include "units/ane/kernels/ane_fold.h"
+#include "units/ane/kernels/ane_function.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static const struct kernel_parameter gemm_parameters[] = {
     {.name = "k", .least = 1, .most = LINES_MAX, .required = true},
     {.name = "batch", .missing = 1, .least = 1, .most = 65536},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
-    {.name = "act", .words = "none|relu"},
+    {.name = "act", .words = ANE_ACTIVATION_WORDS},
     {.name = "weights", .words = "auto|b|a"},
     {.name = NULL},
 };
@@ -34,7 +35,7 @@ static const struct kernel_parameter gemv_parameters[] = {
     {.name = "m", .least = 1, .most = LINES_MAX, .required = true},
     {.name = "n", .least = 1, .most = LINES_MAX, .required = true},
     {.name = "bias", .missing = 0, .least = 0, .most = 1},
-    {.name = "act", .words = "none|relu"},
+    {.name = "act", .words = ANE_ACTIVATION_WORDS},
     {.name = NULL},
 };
 
@@ -43,7 +44,8 @@ struct product {
     uint64_t channels, pixels, depth, batch;
     bool weights_are_a; /* of the operator: A as weights, B as pixels */
     bool vector;        /* gemv: one pixel, tensors of one axis */
-    bool bias, relu;
+    bool bias;
+    int64_t act;
 };
 
 static uint64_t divide_up(uint64_t a, uint64_t b)
@@ -98,12 +100,12 @@ static void write_batch(struct ane_builder *b, const struct product *p, const st
                         const float *bias, struct ane_view x, struct ane_view out)
 {
     float *weight = value ? turned(value, p->channels, p->depth, p->weights_are_a) : NULL;
-    const struct ane_conv conv = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .relu = p->relu,
+    const struct ane_conv conv = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1,
                                   .weight = weight, .bias = bias};
     if (!weight)
         ane_build_fail(b, "out of memory for weights");
     for (unsigned i = 0; i < fold->parts && !b->failed; i++)
-        ane_build_conv(b, &conv, ane_fold_view(fold, i, x), ane_fold_view(fold, i, out));
+        ane_build_activated(b, &conv, p->act, ane_fold_view(fold, i, x), ane_fold_view(fold, i, out));
     free(weight);
 }
 
@@ -170,7 +172,7 @@ static bool build_gemm(const struct ane_kernel_request *q, struct ane_kernel *ke
     const int64_t *v = q->value;
     const uint64_t m = (uint64_t)v[M], n = (uint64_t)v[N];
     const bool better_a = engine_steps(n, m) < engine_steps(m, n) && !v[BIAS];
-    struct product p = {.depth = (uint64_t)v[K], .batch = (uint64_t)v[BATCH], .bias = v[BIAS] != 0, .relu = v[ACT] == 1,
+    struct product p = {.depth = (uint64_t)v[K], .batch = (uint64_t)v[BATCH], .bias = v[BIAS] != 0, .act = v[ACT],
                         .weights_are_a = v[WEIGHTS] == WEIGHTS_A || (v[WEIGHTS] == WEIGHTS_AUTO && better_a)};
     if (p.bias && p.weights_are_a)
         return kernel_refuse(error, "gemm: bias belongs to the columns of b, so b must be the weights");
@@ -183,7 +185,7 @@ static bool build_gemv(const struct ane_kernel_request *q, struct ane_kernel *ke
 {
     const int64_t *v = q->value;
     const struct product p = {.channels = (uint64_t)v[GEMV_M], .pixels = 1, .depth = (uint64_t)v[GEMV_N], .batch = 1,
-                              .bias = v[GEMV_BIAS] != 0, .relu = v[GEMV_ACT] == 1, .weights_are_a = true,
+                              .bias = v[GEMV_BIAS] != 0, .act = v[GEMV_ACT], .weights_are_a = true,
                               .vector = true};
     return build_product(q, &p, kernel, error);
 }
@@ -215,9 +217,9 @@ static bool build_matmul(const struct ane_kernel_request *q, struct ane_kernel *
 }
 
 static const struct ane_kernel_info rows[] = {
-    {"gemm", "MxNxK[,batch=B][,bias=0|1][,act=none|relu][,weights=auto|b|a]",
+    {"gemm", "MxNxK[,batch=B][,bias=0|1][,act=NAME][,weights=auto|b|a]",
      "out (M x N) = A (M x K) B (K x N), one of them constant: the weights; the other one's lines are pixels", 3, gemm_parameters, build_gemm},
-    {"gemv", "MxN[,bias=0|1][,act=none|relu]", "out (M) = A (M x N) x, A constant", 2, gemv_parameters, build_gemv},
+    {"gemv", "MxN[,bias=0|1][,act=NAME]", "out (M) = A (M x N) x, A constant", 2, gemv_parameters, build_gemv},
     {"matmul", "MxNxK[,batch=B]", "out (M x N) = A (M x K) B (K x N), both inputs", 3, matmul_parameters, build_matmul},
 };
 const struct ane_kernel_family ane_family_gemm = {rows, sizeof rows / sizeof rows[0]};
