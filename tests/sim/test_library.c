@@ -1,4 +1,5 @@
-/* liborchard as a program uses it: only sim/orchard.h. */
+/* liborchard as a program uses it: only sim/orchard.h (and a conversion of fp16). */
+#include "isa/ane/ane_half.h"
 #include "sim/orchard.h"
 #include "tests/support/suite.h"
 
@@ -53,6 +54,64 @@ static void test_a_product_on_shared_buffers(void)
     check_product("gpu");
 }
 
+/* fp16 in the order of the operator; the weights become coefficients of the program. Whole numbers: every sum is exact. */
+static void test_a_product_on_the_neural_engine(void)
+{
+    struct orchard_error error = {0};
+    struct orchard *o = orchard_open("m1", NULL, 0, &error);
+    uint16_t *a = NULL, *b = NULL, *c = NULL;
+    CHECK(o != NULL, "%s", error.text);
+    if (!o)
+        return;
+    const struct orchard_launch launch = {.buffer = {orchard_alloc(o, N * N * 2, (void **)&a, &error),
+                                                     orchard_alloc(o, N * N * 2, (void **)&b, &error),
+                                                     orchard_alloc(o, N * N * 2, (void **)&c, &error)}};
+    CU_ASSERT_FATAL(a && b && c);
+    for (int i = 0; i < N * N; i++) {
+        a[i] = ane_half_bits(i % 7 - 3);
+        b[i] = ane_half_bits(i % 5 - 2);
+    }
+    const int job = orchard_enqueue(o, "ane", "gemm:48x48x48", &launch, &error);
+    CHECK(job == 0, "%s", error.text);
+    CHECK(orchard_wait(o, &error), "%s", error.text);
+    int wrong = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double sum = 0;
+            for (int k = 0; k < N; k++)
+                sum += ((i * N + k) % 7 - 3) * ((k * N + j) % 5 - 2);
+            wrong += sum != ane_half_value(c[i * N + j]);
+        }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT(orchard_seconds(o, job) > 190e-6);
+    CU_ASSERT_EQUAL(orchard_counter(o, job, "ane.macs"), (double)N * N * N);
+    orchard_close(o);
+}
+
+/* A program file with the caller's buffers: 1 + 3 (a + b + c) twice (tests/golden/ane/README.md). */
+static void test_a_neural_engine_program(void)
+{
+    struct orchard_error error = {0};
+    struct orchard *o = orchard_open("m1", NULL, 0, &error);
+    uint16_t *in = NULL, *out = NULL;
+    CHECK(o != NULL, "%s", error.text);
+    if (!o)
+        return;
+    const struct orchard_launch launch = {.buffer = {orchard_alloc(o, 6, (void **)&in, &error), orchard_alloc(o, 4, (void **)&out, &error)}};
+    CU_ASSERT_FATAL(in && out);
+    for (int i = 0; i < 3; i++)
+        in[i] = ane_half_bits(i + 0.5);
+    const int job = orchard_enqueue(o, "ane", suite_golden("ane/tinygrad/golden.1dcaecacc4.hwx.gz"), &launch, &error);
+    CHECK(job == 0, "%s", error.text);
+    CHECK(orchard_wait(o, &error), "%s", error.text);
+    CU_ASSERT_EQUAL(ane_half_value(out[0]), 1 + 3 * 4.5);
+    CU_ASSERT_EQUAL(ane_half_value(out[1]), 1 + 3 * 4.5);
+    CU_ASSERT(orchard_enqueue(o, "ane", "gemm:512x512x512", &(struct orchard_launch){.buffer = {launch.buffer[1]}}, &error) > 0);
+    CU_ASSERT(!orchard_wait(o, &error));
+    CHECK(error.code == 2 && strstr(error.text, "shorter"), "%s", error.text);
+    orchard_close(o);
+}
+
 static void test_jobs_run_in_order(void)
 {
     struct orchard_error error = {0};
@@ -102,6 +161,8 @@ static void test_errors_are_told_at_once(void)
 
 static const struct suite_test tests[] = {
     {"a product on shared buffers", test_a_product_on_shared_buffers},
+    {"a product on the Neural Engine", test_a_product_on_the_neural_engine},
+    {"a Neural Engine program with buffers", test_a_neural_engine_program},
     {"jobs run in the order they were enqueued", test_jobs_run_in_order},
     {"errors are told at once", test_errors_are_told_at_once},
 };
