@@ -2,6 +2,7 @@
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
+#include "sim/kernel/cpu_kernel.h"
 #include "sim/kernel/kernel.h"
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
@@ -15,7 +16,7 @@ struct row {
 
 static size_t row_count(void)
 {
-    return kernel_count() + gpu_kernel_count() + ane_kernel_count();
+    return kernel_count() + gpu_kernel_count() + ane_kernel_count() + cpu_kernel_count();
 }
 
 static struct row row_at(size_t index)
@@ -28,7 +29,12 @@ static struct row row_at(size_t index)
         const struct gpu_kernel_info *g = gpu_kernel_at(index - kernel_count());
         return (struct row){g->name, g->grammar, "gpu", g->precisions, g->text};
     }
-    const struct ane_kernel_info *a = ane_kernel_at(index - kernel_count() - gpu_kernel_count());
+    index -= kernel_count() + gpu_kernel_count();
+    if (index >= ane_kernel_count()) {
+        const struct kernel_info *c = cpu_kernel_at(index - ane_kernel_count());
+        return (struct row){c->name, c->grammar, c->units, c->precisions, c->text};
+    }
+    const struct ane_kernel_info *a = ane_kernel_at(index);
     return (struct row){a->name, a->grammar, "ane", "f16, weights also i8 i4", a->text};
 }
 

@@ -148,6 +148,11 @@ static bool check_choices(const struct run *run, struct orch_error *error)
                          q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
         return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit, q->workload);
+    if (run->kind == RUN_CPU_KERNEL && (q->entry || q->arg_count || q->home))
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU", q->entry ? "entry" : q->arg_count ? "args" : "home",
+                         q->home ? "kernels of the amx" : "program files", q->workload);
+    if (run->kind == RUN_CPU_KERNEL && q->mode == RUN_TIMING)
+        return orch_fail(error, ORCH_UNMODELLED, "--mode timing: a CPU kernel is timed while it executes (full)");
     if (run->kind == RUN_KERNEL && q->unit && strcmp(q->unit, "cpu") == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", run->call.info->name);
     if (run->kind == RUN_KERNEL && (q->entry || q->arg_count))
@@ -187,15 +192,15 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s,\"skip\":%u}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false");
+             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores);
 }
 
 /* By enum run_kind. */
-static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel", "ane"},
-                  *const kind_units[] = {"cpu", "amx", "gpu", "gpu", "ane"};
-static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU, PART_ANE};
+static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel", "ane", "kernel"},
+                  *const kind_units[] = {"cpu", "amx", "gpu", "gpu", "ane", "cpu"};
+static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU, PART_ANE, PART_CPU};
 
 static bool on_gpu(const struct run *run)
 {
@@ -235,6 +240,9 @@ static void fill_begin(struct run *run)
     } else if (run->kind == RUN_GPU_KERNEL) {
         h = checksum_add(checksum_add(h, "gpu", 3), run->library->text, strlen(run->library->text));
         snprintf(run->program_name, sizeof run->program_name, "%s", run->library->request.info->name);
+    } else if (run->kind == RUN_CPU_KERNEL) {
+        h = checksum_add(checksum_add(h, "cpu", 3), run->cpu_kernel.text, strlen(run->cpu_kernel.text));
+        snprintf(run->program_name, sizeof run->program_name, "%s", run->cpu_kernel.info->name);
     } else if (run->kind == RUN_ANE) {
         h = hash_ane(run);
         snprintf(run->program_name, sizeof run->program_name, "%s", run->ane->name);
@@ -257,6 +265,7 @@ static void fill_begin(struct run *run)
         .precision = run->kind == RUN_KERNEL       ? run->call.precision
                      : run->kind == RUN_GPU_KERNEL ? gpu_type_name(run->library->request.type)
                      : run->kind == RUN_ANE        ? run->ane->precision
+                     : run->kind == RUN_CPU_KERNEL ? cpu_kernel_precision(&run->cpu_kernel)
                                                    : NULL,
         .detail = on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
         .mode = mode_name(q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
@@ -330,6 +339,10 @@ static bool open_kernel(struct run *run, struct orch_error *error)
         return open_ane_kernel(run, error);
     if (ane && !others)
         return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the ane has", q->unit, q->workload);
+    if (asked && strcmp(q->unit, "cpu") == 0 && cpu_kernel_has(q->workload)) {
+        run->kind = RUN_CPU_KERNEL;
+        return cpu_kernel_open(&run->cpu_kernel, q->workload, q->precision, error);
+    }
     if (gpu && (asked ? strcmp(q->unit, "gpu") == 0 : !kernel_has(q->workload)))
         return open_gpu_kernel(run, error);
     run->kind = RUN_KERNEL;

@@ -25,6 +25,7 @@ struct run_request {
     enum run_mode mode;
     unsigned cores;                /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
+    unsigned skip_cores;           /* so many are busy with something else: the next ones are taken */
     const char *entry;             /* function of a program; NULL = its start */
     const char *const *args;       /* of a program */
     size_t arg_count;

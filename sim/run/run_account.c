@@ -194,8 +194,10 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
     r->cycles = unit_cycles(run, m);
     r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
-    r->flops = run->kind == RUN_KERNEL ? kernel_flops(&run->call) * (run->request->repeat ? run->request->repeat : 1)
-                              : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
+    const double repeat = run->request->repeat ? run->request->repeat : 1;
+    r->flops = run->kind == RUN_KERNEL       ? kernel_flops(&run->call) * repeat
+               : run->kind == RUN_CPU_KERNEL ? run->cpu_kernel.flops * repeat
+                                             : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
     r->gflops = seconds > 0 ? r->flops / seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
     r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;

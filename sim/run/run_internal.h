@@ -5,6 +5,7 @@
 #include "sim/agx/gpu_sample.h"
 #include "sim/ane/ane_time.h"
 #include "units/gpu/gpu_timing.h"
+#include "sim/kernel/cpu_kernel.h"
 #include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
 #include "sim/power/run_energy.h"
@@ -14,8 +15,9 @@ struct run {
     const struct run_request *request;
     struct event_run_begin begin;
     char program_hash[20], chip_hash[20], options[512], program_name[256];
-    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL, RUN_ANE } kind;
+    enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL, RUN_ANE, RUN_CPU_KERNEL } kind;
     struct kernel_call call;
+    struct cpu_kernel cpu_kernel;  /* RUN_CPU_KERNEL */
     struct abi_kernel gpu_kernel;
     struct gpu_library *library;   /* RUN_GPU_KERNEL */
     struct ane_workload *ane;      /* RUN_ANE: a program or a kernel */
@@ -139,6 +141,8 @@ bool run_ane_account(const struct run *run, const struct run_measure *m, struct 
 void run_ane_explain(FILE *out, const struct run *run, const struct run_result *result);
 
 /* run_shared.c */
+/* Opens the chip unless the measure has one and takes the cores that the request asks for. */
+bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error);
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
 bool run_add_memory(const struct mem_counters *counters, struct run_values *to);
 bool run_add_activity(const struct activity *activity, struct run_values *to);

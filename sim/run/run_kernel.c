@@ -51,12 +51,10 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
                   struct orch_error *error)
 {
     const struct run_request *q = run->request;
-    struct soc_core *core = NULL;
     const unsigned repeat = q->repeat ? q->repeat : 1;
-    if (!soc_place(m->soc, 1, q->core_choice, &core, error))
+    if (!run_place(run, 1, m, error))
         return false;
-    m->cores[0] = core;
-    m->core_count = 1;
+    struct soc_core *const core = m->cores[0];
     const enum amx_gen gen = soc_amx_gen(m->soc);
     if (!core->amx)
         return orch_fail(error, ORCH_UNMODELLED, "%s has no AMX block in this cluster", chip_id(q->chip));

@@ -1,3 +1,4 @@
+#include "sim/checksum.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/program_set.h"
 #include "sim/run/run_internal.h"
@@ -15,6 +16,7 @@ struct source {
     enum amx_gen gen;
     struct kernel_data data; /* of copy 0 */
     bool is_kernel;
+    struct cpu_kernel_part *part; /* of each core; NULL = no such kernel */
 };
 
 /* A kernel's data go into the program's memory and the address of its arguments into x0. */
@@ -33,11 +35,19 @@ static bool prepare_kernel(void *context, unsigned number, struct program *progr
     return true;
 }
 
+static bool prepare_part(void *context, unsigned number, struct program *program, struct orch_error *error)
+{
+    struct source *s = context;
+    const struct run_request *q = s->run->request;
+    return cpu_kernel_prepare(&s->run->cpu_kernel, number, q->cores ? q->cores : 1, program_space(program), program_core(program),
+                              q->seed, &s->part[number], error);
+}
+
 static bool open_set(struct source *s, struct program_set *set, struct soc_core **cores, struct orch_error *error)
 {
     const unsigned count = s->run->request->cores ? s->run->request->cores : 1;
-    return program_set_open(set, count, s->file, s->bytes, &s->options, s->gen, cores, s->is_kernel ? prepare_kernel : NULL,
-                            s, error);
+    return program_set_open(set, count, s->file, s->bytes, &s->options, s->gen, cores,
+                            s->is_kernel ? prepare_kernel : s->part ? prepare_part : NULL, s, error);
 }
 
 /* Shown as it is written: a long run's user sees it go on. */
@@ -62,6 +72,15 @@ static bool add_effects(const struct program *p, struct run_result *r)
            (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
 }
 
+/* The results of all cores are one array. */
+static uint64_t parts_checksum(const struct source *s, const struct program_set *set)
+{
+    uint64_t checksum = CHECKSUM_START;
+    for (unsigned i = 0; i < set->count; i++)
+        checksum = cpu_kernel_checksum(&s->run->cpu_kernel, &s->part[i], program_space(set->program[i]), checksum);
+    return checksum;
+}
+
 /* Buffers, exit code and x0 of the first copy. */
 static bool collect_results(const struct source *s, const struct program_set *set, struct run_result *r,
                             struct orch_error *error)
@@ -70,7 +89,9 @@ static bool collect_results(const struct source *s, const struct program_set *se
     bool ok = true;
     if (s->is_kernel)
         ok = run_checksum_add(&r->checksum, "c", kernel_data_checksum(&s->run->call, &s->data, program_space(p)));
-    for (size_t i = 0; ok && i < program_result_count(p); i++) {
+    if (s->part)
+        ok = run_checksum_add(&r->checksum, "out", parts_checksum(s, set));
+    for (size_t i = 0; ok && !s->part && i < program_result_count(p); i++) {
         struct program_result out;
         ok = program_result(p, i, &out) && run_checksum_add(&r->checksum, out.name, out.checksum);
     }
@@ -142,12 +163,8 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
     const unsigned count = q->cores ? q->cores : 1;
     if (q->mode == RUN_FUNCTIONAL)
         return measured_passes(s, m, r, error);
-    if (count > 64)
-        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", count);
-    m->soc = soc_create(q->chip, error);
-    if (!m->soc || !soc_place(m->soc, count, q->core_choice, m->cores, error))
+    if (!run_place(s->run, count, m, error))
         return false;
-    m->core_count = count;
     if (!q->cold && !warm_up(s, m->soc, m->cores, error))
         return false;
     return measured_passes(s, m, r, error);
@@ -181,28 +198,49 @@ static bool read_kernels(const struct run_request *q, uint8_t **bytes, size_t *s
     return *size > 0 || orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
 }
 
+static bool run_kernel_file(struct source *s, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *q = s->run->request;
+    char path[4096];
+    uint8_t *kernels = NULL;
+    bool ok = kernel_check_generation(&s->run->call, s->gen, error) && read_kernels(q, &kernels, &s->bytes, path, sizeof path, error);
+    s->file = kernels;
+    s->options.path = path;
+    s->options.entry = strcmp(s->run->call.info->name, "gemv") == 0 ? "gemv_entry" : "gemm_entry";
+    s->options.arg_count = 0;
+    ok = ok && run_source(s, m, result, error);
+    free(kernels);
+    return ok;
+}
+
+static bool run_parts(struct source *s, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *q = s->run->request;
+    s->part = calloc(q->cores ? q->cores : 1, sizeof *s->part);
+    uint8_t *file = cpu_kernel_elf(&s->run->cpu_kernel, &s->bytes, error);
+    s->file = file;
+    s->options.entry = CPU_KERNEL_ENTRY;
+    bool ok = file && (s->part || orch_fail(error, ORCH_INTERNAL, "out of memory for the kernel"));
+    ok = ok && run_source(s, m, result, error);
+    free(s->part);
+    free(file);
+    return ok;
+}
+
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const struct run_request *q = run->request;
     struct source s = {.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->kind == RUN_KERNEL};
-    uint8_t *kernels = NULL;
-    char path[4096];
+    const char *variant = "program";
     s.options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
                                          .seed = q->seed};
-    bool ok = chip_amx_gen(q->chip, &s.gen, error);
-    if (ok && run->kind == RUN_KERNEL) {
-        ok = kernel_check_generation(&run->call, s.gen, error) &&
-             read_kernels(q, &kernels, &s.bytes, path, sizeof path, error);
-        s.file = kernels;
-        s.options.path = path;
-        s.options.entry = strcmp(run->call.info->name, "gemv") == 0 ? "gemv_entry" : "gemm_entry";
-        s.options.arg_count = 0;
-    }
-    ok = ok && run_source(&s, m, result, error);
-    if (ok)
-        ok = run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
-                               run->kind == RUN_KERNEL ? kernel_variant(&run->call, s.gen) : "program",
-                               "an AArch64 program runs where its instructions say");
-    free(kernels);
-    return ok;
+    bool ok = chip_amx_gen(q->chip, &s.gen, error) && (run->kind == RUN_KERNEL       ? run_kernel_file(&s, m, result, error)
+                                                       : run->kind == RUN_CPU_KERNEL ? run_parts(&s, m, result, error)
+                                                                                     : run_source(&s, m, result, error));
+    if (ok && run->kind == RUN_KERNEL)
+        variant = kernel_variant(&run->call, s.gen);
+    if (ok && run->kind == RUN_CPU_KERNEL)
+        variant = run->cpu_kernel.is_f64 ? "neon_2xf64" : "neon_4xf32";
+    return ok && run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu", variant,
+                                   "an AArch64 program runs where its instructions say");
 }

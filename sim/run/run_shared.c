@@ -5,6 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    const unsigned most = sizeof m->cores / sizeof m->cores[0];
+    struct soc_core *cores[2 * sizeof m->cores / sizeof m->cores[0]];
+    if (count > most || q->skip_cores > most)
+        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", count + q->skip_cores);
+    if (!m->soc)
+        m->soc = soc_create(q->chip, error);
+    if (!m->soc || !soc_place(m->soc, q->skip_cores + count, q->core_choice, cores, error))
+        return false;
+    memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);
+    m->core_count = count;
+    return true;
+}
+
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
 {
     for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
