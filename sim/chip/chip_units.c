@@ -190,15 +190,19 @@ static void read_cluster(struct reader *r, enum chip_core kind, struct mem_clust
 
 static void read_die_policy(struct reader *r, struct mem_params *params)
 {
-    const struct chip_value *value = chip_value(r->chip, "mem.die_policy");
+    const struct chip_value *value = chip_value(r->chip, "mem.placement");
     const char *name = value && value->known ? value->json : "interleave";
-    if (strcmp(name, "first-touch") == 0)
+    if (strcmp(name, "first-touch") == 0) {
         params->die_policy = MEM_DIE_FIRST_TOUCH;
-    else if (strcmp(name, "interleave") == 0)
+    } else if (strcmp(name, "local") == 0 || strcmp(name, "remote") == 0) {
+        params->die_policy = MEM_DIE_ONE;
+        params->home_die = strcmp(name, "remote") == 0; /* programs start on the first die */
+    } else if (strcmp(name, "interleave") == 0) {
         params->die_policy = MEM_DIE_INTERLEAVE;
-    else if (r->ok)
-        r->ok = orch_fail(r->error, ORCH_USAGE, "chip %s: mem.die_policy '%.30s' is neither interleave nor first-touch",
+    } else if (r->ok) {
+        r->ok = orch_fail(r->error, ORCH_USAGE, "chip %s: mem.placement '%.30s' is none of interleave, first-touch, local, remote",
                           chip_id(r->chip), name);
+    }
 }
 
 /* Figures of the whole chip become figures of one die. */

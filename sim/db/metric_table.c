@@ -17,6 +17,19 @@
 #define MISSES(level, text) {"counter", "mem." level "_misses", "accesses", "accesses that did not find their line in " text, 0}
 #define WRITEBACKS(level, text) {"counter", "mem." level "_writebacks", "lines", "changed lines written back from " text, 0}
 
+#define TRAFFIC(unit, who)                                                                                                       \
+    {"counter", "traffic." unit ".l2_bytes", "bytes", "bytes read from and written to the L2 of " who, 0},                       \
+        {"counter", "traffic." unit ".fabric_read_bytes", "bytes", "bytes from the memory side to " who, 0},                     \
+        {"counter", "traffic." unit ".fabric_write_bytes", "bytes", "bytes to the memory side from " who, 0},                    \
+        {"counter", "traffic." unit ".remote_bytes", "bytes", "bytes of these that crossed to or from the other die", 0},        \
+        {"counter", "traffic." unit ".dram_read_bytes", "bytes", "bytes read from DRAM for " who, 0},                            \
+        {"counter", "traffic." unit ".dram_write_bytes", "bytes", "bytes written to DRAM because of " who, 0}
+#define DIE_TRAFFIC(die, which)                                                                                                  \
+    {"counter", "traffic." die ".slc_bytes", "bytes", "bytes through the system-level cache of the " which " die", 0},           \
+        {"counter", "traffic." die ".dram_read_bytes", "bytes", "bytes read from the DRAM of the " which " die", 0},             \
+        {"counter", "traffic." die ".dram_write_bytes", "bytes", "bytes written to the DRAM of the " which " die", 0},           \
+        {"counter", "traffic." die ".link_bytes", "bytes", "bytes that left the " which " die over the link", 0}
+
 /* The counters of caches and prefetchers are those of struct mem_counters in units/mem. */
 static const struct metric_entry listed[] = {
     HITS("l1", "an L1 data cache"),
@@ -36,6 +49,13 @@ static const struct metric_entry listed[] = {
     {"counter", "mem.prefetch_evicted_unused", "lines", "prefetched lines thrown out before use", 0},
     {"counter", "mem.demand_evicted_by_prefetch", "lines", "lines in use that a prefetch pushed out", 0},
     {"counter", "mem.tlb_misses", "accesses", "translations that needed a page walk", 0},
+    TRAFFIC("cpu", "CPU clusters and their AMX blocks"),
+    TRAFFIC("gpu", "the GPU"),
+    TRAFFIC("ane", "the Neural Engine"),
+    DIE_TRAFFIC("die0", "first"),
+    DIE_TRAFFIC("die1", "second"),
+    {"counter", "traffic.dram_imbalance", "1", "DRAM traffic of the busier die over the mean of both, less 1", 0},
+    {"counter", "traffic.gpu.imbalance", "1", "memory traffic of the busier die's half of the GPU over the mean of both, less 1", 0},
     {"counter", "cpu.instructions", "instructions", "AArch64 instructions executed, AMX words included", -1},
     {"counter", "amx.instructions", "instructions", "AMX instructions executed", -1},
     {"counter", "gpu.simdgroup_instructions", "instructions", "GPU instructions issued, one for a simdgroup of 32 lanes", -1},

@@ -217,7 +217,7 @@ bool run_account(const struct run *run, const struct run_measure *m, struct run_
         return counted || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     }
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(&m->memory, &r->counters))
+    if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     run_set_interval(r, time_uncertainty(run, m, r));
     return true;

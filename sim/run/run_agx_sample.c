@@ -31,6 +31,9 @@ static void scale_counts(struct run_launch *l, double factor)
         c->writebacks[level] = times(c->writebacks[level], factor);
     }
     c->tlb_misses = times(c->tlb_misses, factor);
+    const struct mem_traffic sample = c->traffic;
+    memset(&c->traffic, 0, sizeof c->traffic);
+    mem_traffic_add(&c->traffic, &sample, factor);
     if (!run_launch_totals(l))
         return;
     m->gpu.totals.instructions = times(m->gpu.totals.instructions, factor);

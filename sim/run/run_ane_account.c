@@ -110,7 +110,7 @@ bool run_ane_account(const struct run *run, const struct run_measure *m, struct 
     if (run->request->mode == RUN_FUNCTIONAL)
         return true;
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) || !run_add_memory(&m->memory, &r->counters))
+    if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     run_set_interval(r, uncertainty(run, r));
     return true;

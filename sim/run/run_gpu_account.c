@@ -146,7 +146,7 @@ bool run_gpu_account(const struct run *run, const struct run_measure *m, struct 
     const bool whole = strcmp(run->detail, "instr") == 0;
     const bool ok = run_result_set_text(&r->detail, run->detail) && add_stalls(m, r) &&
                     run_values_add(&r->counters, "gpu.threadgroups_per_core", g->occupancy) && (whole || tell_sample(g, r)) &&
-                    run_add_activity(&m->activity, &r->counters) && run_add_memory(&m->memory, &r->counters);
+                    run_add_activity(&m->activity, &r->counters) && run_add_memory(run->request->chip, &m->memory, &r->counters);
     if (!ok)
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     run_set_interval(r, uncertainty(run, m, r));

@@ -144,7 +144,9 @@ void run_ane_explain(FILE *out, const struct run *run, const struct run_result *
 /* Opens the chip unless the measure has one and takes the cores that the request asks for. */
 bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error);
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
-bool run_add_memory(const struct mem_counters *counters, struct run_values *to);
+bool run_add_memory(const struct chip *chip, const struct mem_counters *counters, struct run_values *to);
+/* Bytes by unit and level, by die and over the link. */
+bool run_add_traffic(const struct chip *chip, const struct mem_traffic *traffic, struct run_values *to);
 bool run_add_activity(const struct activity *activity, struct run_values *to);
 
 /* Share of the time that a parameter decides. */

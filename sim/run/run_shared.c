@@ -34,9 +34,10 @@ void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
     sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
     sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
     sum->tlb_misses += c->tlb_misses;
+    mem_traffic_add(&sum->traffic, &c->traffic, 1);
 }
 
-bool run_add_memory(const struct mem_counters *c, struct run_values *counters)
+bool run_add_memory(const struct chip *chip, const struct mem_counters *c, struct run_values *counters)
 {
     static const char *const levels[MEM_LEVEL_COUNT] = {"l1", "l2", "slc", "dram"};
     char name[64];
@@ -50,7 +51,7 @@ bool run_add_memory(const struct mem_counters *c, struct run_values *counters)
     ok &= run_values_add(counters, "mem.prefetch_issued", (double)c->prefetch_issued);
     ok &= run_values_add(counters, "mem.prefetch_used", (double)c->prefetch_used);
     ok &= run_values_add(counters, "mem.tlb_misses", (double)c->tlb_misses);
-    return ok;
+    return ok && run_add_traffic(chip, &c->traffic, counters);
 }
 
 bool run_add_activity(const struct activity *activity, struct run_values *counters)

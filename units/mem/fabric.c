@@ -14,6 +14,7 @@ bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params)
         return false;
     fabric->dies = params->dies;
     fabric->policy = params->die_policy;
+    fabric->home_die = params->home_die < params->dies ? params->home_die : 0;
     fabric->link_latency_ns = params->die_link_latency_ns;
     for (uint32_t i = 0; i < MEM_DIES_MAX; i++)
         mem_link_init(&fabric->from_die[i], params->die_link_gbps);
@@ -33,11 +34,12 @@ void mem_fabric_restart(struct mem_fabric *fabric, double now_ns)
         mem_link_restart(&fabric->from_die[i], now_ns);
 }
 
-void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die)
+void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die, uint32_t requester)
 {
     mem_link_init(&port->read, gbps);
     mem_link_init(&port->write, gbps);
     port->die = die;
+    port->requester = requester;
 }
 
 void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns)
@@ -96,6 +98,8 @@ uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t touc
 {
     if (fabric->dies == 1)
         return 0;
+    if (fabric->policy == MEM_DIE_ONE)
+        return fabric->home_die;
     const uint64_t page = line >> MEM_LINES_PER_PAGE_SHIFT;
     if (fabric->policy == MEM_DIE_FIRST_TOUCH)
         return first_touch_home(fabric, page, toucher);

@@ -7,16 +7,16 @@
 #include "units/mem/mem_queue.h"
 #include "units/mem/mem_timing.h"
 
-#define MEM_DIES_MAX 2
-
 struct mem_fabric_port {
     struct mem_link read, write;
     uint32_t die;
+    uint32_t requester;                     /* of struct mem_traffic */
 };
 
 struct mem_fabric {
     uint32_t dies;
     enum mem_die_policy policy;
+    uint32_t home_die;                      /* MEM_DIE_ONE */
     struct mem_link from_die[MEM_DIES_MAX]; /* data leaving a die */
     double link_latency_ns;
     uint64_t *page_key;                     /* first-touch homes: open addressing, page + 1 and die */
@@ -28,7 +28,7 @@ bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params)
 void mem_fabric_release(struct mem_fabric *fabric);
 void mem_fabric_restart(struct mem_fabric *fabric, double now_ns);
 
-void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die);
+void mem_fabric_port_init(struct mem_fabric_port *port, double gbps, uint32_t die, uint32_t requester);
 void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns);
 
 /* The die that owns a line; `toucher` is the die of the requester. */

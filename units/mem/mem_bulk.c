@@ -94,6 +94,21 @@ static double longest(double a, double b)
     return a > b ? a : b;
 }
 
+/* Streams are spread over the dies evenly, or all on one (first touch: that of the Neural Engine asked for, taken as the first). */
+static void count_dies(struct mem_system *system, uint64_t slc, const struct moved *moved)
+{
+    const bool spread = system->params.dies > 1 && system->params.die_policy == MEM_DIE_INTERLEAVE;
+    const uint64_t half = spread ? 2 : 1;
+    for (uint32_t d = 0; d < system->params.dies; d++) {
+        uint64_t *const die = system->traffic.die[d];
+        if (!spread && d != system->fabric.home_die)
+            continue;
+        die[MEM_DIE_SLC] += slc / half;
+        die[MEM_DIE_DRAM_READ] += moved->dram_read / half;
+        die[MEM_DIE_DRAM_WRITE] += moved->dram_write / half;
+    }
+}
+
 double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write)
 {
     struct moved moved = {0};
@@ -112,6 +127,11 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
     counts[ACT_SLC_WRITE_BYTES] += moved.slc_write;
     counts[ACT_DRAM_READ_BYTES] += moved.dram_read;
     counts[ACT_DRAM_WRITE_BYTES] += moved.dram_write;
+    uint64_t *const flow = bulk->system->traffic.requester[MEM_REQUESTERS - 1];
+    flow[write ? MEM_FLOW_FABRIC_WRITE : MEM_FLOW_FABRIC_READ] += bytes;
+    flow[MEM_FLOW_DRAM_READ] += moved.dram_read;
+    flow[MEM_FLOW_DRAM_WRITE] += moved.dram_write;
+    count_dies(bulk->system, bulk->capacity ? bytes : 0, &moved);
     const double slc_ns = bulk->capacity ? (double)bytes / bulk->slc_gbps : 0;
     return longest(slc_ns, (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
 }

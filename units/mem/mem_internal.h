@@ -73,6 +73,7 @@ struct mem_system {
     struct mem_die die[MEM_DIES_MAX];
     struct mem_fabric fabric;
     struct activity activity;
+    struct mem_traffic traffic; /* since the last restart */
     uint16_t holders[MEM_HOLDERS];
 };
 

@@ -54,15 +54,18 @@ static double slc_pass(struct mem_die *die, double now_ns, const struct place *p
     return mem_link_take(&die->slc_slice[place->channel], now_ns, bytes);
 }
 
-static double dram_write(struct mem_system *system, struct mem_die *die, double now_ns, uint32_t channel, uint32_t bytes)
+static double dram_write(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns, uint32_t channel,
+                         uint32_t bytes)
 {
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
+    system->traffic.requester[requester][MEM_FLOW_DRAM_WRITE] += bytes;
+    system->traffic.die[die - system->die][MEM_DIE_DRAM_WRITE] += bytes;
     return mem_dram_take(&die->dram, now_ns, channel, bytes, true);
 }
 
 /* Puts a line into the SLC. Returns when its victim, if dirty, could leave. */
-static double slc_fill(struct mem_system *system, struct mem_die *die, double now_ns, const struct place *place,
-                       double ready_ns, uint8_t flags)
+static double slc_fill(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns,
+                       const struct place *place, double ready_ns, uint8_t flags)
 {
     struct mem_victim victim;
     mem_cache_insert_in(&die->slc, place->set, place->line, ready_ns, flags, &victim);
@@ -71,7 +74,7 @@ static double slc_fill(struct mem_system *system, struct mem_die *die, double no
         return now_ns;
     die->writebacks++;
     system->activity.count[ACT_SLC_READ_BYTES] += MEM_LINE_BYTES;
-    return dram_write(system, die, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
+    return dram_write(system, die, requester, now_ns, place_of(die, victim.line).channel, MEM_LINE_BYTES);
 }
 
 static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die *die, const struct mem_entry *entry,
@@ -100,6 +103,18 @@ void mem_side_expect_soon(const struct mem_system *system, uint64_t line)
         mem_cache_expect_line(&die->slc, place_of(die, line).set, line);
 }
 
+/* Bytes of a requester through its port, over the link and into the SLC. */
+static void count_pass(struct mem_system *system, const struct mem_fabric_port *port, uint32_t home, uint32_t bytes, bool write)
+{
+    uint64_t *const mine = system->traffic.requester[port->requester];
+    mine[write ? MEM_FLOW_FABRIC_WRITE : MEM_FLOW_FABRIC_READ] += bytes;
+    system->traffic.die[home][MEM_DIE_SLC] += system->die[home].has_slc ? bytes : 0;
+    if (home == port->die)
+        return;
+    mine[MEM_FLOW_REMOTE] += bytes;
+    system->traffic.die[write ? port->die : home][MEM_DIE_LINK] += bytes;
+}
+
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes)
 {
@@ -107,6 +122,7 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     struct mem_die *die = &system->die[home];
     const struct place place = place_of(die, line);
     double extra;
+    count_pass(system, port, home, bytes, false);
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, false, home, &extra);
     if (die->has_slc) {
         const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
@@ -121,9 +137,11 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
     }
     t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
+    system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;
+    system->traffic.die[home][MEM_DIE_DRAM_READ] += bytes;
     const double ready = t + system->params.dram_latency_ns;
     if (die->has_slc)
-        slc_fill(system, die, t, &place, ready, 0);
+        slc_fill(system, die, port->requester, t, &place, ready, 0);
     return (struct mem_reply){ready + extra, MEM_DRAM};
 }
 
@@ -133,13 +151,14 @@ double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, d
     struct mem_die *die = &system->die[home];
     const struct place place = place_of(die, line);
     double extra;
+    count_pass(system, port, home, bytes, true);
     double t = mem_fabric_pass(&system->fabric, port, now_ns, bytes, true, home, &extra) + extra;
     if (!die->has_slc)
-        return dram_write(system, die, t, place.channel, bytes);
+        return dram_write(system, die, port->requester, t, place.channel, bytes);
     t = slc_pass(die, t, &place, bytes);
     const struct mem_entry entry = mem_cache_find_in(&die->slc, place.set, line);
     if (!entry.way)
-        return slc_fill(system, die, t, &place, t, MEM_LINE_DIRTY);
+        return slc_fill(system, die, port->requester, t, &place, t, MEM_LINE_DIRTY);
     mem_cache_touch(&die->slc, &entry);
     *entry.flags |= MEM_LINE_DIRTY;
     system->activity.count[ACT_SLC_WRITE_BYTES] += bytes;

@@ -59,7 +59,7 @@ static bool init_port(struct mem_port *port)
     port->coherent_l1 = port->has_l1 && !p->write_through;
     mem_link_init(&port->l2_read, 0.0);
     mem_link_init(&port->l2_write, 0.0);
-    mem_fabric_port_init(&port->fabric, p->fabric_gbps, p->die);
+    mem_fabric_port_init(&port->fabric, p->fabric_gbps, p->die, MEM_REQUESTERS - 1);
     set_port_clock(port);
     if (port->has_l1 && !mem_cache_init(&port->l1, (uint64_t)p->l1.kib * 1024 / MEM_LINE_BYTES, p->l1.ways, false))
         return false;
@@ -133,6 +133,24 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
         out->writebacks[MEM_L2] += system->cluster[i].writebacks;
     for (uint32_t i = 0; i < system->params.dies; i++)
         out->writebacks[MEM_SLC] += system->die[i].writebacks;
+    out->traffic = system->traffic;
+    for (uint32_t i = 0; i < system->params.cluster_count; i++) /* what no activity was taken of yet */
+        out->traffic.requester[i][MEM_FLOW_L2] += system->cluster[i].l2_read_bytes + system->cluster[i].l2_write_bytes;
+}
+
+static uint64_t scaled(uint64_t count, double factor)
+{
+    return factor == 1 ? count : (uint64_t)((double)count * factor + 0.5);
+}
+
+void mem_traffic_add(struct mem_traffic *into, const struct mem_traffic *from, double factor)
+{
+    for (int r = 0; r < MEM_REQUESTERS; r++)
+        for (int f = 0; f < MEM_FLOW_COUNT; f++)
+            into->requester[r][f] += scaled(from->requester[r][f], factor);
+    for (int d = 0; d < MEM_DIES_MAX; d++)
+        for (int f = 0; f < MEM_DIE_FLOW_COUNT; f++)
+            into->die[d][f] += scaled(from->die[d][f], factor);
 }
 
 static void take_port_activity(struct mem_port *port, struct activity *into)
@@ -154,6 +172,7 @@ void mem_system_take_cluster_activity(struct mem_system *system, uint32_t number
             take_port_activity(system->port[i], into);
     into->count[ACT_L2_READ_BYTES] += cluster->l2_read_bytes;
     into->count[ACT_L2_WRITE_BYTES] += cluster->l2_write_bytes;
+    system->traffic.requester[number][MEM_FLOW_L2] += cluster->l2_read_bytes + cluster->l2_write_bytes;
     cluster->l2_read_bytes = cluster->l2_write_bytes = 0;
 }
 
@@ -204,6 +223,7 @@ void mem_system_restart(struct mem_system *system, double now_ns)
     }
     mem_fabric_restart(&system->fabric, now_ns);
     memset(&system->activity, 0, sizeof system->activity);
+    memset(&system->traffic, 0, sizeof system->traffic);
 }
 
 void mem_system_flush(struct mem_system *system)

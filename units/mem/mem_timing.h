@@ -28,7 +28,8 @@ enum mem_access_kind { MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH, MEM_
 /* Which die's SLC and DRAM own an address of a two-die chip. */
 enum mem_die_policy {
     MEM_DIE_INTERLEAVE, /* pages alternate by a hash of their number */
-    MEM_DIE_FIRST_TOUCH /* the die of the requester that touches a page first */
+    MEM_DIE_FIRST_TOUCH,/* the die of the requester that touches a page first */
+    MEM_DIE_ONE         /* all on mem_params.home_die */
 };
 
 #define MEM_CLUSTERS_MAX 8
@@ -75,6 +76,7 @@ struct mem_params {
     uint32_t tlb_entries_l1, tlb_entries_l2;
     double tlb_l2_ns;                 /* first-level TLB miss that the second level serves */
     enum mem_die_policy die_policy;
+    uint32_t home_die;                /* MEM_DIE_ONE */
     uint32_t cluster_count;
     struct mem_cluster_params cluster[MEM_CLUSTERS_MAX];
 };
@@ -130,11 +132,39 @@ void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double cl
 double mem_port_l1_latency_ns(const struct mem_port *port);
 double mem_port_l1_width(const struct mem_port *port);
 
+/* Bytes by who asked: CPU clusters and GPU L2s by number, then everybody without a cluster. */
+#define MEM_REQUESTERS (MEM_CLUSTERS_MAX + 1)
+enum mem_flow {
+    MEM_FLOW_L2,           /* read from and written to the cluster's L2 */
+    MEM_FLOW_FABRIC_READ,  /* through the requester's fabric port, from the memory side */
+    MEM_FLOW_FABRIC_WRITE,
+    MEM_FLOW_REMOTE,       /* of these, what crossed to or from the other die */
+    MEM_FLOW_DRAM_READ,    /* moved because of the requester, write-backs of the SLC included */
+    MEM_FLOW_DRAM_WRITE,
+    MEM_FLOW_COUNT
+};
+/* And by die. */
+enum mem_die_flow {
+    MEM_DIE_SLC,           /* through the die's SLC */
+    MEM_DIE_DRAM_READ,
+    MEM_DIE_DRAM_WRITE,
+    MEM_DIE_LINK,          /* data leaving the die over the link */
+    MEM_DIE_FLOW_COUNT
+};
+#define MEM_DIES_MAX 2
+struct mem_traffic {
+    uint64_t requester[MEM_REQUESTERS][MEM_FLOW_COUNT];
+    uint64_t die[MEM_DIES_MAX][MEM_DIE_FLOW_COUNT];
+};
+/* *into += factor times *from. */
+void mem_traffic_add(struct mem_traffic *into, const struct mem_traffic *from, double factor);
+
 /* Counters since creation or the last restart. A level's hits are accesses whose farthest level it was. */
 struct mem_counters {
     uint64_t hits[MEM_LEVEL_COUNT], misses[MEM_LEVEL_COUNT];
     uint64_t prefetch_issued, prefetch_used, prefetch_late, prefetch_evicted_unused, demand_evicted_by_prefetch;
     uint64_t tlb_misses, writebacks[MEM_LEVEL_COUNT];
+    struct mem_traffic traffic; /* of the whole system only */
 };
 void mem_port_counters(const struct mem_port *port, struct mem_counters *out);
 void mem_system_counters(const struct mem_system *system, struct mem_counters *out);
