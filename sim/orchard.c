@@ -174,6 +174,15 @@ int orchard_enqueue_program(struct orchard *o, const char *elf_path, const char 
     return accept(o, j, &e, error);
 }
 
+/* Kernels of CPU cores are programs. */
+static bool own_memory(const struct job *j, struct orch_error *e)
+{
+    for (size_t i = 0; i < ORCHARD_BUFFERS; i++)
+        if (j->buffer[i])
+            return orch_fail(e, ORCH_UNMODELLED, "%s on the cpu has an address space of its own: no buffers of yours", j->workload);
+    return true;
+}
+
 /* Kernels share the session's memory and chip; a program brings its own address space. */
 static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
 {
@@ -190,7 +199,7 @@ static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
         ok = run_ane_in(run, o->space, j->buffer, ORCHARD_BUFFERS, &m, &j->result, e) && run_ane_account(run, &m, &j->result, e) &&
              run_joules(run, &m, &j->result, e);
     else if (ok)
-        ok = run_execute(run, NULL, 1, &j->result, e);
+        ok = (run->kind != RUN_CPU_KERNEL || own_memory(j, e)) && run_execute(run, NULL, 1, &j->result, e);
     ane_timed_free(&m.ane.timed);
     run_free(run);
     j->done = ok;
