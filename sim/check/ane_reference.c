@@ -200,7 +200,7 @@ static double bias(const struct convolution *v, uint32_t out)
 static void one_result(const struct convolution *v, uint32_t out, uint32_t y, uint32_t x, double *sum, double *scale)
 {
     const struct ane_task *t = v->t;
-    const uint32_t first = out / (t->channels_out / t->groups) * v->channels;
+    const uint32_t first = t->depthwise ? out : out / (t->channels_out / t->groups) * v->channels;
     *sum = bias(v, out);
     *scale = fabs(*sum);
     for (uint32_t k = 0; k < v->channels; k++)
@@ -249,11 +249,13 @@ static bool run_convolution(const struct ane_reference *self, struct ane_referen
     struct convolution v = {.t = t, .c = c, .banks = p->bytes + p->const_offset};
     struct ane_weights weights = {.weight = NULL};
     struct isa_error unused;
-    if (t->engine != ANE_ENGINE_NE || t->ne_op != ANE_NE_CONVOLUTION || t->step_x > 1 || t->step_y > 1 || t->depthwise || !t->groups ||
+    if (t->engine != ANE_ENGINE_NE || t->ne_op != ANE_NE_CONVOLUTION || t->step_x > 1 || t->step_y > 1 || !t->groups ||
         t->channels_out % t->groups || c->results != (uint64_t)t->channels_out * t->height_out * t->width_out ||
         c->count[0] != (uint64_t)t->channels_in * t->height_in * t->width_in)
         return false;
-    v.channels = t->channels_in / t->groups;
+    if (t->depthwise && t->channels_in != t->channels_out)
+        return false;
+    v.channels = t->depthwise ? 1 : t->channels_in / t->groups;
     const uint64_t bytes = 2 * ((uint64_t)v.channels * t->kernel_height * t->kernel_width + t->bias);
     for (uint32_t i = 0; i < t->channels_out && banks_are_plain(t); i++)
         if (t->bank[i].base + bytes > p->const_bytes)

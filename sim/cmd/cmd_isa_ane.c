@@ -111,17 +111,23 @@ static void tell_file(struct cmd_context *context, json_object *files, const cha
     json_object_array_add(files, file);
 }
 
-static bool check_file(struct cmd_context *context, const char *path, const struct check_ane_options *options, json_object *files,
-                       struct check_report *report, struct orch_error *error)
+/* Among several files, those that are no programs (notes, tables beside them) are skipped; alone, one is a mistake. */
+static bool check_file(struct cmd_context *context, const char *path, bool alone, const struct check_ane_options *options,
+                       json_object *files, struct check_report *report, struct orch_error *error)
 {
     struct check_ane_result result;
     uint8_t *bytes;
     size_t size;
+    bool ok = true;
     if (!read_program_file(path, &bytes, &size, error))
         return false;
-    const bool ok = check_ane_program(path, bytes, size, options, report, &result, error);
-    if (ok)
-        tell_file(context, files, path, &result);
+    if (!alone && !ane_program_recognise(bytes, size)) {
+        check_skip(report, "%.300s: not a Neural Engine program", path);
+    } else {
+        ok = check_ane_program(path, bytes, size, options, report, &result, error);
+        if (ok)
+            tell_file(context, files, path, &result);
+    }
     free(bytes);
     return ok;
 }
@@ -129,6 +135,8 @@ static bool check_file(struct cmd_context *context, const char *path, const stru
 static int close_report(struct cmd_context *context, const struct check_report *report, json_object *files)
 {
     if (!context->common.json) {
+        for (size_t i = 0; i < report->skips.count; i++)
+            fprintf(context->out, "skipped: %s\n", report->skips.text[i]);
         check_print_closing(report, context->out);
     } else {
         json_object *document = check_report_json(report);
@@ -151,7 +159,7 @@ int cmd_isa_ane_check(struct cmd_context *context, int count, char **paths)
         ok = orch_fail(&error, ORCH_USAGE, "--chip: one chip, whose arithmetic rules count");
     for (int i = 0; ok && i < count; i++) {
         const struct check_ane_options options = {chips.chip[0], context->common.threads, context->common.seed};
-        ok = check_file(context, paths[i], &options, files, &report, &error);
+        ok = check_file(context, paths[i], count == 1, &options, files, &report, &error);
     }
     const int code = ok ? close_report(context, &report, files) : cmd_fail(context, &error);
     json_object_put(files);

@@ -100,7 +100,7 @@ static void describe_shape(const struct ane_task *t, char *text, size_t size)
 static void print_task(FILE *out, const struct ane_program *p, size_t i, const struct ane_task_time *time)
 {
     const struct ane_task *t = &p->task[i];
-    char operation[96], shape[64], waits[96], dma[FORMAT_SIZE];
+    char operation[192], shape[64], waits[96], dma[FORMAT_SIZE];
     if (t->engine == ANE_ENGINE_NE)
         describe_ne(p, t, operation, sizeof operation);
     else
