@@ -167,6 +167,15 @@ bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const ch
 
 /* ---- files ---- */
 
+/* Of Apple's container: the CPU subtype names the generation (freedomtan/coreml_to_ane_hwx). Descriptors of other generations than H13
+ * have their fields elsewhere: what does not decode there is no damage. */
+static bool is_of_another_generation(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t magic[4] = {0xce, 0xfa, 0xef, 0xbe};
+    enum { SUBTYPE = 8, H13_SUBTYPE = 4 };
+    return size > SUBTYPE && memcmp(bytes, magic, sizeof magic) == 0 && bytes[SUBTYPE] != H13_SUBTYPE;
+}
+
 bool ane_workload_open_file(struct ane_workload *w, const char *path, const uint8_t *bytes, size_t size, struct orch_error *error)
 {
     const char *slash = strrchr(path, '/');
@@ -175,7 +184,8 @@ bool ane_workload_open_file(struct ane_workload *w, const char *path, const uint
     snprintf(w->name, sizeof w->name, "%s", slash ? slash + 1 : path);
     w->precision = "f16";
     if (!ane_program_parse(bytes, size, &w->kernel.program, &why))
-        return orch_fail(error, ORCH_USAGE, "%.250s: byte 0x%lx: %s", path, why.offset, why.text);
+        return orch_fail(error, is_of_another_generation(bytes, size) ? ORCH_UNMODELLED : ORCH_USAGE, "%.250s: byte 0x%lx: %s", path,
+                         why.offset, why.text);
     add_ports(w, ANE_PORT_INPUT);
     add_ports(w, ANE_PORT_OUTPUT);
     return true;

@@ -332,6 +332,9 @@ static void test_bad_files(void)
     changed[0x4000 + 0x28 + 3] ^= 0x40; /* the first packet's number of words */
     write_bytes("packet.hwx", changed, size);
     refused(in_folder("packet.hwx"), q, ORCH_USAGE, "packet.hwx");
+    changed[8] = 5; /* the same in a container of H14, whose descriptors have another layout */
+    write_bytes("h14.hwx", changed, size);
+    refused(in_folder("h14.hwx"), q, ORCH_UNMODELLED, "h14.hwx");
     const uint8_t gzip[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b};
     write_bytes("cut.gz", gzip, sizeof gzip);
     refused(in_folder("cut.gz"), q, ORCH_USAGE, "gzip");
