@@ -146,6 +146,68 @@ static void test_convolution(void)
     run_result_free(&o.result);
 }
 
+/* ---- a stack: three layers of 8 channels, 7 x 5 pixels, relu behind each; two images take turns in tile memory ---- */
+
+enum { LAYERS = 3, SC = 8, SH = 7, SW = 5 };
+static float stack_weights[LAYERS * SC * SC * TAPS];
+
+static void one_layer(const double *in, double *out, double *off, const float *w)
+{
+    for (unsigned i = 0; i < SC * SH * SW; i++) {
+        const unsigned k = i / (SH * SW), y = i / SW % SH, x = i % SW;
+        double sum = 0, magnitude = 0;
+        for (unsigned c = 0; c < SC; c++)
+            for (unsigned tap = 0; tap < TAPS; tap++) {
+                const unsigned row = y + tap / 3 - 1, column = x + tap % 3 - 1;
+                if (row >= SH || column >= SW)
+                    continue;
+                const double product = in[(c * SH + row) * SW + column] * (double)w[(k * SC + c) * TAPS + tap];
+                sum += product;
+                magnitude += fabs(product);
+            }
+        out[i] = fmax(sum, 0);
+        *off = fmax(*off, 0x1p-10 * magnitude);
+    }
+}
+
+static void test_stack(void)
+{
+    static float start[SC * SH * SW];
+    static double image_of[2][SC * SH * SW];
+    char x[160], w[160];
+    struct orch_error error = {0};
+    struct npy_array out;
+    const uint64_t shape[3] = {SC, SH, SW}, weight_shape[5] = {LAYERS, SC, SC, 3, 3};
+    uint64_t state = 9;
+    double off = 0;
+    for (size_t i = 0; i < SC * SH * SW; i++)
+        image_of[0][i] = (double)(start[i] = (float)next_value(&state));
+    for (size_t i = 0; i < LAYERS * SC * SC * TAPS; i++)
+        stack_weights[i] = (float)(next_value(&state) / 8);
+    save_floats("sx.npy", start, 3, shape, false);
+    save_floats("sw.npy", stack_weights, 5, weight_shape, false);
+    for (unsigned l = 0; l < LAYERS; l++)
+        one_layer(image_of[l % 2], image_of[(l + 1) % 2], &off, stack_weights + l * SC * SC * TAPS);
+    snprintf(x, sizeof x, "x=%s", in_folder("sx.npy"));
+    snprintf(w, sizeof w, "weights=%s", in_folder("sw.npy"));
+    const char *const inputs[] = {x, w};
+    struct outcome o = run_on("m1", "conv-stack:layers=3,c=8,h=7,w=5,act=relu",
+                              (struct run_request){.inputs = inputs, .input_count = 2, .output_folder = in_folder("stack")});
+    CHECK(o.ok, "%s", o.error.text);
+    CHECK(npy_load(in_folder("stack/out.npy"), &out, &error), "%s", error.text);
+    for (unsigned i = 0; error.exit_code == 0 && i < SC * SH * SW; i++) {
+        uint16_t bits;
+        memcpy(&bits, out.data + 2 * i, 2);
+        /* Each layer adds what its sums lose; errors before it are carried on by weights of 1/16 on average. */
+        if (!(fabs(half(bits) - image_of[LAYERS % 2][i]) <= 6 * off))
+            CHECK(false, "element %u is %g, must be %g", i, half(bits), image_of[LAYERS % 2][i]);
+    }
+    CU_ASSERT_EQUAL(counter(&o, "ane.descriptors"), LAYERS);
+    CU_ASSERT_EQUAL(o.result.macs, (double)LAYERS * SC * SC * TAPS * SH * SW);
+    npy_release(&out);
+    run_result_free(&o.result);
+}
+
 /* One row of numbers, other element types, the other index order, fewer dimensions: the same input. */
 static void test_shapes_of_files(void)
 {
@@ -386,6 +448,7 @@ int main(void)
 {
     static const struct suite_test tests[] = {
         {"a convolution with given weights", test_convolution},
+        {"a stack of layers", test_stack},
         {"input files in any shape", test_shapes_of_files},
         {"a program file with named ports", test_program_file},
         {"a program of another generation", test_other_generation},
