@@ -129,13 +129,6 @@ bool ane_workload_set_constants(struct ane_workload *w, const float *const *valu
     return build_again(w, error);
 }
 
-static const char *precision_name(enum ane_weight_type type)
-{
-    static const char *const names[] = {[ANE_WEIGHT_F16] = "f16",     [ANE_WEIGHT_I8] = "i8", [ANE_WEIGHT_PALETTE4] = "i4",
-                                        [ANE_WEIGHT_PALETTE8] = "p8", [ANE_WEIGHT_SPARSE] = "sparse"};
-    return names[type];
-}
-
 static void describe(struct ane_workload *w)
 {
     const int length = ane_kernel_describe(&w->request, w->text, sizeof w->text);
@@ -154,7 +147,7 @@ bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const ch
     w->request.seed = seed;
     if (!ane_kernel_parse(text, precision, &w->request, &why))
         return orch_fail(error, why.offset ? ORCH_UNMODELLED : ORCH_USAGE, "%s", why.text);
-    w->precision = precision_name(w->request.weights);
+    w->precision = ane_weight_type_name(w->request.weights);
     snprintf(w->name, sizeof w->name, "%s", w->request.info->name);
     describe(w);
     if (!build(w, error))

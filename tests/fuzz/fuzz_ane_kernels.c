@@ -139,7 +139,7 @@ static void check_program(const struct ane_kernel *kernel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const precisions[] = {NULL, "f16", "i8", "i4", "p8", "sparse", "f32", ""};
+    static const char *const precisions[] = {NULL, "f16", "i8", "i4", "p6", "sparse", "f32", "p2"};
     struct bytes b = {data, size};
     const unsigned choice = next(&b);
     const enum ane_generation generation = choice & 8 ? ANE_H15 : ANE_H13;

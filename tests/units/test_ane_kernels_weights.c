@@ -101,6 +101,12 @@ static void test_palettes(void)
     CHECK(eight.different <= 256 && eight.different > 128, "%zu values in a palette of 256", eight.different);
     CHECK((double)four.coefficient_bytes < 0.3 * (double)plain.coefficient_bytes, "%zu bytes of %zu", four.coefficient_bytes, plain.coefficient_bytes);
     CHECK((double)eight.coefficient_bytes < 0.7 * (double)plain.coefficient_bytes, "%zu bytes of %zu", eight.coefficient_bytes, plain.coefficient_bytes);
+    struct outcome two = run(workload, "p2", ANE_H13), six = run(workload, "p6", ANE_H13);
+    CHECK(two.different <= 4 && six.different <= 64 && six.different > 32, "%zu and %zu values in palettes of 4 and 64", two.different, six.different);
+    CHECK(two.coefficient_bytes < four.coefficient_bytes && four.coefficient_bytes < six.coefficient_bytes &&
+              six.coefficient_bytes < eight.coefficient_bytes, "bytes: %zu, %zu, %zu, %zu", two.coefficient_bytes, four.coefficient_bytes,
+          six.coefficient_bytes, eight.coefficient_bytes);
+    release(&two), release(&six);
     const double coarse = difference(&plain, &four), fine = difference(&plain, &eight);
     CHECK(fine < coarse && coarse < 0.12 && fine > 0, "palettes change results by %g and %g", coarse, fine);
     release(&four), release(&eight), release(&plain);

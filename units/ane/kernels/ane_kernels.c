@@ -14,10 +14,15 @@ static const struct ane_kernel_family *const families[] = {
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
-/* --precision: how weights are kept. */
-static const char precisions[] = "f16 i8 i4 p8 sparse";
-static const enum ane_weight_type weight_types[] = {ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8,
-                                                    ANE_WEIGHT_SPARSE};
+static const char *const type_names[ANE_WEIGHT_TYPES] = {
+    [ANE_WEIGHT_F16] = "f16",     [ANE_WEIGHT_I8] = "i8",       [ANE_WEIGHT_PALETTE4] = "i4",   [ANE_WEIGHT_PALETTE8] = "p8",
+    [ANE_WEIGHT_SPARSE] = "sparse", [ANE_WEIGHT_PALETTE6] = "p6", [ANE_WEIGHT_PALETTE2] = "p2",
+};
+
+const char *ane_weight_type_name(enum ane_weight_type type)
+{
+    return type < ANE_WEIGHT_TYPES ? type_names[type] : "?";
+}
 
 /* ---- the table ---- */
 
@@ -64,12 +69,14 @@ static bool unknown_kernel(const char *name, struct isa_error *error)
 
 static bool read_precision(const char *precision, struct ane_kernel_request *request, struct isa_error *error)
 {
-    int64_t index = 0;
-    if (precision && !kernel_word_listed(precisions, ' ', precision, strlen(precision), &index))
-        return kernel_refuse(error, "%s on the Neural Engine has no precision '%.40s'; weights are one of %s", request->info->name,
-                             precision, precisions);
-    request->weights = weight_types[index];
-    return true;
+    request->weights = ANE_WEIGHT_F16;
+    for (unsigned i = 0; precision && i < ANE_WEIGHT_TYPES; i++)
+        if (strcmp(type_names[i], precision) == 0) {
+            request->weights = (enum ane_weight_type)i;
+            return true;
+        }
+    return !precision || kernel_refuse(error, "%s on the Neural Engine has no precision '%.40s'; weights are one of f16 i8 i4 p2 p6 p8 sparse",
+                                       request->info->name, precision);
 }
 
 static struct kernel_form form_of(const struct ane_kernel_info *info)

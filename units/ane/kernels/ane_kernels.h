@@ -23,7 +23,11 @@ struct ane_limits {
 };
 
 /* Element types of weights (activations are f16). */
-enum ane_weight_type { ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8, ANE_WEIGHT_SPARSE };
+enum ane_weight_type {
+    ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8, ANE_WEIGHT_SPARSE, ANE_WEIGHT_PALETTE6, ANE_WEIGHT_PALETTE2,
+    ANE_WEIGHT_TYPES
+};
+const char *ane_weight_type_name(enum ane_weight_type type); /* as --precision spells it */
 
 struct ane_kernel_request;
 struct ane_kernel;
@@ -49,7 +53,8 @@ struct ane_kernel_request {
     uint64_t seed;
 };
 /* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the option
- * and the nearest one. precision: f16 (default), i8, i4 = palette, sparse; NULL = f16. */
+ * and the nearest one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6,
+ * p8, sparse; NULL = f16. */
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error);
 int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size);
 
