@@ -78,6 +78,8 @@ static bool is_small(const struct ane_kernel_request *q)
     for (unsigned i = 0; q->info->parameter[i].name; i++)
         if (!q->info->parameter[i].words && !q->info->parameter[i].decimal && q->value[i] > 1)
             work *= (double)q->value[i];
+    if (strcmp(q->info->name, "conv-stack") == 0)
+        work *= (double)q->value[1]; /* as many output channels as input channels */
     return work <= WORK_MAX;
 }
 
