@@ -32,6 +32,7 @@ static const struct {
     {"M1 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,4.1077,ms" SWEEP, 0.2},
     {"M2,,ANE,matmul 4096 weights-bound,int4,,0.27,ms,measured,sbryngelson/ane-guide,\n", 0.2},
     {"M2,,ANE,Llama LM head 1050.67 MB weight stream,fp16,,60.45,GB/s,measured,Anemll/anemll-bench,m2_4p4e_10g\n", 0.1},
+    {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll/anemll-bench,m1_4p4e_8g\n", 0.1},
     {"M3 Pro,,ANE,conv1x1 512ch sp2048 sustained,fp16,inmem_peak,15.04,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n", 0.35},
 };
 enum { MODELLED = sizeof modelled / sizeof modelled[0] };
@@ -47,7 +48,7 @@ static const struct {
     {"M1 Pro,,ANE,Whisper base encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "network"},
     {"M5,,ANE,matmul slope,fp16,,19.6,TFLOPS,measured,sbryngelson/ane-guide,\n", "which chip"},
     {"M4,,ANE,128 x conv 512ch 64x64,int8,,7.8,ms" M4, "int8 activations"},
-    {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll,m1_4p4e_8g\n", "6-bit"},
+    {"M1,,ANE,\"Llama LM head, 6-bit LUT, 99 MB\",lut6,,7.52,ms,measured,Anemll,m1_4p4e_8g\n", "not read"},
     {"M1 Max,,ANE,dispatch firmware,,per request,130,us" M1MAX, "one parameter"},
     {"M1 Max,,ANE,quite another thing,fp16,,1,TFLOPS" M1MAX, "no program"},
     {"M1 Max,,ANE,conv3x3 C64->oops,fp16,single call,1,ms" M1MAX, "not read"},
