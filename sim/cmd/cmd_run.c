@@ -3,6 +3,7 @@
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_run_device.h"
 #include "sim/db/db.h"
 #include "sim/listen/db_writer.h"
 #include "sim/listen/progress.h"
@@ -29,6 +30,7 @@ const struct cli_option cmd_run_options[] = {
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
+    CMD_RUN_DEVICE_OPTIONS,
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
@@ -184,6 +186,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     struct run_result result;
     bool found = false;
     s->request.chip = chip;
+    if (cmd_run_wants_device(s->context))
+        return cmd_run_in_device(s->context, &s->request, s->db, ++s->number, s->rows, error);
     struct run *run = run_prepare(&s->request, error);
     if (!run)
         return false;

@@ -1,0 +1,17 @@
+/* The profile of a workload (sim/power/profile.h) by simulating it at two clocks of the domain that paces it. */
+#ifndef ORCHARD_SIM_RUN_PROFILE_H
+#define ORCHARD_SIM_RUN_PROFILE_H
+
+#include "sim/power/profile.h"
+#include "sim/run/run.h"
+
+/* The chip again with every clock of a domain scaled: cores with their AMX blocks, GPU, Neural Engine. `overrides` are those that
+ * the chip was opened with. NULL with *error. Close with chip_close. */
+struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
+                           enum power_domain driver, double share, struct orch_error *error);
+
+/* Simulates the request as it is (into *result, initialised) and at a lower clock, without events. */
+bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
+                 struct power_profile *profile, struct run_result *result, struct orch_error *error);
+
+#endif

@@ -1,0 +1,202 @@
+#include "sim/run/run_sustained.h"
+
+#include "sim/run/run_profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct run_sustained {
+    const struct run_sustained_request *request;
+    struct run *base;
+    struct event_run_begin begin;
+    char options[1024];
+};
+
+static double or_none(double x)
+{
+    return isnan(x) ? -1 : x;
+}
+
+struct run_sustained *run_sustained_prepare(const struct run_sustained_request *q, struct orch_error *error)
+{
+    struct run_sustained *const r = calloc(1, sizeof *r);
+
+    if (!r) {
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    r->request = q;
+    r->base = run_prepare(&q->run, error);
+    if (!r->base) {
+        free(r);
+        return NULL;
+    }
+    r->begin = *run_begin_event(r->base);
+    r->begin.device = q->machine->id;
+    snprintf(r->options, sizeof r->options,
+             "{\"ambient_c\":%.9g,\"base\":%.500s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
+             "\"target\":%.9g}",
+             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s, q->low_power ? "true" : "false",
+             governor_policy_name(q->policy), q->power_cap_w, q->target_s);
+    r->begin.options = r->options;
+    return r;
+}
+
+void run_sustained_free(struct run_sustained *run)
+{
+    if (!run)
+        return;
+    run_free(run->base);
+    free(run);
+}
+
+const struct event_run_begin *run_sustained_begin(const struct run_sustained *run)
+{
+    return &run->begin;
+}
+
+static void emit(struct event_bus *bus, struct event *event, uint64_t number, double seconds)
+{
+    event->run = number;
+    event->time_ns = seconds * 1e9;
+    if (bus)
+        event_bus_emit(bus, event);
+}
+
+static void sample(struct event_bus *bus, uint64_t number, double seconds, const char *series, const char *unit, enum orch_part part,
+                   uint32_t instance, double value)
+{
+    struct event e = {.kind = EVENT_SAMPLE, .sample = {series, unit, {part, instance}, value}};
+    emit(bus, &e, number, seconds);
+}
+
+/* P and E clusters are instances 0 and 1 of the CPU. */
+static const struct {
+    enum orch_part part;
+    uint32_t instance;
+} place_of[POWER_DOMAIN_COUNT] = {
+    [POWER_P_CPU] = {PART_CPU, 0}, [POWER_E_CPU] = {PART_CPU, 1}, [POWER_AMX] = {PART_AMX, 0},
+    [POWER_GPU] = {PART_GPU, 0},   [POWER_ANE] = {PART_ANE, 0},   [POWER_SLC] = {PART_SLC, 0},
+    [POWER_FABRIC] = {PART_FABRIC, 0}, [POWER_DRAM] = {PART_DRAM, 0}, [POWER_SOC] = {PART_SOC, 0},
+};
+
+static void emit_series(const struct sustain_result *series, struct event_bus *bus, uint64_t number)
+{
+    for (size_t i = 0; i < series->samples; i++) {
+        const struct sustain_sample *const s = &series->sample[i];
+        for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+            const enum orch_part part = place_of[d].part;
+            const uint32_t instance = place_of[d].instance;
+            sample(bus, number, s->time_s, "power", "W", part, instance, s->watts[d]);
+            if (d == POWER_P_CPU || d == POWER_E_CPU || d == POWER_GPU || d == POWER_ANE)
+                sample(bus, number, s->time_s, "clock", "MHz", part, instance, s->mhz[d]);
+            if (part < PART_DRAM)
+                sample(bus, number, s->time_s, "utilisation", "1", part, instance, s->utilisation[d]);
+        }
+        sample(bus, number, s->time_s, "temperature", "degC", PART_SOC, 0, s->mean_c);
+        sample(bus, number, s->time_s, "temperature", "degC", PART_SOC, 1, s->hottest_c);
+        sample(bus, number, s->time_s, "temperature", "degC", PART_SOC, 2, s->case_c);
+        sample(bus, number, s->time_s, "bandwidth", "GB/s", PART_DRAM, 0, s->dram_gbps);
+        sample(bus, number, s->time_s, "pressure", "1", PART_SOC, 0, s->pressure);
+        sample(bus, number, s->time_s, "battery", "1", PART_SOC, 0, s->battery_percent / 100);
+    }
+}
+
+/* From the answer of one repetition to that of the whole time. */
+static bool scale_result(const struct run_sustained_request *q, const struct power_profile *p, const struct sustain_result *s,
+                         struct run_result *r, struct orch_error *error)
+{
+    const double times = s->repetitions[0], stretch = s->seconds > 0 && p->seconds > 0 ? s->seconds / (times * p->seconds) : 1;
+    double joules = 0;
+
+    r->seconds = r->seconds_low = r->seconds_high = s->seconds;
+    r->device_seconds *= times * stretch;
+    r->overhead_seconds *= times;
+    r->flops *= times;
+    r->macs *= times;
+    r->dram_bytes *= times;
+    r->cycles = NAN; /* clocks change */
+    r->gflops = r->flops / r->seconds * 1e-9;
+    r->dram_gbps = r->dram_bytes / r->seconds * 1e-9;
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        joules += s->joules[d];
+    r->joules = joules;
+    r->watts_avg = joules / r->seconds;
+    r->watts_peak = s->watts_peak;
+    r->celsius_max = s->celsius_max;
+    r->throttled_seconds = s->throttled_s;
+    for (size_t i = 0; i < r->joules_by.count; i++)
+        r->joules_by.item[i].value = 0;
+    bool ok = true;
+    for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
+        ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
+    ok = ok && run_values_add(&r->counters, "device.repetitions", times) &&
+         run_values_add(&r->counters, "device.wall_watts", s->wall_w) &&
+         (q->machine->battery.capacity_wh == 0 || run_values_add(&r->counters, "device.battery_hours_left", s->hours_left)) &&
+         (isnan(s->onset_s) || run_values_add(&r->counters, "device.throttle_onset", s->onset_s)) &&
+         run_values_add(&r->counters, "device.last_clock", s->last_mhz[p->driver]) &&
+         run_values_add(&r->counters, "device.last_temperature", s->samples ? s->sample[s->samples - 1].mean_c : NAN);
+    ok = ok && run_result_set_text(&r->device, q->machine->id) &&
+         run_assumption_add(&r->assumptions, "device.thermal", q->machine->thermal_kind, q->machine->thermal_source) &&
+         run_assumption_add(&r->assumptions, "device.governor", q->machine->governor_kind, q->machine->governor_source);
+    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
+
+static bool sustain(const struct run_sustained_request *q, const struct power_profile *profile, struct sustain_result *series,
+                    struct orch_error *error)
+{
+    const unsigned repeat = q->run.repeat ? q->run.repeat : 1;
+    struct sustain_setup setup = {
+        .chip = q->run.chip,
+        .device = q->machine,
+        .ambient_c = q->ambient_c,
+        .start_c = NAN,
+        .profile = {profile},
+        .profiles = 1,
+        /* Repetitions: as long as they take at the clock of the run; a throttled machine gets fewer of them done. */
+        .duration_s = q->duration_s > 0 ? q->duration_s : fmax(repeat * profile->seconds, 1e-6),
+        .policy = q->policy,
+        .target_s = q->target_s,
+        .power_cap_w = q->power_cap_w,
+        .low_power = q->low_power,
+        .on_battery = !isnan(q->battery_percent),
+        .battery_percent = isnan(q->battery_percent) ? 100 : q->battery_percent,
+    };
+
+    if (q->policy == GOVERNOR_FIXED)
+        setup.asked_mhz[profile->driver] = profile->mhz;
+    if (q->policy == GOVERNOR_THERMAL_SAFE && !sustain_safe_mhz(&setup, &setup.asked_mhz[profile->driver], error))
+        return false;
+    return sustain_run(&setup, series, error);
+}
+
+bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
+                           struct sustain_result *series, struct orch_error *error)
+{
+    const struct run_sustained_request *const q = run->request;
+    struct run_request once = q->run;
+    struct power_profile profile;
+    struct orch_error own = {0};
+    struct event begin = {.kind = EVENT_RUN_BEGIN, .run_begin = run->begin};
+
+    memset(series, 0, sizeof *series);
+    once.repeat = 1;
+    emit(bus, &begin, number, 0);
+    bool ok = run_profile(&once, q->db, &q->overrides, &profile, result, &own) && sustain(q, &profile, series, &own);
+    if (ok)
+        emit_series(series, bus, number);
+    ok = ok && scale_result(q, &profile, series, result, &own);
+    struct event end = {.kind = EVENT_RUN_END,
+                        .run_end = {.status = ok ? EVENT_RUN_DONE : own.exit_code == ORCH_INTERRUPTED ? EVENT_RUN_INTERRUPTED : EVENT_RUN_FAILED,
+                                    .error = ok ? NULL : own.text,
+                                    .result = ok ? result : NULL}};
+    emit(bus, &end, number, ok ? series->seconds : 0);
+    if (!ok) {
+        sustain_result_free(series);
+        if (error)
+            *error = own;
+    }
+    return ok;
+}
