@@ -84,6 +84,24 @@ static bool simulate(const struct run_request *request, struct run_result *resul
     return ok;
 }
 
+/* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones. What
+ * the caches and memory of a shared run cost per copy is kept. */
+static void keep_cores_busy(struct power_profile *p)
+{
+    static const enum power_domain cores[] = {POWER_P_CPU, POWER_E_CPU};
+
+    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+        const enum power_domain d = cores[i];
+        const double all = p->slices[d] * p->seconds;
+        if (p->running_s[d] <= 0 || p->running_s[d] >= all)
+            continue;
+        p->event_j[d] *= all / p->running_s[d];
+        p->running_s[d] = all;
+        p->waiting_s[d] = p->shared_waiting_s[d] = 0;
+        p->shared_running_s[d] = fmax(p->shared_running_s[d], p->seconds);
+    }
+}
+
 bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                  struct power_profile *profile, struct run_result *result, struct orch_error *error)
 {
@@ -108,6 +126,8 @@ bool run_profile(const struct run_request *request, const struct chip_db *db, co
     /* t = fixed + work / share, at shares 1 and SECOND_SHARE. */
     const double work = (second.seconds - profile->seconds) / (1 / SECOND_SHARE - 1);
     profile->fixed_s = fmin(fmax(profile->seconds - work, 0), profile->seconds);
+    if (request->cores > 1)
+        keep_cores_busy(profile);
     profile->dram_bytes = isnan(result->dram_bytes) ? 0 : result->dram_bytes;
     return true;
 }

@@ -47,8 +47,8 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
         use[d].event_j += p->event_j[d] * repetitions;
         use[d].running_s += fmin(p->running_s[d] * share, (double)m->slices[d] * seconds);
         use[d].waiting_s += p->waiting_s[d] * share;
-        if (p->running_s[d] > 0)
-            use[d].any_running_s = fmax(use[d].any_running_s, fmin(p->running_s[d] / (p->slices[d] ? p->slices[d] : 1) * share, seconds));
+        use[d].any_running_s = fmax(use[d].any_running_s, p->shared_running_s[d] * share);
+        use[d].any_waiting_s = fmax(use[d].any_waiting_s, p->shared_waiting_s[d] * share);
     }
 }
 
@@ -62,8 +62,8 @@ static void finish_use(const struct machine *m, enum power_domain d, double seco
         use->waiting_s = all - use->running_s;
     use->waiting_s = fmin(use->waiting_s, all - use->running_s);
     use->gated_s = all - use->running_s - use->waiting_s;
-    if (use->waiting_s > 0)
-        use->any_waiting_s = seconds - use->any_running_s;
+    if (always_on(d))
+        use->any_waiting_s = seconds - fmin(use->any_running_s, seconds);
 }
 
 void load_step(const struct sustain_setup *setup, const struct machine *m, bool running, const double mhz[POWER_DOMAIN_COUNT],
