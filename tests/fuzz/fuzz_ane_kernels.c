@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_MAX = 400 };
+enum { TEXT_MAX = 400, REPEATS_MAX = 300 };
 #define WORK_MAX 300000.0 /* product of a request's numbers: larger ones would only take longer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -72,11 +72,22 @@ static void put_together(struct bytes *b, char *text)
     }
 }
 
+/* Descriptors come in this number: images, batches, heads. */
+static bool repeats(const struct ane_kernel_request *q, unsigned index)
+{
+    const char *name = q->info->parameter[index].name;
+    const bool attention = strcmp(q->info->name, "attention") == 0;
+    return (strcmp(name, "n") == 0 && index >= q->info->positional) || strcmp(name, "batch") == 0 ||
+           (attention && (strcmp(name, "b") == 0 || strcmp(name, "h") == 0));
+}
+
 static bool is_small(const struct ane_kernel_request *q)
 {
     double work = 1;
     for (unsigned i = 0; q->info->parameter[i].name; i++)
-        if (!q->info->parameter[i].words && !q->info->parameter[i].decimal && q->value[i] > 1)
+        if (repeats(q, i) && q->value[i] > REPEATS_MAX)
+            return false;
+        else if (!q->info->parameter[i].words && !q->info->parameter[i].decimal && q->value[i] > 1)
             work *= (double)q->value[i];
     if (strcmp(q->info->name, "conv-stack") == 0)
         work *= (double)q->value[1]; /* as many output channels as input channels */
