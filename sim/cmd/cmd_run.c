@@ -4,6 +4,7 @@
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_run_device.h"
+#include "sim/cmd/cmd_run_together.h"
 #include "sim/db/db.h"
 #include "sim/listen/db_writer.h"
 #include "sim/listen/progress.h"
@@ -11,6 +12,7 @@
 #include "sim/listen/summary.h"
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
+#include "sim/run/together.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +188,12 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     struct run_result result;
     bool found = false;
     s->request.chip = chip;
+    if (together_is(s->request.workload)) {
+        if (cmd_run_wants_device(s->context))
+            return orch_fail(error, ORCH_UNMODELLED, "workloads at once in a device are not modelled: run them without --device");
+        const struct cmd_together together = {s->context, s->request.workload, &s->request, s->db, ++s->number, s->rows};
+        return cmd_run_together(&together, error);
+    }
     if (cmd_run_wants_device(s->context))
         return cmd_run_in_device(s->context, &s->request, s->db, ++s->number, s->rows, error);
     struct run *run = run_prepare(&s->request, error);
@@ -223,9 +231,23 @@ static void print_all(struct session *s)
         const bool single = !s->many && json_object_array_length(s->rows) == 1;
         json_object *document = single ? json_object_get(json_object_array_get_idx(s->rows, 0)) : json_object_get(s->rows);
         json_print(document, s->context->out);
-    } else if (s->many) {
+    } else if (s->many && !together_is(s->request.workload)) {
         table_print(s->table, s->context->out, s->context->common.color);
     }
+}
+
+/* "A", or "A", "+", "B" ... in as many words as the shell made of it. */
+static bool join_words(int argc, char **argv, char **text)
+{
+    size_t length = 1;
+    for (int i = 0; i < argc; i++)
+        length += strlen(argv[i]) + 1;
+    *text = calloc(1, length);
+    for (int i = 0; *text && i < argc; i++) {
+        strcat(*text, i ? " " : "");
+        strcat(*text, argv[i]);
+    }
+    return *text != NULL;
 }
 
 int cmd_run(struct cmd_context *context, int argc, char **argv)
@@ -233,10 +255,15 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
     struct session s = {.context = context};
     struct orch_error error = {0};
     struct cmd_chips chips = {0};
-    if (argc != 1)
-        return cmd_usage(context, argc ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512",
+    char *workload = NULL;
+    if (argc > 0 && !join_words(argc, argv, &workload))
+        orch_fail(&error, ORCH_INTERNAL, "out of memory");
+    if (argc == 0 || (argc > 1 && workload && !together_is(workload))) {
+        free(workload);
+        return cmd_usage(context, argc ? "one workload, got '%s' and more (several at once: A + B)" : "a workload is missing, as in gemm:512x512x512",
                          argc ? argv[0] : "");
-    bool ok = read_request(&s, argv[0], &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
+    }
+    bool ok = workload && read_request(&s, workload, &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
@@ -247,6 +274,7 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
     db_close(s.db);
     cmd_chips_close(&chips);
     free(s.args);
+    free(workload);
     if (!ok)
         return cmd_fail(context, &error);
     return s.differs ? ORCH_FAILED : ORCH_OK;

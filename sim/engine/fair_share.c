@@ -163,7 +163,7 @@ static double wait_of(const struct problem *p, const struct fair_rate *rate, uns
         for (unsigned k = 0; k < p->flows; k++)
             if (k != i && rate[k].limit == (int)j)
                 queued += p->flow[k].requesters ? p->flow[k].requesters : 1;
-        const double here = queued * FAIR_REQUEST_BYTES / p->resource[j].capacity_gbps * p->flow[i].load[j];
+        const double here = queued * p->resource[j].grant_bytes / p->resource[j].capacity_gbps * p->flow[i].load[j];
         if (queued > 0 && p->flow[i].load[j] > 0 && here > longest) {
             longest = here;
             *worst = (int)j;

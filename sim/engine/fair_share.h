@@ -14,11 +14,12 @@
 
 #define FAIR_RESOURCES_MAX 48
 #define FAIR_FLOWS_MAX     64
-#define FAIR_REQUEST_BYTES 128.0 /* what an arbiter grants at a time: a cache line */
+#define FAIR_LINE_BYTES    128.0 /* the usual grant: a cache line */
 
 struct fair_resource {
     const char *name;       /* "dram" */
     double capacity_gbps;   /* bytes per ns; INFINITY = no limit */
+    double grant_bytes;     /* what one requester is given at a time: those behind it wait for that. 0 = nobody waits */
 };
 
 struct fair_flow {

@@ -192,9 +192,10 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s,\"skip\":%u}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores);
+             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
+             q->other_cores);
 }
 
 /* By enum run_kind. */
@@ -435,9 +436,14 @@ static bool fill_texts(const struct run *run, struct run_result *r, struct orch_
     return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 
+enum orch_part run_part(const struct run *run)
+{
+    return kind_parts[run->kind];
+}
+
 static struct event_place place_of(const struct run *run)
 {
-    return (struct event_place){kind_parts[run->kind], 0};
+    return (struct event_place){run_part(run), 0};
 }
 
 static void emit_op_begin(const struct run *run, struct event_bus *bus, uint64_t number)
@@ -477,29 +483,39 @@ static void emit_end(struct event_bus *bus, uint64_t number, const struct run_re
     emit(bus, &(struct event){.kind = EVENT_RUN_END, .time_ns = time_ns, .run_end = end}, number);
 }
 
+bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
+    return fill_texts(run, result, error) &&
+           (run->kind == RUN_ANE ? run_ane(run, m, result, error) && run_ane_account(run, m, result, error)
+            : on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, m, result, error) &&
+                              run_gpu_account(run, m, result, error)
+            : in_process ? run_kernel(run, m, result, error) && run_account(run, m, result, error)
+                                 : run_program(run, m, result, error) && run_account(run, m, result, error)) &&
+           run_joules(run, m, result, error);
+}
+
+void run_measure_release(struct run_measure *m)
+{
+    gpu_totals_free(&m->gpu.totals);
+    free(m->gpu.work);
+    ane_timed_free(&m->ane.timed);
+    soc_free(m->soc);
+}
+
 bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                  struct orch_error *error)
 {
     struct run_measure m = {0};
     struct orch_error own = {0};
-    const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     emit(bus, &(struct event){.kind = EVENT_RUN_BEGIN, .run_begin = run->begin}, number);
     if (run->request->mode != RUN_FUNCTIONAL) /* without time there is nothing to say of operators */
         emit_op_begin(run, bus, number);
-    bool ok = fill_texts(run, result, &own) &&
-              (run->kind == RUN_ANE ? run_ane(run, &m, result, &own) && run_ane_account(run, &m, result, &own)
-               : on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, &m, result, &own) &&
-                                 run_gpu_account(run, &m, result, &own)
-               : in_process ? run_kernel(run, &m, result, &own) && run_account(run, &m, result, &own)
-                                    : run_program(run, &m, result, &own) && run_account(run, &m, result, &own));
-    ok = ok && run_joules(run, &m, result, &own);
+    const bool ok = run_simulate(run, &m, result, &own);
     if (ok && run->request->mode != RUN_FUNCTIONAL)
         emit_op_end(run, &m, result, bus, number);
     emit_end(bus, number, ok ? result : NULL, &own, m.end_ns);
-    gpu_totals_free(&m.gpu.totals);
-    free(m.gpu.work);
-    ane_timed_free(&m.ane.timed);
-    soc_free(m.soc);
+    run_measure_release(&m);
     if (!ok && error)
         *error = own;
     return ok;

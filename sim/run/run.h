@@ -26,6 +26,7 @@ struct run_request {
     unsigned cores;                /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
     unsigned skip_cores;           /* so many are busy with something else: the next ones are taken */
+    unsigned other_cores;          /* so many behind them are busy, too: clocks are set for all */
     const char *entry;             /* function of a program; NULL = its start */
     const char *const *args;       /* of a program */
     size_t arg_count;

@@ -70,6 +70,11 @@ struct run_measure {
     struct run_ane ane;
 };
 
+/* What run_execute does without events. The caller releases the measure, zero-filled at first, in any case. */
+bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+void run_measure_release(struct run_measure *m);
+enum orch_part run_part(const struct run *run); /* the unit that it is for */
+
 /* Reads stalls, activity and memory counters of the critical core after the engine has run. */
 void run_measure_finish(struct run_measure *m);
 /* Adds a pass that began when the ones before it had ended. */

@@ -9,12 +9,13 @@ bool run_place(const struct run *run, unsigned count, struct run_measure *m, str
 {
     const struct run_request *q = run->request;
     const unsigned most = sizeof m->cores / sizeof m->cores[0];
-    struct soc_core *cores[2 * sizeof m->cores / sizeof m->cores[0]];
-    if (count > most || q->skip_cores > most)
-        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", count + q->skip_cores);
+    struct soc_core *cores[3 * sizeof m->cores / sizeof m->cores[0]];
+    const unsigned all = q->skip_cores + count + q->other_cores;
+    if (count > most || q->skip_cores > most || q->other_cores > most)
+        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", all);
     if (!m->soc)
         m->soc = soc_create(q->chip, error);
-    if (!m->soc || !soc_place(m->soc, q->skip_cores + count, q->core_choice, cores, error))
+    if (!m->soc || !soc_place(m->soc, all, q->core_choice, cores, error))
         return false;
     memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);
     m->core_count = count;

@@ -17,7 +17,7 @@ static int close_to(double a, double b)
 
 static void test_two_equal_streams_have_half_each(void)
 {
-    const struct fair_resource r[] = {{"dram", 60}, {"link", INFINITY}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"link", INFINITY, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 50, .load = on_dram}, {.demand_gbps = 50, .load = on_dram}};
     struct fair_rate x[2];
     fair_share(r, 2, f, 2, x);
@@ -27,7 +27,7 @@ static void test_two_equal_streams_have_half_each(void)
 
 static void test_what_a_small_demand_leaves_goes_to_the_large(void)
 {
-    const struct fair_resource r[] = {{"dram", 60}, {"link", INFINITY}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"link", INFINITY, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 10, .load = on_dram},
                                   {.demand_gbps = 45, .load = on_dram},
                                   {.demand_gbps = 45, .load = on_dram}};
@@ -39,7 +39,7 @@ static void test_what_a_small_demand_leaves_goes_to_the_large(void)
 
 static void test_weights_set_the_ratio(void)
 {
-    const struct fair_resource r[] = {{"dram", 60}, {"link", INFINITY}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"link", INFINITY, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 100, .load = on_dram, .weight = 2}, {.demand_gbps = 100, .load = on_dram}};
     struct fair_rate x[2];
     fair_share(r, 2, f, 2, x);
@@ -48,7 +48,7 @@ static void test_weights_set_the_ratio(void)
 
 static void test_a_priority_takes_what_it_wants_first(void)
 {
-    const struct fair_resource r[] = {{"dram", 60}, {"link", INFINITY}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"link", INFINITY, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 50, .load = on_dram},
                                   {.demand_gbps = 45, .load = on_dram, .priority = 1},
                                   {.demand_gbps = 50, .load = on_dram}};
@@ -60,7 +60,7 @@ static void test_a_priority_takes_what_it_wants_first(void)
 /* The flow through both is held to 10 by the link, so that the DRAM has 50 for the other. */
 static void test_a_flow_held_elsewhere_leaves_its_share(void)
 {
-    const struct fair_resource r[] = {{"dram", 60}, {"link", 20}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"link", 20, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 100, .load = on_both},
                                   {.demand_gbps = 100, .load = on_link},
                                   {.demand_gbps = 100, .load = on_dram}};
@@ -75,7 +75,7 @@ static void test_a_flow_held_elsewhere_leaves_its_share(void)
 static void test_little_traffic_at_a_full_resource_is_not_held_back(void)
 {
     const double mostly_cache[] = {0.01, 1};
-    const struct fair_resource r[] = {{"dram", 60}, {"l2", 120}};
+    const struct fair_resource r[] = {{"dram", 60, 0}, {"l2", 120, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 100, .load = mostly_cache}, {.demand_gbps = 100, .load = on_dram}};
     struct fair_rate x[2];
     fair_share(r, 2, f, 2, x);
@@ -85,7 +85,7 @@ static void test_little_traffic_at_a_full_resource_is_not_held_back(void)
 /* One line in the air, 100 ns: 1.28 GB/s. Behind four requesters at 64 GB/s each request waits 4 x 128 / 64 = 8 ns. */
 static void test_a_latency_bound_victim_waits_one_line_of_each(void)
 {
-    const struct fair_resource r[] = {{"dram", 64}, {"link", INFINITY}};
+    const struct fair_resource r[] = {{"dram", 64, FAIR_LINE_BYTES}, {"link", INFINITY, 0}};
     const struct fair_flow f[] = {{.demand_gbps = 1.28, .load = on_dram, .latency_ns = 100, .requesters = 1},
                                   {.demand_gbps = 100, .load = on_dram, .requesters = 4}};
     struct fair_rate x[2];
@@ -113,7 +113,7 @@ static void test_random_networks_are_max_min_fair(void)
         struct fair_flow f[FLOWS];
         struct fair_rate x[FLOWS];
         for (int j = 0; j < RESOURCES; j++)
-            r[j] = (struct fair_resource){"r", 10 + (double)(suite_random(&seed) % 100)};
+            r[j] = (struct fair_resource){"r", 10 + (double)(suite_random(&seed) % 100), 0};
         for (int i = 0; i < FLOWS; i++) {
             const uint64_t bits = suite_random(&seed) | 1u << i % RESOURCES;
             for (int j = 0; j < RESOURCES; j++)
@@ -139,7 +139,7 @@ static void test_random_networks_are_max_min_fair(void)
     }
 }
 
-static const struct fair_resource dram_only[] = {{"dram", 60}};
+static const struct fair_resource dram_only[] = {{"dram", 60, 0}};
 
 /* 300 bytes at 50 alone take 6 ns; both together 30 each. The short one ends at t, then the other is alone. */
 static void test_slices_speed_up_when_others_end(void)
@@ -191,7 +191,7 @@ static void test_a_slice_waits_for_those_before_it(void)
 
 static void test_the_watchdog_names_who_waits_for_what(void)
 {
-    const struct fair_resource r[] = {{"dram", 0}};
+    const struct fair_resource r[] = {{"dram", 0, 0}};
     const double bytes[] = {10};
     const int ring[] = {2}, behind[] = {1};
     struct slices *s = slices_create(r, 1);

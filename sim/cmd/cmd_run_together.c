@@ -1,0 +1,130 @@
+#include "sim/cmd/cmd_run_together.h"
+
+#include "sim/cli/format.h"
+#include "sim/cli/json_out.h"
+#include "sim/cli/table.h"
+#include "sim/listen/db_writer.h"
+#include "sim/listen/progress.h"
+#include "sim/listen/run_json.h"
+#include "sim/listen/summary.h"
+#include "sim/run/together.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static json_object *outcome_json(const struct together_outcome *o)
+{
+    json_object *j = json_object_new_object();
+    json_add_text(j, "workload", o->alone.workload);
+    json_add_text(j, "unit", o->alone.unit);
+    json_add_number(j, "seconds", o->seconds);
+    json_add_number(j, "seconds_alone", o->alone.seconds);
+    json_add_number(j, "slowdown", o->slowdown);
+    json_add_number(j, "start_seconds", o->start_seconds);
+    json_add_number(j, "end_seconds", o->end_seconds);
+    json_add_number(j, "queued_seconds", o->queued_seconds);
+    json_add_number(j, "dram_gbps", o->dram_gbps);
+    json_add_number(j, "dram_gbps_alone", o->alone.dram_gbps);
+    json_add_text(j, "limited_by", o->limited_by);
+    json_add_number(j, "limited_share", o->limited_share);
+    json_object_object_add(j, "alone", run_json(&o->alone));
+    return j;
+}
+
+static json_object *document(const struct together *t, const struct run_result *whole)
+{
+    json_object *j = run_json(whole), *parts = json_object_new_array(), *resources = json_object_new_array();
+    for (unsigned i = 0; i < together_count(t); i++)
+        json_object_array_add(parts, outcome_json(together_outcome(t, i)));
+    for (unsigned i = 0; i < together_resource_count(t); i++) {
+        const struct together_resource *r = together_resource(t, i);
+        json_object *o = json_object_new_object();
+        json_add_text(o, "resource", r->name);
+        json_add_number(o, "capacity_gbps", isinf(r->capacity_gbps) ? (double)NAN : r->capacity_gbps);
+        json_add_number(o, "bytes", r->bytes);
+        json_add_number(o, "full_share", r->full_share);
+        json_object_array_add(resources, o);
+    }
+    json_add_text(j, "sharing", "max-min fair rates");
+    json_object_object_add(j, "concurrent", parts);
+    json_object_object_add(j, "resources", resources);
+    return j;
+}
+
+static void print_parts(const struct together *t, FILE *out, bool colour)
+{
+    static const struct table_column columns[] = {
+        {"workload", NULL, false, 48}, {"unit", NULL, false, 0},  {"alone", NULL, true, 0},      {"together", NULL, true, 0},
+        {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0}, {"together", "GB/s", true, 0}, {"limited by", NULL, false, 0},
+    };
+    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    for (unsigned i = 0; table && i < together_count(t); i++) {
+        const struct together_outcome *o = together_outcome(t, i);
+        char text[FORMAT_SIZE];
+        table_row(table);
+        table_cell(table, "%s", o->alone.workload);
+        table_cell(table, "%s", o->alone.unit);
+        table_cell(table, "%s", format_si(text, o->alone.seconds, "s"));
+        table_cell(table, "%s", format_si(text, o->seconds, "s"));
+        table_cell(table, "%.2f", o->slowdown);
+        table_cell(table, "%s", format_digits(text, o->alone.dram_gbps, 3));
+        table_cell(table, "%s", format_digits(text, o->dram_gbps, 3));
+        table_cell(table, "%s%s", o->limited_by, o->queued_seconds > 0 ? ", queue" : "");
+    }
+    if (table)
+        table_print(table, out, colour);
+    table_free(table);
+}
+
+static bool show(const struct cmd_together *c, const struct together *t, const struct run_result *whole, struct orch_error *error)
+{
+    const struct cli_common *common = &c->context->common;
+    if (common->json) {
+        json_object_array_add(c->rows, document(t, whole));
+        return true;
+    }
+    const struct summary_options options = {common->color, 4, 8};
+    if (!summary_print(c->context->out, whole, &options))
+        return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+    fputc('\n', c->context->out);
+    print_parts(t, c->context->out, common->color);
+    for (unsigned i = 0; i < together_resource_count(t); i++) {
+        const struct together_resource *r = together_resource(t, i);
+        if (r->full_share > 0)
+            fprintf(c->context->out, "  %s is full for %.0f %% of the time\n", r->name, 100 * r->full_share);
+    }
+    return true;
+}
+
+static bool simulate(const struct cmd_together *c, struct together *t, struct run_result *whole, struct orch_error *error)
+{
+    struct event_bus *bus = event_bus_create();
+    struct db_writer *writer = db_writer_create(c->db);
+    struct progress *progress = progress_create(c->context->err, c->context->common.quiet);
+    bool ok = bus && writer && progress &&
+              event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
+              event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true});
+    if (!ok)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok && together_execute(t, bus, c->number, whole, error) && db_writer_result(writer, c->number, &whole->run_id, error);
+    progress_free(progress);
+    db_writer_free(writer);
+    event_bus_free(bus);
+    return ok;
+}
+
+bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
+{
+    struct together_part part[TOGETHER_PARTS];
+    struct run_result whole;
+    unsigned count;
+    char *storage = NULL;
+    run_result_init(&whole);
+    bool ok = together_parse(c->text, c->common, part, &count, &storage, error);
+    struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
+    ok = t && simulate(c, t, &whole, error) && show(c, t, &whole, error);
+    run_result_free(&whole);
+    together_free(t);
+    free(storage);
+    return ok;
+}
