@@ -80,9 +80,11 @@ static double dram_bytes(const struct mem_params *p, const uint64_t *flow)
 static void load_clusters(const struct together_machine *m, const struct mem_traffic *t, double *bytes)
 {
     for (unsigned c = 0; c < m->clusters; c++) {
-        bytes[m->l2[c]] = (double)t->requester[c][MEM_FLOW_L2];
-        bytes[m->read[c]] = (double)t->requester[c][MEM_FLOW_FABRIC_READ];
-        bytes[m->write[c]] = (double)t->requester[c][MEM_FLOW_FABRIC_WRITE];
+        const double read = (double)t->requester[c][MEM_FLOW_FABRIC_READ], write = (double)t->requester[c][MEM_FLOW_FABRIC_WRITE];
+        /* Lines that come in ahead of their use and lines written back do not pass the cores' side of the L2; a GPU has no prefetch. */
+        bytes[m->l2[c]] = fmax(0, (double)t->requester[c][MEM_FLOW_L2] - write - (c < m->cpu_clusters ? read : 0));
+        bytes[m->read[c]] = read;
+        bytes[m->write[c]] = write;
     }
     bytes[m->ane] = (double)(t->requester[MEM_REQUESTERS - 1][MEM_FLOW_FABRIC_READ] +
                              t->requester[MEM_REQUESTERS - 1][MEM_FLOW_FABRIC_WRITE]);
@@ -134,5 +136,8 @@ void together_load_read(const struct together_machine *m, const struct run *run,
         load_amx(m, measure, alone, load->bytes);
         load->latency_ns = latency_of(m, alone, load);
     }
+    /* Mean rates of a model with bursts and a mix that changes may come out above what the resource has; alone it had enough. */
+    for (unsigned j = 0; j < m->count; j++)
+        load->bytes[j] = fmin(load->bytes[j], load->busy_ns * m->resource[j].capacity_gbps);
     load->requesters = part == PART_GPU ? (unsigned)m->gpu_cores : part == PART_ANE ? 1 : measure->core_count;
 }

@@ -13,7 +13,7 @@ static const char *next_plus(const char *text)
 {
     int depth = 0;
     for (const char *at = text; *at; at++) {
-        depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
+        depth += *at == '[' && strchr(at, ']') ? 1 : *at == ']' ? -1 : 0;
         if (depth <= 0 && *at == '+' && (at == text || at[-1] == ' ') && (at[1] == ' ' || !at[1]))
             return at;
     }
@@ -142,6 +142,8 @@ static bool read_part(struct together_part *p, char *text, struct orch_error *er
         *open = 0;
         trim(&text);
     }
+    if (strchr(text, '['))
+        return orch_fail(error, ORCH_USAGE, "%.60s: '[' without ']' at the end", text);
     if (!*text)
         return orch_fail(error, ORCH_USAGE, "a workload is missing beside '+', as in gemm:512x512x512 + copy:64M[unit=gpu]");
     p->request.workload = text;
