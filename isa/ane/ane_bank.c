@@ -1,13 +1,31 @@
 /* Layout of coefficient banks.
  *
- * Known from public programs (tinygrad conv.hwx and model.hwx.golden): one output channel per bank, bias first, then its inputs;
- * sizes are multiples of 64 bytes; 64 and 512 output channels fill 16 banks evenly. From sbryngelson/ane-guide: codebooks of 16 and
- * 256 fp16 values before the indices, a bit per weight before the values that are not zero. Chosen here, because no public program
- * shows it: channels k, k + engines ... of a group share a bank, group after group; biases of a bank stand together; indices, mask
- * bits and values are little-endian streams over all channels of the bank; the mask ends at a whole halfword; taps are in the
- * order input channel, row, column.
+ * joshuaswarren/mil-hwx-compiler (research/h13-td-fields.md, research/mint_conv_probes.py and the records in research/oracles/h13)
+ * read it out of Apple's compiler for H13 with known weights:
+ *
+ * - A plane is `lanes` consecutive output channels, lanes = 2^OCGSize in all records. With E engines plane p lies in bank p % E,
+ *   behind planes p - E, p - 2E ...; planes touch, the bank is padded to 64 bytes. Channels that whole rounds of E planes do not
+ *   cover go into narrower ones: 768 channels by 32 lanes are 512 and then 256 by 16.
+ * - A plane is a row of `lanes` biases, when there are any, and a row of `lanes` weights for each input channel, kernel row and
+ *   kernel column: the lane is innermost. That is the order in which products reach the adders.
+ * - Group after group, each one's part of a bank padded to 64 bytes. Depthwise convolutions are planes of one lane.
+ * - Sparse (SparseFmt; the compiler takes it for every convolution of stride 2): behind the biases a 24-bit number of bytes, then a
+ *   slot for each place and lane, eight at a time: a byte of mask bits, then the weights of the slots whose bit is set. Zeros have
+ *   none. Places are those of a kernel whose sides are rounded up to the stride, taps of one stride phase after those of another:
+ *   0 2 6 8, 1 7, 3 5, 4 of 3x3 at stride 2. A place has at least 2 slots, 4 in small source mode. The number, the places of 3x3
+ *   kernels and the least slots are our reading of the records; it gives the SHA-256 of Apple's bytes for all of them that were
+ *   tried (tests/isa/test_ane_banks.c), also for the 16 and 32 lanes, groups and depthwise that the source leaves open.
+ *
+ * From public programs (tinygrad conv.hwx and model.hwx.golden): one channel per bank, bias first. From sbryngelson/ane-guide: a
+ * codebook of 16 or 256 fp16 values before the indices.
+ *
+ * CHOSEN HERE, because nothing public shows it: the codebook stands at the start of every bank; 8-bit weights and indices take the
+ * places of halfwords, least significant bit first, and a plane (of a sparse one: the values of a mask byte) ends at a whole byte;
+ * fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one group touch;
+ * other strides than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
  */
 #include "isa/ane/ane_bank.h"
+#include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_task_parts.h"
 
 static bool known_bits(uint32_t bits)
@@ -41,37 +59,96 @@ bool ane_bank_shape(const struct ane_task *task, struct ane_bank_shape *shape, s
     const uint64_t groups = task->groups ? task->groups : 1;
     if (!check_numbers(task, groups, error))
         return false;
-    const uint64_t taps = (uint64_t)task->kernel_width * task->kernel_height;
+    const uint64_t taps = (uint64_t)task->kernel_width * task->kernel_height, inputs = task->depthwise ? 1 : task->channels_in / groups;
+    const bool phases = task->sparse && task->stride_x && task->stride_y;
     *shape = (struct ane_bank_shape){
         .channels = task->channels_out, .groups = task->depthwise ? 1 : groups, .per_group = task->channels_out / (task->depthwise ? 1 : groups),
-        .per_channel = task->depthwise ? taps : task->channels_in / groups * taps, .engines = task->engines,
+        .inputs = inputs, .per_channel = inputs * taps, .kernel_width = task->kernel_width, .kernel_height = task->kernel_height,
+        .phases_x = phases ? task->stride_x : 1, .phases_y = phases ? task->stride_y : 1, .engines = task->engines,
+        .lanes = task->depthwise ? 1 : 1u << (task->channel_group_log2 & 7), .slots = task->small_source ? 4 : 2,
         .bits = task->palette_bits ? task->palette_bits : task->kernel_format == ANE_KERNEL_F16 ? 16 : 8,
         .palette = task->palette_bits ? 1u << task->palette_bits : 0, .sparse = task->sparse, .bias = task->bias};
     return true;
 }
 
-/* Channels of one group that fall to a bank. */
-static uint64_t share(const struct ane_bank_shape *shape, unsigned bank)
+/* Lanes of the planes that begin where `left` channels of a group are left. */
+static uint32_t lanes_for(const struct ane_bank_shape *shape, uint64_t left)
 {
-    return bank < shape->engines ? (shape->per_group + shape->engines - 1 - bank) / shape->engines : 0;
+    uint32_t lanes = shape->lanes;
+    while (lanes > 1 && (uint64_t)lanes * shape->engines > left)
+        lanes /= 2;
+    return lanes;
 }
 
-uint64_t ane_bank_channels(const struct ane_bank_shape *shape, unsigned bank)
+bool ane_bank_next(struct ane_bank_walk *walk, struct ane_bank_plane *plane)
 {
-    return shape->groups * share(shape, bank);
+    const struct ane_bank_shape *shape = walk->shape;
+    while (walk->group < shape->groups) {
+        const uint64_t first = walk->first, left = shape->per_group - first;
+        const uint32_t lanes = lanes_for(shape, left);
+        const uint64_t round = (uint64_t)lanes * shape->engines, place = (uint64_t)walk->bank * lanes, group = walk->group;
+        walk->first += round;
+        if (walk->first >= shape->per_group) {
+            walk->first = 0;
+            walk->group++;
+        }
+        if (walk->bank < shape->engines && place < left) {
+            *plane = (struct ane_bank_plane){.channel = group * shape->per_group + first + place, .lanes = lanes,
+                                             .begins_group = group > 0 && first == 0};
+            return true;
+        }
+    }
+    return false;
 }
 
-uint64_t ane_bank_channel(const struct ane_bank_shape *shape, unsigned bank, uint64_t n)
+static uint64_t divide_up(uint64_t a, uint64_t b)
 {
-    const uint64_t each = share(shape, bank);
-    return n / each * shape->per_group + n % each * shape->engines + bank;
+    return (a + b - 1) / b;
 }
 
-struct ane_bank_parts ane_bank_parts(const struct ane_bank_shape *shape, uint64_t channels, uint64_t stored)
+uint64_t ane_bank_places(const struct ane_bank_shape *shape)
 {
-    struct ane_bank_parts parts = {.bias = 2 * (uint64_t)shape->palette};
-    parts.mask = parts.bias + (shape->bias ? 2 * channels : 0);
-    parts.weights = parts.mask + (shape->sparse ? (channels * shape->per_channel + 15) / 16 * 2 : 0);
-    parts.end = parts.weights + (stored * shape->bits + 7) / 8;
-    return parts;
+    return (uint64_t)shape->phases_x * shape->phases_y * divide_up(shape->kernel_width, shape->phases_x) *
+           divide_up(shape->kernel_height, shape->phases_y);
+}
+
+uint64_t ane_bank_tap(const struct ane_bank_shape *shape, uint64_t place)
+{
+    const uint64_t across = divide_up(shape->kernel_width, shape->phases_x), each = across * divide_up(shape->kernel_height, shape->phases_y);
+    const uint64_t phase = place / each, inside = place % each;
+    const uint64_t x = inside % across * shape->phases_x + phase % shape->phases_x;
+    const uint64_t y = inside / across * shape->phases_y + phase / shape->phases_x;
+    return x < shape->kernel_width && y < shape->kernel_height ? y * shape->kernel_width + x : ANE_BANK_NO_TAP;
+}
+
+uint32_t ane_bank_slots(const struct ane_bank_shape *shape, uint32_t lanes)
+{
+    return lanes > shape->slots ? lanes : shape->slots;
+}
+
+uint64_t ane_bank_start(const struct ane_bank_shape *shape)
+{
+    return 2 * (uint64_t)shape->palette;
+}
+
+static uint64_t plane_bytes(const struct ane_bank_shape *shape, uint32_t lanes, bool most)
+{
+    const uint64_t bias = shape->bias ? 2 * (uint64_t)lanes : 0, values = shape->per_channel * lanes;
+    if (!shape->sparse)
+        return bias + divide_up(values * shape->bits, 8);
+    const uint64_t masks = divide_up(shape->inputs * ane_bank_places(shape) * ane_bank_slots(shape, lanes), 8);
+    const uint64_t rounding = shape->bits < 8 ? masks : 0; /* values of a mask byte end at a whole byte */
+    return bias + ANE_BANK_COUNT_BYTES + masks + (most ? divide_up(values * shape->bits, 8) + rounding : 0);
+}
+
+uint64_t ane_bank_bytes(const struct ane_bank_shape *shape, unsigned bank, bool most)
+{
+    struct ane_bank_walk walk = {.shape = shape, .bank = bank};
+    struct ane_bank_plane plane;
+    uint64_t bytes = ane_bank_start(shape), planes = 0;
+    while (ane_bank_next(&walk, &plane)) {
+        bytes = (plane.begins_group ? ane_round_up(bytes, ANE_BANK_ROUND) : bytes) + plane_bytes(shape, plane.lanes, most);
+        planes++;
+    }
+    return planes ? bytes : 0;
 }

@@ -8,25 +8,44 @@
 
 /* Shape of a convolution's weights and their packing. */
 struct ane_bank_shape {
-    uint64_t channels, groups, per_group; /* output channels in all, convolution groups, output channels of one */
-    uint64_t per_channel;                 /* weights of an output channel */
-    uint32_t engines;                     /* banks in use */
-    uint32_t bits;                        /* of a stored weight */
-    uint32_t palette;                     /* values of the codebook, 0 = none */
+    uint64_t channels, groups, per_group;  /* output channels in all, convolution groups, output channels of one */
+    uint64_t inputs, per_channel;          /* input channels and weights of an output channel */
+    uint32_t kernel_width, kernel_height;
+    uint32_t phases_x, phases_y;           /* sparse: stride, whose phases the taps are sorted by; else 1 */
+    uint32_t engines;                      /* banks in use */
+    uint32_t lanes;                        /* most output channels of a plane */
+    uint32_t slots;                        /* sparse: least mask bits of a place */
+    uint32_t bits;                         /* of a stored weight */
+    uint32_t palette;                      /* values of the codebook, 0 = none */
     bool sparse, bias;
 };
 /* False when the task has no weights or its numbers do not fit one another. */
 bool ane_bank_shape(const struct ane_task *task, struct ane_bank_shape *shape, struct isa_error *error);
 
-/* Output channels of a bank, and the n-th of them. */
-uint64_t ane_bank_channels(const struct ane_bank_shape *shape, unsigned bank);
-uint64_t ane_bank_channel(const struct ane_bank_shape *shape, unsigned bank, uint64_t n);
-
-/* Byte offsets of the parts of a bank. `stored`: weights that are present (all of them unless sparse). */
-struct ane_bank_parts {
-    uint64_t bias, mask, weights, end; /* the codebook is at 0 */
+/* The planes of a bank in order: begin with {.shape, .bank}. */
+struct ane_bank_plane {
+    uint64_t channel; /* first output channel */
+    uint32_t lanes;   /* channels */
+    bool begins_group; /* of another group than the plane before: starts at a multiple of ANE_BANK_ROUND */
 };
-struct ane_bank_parts ane_bank_parts(const struct ane_bank_shape *shape, uint64_t channels, uint64_t stored);
+struct ane_bank_walk {
+    const struct ane_bank_shape *shape;
+    unsigned bank;
+    uint64_t group, first;
+};
+bool ane_bank_next(struct ane_bank_walk *walk, struct ane_bank_plane *plane);
+
+/* Places of an input channel in a sparse plane, the tap (row * width + column) at one, and the mask bits it has. */
+#define ANE_BANK_NO_TAP UINT64_MAX
+uint64_t ane_bank_places(const struct ane_bank_shape *shape);
+uint64_t ane_bank_tap(const struct ane_bank_shape *shape, uint64_t place);
+uint32_t ane_bank_slots(const struct ane_bank_shape *shape, uint32_t lanes);
+
+/* Where the first plane begins: behind the codebook. Bytes of a bank before rounding, with all weights or (sparse) none; 0 = it
+ * has no planes. */
+#define ANE_BANK_COUNT_BYTES 3u /* of the number that begins a sparse plane */
+uint64_t ane_bank_start(const struct ane_bank_shape *shape);
+uint64_t ane_bank_bytes(const struct ane_bank_shape *shape, unsigned bank, bool most);
 
 /* Codebook of 2^bits values for these weights: the distinct values, or the centres of clusters when there are more (Lloyd's
  * iteration from equal shares). Weights that are zero count only with `zeros`. False when memory is out. */

@@ -1,8 +1,7 @@
 /* Coefficient banks: weights as the kernel DMA streams them into the 16 engines, and activation tables.
  *
- * The order of channels and taps inside a bank is known for at most 16 output channels; beyond that it is ONE documented choice,
- * made in ane_bank.c and nowhere else: with E engines, bank k holds output channels k, k + E, k + 2E ... of each convolution
- * group, group after group; a bank is [codebook] [biases of its channels] [keep mask] [weights of channel after channel].
+ * Planes of 2^OCGSize output channels, lane innermost, go round the banks, each behind its biases; sparse planes are mask bytes and
+ * the values they mark. What is known of that and what is chosen stands in ane_bank.c and nowhere else.
  */
 #ifndef ORCHARD_ISA_ANE_COEFFICIENTS_H
 #define ORCHARD_ISA_ANE_COEFFICIENTS_H
@@ -24,6 +23,7 @@ bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients
                         struct isa_error *error);
 void ane_weights_free(struct ane_weights *weights);
 /* Lays weights out as the task's format says, after *used bytes of `coefficients` (grown by realloc), and sets the task's banks.
+ * The task's channel_group_log2, strides and small_source decide the order: set them before.
  * int8: weights must be whole numbers in range, their scale goes to post_scale by the caller. Palette: one codebook for all banks,
  * the weights' own values when there are few enough, else the nearest of clusters. Sparse: zero weights take no room. */
 struct ane_pack {

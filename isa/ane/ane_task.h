@@ -77,7 +77,7 @@ struct ane_task {
 
     uint32_t width_in, height_in, channels_in;
     uint32_t width_out, height_out, channels_out;
-    uint32_t groups;        /* convolution groups; rows of a reduction */
+    uint32_t groups;        /* convolution groups, whose channels are all counted above; rows of a reduction */
     uint32_t tile_height;   /* rows of a work unit */
     uint32_t engines;       /* 1, 2, 4, 8, 16; 0 = planar engine only */
 
@@ -88,7 +88,7 @@ struct ane_task {
     uint32_t kernel_width, kernel_height;
     uint32_t stride_x, stride_y, pad_left, pad_top;
     uint32_t step_x, step_y;      /* Ox, Oy: outputs per input position, 1 = plain, 2.. = transposed convolution */
-    uint32_t channel_group_log2;  /* OCGSize: output channels an engine handles at once */
+    uint32_t channel_group_log2;  /* OCGSize: output channels an engine handles at once, side by side in its bank */
     bool depthwise;               /* each output channel reads its own input channel (UnicastEn) */
     enum ane_kernel_format kernel_format;
     uint32_t palette_bits;        /* 0 = none; 1, 2, 4, 6, 8 */

@@ -46,6 +46,11 @@ bool ane_task_second(const struct ane_task *task)
     return task->second.place != ANE_PLACE_NONE;
 }
 
+uint32_t ane_task_groups(const struct ane_task *task)
+{
+    return task->engine == ANE_ENGINE_NE && task->ne_op != ANE_NE_ELEMENT && task->groups ? task->groups : 1;
+}
+
 bool ane_task_reads_dram(const struct ane_task *task)
 {
     return task->source.place == ANE_PLACE_DRAM || task->second.place == ANE_PLACE_DRAM;

@@ -186,6 +186,8 @@ static void decode_ne(const struct ane_td *td, struct ane_task *task)
     task->post_scale = half_at(td, ANE_NE_POST_SCALE_POST_SCALE);
     task->post_shift = ane_get(td, ANE_NE_POST_SCALE_POST_RIGHT_SHIFT);
     task->coefficient_bar = (uint8_t)ane_get(td, ANE_H9_KBASE0);
+    task->channels_in *= ane_task_groups(task); /* 17 and 13 bits */
+    task->channels_out *= ane_task_groups(task);
     decode_banks(td, task);
 }
 

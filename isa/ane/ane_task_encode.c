@@ -128,6 +128,7 @@ static void put_header(struct encoder *e, const struct ane_task *task)
 static void put_kernel_dma(struct encoder *e, const struct ane_task *task)
 {
     put(e, ANE_KERNEL_PREFETCH_EN, ane_task_coefficients(task));
+    put(e, ANE_KERNEL_PREFETCH_SPARSE, task->sparse);
     for (unsigned i = 0; i < ANE_BANKS; i++) {
         const struct ane_bank *bank = &task->bank[i];
         put_at(e, ANE_KERNEL_COEFF_DMACONFIG_EN, i, bank->enabled);
@@ -145,8 +146,8 @@ static void put_shape(struct encoder *e, const struct ane_task *task)
 {
     put(e, ANE_COMMON_IN_DIM_WIN, task->width_in);
     put(e, ANE_COMMON_IN_DIM_HIN, task->height_in);
-    put(e, ANE_COMMON_CIN_CIN, task->channels_in);
-    put(e, ANE_COMMON_COUT_COUT, task->channels_out);
+    put(e, ANE_COMMON_CIN_CIN, task->channels_in / ane_task_groups(task));
+    put(e, ANE_COMMON_COUT_COUT, task->channels_out / ane_task_groups(task));
     put(e, ANE_COMMON_OUT_DIM_WOUT, task->width_out);
     put(e, ANE_COMMON_OUT_DIM_HOUT, task->height_out);
     put(e, ANE_COMMON_CH_CFG_IN_FMT, task->source.format);

@@ -20,6 +20,8 @@ struct ane_layout ane_operand_layout(const struct ane_operand *operand);
 uint32_t ane_task_path(const struct ane_task *task);
 bool ane_task_second(const struct ane_task *task); /* it has a second source */
 bool ane_task_coefficients(const struct ane_task *task);
+/* Convolution groups, whose channels descriptors count one at a time; 1 for tasks that have none. */
+uint32_t ane_task_groups(const struct ane_task *task);
 bool ane_task_reads_dram(const struct ane_task *task);
 uint32_t ane_task_flags(const struct ane_task *task); /* header word 6, bits 8..15, as the operands imply */
 /* L2BfrMode: the result's staging has no strides of its own. */

@@ -23,114 +23,172 @@ static uint32_t bits_at(const uint8_t *bytes, uint64_t at, unsigned bits)
     return value >> at % 8 & ((1u << bits) - 1);
 }
 
-static uint64_t mask_ones(const uint8_t *mask, uint64_t bits)
-{
-    uint64_t ones = 0;
-    for (uint64_t i = 0; i < bits / 8; i++)
-        ones += (unsigned)__builtin_popcount(mask[i]);
-    return ones + (bits % 8 ? (unsigned)__builtin_popcount(mask[bits / 8] & ((1u << bits % 8) - 1)) : 0);
-}
-
 struct bank_reader {
     const struct ane_bank_shape *shape;
     const uint8_t *bytes; /* of the bank */
-    struct ane_bank_parts parts;
+    uint64_t at, end;
     bool is_signed;
-    uint64_t place, stored; /* weights passed, and those of them that are present */
+    struct ane_weights *weights;
 };
 
-static uint16_t stored_weight(const struct bank_reader *reader)
+/* The value that a stored weight stands for. */
+static uint16_t weight_of(const struct bank_reader *reader, uint32_t raw)
 {
-    const unsigned bits = reader->shape->bits;
-    const uint32_t raw = bits_at(reader->bytes + reader->parts.weights, reader->stored * bits, bits);
     if (reader->shape->palette)
         return ane_get16(reader->bytes + 2 * (size_t)raw);
-    if (bits == 16)
+    if (reader->shape->bits == 16)
         return (uint16_t)raw;
     return ane_half_bits(reader->is_signed ? (int8_t)raw : (double)raw);
 }
 
-static uint16_t next_weight(struct bank_reader *reader)
+static void read_bias(struct bank_reader *reader, const struct ane_bank_plane *plane)
 {
-    uint16_t weight = 0;
-    if (!reader->shape->sparse || bits_at(reader->bytes + reader->parts.mask, reader->place, 1)) {
-        weight = stored_weight(reader);
-        reader->stored++;
-    }
-    reader->place++;
-    return weight;
+    if (!reader->shape->bias)
+        return;
+    for (uint32_t lane = 0; lane < plane->lanes; lane++)
+        reader->weights->bias[plane->channel + lane] = ane_get16(reader->bytes + reader->at + 2 * (size_t)lane);
+    reader->at += 2 * (uint64_t)plane->lanes;
 }
 
-/* Where the parts of a bank lie; false when it ends before they do. */
-static bool open_bank(const struct ane_task *task, const struct ane_bank_shape *shape, unsigned number, const uint8_t *coefficients,
-                      size_t bytes, struct bank_reader *reader, struct isa_error *error)
+/* The caller has seen that the bank is long enough. */
+static void read_dense(struct bank_reader *reader, const struct ane_bank_plane *plane)
 {
-    const struct ane_bank *bank = &task->bank[number];
-    const uint64_t channels = ane_bank_channels(shape, number), weights = channels * shape->per_channel;
-    uint64_t stored = shape->sparse ? 0 : weights;
-    struct ane_bank_parts parts = ane_bank_parts(shape, channels, stored);
-    const bool inside = bank->base <= bytes && bank->bytes <= bytes - bank->base;
-    if (!bank->enabled || !inside || parts.end > bank->bytes)
-        return refuse_bank(error, bank, number, parts.end);
-    if (shape->sparse) {
-        stored = mask_ones(coefficients + bank->base + parts.mask, weights);
-        parts = ane_bank_parts(shape, channels, stored);
-        if (parts.end > bank->bytes)
-            return refuse_bank(error, bank, number, parts.end);
+    const uint64_t rows = reader->shape->per_channel, lanes = plane->lanes, bits = reader->shape->bits;
+    const uint8_t *from = reader->bytes + reader->at;
+    uint16_t *to = reader->weights->weight + plane->channel * rows;
+    for (uint64_t row = 0; row < rows; row++)
+        for (uint64_t lane = 0; lane < lanes; lane++)
+            to[lane * rows + row] = bits == 16 ? ane_get16(from + 2 * (row * lanes + lane))
+                                               : weight_of(reader, bits_at(from, (row * lanes + lane) * bits, (unsigned)bits));
+    reader->at += (rows * lanes * bits + 7) / 8;
+}
+
+/* Slots of a sparse plane: eight under a mask byte, with the values of those that are set behind it. */
+struct slots {
+    uint64_t number; /* slots passed */
+    uint64_t values; /* byte offset of the values of the present mask */
+    uint32_t taken;  /* of them */
+    uint8_t mask;
+};
+
+/* False when the bank or the plane ends. */
+static bool next_slot(const struct bank_reader *reader, struct slots *slots, uint64_t end, bool *set, uint16_t *weight)
+{
+    const uint32_t bits = reader->shape->bits, bit = slots->number++ % 8;
+    if (bit == 0) {
+        const uint64_t at = slots->values + (slots->taken * bits + 7) / 8;
+        if (at >= end)
+            return false;
+        slots->mask = reader->bytes[at];
+        slots->values = at + 1;
+        slots->taken = 0;
     }
-    *reader = (struct bank_reader){.shape = shape, .bytes = coefficients + bank->base, .parts = parts,
-                                   .is_signed = task->kernel_format == ANE_KERNEL_I8};
+    *set = slots->mask >> bit & 1;
+    if (!*set)
+        return true;
+    if (slots->values + ((slots->taken + 1) * bits + 7) / 8 > end)
+        return false;
+    *weight = weight_of(reader, bits_at(reader->bytes + slots->values, slots->taken++ * bits, bits));
     return true;
 }
 
-static void read_halves(const uint8_t *bytes, size_t count, uint16_t *halves)
+/* The slots of one place; zeros are in the weights already. */
+static bool read_place(const struct bank_reader *reader, const struct ane_bank_plane *plane, struct slots *slots, uint64_t end,
+                       uint64_t input, uint64_t tap)
 {
-    for (size_t i = 0; i < count; i++)
-        halves[i] = ane_get16(bytes + 2 * i);
+    const struct ane_bank_shape *shape = reader->shape;
+    const uint64_t taps = shape->per_channel / shape->inputs;
+    for (uint32_t slot = 0; slot < ane_bank_slots(shape, plane->lanes); slot++) {
+        uint16_t weight = 0;
+        bool set;
+        if (!next_slot(reader, slots, end, &set, &weight) || (set && (tap == ANE_BANK_NO_TAP || slot >= plane->lanes)))
+            return false;
+        if (set)
+            reader->weights->weight[(plane->channel + slot) * shape->per_channel + input * taps + tap] = weight;
+    }
+    return true;
 }
 
-static void read_bank(struct bank_reader *reader, unsigned number, struct ane_weights *weights)
+static bool read_sparse(struct bank_reader *reader, const struct ane_bank_plane *plane)
 {
-    const uint64_t channels = ane_bank_channels(reader->shape, number);
-    for (uint64_t n = 0; n < channels; n++) {
-        const uint64_t channel = ane_bank_channel(reader->shape, number, n);
-        uint16_t *weight = weights->weight + channel * weights->per_channel;
-        if (weights->bias)
-            weights->bias[channel] = ane_get16(reader->bytes + reader->parts.bias + 2 * n);
-        if (reader->shape->bits == 16 && !reader->shape->sparse)
-            read_halves(reader->bytes + reader->parts.weights + 2 * n * weights->per_channel, weights->per_channel, weight);
-        else
-            for (size_t i = 0; i < weights->per_channel; i++)
-                weight[i] = next_weight(reader);
-        for (size_t i = 0; i < weights->per_channel; i++)
-            weights->nonzero += (weight[i] & 0x7fff) != 0;
+    const uint64_t start = reader->at + ANE_BANK_COUNT_BYTES, places = ane_bank_places(reader->shape);
+    if (start > reader->end)
+        return false;
+    const uint8_t *count = reader->bytes + reader->at;
+    const uint64_t end = start + (ane_get16(count) | (uint64_t)count[2] << 16);
+    struct slots slots = {.values = start};
+    if (end > reader->end)
+        return false;
+    for (uint64_t input = 0; input < reader->shape->inputs; input++)
+        for (uint64_t place = 0; place < places; place++)
+            if (!read_place(reader, plane, &slots, end, input, ane_bank_tap(reader->shape, place)))
+                return false;
+    reader->at = end;
+    return slots.values + (slots.taken * reader->shape->bits + 7) / 8 == end;
+}
+
+static bool read_bank(const struct ane_task *task, struct bank_reader *reader, unsigned number, struct isa_error *error)
+{
+    struct ane_bank_walk walk = {.shape = reader->shape, .bank = number};
+    struct ane_bank_plane plane;
+    reader->at = ane_bank_start(reader->shape);
+    while (ane_bank_next(&walk, &plane)) {
+        if (plane.begins_group)
+            reader->at = ane_round_up(reader->at, ANE_BANK_ROUND);
+        if (reader->shape->bias && reader->at + 2 * (uint64_t)plane.lanes > reader->end)
+            return refuse_bank(error, &task->bank[number], number, reader->at + 2 * (uint64_t)plane.lanes);
+        read_bias(reader, &plane);
+        if (!reader->shape->sparse)
+            read_dense(reader, &plane);
+        else if (!read_sparse(reader, &plane))
+            return ane_fail(error, task->bank[number].base, "bank %u: the masks of channels from %llu do not fit their bytes", number,
+                            (unsigned long long)plane.channel);
     }
+    return true;
+}
+
+static bool check_banks(const struct ane_task *task, const struct ane_bank_shape *shape, size_t bytes, struct isa_error *error)
+{
+    for (unsigned k = 0; k < shape->engines; k++) {
+        const struct ane_bank *bank = &task->bank[k];
+        const uint64_t needed = ane_bank_bytes(shape, k, false);
+        const bool inside = bank->base <= bytes && bank->bytes <= bytes - bank->base;
+        if (needed && (!bank->enabled || !inside || needed > bank->bytes))
+            return refuse_bank(error, bank, k, needed);
+    }
+    return true;
+}
+
+static void count_nonzero(struct ane_weights *weights)
+{
+    for (size_t i = 0; i < weights->channels * weights->per_channel; i++)
+        weights->nonzero += (weights->weight[i] & 0x7fff) != 0;
 }
 
 bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients, size_t bytes, struct ane_weights *weights,
                         struct isa_error *error)
 {
     struct ane_bank_shape shape;
-    struct bank_reader reader[ANE_BANKS];
     *weights = (struct ane_weights){.nonzero = 0};
-    if (!ane_bank_shape(task, &shape, error))
+    if (!ane_bank_shape(task, &shape, error) || !check_banks(task, &shape, bytes, error))
         return false;
-    for (unsigned k = 0; k < shape.engines; k++)
-        if (ane_bank_channels(&shape, k) && !open_bank(task, &shape, k, coefficients, bytes, &reader[k], error))
-            return false;
     weights->per_channel = shape.per_channel;
     weights->channels = shape.channels;
     weights->weight = calloc(shape.channels * shape.per_channel, sizeof *weights->weight);
     weights->bias = shape.bias ? calloc(shape.channels, sizeof *weights->bias) : NULL;
-    if (!weights->weight || (shape.bias && !weights->bias)) {
-        ane_weights_free(weights);
+    bool ok = weights->weight && (!shape.bias || weights->bias);
+    if (!ok)
         *error = (struct isa_error){.text = "out of memory"};
-        return false;
+    for (unsigned k = 0; ok && k < shape.engines; k++) {
+        struct bank_reader reader = {.shape = &shape, .bytes = coefficients + task->bank[k].base, .end = task->bank[k].bytes,
+                                     .is_signed = task->kernel_format == ANE_KERNEL_I8, .weights = weights};
+        ok = ane_bank_bytes(&shape, k, false) == 0 || read_bank(task, &reader, k, error);
     }
-    for (unsigned k = 0; k < shape.engines; k++)
-        if (ane_bank_channels(&shape, k))
-            read_bank(&reader[k], k, weights);
-    return true;
+    if (ok)
+        count_nonzero(weights);
+    else
+        ane_weights_free(weights);
+    return ok;
 }
 
 void ane_weights_free(struct ane_weights *weights)

@@ -44,11 +44,10 @@ static bool grow(struct ane_pack *pack, uint64_t end)
 
 struct bank_writer {
     const struct ane_bank_shape *shape;
-    const uint16_t *palette;
+    const uint16_t *weight, *bias, *palette;
     unsigned palette_bits;
     uint8_t *bytes; /* of the bank, zeroed */
-    struct ane_bank_parts parts;
-    uint64_t place, stored;
+    uint64_t at;
 };
 
 static void put_bits(uint8_t *bytes, uint64_t at, unsigned bits, uint32_t value)
@@ -57,70 +56,114 @@ static void put_bits(uint8_t *bytes, uint64_t at, unsigned bits, uint32_t value)
         bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
 }
 
-static void put_stored(struct bank_writer *writer, uint16_t weight)
+/* What stands in the bank for a weight. */
+static uint32_t stored_of(const struct bank_writer *writer, uint16_t weight)
 {
-    const unsigned bits = writer->shape->bits;
-    uint8_t *bytes = writer->bytes + writer->parts.weights;
-    if (bits == 16)
-        ane_put16(bytes + 2 * writer->stored, weight);
-    else if (writer->shape->palette)
-        put_bits(bytes, writer->stored * bits, bits, ane_palette_index(writer->palette, writer->palette_bits, weight));
+    if (writer->shape->bits == 16)
+        return weight;
+    if (writer->shape->palette)
+        return ane_palette_index(writer->palette, writer->palette_bits, weight);
+    return (uint8_t)(int)ane_half_value(weight);
+}
+
+static void put_stored(const struct bank_writer *writer, uint8_t *bytes, uint64_t number, uint16_t weight)
+{
+    if (writer->shape->bits == 16)
+        ane_put16(bytes + 2 * number, weight);
     else
-        bytes[writer->stored] = (uint8_t)(int)ane_half_value(weight);
-    writer->stored++;
+        put_bits(bytes, number * writer->shape->bits, writer->shape->bits, stored_of(writer, weight));
 }
 
-static void put_weight(struct bank_writer *writer, uint16_t weight)
+static void write_bias(struct bank_writer *writer, const struct ane_bank_plane *plane)
 {
-    if (!writer->shape->sparse)
-        put_stored(writer, weight);
-    else if (!is_zero(weight)) {
-        put_bits(writer->bytes + writer->parts.mask, writer->place, 1, 1);
-        put_stored(writer, weight);
+    if (!writer->shape->bias)
+        return;
+    for (uint32_t lane = 0; lane < plane->lanes; lane++)
+        ane_put16(writer->bytes + writer->at + 2 * (size_t)lane, writer->bias ? writer->bias[plane->channel + lane] : 0);
+    writer->at += 2 * (uint64_t)plane->lanes;
+}
+
+static void write_dense(struct bank_writer *writer, const struct ane_bank_plane *plane)
+{
+    const uint64_t rows = writer->shape->per_channel, lanes = plane->lanes;
+    const uint16_t *weight = writer->weight + plane->channel * rows;
+    for (uint64_t row = 0; row < rows; row++)
+        for (uint64_t lane = 0; lane < lanes; lane++)
+            put_stored(writer, writer->bytes + writer->at, row * lanes + lane, weight[lane * rows + row]);
+    writer->at += (rows * lanes * writer->shape->bits + 7) / 8;
+}
+
+/* Slots of a sparse plane: eight under a mask byte, with the values of those that are set behind it. */
+struct slots {
+    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask, values behind it */
+};
+
+static void write_slot(const struct bank_writer *writer, struct slots *slots, uint16_t weight)
+{
+    const uint32_t bit = slots->number++ % 8;
+    if (bit == 0 && slots->number > 1) {
+        slots->mask += 1 + (slots->taken * writer->shape->bits + 7) / 8;
+        slots->taken = 0;
     }
-    writer->place++;
+    if (is_zero(weight))
+        return;
+    writer->bytes[slots->mask] |= (uint8_t)(1u << bit);
+    put_stored(writer, writer->bytes + slots->mask + 1, slots->taken++, weight);
 }
 
-static uint64_t count_stored(const struct ane_bank_shape *shape, unsigned bank, const uint16_t *weight)
-{
-    const uint64_t channels = ane_bank_channels(shape, bank);
-    uint64_t stored = 0;
-    if (!shape->sparse)
-        return channels * shape->per_channel;
-    for (uint64_t n = 0; n < channels; n++)
-        for (uint64_t i = 0; i < shape->per_channel; i++)
-            stored += !is_zero(weight[ane_bank_channel(shape, bank, n) * shape->per_channel + i]);
-    return stored;
-}
-
-static void write_bank(struct bank_writer *writer, unsigned bank, const uint16_t *weight, const uint16_t *bias)
+/* False when the number of bytes does not fit its field. */
+static bool write_sparse(struct bank_writer *writer, const struct ane_bank_plane *plane)
 {
     const struct ane_bank_shape *shape = writer->shape;
-    for (unsigned i = 0; i < shape->palette; i++)
-        ane_put16(writer->bytes + 2 * i, writer->palette[i]);
-    for (uint64_t n = 0; n < ane_bank_channels(shape, bank); n++) {
-        const uint64_t channel = ane_bank_channel(shape, bank, n);
-        if (shape->bias)
-            ane_put16(writer->bytes + writer->parts.bias + 2 * n, bias ? bias[channel] : 0);
-        for (uint64_t i = 0; i < shape->per_channel; i++)
-            put_weight(writer, weight[channel * shape->per_channel + i]);
-    }
+    const uint64_t start = writer->at + ANE_BANK_COUNT_BYTES, places = ane_bank_places(shape), taps = shape->per_channel / shape->inputs;
+    const uint16_t *weight = writer->weight + plane->channel * shape->per_channel;
+    struct slots slots = {.mask = start};
+    for (uint64_t input = 0; input < shape->inputs; input++)
+        for (uint64_t place = 0; place < places; place++) {
+            const uint64_t tap = ane_bank_tap(shape, place);
+            const uint64_t lanes = tap == ANE_BANK_NO_TAP ? 0 : plane->lanes;
+            for (uint32_t slot = 0; slot < ane_bank_slots(shape, plane->lanes); slot++)
+                write_slot(writer, &slots, slot < lanes ? weight[slot * shape->per_channel + input * taps + tap] : 0);
+        }
+    const uint64_t end = slots.mask + 1 + (slots.taken * shape->bits + 7) / 8, count = end - start;
+    ane_put16(writer->bytes + writer->at, (uint16_t)count);
+    writer->bytes[writer->at + 2] = (uint8_t)(count >> 16);
+    writer->at = end;
+    return count < 1u << 24;
 }
 
-static bool add_bank(struct bank_writer *writer, unsigned number, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
-                     struct ane_bank *bank)
+static bool write_bank(struct bank_writer *writer, unsigned bank)
 {
-    const uint64_t channels = ane_bank_channels(writer->shape, number), base = ane_round_up(pack->used, ANE_BANK_ROUND);
+    const struct ane_bank_shape *shape = writer->shape;
+    struct ane_bank_walk walk = {.shape = shape, .bank = bank};
+    struct ane_bank_plane plane;
+    for (unsigned i = 0; i < shape->palette; i++)
+        ane_put16(writer->bytes + 2 * i, writer->palette[i]);
+    writer->at = ane_bank_start(shape);
+    while (ane_bank_next(&walk, &plane)) {
+        if (plane.begins_group)
+            writer->at = ane_round_up(writer->at, ANE_BANK_ROUND);
+        write_bias(writer, &plane);
+        if (!shape->sparse)
+            write_dense(writer, &plane);
+        else if (!write_sparse(writer, &plane))
+            return false;
+    }
+    return true;
+}
+
+static bool add_bank(struct bank_writer *writer, unsigned number, struct ane_pack *pack, struct ane_bank *bank)
+{
+    const uint64_t most = ane_bank_bytes(writer->shape, number, true), base = ane_round_up(pack->used, ANE_BANK_ROUND);
     *bank = (struct ane_bank){.enabled = false};
-    if (channels == 0)
+    if (most == 0)
         return true;
-    writer->parts = ane_bank_parts(writer->shape, channels, count_stored(writer->shape, number, weight));
-    const uint64_t bytes = ane_round_up(writer->parts.end, ANE_BANK_ROUND);
-    if (base + bytes > UINT32_MAX || !grow(pack, base + bytes))
+    if (base + ane_round_up(most, ANE_BANK_ROUND) > UINT32_MAX || !grow(pack, base + ane_round_up(most, ANE_BANK_ROUND)))
         return false;
     writer->bytes = pack->bytes + base;
-    writer->place = writer->stored = 0;
-    write_bank(writer, number, weight, bias);
+    if (!write_bank(writer, number))
+        return false;
+    const uint64_t bytes = ane_round_up(writer->at, ANE_BANK_ROUND);
     pack->used = base + bytes;
     *bank = (struct ane_bank){.enabled = true, .base = (uint32_t)base, .bytes = (uint32_t)bytes};
     return true;
@@ -136,10 +179,10 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
         return false;
     bool ok = !shape.palette ||
               ane_palette_choose(weight, shape.channels * shape.per_channel, !shape.sparse, task->palette_bits, palette);
-    struct bank_writer writer = {.shape = &shape, .palette = palette, .palette_bits = task->palette_bits};
+    struct bank_writer writer = {.shape = &shape, .weight = weight, .bias = bias, .palette = palette, .palette_bits = task->palette_bits};
     for (unsigned k = 0; ok && k < ANE_BANKS; k++)
-        ok = add_bank(&writer, k, weight, bias, pack, &task->bank[k]);
+        ok = add_bank(&writer, k, pack, &task->bank[k]);
     if (!ok)
-        return ane_fail(error, 0, "out of memory, or coefficients of 4 GB and more");
+        return ane_fail(error, 0, "out of memory, coefficients of 4 GB and more, or a sparse plane beyond 16 MB");
     return true;
 }

@@ -22,7 +22,8 @@ static struct ane_task task_of(const uint8_t *head, size_t bytes)
     struct ane_task task = {.engine = ANE_ENGINE_NE, .ne_op = ANE_NE_CONVOLUTION, .channels_in = head[0], .channels_out = head[1],
                             .groups = head[2] & 7, .kernel_width = head[3] & 7, .kernel_height = head[3] >> 3 & 7,
                             .engines = engines[head[4] & 7], .palette_bits = palettes[head[5] & 7], .sparse = head[6] & 1,
-                            .bias = head[6] >> 1 & 1, .depthwise = head[6] >> 2 & 1,
+                            .bias = head[6] >> 1 & 1, .depthwise = head[6] >> 2 & 1, .small_source = head[6] >> 3 & 1,
+                            .channel_group_log2 = head[12] & 7, .stride_x = head[12] >> 3 & 3, .stride_y = head[12] >> 5 & 3,
                             .kernel_format = (enum ane_kernel_format)(head[7] % 3)};
     for (unsigned k = 0; k < ANE_BANKS; k++)
         task.bank[k] = (struct ane_bank){.enabled = (head[8] & 15) != k + 1, .base = (uint32_t)head[9] * 64 * k,

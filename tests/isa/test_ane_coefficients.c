@@ -154,12 +154,17 @@ static void each_shape(struct ane_task format)
     static const struct {
         uint32_t in, out, kernel, groups, engines;
         bool depthwise;
-    } shapes[] = {{3, 3, 1, 1, 4, false}, {5, 40, 3, 1, 16, false}, {64, 64, 1, 1, 16, false}, {24, 36, 3, 4, 8, false},
-                  {32, 32, 5, 1, 16, true}, {7, 7, 3, 7, 1, false}, {512, 16, 1, 1, 16, false}};
+        uint32_t group_log2, stride;
+    } shapes[] = {{3, 3, 1, 1, 4, false, 0, 1}, {5, 40, 3, 1, 16, false, 1, 2}, {64, 64, 1, 1, 16, false, 2, 2}, {24, 36, 3, 4, 8, false, 3, 3},
+                  {32, 32, 5, 1, 16, true, 5, 1}, {7, 7, 3, 7, 1, false, 0, 2}, {512, 16, 1, 1, 16, false, 7, 1}, {3, 100, 4, 1, 4, false, 4, 2}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct ane_task task = convolution(shapes[i].in, shapes[i].out, shapes[i].kernel, shapes[i].engines);
         task.groups = shapes[i].groups;
         task.depthwise = shapes[i].depthwise;
+        task.channel_group_log2 = shapes[i].group_log2;
+        task.stride_x = shapes[i].stride;
+        task.stride_y = 1 + i % 3;
+        task.small_source = i % 2;
         task.kernel_format = format.kernel_format;
         task.palette_bits = format.palette_bits;
         task.sparse = format.sparse;
@@ -209,7 +214,7 @@ static void test_bank_sizes(void)
     struct ane_task task = convolution(512, 16, 1, 16);
     check_bank_bytes(task, 1024);
     task.sparse = true;
-    check_bank_bytes(task, 64 + 256); /* 512 bits, 128 values */
+    check_bank_bytes(task, 448); /* 3 bytes of length, two bits for each of 512, 128 values: 387 */
     task.sparse = false;
     task.palette_bits = 4;
     check_bank_bytes(task, 32 + 256 + 32);   /* codebook and indices, rounded up to 64 */
@@ -261,8 +266,11 @@ static void test_refusals(void)
     refused(task, bytes, 32, "shorter");
     task.channels_in = 33;
     refused(task, bytes, sizeof bytes, "shorter");
-    task.sparse = true; /* the mask says 32 values: 4 + 2 + 64 bytes */
-    refused(task, bytes, sizeof bytes, "70 bytes");
+    task.sparse = true; /* 0xffffff bytes of masks and values */
+    refused(task, bytes, sizeof bytes, "masks");
+    task.channels_in = 32 * 8; /* two bits for each */
+    refused(task, bytes, sizeof bytes, "67 bytes");
+    task.channels_in = 33;
     task.bank[0].base = 0x80000000u;
     refused(task, bytes, sizeof bytes, "shorter");
     task.palette_bits = 3;

@@ -209,6 +209,8 @@ static void conv_task(struct ane_example *e, const struct conv *c, uint64_t *sta
     t->engines = 16;
     t->source = ane_example_dram(e, BAR_IN, c->channels_in, c->height_in, c->width_in);
     t->result = ane_example_dram(e, BAR_OUT, c->channels_out, height, width);
+    t->source.group = t->source.plane * (c->channels_in / c->groups);
+    t->result.group = t->result.plane * (c->channels_out / c->groups);
     ane_example_fill(e, &t->source, c->channels_in, c->height_in, c->width_in, 2, state);
 }
 

@@ -1,7 +1,9 @@
 /* Convolution and matrix product: operands as panels of columns, sums by the host's kernels, the way out.
  *
- * Products of one output are taken channel after channel, in a channel row after row of the kernel, `mac_group` at a time; taps
- * outside the image are products with 0, and so are those that fill up the last group. Columns of a panel are output pixels, or
+ * Products of one output are taken channel after channel, in a channel row after row of the kernel, `mac_group` at a time: the
+ * order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse banks stream
+ * the taps of one stride phase after those of another and leave out zeros; their products are taken in the same order as dense ones
+ * (own choice: no probe of sums covers them). Taps outside the image are products with 0, and so are those that fill up the last group. Columns of a panel are output pixels, or
  * output channels where that wastes fewer lanes: which of the two is the host's matter, the sums are the same.
  */
 #include "units/ane/ane_internal.h"
@@ -375,6 +377,13 @@ static bool multiply_all(struct gemm *g)
 
 /* ---- the task ---- */
 
+/* The first channel of a group lies behind the last of the group before. */
+static bool groups_adjoin(const struct ane_operand *operand, uint32_t channels, uint32_t groups)
+{
+    const bool strides = operand->place == ANE_PLACE_DRAM || operand->place == ANE_PLACE_L2;
+    return groups <= 1 || !strides || operand->group == (uint64_t)operand->plane * (channels / groups);
+}
+
 static bool check(struct ane_job *job, uint32_t groups)
 {
     const struct ane_task *t = job->task;
@@ -383,6 +392,9 @@ static bool check(struct ane_job *job, uint32_t groups)
     if (!groups || t->channels_in % groups || t->channels_out % groups)
         return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%u channels to %u in %u groups", (unsigned)t->channels_in, (unsigned)t->channels_out,
                          (unsigned)groups);
+    if (t->ne_op == ANE_NE_CONVOLUTION &&
+        !(groups_adjoin(&t->source, t->channels_in, t->groups) && groups_adjoin(&t->result, t->channels_out, t->groups)))
+        return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "convolution groups whose channels do not follow one another");
     if (t->ne_op == ANE_NE_MATMUL && (t->kernel_width != 1 || t->kernel_height != 1 || t->second.place == ANE_PLACE_NONE))
         return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "a product of tensors with a kernel of %ux%u", (unsigned)t->kernel_height,
                          (unsigned)t->kernel_width);

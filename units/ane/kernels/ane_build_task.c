@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENGINES = 16, OCG_MAX_LOG2 = 5 /* 32 output channels an engine at fp16: sbryngelson/ane-guide */, GROUPS_MAX = 8191, CHAIN_ROWS = 16, PLANAR_ROWS = 32 /* eiln/ane kernels */ };
+/* Output channels an engine takes at once: at most 32 in small source mode, else 16 (joshuaswarren/mil-hwx-compiler). */
+enum { ENGINES = 16, OCG_MOST_LOG2 = 4, OCG_MOST_SMALL_LOG2 = 5, GROUPS_MAX = 8191, CHAIN_ROWS = 16, PLANAR_ROWS = 32 /* eiln/ane kernels */ };
 
 /* Room for one more descriptor; NULL when the builder failed. */
 static struct ane_task *next_task(struct ane_builder *b)
@@ -77,6 +78,14 @@ static uint32_t log2_up(uint32_t value)
     return log2;
 }
 
+static uint32_t log2_down(uint32_t value)
+{
+    uint32_t log2 = 0;
+    while (value >> log2 > 1)
+        log2++;
+    return log2;
+}
+
 static uint32_t engines_for(uint32_t channels)
 {
     return channels >= ENGINES ? ENGINES : (uint32_t)1 << log2_up(channels);
@@ -120,17 +129,23 @@ static bool is_small(const struct ane_task *task)
     return pixels <= 64 || small < wide || tiny < wide;
 }
 
+/* As Apple's compiler on M1 (joshuaswarren/mil-hwx-compiler): the largest power of two that gives every engine a whole group of
+ * channels; one where every output has an input channel of its own. */
+static uint32_t channel_group_log2(const struct ane_task *task, uint32_t channels)
+{
+    const uint32_t log2 = log2_down(channels / task->engines), most = task->small_source ? OCG_MOST_SMALL_LOG2 : OCG_MOST_LOG2;
+    return task->depthwise ? 0 : log2 < most ? log2 : most;
+}
+
 static void set_engines(const struct ane_builder *b, struct ane_task *task)
 {
     const uint32_t channels = task->channels_out / (task->depthwise ? 1 : task->groups); /* that work at the same time */
     task->engine = ANE_ENGINE_NE;
     task->engines = engines_for(channels);
-    task->channel_group_log2 = log2_up((channels + task->engines - 1) / task->engines);
-    if (task->channel_group_log2 > OCG_MAX_LOG2)
-        task->channel_group_log2 = OCG_MAX_LOG2;
     task->tile_height = rows_per_tile(b, task);
     task->small_source = is_small(task);
-    task->double_buffer = task->channel_group_log2 <= 2; /* 8 accumulators: two sets of four */
+    task->channel_group_log2 = channel_group_log2(task, channels);
+    task->double_buffer = divide_up(channels, task->engines) <= 4; /* 8 accumulators: two sets of four */
 }
 
 static bool check_conv(struct ane_builder *b, const struct ane_conv *conv)
@@ -163,6 +178,10 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
     task->pad_top = conv->pad_top;
     task->step_x = task->step_y = conv->step ? conv->step : 1;
     task->groups = conv->groups;
+    if (conv->groups > 1) { /* strides between groups (joshuaswarren/mil-hwx-compiler) */
+        task->source.group = task->source.plane * (task->channels_in / conv->groups);
+        task->result.group = task->result.plane * (task->channels_out / conv->groups);
+    }
     task->depthwise = conv->depthwise;
     task->bias = conv->bias != NULL;
     task->nonlinear = conv->relu ? ANE_RELU : ANE_LINEAR;
