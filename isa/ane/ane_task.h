@@ -122,6 +122,7 @@ struct ane_task {
     uint8_t command_bar;          /* where the next descriptor is read from */
     uint8_t unusual_flags;        /* header word 6, bits 8..15: those that differ from what the places of operands imply */
     uint16_t exe_cycles;          /* the compiler's estimate */
+    bool newer_compiler;          /* hints that macOS 26's compiler adds: an event to log, sizes of the kernel DMA */
     uint32_t debug_log_events;    /* 0 = fff86a for the last task, fff868 else */
 };
 

@@ -111,6 +111,7 @@ static void decode_header(const struct ane_td *td, struct ane_task *task)
     task->queue = (uint16_t)ane_get(td, ANE_COMMON_TASK_INFO_TASK_Q);
     task->exe_cycles = (uint16_t)ane_get(td, ANE_H1_EXE_CYCLES);
     task->debug_log_events = ane_get(td, ANE_H4_DEBUG_LOG_EVENTS);
+    task->newer_compiler = ane_get(td, ANE_H2_LOG_EVENTS) & ANE_NEWER_EVENT;
     task->command_bar = (uint8_t)ane_get(td, ANE_H8_TBASE);
 }
 

@@ -109,7 +109,7 @@ static void put_header(struct encoder *e, const struct ane_task *task)
     put(e, ANE_H0_EON, task->last);
     put(e, ANE_H1_EXE_CYCLES, task->exe_cycles);
     put(e, ANE_H1_NEXT_SIZE, task->next ? ANE_TD_WORDS - 1u : 0u);
-    put(e, ANE_H2_LOG_EVENTS, task->last ? 0x422 : 0x400);
+    put(e, ANE_H2_LOG_EVENTS, (task->last ? 0x422u : 0x400u) | (task->newer_compiler ? ANE_NEWER_EVENT : 0));
     put(e, ANE_H4_DEBUG_LOG_EVENTS, task->debug_log_events);
     put_flags(e, task);
     put(e, ANE_H7_NEXT_POINTER, task->next);
@@ -136,8 +136,10 @@ static void put_kernel_dma(struct encoder *e, const struct ane_task *task)
         put_bytes_at(e, ANE_KERNEL_COEFF_BASE_ADDR_ADDR, i, bank->enabled ? bank->base : 0);
         put_bytes_at(e, ANE_KERNEL_COEFF_BFR_SIZE_MEM_BFR_SIZE, i, bank->enabled ? bank->bytes : 0x40);
     }
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; i++) {
         put_bytes_at(e, ANE_KERNEL_TAIL_SIZE, i, 0x80);
+        put_bytes_at(e, ANE_KERNEL_TAIL_FURTHER, i, task->newer_compiler ? 0x40 : 0);
+    }
 }
 
 /* ---- common ---- */

@@ -6,6 +6,8 @@
 
 #define ANE_L2_BYTES (UINT32_C(1) << 21) /* reach of the 17-bit fields of 16 bytes */
 
+#define ANE_NEWER_EVENT 8u /* of LogEvents: set by the compiler of macOS 26 (joshuaswarren/mil-hwx-compiler) */
+
 /* Registers of a layout in DRAM or tile memory. */
 struct ane_layout_fields {
     enum ane_field base, row, plane, depth, group;

@@ -221,11 +221,66 @@ static void test_sparse_refusals(void)
     free(pack.bytes);
 }
 
+/* The descriptor of conv_known_k1_c64_n64_s16_st2_g4_bias1_same, byte by byte offset: words that a fresh one has not. */
+static const struct {
+    uint16_t byte;
+    uint32_t value;
+} four_groups[] = {
+    {0x000, 0x02000000}, {0x004, 0x00000003}, {0x008, 0x0000042a}, {0x010, 0x00fff86a}, {0x018, 0x30009800}, {0x020, 0x05025024},
+    {0x024, 0x00000021}, {0x02c, 0x00000060}, {0x128, 0x00100010}, {0x12c, 0x00000001}, {0x130, 0x00000022}, {0x134, 0x00000010},
+    {0x138, 0x00000010}, {0x13c, 0x00080008}, {0x140, 0x00000001}, {0x144, 0x50014021}, {0x148, 0x00002041}, {0x14c, 0x00010004},
+    {0x150, 0x00000008}, {0x15c, 0x00244405}, {0x160, 0x00100000}, {0x16c, 0x00033881}, {0x170, 0x00008880}, {0x178, 0x00000040},
+    {0x17c, 0x00000400}, {0x180, 0x00010000}, {0x184, 0x00004000}, {0x1a4, 0x01002031}, {0x1ac, 0x00000100}, {0x1e4, 0x00500172},
+    {0x1ec, 0x00000020}, {0x1f0, 0x00000220}, {0x1f4, 0x00000200}, {0x1f8, 0x00000200}, {0x210, 0x0050017a}, {0x214, 0x00002200},
+    {0x240, 0x00000182}, {0x244, 0x00101c10}, {0x250, 0x00003c00}, {0x258, 0x040000c1}, {0x260, 0x00000040}, {0x264, 0x00000200},
+    {0x268, 0x00008000}, {0x26c, 0x00002000}, {0x270, 0x01302031},
+};
+
+static void set_four_groups(struct ane_td *td)
+{
+    ane_td_init(td);
+    for (size_t i = 0; i < sizeof four_groups / sizeof four_groups[0]; i++)
+        td->word[four_groups[i].byte / 4] = four_groups[i].value;
+    for (uint32_t k = 0; k < ANE_BANKS; k++) { /* 0x1c0 bytes in each of the first four, 0x200 in the others */
+        td->word[0x34 / 4 + k] = 0x81;
+        td->word[0x74 / 4 + k] = k < 4 ? 0x1c0 * k : 0x700 + 0x200 * (k - 4);
+        td->word[0xb4 / 4 + k] = k < 4 ? 0x1c0 : 0x200;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        td->word[0xf4 / 4 + i] = 0x80;
+        td->word[0x114 / 4 + i] = 0x40;
+    }
+}
+
+/* Cin and Cout of a descriptor are those of one group; its banks are where ours come to lie. */
+static void test_descriptor_of_the_compiler(void)
+{
+    const struct record *r = &records[12];
+    struct ane_td td, again;
+    struct ane_task task, made = task_of(r);
+    struct ane_pack pack = {.used = 0};
+    struct isa_error error = {.text = ""};
+    set_four_groups(&td);
+    CHECK(ane_task_decode(&td, &task, &error), "%lu: %s", error.offset, error.text);
+    CU_ASSERT(task.groups == 4 && task.channels_in == 64 && task.channels_out == 64 && task.channel_group_log2 == 0);
+    CU_ASSERT(task.sparse && task.small_source && task.bias && !task.depthwise && task.stride_x == 2 && task.newer_compiler);
+    CU_ASSERT(task.source.group == 16 * task.source.plane && task.result.group == 16 * task.result.plane);
+    CHECK(ane_task_encode(&task, &again, &error) && memcmp(&again, &td, sizeof td) == 0, "%s", error.text);
+    uint16_t *values = file_values(r, weight_count(&made));
+    CU_ASSERT(values && ane_weights_pack(&made, values, values, &pack, &error));
+    for (unsigned k = 0; k < ANE_BANKS; k++)
+        CHECK(made.bank[k].base == task.bank[k].base && made.bank[k].bytes == task.bank[k].bytes, "bank %u: 0x%x bytes at 0x%x", k,
+              made.bank[k].bytes, made.bank[k].base);
+    free(pack.bytes);
+    free(values);
+}
+
 static const struct suite_test tests[] = {
     {"the compiler's bytes", test_bytes_of_the_compiler},
     {"the rule of products with a vector", test_rule_of_products},
     {"channels that wide planes do not cover", test_rest_in_narrower_planes},
     {"a depthwise convolution of stride 2", test_depthwise_stride_2},
+    {"a descriptor of the compiler", test_descriptor_of_the_compiler},
     {"masks that do not fit are refused", test_sparse_refusals},
 };
 SUITE_MAIN("ane_banks", tests)
