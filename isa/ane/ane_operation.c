@@ -20,7 +20,8 @@
 #define LOG2E    "1.442695"
 #define LN2      "0.693147"
 #define SIGMOID  "scale[1,0.5](sigmoid_half(x))"
-#define SOFT(x)  "mul(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))),recip(sum(exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x ")))))))"
+#define EXP(x)   "exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x "))))"
+#define SOFT(x)  "mul(" EXP(x) ",recip(sum(" EXP(x) ")))"
 #define MINUS    "scale[-1,0](x)"
 #define MINUS_FRACTION "scale[-1,0](fraction(x))"
 #define SHIFTED  "sub(x,rowmax(x))"
@@ -73,6 +74,7 @@ static const struct rule {
     {"rmsnorm", RMSNORM},
     {"rmsnorm", "mul(" RMSNORM ",y)"},
     {"attention", "matmul(z," SOFT(SCORES) ")"},
+    {"attention", "mul(matmul(z," EXP(SCORES) "),recip(sum(" EXP(SCORES) ")))"},
     {"reduce_squares", "sum(mul(x,x))"},
     {"reduce_min", "scale[-1,0](rowmax(" MINUS "))"},
     {"reduce_sum", "sum(x)"},
