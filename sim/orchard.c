@@ -1,6 +1,7 @@
 #include "sim/orchard.h"
 
 #include "sim/chip/chip.h"
+#include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 
@@ -23,6 +24,8 @@ struct orchard {
     struct chip *chip;
     struct soc *soc;
     struct mem_space *space;
+    struct mem_pool *pool;          /* of the caller's buffers */
+    struct mem_pool_params memory;
     struct job **job;
     int jobs;
 };
@@ -50,7 +53,10 @@ struct orchard *orchard_open(const char *chip, const char *const *sets, size_t s
     if (o && (o->db = chip_db_open(NULL, &e)) && (o->chip = chip_open(o->db, chip, &overrides, &e)) &&
         (o->soc = soc_create(o->chip, &e))) {
         o->space = mem_space_create(0);
-        if (o->space)
+        if (!chip_memory(o->chip, 0, &o->memory, &e))
+            o->memory = (struct mem_pool_params){0}; /* not known: no limit */
+        o->pool = o->space ? mem_pool_create(o->space, &o->memory) : NULL;
+        if (o->pool)
             return o;
         orch_fail(&e, ORCH_INTERNAL, "no address space for the simulated memory");
     }
@@ -79,6 +85,7 @@ void orchard_close(struct orchard *o)
     for (int i = 0; i < o->jobs; i++)
         free_job(o->job[i]);
     free(o->job);
+    mem_pool_free(o->pool);
     mem_space_free(o->space);
     soc_free(o->soc);
     if (o->chip)
@@ -90,16 +97,31 @@ void orchard_close(struct orchard *o)
 
 uint64_t orchard_alloc(struct orchard *o, uint64_t bytes, void **host, struct orchard_error *error)
 {
-    const uint64_t address = mem_space_alloc(o->space, bytes, MEM_PAGE_BYTES);
+    const uint64_t address = mem_pool_alloc(o->pool, bytes > MEM_PAGE_BYTES ? bytes : MEM_PAGE_BYTES);
     if (!address) {
         struct orch_error e = {0};
-        orch_fail(&e, ORCH_USAGE, "the simulated memory has no room for %llu bytes", (unsigned long long)bytes);
+        struct mem_pool_stats now;
+        mem_pool_stats(o->pool, &now);
+        orch_fail(&e, ORCH_USAGE, "no room for %llu bytes: of %.0f GiB of memory %.1f are in use", (unsigned long long)bytes,
+                  (double)o->memory.capacity_bytes * 0x1p-30, (double)now.used_bytes * 0x1p-30);
         hand_over(error, &e);
         return 0;
     }
     if (host)
         *host = mem_at(o->space, address, bytes ? bytes : 1, MEM_READ | MEM_WRITE);
     return address;
+}
+
+bool orchard_free(struct orchard *o, uint64_t address)
+{
+    return mem_pool_release(o->pool, address);
+}
+
+void orchard_memory(const struct orchard *o, struct orchard_memory *memory)
+{
+    struct mem_pool_stats now;
+    mem_pool_stats(o->pool, &now);
+    *memory = (struct orchard_memory){o->memory.capacity_bytes, now.used_bytes, now.used_peak_bytes, (int)now.pressure};
 }
 
 /* strdup that keeps NULL. */

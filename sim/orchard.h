@@ -47,8 +47,19 @@ ORCHARD_API struct orchard *orchard_open(const char *chip, const char *const *se
 ORCHARD_API void orchard_close(struct orchard *orchard);
 
 /* A zero-filled buffer of `bytes` in unified memory, 16 KiB aligned. Returns its simulated address, 0 on failure; *host
- * (may be NULL) is where to read and write it between jobs. Freed by orchard_close. */
+ * (may be NULL) is where to read and write it between jobs. Freed by orchard_free or orchard_close. What does not fit the memory
+ * of the machine, the largest that is sold with the chip, is refused. */
 ORCHARD_API uint64_t orchard_alloc(struct orchard *orchard, uint64_t bytes, void **host, struct orchard_error *error);
+
+/* Gives a buffer back; its address may be handed out again. False when none in use begins there. */
+ORCHARD_API bool orchard_free(struct orchard *orchard, uint64_t address);
+
+struct orchard_memory {
+    uint64_t capacity_bytes;          /* of the machine */
+    uint64_t used_bytes, peak_bytes;  /* buffers in use: now and at most */
+    int pressure;                     /* 0 nominal, 1 warn, 2 critical */
+};
+ORCHARD_API void orchard_memory(const struct orchard *orchard, struct orchard_memory *memory);
 
 #define ORCHARD_BUFFERS 12
 struct orchard_launch {

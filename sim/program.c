@@ -227,6 +227,7 @@ static bool load(struct program *p, const void *bytes, size_t size, const struct
     if (!p->file || !p->space)
         return orch_fail(error, ORCH_INTERNAL, "the host refuses the simulated address space of 0x%" PRIx64 " bytes",
                          o->space_bytes);
+    p->space->limit_bytes = o->memory_bytes;
     memcpy(p->file, bytes, size);
     if (!elf_open(&p->elf, p->file, size, &place))
         return orch_fail(error, ORCH_USAGE, "byte 0x%lx: %s", place.offset, place.text);

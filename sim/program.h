@@ -32,6 +32,7 @@ struct program_options {
     const char *const *envp;     /* environment of the process */
     size_t env_count;
     uint64_t space_bytes;        /* simulated address space; 0 = 64 GiB */
+    uint64_t memory_bytes;       /* most of it that may be in use; 0 = no limit */
     uint64_t stack_bytes;        /* 0 = 8 MiB */
     uint64_t seed;               /* of getrandom and of the C library's random bytes */
 };

@@ -10,6 +10,7 @@
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/cpu/cpu_timing.h"
 #include "units/gpu/gpu_timing.h"
+#include "units/mem/mem_pool.h"
 #include "units/mem/mem_timing.h"
 
 enum chip_core { CHIP_P_CORE, CHIP_E_CORE };
@@ -43,6 +44,10 @@ bool chip_cpu_params(const struct chip *chip, enum chip_core kind, unsigned acti
 /* `active` has the number of active cores per cluster; NULL = one each. */
 bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params,
                      struct orch_error *error);
+/* The memory of a machine with this chip: `gib` must be one of the sizes on sale, 0 = the largest. */
+bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *params, struct orch_error *error);
+/* "8, 16": the sizes on sale. */
+void chip_memory_options(const struct chip *chip, char *text, size_t size);
 /* The ports of one core of `cluster`: its own, and the one its AMX loads and stores use. */
 bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
                     struct orch_error *error);

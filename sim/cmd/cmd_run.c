@@ -27,6 +27,7 @@ const struct cli_option cmd_run_options[] = {
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
     {"args", 0, "ARG", true, "an argument of the program or function; repeat for more (see below)"},
     {"home", 0, "HOME", false, "kernels: process (fast, default) or elf (the same kernel as an AArch64 program)"},
+    {"memory", 0, "GIB", false, "memory of the machine, one of the chip's options (default: the largest)"},
     {"repeat", 0, "N", false, "run it N times back to back"},
     {"cold", 0, NULL, false, "start with empty caches; without it one untimed warm-up comes first"},
     {"input", 0, "NAME=FILE", true, "GPU: another start content of a buffer, .npy or raw; ane: an input or constant, .npy"},
@@ -69,8 +70,8 @@ static bool read_choices(struct session *s, struct orch_error *error)
 static bool read_request(struct session *s, const char *workload, struct orch_error *error)
 {
     const struct cli_args *a = &s->context->args;
-    uint64_t cores = 1, repeat = 1;
-    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) ||
+    uint64_t cores = 1, repeat = 1, memory = 0;
+    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) || !cli_unsigned(a, "memory", 1, 65536, &memory, error) ||
         !cli_unsigned(a, "repeat", 1, 1000000, &repeat, error))
         return false;
     struct run_request *q = &s->request;
@@ -79,6 +80,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->precision = cli_value(a, "precision");
     q->detail = cli_value(a, "detail");
     q->cores = (unsigned)cores;
+    q->memory_gib = (unsigned)memory;
     q->entry = cli_value(a, "entry");
     q->arg_count = cli_count(a, "args");
     q->home = cli_value(a, "home");

@@ -69,6 +69,7 @@ struct kernel_data {
 };
 /* Operands: given[0..2] are addresses of A, B, C (gemv: A, x, y) that the caller owns and has filled; a 0, or given == NULL,
  * has one allocated and filled with reproducible values (small enough that sums stay finite in the element type). */
+uint64_t kernel_data_bytes(const struct kernel_call *call); /* of the operands, without the workspace */
 bool kernel_data_create(const struct kernel_call *call, enum amx_gen gen, struct mem_space *space, const uint64_t *given,
                         uint64_t seed, struct kernel_data *data, struct orch_error *error);
 /* FNV-1a64 of the result's valid elements. */

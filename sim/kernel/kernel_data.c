@@ -174,6 +174,15 @@ bool kernel_data_create(const struct kernel_call *c, enum amx_gen gen, struct me
     return true;
 }
 
+uint64_t kernel_data_bytes(const struct kernel_call *c)
+{
+    const struct gemm_shape *s = gemm_shape_of(c->kind);
+    if (is_gemv(c))
+        return (c->lda * c->m + c->n + c->m) * s->in_bytes;
+    const uint64_t in = c->lda * (c->transpose_a ? c->k : c->m) + c->ldb * (c->transpose_b ? c->n : c->k);
+    return (in * s->in_bytes + c->ldc * c->m * s->out_bytes) * c->batch;
+}
+
 uint64_t kernel_data_checksum(const struct kernel_call *c, const struct kernel_data *d, const struct mem_space *space)
 {
     const uint32_t bytes = gemm_shape_of(c->kind)->out_bytes;

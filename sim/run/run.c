@@ -192,9 +192,9 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
+             q->home ? q->home : "process", q->memory_gib, q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
              q->other_cores);
 }
 
@@ -379,7 +379,8 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
         return NULL;
     }
     run->request = request;
-    const bool ok = recognise(run, error) && check_choices(run, error);
+    const bool ok = recognise(run, error) && check_choices(run, error) &&
+                    run_memory_fits(request->chip, request->memory_gib, request->workload, run_memory_need(run), error);
     if (!ok) {
         run_free(run);
         return NULL;
@@ -492,7 +493,7 @@ bool run_simulate(struct run *run, struct run_measure *m, struct run_result *res
                               run_gpu_account(run, m, result, error)
             : in_process ? run_kernel(run, m, result, error) && run_account(run, m, result, error)
                                  : run_program(run, m, result, error) && run_account(run, m, result, error)) &&
-           run_joules(run, m, result, error);
+           run_joules(run, m, result, error) && run_add_memory_use(run, m, result, error);
 }
 
 void run_measure_release(struct run_measure *m)

@@ -27,6 +27,7 @@ struct run_request {
     enum soc_core_choice core_choice;
     unsigned skip_cores;           /* so many are busy with something else: the next ones are taken */
     unsigned other_cores;          /* so many behind them are busy, too: clocks are set for all */
+    unsigned memory_gib;           /* of the machine, one of the chip's options; 0 = the largest */
     const char *entry;             /* function of a program; NULL = its start */
     const char *const *args;       /* of a program */
     size_t arg_count;

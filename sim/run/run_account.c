@@ -50,6 +50,7 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     sum->host_seconds += pass->host_seconds;
     sum->cpu_instructions += pass->cpu_instructions;
     sum->amx_instructions += pass->amx_instructions;
+    sum->memory_bytes = fmax(sum->memory_bytes, pass->memory_bytes);
     for (unsigned op = 0; op < sizeof sum->amx_counts / sizeof sum->amx_counts[0]; op++)
         sum->amx_counts[op] += pass->amx_counts[op];
     for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)

@@ -282,8 +282,8 @@ bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, 
     struct gpu_setup setup = {.program = NULL};
     struct run_launch l = {.run = run, .setup = &setup, .m = m, .error = error};
     enum gpu_generation generation;
-    struct mem_space *space = mem_space_create(0);
-    bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    struct mem_space *space = run_space_create(run, error);
+    bool ok = space != NULL;
     ok = ok && run_gpu_generation(run, &generation, result, error) && gpu_setup_open(&setup, k, generation, space, NULL, error) &&
          run_launch(&l, result) && run_gpu_counters(&setup, m, result, error);
     run->gpu_bytes = ok ? run_launch_buffer_bytes(&l) : 0;
@@ -291,6 +291,6 @@ bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, 
     if (ok)
         ok = run_placement_add(&result->placement, k->name, "gpu", k->code_name, "GPU machine code runs on the GPU");
     gpu_setup_close(&setup);
-    mem_space_free(space);
+    run_space_free(space, m);
     return ok;
 }

@@ -161,10 +161,10 @@ static bool time_with(const struct run *run, const struct ane_buffers *b, struct
 bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error)
 {
     struct ane_buffers buffers;
-    struct mem_space *space = mem_space_create(0);
-    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
+    struct mem_space *space = run_space_create(run, error);
+    const bool ok = space &&
                     ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
-    mem_space_free(space);
+    run_space_free(space, m);
     return ok;
 }
 
@@ -207,12 +207,12 @@ bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t 
     struct work k = {.run = run, .m = m, .result = result, .theirs = theirs, .given = given, .given_count = given_count,
                      .error = error};
     const enum run_mode mode = run->request->mode;
-    struct mem_space *space = mem_space_create(0);
-    const bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) && tell_generation(&k) &&
+    struct mem_space *space = run_space_create(run, error);
+    const bool ok = space && tell_generation(&k) &&
                     check_given(&k) && take_constants(&k) && ane_buffers_open(&k.buffers, run->ane, space, error) &&
                     (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) &&
                     place(&k);
-    mem_space_free(space);
+    run_space_free(space, m);
     return ok;
 }
 

@@ -68,6 +68,7 @@ struct run_measure {
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
     struct run_gpu gpu;
     struct run_ane ane;
+    double memory_bytes;           /* simulated memory mapped at most */
 };
 
 /* What run_execute does without events. The caller releases the measure, zero-filled at first, in any case. */
@@ -144,6 +145,14 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
 bool run_ane_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Descriptor by descriptor, and the roofline. */
 void run_ane_explain(FILE *out, const struct run *run, const struct run_result *result);
+
+/* run_memory.c: bytes of all buffers, as far as known before the run; whether so much fits a machine with `gib` (0 = the largest). */
+double run_memory_need(const struct run *run);
+bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, double bytes, struct orch_error *error);
+/* The address space of a run, no larger than the machine's memory; freeing notes how much of it was used. */
+struct mem_space *run_space_create(const struct run *run, struct orch_error *error);
+void run_space_free(struct mem_space *space, struct run_measure *m);
+bool run_add_memory_use(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 
 /* run_shared.c */
 /* Opens the chip unless the measure has one and takes the cores that the request asks for. */

@@ -104,13 +104,13 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
 
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    struct mem_space *space = mem_space_create(0);
-    bool ok = space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+    struct mem_space *space = run_space_create(run, error);
+    bool ok = space != NULL;
     if (ok && run->request->mode != RUN_FUNCTIONAL) {
         m->soc = soc_create(run->request->chip, error);
         ok = m->soc != NULL;
     }
     ok = ok && run_kernel_in(run, space, NULL, m, result, error);
-    mem_space_free(space);
+    run_space_free(space, m);
     return ok;
 }

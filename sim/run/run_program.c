@@ -113,6 +113,8 @@ static bool warm_up(struct source *s, struct soc *soc, struct soc_core **cores, 
 
 static void measure_set(const struct program_set *set, struct run_measure *m)
 {
+    for (unsigned i = 0; i < set->count; i++)
+        m->memory_bytes += (double)program_space(set->program[i])->mapped_peak_bytes;
     m->end_ns = set->end_ns;
     for (unsigned i = 0; i < set->count; i++) {
         m->cpu_instructions += core_job_instructions(set->job[i]);
@@ -234,6 +236,9 @@ bool run_program(struct run *run, struct run_measure *m, struct run_result *resu
     const char *variant = "program";
     s.options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
                                          .seed = q->seed};
+    struct mem_pool_params memory;
+    if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
+        s.options.memory_bytes = memory.capacity_bytes / (q->cores ? q->cores : 1);
     bool ok = chip_amx_gen(q->chip, &s.gen, error) && (run->kind == RUN_KERNEL       ? run_kernel_file(&s, m, result, error)
                                                        : run->kind == RUN_CPU_KERNEL ? run_parts(&s, m, result, error)
                                                                                      : run_source(&s, m, result, error));

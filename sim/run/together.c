@@ -48,6 +48,7 @@ static bool uses_cores(const struct run *run)
 static bool prepare_members(struct together *t, struct orch_error *error)
 {
     unsigned all = 0;
+    double bytes = 0;
     for (unsigned i = 0; i < t->count; i++) {
         struct member *w = &t->member[i];
         if (w->part.request.mode == RUN_FUNCTIONAL)
@@ -69,8 +70,10 @@ static bool prepare_members(struct together *t, struct orch_error *error)
         w->run = run_prepare(&w->part.request, error);
         if (!w->run)
             return false;
+        bytes += run_memory_need(w->run);
     }
-    return true;
+    const struct run_request *first = &t->member[0].part.request;
+    return run_memory_fits(first->chip, first->memory_gib, t->text, bytes, error); /* one memory for all */
 }
 
 /* ---- the event that decides the answer ---- */

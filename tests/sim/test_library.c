@@ -159,7 +159,33 @@ static void test_errors_are_told_at_once(void)
     orchard_close(o);
 }
 
+static void test_buffers_come_and_go(void)
+{
+    struct orchard_error error = {0};
+    struct orchard *o = orchard_open("m1", NULL, 0, &error);
+    struct orchard_memory now;
+    uint8_t *host = NULL;
+    CHECK(o != NULL, "%s", error.text);
+    if (!o)
+        return;
+    const uint64_t first = orchard_alloc(o, 40000, (void **)&host, &error), second = orchard_alloc(o, 100, NULL, &error);
+    CU_ASSERT(first && second && first % 16384 == 0 && second % 16384 == 0 && host);
+    if (host)
+        memset(host, 0xee, 40000);
+    orchard_memory(o, &now);
+    CU_ASSERT_EQUAL(now.capacity_bytes, UINT64_C(16) << 30);
+    CU_ASSERT(now.used_bytes >= 40100 && now.used_bytes < 80000 && now.pressure == 0);
+    CU_ASSERT(orchard_free(o, first));
+    CU_ASSERT(!orchard_free(o, first));
+    CU_ASSERT_EQUAL(orchard_alloc(o, 40000, (void **)&host, &error), first);
+    CU_ASSERT(host && host[0] == 0 && host[39999] == 0);
+    CU_ASSERT_EQUAL(orchard_alloc(o, UINT64_C(17) << 30, NULL, &error), 0);
+    CHECK(error.code == 2 && strstr(error.text, "16 GiB"), "%s", error.text);
+    orchard_close(o);
+}
+
 static const struct suite_test tests[] = {
+    {"buffers come and go", test_buffers_come_and_go},
     {"a product on shared buffers", test_a_product_on_shared_buffers},
     {"a product on the Neural Engine", test_a_product_on_the_neural_engine},
     {"a Neural Engine program with buffers", test_a_neural_engine_program},

@@ -69,6 +69,13 @@ bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsig
     uint64_t first, end;
     if (!page_range(space, addr, bytes, &first, &end))
         return false;
+    if (space->limit_bytes) {
+        uint64_t fresh = 0;
+        for (uint64_t page = first; page < end; page++)
+            fresh += space->prot[page] == 0 ? MEM_PAGE_BYTES : 0;
+        if (space->mapped_bytes + fresh > space->limit_bytes)
+            return false;
+    }
     /* Host pages are always readable and writable once mapped: permissions are ours to check, in mem_at. */
     if (mprotect(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, PROT_READ | PROT_WRITE) != 0)
         return false;

@@ -24,6 +24,7 @@ struct mem_space {
     uint64_t bytes;      /* size of the simulated space */
     uint64_t alloc_next; /* where mem_space_alloc looks next */
     uint64_t mapped_bytes, mapped_peak_bytes;
+    uint64_t limit_bytes; /* most that may be mapped; 0 = no limit. The owner may set it */
 };
 
 /* Creates an empty space of `bytes` simulated addresses (rounded up to pages; 0 = 64 GiB). NULL when the host
@@ -32,7 +33,8 @@ struct mem_space *mem_space_create(uint64_t bytes);
 void mem_space_free(struct mem_space *space);
 
 /* Maps [addr, addr+bytes) (rounded out to pages) zero-filled with `prot`; pages that are already mapped keep their
- * bytes and take the new permissions. False when it does not fit the space. */
+ * bytes and take the new permissions. False when it does not fit the space
+ * or its limit. */
 bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);
 bool mem_space_unmap(struct mem_space *space, uint64_t addr, uint64_t bytes);
 bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);

@@ -1,0 +1,95 @@
+/* What a run asks of the machine's memory: refused when it cannot fit, else how much it took and how tight that was. */
+#include "sim/run/run_internal.h"
+
+#include "sim/chip/chip_units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+double run_memory_need(const struct run *run)
+{
+    double bytes = 0;
+    switch (run->kind) {
+    case RUN_KERNEL:
+        return (double)kernel_data_bytes(&run->call);
+    case RUN_CPU_KERNEL:
+        return run->cpu_kernel.min_bytes;
+    case RUN_GPU_KERNEL:
+        for (unsigned i = 0; i < run->library->kernel.buffers; i++)
+            bytes += (double)gpu_type_bytes(run->library->kernel.buffer[i].type, run->library->kernel.buffer[i].count);
+        return bytes;
+    case RUN_AGX:
+        for (unsigned i = 0; i < run->gpu_kernel.args; i++)
+            bytes += run->gpu_kernel.arg[i].buffer ? (double)run->gpu_kernel.arg[i].bytes : 0;
+        return bytes;
+    default: /* programs ask while they run */
+        return 0;
+    }
+}
+
+/* The smallest size on sale that would do; 0 = none. */
+static double enough(const struct chip *chip, double bytes)
+{
+    const struct chip_value *v = chip_value(chip, "memory_options_GB");
+    double best = 0;
+    for (size_t i = 0; v && v->known && i < v->count; i++)
+        if (v->list[i] * GIB >= bytes && (best <= 0 || v->list[i] < best))
+            best = v->list[i];
+    return best;
+}
+
+bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, double bytes, struct orch_error *error)
+{
+    struct mem_pool_params memory;
+    char options[96], hint[64] = "";
+    if (!chip_memory(chip, gib, &memory, error))
+        return false;
+    if (bytes <= (double)memory.capacity_bytes)
+        return true;
+    chip_memory_options(chip, options, sizeof options);
+    if (enough(chip, bytes) > 0)
+        snprintf(hint, sizeof hint, "; --memory %.0f is enough", enough(chip, bytes));
+    return orch_fail(error, ORCH_USAGE, "%.120s needs %.1f GiB of memory, this %s has %.0f GiB (there are %s GiB)%s", what, bytes / GIB,
+                     chip_id(chip), (double)memory.capacity_bytes / GIB, options, hint);
+}
+
+struct mem_space *run_space_create(const struct run *run, struct orch_error *error)
+{
+    struct mem_pool_params memory;
+    struct mem_space *space = mem_space_create(0);
+    if (!space) {
+        orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory");
+        return NULL;
+    }
+    if (chip_memory(run->request->chip, run->request->memory_gib, &memory, NULL))
+        space->limit_bytes = memory.capacity_bytes;
+    return space;
+}
+
+void run_space_free(struct mem_space *space, struct run_measure *m)
+{
+    if (space)
+        m->memory_bytes += (double)space->mapped_peak_bytes;
+    mem_space_free(space);
+}
+
+bool run_add_memory_use(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    struct mem_pool_params memory;
+    char text[96];
+    if (!chip_memory(run->request->chip, run->request->memory_gib, &memory, NULL))
+        return true;
+    const enum mem_pressure pressure = mem_pressure_of(&memory, (uint64_t)m->memory_bytes);
+    bool ok = run_values_set(&r->counters, "memory.capacity_bytes", (double)memory.capacity_bytes) &&
+              run_values_set(&r->counters, "memory.used_bytes", m->memory_bytes) &&
+              run_values_set(&r->counters, "memory.pressure", pressure);
+    if (ok && pressure != MEM_PRESSURE_NOMINAL) {
+        snprintf(text, sizeof text, "memory pressure is %s: compression and paging by the system are not modelled",
+                 mem_pressure_name(pressure));
+        ok = run_assumption_add(&r->assumptions, "mem.pressure_warn", "guess", text);
+    }
+    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+}
