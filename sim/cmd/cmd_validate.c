@@ -2,6 +2,7 @@
 #include "isa/ane/ane_program.h"
 #include "sim/cli/json_out.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_validate_curve.h"
 #include "sim/run/validate_kernel.h"
 #include "sim/validate/soc_runner.h"
 #include "sim/validate/validate.h"
@@ -15,6 +16,7 @@ const struct cli_option cmd_validate_options[] = {
      "those of the Neural Engine as descriptors"},
     {"fit-overheads", 0, NULL, false, "write what frameworks add, fitted on these rows, as lines of sim/validate/overheads.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
+    {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
     {NULL, 0, NULL, false, NULL},
 };
 
@@ -77,6 +79,8 @@ int cmd_validate(struct cmd_context *context, int argc, char **argv)
     struct orch_error error = {0};
     if (argc < 1)
         return cmd_usage(context, "a table of measurements is missing (FILE.csv)");
+    if (argc == 1 && cmd_is_curve(argv[0]))
+        return cmd_validate_curve(context, argv[0], &error) ? ORCH_OK : cmd_fail(context, &error);
     struct validation *v = validation_create();
     bool ok = v || orch_fail(&error, ORCH_INTERNAL, "out of memory");
     for (int i = 0; ok && i < argc; i++)

@@ -1,7 +1,7 @@
 /* The closed loop of clocks, power, heat and battery: against a measured curve, against itself with short steps, and its laws. */
 #include "sim/chip/chip_power.h"
-#include "sim/sustain/machine.h"
 #include "sim/sustain/sustain.h"
+#include "sim/thermal/device_curve.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -84,30 +84,43 @@ static bool load_curve(struct curve *c)
 
 static void test_open_loop_follows_the_measured_air(void)
 {
-    struct curve c;
+    const char *const path = suite_shared("vectors/thermal/m1air_cinebench/curve.csv");
     struct scene s = scene("m1", "macbook-air");
-    struct machine m;
+    struct device_curve curve;
+    struct device_curve_score score;
     struct orch_error error = {0};
-    double sum = 0;
+    static char text[1 << 16];
 
-    if (!load_curve(&c)) {
+    FILE *const file = path ? fopen(path, "r") : NULL;
+    if (!file) {
         suite_skip("no measured curve beside the checkout");
-        close_scene(&s);
-        return;
+    } else {
+        const size_t size = fread(text, 1, sizeof text, file);
+        fclose(file);
+        CU_ASSERT_TRUE_FATAL(device_curve_recognise(text, size) && device_curve_parse("curve", text, size, &curve, &error));
+        CU_ASSERT_TRUE(device_curve_score(&curve, s.chip, s.setup.device, &score, &error));
+        CHECK(score.rmse_k <= 1, "root mean square error %.3f K", score.rmse_k);
+        device_curve_free(&curve);
     }
-    s.setup.start_c = c.celsius[0];
-    CU_ASSERT_TRUE_FATAL(machine_open(&m, &s.setup, 4, &error));
-    for (size_t i = 1; i < c.count; i++) {
-        /* The chart's SoC power: P cluster and, under load, 1.6 W for the rest. */
-        const double rest = fmin(c.watts[i], 1.6);
-        const double watts[POWER_DOMAIN_COUNT] = {[POWER_P_CPU] = c.watts[i] - rest, [POWER_E_CPU] = 0.8 * rest, [POWER_SOC] = 0.2 * rest};
-        const unsigned busy[POWER_DOMAIN_COUNT] = {[POWER_P_CPU] = 4, [POWER_E_CPU] = 4};
-        machine_step(&m, watts, busy, c.time_s[i] - c.time_s[i - 1]);
-        sum += (m.mean_c - c.celsius[i]) * (m.mean_c - c.celsius[i]);
-    }
-    CHECK(sqrt(sum / (double)(c.count - 1)) <= 1, "root mean square error %.3f K", sqrt(sum / (double)(c.count - 1)));
-    machine_close(&m);
     close_scene(&s);
+}
+
+static void test_wrong_curves_are_named(void)
+{
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        {"time_s,soc_power_W,soc_temp_C\n0,1,20\n0,1,21\n", "c:3: times must rise"},
+        {"time_s,soc_power_W,soc_temp_C\n0,1,20\n5,-1,21\n", "c:3"},
+        {"time_s,soc_power_W,soc_temp_C\n0,1\n", "c:2: expected"},
+        {"time_s,soc_power_W,soc_temp_C\n0,1,20\n", "at least two"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct orch_error error = {0};
+        struct device_curve curve;
+        CU_ASSERT_FALSE(device_curve_parse("c", cases[i].text, strlen(cases[i].text), &curve, &error));
+        CHECK(error.exit_code == ORCH_USAGE && strstr(error.text, cases[i].expected), "case %zu: %s", i, error.text);
+    }
 }
 
 static void test_closed_loop_follows_the_measured_air(void)
@@ -330,6 +343,7 @@ static void test_impossible_setups_are_refused(void)
 
 static const struct suite_test tests[] = {
     {"open loop: within 1 K of a measured MacBook Air", test_open_loop_follows_the_measured_air},
+    {"wrong curves are named", test_wrong_curves_are_named},
     {"closed loop: temperatures, clocks and watts of a measured MacBook Air", test_closed_loop_follows_the_measured_air},
     {"long steps keep their stated error", test_long_steps_keep_their_stated_error},
     {"a fan keeps the clocks", test_a_fan_keeps_the_clocks},
