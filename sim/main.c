@@ -8,13 +8,16 @@
 #include <unistd.h>
 
 static const struct cmd_verb verbs[] = {
-    {{"run", "KERNEL:SHAPE [options]\nFILE [options]", "simulates a program or kernel on one chip or several",
+    {{"run", "KERNEL:SHAPE [options]\nFILE [options]\nA + B [+ C] [options]", "simulates a program or kernel on one chip or several",
       "KERNEL:SHAPE is a kernel of the library (see orchard kernels); FILE is an AArch64 ELF executable or object, AMX words\n"
       "included, the description of a GPU launch (abi.json, or the folder that holds it), or a Neural Engine program (.hwx, .anec, raw\n"
-      "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there instead of simulated again.",
+      "descriptors; gzip too). The answer is recorded in the performance database; an equal run is found there instead of simulated again.\n"
+      "With + workloads run at the same time; each has options of its own in [ ] behind it: unit precision mode detail cores core entry\n"
+      "home repeat cold, priority=N and weight=X at what they share, start=SECONDS. Programs of the CPU get cores of their own.",
       "orchard run gemm:1024x1024x1024 --unit amx --chip m1,m2-max\norchard run program.elf --chip m1 --explain\n"
       "orchard run kernels.o --entry saxpy --args 1024 --args 2.0f --args f32:1024:rand:1 --args f32:1024:rand:2\n"
-      "orchard run kernels/agx/mandelbrot --chip m2-max --explain",
+      "orchard run kernels/agx/mandelbrot --chip m2-max --explain\n"
+      "orchard run 'stream-triad:64M[unit=gpu]' + 'stream-triad:64M[unit=cpu,cores=4]' --chip m1",
       cmd_run_options}, cmd_run},
     {{"build", "KERNEL:SHAPE --unit ane -o OUT", "writes a kernel as a program of a unit",
       "OUT.hwx is a container like those of Apple's compiler, other names get bare descriptors with coefficients behind; run and\n"

@@ -51,6 +51,8 @@ static const struct metric_entry listed[] = {
     {"counter", "mem.tlb_misses", "accesses", "translations that needed a page walk", 0},
     {"counter", "memory.capacity_bytes", "bytes", "memory of the machine", -1},
     {"counter", "memory.used_bytes", "bytes", "simulated memory in use at most", 0},
+    {"counter", "memory.compressed_share", "1", "lines of the buffers after lossless compression, estimated, over their size", 0},
+    {"counter", "memory.moved_share", "1", "share of DRAM traffic that compression leaves, when it is on", 0},
     {"counter", "memory.pressure", "1", "memory pressure at the most: 0 nominal, 1 warn, 2 critical", 0},
     TRAFFIC("cpu", "CPU clusters and their AMX blocks"),
     TRAFFIC("gpu", "the GPU"),

@@ -487,7 +487,7 @@ static void emit_end(struct event_bus *bus, uint64_t number, const struct run_re
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
-    return fill_texts(run, result, error) &&
+    return fill_texts(run, result, error) && run_compression(run, m, error) &&
            (run->kind == RUN_ANE ? run_ane(run, m, result, error) && run_ane_account(run, m, result, error)
             : on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, m, result, error) &&
                               run_gpu_account(run, m, result, error)

@@ -51,6 +51,7 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     sum->cpu_instructions += pass->cpu_instructions;
     sum->amx_instructions += pass->amx_instructions;
     sum->memory_bytes = fmax(sum->memory_bytes, pass->memory_bytes);
+    sum->compressed_share = pass->compressed_share;
     for (unsigned op = 0; op < sizeof sum->amx_counts / sizeof sum->amx_counts[0]; op++)
         sum->amx_counts[op] += pass->amx_counts[op];
     for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)

@@ -227,9 +227,7 @@ double run_launch_buffer_bytes(const struct run_launch *l)
 bool run_launch_open(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    if (!l->m->soc)
-        l->m->soc = soc_create(l->run->request->chip, l->error);
-    l->gpu = l->m->soc ? soc_gpu(l->m->soc, l->error) : NULL;
+    l->gpu = run_soc_open(l->run, l->m, l->error) ? soc_gpu(l->m->soc, l->error) : NULL;
     if (!l->gpu)
         return false;
     const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
@@ -291,6 +289,6 @@ bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, 
     if (ok)
         ok = run_placement_add(&result->placement, k->name, "gpu", k->code_name, "GPU machine code runs on the GPU");
     gpu_setup_close(&setup);
-    run_space_free(space, m);
+    run_space_free(space, run, m);
     return ok;
 }

@@ -147,9 +147,7 @@ static bool time_with(const struct run *run, const struct ane_buffers *b, struct
 {
     const struct ane_time_options options = {.cold = run->request->cold, .repeat = repeats(run)};
     struct ane_timed *t = &m->ane.timed;
-    if (!m->soc)
-        m->soc = soc_create(run->request->chip, error);
-    if (!m->soc || !ane_time_run(b, m->soc, &options, t, error))
+    if (!run_soc_open(run, m, error) || !ane_time_run(b, m->soc, &options, t, error))
         return false;
     m->host_seconds += t->host_seconds;
     activity_add(&m->activity, &t->activity);
@@ -164,7 +162,7 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
     struct mem_space *space = run_space_create(run, error);
     const bool ok = space &&
                     ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
-    run_space_free(space, m);
+    run_space_free(space, run, m);
     return ok;
 }
 
@@ -212,7 +210,7 @@ bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t 
                     check_given(&k) && take_constants(&k) && ane_buffers_open(&k.buffers, run->ane, space, error) &&
                     (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) &&
                     place(&k);
-    run_space_free(space, m);
+    run_space_free(space, run, m);
     return ok;
 }
 

@@ -104,7 +104,7 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
 
 static bool run_step(struct chain *c, unsigned number)
 {
-    struct run_measure m = {.soc = c->sum->soc};
+    struct run_measure m = {.soc = c->sum->soc, .moved_share = c->sum->moved_share};
     struct gpu_setup setup = {.program = NULL};
     struct run_launch l = {.run = c->run, .setup = &setup, .m = &m, .error = c->error};
     const struct abi_kernel *k = &c->library->step[number];
@@ -146,6 +146,6 @@ bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *r
     struct mem_space *space = run_space_create(run, error);
     const bool ok = space &&
                     run_gpu_kernel_in(run, space, NULL, m, result, error);
-    run_space_free(space, m);
+    run_space_free(space, run, m);
     return ok;
 }

@@ -69,6 +69,8 @@ struct run_measure {
     struct run_gpu gpu;
     struct run_ane ane;
     double memory_bytes;           /* simulated memory mapped at most */
+    double compressed_share;       /* of its lines, estimated from what was in it at the end; 0 = there were no data */
+    double moved_share;            /* of DRAM traffic, with compression switched on; 0 = off */
 };
 
 /* What run_execute does without events. The caller releases the measure, zero-filled at first, in any case. */
@@ -151,7 +153,13 @@ double run_memory_need(const struct run *run);
 bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, double bytes, struct orch_error *error);
 /* The address space of a run, no larger than the machine's memory; freeing notes how much of it was used. */
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error);
-void run_space_free(struct mem_space *space, struct run_measure *m);
+void run_space_free(struct mem_space *space, const struct run *run, struct run_measure *m);
+/* A program's space, which stays. */
+void run_space_note(const struct mem_space *space, enum run_mode mode, struct run_measure *m);
+/* Before the chip is opened: what compression does to DRAM traffic, from a functional run where there are data. */
+bool run_compression(const struct run *run, struct run_measure *m, struct orch_error *error);
+/* Opens the chip of a measure unless it has one. */
+bool run_soc_open(const struct run *run, struct run_measure *m, struct orch_error *error);
 bool run_add_memory_use(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 
 /* run_shared.c */

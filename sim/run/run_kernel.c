@@ -106,11 +106,7 @@ bool run_kernel(struct run *run, struct run_measure *m, struct run_result *resul
 {
     struct mem_space *space = run_space_create(run, error);
     bool ok = space != NULL;
-    if (ok && run->request->mode != RUN_FUNCTIONAL) {
-        m->soc = soc_create(run->request->chip, error);
-        ok = m->soc != NULL;
-    }
-    ok = ok && run_kernel_in(run, space, NULL, m, result, error);
-    run_space_free(space, m);
+    ok = ok && (run->request->mode == RUN_FUNCTIONAL || run_soc_open(run, m, error)) && run_kernel_in(run, space, NULL, m, result, error);
+    run_space_free(space, run, m);
     return ok;
 }

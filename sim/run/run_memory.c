@@ -2,6 +2,7 @@
 #include "sim/run/run_internal.h"
 
 #include "sim/chip/chip_units.h"
+#include "units/mem/line_compress.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,11 +70,72 @@ struct mem_space *run_space_create(const struct run *run, struct orch_error *err
     return space;
 }
 
-void run_space_free(struct mem_space *space, struct run_measure *m)
+/* So many lines tell the mean to a fraction of a percent. */
+#define COMPRESSION_LINES 65536
+
+void run_space_note(const struct mem_space *space, enum run_mode mode, struct run_measure *m)
+{
+    m->memory_bytes += (double)space->mapped_peak_bytes;
+    if (mode != RUN_TIMING)
+        m->compressed_share = mem_space_compressed_share(space, COMPRESSION_LINES);
+}
+
+void run_space_free(struct mem_space *space, const struct run *run, struct run_measure *m)
 {
     if (space)
-        m->memory_bytes += (double)space->mapped_peak_bytes;
+        run_space_note(space, run->request->mode, m);
     mem_space_free(space);
+}
+
+/* Results first, without time: their lines move, too. */
+static bool measure_data(const struct run *run, double *share, struct orch_error *error)
+{
+    struct run_request request = *run->request;
+    struct run_measure m = {0};
+    struct run_result result;
+    request.mode = RUN_FUNCTIONAL;
+    request.output_folder = NULL;
+    request.program_output = NULL;
+    run_result_init(&result);
+    struct run *again = run_prepare(&request, error);
+    const bool ok = again && run_simulate(again, &m, &result, error);
+    *share = m.compressed_share > 0 ? m.compressed_share : 1;
+    run_measure_release(&m);
+    run_result_free(&result);
+    run_free(again);
+    return ok;
+}
+
+bool run_compression(const struct run *run, struct run_measure *m, struct orch_error *error)
+{
+    const struct chip *chip = run->request->chip;
+    double on = 0;
+    if (run->request->mode == RUN_FUNCTIONAL || !chip_number(chip, "mem.compression", &on, NULL) || on <= 0)
+        return true;
+    return run->request->mode == RUN_TIMING ? chip_number(chip, "mem.compression_assumed", &m->moved_share, error)
+                                            : measure_data(run, &m->moved_share, error);
+}
+
+bool run_soc_open(const struct run *run, struct run_measure *m, struct orch_error *error)
+{
+    if (!m->soc)
+        m->soc = soc_create(run->request->chip, error);
+    if (m->soc && m->moved_share > 0)
+        mem_system_set_compression(soc_memory(m->soc), m->moved_share);
+    return m->soc != NULL;
+}
+
+static bool tell_compression(const struct run *run, const struct run_measure *m, struct run_result *r)
+{
+    char text[128];
+    bool ok = m->compressed_share <= 0 || run_values_set(&r->counters, "memory.compressed_share", m->compressed_share);
+    if (m->moved_share <= 0)
+        return ok;
+    snprintf(text, sizeof text, "compression moves %.0f %% of DRAM traffic, %s", 100 * m->moved_share,
+             run->request->mode == RUN_TIMING ? "assumed: there are no data" : "estimated from the lines of all buffers");
+    return ok && run_values_set(&r->counters, "memory.moved_share", m->moved_share) &&
+           run_assumption_add(&r->assumptions, run->request->mode == RUN_TIMING ? "mem.compression_assumed" : "mem.compression",
+                              run->request->mode == RUN_TIMING ? "guess" : "inferred", text);
 }
 
 bool run_add_memory_use(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
@@ -83,7 +145,7 @@ bool run_add_memory_use(const struct run *run, const struct run_measure *m, stru
     if (!chip_memory(run->request->chip, run->request->memory_gib, &memory, NULL))
         return true;
     const enum mem_pressure pressure = mem_pressure_of(&memory, (uint64_t)m->memory_bytes);
-    bool ok = run_values_set(&r->counters, "memory.capacity_bytes", (double)memory.capacity_bytes) &&
+    bool ok = tell_compression(run, m, r) && run_values_set(&r->counters, "memory.capacity_bytes", (double)memory.capacity_bytes) &&
               run_values_set(&r->counters, "memory.used_bytes", m->memory_bytes) &&
               run_values_set(&r->counters, "memory.pressure", pressure);
     if (ok && pressure != MEM_PRESSURE_NOMINAL) {

@@ -111,10 +111,10 @@ static bool warm_up(struct source *s, struct soc *soc, struct soc_core **cores, 
     return ok;
 }
 
-static void measure_set(const struct program_set *set, struct run_measure *m)
+static void measure_set(const struct program_set *set, enum run_mode mode, struct run_measure *m)
 {
     for (unsigned i = 0; i < set->count; i++)
-        m->memory_bytes += (double)program_space(set->program[i])->mapped_peak_bytes;
+        run_space_note(program_space(set->program[i]), mode, m);
     m->end_ns = set->end_ns;
     for (unsigned i = 0; i < set->count; i++) {
         m->cpu_instructions += core_job_instructions(set->job[i]);
@@ -139,7 +139,7 @@ static bool measured_pass(struct source *s, bool last, struct run_measure *sum, 
     ok = ok && program_set_run(&set, error);
     pass.host_seconds = run_host_seconds() - begin;
     if (ok) {
-        measure_set(&set, &pass);
+        measure_set(&set, s->run->request->mode, &pass);
         run_measure_add(sum, &pass);
     }
     ok = ok && (!last || collect_results(s, &set, r, error));

@@ -13,9 +13,7 @@ bool run_place(const struct run *run, unsigned count, struct run_measure *m, str
     const unsigned all = q->skip_cores + count + q->other_cores;
     if (count > most || q->skip_cores > most || q->other_cores > most)
         return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", all);
-    if (!m->soc)
-        m->soc = soc_create(q->chip, error);
-    if (!m->soc || !soc_place(m->soc, all, q->core_choice, cores, error))
+    if (!run_soc_open(run, m, error) || !soc_place(m->soc, all, q->core_choice, cores, error))
         return false;
     memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);
     m->core_count = count;

@@ -201,6 +201,60 @@ static void test_interleaving_spreads_over_dies(void)
     mem_system_free(system);
 }
 
+/* All pages on one die: the other die's requester crosses the link with every line; counted by requester, die and direction. */
+static void test_one_home_and_its_traffic(void)
+{
+    struct mem_params params = two_dies(MEM_DIE_ONE);
+    params.home_die = 1;
+    struct mem_system *system = mem_system_create(&params);
+    struct mem_counters c;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(system);
+    struct mem_port *far = open_port(system, 0), *near = open_port(system, 1);
+    for (uint64_t page = 0; page < 100; page++) {
+        const double now = 1000.0 * (double)page;
+        const double remote = load(far, now, page * MEM_PAGE_BYTES).ready_ns - now;
+        const double local = load(near, now + 500, (page + 1000) * MEM_PAGE_BYTES).ready_ns - now - 500;
+        CHECK(fabs(remote - local - 25) < 1e-6, "page %lu: remote %.3f, local %.3f", (unsigned long)page, remote, local);
+    }
+    mem_system_counters(system, &c);
+    CU_ASSERT_EQUAL(c.traffic.requester[0][MEM_FLOW_FABRIC_READ], 12800);
+    CU_ASSERT_EQUAL(c.traffic.requester[0][MEM_FLOW_REMOTE], 12800);
+    CU_ASSERT_EQUAL(c.traffic.requester[0][MEM_FLOW_DRAM_READ], 12800);
+    CU_ASSERT_EQUAL(c.traffic.requester[1][MEM_FLOW_FABRIC_READ], 12800);
+    CU_ASSERT_EQUAL(c.traffic.requester[1][MEM_FLOW_REMOTE], 0);
+    CU_ASSERT_EQUAL(c.traffic.die[0][MEM_DIE_DRAM_READ], 0);
+    CU_ASSERT_EQUAL(c.traffic.die[1][MEM_DIE_DRAM_READ], 25600);
+    CU_ASSERT_EQUAL(c.traffic.die[1][MEM_DIE_LINK], 12800);
+    CU_ASSERT_EQUAL(c.traffic.die[0][MEM_DIE_LINK], 0);
+    mem_system_restart(system, 0);
+    mem_system_counters(system, &c);
+    CU_ASSERT_EQUAL(c.traffic.requester[0][MEM_FLOW_FABRIC_READ] + c.traffic.requester[0][MEM_FLOW_L2], 0);
+    mem_system_free(system);
+}
+
+/* Half the bytes from and to DRAM: counted as moved, and a stream that DRAM limits takes half the time. */
+static void test_compression_moves_less(void)
+{
+    double end[2];
+    for (int on = 0; on < 2; on++) {
+        struct mem_params params = example_mem();
+        params.dram_peak_gbps = 10;
+        struct mem_system *system = mem_system_create(&params);
+        struct activity activity = {{0}};
+        CU_ASSERT_PTR_NOT_NULL_FATAL(system);
+        const struct mem_port_params at_fabric = {.cluster = MEM_NO_CLUSTER, .outstanding = 256};
+        struct mem_port *port = mem_port_open(system, &at_fabric, NULL);
+        mem_system_set_compression(system, on ? 0.5 : 1);
+        end[on] = 0;
+        for (uint64_t line = 0; line < 4000; line++)
+            end[on] = fmax(end[on], load(port, 0, line * 128).ready_ns);
+        mem_system_take_activity(system, &activity);
+        CU_ASSERT_EQUAL(activity.count[ACT_DRAM_READ_BYTES], (uint64_t)4000 * (on ? 64 : 128));
+        mem_system_free(system);
+    }
+    CHECK(end[1] / end[0] > 0.49 && end[1] / end[0] < 0.53, "%g ns, %g with compression", end[0], end[1]);
+}
+
 static void test_die_link_limits_remote_streams(void)
 {
     struct mem_params params = two_dies(MEM_DIE_FIRST_TOUCH);
@@ -227,6 +281,8 @@ static const struct suite_test tests[] = {
     {"an AMX port looks into its core's L1", test_amx_port},
     {"first touch decides the die", test_first_touch_decides_the_die},
     {"interleaving spreads over dies", test_interleaving_spreads_over_dies},
+    {"one home for all pages, and its traffic", test_one_home_and_its_traffic},
+    {"compression moves less", test_compression_moves_less},
     {"the die link limits remote streams", test_die_link_limits_remote_streams},
 };
 SUITE_MAIN("mem_sharing", tests)

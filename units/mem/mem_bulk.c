@@ -122,6 +122,8 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
             done += part;
         }
     }
+    moved.dram_read = (uint64_t)((double)moved.dram_read * bulk->system->moved_share);
+    moved.dram_write = (uint64_t)((double)moved.dram_write * bulk->system->moved_share);
     uint64_t *const counts = bulk->system->activity.count;
     counts[ACT_SLC_READ_BYTES] += moved.slc_read;
     counts[ACT_SLC_WRITE_BYTES] += moved.slc_write;

@@ -74,6 +74,7 @@ struct mem_system {
     struct mem_fabric fabric;
     struct activity activity;
     struct mem_traffic traffic; /* since the last restart */
+    double moved_share;         /* of a byte between SLC and DRAM, compression */
     uint16_t holders[MEM_HOLDERS];
 };
 

@@ -54,9 +54,16 @@ static double slc_pass(struct mem_die *die, double now_ns, const struct place *p
     return mem_link_take(&die->slc_slice[place->channel], now_ns, bytes);
 }
 
-static double dram_write(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns, uint32_t channel,
-                         uint32_t bytes)
+/* What DRAM moves of so many bytes. */
+static uint32_t moved(const struct mem_system *system, uint32_t bytes)
 {
+    return system->moved_share == 1 ? bytes : (uint32_t)(bytes * system->moved_share + 0.5);
+}
+
+static double dram_write(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns, uint32_t channel,
+                         uint32_t line_bytes)
+{
+    const uint32_t bytes = moved(system, line_bytes);
     system->activity.count[ACT_DRAM_WRITE_BYTES] += bytes;
     system->traffic.requester[requester][MEM_FLOW_DRAM_WRITE] += bytes;
     system->traffic.die[die - system->die][MEM_DIE_DRAM_WRITE] += bytes;
@@ -135,6 +142,7 @@ struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port
         }
         mem_cache_expect_insert(&die->slc, place.set);
     }
+    bytes = moved(system, bytes);
     t = mem_dram_take(&die->dram, t, place.channel, bytes, false);
     system->activity.count[ACT_DRAM_READ_BYTES] += bytes;
     system->traffic.requester[port->requester][MEM_FLOW_DRAM_READ] += bytes;

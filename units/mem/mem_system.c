@@ -10,6 +10,7 @@ struct mem_system *mem_system_create(const struct mem_params *params)
     if (!system)
         return NULL;
     system->params = *params;
+    system->moved_share = 1;
     bool ok = params->cluster_count <= MEM_CLUSTERS_MAX && mem_side_init(system);
     for (uint32_t i = 0; ok && i < params->cluster_count; i++)
         ok = mem_cluster_init(&system->cluster[i], system, &params->cluster[i]);
@@ -138,6 +139,11 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
         out->traffic.requester[i][MEM_FLOW_L2] += system->cluster[i].l2_read_bytes + system->cluster[i].l2_write_bytes;
 }
 
+void mem_system_set_compression(struct mem_system *system, double share)
+{
+    system->moved_share = share > 0 && share < 1 ? share : 1;
+}
+
 static uint64_t scaled(uint64_t count, double factor)
 {
     return factor == 1 ? count : (uint64_t)((double)count * factor + 0.5);
@@ -205,6 +211,7 @@ static void restart_cluster(struct mem_cluster *cluster, double now_ns)
     mem_slots_restart(&cluster->misses, now_ns);
     mem_fabric_port_restart(&cluster->fabric, now_ns);
     cluster->writebacks = 0;
+    cluster->l2_read_bytes = cluster->l2_write_bytes = 0;
 }
 
 void mem_system_restart(struct mem_system *system, double now_ns)

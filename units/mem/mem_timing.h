@@ -127,6 +127,8 @@ enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr
 void mem_port_forget(struct mem_port *port);
 /* Clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow. */
 void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
+/* Lossless compression: of every byte from and to DRAM so much is moved (0..1; 1 = as it is). */
+void mem_system_set_compression(struct mem_system *system, double share);
 /* Latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and
  * store ports enforce the width. mem_port_access does not. */
 double mem_port_l1_latency_ns(const struct mem_port *port);

@@ -1,0 +1,91 @@
+#include "units/mem/line_compress.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Value number i of so many bytes. */
+static uint64_t value_at(const uint8_t *line, unsigned i, unsigned bytes)
+{
+    uint64_t v = 0;
+    memcpy(&v, line + (size_t)i * bytes, bytes); /* simulated memory is little-endian, as the host */
+    return v;
+}
+
+/* Bytes of the difference between two values of so many bytes, as a signed number: 0, 1, 2, 4 or 8. */
+static unsigned delta_bytes(uint64_t a, uint64_t b, unsigned bytes)
+{
+    const unsigned unused = 64 - 8 * bytes;
+    const int64_t d = (int64_t)((a - b) << unused) >> unused;
+    if (d == 0)
+        return 0;
+    for (unsigned n = 1; n < 8; n *= 2)
+        if (d >= -(INT64_C(1) << (8 * n - 1)) && d < INT64_C(1) << (8 * n - 1))
+            return n;
+    return 8;
+}
+
+static bool is_zero(const uint8_t *bytes, size_t count)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* A base and differences from it or from zero (the immediate): one bit per value says which. */
+static unsigned base_delta(const uint8_t *line, unsigned bytes)
+{
+    const unsigned count = MEM_LINE_BYTES / bytes;
+    const uint64_t zero = 0;
+    uint64_t base = 0;
+    bool have = false;
+    unsigned wide = 0;
+    for (unsigned pass = 1; pass < bytes; pass *= 2) { /* the width of differences that is tried */
+        have = false;
+        wide = pass;
+        for (unsigned i = 0; i < count && wide == pass; i++) {
+            const uint64_t v = value_at(line, i, bytes);
+            if (delta_bytes(v, zero, bytes) <= pass)
+                continue;
+            if (!have) {
+                base = v;
+                have = true;
+            }
+            if (delta_bytes(v, base, bytes) > pass)
+                wide = bytes;
+        }
+        if (wide == pass)
+            return bytes + count * pass + count / 8;
+    }
+    return MEM_LINE_BYTES;
+}
+
+uint32_t mem_line_compressed_bytes(const uint8_t line[MEM_LINE_BYTES])
+{
+    unsigned best = MEM_LINE_BYTES;
+    if (is_zero(line, MEM_LINE_BYTES) || memcmp(line, line + 8, MEM_LINE_BYTES - 8) == 0)
+        return MEM_COMPRESS_SECTOR;
+    for (unsigned bytes = 8; bytes >= 2; bytes /= 2) {
+        const unsigned here = base_delta(line, bytes);
+        best = here < best ? here : best;
+    }
+    return (best + MEM_COMPRESS_SECTOR - 1) / MEM_COMPRESS_SECTOR * MEM_COMPRESS_SECTOR;
+}
+
+double mem_space_compressed_share(const struct mem_space *space, uint64_t lines)
+{
+    const uint64_t pages = space->bytes >> MEM_PAGE_SHIFT, per_page = MEM_PAGE_BYTES / MEM_LINE_BYTES;
+    const uint64_t all = (space->mapped_bytes >> MEM_PAGE_SHIFT) * per_page;
+    const uint64_t step = (lines && all > lines ? all / lines : 1) | 1; /* odd: not always the same place of a page */
+    uint64_t next = 0, number = 0, looked = 0, compressed = 0, found = 0;
+    for (uint64_t page = 0; page < pages && found < space->mapped_bytes; page++) {
+        const uint8_t *at = space->prot[page] ? space->host + (page << MEM_PAGE_SHIFT) : NULL;
+        if (!at)
+            continue;
+        found += MEM_PAGE_BYTES;
+        if (next < number + per_page && is_zero(at, MEM_PAGE_BYTES))
+            while (next < number + per_page)
+                next += step;
+        for (; next < number + per_page; next += step, looked++)
+            compressed += mem_line_compressed_bytes(at + (next - number) * MEM_LINE_BYTES);
+        number += per_page;
+    }
+    return looked ? (double)compressed / (double)(looked * MEM_LINE_BYTES) : 1;
+}
