@@ -12,6 +12,7 @@ struct ane_row {
     struct validate_row *row;
     struct validate_program *program;
     const char *precision; /* of the library: NULL where it has none such */
+    double watts;          /* in one of the row's units; 0 = the row is about time */
 };
 
 static const char *cell(const struct ane_row *a, const char *column)
@@ -38,6 +39,11 @@ static void note(struct ane_row *a, const char *text)
 /* Sets what counts, in the row's own unit; `operations` (or bytes) for rates. */
 static bool in_its_unit(struct ane_row *a, double operations)
 {
+    if (a->watts > 0) {
+        a->program->measure = VALIDATE_WATTS;
+        a->program->work = a->watts;
+        return true;
+    }
     static const struct {
         const char *unit;
         double nanoseconds, divisor; /* of times; of rates in 1e9 per second */
@@ -66,6 +72,7 @@ static void in_harness(struct ane_row *a, double bytes)
         {"rooflines.json", "", "aneforge sweep"},
         {"streaming", "", "aneforge streaming"},
         {"watt-complete", "single call", "aneforge single call"},
+        {"watt-complete", "ANE rail", "aneforge single call"},
         {"ane-guide", "single call", "aneforge single call"},
     };
     for (size_t i = 0; i < sizeof harnesses / sizeof harnesses[0]; i++) {
@@ -390,8 +397,16 @@ static const struct {
 
 /* Patterns anywhere in the row's workload, in order. */
 static const char *const refusals[][2] = {
-    {"power", "a power figure: waits for the power model"},
-    {"energy", "an energy figure: waits for the power model"},
+    {"power floor", "the least of a sweep, without what ran"},
+    {"rail power", "the source does not say what ran"},
+    {"power, ", "the source does not say what ran"},
+    {"conv 256 power", "the source does not give the size"},
+    {"Llama", "a whole network: waits for networks"},
+    {"ResNet", "a whole network: waits for networks"},
+    {"MiniLM", "a whole network: waits for networks"},
+    {"ViT", "a whole network: waits for networks"},
+    {"CLIP", "a whole network: waits for networks"},
+    {"BERT", "a whole network: waits for networks"},
     {"dispatch ", "a part of ane.request_us, which is one parameter"},
     {"compile ", "compiling is host software"},
     {"load ", "loading is host software"},
@@ -430,6 +445,11 @@ static const char *precision_of(const struct validate_row *row)
     return NULL;
 }
 
+static double watts_of(const char *unit)
+{
+    return strcmp(unit, "W") == 0 ? 1 : strcmp(unit, "mW") == 0 ? 1e-3 : 0;
+}
+
 bool validate_is_ane(const struct validate_row *row)
 {
     return csv_find(row->table, "unit_of_value") >= 0 &&
@@ -438,12 +458,10 @@ bool validate_is_ane(const struct validate_row *row)
 
 bool validate_plan_ane(struct validate_row *row, struct validate_program *program)
 {
-    struct ane_row a = {row, program, precision_of(row)};
-    static const char *const watts[] = {"W", "mW", "mJ", "J"};
+    struct ane_row a = {row, program, precision_of(row), watts_of(row->unit)};
     program->ane = true;
-    for (size_t i = 0; i < sizeof watts / sizeof watts[0]; i++)
-        if (strcmp(row->unit, watts[i]) == 0)
-            return validate_refuse(row, "a power figure: waits for the power model");
+    program->power = a.watts > 0;
+    program->domains = 1u << POWER_ANE;
     for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
         const char *what = plans[i].what;
         if (*what == '*' ? !strstr(row->what, what + 1) : strncmp(row->what, what, strlen(what)) != 0)

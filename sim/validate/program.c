@@ -58,6 +58,15 @@ bool validate_build_amx_loop(struct validate_row *row, struct validate_program *
     return validate_take_code(row, program, &e);
 }
 
+static double joules_of(const struct validate_program *program, const struct validate_timing *timing)
+{
+    double sum = 0;
+    for (unsigned d = 0; d < POWER_DOMAIN_COUNT; d++)
+        if (!program->domains || program->domains & 1u << d)
+            sum += timing->joules[d];
+    return sum;
+}
+
 double validate_value(const struct validate_program *program, const struct validate_timing *timing)
 {
     const double threads = program->workload[0] ? 1 : timing->threads;
@@ -67,7 +76,14 @@ double validate_value(const struct validate_program *program, const struct valid
             sum += program->work / timing->thread_seconds[i] / 1e9;
         cycles = timing->thread_cycles[i] > cycles ? timing->thread_cycles[i] : cycles;
     }
+    const double joules = joules_of(program, timing);
     switch (program->measure) {
+    case VALIDATE_WATTS:
+        return joules / timing->seconds / program->work;
+    case VALIDATE_JOULES:
+        return joules / program->work;
+    case VALIDATE_WORK_PER_JOULE:
+        return program->work / joules / 1e9;
     case VALIDATE_RATE:
         return threads * program->work / timing->seconds / 1e9;
     case VALIDATE_RATE_SUM:

@@ -121,14 +121,16 @@ static bool take_note(struct validate_row *row, const struct validate_program *p
     return true;
 }
 
-static bool plan_ane(struct validate_row *row, struct validate_program *program)
+/* Tables whose rows may have units that others do not predict. */
+static bool plan_apart(struct validate_row *row, struct validate_program *program,
+                       bool (*plan)(struct validate_row *row, struct validate_program *program))
 {
     *program = (struct validate_program){0};
     if (strcmp(row->kind, "measured") != 0)
         return validate_refuse(row, "not measured (kind: %.40s)", *row->kind ? row->kind : "none given");
     if (!row->has_value || row->measured <= 0)
         return validate_refuse(row, "no value to compare with");
-    if (validate_plan_ane(row, program) && read_chip(row, program))
+    if (plan(row, program) && (*program->chip || read_chip(row, program)))
         return take_note(row, program);
     validate_program_free(program);
     return false;
@@ -140,8 +142,10 @@ bool validate_plan(struct validate_row *row, struct validate_program *program)
         validate_plan_operation, validate_plan_figure, validate_plan_gpu_peak, validate_plan_gpu, validate_plan_amx_loop, validate_plan_amx_memory, validate_plan_cpu, validate_plan_memory,
         validate_plan_gemm};
     row->why[0] = '\0';
+    if (validate_is_power(row))
+        return plan_apart(row, program, validate_plan_power);
     if (validate_is_ane(row))
-        return plan_ane(row, program);
+        return plan_apart(row, program, validate_plan_ane);
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         *program = (struct validate_program){0};
         if (!is_prediction_target(row) || !read_chip(row, program))

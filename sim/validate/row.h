@@ -55,6 +55,9 @@ bool validate_plan_figure(struct validate_row *row, struct validate_program *pro
 /* Tables of the Neural Engine; its rows may have units that other tables do not predict. */
 bool validate_is_ane(const struct validate_row *row);
 bool validate_plan_ane(struct validate_row *row, struct validate_program *program);
+/* Tables of power: a column "load" that says what ran. */
+bool validate_is_power(const struct validate_row *row);
+bool validate_plan_power(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
 
 /* The parameter that was taken from the row, NULL when none was. */

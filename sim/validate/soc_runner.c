@@ -4,6 +4,7 @@
 #include "sim/validate/ane_runner.h"
 #include "sim/validate/gpu_runner.h"
 #include "sim/validate/launch_runner.h"
+#include "sim/validate/power_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +15,10 @@ struct soc_runner {
     struct validate_runner kernel;
     struct launch_runner *launches;
     struct ane_runner *requests;
+    struct power_runner *power;
     struct chip *chip; /* the last one; rows of a table come chip by chip */
     struct soc *soc;
-    char name[64];
+    char name[192];
 };
 
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
@@ -31,7 +33,8 @@ struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip
         runner->kernel = *kernel;
     runner->launches = launch_runner_create(db, overrides);
     runner->requests = ane_runner_create(db, overrides);
-    if (!runner->launches || !runner->requests) {
+    runner->power = power_runner_create(db, overrides);
+    if (!runner->launches || !runner->requests || !runner->power) {
         soc_runner_free(runner);
         return NULL;
     }
@@ -53,16 +56,40 @@ void soc_runner_free(struct soc_runner *runner)
     close_chip(runner);
     launch_runner_free(runner->launches);
     ane_runner_free(runner->requests);
+    power_runner_free(runner->power);
     free(runner);
 }
 
-static bool open_chip(struct soc_runner *runner, const char *name, struct orch_error *error)
+/* The user's overrides last: they win. */
+static struct chip *chip_with(const struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
 {
+    const size_t count = runner->overrides ? runner->overrides->count : 0;
+    size_t sets = 0;
+    const char **text = calloc(count + 2, sizeof *text);
+    if (!text) {
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (*program->set[i])
+            text[sets++] = program->set[i];
+    for (size_t i = 0; i < count; i++)
+        text[sets++] = runner->overrides->text[i];
+    const struct chip_overrides all = {text, sets};
+    struct chip *chip = chip_open(runner->db, program->chip, &all, error);
+    free(text);
+    return chip;
+}
+
+static bool open_chip(struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
+{
+    char name[sizeof runner->name];
+    snprintf(name, sizeof name, "%.64s %.48s %.48s", program->chip, program->set[0], program->set[1]);
     if (runner->soc && strcmp(runner->name, name) == 0)
         return true;
     close_chip(runner);
     snprintf(runner->name, sizeof runner->name, "%s", name);
-    runner->chip = chip_open(runner->db, name, runner->overrides, error);
+    runner->chip = chip_with(runner, program, error);
     runner->soc = runner->chip ? soc_create(runner->chip, error) : NULL;
     return runner->soc != NULL;
 }
@@ -103,6 +130,32 @@ static void read_times(const struct run *run, struct validate_timing *result)
     }
 }
 
+/* Before the timing models forget. */
+static bool read_joules(const struct run *run, struct validate_timing *result, struct orch_error *error)
+{
+    struct activity by[POWER_DOMAIN_COUNT] = {{{0}}};
+    struct energy_cores cores;
+    struct energy_model model;
+    struct energy_run energy;
+    if (!energy_model_open(&model, soc_chip(run->soc), error))
+        return false;
+    soc_take_activity_by(run->soc, by);
+    energy_cores_add(&cores, run->cores, run->count);
+    energy_run_start(&energy, &model, result->seconds, result->seconds);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        energy_run_add_activity(&energy, &model, &by[d], d);
+    energy_run_set_cores(&energy, &model, &cores);
+    energy_run_set_memory(&energy, &model);
+    power_runner_report(&energy, &model, run->program, result);
+    return true;
+}
+
+static void drop_activity(struct soc *soc)
+{
+    struct activity unused = {{0}};
+    soc_take_activity(soc, &unused);
+}
+
 /* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before
  * the programs are closed. */
 static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result,
@@ -118,6 +171,9 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
     ok = ok && program_set_run(&set, error);
     if (ok && result)
         read_times(run, result);
+    if (ok && result && run->program->power)
+        ok = read_joules(run, result, error);
+    drop_activity(run->soc);
     soc_restart(run->soc, keep_caches);
     program_set_close(&set);
     return ok;
@@ -130,6 +186,8 @@ static bool run_program(void *context, const struct validate_program *program, s
         [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
     struct soc_runner *runner = context;
     struct run run = {.program = program};
+    if (program->power && !program->code)
+        return power_runner_run(runner->power, program, result, error);
     if (program->ane)
         return ane_runner_run(runner->requests, program, result, error);
     if (program->launches)
@@ -138,7 +196,7 @@ static bool run_program(void *context, const struct validate_program *program, s
         return runner->kernel.run
                    ? runner->kernel.run(runner->kernel.context, program, result, error)
                    : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
-    if (!open_chip(runner, program->chip, error))
+    if (!open_chip(runner, program, error))
         return false;
     if (program->gpu.text)
         return gpu_runner_run(runner->chip, program, result, error);

@@ -11,6 +11,7 @@
 #ifndef ORCHARD_SIM_VALIDATE_H
 #define ORCHARD_SIM_VALIDATE_H
 
+#include "power/energy.h"
 #include "sim/error.h"
 #include "units/mem/mem_space.h"
 
@@ -28,7 +29,10 @@ enum validate_measure {
     VALIDATE_NS_PER_WORK, /* of the slowest thread */
     VALIDATE_CYCLES_PER_WORK,
     VALIDATE_WORK_PER_CYCLE,
-    VALIDATE_RATIO /* time of the second launch over that of the first */
+    VALIDATE_RATIO, /* time of the second launch over that of the first */
+    VALIDATE_WATTS, /* of the program's domains, in units of `work` watts */
+    VALIDATE_JOULES, /* the same, of one run, in units of `work` joules */
+    VALIDATE_WORK_PER_JOULE /* 1e9 work per joule */
 };
 
 struct validate_patch {
@@ -91,6 +95,11 @@ struct validate_program {
     double framework_bytes;
     char remark[160];     /* what `note` points to when it is written for the row */
 
+    bool power;           /* joules count: watts, work per joule */
+    unsigned domains;     /* power: bit of each domain whose joules count; 0 = all */
+    double celsius;       /* power: of the die; 0 = where the chip file gives leakage */
+    char set[2][48];      /* "KEY=VALUE" of the chip, such as the clock that the row was measured at; "" = none */
+
     double work; /* of one thread, in the unit that `measure` counts; of all threads with a workload */
     enum validate_measure measure;
 };
@@ -107,6 +116,7 @@ struct validate_timing {
     unsigned threads;
     double thread_seconds[VALIDATE_MAX_THREADS];
     double thread_cycles[VALIDATE_MAX_THREADS]; /* of the core's clock */
+    double joules[POWER_DOMAIN_COUNT];            /* of all threads, when the program asks for power */
     double low_factor, high_factor; /* interval of the time as factors (0.9, 1.2); 0 = none given */
 };
 

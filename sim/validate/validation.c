@@ -81,7 +81,7 @@ static void add_overhead(struct validate_row *row, const struct validate_program
 {
     row->bare = row->predicted = validate_value(program, timing);
     row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
-    if (!row->overhead)
+    if (!row->overhead || program->power) /* joules have it in them: the unit waits meanwhile */
         return;
     timing->seconds += validate_overhead_seconds(row->overhead, program);
     timing->thread_seconds[0] = timing->seconds;
