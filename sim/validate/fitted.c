@@ -1,5 +1,5 @@
 /* Rows that a parameter was taken from. They are scored apart: what they fit says nothing about the model. */
-#include "sim/validate/row.h"
+#include "sim/validate/launch.h"
 
 #include <string.h>
 
@@ -101,6 +101,22 @@ static const struct origin origins[] = {
     {"M1 Pro", "clpeak", "DRAM copy all threads", NULL, "dram_efficiency_mixed"},
 };
 
+/* Rows of power, by the unit whose rail it is: parameters power.*. The energies of the Neural Engine are those of M1 and of M2; their
+ * clocks and what they take while waiting too. */
+static const struct {
+    const char *chip, *unit, *source, *what, *parameter;
+} power_origins[] = {
+    {"M1", NULL, "singhkays", "idle", "power.*.gated_fraction, power.soc.idle_fraction, power.soc.leakage_w"},
+    {"M1", NULL, "singhkays", "Cinebench R23, 1 thread", "power.pj.CPU_INSTRUCTIONS, power.p_cpu.clock_nf"},
+    {"M1 family", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
+    {"M2", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
+    {"M2", "ANE", "ane-guide", "=GEMM M128 K1024 N1024", "the time between requests in this table"},
+    {"M2", "ANE", "ane-guide", "=GEMM M64 K256 N256", "the time between requests in this table"},
+    {"M2", "ANE", "ane-guide", "4096-inner matmul", "power.pj.ANE_*, power.ane.*"},
+    {"M2", "ANE", "ane-guide", "matmul 4096 weights-bound power", "power.pj.ANE_*, power.ane.*"},
+    {NULL, "ANE", "ANEForge repository", " power", "power.pj.ANE_*, power.ane.*"},
+};
+
 static bool part_of(const char *text, const char *part)
 {
     if (part && part[0] == '=')
@@ -117,6 +133,16 @@ static bool is_chip(const char *text, const char *chip)
     return strncmp(text, chip, length) == 0 && (text[length] == '\0' || strncmp(text + length, " (", 2) == 0);
 }
 
+static const char *power_fitted(const struct validate_row *row)
+{
+    for (size_t i = 0; i < sizeof power_origins / sizeof power_origins[0]; i++)
+        if (is_chip(row->chip, power_origins[i].chip) && part_of(row->source, power_origins[i].source) &&
+            part_of(row->what, power_origins[i].what) &&
+            (!power_origins[i].unit || strcmp(validate_cell(row, "unit"), power_origins[i].unit) == 0))
+            return power_origins[i].parameter;
+    return NULL;
+}
+
 const char *validate_fitted(const struct validate_row *row)
 {
     for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
@@ -125,5 +151,5 @@ const char *validate_fitted(const struct validate_row *row)
             part_of(row->condition, o->condition))
             return o->parameter;
     }
-    return NULL;
+    return validate_is_power(row) || validate_is_ane(row) ? power_fitted(row) : NULL;
 }

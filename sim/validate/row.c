@@ -25,7 +25,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
 {
     static const char *const id[] = {"id", NULL}, *const chip[] = {"chip", "chip_or_core", "scope", NULL},
                              *const chip_id[] = {"chip_id", NULL},
-                             *const what[] = {"instruction_or_kernel", "item", "workload", "metric", NULL},
+                             *const what[] = {"instruction_or_kernel", "item", "workload", "load", "metric", NULL},
                              *const condition[] = {"condition", "note", NULL},
                              *const unit[] = {"value_unit", "unit_of_value", "unit", NULL},
                              *const kind[] = {"kind", NULL}, *const source[] = {"source", NULL},

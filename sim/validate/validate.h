@@ -87,7 +87,7 @@ struct validate_program {
     struct validate_launch launch[VALIDATE_LAUNCHES]; /* one after another on the GPU, or in one request to the Neural Engine */
     bool ane;             /* on the Neural Engine */
     bool slope;           /* ane: of the only launch's two parts, the longer time less the shorter one */
-    double idle_seconds;  /* ane: before the request, after another one */
+    double idle_seconds;  /* ane: before the request, after another one; power: between requests */
     unsigned launches;    /* not 0: this is what runs, no code and no workload */
     bool submitted;       /* the time has the way of a command buffer in it, else that of the device alone */
     bool beyond_caches;   /* nothing is left in caches from the time before */
