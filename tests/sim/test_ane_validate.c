@@ -30,6 +30,8 @@ static const struct {
     {"M1 Max,,ANE,conv3x3 C64->64 128x128,fp16,single call incl. dispatch,1.062,ms" M1MAX, 0.2},
     {"M1 Max,,ANE,GEMM N=1024 cubed,fp16,sweep,0.9978,ms" SWEEP, 0.2},
     {"M1 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,4.1077,ms" SWEEP, 0.2},
+    {"M1 Max,,ANE,GEMM N=4096 cubed power,fp16,ANE rail,3.518,W" SWEEP, 0.2},
+    {"M1 Max,,ANE,conv3x3 C512 64x64 batch 2 power,fp16,ANE rail,4342.5,mW" SWEEP, 0.2},
     {"M2,,ANE,matmul 4096 weights-bound,int4,,0.27,ms,measured,sbryngelson/ane-guide,\n", 0.2},
     {"M2,,ANE,Llama LM head 1050.67 MB weight stream,fp16,,60.45,GB/s,measured,Anemll/anemll-bench,m2_4p4e_10g\n", 0.1},
     {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll/anemll-bench,m1_4p4e_8g\n", 0.1},
@@ -40,8 +42,8 @@ enum { MODELLED = sizeof modelled / sizeof modelled[0] };
 static const struct {
     const char *row, *why;
 } refused[] = {
-    {"M1 Max,,ANE,conv 256 power,fp16,low,1.66,W" M1MAX, "power"},
-    {"M1 Max,,ANE,GEMM 64x256x256 power,fp16,ANE rail,0.78,W" M1MAX, "power"},
+    {"M1 Max,,ANE,conv 256 power,fp16,low,1.66,W" M1MAX, "size"},
+    {"M1 Max,,ANE,\"power, fp16 busy\",fp16,,4.3,W" M1MAX, "what ran"},
     {"M1,,ANE,peak,unspecified,,11,TOPS,vendor-spec,Apple,m1_4p4e_8g\n", "not measured"},
     {"M1 Max,,ANE,layernorm,fp16,single call,0.3214,ms" M1MAX, "size"},
     {"M4 Max,,ANE,GPT-2 124M decode,fp16,at least,170,tokens/s,measured,Orion,m4_max_12p4e_40g\n", "network"},

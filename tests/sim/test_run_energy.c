@@ -1,6 +1,7 @@
 /* Energy of runs: every kind of run has joules, units add up to the package, energy follows from counts and nothing else. */
 #include "sim/chip/chip_power.h"
 #include "sim/run/run.h"
+#include "sim/run/run_profile.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -202,6 +203,53 @@ static void test_clock_and_voltage(void)
     run_result_free(&slow.result);
 }
 
+/* Published: more than 200 GFLOPS per watt for the best f32 products on CPU-side matrix units and GPUs of M1 to M4 (arXiv 2502.05317). */
+static void test_lower_bound_of_products(void)
+{
+    static const char *const chips[] = {"m1", "m2", "m3", "m4"};
+    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+        struct outcome amx = simulate(chips[i], NULL, "gemm:512x512x512", "amx", "f32", 0);
+        struct outcome gpu = simulate(chips[i], NULL, "gemm:512x512x512", "gpu", "f32", 0);
+        const double a = amx.result.gflops / amx.result.watts_avg, g = gpu.result.gflops / gpu.result.watts_avg;
+        CHECK(fmax(a, g) > 200, "%s: AMX %.0f, GPU %.0f GFLOPS/W", chips[i], a, g);
+        run_result_free(&amx.result);
+        run_result_free(&gpu.result);
+    }
+}
+
+static struct power_profile profiled(const char *chip, const char *workload, const char *unit, const char *precision)
+{
+    struct orch_error error = {0};
+    struct power_profile p = {.seconds = 0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    struct chip *opened = db ? chip_open(db, chip, NULL, &error) : NULL;
+    const struct run_request request = {.chip = opened, .workload = workload, .unit = unit, .precision = precision, .mode = RUN_TIMING};
+    struct run_result result;
+
+    run_result_init(&result);
+    CHECK(opened && run_profile(&request, db, NULL, &p, &result, &error), "%s: %s", workload, error.text);
+    run_result_free(&result);
+    chip_close(opened);
+    chip_db_close(db);
+    return p;
+}
+
+/* What the two clocks say about where the time goes; and the profile's time at a third clock against a simulation there. */
+static void test_profiles(void)
+{
+    const struct power_profile amx = profiled("m1", "gemm:256x256x256", "amx", "f32");
+    CHECK(amx.driver == POWER_P_CPU && amx.fixed_s < 0.1 * amx.seconds, "AMX: %g of %g s fixed", amx.fixed_s, amx.seconds);
+    const struct power_profile copy = profiled("m1", "copy:8388608", "gpu", "f32");
+    CHECK(copy.driver == POWER_GPU && copy.fixed_s > 0.6 * copy.seconds, "copy: %g of %g s fixed", copy.fixed_s, copy.seconds);
+    const struct power_profile ane = profiled("m1", "gemm:64x256x256", "ane", "f16");
+    CHECK(ane.driver == POWER_ANE && ane.fixed_s > 0.9 * ane.seconds, "small request: %g of %g s fixed", ane.fixed_s, ane.seconds);
+    const struct power_profile gpu = profiled("m1", "gemm:256x256x256", "gpu", "f32");
+    struct outcome slow = simulate("m1", "gpu_max_mhz=720", "gemm:256x256x256", "gpu", "f32", 0);
+    CHECK(near(power_profile_seconds(&gpu, 720), slow.result.seconds, 0.1), "at 720 MHz %g s, simulated %g s",
+          power_profile_seconds(&gpu, 720), slow.result.seconds);
+    run_result_free(&slow.result);
+}
+
 static const struct suite_test tests[] = {
     {"energies of units add up to the package", test_units_add_up},
     {"without leakage exactly the leakage is missing", test_leakage_is_exactly_what_is_told},
@@ -209,5 +257,7 @@ static const struct suite_test tests[] = {
     {"energy of one event", test_energy_of_an_event},
     {"a hotter die leaks more", test_temperature},
     {"a slower clock at a lower voltage", test_clock_and_voltage},
+    {"products reach the published efficiency", test_lower_bound_of_products},
+    {"profiles for sustained operation", test_profiles},
 };
 SUITE_MAIN("energy of runs", tests)
