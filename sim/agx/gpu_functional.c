@@ -29,6 +29,14 @@ void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group)
     gpu_group_issue_counts(group, totals->issues);
 }
 
+void gpu_totals_merge(struct gpu_totals *totals, const struct gpu_totals *more, const struct gpu_program *program)
+{
+    totals->instructions += more->instructions;
+    totals->active_lanes += more->active_lanes;
+    for (uint32_t i = 0; i < gpu_program_count(program); i++)
+        totals->issues[i] += more->issues[i];
+}
+
 /* What the threads of a pass share. */
 struct pass {
     const struct gpu_setup *setup;

@@ -19,6 +19,7 @@ bool gpu_totals_init(struct gpu_totals *totals, const struct gpu_program *progra
 void gpu_totals_free(struct gpu_totals *totals);
 /* Adds what a threadgroup executor has counted since it was made. */
 void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group);
+void gpu_totals_merge(struct gpu_totals *totals, const struct gpu_totals *more, const struct gpu_program *program);
 
 /* What checks.sanitize found, once per kind and instruction. */
 struct gpu_findings {

@@ -1,6 +1,5 @@
 #include "sim/agx/gpu_warm.h"
 
-#include "sim/agx/gpu_functional.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/cache.h"
 
@@ -194,4 +193,9 @@ struct gpu_warmed gpu_warmer_counts(const struct gpu_warmer *w)
     struct gpu_warmed counts = w->counts;
     counts.work = gpu_group_counts(w->group).instructions;
     return counts;
+}
+
+void gpu_warmer_add_totals(const struct gpu_warmer *w, struct gpu_totals *totals)
+{
+    gpu_totals_add(totals, w->group);
 }

@@ -7,7 +7,7 @@
 #ifndef ORCHARD_SIM_AGX_GPU_WARM_H
 #define ORCHARD_SIM_AGX_GPU_WARM_H
 
-#include "sim/agx/gpu_setup.h"
+#include "sim/agx/gpu_functional.h"
 #include "units/mem/mem_timing.h"
 
 struct gpu_warmer;
@@ -27,5 +27,7 @@ struct gpu_warmed {
     uint64_t work, into_l2, into_slc;
 };
 struct gpu_warmed gpu_warmer_counts(const struct gpu_warmer *warmer);
+/* Adds what it executed. */
+void gpu_warmer_add_totals(const struct gpu_warmer *warmer, struct gpu_totals *totals);
 
 #endif

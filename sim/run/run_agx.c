@@ -53,8 +53,41 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
                                       found->count, found->count == 1 ? "thing" : "things");
 }
 
+/* Whether results are the same whenever and wherever threadgroups run. */
+static bool any_order(const struct run_launch *l)
+{
+    return gpu_program_order_free(l->setup->program) && !gpu_program_reads_core(l->setup->program);
+}
+
+bool run_launch_leaves_results(const struct run_launch *l)
+{
+    return l->way != RUN_WAY_SAMPLE && any_order(l);
+}
+
+/* The warm-up executes everything once: its results are the launch's. When it fails, nothing has happened: who executes in the
+ * order of the grid finds the fault again. */
+static bool execute_warming(struct run_launch *l)
+{
+    const struct run_request *q = l->run->request;
+    struct orch_error *error = l->error, unused = {0};
+    struct gpu_totals all = {0};
+    if (l->way != RUN_WAY_WARM || q->cold || q->sanitize || run_launch_repeats(l) > 1 || !any_order(l))
+        return false;
+    const double begin = run_host_seconds();
+    l->error = &unused;
+    l->warmed = gpu_totals_init(&all, l->setup->program, l->error) && run_launch_warm(l, &all);
+    l->error = error;
+    l->m->host_seconds += run_host_seconds() - begin;
+    if (l->warmed)
+        gpu_totals_merge(&l->m->gpu.totals, &all, l->setup->program);
+    gpu_totals_free(&all);
+    return l->warmed;
+}
+
 bool run_launch_execute(struct run_launch *l)
 {
+    if (execute_warming(l))
+        return true;
     const struct run_request *q = l->run->request;
     struct run_gpu *g = &l->m->gpu;
     struct gpu_findings found = {.text = NULL};
@@ -151,7 +184,6 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
         ok = orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine");
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        gpu_setup_restore(l->setup);
         ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine")) &&
              engine_run(engine, &end_ns, l->error);
     }
@@ -179,6 +211,7 @@ bool run_launch_measure(struct run_launch *l, const struct gpu_selection *select
 {
     struct mem_counters memory;
     run_launch_restart(l, keep_caches);
+    gpu_setup_restore(l->setup);
     const double begin = run_host_seconds();
     if (!run_launch_pass(l, selection, part, totals))
         return false;
@@ -195,15 +228,29 @@ struct gpu_totals *run_launch_totals(const struct run_launch *l)
     return l->run->request->mode == RUN_TIMING ? &l->m->gpu.totals : NULL;
 }
 
+/* Leaves the caches as a pass finds them. */
+static bool warm_up(struct run_launch *l)
+{
+    const struct gpu_selection all = {0};
+    struct gpu_part unused;
+    if (l->warmed)
+        return true;
+    run_launch_restart(l, false);
+    if (l->run->request->cold)
+        return true;
+    if (l->way == RUN_WAY_WARM)
+        return run_launch_warm(l, NULL);
+    gpu_setup_restore(l->setup);
+    return run_launch_pass(l, &all, &unused, NULL);
+}
+
 /* Passes over everything. */
 static bool time_all(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
-    const bool cold = l->run->request->cold;
     struct run_gpu *g = &l->m->gpu;
     struct gpu_part part;
-    run_launch_restart(l, false);
-    if (!cold && !run_launch_pass(l, &all, &part, NULL))
+    if (!warm_up(l))
         return false;
     for (unsigned i = 0; i < run_launch_repeats(l); i++) {
         if (!run_launch_measure(l, &all, true, &part, run_launch_totals(l)))
@@ -240,11 +287,11 @@ bool run_launch_open(struct run_launch *l)
 bool run_launch_time(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    bool done = false;
-    if (!run_launch_sample(l, &done) || (!done && !time_all(l)))
+    const bool sampled = l->way == RUN_WAY_SAMPLE;
+    if (!(sampled ? run_launch_sample(l) : time_all(l)))
         return false;
     l->m->end_ns = g->device_ns + g->overhead_ns;
-    return run_result_set_text(&l->run->detail, done ? "sampled" : "instr") ||
+    return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") ||
            orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
 }
 
@@ -256,7 +303,8 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
     m->gpu.groups = l->setup->group_count;
     if (!gpu_totals_init(&m->gpu.totals, l->setup->program, l->error) || (mode != RUN_FUNCTIONAL && !run_launch_open(l)))
         return false;
-    if (mode != RUN_TIMING && (!run_launch_prepare(l) || !run_launch_execute(l) || !compare(l, r) || !hand_over(l, r)))
+    if ((mode != RUN_FUNCTIONAL && !run_launch_prepare(l)) ||
+        (mode != RUN_TIMING && (!run_launch_execute(l) || !compare(l, r) || !hand_over(l, r))))
         return false;
     return mode == RUN_FUNCTIONAL || run_launch_time(l);
 }

@@ -7,12 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Threadgroups that the GPU holds at a time. */
-static uint64_t wave_of(const struct run_launch *l)
-{
-    return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
-}
-
 static uint64_t times(uint64_t count, double factor)
 {
     return (uint64_t)llround((double)count * factor);
@@ -42,17 +36,6 @@ static void scale_counts(struct run_launch *l, double factor)
         m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
 }
 
-/* Runs threadgroups for what they leave in the caches. */
-static bool warm(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
-{
-    struct unit_fault fault = {0};
-    if (gpu_warmer_run(warmer, first, end, 0, &fault))
-        return true;
-    if (fault.kind == UNIT_FAULT_NONE)
-        return orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    return gpu_setup_explain(l->setup, &fault, l->error);
-}
-
 /* Caches behind the GPU's cores, lines. */
 struct reach {
     double l2_lines, slc_lines;
@@ -60,9 +43,7 @@ struct reach {
     uint64_t l2, slc;       /* threadgroups after which nothing is left in the cache of what was there before */
 };
 
-/* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
-#define FILLED_SHARE 0.75
-/* And after so many lines for each of its places hardly any place has its old line. */
+/* After so many lines for each place of a cache hardly any place has its old line. */
 #define RENEWED 1.5
 
 static bool cache_lines(const struct run_launch *l, struct reach *r)
@@ -85,7 +66,7 @@ static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct r
     const double lines = run_launch_buffer_bytes(l) / MEM_LINE_BYTES;
     if (!cache_lines(l, r))
         return false;
-    r->fits = !l->run->request->cold && lines < FILLED_SHARE * r->slc_lines;
+    r->fits = !l->run->request->cold && lines < RUN_SLC_FILLED * r->slc_lines;
     r->l2 = r->slc = groups;
     gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, false);
@@ -94,7 +75,7 @@ static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct r
     const uint64_t most = r->fits || lines >= 2 * RENEWED * r->slc_lines ? groups / 2 : 0;
     for (uint64_t done = 0; done < most;) {
         const uint64_t end = done + turn < most ? done + turn : most;
-        if (!warm(l, warmer, groups / 2 + done, groups / 2 + end))
+        if (!run_launch_skip(l, warmer, groups / 2 + done, groups / 2 + end))
             return false;
         done = end;
         const struct gpu_warmed now = gpu_warmer_counts(warmer);
@@ -122,29 +103,16 @@ static void sweep(struct run_launch *l)
                               MEM_ACCESS_LOAD);
 }
 
-/* So many waves end a launch together: the last one's loads and stores come in another order than those of single threadgroups. */
-#define END_WAVES 2
-
 /* The caches as the launch leaves them. */
 static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const struct reach *r)
 {
-    const uint64_t groups = l->setup->group_count, last = r->fits ? r->l2 : r->slc;
     gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, false);
     if (l->run->request->cold)
         return true;
     if (r->fits)
         sweep(l);
-    gpu_setup_restore(l->setup);
-    const uint64_t end = END_WAVES * wave_of(l), first = last > end ? groups - last : groups - end;
-    const struct gpu_stretch stretch = {.first = groups - end, .count = end, .warm_first = groups - end};
-    const struct gpu_selection selection = {.stretch = &stretch, .stretches = 1};
-    struct gpu_part unused;
-    if (!warm(l, warmer, first, groups - end))
-        return false;
-    gpu_warmer_settle(warmer, 0);
-    run_launch_restart(l, true);
-    return run_launch_pass(l, &selection, &unused, NULL);
+    return run_launch_leave(l, warmer, r->fits ? r->l2 : r->slc);
 }
 
 static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
@@ -158,7 +126,7 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
     if (!find_reach(l, warmer, &reach) || !leave_caches(l, warmer, &reach))
         return false;
     l->m->host_seconds += run_host_seconds() - begin;
-    gpu_sample_choose(l->setup->group_count, wave_of(l), reach.fits ? reach.l2 : reach.slc, &s);
+    gpu_sample_choose(l->setup->group_count, run_launch_wave(l), reach.fits ? reach.l2 : reach.slc, &s);
     const struct gpu_selection selection = {s.stretch, s.stretches, warmer, s.progress};
     if (!run_launch_measure(l, &selection, true, &part, run_launch_totals(l)))
         return false;
@@ -169,54 +137,10 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
     return true;
 }
 
-/* Above so many instructions of simdgroups `--detail auto` times a sample: some seconds of simulation. */
-#define AUTO_INSTRUCTIONS 0x1p24
-
-/* Instructions of the launch, from a few threadgroups of it. */
-static bool estimate_work(struct run_launch *l, struct gpu_warmer *warmer, double *work)
+bool run_launch_sample(struct run_launch *l)
 {
-    enum { TRIED = 8 };
-    const uint64_t groups = l->setup->group_count, before = gpu_warmer_counts(warmer).work;
-    gpu_setup_restore(l->setup);
-    for (uint64_t i = 0; i < TRIED; i++) {
-        const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
-        if (!warm(l, warmer, group, group + 1))
-            return false;
-    }
-    *work = (double)(gpu_warmer_counts(warmer).work - before) / TRIED * (double)groups;
-    return true;
-}
-
-static bool may_sample(const struct run_launch *l)
-{
-    const char *detail = l->run->request->detail;
-    return !(detail && strcmp(detail, "instr") == 0) && gpu_sample_worthwhile(l->setup->group_count, wave_of(l), INFINITY);
-}
-
-bool run_launch_sample(struct run_launch *l, bool *done)
-{
-    const char *detail = l->run->request->detail;
-    const bool automatic = !detail || strcmp(detail, "auto") == 0;
-    double work = 0;
-    *done = false;
-    if (!may_sample(l))
-        return true;
-    struct gpu_warmer *warmer = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, wave_of(l));
-    bool ok = warmer || orch_fail(l->error, ORCH_INTERNAL, "out of memory for a sample of threadgroups");
-    ok = ok && estimate_work(l, warmer, &work);
-    *done = gpu_sample_worthwhile(l->setup->group_count, wave_of(l), work) && (!automatic || work > AUTO_INSTRUCTIONS);
-    if (ok && *done)
-        ok = time_sample(l, warmer);
+    struct gpu_warmer *warmer = run_launch_warmer(l);
+    const bool ok = warmer && time_sample(l, warmer);
     gpu_warmer_free(warmer);
     return ok;
-}
-
-/* Per-threadgroup counts weigh a sample; they are gathered only where one is possible. */
-bool run_launch_prepare(struct run_launch *l)
-{
-    if (l->run->request->mode != RUN_FULL || !may_sample(l))
-        return true;
-    l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
-    return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
-                                       (unsigned long long)l->setup->group_count);
 }

@@ -87,13 +87,13 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
     l->m->gpu.groups = l->setup->group_count;
     bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
               (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
-              (mode == RUN_TIMING || mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
+              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
               (mode == RUN_TIMING || run_launch_execute(l));
     if (ok && last && mode != RUN_TIMING)
         ok = hand_over(c);
     if (ok && mode != RUN_FUNCTIONAL)
         ok = run_launch_time(l);
-    if (ok && mode != RUN_FUNCTIONAL && (!last || (c->given && mode != RUN_TIMING))) {
+    if (ok && mode != RUN_FUNCTIONAL && !run_launch_leaves_results(l) && (!last || (c->given && mode != RUN_TIMING))) {
         const struct gpu_functional plain = {.threads = c->run->request->threads, .cores = l->m->gpu.params.cores};
         gpu_setup_restore(l->setup);
         ok = gpu_totals_init(&again, l->setup->program, c->error) && gpu_functional_run(l->setup, &plain, &again, c->error);

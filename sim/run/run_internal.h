@@ -93,6 +93,9 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 
+/* How a GPU launch is timed: all its threadgroups, behind a warm-up of which all or only the end is timed; or a sample. */
+enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_SAMPLE };
+
 /* One GPU launch at work. */
 struct run_launch {
     struct run *run;
@@ -100,18 +103,32 @@ struct run_launch {
     struct run_measure *m;
     struct soc_gpu *gpu;
     struct orch_error *error;
+    enum run_way way;
+    bool warmed; /* the caches are as the launch leaves them */
 };
 /* Opens the chip unless the measure has one, and its GPU; what one command buffer costs goes into the measure. */
 bool run_launch_open(struct run_launch *l);
-/* After opening, before executing: counts by threadgroup where a sample may be timed. */
+/* After opening, before executing: finds the way. */
 bool run_launch_prepare(struct run_launch *l);
-/* For its results and counts; the start contents are put back before. */
+/* For its results and counts; the start contents are put back before. Where it can, it warms the caches as well. */
 bool run_launch_execute(struct run_launch *l);
-/* Timed passes, whole or sampled; leaves in memory what they did. */
+/* Timed passes, whole or sampled; leaves in memory what they did. That may be the results. */
 bool run_launch_time(struct run_launch *l);
-/* run_agx_sample.c: *done is false when the launch is to be timed as a whole. */
-bool run_launch_sample(struct run_launch *l, bool *done);
-/* For it. A pass over the selected threadgroups; `totals` (may be NULL) gets what they executed. The border between two passes, and a
+bool run_launch_leaves_results(const struct run_launch *l);
+/* run_agx_sample.c */
+bool run_launch_sample(struct run_launch *l);
+/* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
+#define RUN_SLC_FILLED 0.75
+/* run_agx_warm.c: untimed threadgroups. How many the GPU holds at a time; an executor for them; [first, end) for what they leave in
+ * the caches. Then the caches as they are behind the launch: from the `last` threadgroups of it, what was there before aside; or from
+ * all of it, with results in memory as long as they do not depend on the order of threadgroups. `totals` (may be NULL) gets what was
+ * executed. */
+uint64_t run_launch_wave(const struct run_launch *l);
+struct gpu_warmer *run_launch_warmer(struct run_launch *l);
+bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end);
+bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last);
+bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals);
+/* For both. A pass over the selected threadgroups of memory as it is; `totals` (may be NULL) gets what they executed. The border between two passes, and a
  * pass from there with what it did in the memory system and why it waited. Where totals belong when timing is all that runs. */
 unsigned run_launch_repeats(const struct run_launch *l);
 double run_launch_buffer_bytes(const struct run_launch *l);

@@ -14,7 +14,7 @@ static uint32_t special_value(const struct gpu_simdgroup *group, unsigned specia
     case 0: case 1: case 2: return all->position[special];
     case 4: case 5: case 6: return all->size[special - 4];
     case 8: case 9: case 10: return all->launch.group_threads[special - 8];
-    case 20: return all->core_index;
+    case GPU_SPECIAL_CORE: return all->core_index;
     case 48: case 49: case 50: return all->lane_position[special - 48][index];
     case 51: return index;
     case 52: return lane;

@@ -1,0 +1,144 @@
+/* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
+ * that end the launch are timed as well. */
+#include "sim/agx/gpu_sample.h"
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* So many waves end a launch together: the last one's loads and stores come in another order than those of single threadgroups. */
+#define END_WAVES 2
+
+/* Timing all threadgroups of a launch of fewer waves, or of fewer instructions of simdgroups, takes hardly longer, and how the last
+ * wave comes out, which may differ by a percent for any reason, is much of the whole. */
+#define LEAST_WAVES 8
+#define LEAST_WORK  0x1p20
+
+/* A launch finds in the SLC what the order of its last accesses has left there when its data nearly fill it, or are not much more:
+ * so many times its size. That matters where DRAM would have such a share in the least time of the instructions. */
+#define MOST_FILLED 4.0
+#define DRAM_SHARE  0.75
+
+/* Above so many instructions `--detail auto` times a sample: some seconds of simulation. */
+#define AUTO_WORK 0x1p24
+
+/* ---- threadgroups that are not timed ---- */
+
+uint64_t run_launch_wave(const struct run_launch *l)
+{
+    return (uint64_t)l->m->gpu.occupancy * l->m->gpu.params.cores;
+}
+
+struct gpu_warmer *run_launch_warmer(struct run_launch *l)
+{
+    struct gpu_warmer *w = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, run_launch_wave(l));
+    if (!w)
+        orch_fail(l->error, ORCH_INTERNAL, "out of memory for threadgroups that are not timed");
+    return w;
+}
+
+bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end)
+{
+    struct unit_fault fault = {0};
+    if (gpu_warmer_run(warmer, first, end, 0, &fault))
+        return true;
+    if (fault.kind == UNIT_FAULT_NONE)
+        return orch_fail(l->error, ORCH_INTERNAL, "out of memory for threadgroups that are not timed");
+    return gpu_setup_explain(l->setup, &fault, l->error);
+}
+
+/* ---- the caches at the end of a launch ---- */
+
+static bool leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last, struct gpu_totals *totals)
+{
+    const uint64_t groups = l->setup->group_count, end = END_WAVES * run_launch_wave(l);
+    const struct gpu_stretch stretch = {.first = groups - end, .count = end, .warm_first = groups - end};
+    const struct gpu_selection selection = {.stretch = &stretch, .stretches = 1};
+    struct gpu_part unused;
+    gpu_setup_restore(l->setup);
+    if (!run_launch_skip(l, warmer, last > end ? groups - last : groups - end, groups - end))
+        return false;
+    gpu_warmer_settle(warmer, 0);
+    run_launch_restart(l, true);
+    return run_launch_pass(l, &selection, &unused, totals);
+}
+
+bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last)
+{
+    return leave(l, warmer, last, NULL);
+}
+
+bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals)
+{
+    struct gpu_warmer *w = run_launch_warmer(l);
+    bool ok = w != NULL;
+    run_launch_restart(l, false);
+    ok = ok && leave(l, w, l->setup->group_count, totals);
+    if (ok && totals)
+        gpu_warmer_add_totals(w, totals);
+    gpu_warmer_free(w);
+    return ok;
+}
+
+/* ---- how a launch is timed ---- */
+
+/* Instructions of the launch, from a few threadgroups of it. */
+static bool estimate_work(struct run_launch *l, double *work)
+{
+    enum { TRIED = 8 };
+    struct gpu_warmer *w = run_launch_warmer(l);
+    const uint64_t groups = l->setup->group_count;
+    bool ok = w != NULL;
+    gpu_setup_restore(l->setup);
+    for (uint64_t i = 0; ok && i < TRIED; i++) {
+        const uint64_t group = groups * (2 * i + 1) / (2 * TRIED);
+        ok = run_launch_skip(l, w, group, group + 1);
+    }
+    *work = ok ? (double)gpu_warmer_counts(w).work / TRIED * (double)groups : 0;
+    gpu_warmer_free(w);
+    return ok;
+}
+
+/* Whether only a warm-up of which all is timed leaves the right lines in the SLC. */
+static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
+{
+    const struct gpu_params *gpu = &l->m->gpu.params;
+    const double bytes = run_launch_buffer_bytes(l), slc_bytes = 1024.0 * memory->slc.kib * memory->dies;
+    const double dram_ns = bytes / (memory->dram_peak_gbps * memory->dies);
+    const double issue_ns = work / (gpu->cores * gpu->schedulers * gpu->issue_per_cycle * gpu->clock_ghz);
+    return bytes >= RUN_SLC_FILLED * slc_bytes && bytes < MOST_FILLED * slc_bytes && dram_ns > DRAM_SHARE * issue_ns;
+}
+
+static enum run_way way_of(const struct run_launch *l, const struct mem_params *memory, double work)
+{
+    const char *detail = l->run->request->detail;
+    const bool automatic = !detail || strcmp(detail, "auto") == 0, whole = detail && strcmp(detail, "instr") == 0;
+    if (!whole && gpu_sample_worthwhile(l->setup->group_count, run_launch_wave(l), work) && (!automatic || work > AUTO_WORK))
+        return RUN_WAY_SAMPLE;
+    return work >= LEAST_WORK && !order_matters(l, memory, work) ? RUN_WAY_WARM : RUN_WAY_ALL;
+}
+
+bool run_launch_prepare(struct run_launch *l)
+{
+    struct orch_error *error = l->error, unused = {0};
+    const bool full = l->run->request->mode == RUN_FULL;
+    struct mem_params memory;
+    double work = 0;
+    l->way = RUN_WAY_ALL;
+    if (l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
+        return true;
+    l->error = full ? &unused : error; /* a fault is found again when all are executed, in the order of the grid */
+    const bool known = estimate_work(l, &work);
+    l->error = error;
+    if (!known)
+        return full;
+    if (!chip_mem_params(l->run->request->chip, NULL, &memory, l->error))
+        return false;
+    l->way = way_of(l, &memory, work);
+    if (!full || l->way != RUN_WAY_SAMPLE)
+        return true;
+    l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
+    return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
+                                       (unsigned long long)l->setup->group_count);
+}
