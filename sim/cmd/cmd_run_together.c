@@ -45,7 +45,7 @@ static json_object *document(const struct together *t, const struct run_result *
         json_add_number(o, "full_share", r->full_share);
         json_object_array_add(resources, o);
     }
-    json_add_text(j, "sharing", "max-min fair rates");
+    json_add_text(j, "sharing", together_sharing(t));
     json_object_object_add(j, "concurrent", parts);
     json_object_object_add(j, "resources", resources);
     return j;
@@ -88,6 +88,7 @@ static bool show(const struct cmd_together *c, const struct together *t, const s
         return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
     fputc('\n', c->context->out);
     print_parts(t, c->context->out, common->color);
+    fprintf(c->context->out, "  shared: %s\n", together_sharing(t));
     for (unsigned i = 0; i < together_resource_count(t); i++) {
         const struct together_resource *r = together_resource(t, i);
         if (r->full_share > 0)

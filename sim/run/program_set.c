@@ -1,5 +1,6 @@
 #include "sim/run/program_set.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,8 @@ bool program_set_open(struct program_set *set, unsigned count, const void *file,
     memset(set, 0, sizeof *set);
     set->program = calloc(count, sizeof(struct program *));
     set->job = calloc(count, sizeof(struct core_job *));
-    if (!set->program || !set->job)
+    set->task = calloc(count, sizeof *set->task);
+    if (!set->program || !set->job || !set->task)
         return orch_fail(error, ORCH_INTERNAL, "out of memory for %u programs", count);
     set->count = count;
     for (unsigned i = 0; i < count; i++)
@@ -31,20 +33,34 @@ bool program_set_open(struct program_set *set, unsigned count, const void *file,
     return true;
 }
 
+bool program_set_add(struct program_set *set, struct engine *engine, struct orch_error *error)
+{
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct engine_task task = core_job_task(set->job[i]);
+        set->task[i] = engine_add(engine, &task, NULL, 0);
+        if (set->task[i] < 0)
+            return orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    }
+    return true;
+}
+
+bool program_set_finish(struct program_set *set, const struct engine *engine, struct orch_error *error)
+{
+    set->end_ns = 0;
+    for (unsigned i = 0; i < set->count; i++) {
+        set->end_ns = fmax(set->end_ns, engine_done_at(engine, set->task[i]));
+        if (core_job_stop(set->job[i]) == CPU_STOP_FAULT)
+            return program_explain_fault(set->program[i], core_job_fault(set->job[i]), error);
+    }
+    return true;
+}
+
 bool program_set_run(struct program_set *set, struct orch_error *error)
 {
     struct engine *engine = engine_create();
-    bool ok = engine != NULL;
-    for (unsigned i = 0; ok && i < set->count; i++) {
-        const struct engine_task task = core_job_task(set->job[i]);
-        ok = engine_add(engine, &task, NULL, 0) >= 0;
-    }
-    if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
-    ok = ok && engine_run(engine, &set->end_ns, error);
-    for (unsigned i = 0; ok && i < set->count; i++)
-        if (core_job_stop(set->job[i]) == CPU_STOP_FAULT)
-            ok = program_explain_fault(set->program[i], core_job_fault(set->job[i]), error);
+    double end_ns;
+    bool ok = engine || orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    ok = ok && program_set_add(set, engine, error) && engine_run(engine, &end_ns, error) && program_set_finish(set, engine, error);
     engine_free(engine);
     return ok;
 }
@@ -57,5 +73,6 @@ void program_set_close(struct program_set *set)
     }
     free(set->program);
     free(set->job);
+    free(set->task);
     memset(set, 0, sizeof *set);
 }

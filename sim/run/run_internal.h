@@ -93,6 +93,11 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 
+/* Whether it runs as AArch64 programs on cores. Several such, each on the cores that its request asks for, on one time line and in the
+ * same caches; the measures (zero-filled) share one soc, which the first one owns. */
+bool run_is_program(const struct run *run);
+bool run_programs_together(struct run *const *run, unsigned count, struct run_measure *const *m, struct orch_error *error);
+
 /* How a GPU launch is timed: all its threadgroups, behind a warm-up of which all or only the end is timed; or a sample. */
 enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_SAMPLE };
 

@@ -17,6 +17,8 @@ struct source {
     struct kernel_data data; /* of copy 0 */
     bool is_kernel;
     struct cpu_kernel_part *part; /* of each core; NULL = no such kernel */
+    uint8_t *own_file;
+    char path[4096];
 };
 
 /* A kernel's data go into the program's memory and the address of its arguments into x0. */
@@ -200,52 +202,111 @@ static bool read_kernels(const struct run_request *q, uint8_t **bytes, size_t *s
     return *size > 0 || orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
 }
 
-static bool run_kernel_file(struct source *s, struct run_measure *m, struct run_result *result, struct orch_error *error)
+static bool open_kernel_file(struct source *s, struct orch_error *error)
 {
-    const struct run_request *q = s->run->request;
-    char path[4096];
-    uint8_t *kernels = NULL;
-    bool ok = kernel_check_generation(&s->run->call, s->gen, error) && read_kernels(q, &kernels, &s->bytes, path, sizeof path, error);
-    s->file = kernels;
-    s->options.path = path;
-    s->options.entry = strcmp(s->run->call.info->name, "gemv") == 0 ? "gemv_entry" : "gemm_entry";
+    const struct run *run = s->run;
+    if (!kernel_check_generation(&run->call, s->gen, error) ||
+        !read_kernels(run->request, &s->own_file, &s->bytes, s->path, sizeof s->path, error))
+        return false;
+    s->file = s->own_file;
+    s->options.path = s->path;
+    s->options.entry = strcmp(run->call.info->name, "gemv") == 0 ? "gemv_entry" : "gemm_entry";
     s->options.arg_count = 0;
-    ok = ok && run_source(s, m, result, error);
-    free(kernels);
-    return ok;
+    return true;
 }
 
-static bool run_parts(struct source *s, struct run_measure *m, struct run_result *result, struct orch_error *error)
+static bool open_parts(struct source *s, struct orch_error *error)
 {
     const struct run_request *q = s->run->request;
     s->part = calloc(q->cores ? q->cores : 1, sizeof *s->part);
-    uint8_t *file = cpu_kernel_elf(&s->run->cpu_kernel, &s->bytes, error);
-    s->file = file;
+    if (!s->part)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory for the kernel");
+    s->own_file = cpu_kernel_elf(&s->run->cpu_kernel, &s->bytes, error);
+    s->file = s->own_file;
     s->options.entry = CPU_KERNEL_ENTRY;
-    bool ok = file && (s->part || orch_fail(error, ORCH_INTERNAL, "out of memory for the kernel"));
-    ok = ok && run_source(s, m, result, error);
+    return s->file != NULL;
+}
+
+static bool open_source(struct source *s, const struct run *run, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    struct mem_pool_params memory;
+    *s = (struct source){.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->kind == RUN_KERNEL};
+    s->options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
+                                          .seed = q->seed};
+    if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
+        s->options.memory_bytes = memory.capacity_bytes / (q->cores ? q->cores : 1);
+    return chip_amx_gen(q->chip, &s->gen, error) &&
+           (run->kind == RUN_KERNEL ? open_kernel_file(s, error) : run->kind != RUN_CPU_KERNEL || open_parts(s, error));
+}
+
+static void close_source(struct source *s)
+{
     free(s->part);
-    free(file);
-    return ok;
+    free(s->own_file);
 }
 
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    const struct run_request *q = run->request;
-    struct source s = {.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->kind == RUN_KERNEL};
+    struct source s;
     const char *variant = "program";
-    s.options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
-                                         .seed = q->seed};
-    struct mem_pool_params memory;
-    if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
-        s.options.memory_bytes = memory.capacity_bytes / (q->cores ? q->cores : 1);
-    bool ok = chip_amx_gen(q->chip, &s.gen, error) && (run->kind == RUN_KERNEL       ? run_kernel_file(&s, m, result, error)
-                                                       : run->kind == RUN_CPU_KERNEL ? run_parts(&s, m, result, error)
-                                                                                     : run_source(&s, m, result, error));
+    const bool ok = open_source(&s, run, error) && run_source(&s, m, result, error);
     if (ok && run->kind == RUN_KERNEL)
         variant = kernel_variant(&run->call, s.gen);
     if (ok && run->kind == RUN_CPU_KERNEL)
         variant = run->cpu_kernel.is_f64 ? "neon_2xf64" : "neon_4xf32";
+    close_source(&s);
     return ok && run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu", variant,
                                    "an AArch64 program runs where its instructions say");
+}
+
+/* ---- several workloads on one chip ---- */
+
+bool run_is_program(const struct run *run)
+{
+    const struct run_request *q = run->request;
+    return run->kind == RUN_ELF || run->kind == RUN_CPU_KERNEL ||
+           (run->kind == RUN_KERNEL && q->home && strcmp(q->home, "elf") == 0);
+}
+
+struct crew {
+    struct source source;
+    struct program_set set;
+};
+
+/* One pass of all of them on one time line; the measures get their ends when it counts. */
+static bool pass_together(struct crew *crew, unsigned count, struct run_measure *const *m, bool counts, struct orch_error *error)
+{
+    struct engine *engine = engine_create();
+    double end_ns;
+    bool ok = engine || orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    for (unsigned i = 0; i < count; i++)
+        ok = ok && open_set(&crew[i].source, &crew[i].set, m[i]->cores, error) && program_set_add(&crew[i].set, engine, error);
+    ok = ok && engine_run(engine, &end_ns, error);
+    for (unsigned i = 0; i < count; i++) {
+        ok = ok && program_set_finish(&crew[i].set, engine, error);
+        if (ok && counts)
+            measure_set(&crew[i].set, RUN_TIMING, m[i]);
+    }
+    soc_restart(m[0]->soc, true); /* before the programs go: timing knows their blocks */
+    for (unsigned i = 0; i < count; i++)
+        program_set_close(&crew[i].set);
+    engine_free(engine);
+    return ok;
+}
+
+bool run_programs_together(struct run *const *run, unsigned count, struct run_measure *const *m, struct orch_error *error)
+{
+    struct crew *crew = calloc(count, sizeof *crew);
+    bool ok = crew || orch_fail(error, ORCH_INTERNAL, "out of memory for %u programs", count);
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned cores = run[i]->request->cores ? run[i]->request->cores : 1;
+        m[i]->soc = m[0]->soc;
+        ok = ok && open_source(&crew[i].source, run[i], error) && run_place(run[i], cores, m[i], error);
+    }
+    ok = ok && (run[0]->request->cold || pass_together(crew, count, m, false, error)) && pass_together(crew, count, m, true, error);
+    for (unsigned i = 0; crew && i < count; i++)
+        close_source(&crew[i].source);
+    free(crew);
+    return ok;
 }

@@ -30,6 +30,7 @@ struct together {
     struct together_machine machine;
     struct together_resource resource[FAIR_RESOURCES_MAX];
     unsigned resources;
+    bool line_by_line;
 };
 
 static bool no_memory(struct orch_error *error)
@@ -290,6 +291,59 @@ static bool share(struct together *t, struct event_bus *bus, uint64_t number, do
     return ok;
 }
 
+/* ---- programs on one time line ---- */
+
+static bool all_equal_programs(const struct together *t)
+{
+    bool equal = t->count > 1;
+    for (unsigned i = 0; i < t->count; i++) {
+        const struct together_part *p = &t->member[i].part;
+        equal = equal && run_is_program(t->member[i].run) && p->priority == 0 && p->weight <= 0 && p->start_seconds <= 0 &&
+                p->request.repeat <= 1 && p->request.cold == t->member[0].part.request.cold;
+    }
+    return equal;
+}
+
+/* How long it took, and what it waited for most, beside the others. */
+static bool read_programs(struct member *w, const struct run_measure *m, struct orch_error *error)
+{
+    struct together_outcome *out = &w->outcome;
+    struct run_result beside;
+    run_result_init(&beside);
+    const bool ok = run_account(w->run, m, &beside, error);
+    out->seconds = out->end_seconds = m->end_ns * 1e-9;
+    out->slowdown = out->alone.seconds > 0 ? out->seconds / out->alone.seconds : 1;
+    out->dram_gbps = out->seconds > 0 ? out->alone.dram_bytes / out->seconds * 1e-9 : 0;
+    out->limited_share = fmax(0, 1 - 1 / out->slowdown);
+    snprintf(out->limited_by, sizeof out->limited_by, "%s", ok && beside.bound_by ? beside.bound_by : "");
+    run_result_free(&beside);
+    return ok;
+}
+
+static bool meet(struct together *t, double *end_ns, struct orch_error *error)
+{
+    struct run_measure *measure = calloc(t->count, sizeof *measure), *m[TOGETHER_PARTS];
+    struct run *run[TOGETHER_PARTS];
+    bool ok = measure || no_memory(error);
+    double moved = 0;
+    for (unsigned i = 0; i < t->count; i++)
+        moved += t->member[i].measure.moved_share / t->count;
+    for (unsigned i = 0; ok && i < t->count; i++) {
+        m[i] = &measure[i];
+        run[i] = t->member[i].run;
+        measure[i].moved_share = moved;
+    }
+    ok = ok && run_programs_together(run, t->count, m, error);
+    for (unsigned i = 0; ok && i < t->count; i++) {
+        *end_ns = fmax(*end_ns, measure[i].end_ns);
+        ok = read_programs(&t->member[i], &measure[i], error);
+    }
+    if (measure)
+        run_measure_release(&measure[0]); /* the soc is shared */
+    free(measure);
+    return ok;
+}
+
 /* ---- events ---- */
 
 static struct event_op op_of(const struct member *w, unsigned number)
@@ -406,7 +460,8 @@ static bool fill_whole(const struct together *t, double end_ns, struct run_resul
               run_result_set_text(&w->unit, t->unit) && run_result_set_text(&w->detail, t->begin.detail) &&
               run_result_set_text(&w->mode, t->begin.mode) &&
               run_assumption_add(&w->assumptions, "sharing", "inferred",
-                                 "mean rates of each workload share the chip max-min fairly; each keeps in caches what it keeps alone");
+                                 t->line_by_line ? "the programs ran on one time line and met in the caches line by line"
+                                                 : "mean rates of each workload share the chip max-min fairly; each keeps in caches what it keeps alone");
     w->seconds = w->device_seconds = end_ns * 1e-9;
     w->seconds_low = w->seconds * (last->seconds > 0 ? last->seconds_low / last->seconds : 1);
     w->seconds_high = w->seconds * (last->seconds > 0 ? last->seconds_high / last->seconds : 1);
@@ -424,7 +479,9 @@ bool together_execute(struct together *t, struct event_bus *bus, uint64_t number
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run = number, .run_begin = t->begin};
     if (bus)
         event_bus_emit(bus, &begin);
-    const bool ok = run_alone(t, &own) && share(t, bus, number, &end_ns, &own) && fill_whole(t, end_ns, whole, &own);
+    t->line_by_line = all_equal_programs(t);
+    const bool ok = run_alone(t, &own) && (t->line_by_line ? meet(t, &end_ns, &own) : share(t, bus, number, &end_ns, &own)) &&
+                    fill_whole(t, end_ns, whole, &own);
     for (unsigned i = 0; ok && i < t->count; i++)
         emit_op(&t->member[i], i, bus, number);
     struct event end = {.kind = EVENT_RUN_END, .run = number, .time_ns = end_ns,
@@ -437,6 +494,11 @@ bool together_execute(struct together *t, struct event_bus *bus, uint64_t number
     if (!ok && error)
         *error = own;
     return ok;
+}
+
+const char *together_sharing(const struct together *t)
+{
+    return t->line_by_line ? "line by line" : "max-min fair rates";
 }
 
 unsigned together_count(const struct together *t)

@@ -4,7 +4,8 @@
  * slices (engine/slices.h) that share L2s, fabric ports, SLC, DRAM and the link between dies fairly. Programs of the CPU get cores of
  * their own, and clocks as when all of those are busy; the GPU and the Neural Engine do one thing at a time.
  *
- * Shared are rates, by the average of a phase. What a workload keeps in caches is what it keeps alone.
+ * Shared are rates, by the average of a phase. What a workload keeps in caches is what it keeps alone. Where all are programs of the
+ * CPU, submitted at once and equal in rank, they run on one time line instead and meet in the caches line by line.
  */
 #ifndef ORCHARD_SIM_RUN_TOGETHER_H
 #define ORCHARD_SIM_RUN_TOGETHER_H
@@ -51,6 +52,8 @@ const struct event_run_begin *together_begin_event(const struct together *togeth
 bool together_execute(struct together *together, struct event_bus *bus, uint64_t run_number, struct run_result *whole,
                       struct orch_error *error);
 
+/* "max-min fair rates" or "line by line". */
+const char *together_sharing(const struct together *together);
 unsigned together_count(const struct together *together);
 const struct together_outcome *together_outcome(const struct together *together, unsigned number);
 /* Those that anybody used. */

@@ -153,6 +153,39 @@ static void test_programs_have_their_own_cores(void)
     close_whole(&w);
 }
 
+/* Four cores as one run meet line by line; two runs of two cores by rates, and again line by line: the three agree. The arrays are
+ * beyond all caches. */
+static void test_rates_agree_with_lines(void)
+{
+    struct whole one, rates, lines;
+    run_text(&one, "m1", NULL, "copy:24M[unit=cpu,cores=4]");
+    run_text(&rates, "m1", NULL, "copy:12M[unit=cpu,cores=2,weight=1] + copy:12M[unit=cpu,cores=2,weight=1]");
+    run_text(&lines, "m1", NULL, "copy:12M[unit=cpu,cores=2] + copy:12M[unit=cpu,cores=2]");
+    CHECK(one.ok && rates.ok && lines.ok, "%s%s%s", one.error.text, rates.error.text, lines.error.text);
+    if (one.ok && rates.ok && lines.ok) {
+        CU_ASSERT_STRING_EQUAL(together_sharing(rates.together), "max-min fair rates");
+        CU_ASSERT_STRING_EQUAL(together_sharing(lines.together), "line by line");
+        CHECK(fabs(rates.result.seconds / one.result.seconds - 1) < 0.03, "%g by rates, %g", rates.result.seconds, one.result.seconds);
+        CHECK(fabs(lines.result.seconds / one.result.seconds - 1) < 0.03, "%g line by line, %g", lines.result.seconds, one.result.seconds);
+        for (unsigned k = 0; k < 2; k++)
+            CHECK(part_of(&lines, k)->slowdown > 1.85 && part_of(&lines, k)->slowdown < 2.1, "%g", part_of(&lines, k)->slowdown);
+    }
+    close_whole(&one);
+    close_whole(&rates);
+    close_whole(&lines);
+}
+
+/* Each fits the L2 of M1's P cluster alone, both together do not: only lines tell. */
+static void test_programs_meet_in_the_caches(void)
+{
+    struct whole w;
+    run_text(&w, "m1", NULL, "copy:4M[unit=cpu] + copy:4M[unit=cpu]");
+    CHECK(w.ok, "%s", w.error.text);
+    if (w.ok)
+        CHECK(part_of(&w, 0)->slowdown > 1.15, "%g by %s", part_of(&w, 0)->slowdown, part_of(&w, 0)->limited_by);
+    close_whole(&w);
+}
+
 static void test_equal_requests_have_equal_answers(void)
 {
     struct whole a, b;
@@ -202,6 +235,8 @@ static const struct suite_test tests[] = {
     {"one GPU does one thing at a time", test_one_gpu_does_one_thing_at_a_time},
     {"priority and weight", test_priority_and_weight},
     {"programs have their own cores", test_programs_have_their_own_cores},
+    {"rates agree with lines", test_rates_agree_with_lines},
+    {"programs meet in the caches", test_programs_meet_in_the_caches},
     {"equal requests have equal answers", test_equal_requests_have_equal_answers},
     {"texts", test_texts},
 };
