@@ -143,8 +143,10 @@ static void test_double_traffic(void)
     /* And DRAM's share is the bytes times the energy of a byte, by hand. */
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(db);
     struct chip *chip = chip_open(db, "m1", NULL, &error);
     double pj = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(chip);
     CU_ASSERT_TRUE(chip_number(chip, "power.pj.DRAM_READ_BYTES", &pj, &error));
     CHECK(near(run_values_get(&a->counters, "energy.dram.dynamic"), a->dram_bytes * pj * 1e-12, 1e-9), "%g J",
           run_values_get(&a->counters, "energy.dram.dynamic"));

@@ -58,7 +58,8 @@ static struct validation *run_text(const char *text)
     struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL) : NULL;
     struct validation *v = validation_create();
 
-    CHECK(runner && validation_add_text(v, "power.csv", text, strlen(text), &error), "%s", error.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(runner);
+    CHECK(validation_add_text(v, "power.csv", text, strlen(text), &error), "%s", error.text);
     const struct validate_runner hook = soc_runner_hook(runner);
     CHECK(validation_run(v, &hook, &error), "%s", error.text);
     soc_runner_free(runner);
