@@ -42,6 +42,40 @@ static bool word_value(const char *words, const char *value, int64_t *index)
     return kernel_word_listed(words, '|', value, strlen(value), index);
 }
 
+/* ---- names ---- */
+
+bool kernel_library_find(const struct kernel_library *library, const char *name, size_t length, size_t *index)
+{
+    struct kernel_form form;
+    for (*index = 0; library->form_at(*index, &form); ++*index)
+        if (strlen(form.name) == length && memcmp(form.name, name, length) == 0)
+            return true;
+    return false;
+}
+
+static void refuse_name(const struct kernel_library *library, const char *workload, size_t length, struct isa_error *error)
+{
+    struct kernel_form form;
+    struct isa_suggest suggest;
+    char name[WORD_BYTES], phrase[96];
+    snprintf(name, sizeof name, "%.*s", length < WORD_BYTES ? (int)length : WORD_BYTES - 1, workload);
+    isa_suggest_start(&suggest, name);
+    for (size_t i = 0; library->form_at(i, &form); i++)
+        isa_suggest_offer(&suggest, form.name);
+    isa_suggest_text(&suggest, phrase, sizeof phrase);
+    kernel_refuse(error, "unknown kernel '%s'%s", name, phrase);
+}
+
+const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index, struct kernel_form *form,
+                                  struct isa_error *error)
+{
+    const size_t length = strcspn(workload, ":");
+    if (kernel_library_find(library, workload, length, index) && library->form_at(*index, form))
+        return workload + length + (workload[length] == ':');
+    refuse_name(library, workload, length, error);
+    return NULL;
+}
+
 /* ---- reading ---- */
 
 struct parser {

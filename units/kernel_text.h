@@ -1,6 +1,6 @@
 /* Requests for kernels as text, the same for every unit's library: "gemm:512x512x512,tb=1", "softmax:128x1000".
  *
- * A form names the parameters of one kernel; reading gives a value for each, with suggestions for mistyped names; writing gives
+ * A library gives its forms by position. A form names the parameters of one kernel; reading gives a value for each, with suggestions for mistyped names; writing gives
  * the canonical text back.
  */
 #ifndef ORCHARD_UNITS_KERNEL_TEXT_H
@@ -33,6 +33,18 @@ struct kernel_form {
     unsigned positional; /* so many parameters stand as AxBxC in front */
     const struct kernel_parameter *parameter;
 };
+
+/* The forms of a library one after the other; false past the last. */
+struct kernel_library {
+    bool (*form_at)(size_t index, struct kernel_form *form);
+};
+
+/* The position of the form of that name (of that length); false when there is none. */
+bool kernel_library_find(const struct kernel_library *library, const char *name, size_t length, size_t *index);
+/* What the request "name:options" names: position and form; returns where the options start. NULL with a text that has the nearest
+ * name. */
+const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index, struct kernel_form *form,
+                                  struct isa_error *error);
 
 /* Writes the text and returns false. */
 bool kernel_refuse(struct isa_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

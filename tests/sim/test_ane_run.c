@@ -1,9 +1,7 @@
 /* Requests to the Neural Engine as `orchard run` makes them: results against sums in double precision, files in every shape, time that
  * adds up, exit codes of what cannot be run. */
-#include "sim/chip/chip.h"
 #include "sim/npy.h"
-#include "sim/run/run.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -16,41 +14,6 @@
 
 static char folder[] = "/tmp/orchard-ane-XXXXXX";
 static struct chip_db *db;
-
-struct outcome {
-    struct run_result result;
-    struct orch_error error;
-    bool ok;
-};
-
-static struct outcome run_on(const char *chip_name, const char *workload, struct run_request request)
-{
-    struct outcome o = {.ok = false};
-    struct chip *chip = chip_open(db, chip_name, NULL, &o.error);
-    run_result_init(&o.result);
-    if (!chip)
-        return o;
-    request.chip = chip;
-    request.workload = workload;
-    struct run *run = run_prepare(&request, &o.error);
-    o.ok = run && run_execute(run, NULL, 1, &o.result, &o.error);
-    run_free(run);
-    chip_close(chip);
-    return o;
-}
-
-static uint64_t checksum(const struct outcome *o, const char *output)
-{
-    for (size_t i = 0; i < o->result.checksum.count; i++)
-        if (strcmp(o->result.checksum.item[i].output, output) == 0)
-            return o->result.checksum.item[i].fnv1a64;
-    return 0;
-}
-
-static double counter(const struct outcome *o, const char *name)
-{
-    return run_values_get(&o->result.counters, name);
-}
 
 static const char *in_folder(const char *name)
 {
@@ -126,7 +89,7 @@ static void test_convolution(void)
     snprintf(w, sizeof w, "weights=%s", in_folder("w.npy"));
     const char *const inputs[] = {x, w};
     const struct run_request q = {.unit = "ane", .inputs = inputs, .input_count = 2, .output_folder = in_folder("out"), .threads = 2};
-    struct outcome o = run_on("m1", CONV, q);
+    struct outcome o = run_on(db, "m1", CONV, q);
     CHECK(o.ok, "%s", o.error.text);
     CHECK(npy_load(in_folder("out/out.npy"), &out, &error), "%s", error.text);
     CU_ASSERT_EQUAL(out.type, NPY_F16);
@@ -191,7 +154,7 @@ static void test_stack(void)
     snprintf(x, sizeof x, "x=%s", in_folder("sx.npy"));
     snprintf(w, sizeof w, "weights=%s", in_folder("sw.npy"));
     const char *const inputs[] = {x, w};
-    struct outcome o = run_on("m1", "conv-stack:layers=3,c=8,h=7,w=5,act=relu",
+    struct outcome o = run_on(db, "m1", "conv-stack:layers=3,c=8,h=7,w=5,act=relu",
                               (struct run_request){.inputs = inputs, .input_count = 2, .output_folder = in_folder("stack")});
     CHECK(o.ok, "%s", o.error.text);
     CHECK(npy_load(in_folder("stack/out.npy"), &out, &error), "%s", error.text);
@@ -232,14 +195,14 @@ static void test_shapes_of_files(void)
     uint64_t first = 0;
     for (size_t i = 0; i < 3; i++) {
         const char *const inputs[] = {files[i], w};
-        struct outcome o = run_on("m1", CONV, (struct run_request){.unit = "ane", .inputs = inputs, .input_count = 2});
+        struct outcome o = run_on(db, "m1", CONV, (struct run_request){.unit = "ane", .inputs = inputs, .input_count = 2});
         CHECK(o.ok, "%s: %s", files[i], o.error.text);
         first = i ? first : checksum(&o, "out");
         CU_ASSERT(first != 0 && checksum(&o, "out") == first);
         run_result_free(&o.result);
     }
     const char *const inputs[] = {wrong, w};
-    struct outcome o = run_on("m1", CONV, (struct run_request){.unit = "ane", .inputs = inputs, .input_count = 2});
+    struct outcome o = run_on(db, "m1", CONV, (struct run_request){.unit = "ane", .inputs = inputs, .input_count = 2});
     CU_ASSERT(!o.ok && o.error.exit_code == ORCH_USAGE);
     CHECK(strstr(o.error.text, "24x11x9") && strstr(o.error.text, "1x24x9x11"), "%s", o.error.text);
     run_result_free(&o.result);
@@ -258,7 +221,7 @@ static void test_program_file(void)
     save_floats("image.npy", values, 1, shape, false);
     snprintf(input, sizeof input, "image=%s", in_folder("image.npy"));
     const char *const inputs[] = {input};
-    struct outcome o = run_on("m1", suite_golden("ane/tinygrad/golden.1dcaecacc4.hwx.gz"),
+    struct outcome o = run_on(db, "m1", suite_golden("ane/tinygrad/golden.1dcaecacc4.hwx.gz"),
                               (struct run_request){.inputs = inputs, .input_count = 1, .output_folder = in_folder("ports")});
     CHECK(o.ok, "%s", o.error.text);
     CHECK(npy_load(in_folder("ports/probs@output.npy"), &out, &error), "%s", error.text);
@@ -278,8 +241,8 @@ static void test_program_file(void)
 /* A later chip takes the same program at its own pace, and says so. */
 static void test_other_generation(void)
 {
-    struct outcome m1 = run_on("m1", suite_golden("ane/eiln/activation_relu.bin.gz"), (struct run_request){.mode = RUN_TIMING});
-    struct outcome m2 = run_on("m2", suite_golden("ane/eiln/activation_relu.bin.gz"), (struct run_request){.mode = RUN_TIMING});
+    struct outcome m1 = run_on(db, "m1", suite_golden("ane/eiln/activation_relu.bin.gz"), (struct run_request){.mode = RUN_TIMING});
+    struct outcome m2 = run_on(db, "m2", suite_golden("ane/eiln/activation_relu.bin.gz"), (struct run_request){.mode = RUN_TIMING});
     bool told = false;
     CHECK(m1.ok && m2.ok, "%s%s", m1.error.text, m2.error.text);
     for (size_t i = 0; i < m2.result.assumptions.count; i++)
@@ -300,9 +263,9 @@ static void test_results_do_not_depend(void)
     static const char *const kernels[] = {"gemm:70x50x90", "softmax:30x50", CONV, "conv-stack:layers=3,c=32,h=8,w=8",
                                           "elementwise:1000,op=tanh"};
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
-        struct outcome full = run_on("m1", kernels[i], (struct run_request){.unit = "ane", .seed = 5});
-        struct outcome bare = run_on("m1-max", kernels[i], (struct run_request){.unit = "ane", .seed = 5, .mode = RUN_FUNCTIONAL, .threads = 5});
-        struct outcome seed = run_on("m1", kernels[i], (struct run_request){.unit = "ane", .seed = 6});
+        struct outcome full = run_on(db, "m1", kernels[i], (struct run_request){.unit = "ane", .seed = 5});
+        struct outcome bare = run_on(db, "m1-max", kernels[i], (struct run_request){.unit = "ane", .seed = 5, .mode = RUN_FUNCTIONAL, .threads = 5});
+        struct outcome seed = run_on(db, "m1", kernels[i], (struct run_request){.unit = "ane", .seed = 6});
         CHECK(full.ok && bare.ok && seed.ok, "%s%s%s", full.error.text, bare.error.text, seed.error.text);
         CU_ASSERT(checksum(&full, "out") != 0);
         CU_ASSERT_EQUAL(checksum(&full, "out"), checksum(&bare, "out"));
@@ -316,8 +279,8 @@ static void test_results_do_not_depend(void)
 
 static void test_adds_up(void)
 {
-    struct outcome once = run_on("m1", CONV, (struct run_request){.unit = "ane", .mode = RUN_TIMING});
-    struct outcome thrice = run_on("m1", CONV, (struct run_request){.unit = "ane", .mode = RUN_TIMING, .repeat = 3});
+    struct outcome once = run_on(db, "m1", CONV, (struct run_request){.unit = "ane", .mode = RUN_TIMING});
+    struct outcome thrice = run_on(db, "m1", CONV, (struct run_request){.unit = "ane", .mode = RUN_TIMING, .repeat = 3});
     const struct run_result *r = &once.result;
     double sum = 0;
     CHECK(once.ok && thrice.ok, "%s%s", once.error.text, thrice.error.text);
@@ -341,9 +304,9 @@ static void test_adds_up(void)
 /* Weights in fewer bytes take less time where they are what it takes; wide products are bound by the MAC engines. */
 static void test_what_binds(void)
 {
-    struct outcome f16 = run_on("m1", "gemv:2048x2048", (struct run_request){.unit = "ane", .mode = RUN_TIMING, .cold = true});
-    struct outcome i4 = run_on("m1", "gemv:2048x2048", (struct run_request){.unit = "ane", .mode = RUN_TIMING, .cold = true, .precision = "i4"});
-    struct outcome wide = run_on("m1", "conv-stack:layers=8,c=256,h=64,w=64", (struct run_request){.unit = "ane", .mode = RUN_TIMING});
+    struct outcome f16 = run_on(db, "m1", "gemv:2048x2048", (struct run_request){.unit = "ane", .mode = RUN_TIMING, .cold = true});
+    struct outcome i4 = run_on(db, "m1", "gemv:2048x2048", (struct run_request){.unit = "ane", .mode = RUN_TIMING, .cold = true, .precision = "i4"});
+    struct outcome wide = run_on(db, "m1", "conv-stack:layers=8,c=256,h=64,w=64", (struct run_request){.unit = "ane", .mode = RUN_TIMING});
     CHECK(f16.ok && i4.ok && wide.ok, "%s%s%s", f16.error.text, i4.error.text, wide.error.text);
     CU_ASSERT_STRING_EQUAL(i4.result.precision, "i4");
     CU_ASSERT(i4.result.device_seconds < 0.4 * f16.result.device_seconds);
@@ -376,7 +339,7 @@ static size_t read_golden(const char *name, uint8_t *bytes, size_t room)
 
 static void refused(const char *workload, struct run_request q, int code, const char *text)
 {
-    struct outcome o = run_on("m1", workload, q);
+    struct outcome o = run_on(db, "m1", workload, q);
     CHECK(!o.ok && o.error.exit_code == code && strstr(o.error.text, text), "%s: exit %d: %s", workload, o.error.exit_code, o.error.text);
     run_result_free(&o.result);
 }

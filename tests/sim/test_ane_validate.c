@@ -1,9 +1,7 @@
 /* Published figures of the Neural Engine (maderix/ANE, ANEForge, Anemll, sbryngelson/ane-guide) against the programs that
  * `orchard validate` makes of them, timed on the chips of the database. */
 #include "isa/ane/ane_text.h"
-#include "sim/validate/soc_runner.h"
-#include "sim/validate/validation.h"
-#include "tests/support/suite.h"
+#include "tests/sim/validate_example.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -58,28 +56,13 @@ static const struct {
 };
 enum { REFUSED = sizeof refused / sizeof refused[0] };
 
-static struct validation *run_text(const char *text)
-{
-    struct orch_error error = {0};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    struct soc_runner *runner = soc_runner_create(db, NULL, NULL);
-    struct validation *v = validation_create();
-    CU_ASSERT_FATAL(db && runner && v);
-    const struct validate_runner hook = soc_runner_hook(runner);
-    CHECK(validation_add_text(v, "ane.csv", text, strlen(text), &error), "%s", error.text);
-    CHECK(validation_run(v, &hook, &error), "%s", error.text);
-    soc_runner_free(runner);
-    chip_db_close(db);
-    return v;
-}
-
 static void test_rows(void)
 {
     static char text[8192];
     strcpy(text, HEADER);
     for (size_t i = 0; i < MODELLED; i++)
         strcat(text, modelled[i].row);
-    struct validation *v = run_text(text);
+    struct validation *v = example_validation("ane.csv", text, NULL);
     CU_ASSERT_EQUAL_FATAL(v->rows, MODELLED);
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *row = &v->row[i];
@@ -93,8 +76,8 @@ static void test_rows(void)
 /* Rows whose requests copy operands on the host: without that the time is the engine's. */
 static void test_overheads(void)
 {
-    struct validation *v = run_text(HEADER "M1 Max,,ANE,GEMM N=2048 cubed,fp16,sweep,4.2966,ms" SWEEP
-                                           "M1 Max,,ANE,GEMM N=2048 cubed,fp16,zero copy,1.6,ms" M1MAX);
+    struct validation *v = example_validation("ane.csv", HEADER "M1 Max,,ANE,GEMM N=2048 cubed,fp16,sweep,4.2966,ms" SWEEP
+                                           "M1 Max,,ANE,GEMM N=2048 cubed,fp16,zero copy,1.6,ms" M1MAX, NULL);
     CU_ASSERT_EQUAL_FATAL(v->rows, 2);
     CU_ASSERT_STRING_EQUAL(v->row[0].framework, "aneforge sweep");
     CU_ASSERT_STRING_EQUAL(v->row[1].framework, "");
@@ -110,7 +93,7 @@ static void test_reasons(void)
     strcpy(text, HEADER);
     for (size_t i = 0; i < REFUSED; i++)
         strcat(text, refused[i].row);
-    struct validation *v = run_text(text);
+    struct validation *v = example_validation("ane.csv", text, NULL);
     CU_ASSERT_EQUAL_FATAL(v->rows, REFUSED);
     for (size_t i = 0; i < v->rows; i++)
         CHECK(v->row[i].state == VALIDATE_UNMODELLED && strstr(v->row[i].why, refused[i].why) != NULL, "%s: %s", v->row[i].what,
@@ -121,8 +104,8 @@ static void test_reasons(void)
 /* Rows that parameters came from are told. */
 static void test_fitted(void)
 {
-    struct validation *v = run_text(HEADER "M1 Max,,ANE,dispatch total,,per request,190,us" M1MAX
-                                           "M1 Max,,ANE,conv3x3 C64->64 16x16,fp16,single call incl. dispatch,0.231,ms" M1MAX);
+    struct validation *v = example_validation("ane.csv", HEADER "M1 Max,,ANE,dispatch total,,per request,190,us" M1MAX
+                                           "M1 Max,,ANE,conv3x3 C64->64 16x16,fp16,single call incl. dispatch,0.231,ms" M1MAX, NULL);
     CU_ASSERT(v->row[0].parameter && strstr(v->row[0].parameter, "ane.request_us"));
     CU_ASSERT_PTR_NULL(v->row[1].parameter);
     validation_free(v);

@@ -1,19 +1,9 @@
-#include "sim/chip/chip.h"
 #include "sim/chip/chip_internal.h"
-#include "tests/support/suite.h"
+#include "tests/sim/chip_example.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Opens the database of the source tree, whatever the environment says. */
-static struct chip_db *open_db(void)
-{
-    struct orch_error error = {0};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    CHECK(db != NULL, "%s", error.text);
-    return db;
-}
 
 static struct chip *open_chip(const struct chip_db *db, const char *id, const char *set1, const char *set2)
 {
@@ -35,7 +25,7 @@ static double number(const struct chip *chip, const char *key)
 
 static void test_all_chips(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     unsigned experimental = 0, by_family[5] = {0};
     CU_ASSERT_EQUAL(chip_db_count(db), 31);
     for (size_t i = 0; i < chip_db_count(db); i++) {
@@ -71,7 +61,7 @@ static void test_published_figures(void)
         {"m1-max-24", 8, 2, 24, 16, 400},   {"m3-max-30", 10, 4, 30, 16, 300}, {"m2-pro-16", 6, 4, 16, 16, 200},
         {"m4-max", 12, 4, 40, 16, 546},
     };
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct chip *chip = open_chip(db, rows[i].alias, NULL, NULL);
         CHECK(number(chip, "p_cores") == rows[i].p && number(chip, "e_cores") == rows[i].e, "%s", rows[i].alias);
@@ -100,7 +90,7 @@ static void check_value(const struct chip *chip, const struct chip_value *value)
 
 static void test_every_value_has_kind_and_source(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < chip_db_count(db); i++) {
         struct chip *chip = open_chip(db, chip_db_id(db, i), NULL, NULL);
         for (size_t k = 0; k < chip_key_count(); k++)
@@ -112,7 +102,7 @@ static void test_every_value_has_kind_and_source(void)
 
 static void test_aliases(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct orch_error error = {0};
     unsigned aliases = 0;
     for (size_t i = 0; i < chip_db_count(db); i++) {
@@ -139,7 +129,7 @@ static void test_aliases(void)
 
 static void test_inheritance(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct chip *full = open_chip(db, "m1-max", NULL, NULL), *binned = open_chip(db, "m1-max-24", NULL, NULL);
     CU_ASSERT_EQUAL(number(binned, "slc_MB"), number(full, "slc_MB"));
     CU_ASSERT_STRING_EQUAL(chip_value(binned, "slc_MB")->origin, "m1_max_8p2e_32g");
@@ -155,7 +145,7 @@ static void test_inheritance(void)
 /* What was measured on Firestorm cores is not a measurement of Avalanche cores. */
 static void test_adopted_values_are_weaker(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct chip *m1 = open_chip(db, "m1", NULL, NULL), *m2 = open_chip(db, "m2", NULL, NULL);
     const struct chip_value *a = chip_value(m1, "cpu_p.fp_fma.latency_cycles"),
                             *b = chip_value(m2, "cpu_p.fp_fma.latency_cycles");
@@ -172,7 +162,7 @@ static void test_adopted_values_are_weaker(void)
 
 static void test_override(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct chip *plain = open_chip(db, "m1", NULL, NULL), *wide = open_chip(db, "m1", "gpu_cores=16", NULL);
     CU_ASSERT_TRUE(chip_modified(wide));
     CU_ASSERT_EQUAL(number(wide, "gpu_cores"), 16);
@@ -217,7 +207,7 @@ static void test_wrong_overrides(void)
         {"p_opp_table=3", "list"},                 {"amx.clock_ghz=[3,", "not a value"},
         {"amx_blocks_p=5", "at most one AMX"},
     };
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct chip_overrides overrides = {&rows[i].set, 1};
         struct orch_error error = {0};
@@ -233,7 +223,7 @@ static void test_wrong_overrides(void)
 static void test_clock_by_active_cores(void)
 {
     static const double expected[] = {3.228, 3.132, 3.036, 3.036, 3.036};
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct chip *chip = open_chip(db, "m1-max", NULL, NULL);
     for (unsigned n = 1; n <= 5; n++) {
         double ghz = 0;
@@ -246,7 +236,7 @@ static void test_clock_by_active_cores(void)
 
 static void test_unknown_number(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     struct chip *m4 = open_chip(db, "m4", NULL, NULL);
     struct orch_error error = {0};
     double value;

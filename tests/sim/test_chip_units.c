@@ -1,34 +1,17 @@
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
-#include "tests/support/suite.h"
+#include "tests/sim/chip_example.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static struct chip_db *open_db(void)
-{
-    struct orch_error error = {0};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    CHECK(db != NULL, "%s", error.text);
-    return db;
-}
-
-static struct chip *open_chip(const struct chip_db *db, const char *id, const char *set)
-{
-    const struct chip_overrides overrides = {&set, set != NULL};
-    struct orch_error error = {0};
-    struct chip *chip = chip_open(db, id, &overrides, &error);
-    CHECK(chip != NULL, "%s: %s", id, error.text);
-    return chip;
-}
-
 /* Every chip, experimental ones too, must be complete enough to run programs on CPU and AMX. */
 static void test_all_chips_fill_all_units(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < chip_db_count(db); i++) {
-        struct chip *chip = open_chip(db, chip_db_id(db, i), NULL);
+        struct chip *chip = example_chip(db, chip_db_id(db, i), NULL);
         struct orch_error error = {0};
         struct mem_params mem;
         struct chip_clusters clusters;
@@ -58,9 +41,9 @@ static void test_all_chips_fill_all_units(void)
 /* Every chip, with what is taken over from others; M2 Ultra and M3 have L2s that nobody published. */
 static void test_all_chips_have_a_gpu(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < chip_db_count(db); i++) {
-        struct chip *chip = open_chip(db, chip_db_id(db, i), NULL);
+        struct chip *chip = example_chip(db, chip_db_id(db, i), NULL);
         struct orch_error error = {0};
         struct gpu_params gpu;
         struct mem_params mem;
@@ -102,8 +85,8 @@ static void test_all_chips_have_a_gpu(void)
 /* dougallj/applecpu: four SIMD pipes with FMA of 4 cycles on Firestorm, two on Icestorm. */
 static void test_cpu_params(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m1", NULL);
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m1", NULL);
     struct cpu_params p, e;
     CU_ASSERT_TRUE_FATAL(chip_cpu_params(chip, CHIP_P_CORE, 1, &p, NULL));
     CU_ASSERT_TRUE_FATAL(chip_cpu_params(chip, CHIP_E_CORE, 1, &e, NULL));
@@ -134,8 +117,8 @@ static void test_class_names(void)
 /* corsix/amx: 1.38 ns per dependent instruction with one core, 1.50 ns with four; each then takes 4 cycles. */
 static void test_amx_params(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m1-max", NULL);
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m1-max", NULL);
     struct amx_params one, four;
     CU_ASSERT_TRUE_FATAL(chip_amx_params(chip, CHIP_P_CORE, 1, &one, NULL));
     CU_ASSERT_TRUE_FATAL(chip_amx_params(chip, CHIP_P_CORE, 4, &four, NULL));
@@ -150,8 +133,8 @@ static void test_amx_params(void)
 
 static void test_ultra_is_two_dies(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *ultra = open_chip(db, "m2-ultra", NULL), *max = open_chip(db, "m2-max", NULL);
+    struct chip_db *db = example_chips();
+    struct chip *ultra = example_chip(db, "m2-ultra", NULL), *max = example_chip(db, "m2-max", NULL);
     struct mem_params u, m;
     struct chip_clusters clusters;
     CU_ASSERT_TRUE_FATAL(chip_mem_params(ultra, NULL, &u, NULL));
@@ -176,19 +159,19 @@ static void test_ultra_is_two_dies(void)
 
 static void test_overrides_reach_the_units(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m1", "amx.z_latency_cycles=7");
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m1", "amx.z_latency_cycles=7");
     struct amx_params p, e;
     CU_ASSERT_TRUE(chip_amx_params(chip, CHIP_P_CORE, 1, &p, NULL) && chip_amx_params(chip, CHIP_E_CORE, 1, &e, NULL));
     CU_ASSERT_EQUAL(p.z_latency_cycles, 7);
     CU_ASSERT_NOT_EQUAL(e.z_latency_cycles, 7);
     chip_close(chip);
-    chip = open_chip(db, "m1", "memory_peak_GBps=200");
+    chip = example_chip(db, "m1", "memory_peak_GBps=200");
     struct mem_params mem;
     CU_ASSERT_TRUE(chip_mem_params(chip, NULL, &mem, NULL));
     CU_ASSERT_EQUAL(mem.dram_peak_gbps, 200);
     chip_close(chip);
-    chip = open_chip(db, "m1", "cpu_p.fp_fma.ports=sidm");
+    chip = example_chip(db, "m1", "cpu_p.fp_fma.ports=sidm");
     struct cpu_params cpu;
     struct orch_error error = {0};
     CU_ASSERT_FALSE(chip_cpu_params(chip, CHIP_P_CORE, 1, &cpu, &error));
@@ -203,9 +186,9 @@ static void test_generation(void)
         const char *alias;
         enum amx_gen gen;
     } rows[] = {{"m1-ultra", AMX_GEN_M1}, {"m2", AMX_GEN_M2}, {"m3-pro", AMX_GEN_M3}, {"m4", AMX_GEN_M4}};
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct chip *chip = open_chip(db, rows[i].alias, NULL);
+        struct chip *chip = example_chip(db, rows[i].alias, NULL);
         enum amx_gen gen = AMX_GEN_M1;
         CU_ASSERT_TRUE(chip_amx_gen(chip, &gen, NULL));
         CU_ASSERT_EQUAL(gen, rows[i].gen);
@@ -237,9 +220,9 @@ static void test_peaks_bound_measurements(void)
         {"m1-max", "amx", "f32", 2746e9, 0.75}, {"m1-max", "amx", "f64", 700e9, 0.75},
         {"m1-max", "gpu", "f32", 10.4e12, 0.95}, {"m1-max", "dram", "stream", 339e9, 0.9},
     };
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct chip *chip = open_chip(db, rows[i].chip, NULL);
+        struct chip *chip = example_chip(db, rows[i].chip, NULL);
         struct chip_peaks peaks;
         chip_peaks(chip, &peaks);
         const struct chip_peak *peak = find_peak(&peaks, rows[i].unit, rows[i].precision);

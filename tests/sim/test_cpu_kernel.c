@@ -1,9 +1,7 @@
 /* Streams of CPU cores: the numbers of the GPU kernels of the same name, whatever the size and the number of cores; double precision
  * against the operation itself; rates of published measurements; refusals. */
 #include "sim/checksum.h"
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
-#include "tests/support/suite.h"
+#include "tests/sim/run_example.h"
 #include "units/cpu/cpu_random.h"
 
 #include <math.h>
@@ -12,27 +10,6 @@
 #include <string.h>
 
 static struct chip_db *db;
-
-struct outcome {
-    struct run_result result;
-    struct orch_error error;
-    bool ok;
-};
-
-static struct outcome run_on(const char *chip_name, const char *workload, struct run_request request)
-{
-    struct outcome o = {.ok = false};
-    struct chip *chip = chip_open(db, chip_name, NULL, &o.error);
-    run_result_init(&o.result);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(chip);
-    request.chip = chip;
-    request.workload = workload;
-    struct run *run = run_prepare(&request, &o.error);
-    o.ok = run && run_execute(run, NULL, 1, &o.result, &o.error);
-    run_free(run);
-    chip_close(chip);
-    return o;
-}
 
 static uint64_t checksum_of(const struct outcome *o)
 {
@@ -44,11 +21,11 @@ static void test_results_are_those_of_the_gpu(void)
     static const char *const workloads[] = {"copy:4096", "stream-scale:65540,s=0.37", "stream-add:12", "stream-triad:70000,s=-3.25",
                                             "stream-triad:132"};
     for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
-        struct outcome gpu = run_on("m1", workloads[i], (struct run_request){.unit = "gpu", .mode = RUN_FUNCTIONAL, .seed = 5});
+        struct outcome gpu = run_on(db, "m1", workloads[i], (struct run_request){.unit = "gpu", .mode = RUN_FUNCTIONAL, .seed = 5});
         CHECK(gpu.ok, "%s: %s", workloads[i], gpu.error.text);
         for (unsigned cores = 1; cores <= 7; cores += 2) {
             const struct run_request on_cpu = {.unit = "cpu", .mode = RUN_FUNCTIONAL, .cores = cores, .seed = 5};
-            struct outcome cpu = run_on("m1", workloads[i], on_cpu);
+            struct outcome cpu = run_on(db, "m1", workloads[i], on_cpu);
             CHECK(cpu.ok && checksum_of(&cpu) == checksum_of(&gpu), "%s on %u cores: %s %llx, gpu %llx", workloads[i], cores,
                   cpu.error.text, (unsigned long long)checksum_of(&cpu), (unsigned long long)checksum_of(&gpu));
             run_result_free(&cpu.result);
@@ -70,7 +47,7 @@ static void test_double_precision_is_fused(void)
         const double x = generated(&a), y = generated(&b), z = fma(0.1, y, x);
         checksum = checksum_add(checksum, &z, sizeof z);
     }
-    struct outcome o = run_on("m1", "stream-triad:8024,s=0.1",
+    struct outcome o = run_on(db, "m1", "stream-triad:8024,s=0.1",
                               (struct run_request){.unit = "cpu", .precision = "f64", .mode = RUN_FUNCTIONAL, .cores = 3, .seed = 9});
     CHECK(o.ok && checksum_of(&o) == checksum, "%s %llx", o.error.text, (unsigned long long)checksum_of(&o));
     run_result_free(&o.result);
@@ -84,7 +61,7 @@ static void test_rates_of_m1_pro(void)
         double gbps;
     } rows[] = {{"stream-triad:24M", 141.3}, {"copy:24M", 174.7}};
     for (size_t i = 0; i < 2; i++) {
-        struct outcome o = run_on("m1-pro", rows[i].workload, (struct run_request){.unit = "cpu", .cores = 8});
+        struct outcome o = run_on(db, "m1-pro", rows[i].workload, (struct run_request){.unit = "cpu", .cores = 8});
         CHECK(o.ok && fabs(o.result.dram_gbps / rows[i].gbps - 1) < 0.1, "%s: %s %g GB/s", rows[i].workload, o.error.text,
               o.result.dram_gbps);
         run_result_free(&o.result);
@@ -93,7 +70,7 @@ static void test_rates_of_m1_pro(void)
 
 static void refused(const char *workload, struct run_request request, int exit_code, const char *words)
 {
-    struct outcome o = run_on("m1", workload, request);
+    struct outcome o = run_on(db, "m1", workload, request);
     CHECK(!o.ok && o.error.exit_code == exit_code && strstr(o.error.text, words), "%s: %d, %s", workload, o.error.exit_code,
           o.error.text);
     run_result_free(&o.result);

@@ -2,51 +2,11 @@
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
-#include <json-c/json.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-static struct cli_outcome outcome;
-
-/* False when there is no binary to test. */
-static bool orchard(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static bool orchard(const char *format, ...)
-{
-    char line[1024];
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(line, sizeof line - 80, format, args);
-    va_end(args);
-    snprintf(line + n, 80, " -q --db /tmp/orchard-gpu-library-%ld.db", (long)getpid());
-    return cli_run_or_skip(line, &outcome);
-}
-
-static void remove_database(void)
-{
-    static const char *const tails[] = {"", "-wal", "-shm"};
-    for (int i = 0; i < 3; i++) {
-        char path[96];
-        snprintf(path, sizeof path, "/tmp/orchard-gpu-library-%ld.db%s", (long)getpid(), tails[i]);
-        unlink(path);
-    }
-}
-
-static json_object *document(void)
-{
-    json_object *d = outcome.code == 0 ? json_tokener_parse(outcome.out) : NULL;
-    CHECK(d != NULL, "exit %d: %.300s", outcome.code, outcome.err);
-    return d;
-}
-
-static double number(json_object *d, const char *key)
-{
-    json_object *value = NULL;
-    CHECK(json_object_object_get_ex(d, key, &value), "%s is missing", key);
-    return json_object_get_double(value);
-}
+static struct cli_home home = {.name = "gpu-library", .options = "-q"};
 
 static const char *checksum(json_object *d, const char *output)
 {
@@ -73,24 +33,25 @@ static void test_steps_add_up(void)
 {
     static const char *const modes[] = {"full", "functional", "timing"};
     char sums[3][64] = {""};
-    for (int i = 0; i < 3 && orchard("run gemm:96x80x512,split=4 --unit gpu --json --chip m1 --mode %s", modes[i]); i++) {
-        json_object *d = document(), *placement = NULL;
+    for (int i = 0; i < 3 && cli_ask(&home, "run gemm:96x80x512,split=4 --unit gpu --json --chip m1 --mode %s", modes[i]); i++) {
+        json_object *d = cli_document(&home.outcome), *placement = NULL;
         if (!d)
             break;
         snprintf(sums[i], sizeof sums[i], "%s", checksum(d, "c"));
         json_object_object_get_ex(d, "placement", &placement);
         CU_ASSERT_EQUAL(json_object_array_length(placement), 2);
         if (i != 1) {
-            CU_ASSERT_DOUBLE_EQUAL(number(d, "flops"), 2.0 * 96 * 80 * 512, 0.5);
+            CU_ASSERT_DOUBLE_EQUAL(document_number(d, "flops"), 2.0 * 96 * 80 * 512, 0.5);
             CU_ASSERT_DOUBLE_EQUAL(stalls_sum(d), 1, 1e-6);
-            CU_ASSERT_DOUBLE_EQUAL(number(d, "seconds"), number(d, "device_seconds") + number(d, "overhead_seconds"), 1e-12);
+            CU_ASSERT_DOUBLE_EQUAL(document_number(d, "seconds"),
+                                   document_number(d, "device_seconds") + document_number(d, "overhead_seconds"), 1e-12);
         }
         json_object_put(d);
     }
     CU_ASSERT_STRING_NOT_EQUAL(sums[0], "");
     CU_ASSERT_STRING_EQUAL(sums[0], sums[1]);
     CU_ASSERT_STRING_EQUAL(sums[2], "");
-    remove_database();
+    cli_home_remove(&home);
 }
 
 /* Nothing but the chip differs, so the results are the same and the larger GPU is faster. */
@@ -99,30 +60,30 @@ static void test_chips_agree(void)
     static const char *const chips[] = {"m1", "m2-max", "m3-max"};
     char first[64] = "";
     double busy[3] = {0};
-    for (int i = 0; i < 3 && orchard("run softmax:512x1000 --json --chip %s", chips[i]); i++) {
-        json_object *d = document();
+    for (int i = 0; i < 3 && cli_ask(&home, "run softmax:512x1000 --json --chip %s", chips[i]); i++) {
+        json_object *d = cli_document(&home.outcome);
         if (!d)
             break;
         if (i == 0)
             snprintf(first, sizeof first, "%s", checksum(d, "out"));
         CU_ASSERT_STRING_EQUAL(checksum(d, "out"), first);
-        busy[i] = number(d, "device_seconds");
+        busy[i] = document_number(d, "device_seconds");
         json_object_put(d);
     }
     CHECK(busy[1] < busy[0], "%g and %g s", busy[1], busy[0]);
-    remove_database();
+    cli_home_remove(&home);
 }
 
 /* A copy of memory beyond every cache cannot beat DRAM, and must use most of it. */
 static void test_streams_are_bound_by_dram(void)
 {
-    if (orchard("run copy:268435456 --json --chip m1 --mode timing")) {
-        json_object *d = document();
-        const double gbps = d ? 2 * 0x1p28 / number(d, "device_seconds") * 1e-9 : 0;
+    if (cli_ask(&home, "run copy:268435456 --json --chip m1 --mode timing")) {
+        json_object *d = cli_document(&home.outcome);
+        const double gbps = d ? 2 * 0x1p28 / document_number(d, "device_seconds") * 1e-9 : 0;
         CHECK(gbps > 0.6 * 68.25 && gbps < 68.25, "%g GB/s", gbps);
         json_object_put(d);
     }
-    remove_database();
+    cli_home_remove(&home);
 }
 
 static void test_wrong_requests(void)
@@ -139,19 +100,20 @@ static void test_wrong_requests(void)
         {"run gemm:8x8x8 --unit gpu --cores 2", 2, "--cores"},
         {"run gemm:8x8x8 --unit gpu --detail op", 3, "--detail op"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && orchard("%s", rows[i].arguments); i++)
-        CHECK(outcome.code == rows[i].code && strstr(outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments, outcome.code,
-              outcome.err);
-    remove_database();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && cli_ask(&home, "%s", rows[i].arguments); i++)
+        CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s",
+              rows[i].arguments, home.outcome.code, home.outcome.err);
+    cli_home_remove(&home);
 }
 
 static void test_kernels_are_listed(void)
 {
-    if (orchard("kernels list --json")) {
-        CHECK(outcome.code == 0 && strstr(outcome.out, "softmax") && strstr(outcome.out, "stream-triad"), "%.300s", outcome.out);
-        CHECK(orchard("kernels show softmax") && outcome.code == 0 && strstr(outcome.out, "gpu"), "%.300s", outcome.out);
+    if (cli_ask(&home, "kernels list --json")) {
+        CHECK(home.outcome.code == 0 && strstr(home.outcome.out, "softmax") && strstr(home.outcome.out, "stream-triad"), "%.300s",
+              home.outcome.out);
+        CHECK(cli_ask(&home, "kernels show softmax") && home.outcome.code == 0 && strstr(home.outcome.out, "gpu"), "%.300s", home.outcome.out);
     }
-    remove_database();
+    cli_home_remove(&home);
 }
 
 static const struct suite_test tests[] = {

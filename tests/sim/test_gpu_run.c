@@ -1,52 +1,13 @@
 /* GPU launches as `orchard run` makes them: results do not depend on threads, detail or chip; time adds up; faults are told with
  * place and cause. */
-#include "sim/chip/chip.h"
-#include "sim/run/run.h"
 #include "tests/sim/agx_example.h"
+#include "tests/sim/run_example.h"
 
 #include <math.h>
 #include <sys/stat.h>
 
 static char folder[] = "/tmp/orchard-gpu-XXXXXX";
 static struct chip_db *db;
-
-struct outcome {
-    struct run_result result;
-    struct orch_error error;
-    bool ok;
-    char remark[400];
-};
-
-static struct outcome run_on(const char *chip_name, const char *path, struct run_request request)
-{
-    struct outcome o = {.ok = false};
-    struct chip *chip = chip_open(db, chip_name, NULL, &o.error);
-    run_result_init(&o.result);
-    if (!chip)
-        return o;
-    request.chip = chip;
-    request.workload = path;
-    struct run *run = run_prepare(&request, &o.error);
-    o.ok = run && run_execute(run, NULL, 1, &o.result, &o.error);
-    if (run && run_remark_count(run))
-        snprintf(o.remark, sizeof o.remark, "%s", run_remark(run, 0));
-    run_free(run);
-    chip_close(chip);
-    return o;
-}
-
-static double counter(const struct outcome *o, const char *name)
-{
-    return run_values_get(&o->result.counters, name);
-}
-
-static uint64_t checksum(const struct outcome *o, const char *output)
-{
-    for (size_t i = 0; i < o->result.checksum.count; i++)
-        if (strcmp(o->result.checksum.item[i].output, output) == 0)
-            return o->result.checksum.item[i].fnv1a64;
-    return 0;
-}
 
 /* Writes NAME/abi.json with this code and description; returns the folder's path. */
 static const char *make_kernel(const char *name, const char *code, const char *rest)
@@ -77,7 +38,7 @@ static void test_threads(void)
     for (size_t i = 0; i < 3; i++) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", suite_golden("agx/kernels"), kernels[i]);
-        struct outcome a = run_on("m1", path, one), b = run_on("m2-ultra", path, many);
+        struct outcome a = run_on(db, "m1", path, one), b = run_on(db, "m2-ultra", path, many);
         CHECK(a.ok && b.ok, "%s%s", a.error.text, b.error.text);
         CU_ASSERT_TRUE(a.result.checksum.count > 0 && a.result.checksum.count == b.result.checksum.count);
         for (size_t k = 0; k < a.result.checksum.count && k < b.result.checksum.count; k++)
@@ -93,7 +54,7 @@ static void test_threads(void)
 
 static void test_adds_up(void)
 {
-    struct outcome o = run_on("m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr"});
+    struct outcome o = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr"});
     double sum = 0;
     CHECK(o.ok, "%s", o.error.text);
     for (size_t i = 0; i < o.result.stalls.count; i++)
@@ -114,10 +75,10 @@ static void test_adds_up(void)
 /* Modes agree on what they share; passes follow one another. */
 static void test_modes(void)
 {
-    struct outcome full = run_on("m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr"});
-    struct outcome timing = run_on("m1", scale(64), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
-    struct outcome twice = run_on("m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr", .repeat = 2});
-    struct outcome cold = run_on("m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr", .cold = true});
+    struct outcome full = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr"});
+    struct outcome timing = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
+    struct outcome twice = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr", .repeat = 2});
+    struct outcome cold = run_on(db, "m1", scale(64), (struct run_request){.mode = RUN_FULL, .detail = "instr", .cold = true});
     CU_ASSERT_EQUAL(full.result.seconds, timing.result.seconds);
     CU_ASSERT_EQUAL(counter(&full, "gpu.simdgroup_instructions"), counter(&timing, "gpu.simdgroup_instructions"));
     CU_ASSERT_EQUAL(timing.result.checksum.count, 0);
@@ -157,9 +118,9 @@ static void test_sample(void)
 {
     const char *path = make_kernel("uneven", uneven, "\"launch\":{\"threadgroups\":[4000]},\"args\":[{\"name\":\"ys\",\"dtype\":\"f32\","
                                                      "\"count\":1024000}]");
-    struct outcome all = run_on("m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "instr"});
-    struct outcome some = run_on("m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "sampled"});
-    struct outcome timing = run_on("m1-7", path, (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
+    struct outcome all = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "instr"});
+    struct outcome some = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_FULL, .detail = "sampled"});
+    struct outcome timing = run_on(db, "m1-7", path, (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
     CHECK(all.ok && some.ok && timing.ok, "%s%s%s", all.error.text, some.error.text, timing.error.text);
     if (!some.ok)
         return;
@@ -179,8 +140,8 @@ static void test_sample(void)
 /* Bound by DRAM, data twice the system-level cache of M1. */
 static void test_streaming_sample(void)
 {
-    struct outcome all = run_on("m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
-    struct outcome some = run_on("m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
+    struct outcome all = run_on(db, "m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "instr"});
+    struct outcome some = run_on(db, "m1", scale(65536), (struct run_request){.mode = RUN_TIMING, .detail = "sampled"});
     CHECK(all.ok && some.ok, "%s%s", all.error.text, some.error.text);
     CHECK(fabs(some.result.device_seconds / all.result.device_seconds - 1) < 0.1, "%g against %g", some.result.device_seconds,
           all.result.device_seconds);
@@ -196,7 +157,7 @@ static void test_outputs(void)
     const char *path = make_kernel("scale", example_scale, "\"launch\":{\"threadgroups\":[1]},\"args\":[{\"name\":\"xs\",\"dtype\":\"f32\",\"count\":32,"
                                    "\"initial\":\"index\"},{\"name\":\"ys\",\"dtype\":\"f32\",\"count\":32,\"expected\":\"3*index\"},"
                                    "{\"name\":\"factor\",\"value\":2}]");
-    struct outcome o = run_on("m1", path, (struct run_request){.mode = RUN_FUNCTIONAL, .output_folder = folder});
+    struct outcome o = run_on(db, "m1", path, (struct run_request){.mode = RUN_FUNCTIONAL, .output_folder = folder});
     CHECK(o.ok, "%s", o.error.text);
     CU_ASSERT_EQUAL(counter(&o, RUN_COUNTER_EXPECTED), 1);
     CU_ASSERT_EQUAL(counter(&o, RUN_COUNTER_AS_EXPECTED), 0);
@@ -212,7 +173,7 @@ static void test_outputs(void)
     npy_release(&array);
     snprintf(input, sizeof input, "xs=%s", npy);
     const char *const inputs[] = {input};
-    o = run_on("m1", path, (struct run_request){.mode = RUN_FUNCTIONAL, .output_folder = folder, .inputs = inputs, .input_count = 1});
+    o = run_on(db, "m1", path, (struct run_request){.mode = RUN_FUNCTIONAL, .output_folder = folder, .inputs = inputs, .input_count = 1});
     CHECK(o.ok, "%s", o.error.text);
     CU_ASSERT_TRUE(isnan(counter(&o, RUN_COUNTER_EXPECTED)));
     CU_ASSERT_TRUE(npy_load(npy, &array, &o.error));
@@ -244,7 +205,7 @@ static void test_faults(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *path = make_kernel(rows[i].name, rows[i].code, ONE);
-        struct outcome o = run_on("m1", path, (struct run_request){.mode = RUN_FULL, .sanitize = rows[i].sanitize});
+        struct outcome o = run_on(db, "m1", path, (struct run_request){.mode = RUN_FULL, .sanitize = rows[i].sanitize});
         CHECK(!o.ok && o.error.exit_code == rows[i].exit_code, "%s: exit code %d, %s", rows[i].name, o.error.exit_code, o.error.text);
         CHECK(!rows[i].sanitize || strstr(o.remark, "r1l is read before wait 0"), "%s", o.remark);
         for (int k = 0; k < 3; k++)
@@ -274,7 +235,7 @@ static void test_raw_code(void)
         example_write(path, "code.bin", rows[i].code, rows[i].size);
         static const char text[] = "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[1],\"threadgroups\":[1]}}";
         example_write(path, "abi.json", text, sizeof text - 1);
-        struct outcome o = run_on("m1", path, (struct run_request){.mode = RUN_FULL});
+        struct outcome o = run_on(db, "m1", path, (struct run_request){.mode = RUN_FULL});
         CHECK(!o.ok && o.error.exit_code == rows[i].exit_code && strstr(o.error.text, rows[i].says), "%s: %d %s", rows[i].hex_name,
               o.error.exit_code, o.error.text);
         run_result_free(&o.result);
@@ -292,7 +253,7 @@ static void test_choices(void)
         {{.detail = "sampled"}, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct outcome o = run_on("m1", scale(1), rows[i].request);
+        struct outcome o = run_on(db, "m1", scale(1), rows[i].request);
         CHECK(o.error.exit_code == rows[i].exit_code, "row %zu: %d %s", i, o.error.exit_code, o.error.text);
         run_result_free(&o.result);
     }

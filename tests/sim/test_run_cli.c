@@ -6,10 +6,8 @@
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +39,12 @@ static const struct function {
 };
 #define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
 
-static char folder[] = "/tmp/orchard-test-XXXXXX";
-static struct cli_outcome outcome;
+static struct cli_home home = {.name = "run"};
 
 static void write_bytes(const char *name, const void *bytes, size_t size)
 {
     char path[128];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", home.folder, name);
     FILE *f = fopen(path, "wb");
     CU_ASSERT_PTR_NOT_NULL_FATAL(f);
     CU_ASSERT_EQUAL(fwrite(bytes, 1, size, f), size);
@@ -73,8 +70,7 @@ static uint8_t *make_program(size_t *size)
 static void open_folder(void)
 {
     size_t size = 0;
-    strcpy(folder + strlen(folder) - 6, "XXXXXX");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    cli_home_open(&home);
     uint8_t *bytes = make_program(&size);
     CU_ASSERT_PTR_NOT_NULL_FATAL(bytes);
     write_bytes("p.elf", bytes, size);
@@ -83,53 +79,6 @@ static void open_folder(void)
     write_bytes("x86.elf", bytes, size);
     write_bytes("empty", bytes, 0);
     free(bytes);
-}
-
-static void close_folder(void)
-{
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
-    CHECK(system(line) == 0, "%s", line);
-}
-
-/* Runs a line in which every $ is the folder, with the folder's database. */
-static bool orchard(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static bool orchard(const char *format, ...)
-{
-    char asked[512], line[2048];
-    size_t n = 0;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(asked, sizeof asked, format, args);
-    va_end(args);
-    for (const char *p = asked; *p && n < sizeof line - 200; p++) {
-        if (*p == '$')
-            n += (size_t)snprintf(line + n, 100, "%s", folder);
-        else
-            line[n++] = *p;
-    }
-    snprintf(line + n, sizeof line - n, " --db %s/o.db", folder);
-    return cli_run_or_skip(line, &outcome);
-}
-
-/* The document on standard output; NULL and a failed check when it is none. Free with json_object_put. */
-static json_object *document(const char *what)
-{
-    json_object *d = json_tokener_parse(outcome.out);
-    CHECK(d != NULL && outcome.code == 0, "%s: exit %d, %.200s%.200s", what, outcome.code, outcome.out, outcome.err);
-    return d;
-}
-
-static json_object *member(json_object *object, const char *key)
-{
-    json_object *value = NULL;
-    CHECK(json_object_object_get_ex(object, key, &value), "%s is missing", key);
-    return value;
-}
-
-static double number(json_object *object, const char *key)
-{
-    return json_object_get_double(member(object, key));
 }
 
 struct expectation {
@@ -141,16 +90,16 @@ struct expectation {
 static void check_expectations(const struct expectation *rows, size_t count)
 {
     open_folder();
-    for (size_t i = 0; i < count && orchard("%s", rows[i].arguments); i++) {
-        CHECK(outcome.code == rows[i].code, "orchard %s: exit %d: %s", rows[i].arguments, outcome.code, outcome.err);
-        CHECK(!outcome.out[0], "orchard %s: out: %.200s", rows[i].arguments, outcome.out);
+    for (size_t i = 0; i < count && cli_ask(&home, "%s", rows[i].arguments); i++) {
+        CHECK(home.outcome.code == rows[i].code, "orchard %s: exit %d: %s", rows[i].arguments, home.outcome.code, home.outcome.err);
+        CHECK(!home.outcome.out[0], "orchard %s: out: %.200s", rows[i].arguments, home.outcome.out);
         for (int k = 0; k < 4 && rows[i].err[k]; k++)
-            CHECK(strstr(outcome.err, rows[i].err[k]) != NULL, "orchard %s: no '%s' in: %s", rows[i].arguments, rows[i].err[k],
-                  outcome.err);
-        CHECK(strchr(outcome.err, '\n') == outcome.err + strlen(outcome.err) - 1, "orchard %s: one line: %s", rows[i].arguments,
-              outcome.err);
+            CHECK(strstr(home.outcome.err, rows[i].err[k]) != NULL, "orchard %s: no '%s' in: %s", rows[i].arguments, rows[i].err[k],
+                  home.outcome.err);
+        CHECK(strchr(home.outcome.err, '\n') == home.outcome.err + strlen(home.outcome.err) - 1, "orchard %s: one line: %s",
+              rows[i].arguments, home.outcome.err);
     }
-    close_folder();
+    cli_home_remove(&home);
 }
 
 static void test_faults(void)
@@ -207,16 +156,17 @@ static void check_document(json_object *d, const char *mode)
     const bool timed = strcmp(mode, "functional") != 0;
     double sum = 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        member(d, keys[i]);
-    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(d, "mode")), mode);
-    CU_ASSERT_EQUAL(member(d, "seconds") != NULL, timed);
-    json_object_object_foreach(member(d, "stalls"), reason, share)
+        document_at(d, keys[i]);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(document_at(d, "mode")), mode);
+    CU_ASSERT_EQUAL(document_at(d, "seconds") != NULL, timed);
+    json_object_object_foreach(document_at(d, "stalls"), reason, share)
     {
         CHECK(json_object_get_double(share) > 0, "%s", reason);
         sum += json_object_get_double(share);
     }
     CHECK(timed ? fabs(sum - 1) < 1e-6 : sum == 0, "stalls sum to %g", sum);
-    CU_ASSERT(!timed || (number(d, "seconds_low") <= number(d, "seconds") && number(d, "seconds") <= number(d, "seconds_high")));
+    const double seconds = document_number(d, "seconds");
+    CU_ASSERT(!timed || (document_number(d, "seconds_low") <= seconds && seconds <= document_number(d, "seconds_high")));
 }
 
 /* Every mode has every key, and `db check` holds after each kind of run. */
@@ -225,24 +175,24 @@ static void test_documents(void)
     static const char *const modes[] = {"full", "functional", "timing"};
     char checksum[3][64] = {{0}};
     open_folder();
-    for (int i = 0; i < 3 && orchard("run gemm:48x32x16 --json -q --mode %s", modes[i]); i++) {
-        json_object *d = document(modes[i]), *c = NULL;
+    for (int i = 0; i < 3 && cli_ask(&home, "run gemm:48x32x16 --json -q --mode %s", modes[i]); i++) {
+        json_object *d = cli_document(&home.outcome), *c = NULL;
         if (!d)
             break;
         check_document(d, modes[i]);
-        if (json_object_object_get_ex(member(d, "checksum"), "c", &c))
+        if (json_object_object_get_ex(document_at(d, "checksum"), "c", &c))
             snprintf(checksum[i], sizeof checksum[i], "%s", json_object_get_string(c));
         json_object_put(d);
-        CHECK(orchard("run $/p.elf --entry loop --json -q --mode %s", modes[i]) && (d = document("loop")) != NULL, "loop");
+        CHECK(cli_ask(&home, "run $/p.elf --entry loop --json -q --mode %s", modes[i]) && (d = cli_document(&home.outcome)) != NULL, "loop");
         check_document(d, modes[i]);
-        CU_ASSERT_EQUAL(number(member(d, "counters"), "cpu.instructions"), 2002);
+        CU_ASSERT_EQUAL(document_number(document_at(d, "counters"), "cpu.instructions"), 2002);
         json_object_put(d);
     }
     CU_ASSERT_STRING_EQUAL(checksum[0], checksum[1]);
     CU_ASSERT_STRING_EQUAL(checksum[2], ""); /* no values, no checksum */
-    if (orchard("db check"))
-        CHECK(outcome.code == 0 && strstr(outcome.out, " 0 failed"), "%s", outcome.out);
-    close_folder();
+    if (cli_ask(&home, "db check"))
+        CHECK(home.outcome.code == 0 && strstr(home.outcome.out, " 0 failed"), "%s", home.outcome.out);
+    cli_home_remove(&home);
 }
 
 /* Ten times 2002 instructions; a decrement and a branch a cycle make 1000 cycles the least one pass can take. */
@@ -250,17 +200,17 @@ static void test_repeat(void)
 {
     open_folder();
     double cycles[2] = {0};
-    for (int i = 0; i < 2 && orchard("run $/p.elf --entry loop --json -q --repeat %d", i ? 10 : 1); i++) {
-        json_object *d = document("repeat");
+    for (int i = 0; i < 2 && cli_ask(&home, "run $/p.elf --entry loop --json -q --repeat %d", i ? 10 : 1); i++) {
+        json_object *d = cli_document(&home.outcome);
         if (!d)
             break;
-        CU_ASSERT_EQUAL(number(member(d, "counters"), "cpu.instructions"), i ? 20020 : 2002);
-        cycles[i] = number(d, "cycles");
+        CU_ASSERT_EQUAL(document_number(document_at(d, "counters"), "cpu.instructions"), i ? 20020 : 2002);
+        cycles[i] = document_number(d, "cycles");
         check_document(d, "full");
         json_object_put(d);
     }
     CHECK(cycles[0] >= 1000 && cycles[1] >= 10000 && cycles[1] <= 10 * cycles[0], "%g and %g cycles", cycles[0], cycles[1]);
-    close_folder();
+    cli_home_remove(&home);
 }
 
 /* The counter that a program reads (24 MHz) tells the simulated time: what the run takes, at any clock. */
@@ -269,27 +219,27 @@ static void test_programs_read_simulated_time(void)
     static const char *const chips[] = {"m1", "m1 --set cpu_p.clock_ghz=1.6"};
     double seconds[2] = {0};
     open_folder();
-    for (int i = 0; i < 2 && orchard("run $/p.elf --entry stopwatch --json -q --rerun --chip %s", chips[i]); i++) {
-        json_object *d = document(chips[i]);
+    for (int i = 0; i < 2 && cli_ask(&home, "run $/p.elf --entry stopwatch --json -q --rerun --chip %s", chips[i]); i++) {
+        json_object *d = cli_document(&home.outcome);
         if (!d)
             break;
-        const double ticks = number(member(d, "counters"), "program.exit_code");
-        seconds[i] = number(d, "seconds");
+        const double ticks = document_number(document_at(d, "counters"), "program.exit_code");
+        seconds[i] = document_number(d, "seconds");
         CHECK(fabs(ticks / 24e6 - seconds[i]) <= 1.5 / 24e6 + 0.02 * seconds[i], "%s: %g ticks, %g s", chips[i], ticks, seconds[i]);
         json_object_put(d);
     }
     CHECK(seconds[1] > 1.8 * seconds[0], "%g and %g s", seconds[0], seconds[1]);
-    close_folder();
+    cli_home_remove(&home);
 }
 
 static int run_id(const char *arguments)
 {
     int id = -1;
-    if (!orchard("%s --json", arguments))
+    if (!cli_ask(&home, "%s --json", arguments))
         return id;
-    json_object *d = document(arguments);
+    json_object *d = cli_document(&home.outcome);
     if (d)
-        id = json_object_get_int(member(d, "run_id"));
+        id = json_object_get_int(document_at(d, "run_id"));
     json_object_put(d);
     return id;
 }
@@ -299,7 +249,7 @@ static void write_input(uint64_t value)
     struct npy_array a = {.type = NPY_U64, .dims = 1, .shape = {1}, .data = (const uint8_t *)&value};
     struct orch_error error = {0};
     char path[128];
-    snprintf(path, sizeof path, "%s/in.npy", folder);
+    snprintf(path, sizeof path, "%s/in.npy", home.folder);
     CHECK(npy_measure(&a) && npy_save(path, &a, &error), "%s", error.text);
 }
 
@@ -309,21 +259,21 @@ static void test_found_again(void)
     open_folder();
     const int first = run_id("run $/p.elf --entry loop");
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry loop"), first);
-    CU_ASSERT(strstr(outcome.err, "--rerun") != NULL);
+    CU_ASSERT(strstr(home.outcome.err, "--rerun") != NULL);
     CU_ASSERT_NOT_EQUAL(run_id("run $/p.elf --entry loop --rerun"), first);
-    for (int i = 0; i < 2 && orchard("run $/p.elf --entry print -q"); i++)
-        CHECK(strstr(outcome.out, "hi!\n") != NULL, "time %d: %.100s", i, outcome.out);
+    for (int i = 0; i < 2 && cli_ask(&home, "run $/p.elf --entry print -q"); i++)
+        CHECK(strstr(home.outcome.out, "hi!\n") != NULL, "time %d: %.100s", i, home.outcome.out);
     write_input(5);
     const int five = run_id("run $/p.elf --entry load --args in:$/in.npy");
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry load --args in:$/in.npy"), five);
     write_input(6);
     CU_ASSERT_NOT_EQUAL(run_id("run $/p.elf --entry load --args in:$/in.npy"), five);
-    for (int i = 0; i < 2 && orchard("run $/p.elf --entry fine --args out:f32:4:$/out.npy -q"); i++) {
+    for (int i = 0; i < 2 && cli_ask(&home, "run $/p.elf --entry fine --args out:f32:4:$/out.npy -q"); i++) {
         char path[128];
-        snprintf(path, sizeof path, "%s/out.npy", folder);
-        CHECK(outcome.code == 0 && unlink(path) == 0, "time %d: %s", i, outcome.err);
+        snprintf(path, sizeof path, "%s/out.npy", home.folder);
+        CHECK(home.outcome.code == 0 && unlink(path) == 0, "time %d: %s", i, home.outcome.err);
     }
-    close_folder();
+    cli_home_remove(&home);
 }
 
 /* Ctrl-C: 130. Killed: the database is whole and goes on. */
@@ -334,7 +284,7 @@ static void test_ended_early(void)
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry fine"), 1);
     for (int i = 0; i < 2; i++) {
         char line[256];
-        snprintf(line, sizeof line, "run %s/p.elf --entry forever --db %s/o.db", folder, folder);
+        snprintf(line, sizeof line, "run %s/p.elf --entry forever --db %s/runs.db", home.folder, home.folder);
         const pid_t child = cli_start(line, -1);
         if (child < 0) {
             suite_skip("the orchard binary is not built");
@@ -344,10 +294,10 @@ static void test_ended_early(void)
         kill(child, signals[i]);
         const int status = cli_wait(child, 5);
         CHECK(i == 0 ? WIFEXITED(status) && WEXITSTATUS(status) == 130 : WIFSIGNALED(status), "status %x", (unsigned)status);
-        CHECK(orchard("db check") && outcome.code == 0, "%s", outcome.out);
+        CHECK(cli_ask(&home, "db check") && home.outcome.code == 0, "%s", home.outcome.out);
     }
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry fine"), 1);
-    close_folder();
+    cli_home_remove(&home);
 }
 
 /* A file-size limit stands for the full disk: told in one line, and what was there stays readable. */
@@ -358,18 +308,18 @@ static void test_no_room(void)
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry fine"), 1);
     if (!cli_binary()) {
         suite_skip("the orchard binary is not built");
-        close_folder();
+        cli_home_remove(&home);
         return;
     }
-    snprintf(line, sizeof line, "ulimit -f 8; %s run %s/p.elf --entry loop -q --db %s/o.db >/dev/null 2>%s/err", cli_binary(),
-             folder, folder, folder);
+    snprintf(line, sizeof line, "ulimit -f 8; %s run %s/p.elf --entry loop -q --db %s/runs.db >/dev/null 2>%s/err", cli_binary(),
+             home.folder, home.folder, home.folder);
     const int status = system(line);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 2, "status %x", (unsigned)status);
-    snprintf(line, sizeof line, "test $(grep -c '' %s/err) = 1 && grep -q 'o.db' %s/err", folder, folder);
+    snprintf(line, sizeof line, "test $(grep -c '' %s/err) = 1 && grep -q 'runs.db' %s/err", home.folder, home.folder);
     CHECK(system(line) == 0, "%s", line);
-    CHECK(orchard("db check") && outcome.code == 0, "%s", outcome.out);
+    CHECK(cli_ask(&home, "db check") && home.outcome.code == 0, "%s", home.outcome.out);
     CU_ASSERT_EQUAL(run_id("run $/p.elf --entry fine"), 1);
-    close_folder();
+    cli_home_remove(&home);
 }
 
 static const struct suite_test tests[] = {

@@ -2,28 +2,11 @@
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
 #include "sim/soc/soc.h"
-#include "tests/support/suite.h"
+#include "tests/sim/chip_example.h"
 #include "tests/units/ane_timing_example.h"
 
 #include <math.h>
 #include <string.h>
-
-static struct chip_db *open_db(void)
-{
-    struct orch_error error = {0};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    CHECK(db != NULL, "%s", error.text);
-    return db;
-}
-
-static struct chip *open_chip(const struct chip_db *db, const char *id, const char *set)
-{
-    const struct chip_overrides overrides = {&set, set != NULL};
-    struct orch_error error = {0};
-    struct chip *chip = chip_open(db, id, &overrides, &error);
-    CHECK(chip != NULL, "%s: %s", id, error.text);
-    return chip;
-}
 
 static double plain_number(const struct chip *chip, const char *key)
 {
@@ -35,9 +18,9 @@ static double plain_number(const struct chip *chip, const char *key)
 
 static void test_all_chips_have_a_neural_engine(void)
 {
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < chip_db_count(db); i++) {
-        struct chip *chip = open_chip(db, chip_db_id(db, i), NULL);
+        struct chip *chip = example_chip(db, chip_db_id(db, i), NULL);
         struct orch_error error = {0};
         struct ane_params params;
         struct ane_limits limits;
@@ -64,8 +47,8 @@ static void test_all_chips_have_a_neural_engine(void)
 
 static void test_peaks_are_products(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m4", NULL);
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m4", NULL);
     struct chip_peaks peaks;
     chip_peaks(chip, &peaks);
     double f16 = 0, i8 = 0, stream = 0;
@@ -83,13 +66,13 @@ static void test_peaks_are_products(void)
 
 static void test_supposed_values_count(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m1", "ane_cores=32");
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m1", "ane_cores=32");
     struct orch_error error = {0};
     struct ane_params params;
     CHECK(chip_ane_params(chip, &params, &error) && params.units == 2, "%s: %u", error.text, params.units);
     chip_close(chip);
-    chip = open_chip(db, "m1", "ane.dma_GBps=11");
+    chip = example_chip(db, "m1", "ane.dma_GBps=11");
     CHECK(chip_ane_params(chip, &params, &error) && params.dma_GBps == 11, "%s", error.text);
     chip_close(chip);
     chip_db_close(db);
@@ -103,8 +86,8 @@ static void take(struct soc *soc, struct activity *into)
 
 static void test_traffic_reaches_slc_and_dram(void)
 {
-    struct chip_db *db = open_db();
-    struct chip *chip = open_chip(db, "m1", NULL);
+    struct chip_db *db = example_chips();
+    struct chip *chip = example_chip(db, "m1", NULL);
     struct orch_error error = {0};
     struct soc *soc = soc_create(chip, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(soc);
@@ -146,9 +129,9 @@ static void test_weight_streams_run_as_measured(void)
         const char *chip;
         double gbps;
     } rows[] = {{"m2", 60.45}, {"m2-max", 62.01}, {"m3", 63.1}, {"m3-max", 120.22}, {"m4", 64.18}, {"m4-pro", 126.36}};
-    struct chip_db *db = open_db();
+    struct chip_db *db = example_chips();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct chip *chip = open_chip(db, rows[i].chip, "ane.request_us=0");
+        struct chip *chip = example_chip(db, rows[i].chip, "ane.request_us=0");
         struct orch_error error = {0};
         struct soc *soc = soc_create(chip, &error);
         CU_ASSERT_PTR_NOT_NULL_FATAL(soc);

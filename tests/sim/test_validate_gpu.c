@@ -1,9 +1,7 @@
 /* Published GPU figures (philipturner/metal-benchmarks, M1 Max; Chips and Cheese, M1; krrishnarraj/clpeak, M1 Pro) against the
  * programs that `orchard validate` makes of them, executed and timed on the chips of the database. */
 #include "isa/agx/agx_asm.h"
-#include "sim/validate/soc_runner.h"
-#include "sim/validate/validation.h"
-#include "tests/support/suite.h"
+#include "tests/sim/validate_example.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,22 +33,6 @@ static const char table[] = HEADER
     "rate,f32 FMA float8 (Metal),M1 Pro,5123.2,GFLOPS,,,,measured,clpeak,,m1_pro_8p2e_16g\n"
     "rate,int32 multiply-add (OpenCL),M1 Pro,1324.3,GOPS,,,,measured,clpeak,,m1_pro_8p2e_16g\n";
 
-static struct validation *run_text(const char *name, const char *text, size_t bytes, const char *set)
-{
-    struct orch_error error = {0};
-    const struct chip_overrides overrides = {&set, set != NULL};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    struct soc_runner *runner = soc_runner_create(db, &overrides, NULL);
-    struct validation *v = validation_create();
-    CU_ASSERT_FATAL(db && runner && v);
-    const struct validate_runner hook = soc_runner_hook(runner);
-    CHECK(validation_add_text(v, name, text, bytes, &error), "%s", error.text);
-    CHECK(validation_run(v, &hook, &error), "%s", error.text);
-    soc_runner_free(runner);
-    chip_db_close(db);
-    return v;
-}
-
 static double error_of(const struct validate_row *row)
 {
     return fabs(row->predicted / row->measured - 1);
@@ -58,7 +40,7 @@ static double error_of(const struct validate_row *row)
 
 static void test_rows(void)
 {
-    struct validation *v = run_text("gpu.csv", table, sizeof table - 1, NULL);
+    struct validation *v = example_validation("gpu.csv", table, NULL);
     double sum = 0;
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *row = &v->row[i];
@@ -77,8 +59,8 @@ static void test_one_parameter(void)
 {
     static const char text[] = HEADER "simd,MATMUL<8x8xF16>" MAX "17," CPI ID "simd,MATMUL<8x8xF32>" MAX "18," CPI ID
                                       "fp,FFMA32" MAX "1," CPI ID "fp,RECIP32" MAX "6," CPI ID "simd,SUM<F32>" MAX "14.54," CPI ID;
-    struct validation *plain = run_text("gpu.csv", text, sizeof text - 1, NULL);
-    struct validation *slower = run_text("gpu.csv", text, sizeof text - 1, "gpu.matrix_f32.pipe_cycles=24");
+    struct validation *plain = example_validation("gpu.csv", text, NULL);
+    struct validation *slower = example_validation("gpu.csv", text, "gpu.matrix_f32.pipe_cycles=24");
     for (size_t i = 0; i < plain->rows; i++) {
         const struct validate_row *a = &plain->row[i], *b = &slower->row[i];
         const double expected = strcmp(a->what, "MATMUL<8x8xF32>") == 0 ? 24.0 / 18 : 1;
@@ -113,7 +95,7 @@ static void test_refusals(void)
     static const char text[] = HEADER "memory,texture read rgba8,M1 Pro,96.6,GB/s,,,,measured,clpeak,,m1_pro_8p2e_16g\n"
                                       "fp,SIN_PT_1" MAX "10," CPI "upper bound in the source (<10)" ID
                                       "fp,Precise SIN32" MAX "24.39," CPI ID;
-    struct validation *v = run_text("gpu.csv", text, sizeof text - 1, NULL);
+    struct validation *v = example_validation("gpu.csv", text, NULL);
     static const char *const reasons[] = {"textures", "upper bound", "not published"};
     for (size_t i = 0; i < v->rows; i++)
         CHECK(v->row[i].state == VALIDATE_UNMODELLED && strstr(v->row[i].why, reasons[i]), "%s: %s", v->row[i].what, v->row[i].why);

@@ -1,9 +1,7 @@
 /* Rows of the wide table of measurements that are operations on the GPU: what `orchard validate` builds from kernels of the library,
  * what frameworks add on top, and what it refuses. */
 #include "sim/validate/overhead.h"
-#include "sim/validate/soc_runner.h"
-#include "sim/validate/validation.h"
-#include "tests/support/suite.h"
+#include "tests/sim/validate_example.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -37,21 +35,6 @@ static const char table[] = HEADER
     "L1,M1,M1,8,gpu,gpu_L1_latency,,OpenCL pointer chase,latency,43,ns,,,quoting chipsandcheese,measured,,,,m1_4p4e_8g\n"
     "LLAMA,M1,M1,8,gpu,llama7b_tg128,Q4_0,7B,throughput,14,tokens/s,,,llama.cpp,measured,,,,m1_4p4e_8g\n";
 
-static struct validation *run(void)
-{
-    struct orch_error error = {0};
-    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
-    struct soc_runner *runner = soc_runner_create(db, NULL, NULL);
-    struct validation *v = validation_create();
-    CU_ASSERT_FATAL(db && runner && v);
-    const struct validate_runner hook = soc_runner_hook(runner);
-    CHECK(validation_add_text(v, "hw.csv", table, sizeof table - 1, &error), "%s", error.text);
-    CHECK(validation_run(v, &hook, &error), "%s", error.text);
-    soc_runner_free(runner);
-    chip_db_close(db);
-    return v;
-}
-
 static const struct validate_row *row_of(const struct validation *v, const char *id)
 {
     for (size_t i = 0; i < v->rows; i++)
@@ -65,7 +48,7 @@ static void test_what_is_modelled(void)
 {
     static const char *const refused[][2] = {
         {"STRANGE", "no kernel for the operation"}, {"UNREAD", "is not read"}, {"LLAMA", "a whole network"}};
-    struct validation *v = run();
+    struct validation *v = example_validation("hw.csv", table, NULL);
     size_t predicted = 0;
     for (size_t i = 0; i < v->rows; i++)
         predicted += v->row[i].state == VALIDATE_PREDICTED;
@@ -83,7 +66,7 @@ static void test_what_is_modelled(void)
 /* The bandwidth of LPDDR4X-4266 on 128 bits bounds what goes through memory; the empty command buffer of clpeak what is tiny. */
 static void test_bounds(void)
 {
-    struct validation *v = run();
+    struct validation *v = example_validation("hw.csv", table, NULL);
     const double least_ms = 1024e6 / 68.3e9 * 1e3, concat = row_of(v, "CONCAT")->bare, relu = row_of(v, "RELU")->bare;
     CHECK(concat > least_ms && concat < 1.6 * least_ms, "%.2f ms, memory alone takes %.2f", concat, least_ms);
     CHECK(relu > 0.187 && relu < 0.187 + 0.2, "%.3f ms", relu);
@@ -97,7 +80,7 @@ static void test_bounds(void)
 
 static void test_overheads(void)
 {
-    struct validation *v = run();
+    struct validation *v = example_validation("hw.csv", table, NULL);
     const struct validate_row *relu = row_of(v, "RELU"), *unknown = row_of(v, "RELU-NEW");
     const struct validate_overhead *h = validate_overhead_of("mlx 0.5.0");
     CU_ASSERT_FATAL(h != NULL && relu->overhead == h);
@@ -112,7 +95,7 @@ static void test_overheads(void)
 static void test_report(void)
 {
     struct orch_error error = {0};
-    struct validation *v = run(), *again = run();
+    struct validation *v = example_validation("hw.csv", table, NULL), *again = example_validation("hw.csv", table, NULL);
     json_object *a = validation_json(v, "workload,chip", &error), *b = validation_json(again, "workload,chip", &error), *part, *count;
     CU_ASSERT_FATAL(a && b);
     CHECK(strcmp(json_object_to_json_string(a), json_object_to_json_string(b)) == 0, "two runs differ");

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ bool cli_run(const char *arguments, struct cli_outcome *outcome)
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    snprintf(outcome->line, sizeof outcome->line, "%s", arguments);
     outcome->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     read_back(out, outcome->out, sizeof outcome->out);
     read_back(err, outcome->err, sizeof outcome->err);
@@ -112,4 +114,71 @@ int cli_wait(pid_t child, double seconds)
         waitpid(child, &status, 0);
     }
     return status;
+}
+
+/* ---- commands in a folder of their own ---- */
+
+void cli_home_open(struct cli_home *home)
+{
+    if (home->folder[0])
+        return;
+    snprintf(home->folder, sizeof home->folder, "/tmp/orchard-%s-XXXXXX", home->name);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(home->folder));
+}
+
+bool cli_home_remove(struct cli_home *home)
+{
+    char line[96];
+    if (!home->folder[0])
+        return true;
+    snprintf(line, sizeof line, "rm -rf %s", home->folder);
+    home->folder[0] = 0;
+    return system(line) == 0;
+}
+
+bool cli_ask(struct cli_home *home, const char *format, ...)
+{
+    char asked[2048], line[2048];
+    size_t n = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(asked, sizeof asked, format, args);
+    va_end(args);
+    cli_home_open(home);
+    for (const char *p = asked; *p && n < sizeof line - 2 * sizeof home->folder - 40; p++) {
+        if (*p == '$')
+            n += (size_t)snprintf(line + n, sizeof home->folder, "%s", home->folder);
+        else
+            line[n++] = *p;
+    }
+    snprintf(line + n, sizeof line - n, " %s --db %s/runs.db", home->options ? home->options : "", home->folder);
+    return cli_run_or_skip(line, &home->outcome);
+}
+
+/* ---- documents ---- */
+
+json_object *cli_document(const struct cli_outcome *outcome)
+{
+    json_object *d = outcome->code == 0 ? json_tokener_parse(outcome->out) : NULL;
+    CHECK(d != NULL, "orchard %s: exit %d: %.200s%.300s", outcome->line, outcome->code, outcome->out, outcome->err);
+    return d;
+}
+
+json_object *document_at(json_object *document, const char *path)
+{
+    json_object *value = NULL;
+    const bool found = path[0] == '/' ? json_pointer_get(document, path, &value) == 0 : json_object_object_get_ex(document, path, &value);
+    CHECK(found, "%s is missing", path);
+    return value;
+}
+
+double document_number(json_object *document, const char *path)
+{
+    return json_object_get_double(document_at(document, path));
+}
+
+const char *document_text(json_object *document, const char *path)
+{
+    const char *text = json_object_get_string(document_at(document, path));
+    return text ? text : "";
 }

@@ -1,12 +1,8 @@
 #include "units/ane/kernels/ane_kernels.h"
 
-#include "isa/isa_suggest.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
-#include <stdio.h>
 #include <string.h>
-
-enum { WORD_BYTES = 128 };
 
 static const struct ane_kernel_family *const families[] = {
     &ane_family_conv, &ane_family_stack, &ane_family_gemm, &ane_family_elementwise, &ane_family_norm, &ane_family_plane,
@@ -44,28 +40,28 @@ const struct ane_kernel_info *ane_kernel_at(size_t index)
     return NULL;
 }
 
+static struct kernel_form form_of(const struct ane_kernel_info *info)
+{
+    return (struct kernel_form){info->name, info->grammar, info->positional, info->parameter};
+}
+
+static bool form_at(size_t index, struct kernel_form *form)
+{
+    const struct ane_kernel_info *info = ane_kernel_at(index);
+    if (info)
+        *form = form_of(info);
+    return info != NULL;
+}
+
+static const struct kernel_library library = {form_at};
+
 const struct ane_kernel_info *ane_kernel_find(const char *name, size_t length)
 {
-    const struct ane_kernel_info *info;
-    for (size_t i = 0; (info = ane_kernel_at(i)); i++)
-        if (strlen(info->name) == length && memcmp(info->name, name, length) == 0)
-            return info;
-    return NULL;
+    size_t index;
+    return kernel_library_find(&library, name, length, &index) ? ane_kernel_at(index) : NULL;
 }
 
 /* ---- requests ---- */
-
-static bool unknown_kernel(const char *name, struct isa_error *error)
-{
-    const struct ane_kernel_info *info;
-    struct isa_suggest suggest;
-    char phrase[96];
-    isa_suggest_start(&suggest, name);
-    for (size_t i = 0; (info = ane_kernel_at(i)); i++)
-        isa_suggest_offer(&suggest, info->name);
-    isa_suggest_text(&suggest, phrase, sizeof phrase);
-    return kernel_refuse(error, "unknown kernel '%s'%s", name, phrase);
-}
 
 static bool read_precision(const char *precision, struct ane_kernel_request *request, struct isa_error *error)
 {
@@ -79,24 +75,17 @@ static bool read_precision(const char *precision, struct ane_kernel_request *req
                                        request->info->name, precision);
 }
 
-static struct kernel_form form_of(const struct ane_kernel_info *info)
-{
-    return (struct kernel_form){info->name, info->grammar, info->positional, info->parameter};
-}
-
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error)
 {
-    char name[WORD_BYTES];
-    const size_t length = strcspn(workload, ":");
-    snprintf(name, sizeof name, "%.*s", length < WORD_BYTES ? (int)length : WORD_BYTES - 1, workload);
-    request->info = ane_kernel_find(workload, length);
-    if (!request->info)
-        return unknown_kernel(name, error);
+    struct kernel_form form;
+    size_t index;
+    const char *options = kernel_library_choose(&library, workload, &index, &form, error);
+    request->info = options ? ane_kernel_at(index) : NULL;
+    if (!options)
+        return false;
     memset(request->value, 0, sizeof request->value);
     memset(request->decimal, 0, sizeof request->decimal);
-    const struct kernel_form form = form_of(request->info);
-    return read_precision(precision, request, error) &&
-           kernel_text_read(&form, workload + length + (workload[length] == ':'), request->value, request->decimal, error);
+    return read_precision(precision, request, error) && kernel_text_read(&form, options, request->value, request->decimal, error);
 }
 
 int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size)

@@ -1,13 +1,9 @@
 #include "units/gpu/kernels/gpu_kernels.h"
 
-#include "isa/isa_suggest.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { WORD_BYTES = 128 };
 
 static const struct gpu_kernel_family *const families[] = {
     &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention,
@@ -57,30 +53,28 @@ const struct gpu_kernel_info *gpu_kernel_at(size_t index)
     return NULL;
 }
 
+static struct kernel_form form_of(const struct gpu_kernel_info *info)
+{
+    return (struct kernel_form){info->name, info->grammar, info->positional, info->parameter};
+}
+
+static bool form_at(size_t index, struct kernel_form *form)
+{
+    const struct gpu_kernel_info *info = gpu_kernel_at(index);
+    if (info)
+        *form = form_of(info);
+    return info != NULL;
+}
+
+static const struct kernel_library library = {form_at};
+
 const struct gpu_kernel_info *gpu_kernel_find(const char *name, size_t length)
 {
-    for (unsigned i = 0; i < FAMILIES; i++)
-        for (size_t k = 0; k < families[i]->count; k++) {
-            const struct gpu_kernel_info *info = &families[i]->row[k];
-            if (strlen(info->name) == length && memcmp(info->name, name, length) == 0)
-                return info;
-        }
-    return NULL;
+    size_t index;
+    return kernel_library_find(&library, name, length, &index) ? gpu_kernel_at(index) : NULL;
 }
 
 /* ---- requests ---- */
-
-static bool unknown_kernel(const char *name, struct isa_error *error)
-{
-    struct isa_suggest suggest;
-    char phrase[96];
-    isa_suggest_start(&suggest, name);
-    for (unsigned i = 0; i < FAMILIES; i++)
-        for (size_t k = 0; k < families[i]->count; k++)
-            isa_suggest_offer(&suggest, families[i]->row[k].name);
-    isa_suggest_text(&suggest, phrase, sizeof phrase);
-    return kernel_refuse(error, "unknown kernel '%s'%s", name, phrase);
-}
 
 static bool read_precision(const char *precision, struct gpu_kernel_request *request, struct isa_error *error)
 {
@@ -96,24 +90,17 @@ static bool read_precision(const char *precision, struct gpu_kernel_request *req
     return kernel_refuse(error, "%s on the GPU has no precision '%s'; it has %s", info->name, name, info->precisions);
 }
 
-static struct kernel_form form_of(const struct gpu_kernel_info *info)
-{
-    return (struct kernel_form){info->name, info->grammar, info->positional, info->parameter};
-}
-
 bool gpu_kernel_parse(const char *workload, const char *precision, struct gpu_kernel_request *request, struct isa_error *error)
 {
-    char name[WORD_BYTES];
-    const size_t length = strcspn(workload, ":");
-    snprintf(name, sizeof name, "%.*s", length < WORD_BYTES ? (int)length : WORD_BYTES - 1, workload);
-    request->info = gpu_kernel_find(workload, length);
-    if (!request->info)
-        return unknown_kernel(name, error);
+    struct kernel_form form;
+    size_t index;
+    const char *options = kernel_library_choose(&library, workload, &index, &form, error);
+    request->info = options ? gpu_kernel_at(index) : NULL;
+    if (!options)
+        return false;
     memset(request->value, 0, sizeof request->value);
     memset(request->decimal, 0, sizeof request->decimal);
-    const struct kernel_form form = form_of(request->info);
-    return read_precision(precision, request, error) &&
-           kernel_text_read(&form, workload + length + (workload[length] == ':'), request->value, request->decimal, error);
+    return read_precision(precision, request, error) && kernel_text_read(&form, options, request->value, request->decimal, error);
 }
 
 int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, size_t size)

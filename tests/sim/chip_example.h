@@ -1,0 +1,27 @@
+/* The chips of the source tree, whatever the environment says. */
+#ifndef ORCHARD_TESTS_SIM_CHIP_EXAMPLE_H
+#define ORCHARD_TESTS_SIM_CHIP_EXAMPLE_H
+
+#include "sim/chip/chip.h"
+#include "tests/support/suite.h"
+
+/* NULL and a failed check when they cannot be read. */
+static inline struct chip_db *example_chips(void)
+{
+    struct orch_error error = {0};
+    struct chip_db *db = chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error);
+    CHECK(db != NULL, "%s", error.text);
+    return db;
+}
+
+/* One of them, with "KEY=VALUE" set unless NULL. */
+static inline struct chip *example_chip(const struct chip_db *db, const char *id, const char *set)
+{
+    const struct chip_overrides overrides = {&set, set != NULL};
+    struct orch_error error = {0};
+    struct chip *chip = chip_open(db, id, &overrides, &error);
+    CHECK(chip != NULL, "%s: %s", id, error.text);
+    return chip;
+}
+
+#endif
