@@ -186,6 +186,29 @@ static void test_programs_meet_in_the_caches(void)
     close_whole(&w);
 }
 
+/* One GPU launch over both dies of M2 Ultra: where its pages are decides which DRAM works and what crosses the link. */
+static void test_a_launch_over_two_dies(void)
+{
+    struct whole w;
+    run_text(&w, "m2-ultra", "mem.placement=local", "copy:2M[unit=gpu,mode=timing,cold]");
+    CHECK(w.ok, "%s", w.error.text);
+    if (w.ok) {
+        const struct run_values *c = &w.result.counters;
+        const double fabric = run_values_get(c, "traffic.gpu.fabric_read_bytes") + run_values_get(c, "traffic.gpu.fabric_write_bytes");
+        CU_ASSERT(run_values_get(c, "traffic.die0.dram_read_bytes") >= 2097152);
+        CU_ASSERT(isnan(run_values_get(c, "traffic.die1.dram_read_bytes")));
+        CHECK(fabs(run_values_get(c, "traffic.gpu.remote_bytes") / fabric - 0.5) < 0.05, "%g of %g are remote",
+              run_values_get(c, "traffic.gpu.remote_bytes"), fabric); /* half the cores are on the other die */
+        CU_ASSERT_EQUAL(run_values_get(c, "traffic.die0.link_bytes") + run_values_get(c, "traffic.die1.link_bytes"),
+                        run_values_get(c, "traffic.gpu.remote_bytes"));
+        CU_ASSERT_EQUAL(run_values_get(&part_of(&w, 0)->alone.counters, "traffic.dram_imbalance"), 1);
+    }
+    close_whole(&w);
+    run_text(&w, "m2-ultra", "mem.placement=interleave", "copy:2M[unit=gpu,mode=timing,cold]");
+    CHECK(w.ok && run_values_get(&part_of(&w, 0)->alone.counters, "traffic.dram_imbalance") < 0.2, "%s", w.error.text);
+    close_whole(&w);
+}
+
 static void test_equal_requests_have_equal_answers(void)
 {
     struct whole a, b;
@@ -237,6 +260,7 @@ static const struct suite_test tests[] = {
     {"programs have their own cores", test_programs_have_their_own_cores},
     {"rates agree with lines", test_rates_agree_with_lines},
     {"programs meet in the caches", test_programs_meet_in_the_caches},
+    {"a launch over two dies", test_a_launch_over_two_dies},
     {"equal requests have equal answers", test_equal_requests_have_equal_answers},
     {"texts", test_texts},
 };
