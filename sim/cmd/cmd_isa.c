@@ -5,9 +5,7 @@
 #include "sim/check/amx_vectors.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/listing.h"
-#include "sim/cmd/cmd.h"
-#include "sim/cmd/cmd_isa_agx.h"
-#include "sim/cmd/cmd_isa_ane.h"
+#include "sim/cmd/cmd_isa.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -90,17 +88,30 @@ static bool write_words(const char *path, const uint32_t *words, size_t count, s
     return ok;
 }
 
+bool cmd_isa_source(struct cmd_context *context, const char *path, uint8_t **text, size_t *size, const char **output, int *code)
+{
+    struct orch_error error = {0};
+    *output = cli_value(&context->args, "output");
+    if (!*output || !(*output)[0]) {
+        *code = cmd_usage(context, "asm needs -o OUT");
+        return false;
+    }
+    if (cmd_read_file(path, text, size, &error))
+        return true;
+    *code = cmd_fail(context, &error);
+    return false;
+}
+
 static int assemble(struct cmd_context *context, const char *path)
 {
     struct orch_error error = {0};
-    const char *output = cli_value(&context->args, "output");
+    const char *output;
     uint8_t *text;
     size_t size, count = 0;
     uint32_t *words = NULL;
-    if (!output)
-        return cmd_usage(context, "asm needs -o OUT");
-    if (!cmd_read_file(path, &text, &size, &error))
-        return cmd_fail(context, &error);
+    int code;
+    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+        return code;
     bool ok = strlen((const char *)text) == size || orch_fail(&error, ORCH_USAGE, "is not text");
     ok = ok && listing_assemble((const char *)text, &words, &count, &error);
     if (!ok)

@@ -4,7 +4,7 @@
 #include "sim/agx/agx_listing.h"
 #include "sim/check/agx_vectors.h"
 #include "sim/cli/json_out.h"
-#include "sim/cmd/cmd_isa_agx.h"
+#include "sim/cmd/cmd_isa.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,16 +98,15 @@ static bool write_folder(const char *folder, const struct agx_assembly *a, struc
 
 int cmd_isa_agx_asm(struct cmd_context *context, const char *path)
 {
-    const char *output = cli_value(&context->args, "output");
+    const char *output;
     struct orch_error error = {0};
     struct isa_error why = {0};
     struct agx_assembly assembly;
     uint8_t *text;
     size_t size;
-    if (!output || !output[0])
-        return cmd_usage(context, "asm needs -o OUT");
-    if (!cmd_read_file(path, &text, &size, &error))
-        return cmd_fail(context, &error);
+    int code;
+    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+        return code;
     bool ok = agx_assemble((const char *)text, size, &assembly, &why) ||
               orch_fail(&error, ORCH_USAGE, "%.300s:%lu: %s", path, why.line, why.text);
     free(text);

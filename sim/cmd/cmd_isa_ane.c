@@ -1,5 +1,5 @@
 /* orchard isa ... ane: Neural Engine programs as text, and against independent truth. */
-#include "sim/cmd/cmd_isa_ane.h"
+#include "sim/cmd/cmd_isa.h"
 
 #include "isa/ane/ane_text.h"
 #include "sim/check/ane_programs.h"
@@ -71,16 +71,15 @@ int cmd_isa_ane_disasm(struct cmd_context *context, const char *path)
 
 int cmd_isa_ane_asm(struct cmd_context *context, const char *path)
 {
-    const char *output = cli_value(&context->args, "output");
+    const char *output;
     struct orch_error error = {0};
     struct isa_error why = {0};
     struct ane_program program;
     uint8_t *text;
     size_t size;
-    if (!output || !output[0])
-        return cmd_usage(context, "asm needs -o OUT");
-    if (!cmd_read_file(path, &text, &size, &error))
-        return cmd_fail(context, &error);
+    int code;
+    if (!cmd_isa_source(context, path, &text, &size, &output, &code))
+        return code;
     bool ok = ane_assemble((const char *)text, size, &program, &why) ||
               orch_fail(&error, ORCH_USAGE, "%.250s:%lu: %s", path, why.line, why.text);
     free(text);

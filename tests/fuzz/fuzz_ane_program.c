@@ -1,7 +1,7 @@
 /* Neural Engine programs: files parse to a program that saves to the same bytes and can be made anew, or are refused in one line
  * with the place. An input that is recognised as a program is taken as it is; any other is a list of patches (offset, value) of
  * a .hwx, a raw stream or a .anec of two tasks. */
-#include "isa/ane/ane_program.h"
+#include "tests/isa/ane_anec_example.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,30 +66,7 @@ static bool good_program(enum ane_container container, struct ane_program *progr
     return ane_program_make(&parts, program, &error);
 }
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
-/* A raw stream behind the header of eiln/anecc. */
-static uint8_t *as_anec(const struct ane_program *raw, size_t *size)
-{
-    enum { HEADER = 0x800 };
-    uint8_t *bytes = calloc(1, HEADER + raw->size);
-    if (!bytes)
-        return NULL;
-    memcpy(bytes + HEADER, raw->bytes, raw->size);
-    put(bytes, raw->size, 8);
-    put(bytes + 8, ANE_TD_BYTES, 4);
-    put(bytes + 12, raw->count, 4);
-    put(bytes + 16, raw->text_bytes, 8);
-    put(bytes + 24, raw->const_bytes, 8);
-    put(bytes + 32, 1, 4);
-    put(bytes + 36, 1, 4);
-    *size = HEADER + raw->size;
-    return bytes;
-}
+enum { ANEC_HEADER = 0x800 }; /* where eiln/anecc puts the stream */
 
 static uint8_t *good_file(unsigned kind, size_t *size)
 {
@@ -98,7 +75,8 @@ static uint8_t *good_file(unsigned kind, size_t *size)
     if (!good_program(kind == 0 ? ANE_CONTAINER_HWX : ANE_CONTAINER_RAW, &program))
         return NULL;
     if (kind == 2) {
-        bytes = as_anec(&program, size);
+        *size = ANEC_HEADER + program.size;
+        bytes = anec_make(&program, ANEC_HEADER, *size);
     } else if ((bytes = malloc(program.size))) {
         memcpy(bytes, program.bytes, program.size);
         *size = program.size;

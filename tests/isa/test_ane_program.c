@@ -1,6 +1,6 @@
 /* Neural Engine programs as files: the public ones read and save to the same bytes, their ports are what their containers and
  * descriptors say, made programs carry the same tasks and names, and broken files are refused with the place. */
-#include "isa/ane/ane_program.h"
+#include "tests/isa/ane_anec_example.h"
 #include "tests/isa/ane_golden.h"
 
 #include <string.h>
@@ -180,30 +180,18 @@ static void test_made_ports(void)
 
 /* ---- .anec: the header as eiln/anecc writes it ---- */
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(value >> 8 * i);
-}
-
 static uint8_t *make_anec(const struct ane_program *raw, size_t header, size_t *size)
 {
     *size = header + raw->const_offset + raw->const_bytes;
-    uint8_t *bytes = calloc(1, *size);
-    memcpy(bytes + header, raw->bytes, raw->size);
-    put(bytes, raw->size, 8);
-    put(bytes + 8, ANE_TD_BYTES, 4);
-    put(bytes + 12, raw->count, 4);
-    put(bytes + 16, raw->text_bytes, 8);
-    put(bytes + 24, raw->const_bytes, 8);
-    put(bytes + 32, 1, 4);
-    put(bytes + 36, 1, 4);
+    uint8_t *bytes = anec_make(raw, header, *size);
+    if (!bytes)
+        abort();
     for (unsigned slot = 3; slot <= 5; slot++)
-        put(bytes + 40 + 4 * slot, 500, 4);
+        anec_put(bytes + 40 + 4 * slot, 500, 4);
     for (unsigned slot = 4; slot <= 5; slot++) {
         static const uint32_t shape[6] = {1, 1, 2560, 1600, 0x7d0000, 0xc80};
         for (unsigned i = 0; i < 6; i++)
-            put(bytes + 168 + 48 * slot + 8 * i, shape[i], 8);
+            anec_put(bytes + 168 + 48 * slot + 8 * i, shape[i], 8);
     }
     return bytes;
 }
@@ -225,13 +213,13 @@ static void test_anec(void)
         check_port(&program, 3, ANE_PORT_SCRATCH, "scratch0", 0x7d0000, 1, 2560, 1600);
         check_saved(".anec", &program);
         ane_program_free(&program);
-        put(bytes + 16, size, 8);
+        anec_put(bytes + 16, size, 8);
         CHECK(!ane_program_parse(bytes, size, &program, &error) && error.offset == 16, "%s", error.text);
-        put(bytes + 16, raw.text_bytes, 8);
-        put(bytes + 24, UINT64_MAX, 8);
+        anec_put(bytes + 16, raw.text_bytes, 8);
+        anec_put(bytes + 24, UINT64_MAX, 8);
         CHECK(!ane_program_parse(bytes, size, &program, &error) && error.offset == 24, "%s", error.text);
-        put(bytes + 24, raw.const_bytes, 8);
-        put(bytes + 32, 0xffffffff, 4);
+        anec_put(bytes + 24, raw.const_bytes, 8);
+        anec_put(bytes + 32, 0xffffffff, 4);
         CHECK(!ane_program_parse(bytes, size, &program, &error) && error.offset == 32, "%s", error.text);
         free(bytes);
     }
@@ -283,7 +271,7 @@ static void test_broken(void)
         struct isa_error error = {0};
         size_t size = 0;
         uint8_t *bytes = ane_golden_read(b->file, &size);
-        put(bytes + b->at, b->value, b->bytes);
+        anec_put(bytes + b->at, b->value, b->bytes);
         CHECK(!ane_program_parse(bytes, size, &program, &error), "%s with 0x%llx at 0x%x is taken", b->file,
               (unsigned long long)b->value, b->at);
         CHECK(error.offset == b->offset && strstr(error.text, b->says), "%s with 0x%llx at 0x%x: +0x%lx %s", b->file,

@@ -424,12 +424,10 @@ int main(void)
         {"exit codes", test_exit_codes},
     };
     struct orch_error error = {0};
-    char command[64];
     db = mkdtemp(folder) ? chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error) : NULL;
     if (!db)
         printf("%s\n", error.text);
     const int code = db ? suite_run("ane_run", tests, sizeof tests / sizeof tests[0]) : 1;
     chip_db_close(db);
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) ? 1 : code;
+    return suite_remove(folder) ? code : 1;
 }

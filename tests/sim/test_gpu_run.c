@@ -279,5 +279,5 @@ int main(void)
         return 70;
     const int code = suite_run("gpu_run", tests, sizeof tests / sizeof tests[0]);
     chip_db_close(db);
-    return code;
+    return suite_remove(folder) ? code : 1;
 }

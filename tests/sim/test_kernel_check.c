@@ -119,5 +119,6 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 70;
-    return suite_run("kernel_check", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("kernel_check", tests, sizeof tests / sizeof tests[0]);
+    return suite_remove(folder) ? code : 1;
 }

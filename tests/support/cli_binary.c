@@ -128,12 +128,9 @@ void cli_home_open(struct cli_home *home)
 
 bool cli_home_remove(struct cli_home *home)
 {
-    char line[96];
-    if (!home->folder[0])
-        return true;
-    snprintf(line, sizeof line, "rm -rf %s", home->folder);
+    const bool gone = !home->folder[0] || suite_remove(home->folder);
     home->folder[0] = 0;
-    return system(line) == 0;
+    return gone;
 }
 
 bool cli_ask(struct cli_home *home, const char *format, ...)

@@ -13,6 +13,13 @@
 static unsigned skipped;
 static const char *running;
 
+bool suite_remove(const char *folder)
+{
+    char command[512];
+    const int length = snprintf(command, sizeof command, "rm -rf %s", folder);
+    return length < (int)sizeof command && system(command) == 0;
+}
+
 void suite_skip(const char *reason)
 {
     skipped++;

@@ -10,6 +10,7 @@
 #define ORCHARD_TESTS_SUITE_H
 
 #include <CUnit/Basic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ void suite_skip(const char *reason);
 const char *suite_golden(const char *name);
 /* Folder of additional public test data next to the checkout, NULL when absent. */
 const char *suite_shared(const char *name);
+/* Deletes a folder that the suite made; false when something stays. */
+bool suite_remove(const char *folder);
 /* Deterministic random numbers (splitmix64). */
 uint64_t suite_random(uint64_t *state);
 

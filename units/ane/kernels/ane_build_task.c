@@ -52,6 +52,15 @@ static void set_shapes(struct ane_builder *b, struct ane_task *task, const struc
     task->result = operand_of(result);
 }
 
+/* One more descriptor with source and result; NULL when the builder failed. */
+static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view *source, const struct ane_view *result)
+{
+    struct ane_task *task = next_task(b);
+    if (task)
+        set_shapes(b, task, source, result);
+    return task;
+}
+
 /* Rows of the result per tile: what a tile reads and writes in memory beyond fills the tile memory that no resident has. Tiles are
  * even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes as long
  * as 32 passes, not 64.) */
@@ -190,10 +199,9 @@ static void set_kernel(struct ane_task *task, const struct ane_conv *conv)
 
 void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
 {
-    struct ane_task *task = check_conv(b, conv) ? next_task(b) : NULL;
+    struct ane_task *task = check_conv(b, conv) ? shaped_task(b, &source, &result) : NULL;
     if (!task)
         return;
-    set_shapes(b, task, &source, &result);
     set_kernel(task, conv);
     set_engines(b, task);
     check_windows(b, task);
@@ -204,10 +212,9 @@ void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, str
 
 void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result)
 {
-    struct ane_task *task = next_task(b);
+    struct ane_task *task = shaped_task(b, &source, &result);
     if (!task)
         return;
-    set_shapes(b, task, &source, &result);
     task->second = operand_of(&second);
     task->ne_op = ANE_NE_MATMUL;
     task->post_scale = half_or_one(scale);
@@ -242,10 +249,9 @@ static bool place_table(struct ane_builder *b, const struct ane_element *element
 
 void ane_build_element(struct ane_builder *b, const struct ane_element *element, struct ane_view source, struct ane_view result)
 {
-    struct ane_task *task = next_task(b);
+    struct ane_task *task = shaped_task(b, &source, &result);
     if (!task)
         return;
-    set_shapes(b, task, &source, &result);
     task->ne_op = ANE_NE_ELEMENT;
     task->depthwise = true;
     task->acc_bias = ane_constant_half(element->before);
@@ -271,10 +277,9 @@ static uint32_t planar_rows(const struct ane_task *task, bool chained)
 void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first, const struct ane_view *second,
                       struct ane_view result)
 {
-    struct ane_task *task = next_task(b);
+    struct ane_task *task = shaped_task(b, &result, &result); /* of broadcast operands the shape is that of the result */
     if (!task)
         return;
-    set_shapes(b, task, &result, &result); /* of broadcast operands the shape is that of the result */
     task->source = operand_of(&first);
     if (second)
         task->second = operand_of(second);
@@ -324,12 +329,11 @@ void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool recip
     uint32_t rows, source_stride, result_rows, result_stride;
     if (b->failed || !rows_of(b, &source, &rows, &source_stride) || !rows_of(b, &result, &result_rows, &result_stride))
         return;
-    struct ane_task *task = next_task(b);
-    if (!task)
-        return;
     struct ane_view row = source;
     row.channels = row.height = 1;
-    set_shapes(b, task, &row, &row);
+    struct ane_task *task = shaped_task(b, &row, &row);
+    if (!task)
+        return;
     task->engine = ANE_ENGINE_PE;
     task->groups = rows;
     task->source.group = source_stride;
@@ -351,10 +355,9 @@ void ane_build_pool(struct ane_builder *b, const struct ane_pool *pool, struct a
                         ane_build_generation(b), (unsigned)limits->pool_max, (unsigned)limits->pool_max);
     if (pool->stride_x > 3 || pool->stride_y > 3)
         ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)pool->stride_y, (unsigned)pool->stride_x);
-    struct ane_task *task = next_task(b);
+    struct ane_task *task = shaped_task(b, &source, &result);
     if (!task)
         return;
-    set_shapes(b, task, &source, &result);
     task->engine = ANE_ENGINE_PE;
     task->pe_reduce = pool->kind;
     task->kernel_width = pool->kernel_width;

@@ -22,3 +22,12 @@ struct ane_view ane_image_output(struct ane_builder *b, const char *name, uint32
     name_image(b, name, ANE_TENSOR_OUTPUT, &view, n);
     return view;
 }
+
+void ane_image_weights(struct ane_builder *b, const uint32_t shape[4], uint32_t bias, double range)
+{
+    struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
+    for (unsigned i = 0; i < 4; i++)
+        ane_tensor_axis(t, shape[i], 0);
+    if (bias)
+        ane_tensor_axis(ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1), bias, 0);
+}

@@ -15,5 +15,8 @@
 
 struct ane_view ane_image_input(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);
 struct ane_view ane_image_output(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);
+/* Names the weights of a convolution, tensors outer x inner x height x width of values up to `range`, and the bias of so many
+ * channels, 0 = none. */
+void ane_image_weights(struct ane_builder *b, const uint32_t shape[4], uint32_t bias, double range);
 
 #endif

@@ -74,17 +74,6 @@ static float *spread_taps(const struct shape *v, const float *weight)
     return spread;
 }
 
-static void name_weights(struct ane_builder *b, const struct shape *v, double range)
-{
-    struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
-    ane_tensor_axis(t, v->k, 0);
-    ane_tensor_axis(t, v->c / v->groups, 0);
-    ane_tensor_axis(t, v->r, 0);
-    ane_tensor_axis(t, v->s, 0);
-    if (v->bias)
-        ane_tensor_axis(ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1), v->k, 0);
-}
-
 static void write_images(struct ane_builder *b, const struct shape *v, const float *weight, const float *bias, struct ane_view x,
                          struct ane_view out)
 {
@@ -115,7 +104,7 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     const double range = sqrt(3.0 / (double)taps); /* results as large as inputs */
     ane_build_begin(&b, q, kernel, 1, error);
     const struct ane_view x = ane_image_input(&b, "x", v.n, v.c, v.h, v.w);
-    name_weights(&b, &v, range);
+    ane_image_weights(&b, (uint32_t[]){v.k, v.c / v.groups, v.r, v.s}, v.bias ? v.k : 0, range);
     const struct ane_view out = ane_image_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
     float *weight = ane_build_weights(&b, "weights", v.k * taps, -range, range);
     float *bias = v.bias ? ane_build_constant(&b, "bias", v.k, -1, 1) : NULL;

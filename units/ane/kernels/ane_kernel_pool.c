@@ -162,17 +162,6 @@ static bool check_transposed(const struct transposed *v, struct isa_error *error
     return true;
 }
 
-static void name_transposed(struct ane_builder *b, const struct transposed *v, double range)
-{
-    struct ane_kernel_tensor *t = ane_build_tensor(b, "weights", ANE_TENSOR_CONSTANT, NULL, -range, range);
-    ane_tensor_axis(t, v->c, 0);
-    ane_tensor_axis(t, v->k / v->groups, 0);
-    ane_tensor_axis(t, v->r, 0);
-    ane_tensor_axis(t, v->s, 0);
-    if (v->bias)
-        ane_tensor_axis(ane_build_tensor(b, "bias", ANE_TENSOR_CONSTANT, NULL, -1, 1), v->k, 0);
-}
-
 static bool build_transposed(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
     const struct transposed v = transposed_of(q);
@@ -184,7 +173,7 @@ static bool build_transposed(const struct ane_kernel_request *q, struct ane_kern
     if (v.pad >= v.r || v.pad >= v.s)
         ane_build_limit(&b, "pad %u with a kernel of %ux%u: the plain convolution would cut the image", (unsigned)v.pad, (unsigned)v.r, (unsigned)v.s);
     const struct ane_view x = ane_image_input(&b, "x", v.n, v.c, v.h, v.w);
-    name_transposed(&b, &v, range);
+    ane_image_weights(&b, (uint32_t[]){v.c, v.k / v.groups, v.r, v.s}, v.bias ? v.k : 0, range);
     const struct ane_view out = ane_image_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
     const uint64_t count = (uint64_t)v.c * (v.k / v.groups) * v.r * v.s;
     float *weight = ane_build_weights(&b, "weights", count, -range, range), *turned = weight ? turn_weights(&v, weight) : NULL;
