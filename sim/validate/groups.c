@@ -11,10 +11,10 @@ static bool out_of_memory(struct orch_error *error)
     return orch_fail(error, ORCH_INTERNAL, "out of memory");
 }
 
-/* "chip" stands for whatever the table calls the machine. */
+/* "chip" stands for whatever the table calls the machine; "level" is no column of a table. */
 static bool known_column(const struct validation *v, const char *name)
 {
-    if (strcmp(name, "chip") == 0)
+    if (strcmp(name, "chip") == 0 || strcmp(name, "level") == 0)
         return true;
     for (size_t i = 0; i < v->tables; i++)
         if (csv_find(v->table[i], name) >= 0)
@@ -48,6 +48,8 @@ static const char *value_of(const struct validate_row *row, const char *column)
     int number = csv_find(row->table, column);
     if (number < 0 && strcmp(column, "chip") == 0)
         return row->chip;
+    if (number < 0 && strcmp(column, "level") == 0)
+        return row->engine_level ? "engine" : "other";
     return csv_cell(row->table, row->number, number);
 }
 
@@ -70,9 +72,10 @@ static char *key_of(const struct validate_row *row, const struct validation_grou
     return key;
 }
 
-/* Rows of a report line: NULL key = all; taken: only rows that parameters were taken from. */
-static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group,
-                       bool taken)
+enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
+
+/* Rows of a report line: NULL key = all; of them, all, only rows that parameters were taken from, or those of the engine level. */
+static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
     struct score_pair *pairs = malloc(2 * (v->rows + 1) * sizeof *pairs), *bare = pairs + v->rows + 1;
     size_t count = 0;
@@ -80,14 +83,15 @@ static bool score_rows(const struct validation *v, char *const *keys, struct val
         return false;
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *row = &v->row[i];
-        if ((group->key && strcmp(keys[i], group->key) != 0) || (taken && !row->parameter))
+        if ((group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
+            (part == ENGINE_ROWS && !row->engine_level))
             continue;
         group->rows++;
         group->fitted += row->parameter != NULL;
         if (row->state != VALIDATE_PREDICTED)
             continue;
         group->modelled++;
-        if (!taken && row->parameter)
+        if (part != TAKEN_ROWS && row->parameter)
             continue;
         group->framed += row->overhead != NULL;
         bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
@@ -121,9 +125,10 @@ static bool score_groups(const struct validation *v, char **keys, struct validat
             return false;
     }
     for (size_t i = 0; i < groups->count; i++)
-        if (!score_rows(v, keys, &groups->group[i], false))
+        if (!score_rows(v, keys, &groups->group[i], ALL_ROWS))
             return false;
-    return score_rows(v, keys, &groups->all, false) && score_rows(v, keys, &groups->taken, true);
+    return score_rows(v, keys, &groups->all, ALL_ROWS) && score_rows(v, keys, &groups->taken, TAKEN_ROWS) &&
+           score_rows(v, keys, &groups->engine, ENGINE_ROWS);
 }
 
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,

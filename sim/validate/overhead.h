@@ -4,15 +4,16 @@
 
 #include <stddef.h>
 
-/* One operation: the time that is missing, its bytes, and the time that errors are told relative to. */
+/* One operation: the time that is missing, how often it has the two things that time is told for (once and KiB, KiB in and KiB out),
+ * and the time that errors are told relative to. */
 struct overhead_sample {
-    double missing_us, kib, measured_us;
+    double missing_us, times[2], measured_us;
 };
 struct overhead_fit {
-    double operation_us, ns_per_kib;
+    double us[2]; /* of each of the two things */
     double error; /* mean relative error that remains */
 };
-/* The pair with the least mean relative error; ns_per_kib is not negative, operation_us at least `least_us`. */
+/* The pair with the least mean relative error: us[0] is at least `least_us`, us[1] not negative. */
 struct overhead_fit overhead_fit(const struct overhead_sample *samples, size_t count, double least_us);
 
 #endif

@@ -61,25 +61,31 @@ static bool in_its_unit(struct ane_row *a, double operations)
 
 /* ---- whose time ---- */
 
-/* Harnesses that copy operands to and from the engine's buffers; `bytes`: of inputs and outputs in fp16. Back-to-back loops and
- * zero-copy ones are left as they are. */
-static void in_harness(struct ane_row *a, double bytes)
+/* Harnesses that copy operands to and from the engine's buffers; `in`, `out`: bytes of inputs and outputs in fp16, in rows of
+ * `row_bytes`. ANEForge's benchmarks all call a network with arrays, which copies them into a buffer and the results out of another;
+ * those of ane-guide are older and show a cost of rows that the engine's layout pads. Back-to-back loops and zero-copy ones are left
+ * as they are. */
+static void in_harness(struct ane_row *a, double in, double out, unsigned row_bytes)
 {
+    enum { ROW_UNIT = 64 };
     static const struct {
         const char *source, *condition, *framework;
+        bool by_rows;
     } harnesses[] = {
-        {"saturation sweep", "", "aneforge sweep"},
-        {"rooflines.json", "", "aneforge sweep"},
-        {"streaming", "", "aneforge streaming"},
-        {"watt-complete", "single call", "aneforge single call"},
-        {"watt-complete", "ANE rail", "aneforge single call"},
-        {"ane-guide", "single call", "aneforge single call"},
+        {"saturation sweep", "", "aneforge", false},
+        {"rooflines.json", "", "aneforge", false},
+        {"streaming", "", "aneforge", false},
+        {"watt-complete", "single call", "aneforge", false},
+        {"watt-complete", "ANE rail", "aneforge", false},
+        {"ane-guide", "single call", "ane-guide", true},
     };
     for (size_t i = 0; i < sizeof harnesses / sizeof harnesses[0]; i++) {
         if (!strstr(a->row->source, harnesses[i].source) || !strstr(cell(a, "condition"), harnesses[i].condition))
             continue;
         snprintf(a->program->framework, sizeof a->program->framework, "%s", harnesses[i].framework);
-        a->program->framework_bytes = bytes;
+        a->program->framework_bytes = harnesses[i].by_rows ? in + out : in;
+        a->program->framework_out_bytes = harnesses[i].by_rows ? 0 : out;
+        a->program->framework_rows = harnesses[i].by_rows && row_bytes % ROW_UNIT ? (in + out) / row_bytes : 0;
         return;
     }
 }
@@ -88,7 +94,7 @@ static void in_harness(struct ane_row *a, double bytes)
 
 static bool plan_product(struct ane_row *a, unsigned m, unsigned n, unsigned k)
 {
-    in_harness(a, 2.0 * m * (n + (double)k));
+    in_harness(a, 2.0 * m * k, 2.0 * m * n, 2 * k);
     return launch(a, 1, "gemm:%ux%ux%u", m, n, k) && in_its_unit(a, 2.0 * m * n * k);
 }
 
@@ -122,7 +128,7 @@ static bool plan_gemv(struct ane_row *a)
     if (read < 1)
         return validate_refuse(a->row, "the size is not read");
     n = read == 2 ? n : m;
-    in_harness(a, 2.0 * (m + (double)n));
+    in_harness(a, 2.0 * n, 2.0 * m, 2 * n);
     a->program->beyond_caches = true; /* weights are read once: nothing returns to them */
     return launch(a, 1, "gemv:%ux%u", m, n) && in_its_unit(a, 2.0 * m * n);
 }
@@ -164,7 +170,7 @@ static bool plan_conv(struct ane_row *a)
         batch = (unsigned)strtoul(at + 6, NULL, 10);
     if ((at = strstr(what, "depth ")))
         layers = (unsigned)strtoul(at + 6, NULL, 10);
-    in_harness(a, 2.0 * batch * h * w * (c + (double)k));
+    in_harness(a, 2.0 * batch * h * w * c, 2.0 * batch * h * w * k, 2 * w);
     const bool ok = layers > 1 ? launch(a, batch, "conv-stack:layers=%u,c=%u,h=%u,w=%u,r=%u,s=%u", layers, c, h, w, r, s)
                                : launch(a, 1, "conv2d:n=%u,c=%u,h=%u,w=%u,k=%u,r=%u,s=%u,pad=%u", batch, c, h, w, k, r, s, r / 2);
     return ok && in_its_unit(a, 2.0 * batch * layers * c * k * r * s * h * w);
@@ -288,7 +294,7 @@ static bool plan_streaming(struct ane_row *a)
     if (sscanf(a->row->what, "streaming %15[a-z] %uM elements", op, &millions) != 2)
         return validate_refuse(a->row, "the size is not read");
     const unsigned count = millions << 20;
-    in_harness(a, strcmp(op, "sum") == 0 ? 2.0 * count : 4.0 * count);
+    in_harness(a, 2.0 * count, strcmp(op, "sum") == 0 ? 2.0 * count / COLUMNS : 2.0 * count, 2 * COLUMNS);
     bool ok;
     if (strcmp(op, "sum") == 0)
         ok = launch(a, 1, "reduce:%ux%u,op=sum", count / COLUMNS, (unsigned)COLUMNS);
@@ -308,7 +314,7 @@ static bool plan_attention(struct ane_row *a)
     unsigned s;
     if (sscanf(a->row->what, "attention S%u", &s) != 1)
         return validate_refuse(a->row, "the size is not read");
-    in_harness(a, 2.0 * 2 * s * WIDTH);
+    in_harness(a, 2.0 * s * WIDTH, 2.0 * s * WIDTH, 2 * WIDTH);
     note(a, "four projections of 768 channels and 12 heads of 64, as the published operation counts have it");
     return launch(a, 4, "gemm:%ux%dx%d", s, WIDTH, WIDTH) && launch(a, 1, "attention:b=1,h=%d,s=%u,d=%d", HEADS, s, DEPTH) &&
            in_its_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
@@ -318,7 +324,7 @@ static bool plan_attention(struct ane_row *a)
 static bool plan_stencil(struct ane_row *a)
 {
     enum { SIDE = 256, STEPS = 32 };
-    in_harness(a, 2.0 * 2 * SIDE * SIDE);
+    in_harness(a, 2.0 * SIDE * SIDE, 2.0 * SIDE * SIDE, 2 * SIDE);
     return launch(a, 1, "conv-stack:layers=%d,c=1,h=%d,w=%d", STEPS, SIDE, SIDE) && in_its_unit(a, 0);
 }
 
@@ -362,37 +368,38 @@ static bool plan_wake(struct ane_row *a)
 static const struct {
     const char *what; /* begins with it; after '*': has it somewhere */
     bool (*plan)(struct ane_row *a);
+    bool engine_level;
 } plans[] = {
-    {"GEMM N=", plan_cubed},
-    {"GEMM ", plan_gemm},
-    {"matmul slope", plan_slope},
-    {"matmul, operand set above 2 MB", plan_above_l2},
-    {"matmul 4096 weights-bound", plan_gemv},
-    {"matmul ", plan_cubed},
-    {"peak GEMM", plan_peak_product},
-    {"matvec-like matmul", plan_gemv},
-    {"weights-bound", plan_gemv},
-    {"GEMV ", plan_gemv},
-    {"weight stream bandwidth", plan_weight_stream},
-    {"Llama LM head", plan_head},
-    {"conv1x1 per-layer", plan_layer},
-    {"conv1x1 C", plan_conv},
-    {"conv3x3 C", plan_conv},
-    {"conv1x1 512ch", plan_peak_stack},
-    {"inmem_peak", plan_peak_stack},
-    {"single conv", plan_single},
-    {"execution path", plan_single},
-    {"chain of", plan_chain},
-    {"* x conv ", plan_counted_stack},
-    {"* fused conv+relu layers", plan_fused_layers},
-    {"streaming ", plan_streaming},
-    {"attention S", plan_attention},
-    {"stencil32", plan_stencil},
-    {"int4 palette speed-up", plan_speed_up},
-    {"sparse speed-up", plan_speed_up},
-    {"dispatch floor", plan_smallest},
-    {"dispatch total", plan_smallest},
-    {"wake after", plan_wake},
+    {"GEMM N=", plan_cubed, true},
+    {"GEMM ", plan_gemm, true},
+    {"matmul slope", plan_slope, false},
+    {"matmul, operand set above 2 MB", plan_above_l2, false},
+    {"matmul 4096 weights-bound", plan_gemv, false},
+    {"matmul ", plan_cubed, false},
+    {"peak GEMM", plan_peak_product, false},
+    {"matvec-like matmul", plan_gemv, true},
+    {"weights-bound", plan_gemv, false},
+    {"GEMV ", plan_gemv, false},
+    {"weight stream bandwidth", plan_weight_stream, false},
+    {"Llama LM head", plan_head, false},
+    {"conv1x1 per-layer", plan_layer, false},
+    {"conv1x1 C", plan_conv, true},
+    {"conv3x3 C", plan_conv, true},
+    {"conv1x1 512ch", plan_peak_stack, false},
+    {"inmem_peak", plan_peak_stack, false},
+    {"single conv", plan_single, false},
+    {"execution path", plan_single, false},
+    {"chain of", plan_chain, true},
+    {"* x conv ", plan_counted_stack, false},
+    {"* fused conv+relu layers", plan_fused_layers, false},
+    {"streaming ", plan_streaming, false},
+    {"attention S", plan_attention, false},
+    {"stencil32", plan_stencil, false},
+    {"int4 palette speed-up", plan_speed_up, false},
+    {"sparse speed-up", plan_speed_up, false},
+    {"dispatch floor", plan_smallest, false},
+    {"dispatch total", plan_smallest, false},
+    {"wake after", plan_wake, false},
 };
 
 /* Patterns anywhere in the row's workload, in order. */
@@ -450,6 +457,19 @@ static double watts_of(const char *unit)
     return strcmp(unit, "W") == 0 ? 1 : strcmp(unit, "mW") == 0 ? 1e-3 : 0;
 }
 
+/* Chips of which there are enough such rows, from more than one author; fp16. An M2 Pro of one sweep takes twice an M2 Max's time for
+ * everything, so its five rows tell of that machine. Loops repeat shapes that are there as single calls. */
+static bool is_engine_level(const struct validate_row *row)
+{
+    static const char *const chips[] = {"M1", "M1 Max", "M2", "M2 Max"};
+    if (watts_of(row->unit) > 0 || strcmp(validate_cell(row, "precision"), "fp16") != 0 || strncmp(row->condition, "loop", 4) == 0)
+        return false;
+    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
+        if (strcmp(row->chip, chips[i]) == 0)
+            return true;
+    return false;
+}
+
 bool validate_is_ane(const struct validate_row *row)
 {
     return csv_find(row->table, "unit_of_value") >= 0 &&
@@ -466,6 +486,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
         const char *what = plans[i].what;
         if (*what == '*' ? !strstr(row->what, what + 1) : strncmp(row->what, what, strlen(what)) != 0)
             continue;
+        row->engine_level = plans[i].engine_level && is_engine_level(row);
         return a.precision ? plans[i].plan(&a)
                            : validate_refuse(row, "weights in '%.30s': no such programs are built", validate_cell(row, "precision"));
     }

@@ -81,6 +81,8 @@ static struct json_object *detail(const struct validate_row *row)
     add_text(o, "chip", row->chip);
     add_text(o, "unit", row->unit);
     add_text(o, "fitted", row->parameter);
+    if (row->engine_level)
+        add_text(o, "level", "engine");
     if (row->overhead) {
         add_text(o, "overhead_of", row->framework);
         add_number(o, "predicted_without_overhead", row->bare);
@@ -114,8 +116,10 @@ static struct json_object *overhead_list(const struct validation *v)
         add_text(o, "framework", h->framework);
         add_number(o, "operation_us", h->operation_us);
         add_number(o, "ns_per_kib", h->ns_per_kib);
+        add_number(o, "ns_per_kib_out", h->ns_per_kib_out);
+        add_number(o, "ns_per_row", h->ns_per_row);
         add_text(o, "kind", "fitted");
-        add_text(o, "source", "TristanBilot/mlx-benchmark, development half of the rows");
+        add_text(o, "source", validate_overhead_source(h));
         add_count(o, "fitted_on_rows", h->rows);
         json_object_array_add(list, o);
     }
@@ -142,6 +146,11 @@ struct json_object *validation_json(const struct validation *v, const char *grou
     }
     json_object_object_add(o, "groups", list);
     json_object_object_add(o, "fitted", taken);
+    if (groups.engine.rows) {
+        struct json_object *engine = json_object_new_object();
+        add_score(engine, &groups.engine);
+        json_object_object_add(o, "engine_level", engine);
+    }
     if (groups.all.framed)
         json_object_object_add(o, "overheads", overhead_list(v));
     json_object_object_add(o, "rows_detail", rows);

@@ -75,6 +75,8 @@ bool validation_write_text(const struct validation *v, const char *group_by, FIL
         print_group(out, &groups.group[i]);
     print_line(out, "all (errors without fitted rows)", &groups.all);
     print_line(out, "rows that a parameter was taken from", &groups.taken);
+    if (groups.engine.rows)
+        print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
     if (groups.all.framed)
         fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
     print_unmodelled(v, out);

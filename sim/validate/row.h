@@ -28,7 +28,8 @@ struct validate_row {
     double predicted, low, high; /* low = high = 0: no interval */
     double bare;                 /* predicted without what a framework adds; as predicted where none is involved */
     char framework[32];          /* "" = none */
-    double framework_bytes;
+    double framework_bytes, framework_out_bytes, framework_rows; /* as in struct validate_program */
+    bool engine_level;           /* a single operation or stack that the Neural Engine's equations are judged by */
     const struct validate_overhead *overhead; /* what was added, NULL = nothing */
 };
 

@@ -92,7 +92,9 @@ struct validate_program {
     bool submitted;       /* the time has the way of a command buffer in it, else that of the device alone */
     bool beyond_caches;   /* nothing is left in caches from the time before */
     char framework[32];   /* not empty: whose time per operation and per byte comes on top ("mlx 0.5.0") */
-    double framework_bytes;
+    double framework_bytes;     /* of operands and results, or of operands alone where results are told apart */
+    double framework_out_bytes; /* of results, where copying them costs something else */
+    double framework_rows;      /* that do not fill whole 64 bytes: copied one by one */
     char remark[160];     /* what `note` points to when it is written for the row */
 
     bool power;           /* joules count: watts, work per joule */
@@ -134,11 +136,13 @@ double validate_value(const struct validate_program *program, const struct valid
 /* Fixed cost of a framework: what it spends beyond the hardware's own way of a command buffer. Fitted, see overhead.c. */
 struct validate_overhead {
     const char *framework;         /* as validate_program.framework */
-    double operation_us, ns_per_kib; /* per operation, less than 0 when it waits in a quicker way; per KiB of operands and results */
+    double operation_us, ns_per_kib; /* per operation, less than 0 when it waits in a quicker way; per KiB of framework_bytes */
+    double ns_per_kib_out, ns_per_row; /* per KiB of framework_out_bytes, per row of framework_rows: two of the four are not 0 */
     unsigned rows;                 /* that it was fitted on */
 };
 const struct validate_overhead *validate_overhead_of(const char *framework); /* NULL when there is none */
 double validate_overhead_seconds(const struct validate_overhead *overhead, const struct validate_program *program);
+const char *validate_overhead_source(const struct validate_overhead *overhead); /* the rows that it was fitted on */
 
 struct validation;
 

@@ -27,6 +27,7 @@ struct validation_groups {
     struct validation_group *group;
     size_t count;
     struct validation_group all, taken; /* every row; only rows that parameters were taken from */
+    struct validation_group engine;     /* rows with engine_level */
 };
 
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,

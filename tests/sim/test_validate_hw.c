@@ -116,16 +116,31 @@ static void test_fit(void)
     enum { COUNT = 20 };
     struct overhead_sample s[COUNT];
     for (unsigned i = 0; i < COUNT; i++) {
-        s[i].kib = 1000.0 * (i * i + 1);
-        s[i].missing_us = 100 + 2e-3 * s[i].kib + (i % 7 == 3 ? 50000 : 0);
+        s[i].times[0] = 1;
+        s[i].times[1] = 1000.0 * (i * i + 1);
+        s[i].missing_us = 100 + 2e-3 * s[i].times[1] + (i % 7 == 3 ? 50000 : 0);
         s[i].measured_us = 300 + s[i].missing_us;
     }
     const struct overhead_fit fit = overhead_fit(s, COUNT, -187);
-    CHECK(fabs(fit.operation_us - 100) < 1e-6 && fabs(fit.ns_per_kib - 2) < 1e-6, "%g us, %g ns", fit.operation_us, fit.ns_per_kib);
+    CHECK(fabs(fit.us[0] - 100) < 1e-6 && fabs(1e3 * fit.us[1] - 2) < 1e-6, "%g us, %g ns", fit.us[0], 1e3 * fit.us[1]);
     for (unsigned i = 0; i < COUNT; i++)
-        s[i].missing_us = -500 - s[i].kib;
+        s[i].missing_us = -500 - s[i].times[1];
     const struct overhead_fit least = overhead_fit(s, COUNT, -187);
-    CHECK(least.operation_us >= -187 && least.ns_per_kib >= 0, "%g us, %g ns", least.operation_us, least.ns_per_kib);
+    CHECK(least.us[0] >= -187 && least.us[1] >= 0, "%g us, %g us", least.us[0], least.us[1]);
+}
+
+/* Copies: 0.07 us for each KiB in, 0.2 for each KiB out. */
+static void test_fit_of_copies(void)
+{
+    enum { COUNT = 12 };
+    struct overhead_sample s[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        s[i] = (struct overhead_sample){.times = {100.0 * (i + 1), i % 3 ? 100.0 * (i + 1) : 0}};
+        s[i].missing_us = 0.07 * s[i].times[0] + 0.2 * s[i].times[1] + (i == 5 ? 1000 : 0);
+        s[i].measured_us = 200 + s[i].missing_us;
+    }
+    const struct overhead_fit fit = overhead_fit(s, COUNT, 0);
+    CHECK(fabs(fit.us[0] - 0.07) < 1e-9 && fabs(fit.us[1] - 0.2) < 1e-9, "%g us in, %g us out", fit.us[0], fit.us[1]);
 }
 
 static const struct suite_test tests[] = {
@@ -134,5 +149,6 @@ static const struct suite_test tests[] = {
     {"what frameworks add", test_overheads},
     {"the report, twice the same", test_report},
     {"fitting two numbers", test_fit},
+    {"the fit of copies in and out", test_fit_of_copies},
 };
 SUITE_MAIN("validate_hw", tests)

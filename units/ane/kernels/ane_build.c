@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUFFER_BYTES = 0x4000 /* buffers are whole pages: eiln/anecc */ };
+enum { BUFFER_BYTES = 0x4000 /* buffers are whole pages: eiln/anecc */, RING_BYTES = 0x200 };
 
 /* ---- errors ---- */
 
@@ -151,44 +151,115 @@ struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint
     return place_in_buffer(b, ANE_BAR_SCRATCH, &b->scratch_bytes, 1, channels, height, width);
 }
 
-/* Half of the tile memory is for tensors that stay, half for tiles on their way. */
-static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t row)
+/* ---- tile memory: residents from its start, tiles and rings in what they leave ---- */
+
+static uint32_t end_of(const struct ane_resident *r)
+{
+    return r->base + r->bytes;
+}
+
+/* Where the free piece before resident `index` begins; index == residents: the last piece. */
+static uint32_t piece_from(const struct ane_builder *b, unsigned index)
+{
+    return index ? end_of(&b->resident[index - 1]) : 0;
+}
+
+static uint32_t piece_bytes(const struct ane_builder *b, unsigned index)
+{
+    const uint32_t to = index < b->residents ? b->resident[index].base : b->request->limits.l2_bytes;
+    return to - piece_from(b, index);
+}
+
+/* The largest free piece. */
+static unsigned largest_piece(const struct ane_builder *b)
+{
+    unsigned largest = 0;
+    for (unsigned i = 1; i <= b->residents; i++)
+        if (piece_bytes(b, i) >= piece_bytes(b, largest))
+            largest = i;
+    return largest;
+}
+
+uint32_t ane_build_room(const struct ane_builder *b)
+{
+    return piece_bytes(b, largest_piece(b));
+}
+
+uint32_t ane_build_mark(const struct ane_builder *b)
+{
+    return piece_from(b, b->residents);
+}
+
+void ane_build_release(struct ane_builder *b, uint32_t mark)
+{
+    while (b->residents && b->resident[b->residents - 1].base >= mark)
+        b->residents--;
+}
+
+void ane_build_free(struct ane_builder *b, const struct ane_view *view)
+{
+    for (unsigned i = 0; view->place == ANE_PLACE_L2 && i < b->residents; i++)
+        if (b->resident[i].base == view->base) {
+            memmove(&b->resident[i], &b->resident[i + 1], (--b->residents - i) * sizeof b->resident[0]);
+            return;
+        }
+}
+
+/* The lowest piece that is large enough. */
+static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t row, uint64_t beside)
 {
     const uint64_t plane = (uint64_t)row * view->height, bytes = plane * view->channels;
-    if (plane > UINT32_MAX || bytes + b->l2_used > b->request->limits.l2_bytes / 2)
+    uint64_t taken = bytes;
+    for (unsigned i = 0; i < b->residents; i++)
+        taken += b->resident[i].bytes;
+    if (plane > UINT32_MAX || taken + beside > b->request->limits.l2_bytes || b->residents == sizeof b->resident / sizeof b->resident[0])
+        return false;
+    unsigned at = 0;
+    while (at <= b->residents && piece_bytes(b, at) < bytes)
+        at++;
+    if (at > b->residents)
         return false;
     view->place = ANE_PLACE_L2;
     view->row = row;
     view->plane = (uint32_t)plane;
-    view->base = b->l2_used;
-    b->l2_used += (uint32_t)bytes;
+    view->base = piece_from(b, at);
+    memmove(&b->resident[at + 1], &b->resident[at], (b->residents++ - at) * sizeof b->resident[0]);
+    b->resident[at] = (struct ane_resident){view->base, (uint32_t)bytes};
     return true;
 }
 
-struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height, uint32_t width)
 {
     struct ane_view view = {.channels = channels, .height = height, .width = width};
     check_shape(b, height, width);
-    if (b->failed || place_in_l2(b, &view, (uint32_t)round_up((uint64_t)width * ANE_HALF_BYTES, ANE_L2_BYTES)))
+    if (b->failed || place_in_l2(b, &view, (uint32_t)round_up((uint64_t)width * ANE_HALF_BYTES, ANE_L2_BYTES), beside))
         return view;
     return ane_build_scratch(b, channels, height, width);
 }
 
-/* Rings lie in the half of the tile memory that residents leave: 16 rows each, as the public programs have them. */
+struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
+{
+    return ane_build_between_beside(b, b->request->limits.l2_bytes / 2, channels, height, width);
+}
+
+/* Rings lie at the end of the largest piece that residents leave: 16 rows each, as the public programs have them. */
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
 {
     struct ane_view view = {.place = ANE_PLACE_CHAIN, .channels = channels, .height = height, .width = width};
     check_shape(b, height, width);
     view.row = 2 * ANE_L2_BYTES;
     view.plane = 2 * ANE_L2_BYTES;
-    view.base = b->request->limits.l2_bytes / 2 + (b->rings++ % 2) * 0x200;
+    const unsigned piece = largest_piece(b);
+    if (piece_bytes(b, piece) < 2 * RING_BYTES)
+        ane_build_limit(b, "no tile memory is left for a ring");
+    view.base = piece_from(b, piece) + piece_bytes(b, piece) - (1 + b->rings++ % 2) * RING_BYTES;
     return view;
 }
 
 struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows)
 {
     struct ane_view view = {.channels = 1, .height = rows, .width = 1, .broadcast_width = true};
-    if (!b->failed && !place_in_l2(b, &view, ANE_L2_BYTES))
+    if (!b->failed && !place_in_l2(b, &view, ANE_L2_BYTES, b->request->limits.l2_bytes / 2))
         ane_build_limit(b, "%u row results do not fit the tile memory", (unsigned)rows);
     return view;
 }

@@ -31,7 +31,10 @@ struct ane_builder {
     struct ane_port port[ANE_BARS];
     unsigned outputs, outputs_added, inputs_added;
     uint64_t scratch_bytes;
-    uint32_t l2_used;      /* tile memory given to residents, from its start */
+    struct ane_resident {
+        uint32_t base, bytes;
+    } resident[24];        /* tensors in tile memory, by address */
+    unsigned residents;
     unsigned rings;        /* operands that pass from a descriptor to the next */
     unsigned constants;
     struct {
@@ -58,17 +61,23 @@ struct ane_view ane_build_input(struct ane_builder *b, const char *name, uint64_
                                 uint32_t width);
 struct ane_view ane_build_output(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
                                  uint32_t width);
-/* A tensor between two steps: in tile memory while the residents' half has room, in the scratch buffer otherwise. */
+/* A tensor between two steps: in tile memory while residents take no more than half of it, in the scratch buffer otherwise. */
 struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
+/* The same while `beside` bytes of the tile memory stay free for tiles and rings of the steps meanwhile. */
+struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height, uint32_t width);
 /* The same, always in the scratch buffer. */
 struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* A tensor that only the next descriptor reads, in order. */
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* One value per row of a reduction, in tile memory: height = rows, width 1, broadcast. */
 struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows);
-/* Tile memory given out since `mark` may be used again. */
-static inline uint32_t ane_build_mark(const struct ane_builder *b) { return b->l2_used; }
-static inline void ane_build_release(struct ane_builder *b, uint32_t mark) { b->l2_used = mark; }
+/* Tile memory above `mark` (given out since then, unless tensors were freed) may be used again. */
+uint32_t ane_build_mark(const struct ane_builder *b);
+void ane_build_release(struct ane_builder *b, uint32_t mark);
+/* No later step reads the tensor. */
+void ane_build_free(struct ane_builder *b, const struct ane_view *view);
+/* Bytes in one piece that no resident has: room for tiles. */
+uint32_t ane_build_room(const struct ane_builder *b);
 
 uint64_t ane_view_bytes(const struct ane_view *view);                        /* channels * plane */
 struct ane_view ane_view_image(struct ane_view view, uint64_t index);        /* image `index` behind view, planes apart */

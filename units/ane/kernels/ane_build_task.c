@@ -66,7 +66,7 @@ static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view
  * as 32 passes, not 64.) */
 static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
 {
-    const uint64_t room = b->request->limits.l2_bytes - b->l2_used, reach = task->kernel_height;
+    const uint64_t room = ane_build_room(b), reach = task->kernel_height;
     const uint64_t in = task->source.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_in * task->channels_in * ANE_HALF_BYTES;
     const uint64_t out = task->result.place == ANE_PLACE_L2 ? 0 : (uint64_t)task->width_out * task->channels_out * ANE_HALF_BYTES;
     const uint64_t per_row = in * task->stride_y / task->step_y + out;

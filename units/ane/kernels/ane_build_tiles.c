@@ -20,7 +20,7 @@ static bool tile_fits(const struct ane_builder *b, const struct ane_conv *conv, 
     const uint64_t rows = least(conv->kernel_height, source->height);
     const uint64_t in = source->place == ANE_PLACE_L2 ? 0 : rows * columns_in * source->channels * ANE_HALF_BYTES;
     const uint64_t out = result->place == ANE_PLACE_L2 ? 0 : columns_out * result->channels * ANE_HALF_BYTES;
-    return in + out <= b->request->limits.l2_bytes - b->l2_used;
+    return in + out <= ane_build_room(b);
 }
 
 /* Columns that a strip reads for so many results. */
@@ -59,9 +59,41 @@ static uint32_t strip_width(const struct ane_builder *b, const struct ane_conv *
     return width;
 }
 
+/* Pixels that follow one another, as rows of `width`: to a convolution of single pixels an image is only their number. */
+static bool fold_to(const struct ane_builder *b, struct ane_view *view, uint64_t pixels, uint32_t width)
+{
+    if (pixels % width || pixels / width > b->request->limits.dimension_max || view->broadcast_width ||
+        (view->place != ANE_PLACE_DRAM && view->place != ANE_PLACE_L2) || (view->height > 1 && view->row != view->width * ANE_HALF_BYTES))
+        return false;
+    view->width = width;
+    view->height = (uint32_t)(pixels / width);
+    view->row = width * ANE_HALF_BYTES;
+    return true;
+}
+
+/* Tiles are whole rows, so rows too long for a tile become shorter ones: of the 256 pixels that an engine takes at once, or less. */
+static bool fold_rows(const struct ane_builder *b, const struct ane_conv *conv, struct ane_view *source, struct ane_view *result)
+{
+    enum { WORK_UNIT = 256 };
+    if (conv->kernel_width != 1 || conv->kernel_height != 1 || conv->stride_x != 1 || conv->stride_y != 1 || conv->step > 1 ||
+        conv->pad_left || conv->pad_top || source->width != result->width || source->height != result->height)
+        return false;
+    const uint64_t pixels = (uint64_t)source->width * source->height;
+    for (uint32_t width = WORK_UNIT; width >= STRIP; width /= 2) {
+        struct ane_view in = *source, out = *result;
+        if (width >= source->width || !fold_to(b, &in, pixels, width) || !fold_to(b, &out, pixels, width) ||
+            !tile_fits(b, conv, &in, &out, width, width))
+            continue;
+        *source = in;
+        *result = out;
+        return true;
+    }
+    return false;
+}
+
 static void write_columns(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result)
 {
-    if (tile_fits(b, conv, &source, &result, source.width, result.width)) {
+    if (tile_fits(b, conv, &source, &result, source.width, result.width) || fold_rows(b, conv, &source, &result)) {
         ane_build_conv_task(b, conv, source, result);
         return;
     }

@@ -66,20 +66,32 @@ static void name_constants(struct ane_builder *b, const struct stack *v, double 
     ane_tensor_axis(t, v->c, 0);
 }
 
-/* Two images take turns: a layer reads the one that the layer before wrote. */
+/* The image between two layers. Beside it there are only the image before it, until it is written, and tiles of the first source or
+ * the last result, which may then have the place of the other one: two images may fill the tile memory. (sbryngelson/ane-guide, chapter
+ * 9: chains of products keep the peak with images of 1 MB and lose it with 2 MB, on 2 MB of tile memory.) */
+static struct ane_view next_image(struct ane_builder *b, const struct stack *v)
+{
+    return ane_build_between_beside(b, 0, v->c, v->h, v->w);
+}
+
 static void write_layers(struct ane_builder *b, const struct stack *v, const float *weight, const float *bias, struct ane_view x,
                          struct ane_view out)
 {
-    struct ane_view between[2] = {x, x};
-    for (uint32_t i = 0; i < 2 && i + 1 < v->layers; i++)
-        between[i] = ane_build_between(b, v->c, v->h, v->w);
+    const uint64_t image = ane_view_bytes(&x);
+    const bool resident = 2 * image <= b->request->limits.l2_bytes;
+    struct ane_view source = x, scratch[2] = {x, x};
+    for (uint32_t i = 0; i < 2 && i + 1 < v->layers && !resident; i++)
+        scratch[i] = ane_build_scratch(b, v->c, v->h, v->w);
     for (uint32_t i = 0; i < v->layers && !b->failed; i++) {
         const bool depthwise = v->groups > 1 && v->groups == v->c;
         const struct ane_conv conv = {
             .kernel_width = v->s, .kernel_height = v->r, .stride_x = 1, .stride_y = 1, .pad_left = v->s / 2, .pad_top = v->r / 2,
             .groups = depthwise ? 1 : v->groups, .depthwise = depthwise, .relu = v->relu,
             .weight = weight ? weight + i * v->taps : NULL, .bias = bias ? bias + (size_t)i * v->c : NULL};
-        ane_build_conv(b, &conv, i ? between[(i - 1) % 2] : x, i + 1 < v->layers ? between[i % 2] : out);
+        const struct ane_view result = i + 1 == v->layers ? out : resident ? next_image(b, v) : scratch[i % 2];
+        ane_build_conv(b, &conv, source, result);
+        ane_build_free(b, &source);
+        source = result;
     }
 }
 
