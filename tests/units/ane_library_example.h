@@ -175,16 +175,23 @@ static inline bool example_place_buffers(struct ane_example *x)
 }
 
 /* Parses and builds; false with x->error. Constants are random. */
-static inline bool example_build(struct ane_example *x, const char *workload, const char *precision, enum ane_generation generation, uint64_t seed)
+static inline bool example_build_within(struct ane_example *x, const char *workload, const char *precision, const struct ane_limits *limits,
+                                        uint64_t seed)
 {
     memset(x, 0, sizeof *x);
-    x->request.limits = example_limits(generation);
+    x->request.limits = *limits;
     x->seed = seed;
     if (!ane_kernel_parse(workload, precision, &x->request, &x->error) || !ane_kernel_build(&x->request, &x->kernel, &x->error))
         return false;
     example_constants(x);
     ane_kernel_free(&x->kernel);
     return ane_kernel_build(&x->request, &x->kernel, &x->error) && example_round_trip(x) && example_place_buffers(x);
+}
+
+static inline bool example_build(struct ane_example *x, const char *workload, const char *precision, enum ane_generation generation, uint64_t seed)
+{
+    const struct ane_limits limits = example_limits(generation);
+    return example_build_within(x, workload, precision, &limits, seed);
 }
 
 static inline void example_fill(struct ane_example *x)

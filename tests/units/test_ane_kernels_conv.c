@@ -124,6 +124,50 @@ static void test_strips(void)
         check_conv(&shapes[i], NULL, i + 300);
 }
 
+/* A stack built for a tile memory of so many bytes; its results. */
+static double *stack_within(const char *text, uint32_t l2_bytes, struct ane_example *x)
+{
+    struct ane_limits limits = example_limits(ANE_H13);
+    limits.l2_bytes = l2_bytes;
+    bool ok = example_build_within(x, text, NULL, &limits, 77);
+    if (ok) {
+        example_fill(x);
+        ok = example_run(x);
+    }
+    CHECK(ok, "%s in %u bytes: %s", text, (unsigned)l2_bytes, x->error.text);
+    return ok ? example_values(x, "out") : NULL;
+}
+
+/* Images of 96 and 64 KiB. Where they lie between layers, and in which tiles they pass, changes no bit: two of them fill the smaller tile
+ * memory, in the least they go through the scratch buffer, a long row in several. */
+static void test_places(void)
+{
+    static const struct {
+        const char *text;
+        uint32_t image;
+    } stacks[] = {{"conv-stack:layers=5,c=48,h=1,w=1024,r=1,s=1", 96 << 10}, {"conv-stack:layers=4,c=32,h=32,w=32,act=relu", 64 << 10}};
+    for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++) {
+        const uint32_t sizes[] = {2u << 20, 2 * stacks[i].image, 2 * stacks[i].image - 16};
+        double *first = NULL;
+        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+            struct ane_example x;
+            double *out = stack_within(stacks[i].text, sizes[k], &x);
+            const uint64_t count = out ? example_count(example_tensor(&x, "out")) : 0;
+            for (size_t t = 0; out && t + 1 < x.program.count; t++)
+                CHECK(x.program.task[t].result.place == (k < 2 ? ANE_PLACE_L2 : ANE_PLACE_DRAM), "%s: image behind layer %zu", stacks[i].text, t);
+            CHECK(!out || k < 2 || x.program.task[1].tile_height < x.program.task[1].height_out, "%s: one tile", stacks[i].text);
+            CHECK(!out || !first || memcmp(first, out, count * sizeof *out) == 0, "%s: other results in %u bytes", stacks[i].text,
+                  (unsigned)sizes[k]);
+            if (!first)
+                first = out;
+            else
+                free(out);
+            example_close(&x);
+        }
+        free(first);
+    }
+}
+
 static void test_refusals(void)
 {
     example_refused("conv2d:c=1,h=64,w=64,k=1,r=31,s=31", NULL, ANE_H13, "kernel 31x31: H13 convolves at most 29x29");
@@ -141,6 +185,7 @@ static const struct suite_test tests[] = {
     {"patches", test_patches},
     {"activation behind", test_activation},
     {"strips of columns", test_strips},
+    {"places between layers", test_places},
     {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_conv", tests)
