@@ -197,13 +197,14 @@ static bool product(const struct power_row *p, const char *precision, unsigned m
 /* The table of efficiencies of sbryngelson/ane-guide, chapter 10. Against the author's own watts and times of single calls, its small
  * products take the energy of 0.41 ms more at the power of an engine that waits; the rows of the two smallest count as fitted. Operands
  * are copied as in single calls. */
-static bool in_efficiency_table(const struct power_row *p, double operand_bytes)
+static bool in_efficiency_table(const struct power_row *p, double in_bytes, double out_bytes)
 {
     if (!on_ane(p))
         return true;
     p->program->idle_seconds = 0.41e-3;
-    snprintf(p->program->framework, sizeof p->program->framework, "aneforge single call");
-    p->program->framework_bytes = operand_bytes;
+    snprintf(p->program->framework, sizeof p->program->framework, "aneforge");
+    p->program->framework_bytes = in_bytes;
+    p->program->framework_out_bytes = out_bytes;
     return true;
 }
 
@@ -211,7 +212,7 @@ static bool in_efficiency_table(const struct power_row *p, double operand_bytes)
 static bool plan_gemm(const struct power_row *p)
 {
     unsigned m, k, n;
-    return sscanf(p->load, "GEMM M%u K%u N%u", &m, &k, &n) == 3 ? product(p, "f16", m, k, n) && in_efficiency_table(p, 2.0 * m * (n + (double)k))
+    return sscanf(p->load, "GEMM M%u K%u N%u", &m, &k, &n) == 3 ? product(p, "f16", m, k, n) && in_efficiency_table(p, 2.0 * m * k, 2.0 * m * n)
                                                                : refuse(p, "the size is not read");
 }
 
@@ -273,9 +274,9 @@ static bool conv_stack(const struct power_row *p, unsigned layers)
 
 static bool plan_conv_stack(const struct power_row *p)
 {
-    enum { LAYERS = 16, OPERAND_BYTES = 2 * 2 * 256 * 32 * 32 };
+    enum { LAYERS = 16, IMAGE_BYTES = 2 * 256 * 32 * 32 };
     note(p, "size not given: 256 channels, 32 x 32 pixels, as in the author's data");
-    return conv_stack(p, LAYERS) && in_efficiency_table(p, OPERAND_BYTES);
+    return conv_stack(p, LAYERS) && in_efficiency_table(p, IMAGE_BYTES, IMAGE_BYTES);
 }
 
 /* ViT-B: four projections of 768 channels and 12 heads of 64. */
@@ -285,7 +286,7 @@ static bool plan_attention(const struct power_row *p)
     note(p, "four projections of 768 channels and 12 heads of 64, as the published operation counts have it");
     return launch(p, 4, "f16", "gemm:%dx%dx%d", S, WIDTH, WIDTH) &&
            launch(p, 1, on_ane(p) ? "f16" : "f32", "attention:b=1,h=%d,s=%d,d=%d", HEADS, S, DEPTH) &&
-           in_its_unit(p, 8.0 * S * WIDTH * WIDTH + 4.0 * S * S * WIDTH) && in_efficiency_table(p, 2.0 * 2 * S * WIDTH);
+           in_its_unit(p, 8.0 * S * WIDTH * WIDTH + 4.0 * S * S * WIDTH) && in_efficiency_table(p, 2.0 * S * WIDTH, 2.0 * S * WIDTH);
 }
 
 /* "4096-inner matmul, int8 weights": bound by its weights. */
