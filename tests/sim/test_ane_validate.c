@@ -91,8 +91,8 @@ static void test_overheads(void)
 /* Rows of the engine's memory that are no whole 64 bytes are copied one by one by the older harness. */
 static void test_padded_rows(void)
 {
-    struct validation *v = run_text(HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX
-                                           "M1 Max,,ANE,conv1x1 C1024->1024 16x16,fp16,single call incl. dispatch,0.686,ms" M1MAX);
+    struct validation *v = example_validation("ane.csv", HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX
+                                           "M1 Max,,ANE,conv1x1 C1024->1024 16x16,fp16,single call incl. dispatch,0.686,ms" M1MAX, NULL);
     CU_ASSERT_EQUAL_FATAL(v->rows, 2);
     CU_ASSERT_STRING_EQUAL(v->row[1].framework, "ane-guide");
     CU_ASSERT_EQUAL(v->row[0].framework_rows, 0);
@@ -162,7 +162,7 @@ static void test_engine_level(void)
     for (size_t i = 0; i < sizeof engine_rows / sizeof engine_rows[0]; i++)
         strcat(text, engine_rows[i]);
     struct orch_error error = {0};
-    struct validation *v = run_text(text);
+    struct validation *v = example_validation("ane.csv", text, NULL);
     struct validation_groups groups;
     CU_ASSERT_FATAL(validation_group_rows(v, "level", &groups, &error));
     const struct validation_group *g = &groups.engine;
@@ -182,9 +182,9 @@ static void test_engine_level(void)
  * layer with one long row: the peak of M3 Pro. */
 static void test_chains(void)
 {
-    struct validation *v = run_text(HEADER "M1 Max,,ANE,\"matmul slope (large GEMM, marginal)\",fp16,slope of time vs work,12,TFLOPS" M1MAX
+    struct validation *v = example_validation("ane.csv", HEADER "M1 Max,,ANE,\"matmul slope (large GEMM, marginal)\",fp16,slope of time vs work,12,TFLOPS" M1MAX
                                            "M1 Max,,ANE,\"matmul, operand set above 2 MB\",fp16,,4.8,TFLOPS" M1MAX
-                                           "M3 Pro,,ANE,conv1x1 512ch sp2048 peak,fp16,inmem_peak,16.77,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n");
+                                           "M3 Pro,,ANE,conv1x1 512ch sp2048 peak,fp16,inmem_peak,16.77,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n", NULL);
     static const double tolerance[] = {0.05, 0.2, 0.1};
     CU_ASSERT_EQUAL_FATAL(v->rows, 3);
     for (size_t i = 0; i < v->rows; i++)
