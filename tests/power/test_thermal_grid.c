@@ -41,9 +41,9 @@ static void test_transient_ends_in_the_steady_state(void)
 static void test_interval_error_is_below_the_stated_bound(void)
 {
     static const double on_w[2] = {5, 1}, off_w[2] = {0, 0};
-    struct floorplan plan;
+    struct floorplan plan, same;
     struct thermal_package package;
-    struct thermal_grid *const coarse = two_block_grid(&plan, &package), *const fine = two_block_grid(&plan, &package);
+    struct thermal_grid *const coarse = two_block_grid(&plan, &package), *const fine = two_block_grid(&same, &package);
     double worst = 0;
 
     thermal_grid_set_uniform(coarse, package.ambient_k);
@@ -60,6 +60,7 @@ static void test_interval_error_is_below_the_stated_bound(void)
     thermal_grid_free(coarse);
     thermal_grid_free(fine);
     floorplan_free(&plan);
+    floorplan_free(&same);
 }
 
 static const struct suite_test tests[] = {

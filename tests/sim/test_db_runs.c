@@ -195,7 +195,7 @@ static void test_find_and_resolve(void)
     CU_ASSERT_TRUE(db_find_run(db, hash, &found, &error) && found == 0);
     CU_ASSERT_TRUE(db_resolve_run(db, "last", &found, &error) && found == second);
     CU_ASSERT_TRUE(db_resolve_run(db, "2", &found, &error) && found == first);
-    CU_ASSERT_FALSE(db_resolve_run(db, "77", &found, &error));
+    CU_ASSERT_FALSE(db_resolve_run(db, "999999999999", &found, &error));
     CU_ASSERT_EQUAL(error.exit_code, ORCH_USAGE);
     CU_ASSERT_FALSE(db_resolve_run(db, "nonsense", &found, &error));
     struct run_result r;
