@@ -1,13 +1,13 @@
 #include "sim/validate/ane_runner.h"
 
 #include "sim/ane/ane_time.h"
+#include "sim/validate/memo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct known {
-    char key[320];
+struct spent {
     double device_ns, overhead_ns;
 };
 
@@ -17,8 +17,7 @@ struct ane_runner {
     char name[64];      /* of the open chip */
     struct chip *chip;
     struct soc *soc;
-    struct known *known;
-    size_t known_count;
+    struct memo memo; /* struct spent */
 };
 
 struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
@@ -27,6 +26,7 @@ struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip
     if (r) {
         r->db = db;
         r->overrides = overrides;
+        r->memo.value_bytes = sizeof(struct spent);
     }
     return r;
 }
@@ -44,7 +44,7 @@ void ane_runner_free(struct ane_runner *r)
     if (!r)
         return;
     close_chip(r);
-    free(r->known);
+    memo_free(&r->memo);
     free(r);
 }
 
@@ -61,28 +61,8 @@ static bool open_chip(struct ane_runner *r, const char *name, struct orch_error 
 
 /* ---- one program ---- */
 
-static const struct known *recall(const struct ane_runner *r, const char *key)
-{
-    for (size_t i = 0; i < r->known_count; i++)
-        if (strcmp(r->known[i].key, key) == 0)
-            return &r->known[i];
-    return NULL;
-}
-
-static const struct known *remember(struct ane_runner *r, const struct known *new, struct orch_error *error)
-{
-    struct known *grown = realloc(r->known, (r->known_count + 1) * sizeof *grown);
-    if (!grown) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-        return NULL;
-    }
-    r->known = grown;
-    grown[r->known_count] = *new;
-    return &grown[r->known_count++];
-}
-
 static bool time_workload(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
-                          struct known *out, struct orch_error *error)
+                          struct spent *out, struct orch_error *error)
 {
     const struct ane_time_options options = {.cold = p->beyond_caches, .idle_ns = p->idle_seconds * 1e9};
     struct ane_workload workload = {.arrays = 0};
@@ -101,22 +81,19 @@ static bool time_workload(struct ane_runner *r, const struct validate_program *p
 }
 
 static bool time_shape(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
-                       struct known *out, struct orch_error *error)
+                       struct spent *out, struct orch_error *error)
 {
-    snprintf(out->key, sizeof out->key, "%.64s %.128s %.8s %d %g", p->chip, text, precision, p->beyond_caches, p->idle_seconds);
-    const struct known *before = recall(r, out->key);
-    if (!before && (!open_chip(r, p->chip, error) || !time_workload(r, p, text, precision, out, error) ||
-                    !(before = remember(r, out, error))))
-        return false;
-    *out = *before;
-    return true;
+    char key[320];
+    snprintf(key, sizeof key, "%.64s %.128s %.8s %d %g", p->chip, text, precision, p->beyond_caches, p->idle_seconds);
+    return memo_recall(&r->memo, key, out) || (open_chip(r, p->chip, error) && time_workload(r, p, text, precision, out, error) &&
+                                               memo_remember(&r->memo, key, out, error));
 }
 
 /* ---- a row ---- */
 
 static bool time_slope(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
 {
-    struct known part[2];
+    struct spent part[2];
     const struct validate_launch *l = &p->launch[0];
     for (unsigned i = 0; i < 2; i++)
         if (!time_shape(r, p, l->part[i], l->precision, &part[i], error))
@@ -131,7 +108,7 @@ static bool time_request(struct ane_runner *r, const struct validate_program *p,
     double overhead = 0;
     *ns = 0;
     for (unsigned i = 0; i < p->launches; i++) {
-        struct known k;
+        struct spent k;
         if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
             return false;
         *ns += k.device_ns * p->launch[i].times;
@@ -146,7 +123,7 @@ bool ane_runner_run(struct ane_runner *r, const struct validate_program *p, stru
     double ns = 0;
     if (p->measure == VALIDATE_RATIO) {
         for (unsigned i = 0; i < 2; i++) {
-            struct known k;
+            struct spent k;
             if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
                 return false;
             result->thread_seconds[i] = (k.device_ns + k.overhead_ns) * 1e-9;

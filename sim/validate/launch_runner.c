@@ -2,16 +2,12 @@
 
 #include "sim/chip/chip_units.h"
 #include "sim/validate/launch_time.h"
+#include "sim/validate/memo.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct known {
-    char key[256];
-    double ns;
-};
 
 struct machine {
     char key[96]; /* chip and the share of its system-level cache */
@@ -25,8 +21,7 @@ struct launch_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
     struct machine machine; /* the last one */
-    struct known *known;
-    size_t known_count;
+    struct memo memo; /* double: ns */
 };
 
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
@@ -35,6 +30,7 @@ struct launch_runner *launch_runner_create(const struct chip_db *db, const struc
     if (r) {
         r->db = db;
         r->overrides = overrides;
+        r->memo.value_bytes = sizeof(double);
     }
     return r;
 }
@@ -51,7 +47,7 @@ void launch_runner_free(struct launch_runner *r)
     if (!r)
         return;
     close_machine(&r->machine);
-    free(r->known);
+    memo_free(&r->memo);
     free(r);
 }
 
@@ -120,33 +116,14 @@ static bool open_machine(struct launch_runner *r, const char *name, double share
 
 /* ---- launches ---- */
 
-static bool remember(struct launch_runner *r, const char *key, double ns, struct orch_error *error)
-{
-    struct known *grown = realloc(r->known, (r->known_count + 1) * sizeof *grown);
-    if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
-    r->known = grown;
-    snprintf(grown[r->known_count].key, sizeof grown->key, "%s", key);
-    grown[r->known_count++].ns = ns;
-    return true;
-}
-
-static bool recall(const struct launch_runner *r, const char *key, double *ns)
-{
-    for (size_t i = 0; i < r->known_count; i++)
-        if (strcmp(r->known[i].key, key) == 0)
-            return *ns = r->known[i].ns, true;
-    return false;
-}
-
 /* One shape; `share`: how much of the operation it is, `times`: how often the operation has the whole. */
 static bool time_shape(struct launch_runner *r, const struct validate_program *p, const char *workload, const char *precision,
                        double share, double times, double *ns, struct orch_error *error)
 {
-    char key[sizeof r->known->key];
+    char key[256];
     struct gpu_library library = {.kernel.buffers = 0};
     snprintf(key, sizeof key, "%.64s %.128s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
-    if (recall(r, key, ns))
+    if (memo_recall(&r->memo, key, ns))
         return true;
     if (!gpu_library_has(workload))
         return orch_fail(error, ORCH_UNMODELLED, "the GPU library has no kernel '%.*s'", (int)strcspn(workload, ":"), workload);
@@ -155,7 +132,7 @@ static bool time_shape(struct launch_runner *r, const struct validate_program *p
     bool ok = gpu_library_open(&library, workload, *precision ? precision : NULL, r->machine.time.generation, r->machine.cores, error);
     if (ok) {
         const double whole = p->beyond_caches ? INFINITY : library.kernel.min_bytes * times;
-        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && remember(r, key, *ns, error);
+        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && memo_remember(&r->memo, key, ns, error);
     }
     gpu_library_close(&library);
     return ok;

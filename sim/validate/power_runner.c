@@ -1,21 +1,16 @@
 #include "sim/validate/power_runner.h"
 
 #include "sim/run/run.h"
+#include "sim/validate/memo.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct known {
-    char key[256];
-    struct energy_run energy;
-};
-
 struct power_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    struct known *known;
-    size_t known_count;
+    struct memo memo;  /* struct energy_run */
     struct chip *chip; /* the last one */
     struct energy_model model;
     char name[128];
@@ -27,6 +22,7 @@ struct power_runner *power_runner_create(const struct chip_db *db, const struct 
     if (r) {
         r->db = db;
         r->overrides = overrides;
+        r->memo.value_bytes = sizeof(struct energy_run);
     }
     return r;
 }
@@ -36,7 +32,7 @@ void power_runner_free(struct power_runner *r)
     if (!r)
         return;
     chip_close(r->chip);
-    free(r->known);
+    memo_free(&r->memo);
     free(r);
 }
 
@@ -51,25 +47,6 @@ static bool open_chip(struct power_runner *r, const char *name, struct orch_erro
 }
 
 /* ---- one launch ---- */
-
-static const struct known *recall(const struct power_runner *r, const char *key)
-{
-    for (size_t i = 0; i < r->known_count; i++)
-        if (strcmp(r->known[i].key, key) == 0)
-            return &r->known[i];
-    return NULL;
-}
-
-static bool remember(struct power_runner *r, const char *key, const struct energy_run *energy, struct orch_error *error)
-{
-    struct known *grown = realloc(r->known, (r->known_count + 1) * sizeof *grown);
-    if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
-    r->known = grown;
-    snprintf(grown[r->known_count].key, sizeof grown->key, "%s", key);
-    grown[r->known_count++].energy = *energy;
-    return true;
-}
 
 static bool simulate(const struct power_runner *r, const struct validate_program *p, const struct validate_launch *l,
                      struct energy_run *out, struct orch_error *error)
@@ -94,14 +71,9 @@ static bool simulate(const struct power_runner *r, const struct validate_program
 static bool run_launch(struct power_runner *r, const struct validate_program *p, const struct validate_launch *l, struct energy_run *out,
                        struct orch_error *error)
 {
-    char key[sizeof r->known->key];
+    char key[256];
     snprintf(key, sizeof key, "%.64s %.128s %.8s %d %d", p->chip, l->workload, l->precision, p->ane, p->beyond_caches);
-    const struct known *before = recall(r, key);
-    if (before) {
-        *out = before->energy;
-        return true;
-    }
-    return simulate(r, p, l, out, error) && remember(r, key, out, error);
+    return memo_recall(&r->memo, key, out) || (simulate(r, p, l, out, error) && memo_remember(&r->memo, key, out, error));
 }
 
 /* ---- a row ---- */
