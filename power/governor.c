@@ -39,11 +39,11 @@ static double highest_mhz(const struct governor_demand *d)
     return d->limit_mhz > 0 && d->limit_mhz < last ? d->limit_mhz : last;
 }
 
-/* Time goes as m + (1 - m) / share: half a percent of it is what balancing may cost. */
-static double balanced_share(double memory_bound)
+/* Time goes as m + (1 - m) / share: `cost` of it is what balancing may take. */
+static double balanced_share(double memory_bound, double cost)
 {
-    const double allowed = 0.005, compute = 1 - clamp(memory_bound, 0, 1);
-    return compute > 0 ? clamp(compute / (compute + allowed), 0, 1) : 0;
+    const double compute = 1 - clamp(memory_bound, 0, 1);
+    return compute > 0 ? clamp(compute / (compute + cost), 0, 1) : 0;
 }
 
 /* What the policy wants, before temperature and power have a say. */
@@ -59,7 +59,7 @@ static double wanted_mhz(const struct governor *g, const struct governor_demand 
         mhz = d->asked_mhz > 0 ? fmin(d->asked_mhz, top) : top;
         break;
     case GOVERNOR_BALANCED:
-        mhz = top * balanced_share(d->memory_bound);
+        mhz = top * balanced_share(d->memory_bound, g->params.balanced_cost);
         break;
     case GOVERNOR_LOW_POWER:
         mhz = top * g->params.low_power_share;
@@ -84,9 +84,9 @@ static double temperature_share(struct governor *g, double seconds, double mean_
 
 /* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. Power goes with about the cube of the clock: longer
  * steps than this would make it swing, too. */
-static double servo(double share, double excess, double seconds)
+static double servo(const struct governor *g, double share, double excess, double seconds)
 {
-    const double gain = excess > 0 ? 8 : 1, longest_s = 0.02;
+    const double gain = excess > 0 ? g->params.limit_fall_per_s : g->params.limit_rise_per_s, longest_s = 0.02;
     return clamp(share - gain * excess * fmin(seconds, longest_s), 0, 1);
 }
 
@@ -119,8 +119,8 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
     answer->emergency = sensors->hottest_c >= g->params.critical_c;
     if (!free_running)
         share = temperature_share(g, seconds, sensors->mean_c, target);
-    g->sensor_share = servo(g->sensor_share, (sensors->hottest_c - g->params.sensor_limit_c) / 10, seconds);
-    g->cap_share = limits->watts > 0 ? servo(g->cap_share, (sensors->watts - limits->watts) / limits->watts, seconds) : 1;
+    g->sensor_share = servo(g, g->sensor_share, (sensors->hottest_c - g->params.sensor_limit_c) / 10, seconds);
+    g->cap_share = limits->watts > 0 ? servo(g, g->cap_share, (sensors->watts - limits->watts) / limits->watts, seconds) : 1;
     for (unsigned i = 0; i < CLOCKED; i++) {
         const enum power_domain domain = clocked[i];
         const struct governor_demand *const d = &demand[domain];
@@ -133,7 +133,7 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
         if (domain == POWER_P_CPU)
             left = fmin(left, fmin(free_running ? 1 : share, g->sensor_share));
         if (domain == POWER_GPU)
-            left = fmin(left, fmin(free_running ? 1 : clamp(2 * share, 0, 1), clamp(2 * g->sensor_share, 0, 1)));
+            left = fmin(left, fmin(free_running ? 1 : clamp(g->params.gpu_grace * share, 0, 1), clamp(g->params.gpu_grace * g->sensor_share, 0, 1)));
         if (answer->emergency)
             left = 0;
         answer->mhz[domain] = limited_mhz(d, wanted, left);

@@ -43,6 +43,10 @@ const char *thermal_pressure_name(enum thermal_pressure pressure);
     X(sensor_limit_c, "degC", 50, 125, "no block gets hotter: P clocks fall at once")                                    \
     X(critical_c, "degC", 60, 130, "emergency: every domain at its lowest point")                                        \
     X(low_power_share, "1", 0.1, 1, "highest clock in low-power mode, of the highest clock")                             \
+    X(limit_fall_per_s, "1/s", 0.01, 1000, "share of the clock that a whole excess over a power cap (10 K over a sensor limit) takes")  \
+    X(limit_rise_per_s, "1/s", 0.01, 1000, "the same when there is room again: slower, so that it does not swing")      \
+    X(balanced_cost, "1", 0.0001, 0.5, "policy balanced: share of the time that a lower clock may cost")                 \
+    X(gpu_grace, "1", 1, 100, "the GPU's share falls so many times later than that of the P cores")                      \
     X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point")
 
 struct governor_params {

@@ -61,12 +61,11 @@ static bool read_chip(struct machine *m, const struct chip *chip, unsigned activ
     return true;
 }
 
-static void read_temperatures(struct machine *m)
+/* Means by area of what is in `kelvin`: of the die's sensors (returned) and of every domain; hottest_c may be NULL. */
+static double mean_temperatures(const struct machine *m, double domain_c[POWER_DOMAIN_COUNT], double *hottest_c)
 {
-    double area[POWER_DOMAIN_COUNT] = {0}, heat[POWER_DOMAIN_COUNT] = {0}, all = 0, sum = 0;
+    double area[POWER_DOMAIN_COUNT] = {0}, heat[POWER_DOMAIN_COUNT] = {0}, all = 0, sum = 0, hottest = -KELVIN;
 
-    thermal_read(m->solver[m->now], 0, m->floorplan.plan.count, m->kelvin);
-    m->hottest_c = -KELVIN;
     for (size_t i = 0; i < m->floorplan.plan.count; i++) {
         const struct floorplan_block *const b = &m->floorplan.plan.block[i];
         const enum power_domain domain = m->floorplan.block[i].domain;
@@ -76,12 +75,20 @@ static void read_temperatures(struct machine *m)
         if (m->floorplan.block[i].sensor) {
             all += a;
             sum += a * celsius;
-            m->hottest_c = fmax(m->hottest_c, celsius);
+            hottest = fmax(hottest, celsius);
         }
     }
-    m->mean_c = sum / all;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
-        m->domain_c[d] = area[d] > 0 ? heat[d] / area[d] : m->mean_c;
+        domain_c[d] = area[d] > 0 ? heat[d] / area[d] : sum / all;
+    if (hottest_c)
+        *hottest_c = hottest;
+    return sum / all;
+}
+
+static void read_temperatures(struct machine *m)
+{
+    thermal_read(m->solver[m->now], 0, m->floorplan.plan.count, m->kelvin);
+    m->mean_c = mean_temperatures(m, m->domain_c, &m->hottest_c);
 }
 
 bool machine_open(struct machine *m, const struct sustain_setup *setup, unsigned active_p, struct orch_error *error)
@@ -143,23 +150,9 @@ void machine_step(struct machine *m, const double domain_w[POWER_DOMAIN_COUNT], 
 double machine_steady_mean_c(struct machine *m, const double domain_w[POWER_DOMAIN_COUNT], const unsigned busy[POWER_DOMAIN_COUNT],
                              double domain_c[POWER_DOMAIN_COUNT])
 {
-    double area[POWER_DOMAIN_COUNT] = {0}, heat[POWER_DOMAIN_COUNT] = {0}, all = 0, sum = 0;
-
     chip_floorplan_spread(&m->floorplan, domain_w, busy, m->block_w);
     thermal_steady(m->solver[m->now], m->block_w, m->kelvin);
-    for (size_t i = 0; i < m->floorplan.plan.count; i++) {
-        const struct floorplan_block *const b = &m->floorplan.plan.block[i];
-        const double a = b->width_m * b->height_m, celsius = m->kelvin[i] - KELVIN;
-        area[m->floorplan.block[i].domain] += a;
-        heat[m->floorplan.block[i].domain] += a * celsius;
-        if (m->floorplan.block[i].sensor) {
-            all += a;
-            sum += a * celsius;
-        }
-    }
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
-        domain_c[d] = area[d] > 0 ? heat[d] / area[d] : sum / all;
-    return sum / all;
+    return mean_temperatures(m, domain_c, NULL);
 }
 
 double machine_case_c(const struct machine *m)

@@ -11,7 +11,8 @@
 
 static const struct governor_params params = {.tick_ms = 10, .target_c = 80, .target_gpu_c = 90, .band_k = 8, .fall_per_k = 0.03,
                                               .integral_per_ks = 0.001, .sensor_limit_c = 95, .critical_c = 111,
-                                              .low_power_share = 0.6, .heavy_share = 0.5};
+                                              .low_power_share = 0.6, .limit_fall_per_s = 8, .limit_rise_per_s = 1,
+                                              .balanced_cost = 0.005, .gpu_grace = 2, .heavy_share = 0.5};
 static const struct opp_table p_table = {.point = {{600, 0.6, 8, false}, {1500, 0.74, 24, false}, {3200, 1.0, 56, false}}, .count = 3};
 static const struct opp_table gpu_table = {.point = {{400, 0.6, 8, false}, {1300, 0.92, 56, false}}, .count = 2};
 
