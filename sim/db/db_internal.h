@@ -21,7 +21,7 @@ struct orch_db {
 };
 
 /* Texts of the .sql files; made by sim/build.mk. */
-extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[];
+extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[];
 
 /* Brings an open file to the present version: creates, migrates, refuses. Sets *changed when it did something. */
 bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error);

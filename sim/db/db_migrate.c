@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-enum { SCHEMA_VERSION = 2 };
+enum { SCHEMA_VERSION = 3 };
 
 /* steps[n] leads from version n + 1 to n + 2. */
-static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql};
+static const char *const steps[SCHEMA_VERSION - 1] = {db_migrate_2_sql, db_migrate_3_sql};
 
 int db_schema_version(void)
 {

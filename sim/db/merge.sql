@@ -205,6 +205,20 @@ SELECT
     (SELECT m.id FROM main.baseline m JOIN shard.baseline b ON b.name = m.name WHERE b.id = s.baseline_id), s.chip,
     (SELECT new FROM map_name WHERE old = s.key_id), s.value, s.tolerance
 FROM shard.baseline_value s JOIN fresh_baseline f ON f.old = s.baseline_id;
+INSERT INTO main.baseline_parameter (
+    baseline_id, chip, key_id, value)
+SELECT
+    (SELECT m.id FROM main.baseline m JOIN shard.baseline b ON b.name = m.name WHERE b.id = s.baseline_id), s.chip,
+    (SELECT new FROM map_name WHERE old = s.key_id), s.value
+FROM shard.baseline_parameter s JOIN fresh_baseline f ON f.old = s.baseline_id;
+INSERT INTO main.validation_score (
+    hash, version, created, file, file_hash, grouping, grp, fitted, rows, modelled, mape, median_ape, p90_ape, symmetric,
+    bias, within10, within25, spearman, interval_coverage)
+SELECT
+    hash, version, created, file, file_hash, grouping, grp, fitted, rows, modelled, mape, median_ape, p90_ape, symmetric,
+    bias, within10, within25, spearman, interval_coverage
+FROM shard.validation_score WHERE true
+ON CONFLICT (hash) DO UPDATE SET created = min(created, excluded.created);
 
 -- Sweeps: shards fill the points of one sweep; a point that is done stays done.
 INSERT INTO main.sweep (
@@ -214,12 +228,20 @@ SELECT
 FROM shard.sweep s WHERE true
 ON CONFLICT (hash) DO UPDATE SET created = min(created, excluded.created);
 INSERT INTO main.sweep_point (
-    sweep_id, point, settings, run_id, status, error)
+    sweep_id, point, settings, run_id, status, error, method, expected_error, seconds, seconds_low, seconds_high,
+    device_seconds, gflops, dram_bytes, dram_gbps, joules, watts_avg, celsius_max, throttled_seconds, bound_by_id)
 SELECT
     (SELECT m.id FROM main.sweep m JOIN shard.sweep w ON w.hash = m.hash WHERE w.id = s.sweep_id), s.point,
-    s.settings, (SELECT new FROM map_run WHERE old = s.run_id), s.status, s.error
+    s.settings, (SELECT new FROM map_run WHERE old = s.run_id), s.status, s.error, s.method, s.expected_error, s.seconds, s.seconds_low,
+    s.seconds_high, s.device_seconds, s.gflops, s.dram_bytes, s.dram_gbps, s.joules, s.watts_avg, s.celsius_max,
+    s.throttled_seconds, (SELECT new FROM map_name WHERE old = s.bound_by_id)
 FROM shard.sweep_point s WHERE true
-ON CONFLICT (sweep_id, point) DO UPDATE SET run_id = excluded.run_id, status = excluded.status, error = excluded.error
+ON CONFLICT (sweep_id, point) DO UPDATE SET run_id = excluded.run_id, status = excluded.status, error = excluded.error,
+    method = excluded.method, expected_error = excluded.expected_error, seconds = excluded.seconds,
+    seconds_low = excluded.seconds_low, seconds_high = excluded.seconds_high, device_seconds = excluded.device_seconds,
+    gflops = excluded.gflops, dram_bytes = excluded.dram_bytes, dram_gbps = excluded.dram_gbps,
+    joules = excluded.joules, watts_avg = excluded.watts_avg, celsius_max = excluded.celsius_max,
+    throttled_seconds = excluded.throttled_seconds, bound_by_id = excluded.bound_by_id
 WHERE (status = 'open' AND excluded.status <> 'open') OR (status = 'failed' AND excluded.status = 'done');
 
 -- Fitted sets: of two with one name the later one stays.

@@ -317,6 +317,31 @@ CREATE TABLE validation (
 CREATE INDEX validation_by_measurement ON validation (measurement_id);
 CREATE INDEX validation_by_run ON validation (run_id);
 
+-- Scores of validations, a row per group of rows, version and file: the history of accuracy.
+CREATE TABLE validation_score (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,        -- of version, file's content, grouping, grp and fitted
+    version TEXT NOT NULL,
+    created TEXT NOT NULL,
+    file TEXT NOT NULL,               -- name of the table of measurements
+    file_hash TEXT NOT NULL,          -- of its content: measurements have versions, too
+    grouping TEXT NOT NULL,           -- columns that make a group; '' = the whole file
+    grp TEXT NOT NULL,                -- their values; '' = the whole file
+    fitted INTEGER NOT NULL CHECK (fitted IN (0, 1)),
+    rows INTEGER NOT NULL,
+    modelled INTEGER NOT NULL,
+    mape REAL,                        -- |predicted - measured| / measured, mean
+    median_ape REAL,
+    p90_ape REAL,
+    symmetric REAL,                   -- mean of |predicted - measured| / min(predicted, measured)
+    bias REAL,
+    within10 REAL,
+    within25 REAL,
+    spearman REAL,
+    interval_coverage REAL            -- share of rows inside the 90 % interval
+) STRICT;
+CREATE INDEX validation_score_by_file ON validation_score (file, grouping, grp);
+
 -- Named sets of answers that `regress` compares with.
 CREATE TABLE baseline (
     id INTEGER PRIMARY KEY,
@@ -324,6 +349,15 @@ CREATE TABLE baseline (
     version TEXT NOT NULL,
     created TEXT NOT NULL
 ) STRICT;
+
+-- What each chip was when the baseline was recorded: tells which parameter moved a value.
+CREATE TABLE baseline_parameter (
+    baseline_id INTEGER NOT NULL REFERENCES baseline (id) ON DELETE CASCADE,
+    chip TEXT NOT NULL,
+    key_id INTEGER NOT NULL REFERENCES name (id),
+    value TEXT NOT NULL,              -- as JSON
+    PRIMARY KEY (baseline_id, chip, key_id)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE baseline_value (
     baseline_id INTEGER NOT NULL REFERENCES baseline (id) ON DELETE CASCADE,
@@ -351,6 +385,20 @@ CREATE TABLE sweep_point (
     run_id INTEGER REFERENCES run (id) ON DELETE SET NULL,
     status TEXT NOT NULL CHECK (status IN ('open', 'done', 'failed')),
     error TEXT,
+    method TEXT CHECK (method IN ('simulated', 'known', 'interpolated')),
+    expected_error REAL,              -- interpolated: relative, of seconds, one standard deviation
+    seconds REAL,                     -- these as in run
+    seconds_low REAL,
+    seconds_high REAL,
+    device_seconds REAL,
+    gflops REAL,
+    dram_bytes REAL,
+    dram_gbps REAL,
+    joules REAL,
+    watts_avg REAL,
+    celsius_max REAL,
+    throttled_seconds REAL,
+    bound_by_id INTEGER REFERENCES name (id),
     PRIMARY KEY (sweep_id, point)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sweep_point_by_run ON sweep_point (run_id);

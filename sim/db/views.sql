@@ -97,9 +97,10 @@ SELECT version, chip, unit, fitted, count(*) AS rows_all, count(predicted) AS mo
 FROM v_validation GROUP BY version, chip, unit, fitted;
 
 CREATE VIEW v_sweep AS
-SELECT w.id AS sweep_id, w.name, w.workload, p.point, p.settings, p.status, p.run_id, r.seconds, r.joules, r.gflops,
-       r.watts_avg, r.bound_by, coalesce(p.error, r.error) AS error
-FROM sweep w JOIN sweep_point p ON p.sweep_id = w.id LEFT JOIN run r ON r.id = p.run_id;
+SELECT w.id AS sweep_id, w.name, w.workload, p.point, p.settings, p.status, p.method, p.expected_error, p.run_id,
+       p.seconds, p.seconds_low, p.seconds_high, p.device_seconds, p.gflops, p.dram_bytes, p.dram_gbps, p.joules, p.watts_avg,
+       p.celsius_max, p.throttled_seconds, n.text AS bound_by, coalesce(p.error, r.error) AS error
+FROM sweep w JOIN sweep_point p ON p.sweep_id = w.id LEFT JOIN run r ON r.id = p.run_id LEFT JOIN name n ON n.id = p.bound_by_id;
 
 CREATE VIEW v_baseline AS
 SELECT b.name AS baseline, v.chip, n.text AS key, v.value, v.tolerance, b.version, b.created
