@@ -167,6 +167,41 @@ bool db_put_fitted_set(struct orch_db *db, const char *name, const char *kind, c
 bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE],
                        struct orch_error *error);
 
+/* --- sweeps ---------------------------------------------------------------------------------------------------- */
+
+/* Answers of a point, columns of sweep_point. */
+#define DB_SWEEP_VALUE_TABLE(X)                                                                              \
+    X(seconds) X(seconds_low) X(seconds_high) X(device_seconds) X(gflops) X(dram_bytes) X(dram_gbps)         \
+    X(joules) X(watts_avg) X(celsius_max) X(throttled_seconds)
+enum db_sweep_value {
+#define X(name) DB_SWEEP_##name,
+    DB_SWEEP_VALUE_TABLE(X)
+#undef X
+        DB_SWEEP_VALUE_COUNT
+};
+
+struct db_sweep {
+    const char *hash, *name, *workload, *specification, *version; /* name may be NULL */
+};
+/* The row of a sweep, made when its hash is new; own transaction. A name that is given stays or comes to a row without. */
+bool db_put_sweep(struct orch_db *db, const struct db_sweep *sweep, int64_t *id, struct orch_error *error);
+/* "12", "last", a name (the newest of it), or the beginning of a hash -> id. ORCH_USAGE when there is none. */
+bool db_resolve_sweep(struct orch_db *db, const char *text, int64_t *id, struct orch_error *error);
+
+struct db_sweep_point {
+    int64_t point;
+    const char *settings, *status, *error, *method, *bound_by; /* status "done" or "failed"; open points have no row */
+    double expected_error, value[DB_SWEEP_VALUE_COUNT];        /* NAN = NULL */
+};
+/* Adds points that are not there yet, in one transaction; one that is there stays. */
+bool db_put_sweep_points(struct orch_db *db, int64_t sweep_id, const struct db_sweep_point *point, size_t count,
+                         struct orch_error *error);
+/* Calls back with each point of a sweep that is done or failed, by number; texts live for the call. The callback returns
+ * false with *error filled to stop. */
+typedef bool db_sweep_point_sink(void *context, const struct db_sweep_point *point, struct orch_error *error);
+bool db_each_sweep_point(struct orch_db *db, int64_t sweep_id, db_sweep_point_sink *sink, void *context,
+                         struct orch_error *error);
+
 /* --- upkeep ---------------------------------------------------------------------------------------------------- */
 
 /* Integrity, foreign keys, unfinished runs, rows without their op, complete dictionary, and more; each check passes or

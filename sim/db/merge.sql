@@ -220,13 +220,16 @@ SELECT
 FROM shard.validation_score WHERE true
 ON CONFLICT (hash) DO UPDATE SET created = min(created, excluded.created);
 
--- Sweeps: shards fill the points of one sweep; a point that is done stays done.
+-- Sweeps: shards fill the points of one sweep. Of two answers to a point the better one stays, whoever comes first: done
+-- before failed, simulated before known before interpolated, then the smaller content.
 INSERT INTO main.sweep (
     hash, name, workload, specification, version, created)
 SELECT
     s.hash, s.name, s.workload, s.specification, s.version, s.created
 FROM shard.sweep s WHERE true
-ON CONFLICT (hash) DO UPDATE SET created = min(created, excluded.created);
+ON CONFLICT (hash) DO UPDATE SET created = min(created, excluded.created),
+    name = min(coalesce(name, excluded.name), coalesce(excluded.name, name)),
+    specification = min(specification, excluded.specification);
 INSERT INTO main.sweep_point (
     sweep_id, point, settings, run_id, status, error, method, expected_error, seconds, seconds_low, seconds_high,
     device_seconds, gflops, dram_bytes, dram_gbps, joules, watts_avg, celsius_max, throttled_seconds, bound_by_id)
@@ -242,7 +245,23 @@ ON CONFLICT (sweep_id, point) DO UPDATE SET run_id = excluded.run_id, status = e
     gflops = excluded.gflops, dram_bytes = excluded.dram_bytes, dram_gbps = excluded.dram_gbps,
     joules = excluded.joules, watts_avg = excluded.watts_avg, celsius_max = excluded.celsius_max,
     throttled_seconds = excluded.throttled_seconds, bound_by_id = excluded.bound_by_id
-WHERE (status = 'open' AND excluded.status <> 'open') OR (status = 'failed' AND excluded.status = 'done');
+WHERE (
+    CASE excluded.status WHEN 'done' THEN 0 WHEN 'failed' THEN 1 ELSE 2 END,
+    CASE excluded.method WHEN 'simulated' THEN 0 WHEN 'known' THEN 1 WHEN 'interpolated' THEN 2 ELSE 3 END,
+    quote(excluded.error) || '/' || quote(excluded.expected_error) || '/' || quote(excluded.seconds) || '/' ||
+    quote(excluded.seconds_low) || '/' || quote(excluded.seconds_high) || '/' || quote(excluded.device_seconds) || '/'
+    || quote(excluded.gflops) || '/' || quote(excluded.dram_bytes) || '/' || quote(excluded.dram_gbps) || '/' ||
+    quote(excluded.joules) || '/' || quote(excluded.watts_avg) || '/' || quote(excluded.celsius_max) || '/' ||
+    quote(excluded.throttled_seconds),
+    coalesce((SELECT text FROM main.name WHERE id = excluded.bound_by_id), ''),
+    coalesce((SELECT uid FROM main.run WHERE id = excluded.run_id), '~')) < (
+    CASE sweep_point.status WHEN 'done' THEN 0 WHEN 'failed' THEN 1 ELSE 2 END,
+    CASE sweep_point.method WHEN 'simulated' THEN 0 WHEN 'known' THEN 1 WHEN 'interpolated' THEN 2 ELSE 3 END,
+    quote(sweep_point.error) || '/' || quote(sweep_point.expected_error) || '/' || quote(sweep_point.seconds) || '/'
+    || quote(sweep_point.seconds_low) || '/' || quote(sweep_point.seconds_high) || '/' ||
+    quote(sweep_point.device_seconds) || '/' || quote(sweep_point.gflops) || '/' || quote(sweep_point.dram_bytes) || '/' || quote(sweep_point.dram_gbps) || '/' || quote(sweep_point.joules) || '/' || quote(sweep_point.watts_avg) || '/' || quote(sweep_point.celsius_max) || '/' || quote(sweep_point.throttled_seconds),
+    coalesce((SELECT text FROM main.name WHERE id = sweep_point.bound_by_id), ''),
+    coalesce((SELECT uid FROM main.run WHERE id = sweep_point.run_id), '~'));
 
 -- Fitted sets: of two with one name the later one stays.
 INSERT INTO main.fitted_set (name, hash, kind, body, version, created)
