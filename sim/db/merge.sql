@@ -259,7 +259,9 @@ WHERE (
     CASE sweep_point.method WHEN 'simulated' THEN 0 WHEN 'known' THEN 1 WHEN 'interpolated' THEN 2 ELSE 3 END,
     quote(sweep_point.error) || '/' || quote(sweep_point.expected_error) || '/' || quote(sweep_point.seconds) || '/'
     || quote(sweep_point.seconds_low) || '/' || quote(sweep_point.seconds_high) || '/' ||
-    quote(sweep_point.device_seconds) || '/' || quote(sweep_point.gflops) || '/' || quote(sweep_point.dram_bytes) || '/' || quote(sweep_point.dram_gbps) || '/' || quote(sweep_point.joules) || '/' || quote(sweep_point.watts_avg) || '/' || quote(sweep_point.celsius_max) || '/' || quote(sweep_point.throttled_seconds),
+    quote(sweep_point.device_seconds) || '/' || quote(sweep_point.gflops) || '/' || quote(sweep_point.dram_bytes) || '/' ||
+    quote(sweep_point.dram_gbps) || '/' || quote(sweep_point.joules) || '/' || quote(sweep_point.watts_avg) || '/' ||
+    quote(sweep_point.celsius_max) || '/' || quote(sweep_point.throttled_seconds),
     coalesce((SELECT text FROM main.name WHERE id = sweep_point.bound_by_id), ''),
     coalesce((SELECT uid FROM main.run WHERE id = sweep_point.run_id), '~'));
 
