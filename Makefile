@@ -142,7 +142,9 @@ $(O)/%.o: %.c
 	$(CC) $(CFLAGS_ALL) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
-MODEL_HASH := $(shell find isa units power sim/agx sim/ane sim/chip sim/engine sim/kernel sim/run sim/soc -name '*.[ch]' -o -name '*.inc' | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
+MODEL_FOLDERS := isa units power sim/agx sim/ane sim/chip sim/device sim/engine sim/kernel sim/power sim/run sim/soc sim/sustain sim/thermal
+MODEL_FILES := sim/checksum.h sim/npy.c sim/program.c sim/program_args.c sim/run_result.c sim/validate/emit.c sim/validate/program_elf.c
+MODEL_HASH := $(shell { find $(MODEL_FOLDERS) -name '*.[ch]' -o -name '*.inc'; ls $(MODEL_FILES); } | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 $(O)/sim/run/run_version.o: CFLAGS_ALL += -DORCHARD_MODEL_HASH='"$(MODEL_HASH)"'
 $(O)/sim/run/run_version.o: $(O)/model_hash
 $(O)/model_hash: FORCE
