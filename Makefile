@@ -43,7 +43,7 @@ endif
 
 LIB_SRC := $(sort $(filter-out sim/main.c $(wildcard sim/cmd/*.c),$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
 CLI_SRC := $(sort sim/main.c $(wildcard sim/cmd/*.c))
-TEST_SRC := $(sort $(wildcard tests/isa/test_*.c tests/units/test_*.c tests/sim/test_*.c tests/power/test_*.c))
+TEST_SRC := $(sort $(wildcard tests/isa/test_*.c tests/units/test_*.c tests/sim/test_*.c tests/power/test_*.c tests/reports/test_*.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 SUPPORT_SRC := tests/support/suite.c
@@ -135,7 +135,7 @@ install: all
 	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
 
--include $(wildcard sim/build.mk tests/build.mk units/amx/kernels/build.mk)
+-include $(wildcard reports/build.mk sim/build.mk tests/build.mk units/amx/kernels/build.mk)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)

@@ -1,0 +1,161 @@
+/* Points and lines over two axes: what most charts come down to. */
+#include "reports/chart_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* ---- series ---- */
+
+static bool has_place(const struct chart_point *p, const struct scale *x, const struct scale *y)
+{
+    return isfinite(p->x) && isfinite(p->y) && (!x->log || p->x > 0) && (!y->log || p->y > 0);
+}
+
+/* One column of pixels of a line: entered, lowest, highest, left. */
+struct column {
+    double x, first, low, high, last;
+    bool open;
+};
+
+static void flush(struct svg *svg, struct column *c)
+{
+    if (!c->open)
+        return;
+    svg_path_to(svg, c->x, c->first);
+    if (c->low != c->first && c->low != c->last)
+        svg_path_to(svg, c->x, c->low);
+    if (c->high != c->first && c->high != c->last)
+        svg_path_to(svg, c->x, c->high);
+    if (c->last != c->first)
+        svg_path_to(svg, c->x, c->last);
+    c->open = false;
+}
+
+/* Points that fall into one column of pixels become at most four; few points keep their places. */
+static void draw_line(struct svg *svg, const struct chart_series *s, const struct scale *x, const struct scale *y)
+{
+    const bool thin_out = (double)s->points > x->to - x->from;
+    struct column c = {0};
+    char classes[48];
+    svg_path_begin(svg);
+    for (size_t i = 0; i < s->points; i++) {
+        const struct chart_point *p = &s->point[i];
+        if (!has_place(p, x, y))
+            continue;
+        const double px = thin_out ? floor(scale_at(x, p->x)) : scale_at(x, p->x), py = scale_at(y, p->y);
+        if (!c.open || px != c.x || !thin_out) {
+            flush(svg, &c);
+            c = (struct column){px, py, py, py, py, true};
+        }
+        c.low = fmin(c.low, py);
+        c.high = fmax(c.high, py);
+        c.last = py;
+    }
+    flush(svg, &c);
+    snprintf(classes, sizeof classes, "curve s%u%s", s->colour % SVG_COLOURS, s->dashed ? " dash thin" : "");
+    svg_path_end(svg, classes, false);
+}
+
+static void draw_points(struct svg *svg, const struct chart_series *s, const struct scale *x, const struct scale *y)
+{
+    const double radius = s->points > 300 ? 3 : s->points > 60 ? 3.6 : 5;
+    char classes[48];
+    snprintf(classes, sizeof classes, "curve thin s%u", s->colour % SVG_COLOURS);
+    for (size_t i = 0; i < s->points; i++) {
+        const struct chart_point *p = &s->point[i];
+        if (!has_place(p, x, y))
+            continue;
+        const double px = scale_at(x, p->x);
+        if (isfinite(p->low) && isfinite(p->high) && p->high > p->low)
+            svg_line(svg, classes, px, scale_at(y, p->low), px, scale_at(y, p->high));
+        svg_draw_mark(svg, s->mark, s->colour, s->hollow, px, scale_at(y, p->y), radius, p->name);
+    }
+}
+
+void chart_draw_series(struct svg *svg, const struct chart_series *series, size_t count, const struct scale *x,
+                       const struct scale *y)
+{
+    for (size_t i = 0; i < count; i++)
+        if (series[i].line && series[i].points)
+            draw_line(svg, &series[i], x, y);
+    for (size_t i = 0; i < count; i++)
+        if (series[i].mark != SVG_NO_MARK)
+            draw_points(svg, &series[i], x, y);
+}
+
+/* ---- the whole picture ---- */
+
+static void ranges(const struct chart_xy *c, double x[2], double y[2])
+{
+    x[0] = x[1] = y[0] = y[1] = NAN;
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; k < c->series[i].points; k++) {
+            const struct chart_point *p = &c->series[i].point[k];
+            chart_range_add(&x[0], &x[1], p->x, c->x.log);
+            chart_range_add(&y[0], &y[1], p->y, c->y.log);
+            chart_range_add(&y[0], &y[1], p->low, c->y.log);
+            chart_range_add(&y[0], &y[1], p->high, c->y.log);
+        }
+}
+
+/* y = factor * x, cut where it leaves the picture; logarithmic axes. */
+static void slanted(const struct scale *x, const struct scale *y, double factor, double at[4])
+{
+    const double from = fmax(x->low, y->low / factor), to = fmin(x->high, y->high / factor);
+    at[0] = scale_at(x, from);
+    at[1] = scale_at(y, from * factor);
+    at[2] = scale_at(x, to);
+    at[3] = scale_at(y, to * factor);
+}
+
+static void draw_diagonal(struct svg *svg, const struct chart_xy *c, const struct scale *x, const struct scale *y)
+{
+    double above[4], below[4], middle[4];
+    if (c->band > 1) {
+        slanted(x, y, c->band, above);
+        slanted(x, y, 1 / c->band, below);
+        svg_path_begin(svg);
+        svg_path_to(svg, x->from, y->from);
+        svg_path_to(svg, above[0], above[1]);
+        svg_path_to(svg, above[2], above[3]);
+        svg_path_to(svg, x->to, y->to);
+        svg_path_to(svg, below[2], below[3]);
+        svg_path_to(svg, below[0], below[1]);
+        svg_path_end(svg, "band", true);
+    }
+    slanted(x, y, 1, middle);
+    svg_line(svg, "diagonal", middle[0], middle[1], middle[2], middle[3]);
+}
+
+void chart_xy(struct text *out, const struct svg_frame *frame, const void *description)
+{
+    const struct chart_xy *const c = description;
+    const bool narrow = frame->width < CHART_NARROW;
+    struct chart_key keys[64];
+    struct scale x = {0}, y = {0};
+    struct svg svg;
+    double xs[2], ys[2];
+    char title[160];
+    const size_t key_count = chart_keys_of(c->series, c->count, keys, sizeof keys / sizeof keys[0]);
+    const double legend = chart_legend_height(keys, key_count, frame->width);
+    const double plot = c->height > 0 ? c->height : narrow ? frame->width * 0.75 : frame->width * 0.42;
+    struct chart_box box = {.top = legend + 26, .right = frame->width - 12};
+
+    box.bottom = box.top + plot;
+    ranges(c, xs, ys);
+    y.from = box.bottom;
+    y.to = box.top;
+    chart_axis_fit(&c->y, ys[0], ys[1], &y, (unsigned)(plot / 45));
+    box.left = chart_label_width(&y) + 12;
+    x.from = box.left;
+    x.to = box.right;
+    chart_axis_fit(&c->x, xs[0], xs[1], &x, (unsigned)((box.right - box.left) / 75));
+    svg_begin(&svg, out, frame, box.bottom + 42);
+    chart_legend(&svg, keys, key_count, 0);
+    chart_draw_y(&svg, &box, &y, chart_axis_title(&c->y, &y, title, sizeof title));
+    chart_draw_x(&svg, &box, &x, chart_axis_title(&c->x, &x, title, sizeof title));
+    if (c->diagonal && x.log && y.log)
+        draw_diagonal(&svg, c, &x, &y);
+    chart_draw_series(&svg, c->series, c->count, &x, &y);
+    svg_end(&svg);
+}

@@ -1,0 +1,311 @@
+#include "reports/page.h"
+
+#include "reports/assets.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+enum { WIDE = 880, NARROW = 380, OPEN_ROWS = 8, PARAGRAPH = 4096 };
+
+struct page {
+    struct text title, subtitle, list, body, foot; /* list: links to the sections */
+    unsigned sections, tables;
+    bool series;
+};
+
+struct page *page_create(const char *title, const char *subtitle)
+{
+    struct page *const p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    text_xml(&p->title, title);
+    text_xml(&p->subtitle, subtitle);
+    return p;
+}
+
+void page_free(struct page *p)
+{
+    if (!p)
+        return;
+    text_free(&p->title);
+    text_free(&p->subtitle);
+    text_free(&p->list);
+    text_free(&p->body);
+    text_free(&p->foot);
+    free(p);
+}
+
+/* <element class="...">text</element> */
+static void element(struct text *out, const char *name, const char *classes, const char *string)
+{
+    text_printf(out, classes ? "<%s class=\"%s\">" : "<%s>", name, classes);
+    text_xml(out, string);
+    text_printf(out, "</%s>\n", name);
+}
+
+void page_section(struct page *p, const char *title)
+{
+    if (!p)
+        return;
+    p->sections++;
+    text_printf(&p->list, "<a href=\"#part-%u\">", p->sections);
+    text_xml(&p->list, title);
+    text_put(&p->list, "</a>\n");
+    text_printf(&p->body, "<h2 id=\"part-%u\">", p->sections);
+    text_xml(&p->body, title);
+    text_put(&p->body, "</h2>\n");
+}
+
+void page_heading(struct page *p, const char *title)
+{
+    if (p)
+        element(&p->body, "h3", NULL, title);
+}
+
+static void paragraph(struct text *out, const char *classes, const char *format, va_list args)
+{
+    char string[PARAGRAPH];
+    vsnprintf(string, sizeof string, format, args);
+    element(out, "p", classes, string);
+}
+
+void page_paragraph(struct page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (p)
+        paragraph(&p->body, NULL, format, args);
+    va_end(args);
+}
+
+void page_note(struct page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (p)
+        paragraph(&p->body, "note", format, args);
+    va_end(args);
+}
+
+void page_foot(struct page *p, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (p)
+        paragraph(&p->foot, NULL, format, args);
+    va_end(args);
+}
+
+void page_cards(struct page *p, const struct page_card *cards, size_t count)
+{
+    if (!p || count == 0)
+        return;
+    text_put(&p->body, "<dl class=\"cards\">\n");
+    for (size_t i = 0; i < count; i++) {
+        text_put(&p->body, "<div>");
+        element(&p->body, "dt", NULL, cards[i].label);
+        element(&p->body, "dd", "value", cards[i].value);
+        if (cards[i].more)
+            element(&p->body, "dd", "more", cards[i].more);
+        text_put(&p->body, "</div>\n");
+    }
+    text_put(&p->body, "</dl>\n");
+}
+
+/* ---- tables ---- */
+
+static void header_cell(struct text *out, const struct result_column *c)
+{
+    text_put(out, c->right ? "<th class=\"n\">" : "<th>");
+    text_xml(out, c->name);
+    if (c->unit && *c->unit) {
+        text_put(out, " [");
+        text_xml(out, c->unit);
+        text_put(out, "]");
+    }
+    text_put(out, "</th>");
+}
+
+/* The exact number goes with the cell unless the cell shows all of it. */
+static void cell(struct text *out, const struct result_cell *c, bool right)
+{
+    char digits[40];
+    text_put(out, right ? "<td class=\"n\"" : "<td");
+    if (c->shown && !isnan(c->exact)) {
+        snprintf(digits, sizeof digits, "%.9g", c->exact);
+        char *end;
+        const double again = strtod(c->shown, &end);
+        if (*end || fabs(again - c->exact) > 1e-9 * fabs(c->exact))
+            text_printf(out, " data-v=\"%s\"", digits);
+    } else if (!c->shown) {
+        text_put(out, " data-v=\"\"");
+    }
+    text_put(out, ">");
+    text_xml(out, c->shown ? c->shown : "\xe2\x80\x93");
+    text_put(out, "</td>");
+}
+
+static void whole_table(struct text *out, const struct result_table *t, unsigned number)
+{
+    text_printf(out, "<div class=\"scroll\"><table id=\"table-%u\">\n<thead><tr>", number);
+    for (size_t c = 0; c < result_table_columns(t); c++)
+        header_cell(out, result_table_column(t, c));
+    text_put(out, "</tr></thead>\n<tbody>\n");
+    for (size_t r = 0; r < result_table_rows(t); r++) {
+        text_put(out, "<tr>");
+        for (size_t c = 0; c < result_table_columns(t); c++)
+            cell(out, result_table_cell(t, r, c), result_table_column(t, c)->right);
+        text_put(out, "</tr>\n");
+    }
+    text_put(out, "</tbody></table></div>\n");
+}
+
+/* A file name out of a title: letters and digits, the rest as single dashes. */
+static void file_name(struct text *out, const char *title)
+{
+    bool dash = false, any = false;
+    for (const char *c = title; *c; c++) {
+        const bool word = isalnum((unsigned char)*c) && (unsigned char)*c < 0x80;
+        if (word && dash && any)
+            text_put(out, "-");
+        if (word)
+            text_printf(out, "%c", tolower((unsigned char)*c));
+        dash = !word && (dash || any);
+        any = any || word;
+    }
+    if (!any)
+        text_put(out, "table");
+}
+
+static void button(struct text *out, const char *title, unsigned number)
+{
+    text_printf(out, "<button class=\"csv\" type=\"button\" hidden=\"hidden\" data-table=\"table-%u\" data-file=\"", number);
+    file_name(out, title);
+    text_put(out, "\">CSV</button>\n");
+}
+
+void page_table(struct page *p, const char *title, const struct result_table *table)
+{
+    if (!p)
+        return;
+    p->body.failed = p->body.failed || result_table_failed(table);
+    if (result_table_failed(table))
+        return;
+    p->tables++;
+    element(&p->body, "h3", NULL, title);
+    whole_table(&p->body, table, p->tables);
+    button(&p->body, title, p->tables);
+}
+
+/* ---- figures ---- */
+
+static void figure_table(struct page *p, const struct page_figure *f)
+{
+    const size_t rows = result_table_rows(f->table);
+    p->body.failed = p->body.failed || result_table_failed(f->table);
+    if (result_table_failed(f->table))
+        return;
+    p->tables++;
+    text_printf(&p->body, "<details%s><summary>Table, %zu row%s</summary>\n", rows <= OPEN_ROWS ? " open=\"open\"" : "", rows,
+                rows == 1 ? "" : "s");
+    whole_table(&p->body, f->table, p->tables);
+    button(&p->body, f->title, p->tables);
+    text_put(&p->body, "</details>\n");
+}
+
+static void figure_begin(struct page *p, const struct page_figure *f)
+{
+    if (!f->series) {
+        text_put(&p->body, "<figure>\n");
+    } else {
+        text_put(&p->body, "<figure class=\"series\" data-axis=\"");
+        text_xml(&p->body, f->axis);
+        text_put(&p->body, "\" data-show=\"");
+        for (size_t i = 0; i < f->shown; i++)
+            text_printf(&p->body, "%s%zu", i ? " " : "", f->show[i]);
+        text_put(&p->body, "\">\n");
+        p->series = true;
+    }
+    element(&p->body, "figcaption", NULL, f->title);
+    if (f->caption)
+        element(&p->body, "p", NULL, f->caption);
+}
+
+void page_figure(struct page *p, const struct page_figure *f)
+{
+    if (!p)
+        return;
+    figure_begin(p, f);
+    text_put(&p->body, "<div class=\"picture\"><div class=\"still\">\n<div class=\"wide\">\n");
+    f->draw(&p->body, &(struct svg_frame){WIDE, f->title, f->caption, true, false}, f->chart);
+    text_put(&p->body, "</div>\n<div class=\"narrow\">\n");
+    f->draw(&p->body, &(struct svg_frame){NARROW, f->title, f->caption, false, false}, f->chart);
+    text_put(&p->body, "</div>\n</div></div>\n");
+    if (f->table)
+        figure_table(p, f);
+    text_put(&p->body, "</figure>\n");
+}
+
+/* ---- the whole page ---- */
+
+static void put(FILE *out, const struct text *t)
+{
+    fwrite(t->data ? t->data : "", 1, t->size, out);
+}
+
+static void write_head(const struct page *p, FILE *out)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+          "<meta name=\"generator\" content=\"orchard\"/>\n<title>",
+          out);
+    put(out, &p->title);
+    fputs("</title>\n<style>/*<![CDATA[*/\n", out);
+    fputs(report_chart_css, out);
+    fputs(report_page_css, out);
+    if (p->series)
+        fputs(report_uplot_css, out);
+    fputs("/*]]>*/</style>\n</head>\n", out);
+}
+
+/* Without JavaScript the page is complete but for CSV files and zooming. */
+static void write_scripts(const struct page *p, FILE *out)
+{
+    if (p->series) {
+        fputs("<script>//<![CDATA[\n/* uPlot\n", out);
+        fputs(report_uplot_license, out);
+        fputs("*/\n", out);
+        fputs(report_uplot_js, out);
+        fputs("//]]></script>\n", out);
+    }
+    fputs("<script>//<![CDATA[\n", out);
+    fputs(report_page_js, out);
+    fputs("//]]></script>\n", out);
+}
+
+bool page_write(struct page *p, FILE *out)
+{
+    if (!p || p->title.failed || p->subtitle.failed || p->list.failed || p->body.failed || p->foot.failed)
+        return false;
+    write_head(p, out);
+    fputs("<body>\n<header>\n<h1>", out);
+    put(out, &p->title);
+    fputs("</h1>\n<p class=\"sub\">", out);
+    put(out, &p->subtitle);
+    fputs("</p>\n", out);
+    if (p->sections > 1) {
+        fputs("<nav aria-label=\"Sections\">\n", out);
+        put(out, &p->list);
+        fputs("</nav>\n", out);
+    }
+    fputs("</header>\n<main>\n", out);
+    put(out, &p->body);
+    fputs("</main>\n<footer>\n", out);
+    put(out, &p->foot);
+    fputs("</footer>\n", out);
+    write_scripts(p, out);
+    fputs("</body>\n</html>\n", out);
+    return fflush(out) == 0 && !ferror(out);
+}

@@ -1,0 +1,63 @@
+"use strict";
+(function () {
+  /* A table as rows of cells: the exact value where a cell carries one, else its text. */
+  function rows(table) {
+    return Array.from(table.rows, function (row) {
+      return Array.from(row.cells, function (cell) {
+        return cell.dataset.v !== undefined ? cell.dataset.v : cell.textContent;
+      });
+    });
+  }
+  function csv(table) {
+    return rows(table).map(function (row) {
+      return row.map(function (text) {
+        return /[",\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+      }).join(",");
+    }).join("\r\n") + "\r\n";
+  }
+  document.querySelectorAll("button.csv").forEach(function (button) {
+    button.hidden = false;
+    button.addEventListener("click", function () {
+      var link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csv(document.getElementById(button.dataset.table))], {type: "text/csv"}));
+      link.download = button.dataset.file + ".csv";
+      link.click();
+      setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+    });
+  });
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (d) { if (!d.querySelector("table").rows[40]) d.open = true; });
+  });
+
+  /* Long series: a chart to zoom into instead of the still picture, drawn from the table below it. */
+  if (typeof uPlot === "undefined") return;
+  var zoom = uPlot.sync("time");
+  function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
+  function live(figure) {
+    var old = figure.querySelector(".live"), still = figure.querySelector(".still");
+    if (old) { old.plot.destroy(); old.remove(); }
+    var cells = rows(figure.querySelector("table")), head = cells.shift();
+    var data = head.map(function (_, c) {
+      return cells.map(function (row) { return row[c] === "" || isNaN(row[c]) ? null : Number(row[c]); });
+    });
+    var box = document.createElement("div");
+    box.className = "live";
+    still.before(box);
+    var axis = {stroke: colour("--soft"), grid: {stroke: colour("--line"), width: 1}, ticks: {stroke: colour("--line"), width: 1}};
+    var show = (figure.dataset.show || "").split(" ");
+    box.plot = new uPlot({
+      width: still.parentNode.clientWidth, height: 280, cursor: {sync: {key: zoom.key}},
+      scales: {x: {time: false}},
+      axes: [Object.assign({label: head[0], labelSize: 20, size: 34}, axis), Object.assign({label: figure.dataset.axis, labelSize: 20, size: 56}, axis)],
+      series: head.map(function (name, c) {
+        return c === 0 ? {label: name} : {label: name, stroke: colour("--c" + (c - 1) % 8), width: 1.6, spanGaps: true,
+          show: show.indexOf(String(c - 1)) >= 0, dash: c > 8 ? [6, 4] : undefined, points: {show: false}};
+      })
+    }, data, box);
+  }
+  function all() { document.querySelectorAll("figure.series").forEach(live); }
+  all();
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", all);
+  var width = innerWidth;
+  addEventListener("resize", function () { if (innerWidth !== width) { width = innerWidth; all(); } });
+})();

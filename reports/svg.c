@@ -1,0 +1,190 @@
+#include "reports/svg.h"
+
+#include "reports/assets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define LETTER_WIDTH 6.6 /* mean width of a letter at 12 pixels in the usual sans-serif fonts */
+
+static void attribute(struct svg *svg, const char *name, double value)
+{
+    text_printf(svg->out, " %s=\"", name);
+    text_coordinate(svg->out, value);
+    text_put(svg->out, "\"");
+}
+
+static void classes_of(struct svg *svg, const char *classes)
+{
+    if (classes && *classes)
+        text_printf(svg->out, " class=\"%s\"", classes);
+}
+
+/* Ends an element that may have a name for the pointer. */
+static void finish(struct svg *svg, const char *element, const char *name)
+{
+    if (!svg->hover || !name) {
+        text_put(svg->out, "/>\n");
+        return;
+    }
+    text_put(svg->out, "><title>");
+    text_xml(svg->out, name);
+    text_printf(svg->out, "</title></%s>\n", element);
+}
+
+void svg_begin(struct svg *svg, struct text *out, const struct svg_frame *frame, double height)
+{
+    *svg = (struct svg){out, frame->width, height, frame->hover, false};
+    text_put(out, "<svg class=\"chart\"");
+    if (frame->standalone)
+        text_put(out, " xmlns=\"http://www.w3.org/2000/svg\"");
+    text_printf(out, " viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"", frame->width, height,
+                frame->width, height);
+    text_xml(out, frame->title);
+    text_put(out, "\">\n<title>");
+    text_xml(out, frame->title);
+    text_put(out, "</title>\n");
+    if (frame->description) {
+        text_put(out, "<desc>");
+        text_xml(out, frame->description);
+        text_put(out, "</desc>\n");
+    }
+    if (frame->standalone) {
+        text_put(out, "<style>\n");
+        text_put(out, report_chart_css);
+        text_put(out, "</style>\n");
+        svg_rect(svg, "page", 0, 0, frame->width, height, NULL);
+    }
+}
+
+void svg_end(struct svg *svg)
+{
+    text_put(svg->out, "</svg>\n");
+}
+
+void svg_line(struct svg *svg, const char *classes, double x1, double y1, double x2, double y2)
+{
+    text_put(svg->out, "<line");
+    classes_of(svg, classes);
+    attribute(svg, "x1", x1);
+    attribute(svg, "y1", y1);
+    attribute(svg, "x2", x2);
+    attribute(svg, "y2", y2);
+    text_put(svg->out, "/>\n");
+}
+
+void svg_rect(struct svg *svg, const char *classes, double x, double y, double width, double height, const char *name)
+{
+    text_put(svg->out, "<rect");
+    classes_of(svg, classes);
+    attribute(svg, "x", x);
+    attribute(svg, "y", y);
+    attribute(svg, "width", width > 0 ? width : 0);
+    attribute(svg, "height", height > 0 ? height : 0);
+    finish(svg, "rect", name);
+}
+
+void svg_text(struct svg *svg, const char *classes, enum svg_anchor anchor, double x, double y, const char *string)
+{
+    static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
+    text_put(svg->out, "<text");
+    classes_of(svg, classes);
+    attribute(svg, "x", x);
+    attribute(svg, "y", y);
+    text_put(svg->out, anchors[anchor]);
+    text_put(svg->out, ">");
+    text_xml(svg->out, string);
+    text_put(svg->out, "</text>\n");
+}
+
+/* Outlines around (0, 0) of "radius" 1, as corners; areas alike. */
+static const struct {
+    unsigned corners;
+    double at[8][2];
+} outlines[SVG_MARKS] = {
+    [SVG_SQUARE] = {4, {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}},
+    [SVG_TRIANGLE] = {3, {{0, -1.2}, {1.15, 0.9}, {-1.15, 0.9}}},
+    [SVG_DIAMOND] = {4, {{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}}},
+    [SVG_CROSS] = {8, {{-1.2, -0.7}, {-0.7, -1.2}, {0, -0.5}, {0.7, -1.2}, {1.2, -0.7}, {0.5, 0}, {0, 1.2}, {-0.5, 0}}},
+};
+
+void svg_draw_mark(struct svg *svg, enum svg_mark mark, unsigned colour, bool hollow, double x, double y, double radius,
+                   const char *name)
+{
+    char classes[32];
+    snprintf(classes, sizeof classes, hollow ? "mark hollow s%u" : "mark f%u", colour % SVG_COLOURS);
+    if (mark == SVG_NO_MARK)
+        return;
+    if (mark == SVG_CIRCLE) {
+        text_put(svg->out, "<circle");
+        classes_of(svg, classes);
+        attribute(svg, "cx", x);
+        attribute(svg, "cy", y);
+        attribute(svg, "r", radius);
+        finish(svg, "circle", name);
+        return;
+    }
+    text_put(svg->out, "<path");
+    classes_of(svg, classes);
+    text_put(svg->out, " d=\"");
+    for (unsigned i = 0; i < outlines[mark].corners; i++) {
+        text_put(svg->out, i ? "L" : "M");
+        text_coordinate(svg->out, x + radius * outlines[mark].at[i][0]);
+        text_put(svg->out, " ");
+        text_coordinate(svg->out, y + radius * outlines[mark].at[i][1]);
+    }
+    text_put(svg->out, "Z\"");
+    finish(svg, "path", name);
+}
+
+void svg_path_begin(struct svg *svg)
+{
+    svg->in_path = false;
+    text_put(svg->out, "<path d=\"");
+}
+
+void svg_path_to(struct svg *svg, double x, double y)
+{
+    text_put(svg->out, svg->in_path ? "L" : "M");
+    svg->in_path = true;
+    text_coordinate(svg->out, x);
+    text_put(svg->out, " ");
+    text_coordinate(svg->out, y);
+}
+
+void svg_path_end(struct svg *svg, const char *classes, bool closed)
+{
+    text_put(svg->out, closed ? "Z\"" : "\"");
+    classes_of(svg, classes);
+    text_put(svg->out, "/>\n");
+}
+
+static bool begins_letter(char c)
+{
+    return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+double svg_text_width(const char *string)
+{
+    size_t letters = 0;
+    for (const char *c = string; c && *c; c++)
+        letters += begins_letter(*c);
+    return LETTER_WIDTH * (double)letters;
+}
+
+const char *svg_text_cut(const char *string, double width, char *cut, size_t size)
+{
+    static const char ellipsis[] = "\xe2\x80\xa6";
+    const double room = svg_text_width(string) <= width ? width : width - LETTER_WIDTH;
+    size_t used = 0, letters = 0;
+    for (; string[used] && used + 8 < size; used++) {
+        letters += begins_letter(string[used]);
+        if (begins_letter(string[used]) && LETTER_WIDTH * (double)letters > room)
+            break;
+    }
+    while (used > 0 && string[used] && !begins_letter(string[used]))
+        used--;
+    memcpy(cut, string, used);
+    snprintf(cut + used, size - used, "%s", string[used] ? ellipsis : "");
+    return cut;
+}
