@@ -3,11 +3,11 @@
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_record.h"
 #include "sim/cmd/cmd_run_device.h"
 #include "sim/cmd/cmd_run_together.h"
 #include "sim/db/db.h"
-#include "sim/listen/db_writer.h"
-#include "sim/listen/progress.h"
+#include "sim/listen/perfetto_listener.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "sim/run/run.h"
@@ -34,6 +34,7 @@ const struct cli_option cmd_run_options[] = {
     {"output", 'o', "DIR", false, "GPU, ane: where the outputs go, one .npy each"},
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     CMD_RUN_DEVICE_OPTIONS,
+    {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
@@ -44,7 +45,7 @@ struct session {
     struct cmd_context *context;
     struct run_request request;
     const char **args;
-    struct orch_db *db;
+    struct cmd_record record;
     bool rerun, explain, many;
     bool differs; /* some output is not as its description expects */
     json_object *rows;
@@ -116,11 +117,11 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
     if (s->rerun)
         return true;
     db_config_hash(run_begin_event(run), hash);
-    if (!db_find_run(s->db, hash, &id, error))
+    if (!db_find_run(s->record.db, hash, &id, error))
         return false;
     if (id == 0)
         return true;
-    if (!db_read_run(s->db, id, result, error))
+    if (!db_read_run(s->record.db, id, result, error))
         return false;
     if (run_values_get(&result->counters, RUN_COUNTER_OUTPUT) > 0 || run_values_get(&result->counters, RUN_COUNTER_FILES) > 0) {
         run_result_free(result);
@@ -130,26 +131,12 @@ static bool find_earlier(struct session *s, const struct run *run, struct run_re
     *found = true;
     cmd_note(s->context, "run %lld of the database has the same chip, program and version (--rerun simulates again)",
              (long long)id);
-    return true;
+    return cmd_record_found(&s->record, id, ++s->number, error);
 }
 
-static bool simulate(struct session *s, struct run *run, struct run_result *result, struct orch_error *error)
+static bool execute(void *run, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
 {
-    struct event_bus *bus = event_bus_create();
-    struct db_writer *writer = db_writer_create(s->db);
-    struct progress *progress = progress_create(s->context->err, s->context->common.quiet);
-    bool ok = bus && writer && progress &&
-              event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
-              event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true});
-    if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-    s->number++;
-    ok = ok && run_execute(run, bus, s->number, result, error) &&
-         db_writer_result(writer, s->number, &result->run_id, error);
-    progress_free(progress);
-    db_writer_free(writer);
-    event_bus_free(bus);
-    return ok;
+    return run_execute(run, bus, number, result, error);
 }
 
 static void table_line(struct session *s, const struct run_result *r)
@@ -193,16 +180,16 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     if (together_is(s->request.workload)) {
         if (cmd_run_wants_device(s->context))
             return orch_fail(error, ORCH_UNMODELLED, "workloads at once in a device are not modelled: run them without --device");
-        const struct cmd_together together = {s->context, s->request.workload, &s->request, s->db, ++s->number, s->rows};
+        const struct cmd_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
         return cmd_run_together(&together, error);
     }
     if (cmd_run_wants_device(s->context))
-        return cmd_run_in_device(s->context, &s->request, s->db, ++s->number, s->rows, error);
+        return cmd_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
     struct run *run = run_prepare(&s->request, error);
     if (!run)
         return false;
     run_result_init(&result);
-    bool ok = find_earlier(s, run, &result, &found, error) && (found || simulate(s, run, &result, error)) &&
+    bool ok = find_earlier(s, run, &result, &found, error) && (found || cmd_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
               show(s, run, &result, error);
     for (size_t i = 0; i < run_remark_count(run); i++)
         fprintf(s->context->err, "orchard: %s\n", run_remark(run, i));
@@ -221,10 +208,13 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     };
     s->rows = json_object_new_array();
     s->table = table_create(columns, sizeof columns / sizeof columns[0]);
-    s->db = db_open(s->context->common.db, DB_WRITE, error);
-    if (s->rows && s->table)
-        return s->db != NULL;
-    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    if (!s->rows || !s->table)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const char *const trace = cli_value(&s->context->args, "perfetto");
+    s->record.context = s->context;
+    s->record.db = db_open(s->context->common.db, DB_WRITE, error);
+    s->record.perfetto = s->record.db && trace ? perfetto_listener_open(trace, error) : NULL;
+    return s->record.db && (!trace || s->record.perfetto);
 }
 
 static void print_all(struct session *s)
@@ -269,11 +259,16 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
+    if (ok && s.record.perfetto) {
+        ok = perfetto_listener_close(s.record.perfetto, &error);
+        s.record.perfetto = NULL;
+    }
     if (ok)
         print_all(&s);
+    perfetto_listener_discard(s.record.perfetto);
     json_object_put(s.rows);
     table_free(s.table);
-    db_close(s.db);
+    db_close(s.record.db);
     cmd_chips_close(&chips);
     free(s.args);
     free(workload);

@@ -3,8 +3,6 @@
 #include "sim/cli/format.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
-#include "sim/listen/db_writer.h"
-#include "sim/listen/progress.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 
@@ -172,24 +170,15 @@ static void print_text(struct cmd_context *context, const struct run_sustained_r
 
 /* ---- one run ---- */
 
-static bool simulate(struct cmd_context *context, struct run_sustained *run, struct orch_db *db, uint64_t number,
-                     struct run_result *result, struct sustain_result *series, struct orch_error *error)
-{
-    struct event_bus *const bus = event_bus_create();
-    struct db_writer *const writer = db_writer_create(db);
-    struct progress *const progress = progress_create(context->err, context->common.quiet);
-    bool ok = bus && writer && progress &&
-              event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
-              event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true});
+struct sustained {
+    struct run_sustained *run;
+    struct sustain_result *series;
+};
 
-    if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-    ok = ok && run_sustained_execute(run, bus, number, result, series, error) &&
-         db_writer_result(writer, number, &result->run_id, error);
-    progress_free(progress);
-    db_writer_free(writer);
-    event_bus_free(bus);
-    return ok;
+static bool execute(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
+{
+    const struct sustained *const s = subject;
+    return run_sustained_execute(s->run, bus, number, result, s->series, error);
 }
 
 static void show(struct cmd_context *context, const struct run_sustained_request *q, const struct run_result *result,
@@ -204,9 +193,10 @@ static void show(struct cmd_context *context, const struct run_sustained_request
     }
 }
 
-bool cmd_run_in_device(struct cmd_context *context, const struct run_request *request, struct orch_db *db, uint64_t number,
-                       struct json_object *rows, struct orch_error *error)
+bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number, struct json_object *rows,
+                       struct orch_error *error)
 {
+    struct cmd_context *const context = record->context;
     struct run_sustained_request q = {.run = *request, .db = cmd_chip_db(context, error),
                                       .overrides = {context->common.sets, context->common.set_count}};
     struct device_list devices = {0};
@@ -218,7 +208,7 @@ bool cmd_run_in_device(struct cmd_context *context, const struct run_request *re
     q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
     struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
-    const bool ok = run && simulate(context, run, db, number, &result, &series, error);
+    const bool ok = run && cmd_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
     if (ok)
         show(context, &q, &result, &series, rows);
     sustain_result_free(&series);

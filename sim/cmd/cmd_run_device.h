@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_CMD_RUN_DEVICE_H
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_record.h"
 #include "sim/db/db.h"
 #include "sim/run/run_sustained.h"
 
@@ -22,7 +23,7 @@ struct json_object;
 /* True when one of the options is given. */
 bool cmd_run_wants_device(const struct cmd_context *context);
 /* Simulates, records and prints one chip's answer: text at once, JSON into rows. */
-bool cmd_run_in_device(struct cmd_context *context, const struct run_request *request, struct orch_db *db, uint64_t number,
-                       struct json_object *rows, struct orch_error *error);
+bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number, struct json_object *rows,
+                       struct orch_error *error);
 
 #endif

@@ -3,8 +3,6 @@
 #include "sim/cli/format.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
-#include "sim/listen/db_writer.h"
-#include "sim/listen/progress.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "sim/run/together.h"
@@ -78,40 +76,28 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
 
 static bool show(const struct cmd_together *c, const struct together *t, const struct run_result *whole, struct orch_error *error)
 {
-    const struct cli_common *common = &c->context->common;
+    const struct cli_common *common = &c->record->context->common;
     if (common->json) {
         json_object_array_add(c->rows, document(t, whole));
         return true;
     }
     const struct summary_options options = {common->color, 4, 8};
-    if (!summary_print(c->context->out, whole, &options))
+    if (!summary_print(c->record->context->out, whole, &options))
         return orch_fail(error, ORCH_USAGE, "standard output cannot be written");
-    fputc('\n', c->context->out);
-    print_parts(t, c->context->out, common->color);
-    fprintf(c->context->out, "  shared: %s\n", together_sharing(t));
+    fputc('\n', c->record->context->out);
+    print_parts(t, c->record->context->out, common->color);
+    fprintf(c->record->context->out, "  shared: %s\n", together_sharing(t));
     for (unsigned i = 0; i < together_resource_count(t); i++) {
         const struct together_resource *r = together_resource(t, i);
         if (r->full_share > 0)
-            fprintf(c->context->out, "  %s is full for %.0f %% of the time\n", r->name, 100 * r->full_share);
+            fprintf(c->record->context->out, "  %s is full for %.0f %% of the time\n", r->name, 100 * r->full_share);
     }
     return true;
 }
 
-static bool simulate(const struct cmd_together *c, struct together *t, struct run_result *whole, struct orch_error *error)
+static bool execute(void *together, struct event_bus *bus, uint64_t number, struct run_result *whole, struct orch_error *error)
 {
-    struct event_bus *bus = event_bus_create();
-    struct db_writer *writer = db_writer_create(c->db);
-    struct progress *progress = progress_create(c->context->err, c->context->common.quiet);
-    bool ok = bus && writer && progress &&
-              event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
-              event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true});
-    if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-    ok = ok && together_execute(t, bus, c->number, whole, error) && db_writer_result(writer, c->number, &whole->run_id, error);
-    progress_free(progress);
-    db_writer_free(writer);
-    event_bus_free(bus);
-    return ok;
+    return together_execute(together, bus, number, whole, error);
 }
 
 bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
@@ -123,7 +109,7 @@ bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
     run_result_init(&whole);
     bool ok = together_parse(c->text, c->common, part, &count, &storage, error);
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
-    ok = t && simulate(c, t, &whole, error) && show(c, t, &whole, error);
+    ok = t && cmd_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
     run_result_free(&whole);
     together_free(t);
     free(storage);

@@ -2,17 +2,16 @@
 #ifndef ORCHARD_SIM_CMD_RUN_TOGETHER_H
 #define ORCHARD_SIM_CMD_RUN_TOGETHER_H
 
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_record.h"
 #include "sim/db/db.h"
 #include "sim/run/run.h"
 
 #include <json-c/json.h>
 
 struct cmd_together {
-    struct cmd_context *context;
+    const struct cmd_record *record;
     const char *text;                  /* "A[unit=gpu] + B" */
     const struct run_request *common;  /* every workload starts from it; its chip is the one to run on */
-    struct orch_db *db;
     uint64_t number;                   /* of the run, for events */
     json_object *rows;                 /* with --json: gets the document */
 };
