@@ -150,6 +150,17 @@ $(O)/sim/run/run_version.o: $(O)/model_hash
 $(O)/model_hash: FORCE
 	@mkdir -p $(@D)
 	@echo $(MODEL_HASH) | cmp -s - $@ || echo $(MODEL_HASH) > $@
+# Validations also depend on how rows become programs. Tables of accuracy name the commit; only the program carries it, so that
+# commits do not link everything anew.
+VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/validate/*.[ch] sim/validate/*.inc)) | cksum | cut -d' ' -f1)
+COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
+$(O)/sim/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
+$(O)/sim/cmd/cmd_validate.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
+$(O)/sim/validate/record.o: $(O)/validate_hash
+$(O)/sim/cmd/cmd_validate.o: $(O)/commit
+$(O)/validate_hash $(O)/commit: FORCE
+	@mkdir -p $(@D)
+	@echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) | cmp -s - $@ || echo $($(if $(filter commit,$(@F)),COMMIT,VALIDATE_HASH)) > $@
 .PHONY: FORCE
 FORCE:
 

@@ -32,9 +32,10 @@ static const struct cmd_verb verbs[] = {
       "orchard kernel check kernels/agx\norchard kernel check kernels/agx sgemm_tiled histogram", cmd_kernel_options}, cmd_kernel},
     {{"kernels", "[list]\nshow NAME", "the kernel library", "Names, shapes, element types and units.",
       "orchard kernels\norchard kernels show gemm", NULL}, cmd_kernels},
-    {{"validate", "FILE.csv... [--group-by COLS]\nFILE.csv... --dump ID [-o OUT]", "scores the model against published measurements",
+    {{"validate", "FILE.csv... [--group-by COLS] [--jobs N]\n--history [FILE]\nFILE.csv... --dump ID [-o OUT]", "scores the model against published measurements",
       "Each row becomes the microbenchmark program it describes and is run on the simulated chip. Rows whose value a parameter\n"
-      "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason.",
+      "was taken from are scored apart as fitted; rows that cannot be modelled are listed with the reason. Measurements,\n"
+      "predictions and scores are recorded with the version of the model; --history shows how scores went.",
       "orchard validate amx-timing.csv --group-by chip\norchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
       cmd_validate_options}, cmd_validate},
     {{"chips", "[list]\nshow ID\ndiff A B", "the chips and what is known about them",

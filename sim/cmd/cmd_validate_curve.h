@@ -1,12 +1,33 @@
-/* The part of `orchard validate` that scores measured curves of machines. */
+/* orchard validate curve.csv: machines' thermal models against measured curves. */
 #ifndef ORCHARD_SIM_CMD_VALIDATE_CURVE_H
 #define ORCHARD_SIM_CMD_VALIDATE_CURVE_H
 
 #include "sim/cmd/cmd.h"
+#include "sim/thermal/device_curve.h"
 
-/* Is the file a curve (time, watts, degrees)? False when it cannot be read. */
+#include <json-c/json.h>
+
+/* What became of one curve. */
+struct cmd_curve {
+    const char *path;
+    char chip[64], device[64];
+    size_t points;
+    struct device_curve_score score;
+};
+struct cmd_curves {
+    struct cmd_curve *item;
+    size_t count;
+};
+
+/* Whether the file begins like a curve of a machine; false also when it cannot be read. */
 bool cmd_is_curve(const char *path);
-/* Chip of --chip, machine of --device (macbook-air when not given). */
-bool cmd_validate_curve(struct cmd_context *context, const char *path, struct orch_error *error);
+/* Scores it on --chip and --device. */
+bool cmd_curves_add(struct cmd_context *context, const char *path, struct cmd_curves *curves, struct orch_error *error);
+void cmd_curves_free(struct cmd_curves *curves);
+
+void cmd_curves_print(const struct cmd_curves *curves, FILE *out); /* a line each */
+struct json_object *cmd_curves_json(const struct cmd_curves *curves); /* an array */
+/* The whole answer when there is nothing else; a document of one curve is that curve. */
+void cmd_curves_report(struct cmd_context *context, const struct cmd_curves *curves);
 
 #endif

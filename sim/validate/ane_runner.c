@@ -1,15 +1,10 @@
 #include "sim/validate/ane_runner.h"
 
 #include "sim/ane/ane_time.h"
-#include "sim/validate/memo.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct spent {
-    double device_ns, overhead_ns;
-};
 
 struct ane_runner {
     const struct chip_db *db;
@@ -17,16 +12,16 @@ struct ane_runner {
     char name[64];      /* of the open chip */
     struct chip *chip;
     struct soc *soc;
-    struct memo memo; /* struct spent */
+    struct memo *memo; /* struct ane_spent; the caller's */
 };
 
-struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
+struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
     struct ane_runner *r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
-        r->memo.value_bytes = sizeof(struct spent);
+        r->memo = memo;
     }
     return r;
 }
@@ -44,7 +39,6 @@ void ane_runner_free(struct ane_runner *r)
     if (!r)
         return;
     close_chip(r);
-    memo_free(&r->memo);
     free(r);
 }
 
@@ -62,7 +56,7 @@ static bool open_chip(struct ane_runner *r, const char *name, struct orch_error 
 /* ---- one program ---- */
 
 static bool time_workload(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
-                          struct spent *out, struct orch_error *error)
+                          struct ane_spent *out, struct orch_error *error)
 {
     const struct ane_time_options options = {.cold = p->beyond_caches, .idle_ns = p->idle_seconds * 1e9};
     struct ane_workload workload = {.arrays = 0};
@@ -81,19 +75,23 @@ static bool time_workload(struct ane_runner *r, const struct validate_program *p
 }
 
 static bool time_shape(struct ane_runner *r, const struct validate_program *p, const char *text, const char *precision,
-                       struct spent *out, struct orch_error *error)
+                       struct ane_spent *out, struct orch_error *error)
 {
     char key[320];
     snprintf(key, sizeof key, "%.64s %.128s %.8s %d %g", p->chip, text, precision, p->beyond_caches, p->idle_seconds);
-    return memo_recall(&r->memo, key, out) || (open_chip(r, p->chip, error) && time_workload(r, p, text, precision, out, error) &&
-                                               memo_remember(&r->memo, key, out, error));
+    if (memo_recall(r->memo, key, out))
+        return true;
+    if (open_chip(r, p->chip, error) && time_workload(r, p, text, precision, out, error) && memo_remember(r->memo, key, out, error))
+        return true;
+    memo_forget(r->memo, key);
+    return false;
 }
 
 /* ---- a row ---- */
 
 static bool time_slope(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
 {
-    struct spent part[2];
+    struct ane_spent part[2];
     const struct validate_launch *l = &p->launch[0];
     for (unsigned i = 0; i < 2; i++)
         if (!time_shape(r, p, l->part[i], l->precision, &part[i], error))
@@ -108,7 +106,7 @@ static bool time_request(struct ane_runner *r, const struct validate_program *p,
     double overhead = 0;
     *ns = 0;
     for (unsigned i = 0; i < p->launches; i++) {
-        struct spent k;
+        struct ane_spent k;
         if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
             return false;
         *ns += k.device_ns * p->launch[i].times;
@@ -123,7 +121,7 @@ bool ane_runner_run(struct ane_runner *r, const struct validate_program *p, stru
     double ns = 0;
     if (p->measure == VALIDATE_RATIO) {
         for (unsigned i = 0; i < 2; i++) {
-            struct spent k;
+            struct ane_spent k;
             if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
                 return false;
             result->thread_seconds[i] = (k.device_ns + k.overhead_ns) * 1e-9;

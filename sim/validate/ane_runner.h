@@ -6,11 +6,18 @@
 #define ORCHARD_SIM_VALIDATE_ANE_RUNNER_H
 
 #include "sim/chip/chip.h"
+#include "sim/validate/memo.h"
 #include "sim/validate/validate.h"
 
 struct ane_runner;
 
-struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides);
+/* What one request took. */
+struct ane_spent {
+    double device_ns, overhead_ns;
+};
+
+/* `memo` holds a struct ane_spent each and stays the caller's. */
+struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo);
 void ane_runner_free(struct ane_runner *runner);
 
 /* Runs program->launch. `result` is one thread; with VALIDATE_RATIO the second launch is thread 1. */

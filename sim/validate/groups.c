@@ -11,11 +11,15 @@ static bool out_of_memory(struct orch_error *error)
     return orch_fail(error, ORCH_INTERNAL, "out of memory");
 }
 
-/* "chip" stands for whatever the table calls the machine; "level" is no column of a table. */
+/* "chip" stands for whatever the table calls the machine; "file", "level", "part" (the unit that works) and "work" (gemm,
+ * stream, instruction ...) are no columns of a table. */
+static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
+
 static bool known_column(const struct validation *v, const char *name)
 {
-    if (strcmp(name, "chip") == 0 || strcmp(name, "level") == 0)
-        return true;
+    for (size_t i = 0; i < sizeof own_columns / sizeof own_columns[0]; i++)
+        if (strcmp(name, own_columns[i]) == 0)
+            return true;
     for (size_t i = 0; i < v->tables; i++)
         if (csv_find(v->table[i], name) >= 0)
             return true;
@@ -43,24 +47,38 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
     return true;
 }
 
-static const char *value_of(const struct validate_row *row, const char *column)
+static const char *file_of(const struct validation *v, const struct csv_table *table)
 {
-    int number = csv_find(row->table, column);
+    size_t i = 0;
+    while (v->table[i] != table)
+        i++;
+    return v->file[i].name;
+}
+
+static const char *value_of(const struct validation *v, const struct validate_row *row, const char *column)
+{
+    const int number = csv_find(row->table, column);
     if (number < 0 && strcmp(column, "chip") == 0)
         return row->chip;
     if (number < 0 && strcmp(column, "level") == 0)
         return row->engine_level ? "engine" : "other";
+    if (strcmp(column, "file") == 0)
+        return file_of(v, row->table);
+    if (strcmp(column, "part") == 0)
+        return row->part;
+    if (strcmp(column, "work") == 0)
+        return row->work;
     return csv_cell(row->table, row->number, number);
 }
 
-static char *key_of(const struct validate_row *row, const struct validation_groups *groups)
+static char *key_of(const struct validation *v, const struct validate_row *row, const struct validation_groups *groups)
 {
     size_t size = 1;
     for (size_t i = 0; i < groups->columns; i++)
-        size += strlen(value_of(row, groups->column[i])) + 1;
+        size += strlen(value_of(v, row, groups->column[i])) + 1;
     char *key = malloc(size), *at = key;
     for (size_t i = 0; key && i < groups->columns; i++) {
-        const char *value = value_of(row, groups->column[i]);
+        const char *value = value_of(v, row, groups->column[i]);
         const size_t length = strlen(value);
         if (i)
             *at++ = JOIN;
@@ -74,16 +92,17 @@ static char *key_of(const struct validate_row *row, const struct validation_grou
 
 enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
 
-/* Rows of a report line: NULL key = all; of them, all, only rows that parameters were taken from, or those of the engine level. */
+/* Rows of a report line: NULL key = all; of them, all, only rows that parameters were taken from, or those of the engine level.
+ * Rows without a key are of other tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
-    struct score_pair *pairs = malloc(2 * (v->rows + 1) * sizeof *pairs), *bare = pairs + v->rows + 1;
-    size_t count = 0;
+    struct score_pair *pairs = malloc(3 * (v->rows + 1) * sizeof *pairs), *bare = pairs + v->rows + 1, *fit = bare + v->rows + 1;
+    size_t count = 0, fits = 0;
     if (!pairs)
         return false;
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *row = &v->row[i];
-        if ((group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
+        if (!keys[i] || (group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
             (part == ENGINE_ROWS && !row->engine_level))
             continue;
         group->rows++;
@@ -91,13 +110,17 @@ static bool score_rows(const struct validation *v, char *const *keys, struct val
         if (row->state != VALIDATE_PREDICTED)
             continue;
         group->modelled++;
+        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high};
+        if (row->parameter)
+            fit[fits++] = pair;
         if (part != TAKEN_ROWS && row->parameter)
             continue;
         group->framed += row->overhead != NULL;
         bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
-        pairs[count++] = (struct score_pair){row->predicted, row->measured, row->low, row->high};
+        pairs[count++] = pair;
     }
-    const bool done = score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare);
+    const bool done = score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare) &&
+                      score_pairs(fit, fits, &group->fit);
     free(pairs);
     return done;
 }
@@ -117,10 +140,12 @@ static bool add_group(struct validation_groups *groups, const char *key)
     return copy != NULL;
 }
 
-static bool score_groups(const struct validation *v, char **keys, struct validation_groups *groups)
+static bool score_groups(const struct validation *v, const struct csv_table *table, char **keys, struct validation_groups *groups)
 {
     for (size_t i = 0; i < v->rows; i++) {
-        keys[i] = key_of(&v->row[i], groups);
+        if (table && v->row[i].table != table)
+            continue;
+        keys[i] = key_of(v, &v->row[i], groups);
         if (!keys[i] || !add_group(groups, keys[i]))
             return false;
     }
@@ -134,11 +159,17 @@ static bool score_groups(const struct validation *v, char **keys, struct validat
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,
                            struct orch_error *error)
 {
+    return validation_group_file(v, NULL, group_by, groups, error);
+}
+
+bool validation_group_file(const struct validation *v, const struct csv_table *table, const char *group_by,
+                           struct validation_groups *groups, struct orch_error *error)
+{
     *groups = (struct validation_groups){0};
     char **keys = calloc(v->rows + 1, sizeof *keys);
     bool done = keys != NULL || out_of_memory(error);
     done = done && split_columns(v, group_by ? group_by : "chip,source", groups, error);
-    if (done && !score_groups(v, keys, groups))
+    if (done && !score_groups(v, table, keys, groups))
         done = out_of_memory(error);
     for (size_t i = 0; keys && i < v->rows; i++)
         free(keys[i]);

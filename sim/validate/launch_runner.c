@@ -21,16 +21,16 @@ struct launch_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
     struct machine machine; /* the last one */
-    struct memo memo; /* double: ns */
+    struct memo *memo; /* double: ns; the caller's */
 };
 
-struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
+struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
     struct launch_runner *r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
-        r->memo.value_bytes = sizeof(double);
+        r->memo = memo;
     }
     return r;
 }
@@ -47,7 +47,6 @@ void launch_runner_free(struct launch_runner *r)
     if (!r)
         return;
     close_machine(&r->machine);
-    memo_free(&r->memo);
     free(r);
 }
 
@@ -123,17 +122,18 @@ static bool time_shape(struct launch_runner *r, const struct validate_program *p
     char key[256];
     struct gpu_library library = {.kernel.buffers = 0};
     snprintf(key, sizeof key, "%.64s %.128s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
-    if (memo_recall(&r->memo, key, ns))
-        return true;
     if (!gpu_library_has(workload))
         return orch_fail(error, ORCH_UNMODELLED, "the GPU library has no kernel '%.*s'", (int)strcspn(workload, ":"), workload);
-    if (!open_machine(r, p->chip, share, error))
-        return false;
-    bool ok = gpu_library_open(&library, workload, *precision ? precision : NULL, r->machine.time.generation, r->machine.cores, error);
+    if (memo_recall(r->memo, key, ns))
+        return true;
+    bool ok = open_machine(r, p->chip, share, error) &&
+              gpu_library_open(&library, workload, *precision ? precision : NULL, r->machine.time.generation, r->machine.cores, error);
     if (ok) {
         const double whole = p->beyond_caches ? INFINITY : library.kernel.min_bytes * times;
-        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && memo_remember(&r->memo, key, ns, error);
+        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && memo_remember(r->memo, key, ns, error);
     }
+    if (!ok)
+        memo_forget(r->memo, key);
     gpu_library_close(&library);
     return ok;
 }

@@ -1,7 +1,6 @@
 #include "sim/validate/power_runner.h"
 
 #include "sim/run/run.h"
-#include "sim/validate/memo.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,19 +9,19 @@
 struct power_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    struct memo memo;  /* struct energy_run */
+    struct memo *memo; /* struct energy_run; the caller's */
     struct chip *chip; /* the last one */
     struct energy_model model;
     char name[128];
 };
 
-struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides)
+struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
     struct power_runner *r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
-        r->memo.value_bytes = sizeof(struct energy_run);
+        r->memo = memo;
     }
     return r;
 }
@@ -32,7 +31,6 @@ void power_runner_free(struct power_runner *r)
     if (!r)
         return;
     chip_close(r->chip);
-    memo_free(&r->memo);
     free(r);
 }
 
@@ -73,7 +71,12 @@ static bool run_launch(struct power_runner *r, const struct validate_program *p,
 {
     char key[256];
     snprintf(key, sizeof key, "%.64s %.128s %.8s %d %d", p->chip, l->workload, l->precision, p->ane, p->beyond_caches);
-    return memo_recall(&r->memo, key, out) || (simulate(r, p, l, out, error) && memo_remember(&r->memo, key, out, error));
+    if (memo_recall(r->memo, key, out))
+        return true;
+    if (simulate(r, p, l, out, error) && memo_remember(r->memo, key, out, error))
+        return true;
+    memo_forget(r->memo, key);
+    return false;
 }
 
 /* ---- a row ---- */

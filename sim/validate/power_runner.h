@@ -7,11 +7,13 @@
 #define ORCHARD_SIM_VALIDATE_POWER_RUNNER_H
 
 #include "sim/power/run_energy.h"
+#include "sim/validate/memo.h"
 #include "sim/validate/validate.h"
 
 struct power_runner;
 
-struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides);
+/* `memo` holds a struct energy_run each and stays the caller's. */
+struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo);
 void power_runner_free(struct power_runner *runner);
 
 /* Programs with launches, or with nothing at all (idle). */

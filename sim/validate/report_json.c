@@ -80,6 +80,12 @@ static struct json_object *detail(const struct validate_row *row)
     add_number(o, "ape", fabs(row->predicted - row->measured) / row->measured);
     add_text(o, "chip", row->chip);
     add_text(o, "unit", row->unit);
+    add_text(o, "part", row->part);
+    add_text(o, "work", row->work);
+    if (row->high > 0) {
+        add_number(o, "low", row->low);
+        add_number(o, "high", row->high);
+    }
     add_text(o, "fitted", row->parameter);
     if (row->engine_level)
         add_text(o, "level", "engine");
@@ -126,6 +132,29 @@ static struct json_object *overhead_list(const struct validation *v)
     return list;
 }
 
+/* Each table as a whole, with the hash of its content; rows that a parameter was taken from apart. */
+static bool add_files(struct json_object *o, const struct validation *v, struct orch_error *error)
+{
+    struct json_object *list = json_object_new_array();
+    bool ok = true;
+    json_object_object_add(o, "files", list);
+    for (size_t i = 0; ok && i < v->tables; i++) {
+        struct validation_groups groups;
+        ok = validation_group_file(v, v->table[i], "chip", &groups, error);
+        if (!ok)
+            break;
+        struct json_object *file = json_object_new_object(), *taken = json_object_new_object();
+        add_text(file, "file", v->file[i].name);
+        add_text(file, "hash", v->file[i].hash);
+        add_score(file, &groups.all);
+        add_score(taken, &groups.taken);
+        json_object_object_add(file, "fitted", taken);
+        json_object_array_add(list, file);
+        validation_groups_free(&groups);
+    }
+    return ok;
+}
+
 struct json_object *validation_json(const struct validation *v, const char *group_by,
                                     struct orch_error *error)
 {
@@ -154,7 +183,11 @@ struct json_object *validation_json(const struct validation *v, const char *grou
     if (groups.all.framed)
         json_object_object_add(o, "overheads", overhead_list(v));
     json_object_object_add(o, "rows_detail", rows);
+    const bool ok = add_files(o, v, error);
     json_object_object_add(o, "unmodelled", unmodelled);
     validation_groups_free(&groups);
-    return o;
+    if (ok)
+        return o;
+    json_object_put(o);
+    return NULL;
 }

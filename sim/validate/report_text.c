@@ -1,6 +1,7 @@
 #include "sim/validate/validation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void print_share(FILE *out, double value)
@@ -38,48 +39,103 @@ static void print_group(FILE *out, const struct validation_group *group)
     print_line(out, name, group);
 }
 
-static bool first_with_reason(const struct validation *v, size_t row)
+/* ---- rows that are not modelled, by reason ---- */
+
+struct reason {
+    const char *why;
+    size_t first, rows;
+};
+
+static int more_rows_first(const void *a, const void *b)
 {
-    for (size_t i = 0; i < row; i++)
-        if (v->row[i].state != VALIDATE_PREDICTED && strcmp(v->row[i].why, v->row[row].why) == 0)
-            return false;
+    const struct reason *x = a, *y = b;
+    return x->rows != y->rows ? (x->rows < y->rows) - (x->rows > y->rows) : (x->first > y->first) - (x->first < y->first);
+}
+
+static size_t gather_reasons(const struct validation *v, struct reason *reason)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->rows; i++) {
+        size_t at = 0;
+        if (v->row[i].state == VALIDATE_PREDICTED)
+            continue;
+        while (at < count && strcmp(reason[at].why, v->row[i].why) != 0)
+            at++;
+        if (at == count)
+            reason[count++] = (struct reason){v->row[i].why, i, 0};
+        reason[at].rows++;
+    }
+    qsort(reason, count, sizeof *reason, more_rows_first);
+    return count;
+}
+
+/* The list of all rows is in the JSON document. */
+static void print_reason(const struct validation *v, const struct reason *reason, FILE *out)
+{
+    enum { SHOWN = 4 };
+    size_t shown = 0;
+    fprintf(out, "%5zu  %s:", reason->rows, reason->why);
+    for (size_t i = reason->first; i < v->rows && shown < SHOWN; i++)
+        if (v->row[i].state != VALIDATE_PREDICTED && strcmp(v->row[i].why, reason->why) == 0) {
+            fprintf(out, " %s", v->row[i].id);
+            shown++;
+        }
+    fputs(reason->rows > SHOWN ? " ...\n" : "\n", out);
+}
+
+static bool print_unmodelled(const struct validation *v, FILE *out)
+{
+    struct reason *reason = malloc((v->rows + 1) * sizeof *reason);
+    if (!reason)
+        return false;
+    const size_t count = gather_reasons(v, reason);
+    if (count)
+        fprintf(out, "\nnot modelled, rows by reason (--json lists all):\n");
+    for (size_t i = 0; i < count; i++)
+        print_reason(v, &reason[i], out);
+    free(reason);
     return true;
 }
 
-static void print_unmodelled(const struct validation *v, FILE *out)
+/* ---- the report ---- */
+
+static void print_header(const char *name, FILE *out)
 {
-    bool any = false;
-    for (size_t i = 0; i < v->rows; i++) {
-        if (v->row[i].state == VALIDATE_PREDICTED || !first_with_reason(v, i))
-            continue;
-        if (!any)
-            fprintf(out, "\nnot modelled:\n");
-        any = true;
-        fprintf(out, "  %s:", v->row[i].why);
-        for (size_t j = i; j < v->rows; j++)
-            if (v->row[j].state != VALIDATE_PREDICTED && strcmp(v->row[j].why, v->row[i].why) == 0)
-                fprintf(out, " %s", v->row[j].id);
-        fputc('\n', out);
-    }
+    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %9s %9s\n", name, "rows", "modelled", "fitted", "MAPE", "median",
+            "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "bare MAPE", "bare med.");
 }
 
-bool validation_write_text(const struct validation *v, const char *group_by, FILE *out,
-                           struct orch_error *error)
+/* The groups of one choice of columns; of the last one also all rows together. */
+static bool print_groups(const struct validation *v, const char *group_by, const char *header, bool last, FILE *out,
+                         struct orch_error *error)
 {
     struct validation_groups groups;
     if (!validation_group_rows(v, group_by, &groups, error))
         return false;
-    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %9s %9s\n", "group", "rows", "modelled",
-            "fitted", "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "bare MAPE", "bare med.");
+    print_header(header, out);
     for (size_t i = 0; i < groups.count; i++)
         print_group(out, &groups.group[i]);
-    print_line(out, "all (errors without fitted rows)", &groups.all);
-    print_line(out, "rows that a parameter was taken from", &groups.taken);
-    if (groups.engine.rows)
-        print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
-    if (groups.all.framed)
-        fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
-    print_unmodelled(v, out);
+    if (last) {
+        fputc('\n', out);
+        print_line(out, "all (errors without fitted rows)", &groups.all);
+        print_line(out, "rows that a parameter was taken from", &groups.taken);
+        if (groups.engine.rows)
+            print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
+        if (groups.all.framed)
+            fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
+        fputs("symm.: |predicted - measured| / the smaller of both\n", out);
+    } else {
+        fputc('\n', out);
+    }
     validation_groups_free(&groups);
     return true;
+}
+
+bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error)
+{
+    const bool ok = group_by ? print_groups(v, group_by, "group", true, out, error)
+                             : print_groups(v, "source", "source", false, out, error) &&
+                                   print_groups(v, "chip", "chip", false, out, error) &&
+                                   print_groups(v, "file", "file", true, out, error);
+    return ok && (print_unmodelled(v, out) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
 }

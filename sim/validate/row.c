@@ -47,6 +47,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     row->device = csv_find(table, "value_unit") >= 0 ? csv_cell(table, number, csv_find(table, "unit")) : "";
     row->kind = first_of(table, number, kind);
     row->source = first_of(table, number, source);
+    row->part = row->work = "";
     row->has_value = read_number(first_of(table, number, value), &row->measured);
 }
 

@@ -20,6 +20,8 @@ struct validate_row {
     double measured;
     bool has_value;
 
+    const char *part, *work;      /* which unit works, and at what: classify.c; "" = not planned */
+
     enum validate_state state;
     char why[160];         /* not modelled: the reason */
     const char *parameter; /* not NULL: this parameter was taken from this row or its source */
@@ -60,6 +62,9 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
 bool validate_is_power(const struct validate_row *row);
 bool validate_plan_power(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
+
+/* Unit and kind of work of a planned row, for groups whose residuals are alike. */
+void validate_classify(struct validate_row *row, const struct validate_program *program);
 
 /* The parameter that was taken from the row, NULL when none was. */
 const char *validate_fitted(const struct validate_row *row);

@@ -18,7 +18,7 @@ static void errors_of(const struct score_pair *pairs, size_t count, double *ape,
         const double p = pairs[i].predicted, m = pairs[i].measured;
         ape[i] = fabs(p - m) / m;
         bias += (p - m) / m;
-        symmetric += 2 * fabs(p - m) / (p + m);
+        symmetric += fabs(p - m) / fmin(p, m);
         within10 += ape[i] <= 0.10;
         within25 += ape[i] <= 0.25;
         if (pairs[i].low > 0 || pairs[i].high > 0) {

@@ -16,7 +16,7 @@ struct score {
     size_t count;
     double mape, median_ape, p90_ape;
     double bias;      /* mean of (predicted - measured) / measured */
-    double symmetric; /* mean of 2 |predicted - measured| / (predicted + measured) */
+    double symmetric; /* mean of |predicted - measured| / min(predicted, measured): twice as fast counts like half as fast */
     double within10, within25;
     double spearman;
     double interval_coverage; /* of the rows that have an interval */

@@ -16,24 +16,58 @@ struct soc_runner {
     struct launch_runner *launches;
     struct ane_runner *requests;
     struct power_runner *power;
+    struct soc_runner_memory *own; /* NULL = somebody else's */
     struct chip *chip; /* the last one; rows of a table come chip by chip */
-    struct soc *soc;
     char name[192];
 };
 
+struct soc_runner_memory {
+    struct memo *launches, *requests, *power;
+};
+
+struct soc_runner_memory *soc_runner_memory_create(void)
+{
+    struct soc_runner_memory *memory = calloc(1, sizeof *memory);
+    if (!memory)
+        return NULL;
+    memory->launches = memo_create(sizeof(double));
+    memory->requests = memo_create(sizeof(struct ane_spent));
+    memory->power = memo_create(sizeof(struct energy_run));
+    if (memory->launches && memory->requests && memory->power)
+        return memory;
+    soc_runner_memory_free(memory);
+    return NULL;
+}
+
+void soc_runner_memory_free(struct soc_runner_memory *memory)
+{
+    if (!memory)
+        return;
+    memo_free(memory->launches);
+    memo_free(memory->requests);
+    memo_free(memory->power);
+    free(memory);
+}
+
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
-                                     const struct validate_runner *kernel)
+                                     const struct validate_runner *kernel, struct soc_runner_memory *memory)
 {
     struct soc_runner *runner = calloc(1, sizeof *runner);
     if (!runner)
         return NULL;
+    runner->own = memory ? NULL : soc_runner_memory_create();
+    memory = memory ? memory : runner->own;
+    if (!memory) {
+        free(runner);
+        return NULL;
+    }
     runner->db = db;
     runner->overrides = overrides;
     if (kernel)
         runner->kernel = *kernel;
-    runner->launches = launch_runner_create(db, overrides);
-    runner->requests = ane_runner_create(db, overrides);
-    runner->power = power_runner_create(db, overrides);
+    runner->launches = launch_runner_create(db, overrides, memory->launches);
+    runner->requests = ane_runner_create(db, overrides, memory->requests);
+    runner->power = power_runner_create(db, overrides, memory->power);
     if (!runner->launches || !runner->requests || !runner->power) {
         soc_runner_free(runner);
         return NULL;
@@ -43,9 +77,7 @@ struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip
 
 static void close_chip(struct soc_runner *runner)
 {
-    soc_free(runner->soc);
     chip_close(runner->chip);
-    runner->soc = NULL;
     runner->chip = NULL;
 }
 
@@ -57,6 +89,7 @@ void soc_runner_free(struct soc_runner *runner)
     launch_runner_free(runner->launches);
     ane_runner_free(runner->requests);
     power_runner_free(runner->power);
+    soc_runner_memory_free(runner->own);
     free(runner);
 }
 
@@ -85,13 +118,12 @@ static bool open_chip(struct soc_runner *runner, const struct validate_program *
 {
     char name[sizeof runner->name];
     snprintf(name, sizeof name, "%.64s %.48s %.48s", program->chip, program->set[0], program->set[1]);
-    if (runner->soc && strcmp(runner->name, name) == 0)
+    if (runner->chip && strcmp(runner->name, name) == 0)
         return true;
     close_chip(runner);
     snprintf(runner->name, sizeof runner->name, "%s", name);
     runner->chip = chip_with(runner, program, error);
-    runner->soc = runner->chip ? soc_create(runner->chip, error) : NULL;
-    return runner->soc != NULL;
+    return runner->chip != NULL;
 }
 
 static unsigned cores_wanted(const struct soc *soc, const struct validate_program *program)
@@ -179,13 +211,30 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
     return ok;
 }
 
-static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
-                        struct orch_error *error)
+/* On a machine that nothing has run on before, so that a row's answer is its own. */
+static bool run_code(const struct soc_runner *runner, const struct validate_program *program, struct validate_timing *result,
+                     struct orch_error *error)
 {
     static const enum soc_core_choice choices[] = {
         [VALIDATE_ANY_CORE] = SOC_ANY_CORE, [VALIDATE_P_CORE] = SOC_P_CORE, [VALIDATE_E_CORE] = SOC_E_CORE};
+    struct run run = {.program = program, .soc = soc_create(runner->chip, error)};
+    if (!run.soc)
+        return false;
+    run.count = cores_wanted(run.soc, program);
+    bool ok = run.count <= VALIDATE_MAX_THREADS || orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
+    ok = ok && soc_place(run.soc, run.count, choices[program->core], run.cores, error);
+    uint8_t *file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
+    run.file = file;
+    ok = file && (!program->warm || pass(&run, true, NULL, error)) && pass(&run, false, result, error);
+    free(file);
+    soc_free(run.soc);
+    return ok;
+}
+
+static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
+                        struct orch_error *error)
+{
     struct soc_runner *runner = context;
-    struct run run = {.program = program};
     if (program->power && !program->code)
         return power_runner_run(runner->power, program, result, error);
     if (program->ane)
@@ -198,21 +247,7 @@ static bool run_program(void *context, const struct validate_program *program, s
                    : orch_fail(error, ORCH_UNMODELLED, "kernels of the library are not run here");
     if (!open_chip(runner, program, error))
         return false;
-    if (program->gpu.text)
-        return gpu_runner_run(runner->chip, program, result, error);
-    run.soc = runner->soc;
-    run.count = cores_wanted(run.soc, program);
-    if (run.count > VALIDATE_MAX_THREADS)
-        return orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
-    if (!soc_place(run.soc, run.count, choices[program->core], run.cores, error))
-        return false;
-    uint8_t *file = validate_program_elf(program, false, &run.bytes, error);
-    run.file = file;
-    soc_restart(run.soc, false);
-    bool ok = file && (!program->warm || pass(&run, true, NULL, error));
-    ok = ok && pass(&run, false, result, error);
-    free(file);
-    return ok;
+    return program->gpu.text ? gpu_runner_run(runner->chip, program, result, error) : run_code(runner, program, result, error);
 }
 
 struct validate_runner soc_runner_hook(struct soc_runner *runner)

@@ -154,6 +154,8 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
                          struct orch_error *error);
 
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error);
+/* The same in so many threads (at least 1), each with a runner of its own. Results do not depend on their number. */
+bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error);
 
 /* After a run: the two numbers of each framework that leave the least mean relative error on its rows, as lines of
  * sim/validate/overheads.inc. */
@@ -162,9 +164,12 @@ bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch
 /* The program of one row as an ELF file, of a GPU row as assembler text; the caller frees it. NULL: no such row, or not modelled. */
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
 
-/* Columns may be any column of the tables, separated by commas; NULL = "chip,source". */
+/* Columns may be any column of the tables, separated by commas, or chip, file, level, part, work. NULL = "chip,source" in JSON; in text
+ * sources, chips and files one after another. */
 bool validation_write_text(const struct validation *v, const char *group_by, FILE *out,
                            struct orch_error *error);
+/* A table of all files and their units for a README; `version` says what made it. */
+bool validation_write_markdown(const struct validation *v, const char *version, FILE *out, struct orch_error *error);
 /* The document of `orchard validate --json`; the caller puts it. */
 struct json_object *validation_json(const struct validation *v, const char *group_by,
                                     struct orch_error *error);

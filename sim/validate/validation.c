@@ -1,9 +1,9 @@
 #include "sim/validate/validation.h"
 
 #include "sim/validate/ane_runner.h"
-#include "sim/validate/overhead.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +19,7 @@ void validation_free(struct validation *v)
     for (size_t i = 0; i < v->tables; i++)
         csv_free(v->table[i]);
     free(v->table);
+    free(v->file);
     free(v->row);
     free(v);
 }
@@ -38,6 +39,19 @@ static void stem_of(const char *path, char *stem, size_t size)
         *dot = '\0';
 }
 
+/* Of names and cells, so that line ends and quotes do not count. */
+static void hash_table(const struct csv_table *table, char hash[CONTENT_HASH_SIZE])
+{
+    struct content_hash h;
+    content_hash_begin(&h);
+    for (size_t c = 0; c < csv_columns(table); c++)
+        content_hash_add_text(&h, csv_name(table, c));
+    for (size_t r = 0; r < csv_rows(table); r++)
+        for (size_t c = 0; c < csv_columns(table); c++)
+            content_hash_add_text(&h, csv_cell(table, r, (int)c));
+    content_hash_end(&h, hash);
+}
+
 static bool add_table(struct validation *v, const char *path, struct csv_table *table,
                       struct orch_error *error)
 {
@@ -51,12 +65,18 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
     struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
     if (tables)
         v->table = tables;
-    struct validate_row *grown = tables ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    struct validation_file *files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
+    if (files)
+        v->file = files;
+    struct validate_row *grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
     if (!grown) {
         csv_free(table);
         return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
     }
     v->row = grown;
+    const char *base = strrchr(path, '/');
+    snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
+    hash_table(table, v->file[v->tables].hash);
     v->table[v->tables++] = table;
     for (size_t i = 0; i < rows; i++)
         validate_row_read(&v->row[v->rows++], table, stem, i);
@@ -116,6 +136,7 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
     row->parameter = validate_fitted(row);
     if (!validate_plan(row, &program))
         return true;
+    validate_classify(row, &program);
     struct validate_timing timing = {0};
     struct orch_error why = {0};
     const bool ran = runner->run(runner->context, &program, &timing, &why);
@@ -132,88 +153,71 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
     return true;
 }
 
+/* ---- rows, each by whoever is free ---- */
+
+struct crew {
+    struct validation *v;
+    pthread_mutex_t lock; /* of everything below */
+    size_t next;          /* row that nobody has taken */
+    bool ended;
+    struct orch_error error;
+};
+
+struct worker {
+    struct crew *crew;
+    const struct validate_runner *runner;
+    pthread_t thread;
+    bool started;
+};
+
+static struct validate_row *take_row(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    struct validate_row *row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
+    pthread_mutex_unlock(&crew->lock);
+    return row;
+}
+
+static void *work(void *context)
+{
+    const struct worker *worker = context;
+    struct crew *crew = worker->crew;
+    struct orch_error error = {0};
+    for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
+        if (run_row(row, worker->runner, &error))
+            continue;
+        pthread_mutex_lock(&crew->lock);
+        crew->ended = true;
+        crew->error = error;
+        pthread_mutex_unlock(&crew->lock);
+    }
+    return NULL;
+}
+
 bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error)
 {
-    for (size_t i = 0; i < v->rows; i++)
-        if (!run_row(&v->row[i], runner, error))
-            return false;
-    return true;
+    return validation_run_jobs(v, runner, 1, error);
 }
 
-/* ---- fitting what frameworks add ---- */
-
-/* What a framework's time is told for. */
-enum terms { PER_OPERATION_AND_KIB, PER_KIB_IN_AND_OUT, PER_KIB_AND_ROW };
-
-static bool is_of(const struct validate_row *r, const char *framework)
+bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error)
 {
-    return r->state == VALIDATE_PREDICTED && strcmp(r->framework, framework) == 0 && strcmp(r->unit, "ms") == 0;
-}
-
-static enum terms terms_of(const struct validation *v, const char *framework)
-{
-    enum terms terms = PER_OPERATION_AND_KIB;
-    for (size_t i = 0; i < v->rows; i++)
-        if (is_of(&v->row[i], framework))
-            terms = v->row[i].framework_rows > 0 ? PER_KIB_AND_ROW : v->row[i].framework_out_bytes > 0 ? PER_KIB_IN_AND_OUT : terms;
-    return terms;
-}
-
-/* Rows in ms, as frameworks give them. */
-static size_t gather(const struct validation *v, const char *framework, enum terms terms, struct overhead_sample *samples)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
-        if (!is_of(r, framework))
-            continue;
-        const double kib = r->framework_bytes / 1024, out = r->framework_out_bytes / 1024;
-        samples[count++] = (struct overhead_sample){
-            .missing_us = 1e3 * (r->measured - r->bare), .measured_us = 1e3 * r->measured,
-            .times = {terms == PER_OPERATION_AND_KIB ? 1 : kib, terms == PER_OPERATION_AND_KIB ? kib : terms == PER_KIB_IN_AND_OUT ? out : r->framework_rows},
-        };
-    }
-    return count;
-}
-
-static void print_fit(FILE *out, const char *framework, enum terms terms, const struct overhead_fit *fit, size_t rows)
-{
-    const double first = fit->us[0], second = 1e3 * fit->us[1];
-    if (terms == PER_OPERATION_AND_KIB)
-        fprintf(out, "{\"%s\", %.1f, %.3f, 0, 0, %zu},\n", framework, first, second, rows);
-    else if (terms == PER_KIB_IN_AND_OUT)
-        fprintf(out, "{\"%s\", 0, %.1f, %.1f, 0, %zu},\n", framework, 1e3 * first, second, rows);
-    else
-        fprintf(out, "{\"%s\", 0, %.1f, 0, %.2f, %zu},\n", framework, 1e3 * first, second, rows);
-}
-
-static bool is_first(const struct validation *v, size_t row)
-{
-    for (size_t i = 0; i < row; i++)
-        if (v->row[i].state == VALIDATE_PREDICTED && strcmp(v->row[i].framework, v->row[row].framework) == 0)
-            return false;
-    return true;
-}
-
-bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error)
-{
-    enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* clpeak, M1 Pro: what a framework can at most be quicker by */ };
-    struct overhead_sample *samples = malloc((v->rows + 1) * sizeof *samples);
-    if (!samples)
+    struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct worker *worker = calloc(jobs ? jobs : 1, sizeof *worker);
+    if (!worker)
         return orch_fail(error, ORCH_INTERNAL, "out of memory");
-    for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
-        if (r->state != VALIDATE_PREDICTED || !*r->framework || !is_first(v, i))
-            continue;
-        const enum terms terms = terms_of(v, r->framework);
-        const size_t count = gather(v, r->framework, terms, samples);
-        if (count < LEAST_ROWS)
-            continue;
-        const struct overhead_fit fit = overhead_fit(samples, count, terms == PER_OPERATION_AND_KIB ? -ROUND_TRIP_US : 0);
-        print_fit(out, r->framework, terms, &fit, count);
+    for (unsigned i = 0; i < jobs; i++) {
+        worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
+        worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
     }
-    free(samples);
-    return true;
+    work(&worker[0]); /* alone it does everything as well */
+    for (unsigned i = 0; i < jobs; i++)
+        if (worker[i].started)
+            pthread_join(worker[i].thread, NULL);
+    free(worker);
+    pthread_mutex_destroy(&crew.lock);
+    if (crew.ended && error)
+        *error = crew.error;
+    return !crew.ended;
 }
 
 static struct validate_row *find_row(const struct validation *v, const char *id)

@@ -2,11 +2,19 @@
 #ifndef ORCHARD_SIM_VALIDATION_H
 #define ORCHARD_SIM_VALIDATION_H
 
+#include "sim/db/content_hash.h"
 #include "sim/validate/row.h"
 #include "sim/validate/score.h"
 
+/* A table of measurements: they have versions, too. */
+struct validation_file {
+    char name[VALIDATE_ID_SIZE];    /* without folders */
+    char hash[CONTENT_HASH_SIZE];   /* of all its cells */
+};
+
 struct validation {
     struct csv_table **table;
+    struct validation_file *file;   /* of each table */
     size_t tables;
     struct validate_row *row;
     size_t rows;
@@ -17,6 +25,7 @@ struct validation_group {
     char *key; /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
     size_t rows, modelled, fitted;
     struct score score; /* modelled rows no parameter was taken from */
+    struct score fit;   /* modelled rows that one was taken from */
     struct score bare;  /* the same without what frameworks add */
     size_t framed;      /* rows of `score` that something was added to */
 };
@@ -30,6 +39,9 @@ struct validation_groups {
     struct validation_group engine;     /* rows with engine_level */
 };
 
+/* Rows of all tables, or of one. */
+bool validation_group_file(const struct validation *v, const struct csv_table *table, const char *group_by,
+                           struct validation_groups *groups, struct orch_error *error);
 bool validation_group_rows(const struct validation *v, const char *group_by, struct validation_groups *groups,
                            struct orch_error *error);
 void validation_groups_free(struct validation_groups *groups);

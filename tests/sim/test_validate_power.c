@@ -55,7 +55,7 @@ static struct validation *run_text(const char *text)
 {
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
-    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL) : NULL;
+    struct soc_runner *runner = db ? soc_runner_create(db, NULL, NULL, NULL) : NULL;
     struct validation *v = validation_create();
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(runner);
