@@ -21,6 +21,7 @@ static json_object *outcome_json(const struct together_outcome *o)
     json_add_number(j, "start_seconds", o->start_seconds);
     json_add_number(j, "end_seconds", o->end_seconds);
     json_add_number(j, "queued_seconds", o->queued_seconds);
+    json_add_number(j, "joules_dynamic", o->dynamic_joules);
     json_add_number(j, "dram_gbps", o->dram_gbps);
     json_add_number(j, "dram_gbps_alone", o->alone.dram_gbps);
     json_add_text(j, "limited_by", o->limited_by);
@@ -53,7 +54,8 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
 {
     static const struct table_column columns[] = {
         {"workload", NULL, false, 48}, {"unit", NULL, false, 0},  {"alone", NULL, true, 0},      {"together", NULL, true, 0},
-        {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0}, {"together", "GB/s", true, 0}, {"limited by", NULL, false, 0},
+        {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0}, {"together", "GB/s", true, 0},
+        {"events", "energy", true, 0}, {"limited by", NULL, false, 0},
     };
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     for (unsigned i = 0; table && i < together_count(t); i++) {
@@ -67,6 +69,7 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
         table_cell(table, "%.2f", o->slowdown);
         table_cell(table, "%s", format_digits(text, o->alone.dram_gbps, 3));
         table_cell(table, "%s", format_digits(text, o->dram_gbps, 3));
+        table_cell(table, "%s", isnan(o->dynamic_joules) ? "-" : format_si(text, o->dynamic_joules, "J"));
         table_cell(table, "%s%s", o->limited_by, o->queued_seconds > 0 ? ", queue" : "");
     }
     if (table)

@@ -202,6 +202,12 @@ static double next_event(const struct slices *s, double now_ns)
     return next;
 }
 
+/* What is left is nothing, or takes less time than the clock can tell this far from its start. */
+static bool is_over(const struct entry *e, double now_ns)
+{
+    return e->left <= NOTHING_LEFT || (e->pace > 0 && now_ns + e->left * e->slice.alone_ns / e->pace <= now_ns);
+}
+
 static void advance(struct slices *s, double now_ns, double until_ns)
 {
     const double ns = until_ns - now_ns;
@@ -216,7 +222,7 @@ static void advance(struct slices *s, double now_ns, double until_ns)
         e->left -= e->slice.alone_ns > 0 ? ns * e->pace / e->slice.alone_ns : e->left;
         if (e->limit >= 0)
             e->outcome.lost_ns[e->limit] += ns * (1 - e->pace);
-        if (e->left > NOTHING_LEFT)
+        if (!is_over(e, until_ns))
             continue;
         e->state = FINISHED;
         e->outcome.end_ns = until_ns;

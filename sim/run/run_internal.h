@@ -84,6 +84,8 @@ void run_measure_finish(struct run_measure *m);
 void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
 /* Energy of a run of any kind, after its account; nothing without time. */
 bool run_joules(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* Joules and watts of the whole, by unit and by kind; false = out of memory. */
+bool run_joules_add(const struct energy_report *report, struct run_result *result);
 /* Turns the measure into numbers, stalls, utilisation, counters, interval and assumptions of the result. */
 bool run_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 

@@ -71,9 +71,12 @@ static bool add_counter(struct run_result *r, enum power_domain domain, const ch
     return run_values_add(&r->counters, name, joules);
 }
 
-static bool add_domains(const struct energy_report *report, struct run_result *r)
+bool run_joules_add(const struct energy_report *report, struct run_result *r)
 {
     bool ok = true;
+    r->joules = report->joules;
+    r->watts_avg = report->watts;
+    r->watts_peak = report->busy_watts;
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++) {
         const struct power_energy *e = &report->domain[d];
         ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), power_energy_sum(e)) && add_counter(r, d, "dynamic", e->dynamic_j) &&
@@ -160,10 +163,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
     take(run, &model, m, r, &run->energy);
     run->has_energy = true;
     energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model), &report);
-    r->joules = report.joules;
-    r->watts_avg = report.watts;
-    r->watts_peak = report.busy_watts;
-    return (add_domains(&report, r) && tell_shares(run, &report, list, list_shares(&model, &run->energy, &report, m, list), r)) ||
+    return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, &run->energy, &report, m, list), r)) ||
            orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 

@@ -3,6 +3,7 @@
 #include "sim/checksum.h"
 #include "sim/engine/slices.h"
 #include "sim/run/run_version.h"
+#include "sim/run/together_joules.h"
 #include "sim/run/together_machine.h"
 
 #include <inttypes.h>
@@ -135,6 +136,7 @@ struct together *together_prepare(const struct together_part *part, unsigned cou
     for (unsigned i = 0; i < t->count; i++) {
         t->member[i].part = part[i];
         run_result_init(&t->member[i].outcome.alone);
+        t->member[i].outcome.dynamic_joules = NAN;
     }
     if (!prepare_members(t, error)) {
         together_free(t);
@@ -310,7 +312,7 @@ static bool read_programs(struct member *w, const struct run_measure *m, struct 
     struct together_outcome *out = &w->outcome;
     struct run_result beside;
     run_result_init(&beside);
-    const bool ok = run_account(w->run, m, &beside, error);
+    const bool ok = run_account(w->run, m, &beside, error) && run_joules(w->run, m, &beside, error);
     out->seconds = out->end_seconds = m->end_ns * 1e-9;
     out->slowdown = out->alone.seconds > 0 ? out->seconds / out->alone.seconds : 1;
     out->dram_gbps = out->seconds > 0 ? out->alone.dram_bytes / out->seconds * 1e-9 : 0;
@@ -472,6 +474,34 @@ static bool fill_whole(const struct together *t, double end_ns, struct run_resul
     return ok || no_memory(error);
 }
 
+/* Nothing for a chip without power keys. */
+static bool add_joules(struct together *t, struct run_result *whole, struct orch_error *error)
+{
+    const struct run_request *const q = &t->member[0].part.request;
+    struct together_energy_part part[TOGETHER_PARTS];
+    struct energy_model model;
+    struct energy_run joint;
+    struct energy_report report;
+    if (!energy_model_open(&model, q->chip, NULL))
+        return true;
+    for (unsigned i = 0; i < t->count; i++) {
+        struct member *w = &t->member[i];
+        struct together_energy_part *p = &part[i];
+        *p = (struct together_energy_part){.run = run_energy(w->run), .start_s = w->outcome.start_seconds, .end_s = w->outcome.end_seconds};
+        if (!p->run)
+            return true;
+        /* Launches cost the same as alone; being shared stretches the rest. */
+        p->busy_s = p->run->device_s;
+        if (!t->line_by_line)
+            p->busy_s += fmax(0, w->outcome.seconds - w->outcome.queued_seconds - p->run->profile.seconds);
+        together_energy_place(p, &w->measure);
+        w->outcome.dynamic_joules = together_dynamic_joules(&model, p->run);
+    }
+    together_energy(&model, part, t->count, whole->seconds, &joint);
+    energy_report(&joint, &model, q->celsius != 0 ? q->celsius : energy_reference_celsius(&model), &report);
+    return run_joules_add(&report, whole) || no_memory(error);
+}
+
 bool together_execute(struct together *t, struct event_bus *bus, uint64_t number, struct run_result *whole, struct orch_error *error)
 {
     struct orch_error own = {0};
@@ -481,7 +511,7 @@ bool together_execute(struct together *t, struct event_bus *bus, uint64_t number
         event_bus_emit(bus, &begin);
     t->line_by_line = all_equal_programs(t);
     const bool ok = run_alone(t, &own) && (t->line_by_line ? meet(t, &end_ns, &own) : share(t, bus, number, &end_ns, &own)) &&
-                    fill_whole(t, end_ns, whole, &own);
+                    fill_whole(t, end_ns, whole, &own) && add_joules(t, whole, &own);
     for (unsigned i = 0; ok && i < t->count; i++)
         emit_op(&t->member[i], i, bus, number);
     struct event end = {.kind = EVENT_RUN_END, .run = number, .time_ns = end_ns,

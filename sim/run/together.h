@@ -30,6 +30,7 @@ struct together_outcome {
     double slowdown;                       /* over being alone */
     double dram_gbps;                      /* of its time */
     double queued_seconds;                 /* behind others of its unit */
+    double dynamic_joules;                 /* of its events; clocks and leakage are the whole's. NAN = not known */
     char limited_by[48];                   /* shared resource that cost it most; else what limits it alone */
     double limited_share;                  /* of its time that this cost; 0 = as alone */
 };

@@ -102,6 +102,8 @@ static void test_one_alone_is_as_alone(void)
         struct whole w;
         run_text(&w, "m1-max", NULL, texts[i]);
         CHECK(w.ok && fabs(part_of(&w, 0)->slowdown - 1) < 1e-9, "%s: %g %s", texts[i], w.ok ? part_of(&w, 0)->slowdown : 0, w.error.text);
+        CHECK(w.ok && fabs(w.result.joules / part_of(&w, 0)->alone.joules - 1) < 1e-9, "%s: %g of %g J", texts[i], w.result.joules,
+              part_of(&w, 0)->alone.joules);
         close_whole(&w);
     }
 }
@@ -167,6 +169,10 @@ static void test_rates_agree_with_lines(void)
         CU_ASSERT_STRING_EQUAL(together_sharing(lines.together), "line by line");
         CHECK(fabs(rates.result.seconds / one.result.seconds - 1) < 0.03, "%g by rates, %g", rates.result.seconds, one.result.seconds);
         CHECK(fabs(lines.result.seconds / one.result.seconds - 1) < 0.03, "%g line by line, %g", lines.result.seconds, one.result.seconds);
+        /* Their energy, too, but for memory: rates keep the DRAM traffic that each has alone. */
+        const double of_one = run_values_get(&one.result.joules_by, "cpu");
+        CHECK(fabs(run_values_get(&rates.result.joules_by, "cpu") / of_one - 1) < 0.05, "%g J by rates, %g", run_values_get(&rates.result.joules_by, "cpu"), of_one);
+        CHECK(fabs(lines.result.joules / one.result.joules - 1) < 0.05, "%g J line by line, %g", lines.result.joules, one.result.joules);
         for (unsigned k = 0; k < 2; k++)
             CHECK(part_of(&lines, k)->slowdown > 1.85 && part_of(&lines, k)->slowdown < 2.1, "%g", part_of(&lines, k)->slowdown);
     }
@@ -223,6 +229,81 @@ static void test_equal_requests_have_equal_answers(void)
     close_whole(&b);
 }
 
+static double counted(const struct run_result *r, const char *kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->counters.count; i++) {
+        const char *const name = r->counters.item[i].name;
+        if (strncmp(name, "energy.", 7) == 0 && strcmp(strrchr(name, '.') + 1, kind) == 0)
+            sum += r->counters.item[i].value;
+    }
+    return sum;
+}
+
+static double of_units(const struct run_result *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->joules_by.count; i++)
+        sum += r->joules_by.item[i].value;
+    return sum;
+}
+
+/* Events add up, what is on anyway is counted once, and nothing is outside the parts. */
+static void test_energies_add_up(void)
+{
+    static const char *const texts[] = {
+        "stream-triad:2M[unit=gpu,mode=timing] + stream-triad:2M[unit=cpu,cores=2] + gemm:64x256x256[unit=ane,precision=f16]",
+        "gemm:256x256x256[unit=amx] + copy:1M[unit=gpu,mode=timing] + copy:1M[unit=gpu,mode=timing,priority=1]", /* it waits while they work */
+    };
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        struct whole w;
+        run_text(&w, "m1", NULL, texts[k]);
+        CHECK(w.ok, "%s", w.error.text);
+        double events = 0, parts = 0, soc_w = 0, slc_w = 0, least = 0;
+        for (unsigned i = 0; w.ok && i < together_count(w.together); i++) {
+            const struct together_outcome *o = part_of(&w, i);
+            events += counted(&o->alone, "dynamic");
+            slc_w = run_values_get(&o->alone.counters, "energy.slc.leakage") / o->alone.seconds;
+            parts += o->dynamic_joules;
+            soc_w = run_values_get(&o->alone.joules_by, "soc") / o->alone.seconds;
+            least = fmax(least, o->alone.joules);
+        }
+        if (w.ok) {
+            const double soc = run_values_get(&w.result.joules_by, "soc");
+            CHECK(fabs(counted(&w.result, "dynamic") / events - 1) < 1e-9, "%g J of events, %g alone", counted(&w.result, "dynamic"), events);
+            CHECK(fabs(parts / events - 1) < 1e-9, "%g J told by part", parts);
+            CHECK(fabs(of_units(&w.result) / w.result.joules - 1) < 1e-9, "units sum to %g of %g J", of_units(&w.result), w.result.joules);
+            CHECK(fabs(soc / (soc_w * w.result.seconds) - 1) < 1e-9, "rest of the chip: %g J", soc);
+            const double slc = run_values_get(&w.result.counters, "energy.slc.leakage");
+            CHECK(fabs(slc / (slc_w * w.result.seconds) - 1) < 1e-9, "the SLC leaks %g J", slc);
+            CHECK(w.result.joules > least, "%g J, one alone %g", w.result.joules, least);
+            CU_ASSERT_DOUBLE_EQUAL(w.result.watts_avg, w.result.joules / w.result.seconds, 1e-9);
+            CU_ASSERT(w.result.watts_peak >= w.result.watts_avg);
+        }
+        close_whole(&w);
+    }
+}
+
+/* A workload long over is gated and costs leakage behind gates only. */
+static void test_who_has_ended_is_gated(void)
+{
+    static const char *const text = "copy:1M[unit=gpu,mode=timing] + copy:1M[unit=cpu,start=%s]";
+    double watts_more[2];
+    for (unsigned k = 0; k < 2; k++) {
+        struct whole w, soon;
+        char late[120], later[120];
+        snprintf(late, sizeof late, text, k ? "1.5" : "0.01");
+        snprintf(later, sizeof later, text, k ? "2.5" : "0.02");
+        run_text(&soon, "m1", NULL, late);
+        run_text(&w, "m1", NULL, later);
+        CHECK(w.ok && soon.ok, "%s", w.error.text);
+        watts_more[k] = (w.result.joules - soon.result.joules) / (w.result.seconds - soon.result.seconds);
+        close_whole(&w);
+        close_whole(&soon);
+    }
+    CHECK(watts_more[0] > 1.5 * watts_more[1] && watts_more[1] > 0, "%g W while clocked, %g W behind gates", watts_more[0], watts_more[1]);
+}
+
 static void test_texts(void)
 {
     static const struct {
@@ -262,6 +343,8 @@ static const struct suite_test tests[] = {
     {"programs meet in the caches", test_programs_meet_in_the_caches},
     {"a launch over two dies", test_a_launch_over_two_dies},
     {"equal requests have equal answers", test_equal_requests_have_equal_answers},
+    {"energies add up", test_energies_add_up},
+    {"who has ended is gated", test_who_has_ended_is_gated},
     {"texts", test_texts},
 };
 

@@ -209,7 +209,24 @@ static void test_the_watchdog_names_who_waits_for_what(void)
     slices_free(s);
 }
 
+/* Seconds after the start a ns is told to a quarter of a femtosecond: slices end all the same. */
+static void test_late_slices_end(void)
+{
+    const struct fair_resource r[] = {{"dram", 3, 0}};
+    const double bytes[] = {100};
+    struct slices *s = slices_create(r, 1);
+    struct orch_error error = {0};
+    double end = 0;
+    for (int i = 0; i < 7; i++)
+        slices_add(s, &(struct slice){.name = "late", .queue = SLICES_NO_QUEUE, .alone_ns = 33.4 + i / 7.0, .bytes = bytes,
+                                      .submit_ns = 4.7e12 + i * 3.3}, NULL, 0);
+    CU_ASSERT(slices_run(s, NULL, NULL, &end, &error));
+    CU_ASSERT_DOUBLE_EQUAL(end, 4.7e12 + 700.0 / 3, 0.5);
+    slices_free(s);
+}
+
 static const struct suite_test tests[] = {
+    {"late slices end", test_late_slices_end},
     {"two equal streams have half each", test_two_equal_streams_have_half_each},
     {"what a small demand leaves goes to the large", test_what_a_small_demand_leaves_goes_to_the_large},
     {"weights set the ratio", test_weights_set_the_ratio},
