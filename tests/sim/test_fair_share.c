@@ -209,7 +209,7 @@ static void test_the_watchdog_names_who_waits_for_what(void)
     slices_free(s);
 }
 
-/* Seconds after the start a ns is told to a quarter of a femtosecond: slices end all the same. */
+/* An hour after the start a clock in ns tells no less than a picosecond: slices end all the same. */
 static void test_late_slices_end(void)
 {
     const struct fair_resource r[] = {{"dram", 3, 0}};
