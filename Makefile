@@ -31,7 +31,7 @@ DEFINES := -DORCHARD_VERSION='"$(VERSION)"' -DORCHARD_SOURCE_DIR='"$(CURDIR)"' -
 # Contraction off: where the hardware fuses, the code says fma.
 CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-errno -fvisibility=hidden -fPIC -pthread \
 	-I. -MMD -MP $(DEFINES) $(CFLAGS)
-LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lz -lm -pthread
+LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lzstd -lz -lm -pthread
 
 # Kernels per host instruction set: the file name says which.
 HOST := $(shell uname -m)
@@ -43,7 +43,7 @@ endif
 
 LIB_SRC := $(sort $(filter-out sim/main.c $(wildcard sim/cmd/*.c),$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
 CLI_SRC := $(sort sim/main.c $(wildcard sim/cmd/*.c))
-TEST_SRC := $(sort $(wildcard tests/isa/test_*.c tests/units/test_*.c tests/sim/test_*.c tests/power/test_*.c tests/reports/test_*.c))
+TEST_SRC := $(sort $(wildcard tests/isa/test_*.c tests/units/test_*.c tests/sim/test_*.c tests/power/test_*.c tests/reports/test_*.c tests/traces/test_*.c))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 SUPPORT_SRC := tests/support/suite.c
@@ -58,7 +58,7 @@ FUZZ_SMOKE := $(FUZZ_SRC:tests/%.c=$(O)/tests/%_smoke)
 all: $(O)/orchard $(O)/liborchard.a $(O)/liborchard.so
 
 # ---- what must be installed ----
-PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+PACKAGES := gcc libc6-dev libgsl-dev libjson-c-dev libsqlite3-dev zlib1g-dev libzstd-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 PACKAGES_TEST := $(PACKAGES) libcunit1-dev libunicorn-dev qemu-user-static
 PACKAGES_BENCH := $(PACKAGES_TEST) libopenblas-dev ocl-icd-libopencl1 pocl-opencl-icd
 PACKAGES_FUZZ := $(PACKAGES) clang llvm
