@@ -64,6 +64,13 @@ static const struct cmd_verb verbs[] = {
       "number of times.",
       "orchard db sql 'SELECT * FROM v_run_summary'\norchard db export v_op_time -o ops.csv\n"
       "orchard db merge shard-*.db", cmd_db_options}, cmd_db},
+    {{"trace", "record WORKLOAD -o T [run options]\ninfo T\ncheck T...\nprint T\nconvert T -o OUT\nreplay T --chip ID",
+      "what happened, on disk: record, look, replay on another chip",
+      "record runs a workload (as orchard run does, A + B too) and writes the event stream; info says what is in a trace, check reads\n"
+      "all of it, print shows records as JSON lines, convert turns the binary form into JSON lines and back. replay asks what the\n"
+      "recorded launches would do elsewhere; orchard run T is the same. The format is described in traces/README.md.",
+      "orchard trace record gemm:512x512x512 --unit gpu --chip m1 -o gemm.trace\norchard trace replay gemm.trace --chip m3-max\n"
+      "orchard trace print gemm.trace --from 0 --count 10", cmd_trace_options}, cmd_trace},
     {{"doctor", "", "checks the installation",
       "Compiler, host instruction sets, library versions, data folder, database.",
       "orchard doctor", NULL}, cmd_doctor},

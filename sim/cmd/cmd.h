@@ -60,6 +60,7 @@ extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
 extern const struct cli_option cmd_kernel_options[];
 extern const struct cli_option cmd_run_options[];
+extern const struct cli_option cmd_trace_options[];
 extern const struct cli_option cmd_validate_options[];
 
 int cmd_build(struct cmd_context *context, int argc, char **argv);
@@ -73,6 +74,7 @@ int cmd_capabilities(struct cmd_context *context, int argc, char **argv);
 int cmd_db(struct cmd_context *context, int argc, char **argv);
 int cmd_doctor(struct cmd_context *context, int argc, char **argv);
 int cmd_thermal(struct cmd_context *context, int argc, char **argv);
+int cmd_trace(struct cmd_context *context, int argc, char **argv);
 int cmd_isa(struct cmd_context *context, int argc, char **argv);
 
 #endif

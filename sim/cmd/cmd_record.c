@@ -4,12 +4,14 @@
 #include "sim/listen/perfetto_listener.h"
 #include "sim/listen/progress.h"
 #include "sim/report/run_events.h"
+#include "sim/trace/trace_recorder.h"
 
 static bool subscribe(const struct cmd_record *r, struct event_bus *bus, struct db_writer *writer, struct progress *progress)
 {
     return event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, writer, false}) &&
            event_bus_subscribe(bus, &(struct event_listener){progress_on_event, progress, true}) &&
-           (!r->perfetto || event_bus_subscribe(bus, &(struct event_listener){perfetto_listener_on_event, r->perfetto, false}));
+           (!r->perfetto || event_bus_subscribe(bus, &(struct event_listener){perfetto_listener_on_event, r->perfetto, false})) &&
+           (!r->trace || event_bus_subscribe(bus, &(struct event_listener){trace_recorder_on_event, r->trace, false}));
 }
 
 bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject, uint64_t number,

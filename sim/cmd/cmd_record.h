@@ -1,4 +1,5 @@
-/* Runs of a command and everything that listens to them: the database, the progress bar, a Chrome trace. */
+/* Runs of a command and everything that listens to them: the database, the progress bar, a Chrome trace, a
+ * trace. */
 #ifndef ORCHARD_SIM_CMD_RECORD_H
 #define ORCHARD_SIM_CMD_RECORD_H
 
@@ -8,11 +9,13 @@
 #include "sim/run_result.h"
 
 struct perfetto_listener;
+struct trace_recorder;
 
 struct cmd_record {
     struct cmd_context *context;
     struct orch_db *db;
-    struct perfetto_listener *perfetto; /* NULL = no trace is asked for */
+    struct perfetto_listener *perfetto; /* NULL = no Chrome trace is asked for */
+    struct trace_recorder *trace;       /* NULL = no trace of our own is */
 };
 
 /* Simulates and emits the events of run `number`. */

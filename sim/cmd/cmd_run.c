@@ -4,8 +4,10 @@
 #include "sim/cli/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_record.h"
+#include "sim/cmd/cmd_run.h"
 #include "sim/cmd/cmd_run_device.h"
 #include "sim/cmd/cmd_run_together.h"
+#include "sim/cmd/cmd_trace.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
 #include "sim/listen/run_json.h"
@@ -13,6 +15,7 @@
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
 #include "sim/run/together.h"
+#include "sim/trace/trace_recorder.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +38,7 @@ const struct cli_option cmd_run_options[] = {
     {"sanitize", 0, NULL, false, "GPU: stop at races, accesses out of bounds, barrier divergence, reads before their wait"},
     CMD_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
+    {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
@@ -46,6 +50,7 @@ struct session {
     struct run_request request;
     const char **args;
     struct cmd_record record;
+    const struct cmd_recording *recording; /* of trace record; NULL = run */
     bool rerun, explain, many;
     bool differs; /* some output is not as its description expects */
     json_object *rows;
@@ -89,7 +94,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->repeat = (unsigned)repeat;
     q->seed = s->context->common.seed;
     q->threads = s->context->common.threads;
-    q->output_folder = cli_value(a, "output");
+    q->output_folder = s->recording ? NULL : cli_value(a, "output");
     q->sanitize = cli_has(a, "sanitize");
     q->input_count = cli_count(a, "input");
     q->program_output = s->context->common.json ? s->context->err : s->context->out;
@@ -102,7 +107,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
         s->args[q->arg_count + i] = cli_value_at(a, "input", i);
     q->args = s->args;
     q->inputs = s->args + q->arg_count;
-    s->rerun = cli_has(a, "rerun");
+    s->rerun = cli_has(a, "rerun") || s->record.trace;
+    q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = cli_has(a, "explain");
     return true;
 }
@@ -177,6 +183,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     struct run_result result;
     bool found = false;
     s->request.chip = chip;
+    if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
+        return false;
     if (together_is(s->request.workload)) {
         if (cmd_run_wants_device(s->context))
             return orch_fail(error, ORCH_UNMODELLED, "workloads at once in a device are not modelled: run them without --device");
@@ -242,9 +250,34 @@ static bool join_words(int argc, char **argv, char **text)
     return *text != NULL;
 }
 
-int cmd_run(struct cmd_context *context, int argc, char **argv)
+/* Opens what is to be written down, before the request is read. */
+static bool open_trace(struct session *s, const char *workload, struct orch_error *error)
 {
-    struct session s = {.context = context};
+    struct cmd_context *c = s->context;
+    const char *path = s->recording ? s->recording->path : cli_value(&c->args, "trace");
+    if (!path)
+        return true;
+    const char *const dot = strrchr(path, '.');
+    const struct trace_recorder_options options = {
+        .level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR, .text = (s->recording && s->recording->text) || (dot && strcmp(dot, ".jsonl") == 0),
+        .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips, .workload = workload};
+    s->record.trace = trace_recorder_create(path, &options, error);
+    return s->record.trace != NULL;
+}
+
+static bool close_trace(struct session *s, bool ok, struct orch_error *error)
+{
+    struct cmd_context *c = s->context;
+    if (ok && s->record.trace)
+        ok = trace_recorder_finish(s->record.trace, error);
+    trace_recorder_free(s->record.trace);
+    s->record.trace = NULL;
+    return ok;
+}
+
+static int run_words(struct cmd_context *context, int argc, char **argv, const struct cmd_recording *record)
+{
+    struct session s = {.context = context, .recording = record};
     struct orch_error error = {0};
     struct cmd_chips chips = {0};
     char *workload = NULL;
@@ -255,7 +288,8 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
         return cmd_usage(context, argc ? "one workload, got '%s' and more (several at once: A + B)" : "a workload is missing, as in gemm:512x512x512",
                          argc ? argv[0] : "");
     }
-    bool ok = workload && read_request(&s, workload, &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
+    bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
+              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
@@ -263,6 +297,7 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
         ok = perfetto_listener_close(s.record.perfetto, &error);
         s.record.perfetto = NULL;
     }
+    ok = close_trace(&s, ok, &error);
     if (ok)
         print_all(&s);
     perfetto_listener_discard(s.record.perfetto);
@@ -275,4 +310,14 @@ int cmd_run(struct cmd_context *context, int argc, char **argv)
     if (!ok)
         return cmd_fail(context, &error);
     return s.differs ? ORCH_FAILED : ORCH_OK;
+}
+
+int cmd_run_record(struct cmd_context *context, int argc, char **argv, const struct cmd_recording *record)
+{
+    return run_words(context, argc, argv, record);
+}
+
+int cmd_run(struct cmd_context *context, int argc, char **argv)
+{
+    return argc == 1 && cmd_trace_is_file(argv[0]) ? cmd_trace_replay(context, argv[0]) : run_words(context, argc, argv, NULL);
 }

@@ -6,6 +6,7 @@
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "sim/run/together.h"
+#include "sim/trace/trace_recorder.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,7 +111,8 @@ bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
     unsigned count;
     char *storage = NULL;
     run_result_init(&whole);
-    bool ok = together_parse(c->text, c->common, part, &count, &storage, error);
+    bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
+              (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;
     ok = t && cmd_record_run(c->record, c->common->chip, execute, t, c->number, &whole, error) && show(c, t, &whole, error);
     run_result_free(&whole);

@@ -11,6 +11,7 @@
 #include "sim/power/run_energy.h"
 #include "sim/run_result.h"
 #include "sim/soc/soc.h"
+#include "units/unit_watch.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ struct run_request {
     unsigned repeat;               /* 0 = 1 */
     uint64_t seed;
     double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
+    const struct unit_watch *watch; /* CPU and AMX: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
 };
 
