@@ -267,7 +267,6 @@ static bool open_trace(struct session *s, const char *workload, struct orch_erro
 
 static bool close_trace(struct session *s, bool ok, struct orch_error *error)
 {
-    struct cmd_context *c = s->context;
     if (ok && s->record.trace)
         ok = trace_recorder_finish(s->record.trace, error);
     trace_recorder_free(s->record.trace);
