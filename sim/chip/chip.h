@@ -73,6 +73,24 @@ struct chip *chip_open(const struct chip_db *db, const char *id_or_alias, const 
                        struct orch_error *error);
 void chip_close(struct chip *chip);
 
+/* A chip as the files have it, for opening it again and again with other overrides; it must outlive those chips. */
+struct chip_base;
+struct chip_base *chip_base_open(const struct chip_db *db, const char *id_or_alias, struct orch_error *error);
+void chip_base_close(struct chip_base *base);
+struct chip *chip_open_on(const struct chip_base *base, const struct chip_overrides *overrides, struct orch_error *error);
+
+/* What was read of a chip, by index of chip_key_at. */
+enum chip_read {
+    CHIP_READ_NUMBER = 1,    /* the value */
+    CHIP_READ_CERTAINTY = 2, /* kind or uncertainty */
+};
+/* The same chip under another handle, which notes what is read through it in reads[chip_key_count()]; for one thread. The chip
+ * must outlive it. NULL when memory is short. */
+struct chip *chip_view(const struct chip *chip, uint8_t *reads);
+/* A number for a value, and one for its kind and uncertainty: equal when those are. The value itself where it is one number. */
+double chip_mark(const struct chip *chip, size_t index);
+double chip_certainty_mark(const struct chip *chip, size_t index);
+
 const char *chip_id(const struct chip *chip);
 const char *chip_name(const struct chip *chip);   /* "M1 Max" */
 bool chip_experimental(const struct chip *chip);

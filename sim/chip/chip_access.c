@@ -5,18 +5,18 @@
 
 const char *chip_id(const struct chip *chip)
 {
-    return chip->id;
+    return chip->base->id;
 }
 
 const char *chip_name(const struct chip *chip)
 {
     const struct chip_value *name = chip_value(chip, "name");
-    return name && name->known ? name->json : chip->id;
+    return name && name->known ? name->json : chip->base->id;
 }
 
 bool chip_experimental(const struct chip *chip)
 {
-    return chip->experimental;
+    return chip->base->experimental;
 }
 
 bool chip_modified(const struct chip *chip)
@@ -28,7 +28,7 @@ struct chip_slot *chip_slot_of(const struct chip *chip, const char *key)
 {
     size_t low = 0, high = chip_key_count();
     while (low < high) {
-        const size_t middle = (low + high) / 2, index = chip->by_name[middle];
+        const size_t middle = (low + high) / 2, index = chip->base->by_name[middle];
         const int order = strcmp(key, chip_key_at(index)->name);
         if (order == 0)
             return &chip->slot[index];
@@ -45,27 +45,47 @@ bool chip_slot_overridden(const struct chip_slot *slot)
     return slot->origin && strcmp(slot->origin, "--set") == 0;
 }
 
+/* Of a view: what of the slot was read. */
+static const struct chip_slot *noted(const struct chip *chip, const struct chip_slot *slot, unsigned what)
+{
+    if (slot && chip->reads)
+        chip->reads[slot - chip->slot] |= (uint8_t)what;
+    return slot;
+}
+
 const struct chip_value *chip_value(const struct chip *chip, const char *key)
 {
-    const struct chip_slot *slot = chip_slot_of(chip, key);
+    const struct chip_slot *slot = noted(chip, chip_slot_of(chip, key), CHIP_READ_NUMBER | CHIP_READ_CERTAINTY);
     return slot ? &slot->value : NULL;
 }
 
 const struct chip_value *chip_value_at(const struct chip *chip, size_t index)
 {
-    return index < chip_key_count() ? &chip->slot[index].value : NULL;
+    return index < chip_key_count() ? &noted(chip, &chip->slot[index], CHIP_READ_NUMBER | CHIP_READ_CERTAINTY)->value : NULL;
+}
+
+double chip_mark(const struct chip *chip, size_t index)
+{
+    return chip->slot[index].mark;
+}
+
+double chip_certainty_mark(const struct chip *chip, size_t index)
+{
+    const struct chip_value *value = &chip->slot[index].value;
+    return value->known ? (double)value->kind * 16 + value->uncertainty : -1; /* uncertainties end at 10 */
 }
 
 static const struct chip_value *known_value(const struct chip *chip, const char *key, struct orch_error *error)
 {
-    const struct chip_value *value = chip_value(chip, key);
-    if (!value) {
+    const struct chip_slot *slot = noted(chip, chip_slot_of(chip, key), CHIP_READ_NUMBER);
+    if (!slot) {
         orch_fail(error, ORCH_INTERNAL, "%s: no such key", key);
         return NULL;
     }
+    const struct chip_value *value = &slot->value;
     if (!value->known) {
-        orch_fail(error, ORCH_UNMODELLED, "chip %s: %s is not known%s", chip->id, key,
-                  chip->experimental ? " (experimental chip); give it with --set" : "; give it with --set");
+        orch_fail(error, ORCH_UNMODELLED, "chip %s: %s is not known%s", chip->base->id, key,
+                  chip->base->experimental ? " (experimental chip); give it with --set" : "; give it with --set");
         return NULL;
     }
     return value;
@@ -108,13 +128,13 @@ static bool entry_number(json_object *object, const char *name, double *number)
 
 bool chip_map_number(const struct chip *chip, const char *key, const char *entry, double *number)
 {
-    const struct chip_slot *slot = chip_slot_of(chip, key);
+    const struct chip_slot *slot = noted(chip, chip_slot_of(chip, key), CHIP_READ_NUMBER);
     return slot && slot->value.key->type == CHIP_MAP && entry_number(slot->object, entry, number);
 }
 
 bool chip_table_number(const struct chip *chip, const char *key, size_t row, const char *column, double *number)
 {
-    const struct chip_slot *slot = chip_slot_of(chip, key);
+    const struct chip_slot *slot = noted(chip, chip_slot_of(chip, key), CHIP_READ_NUMBER);
     if (!slot || slot->value.key->type != CHIP_TABLE || !slot->value.known || row >= slot->value.count)
         return false;
     return entry_number(json_object_array_get_idx(slot->object, row), column, number);

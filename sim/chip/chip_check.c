@@ -213,7 +213,7 @@ bool chip_check(const struct chip *chip, struct orch_error *error)
         if (!applies(r, chip) || (!r->structural && derived_from_override(r, chip)) || r->holds(chip))
             continue;
         const struct chip_value *a = get(chip, r->keys[0]), *b = get(chip, r->keys[1]);
-        return orch_fail(error, ORCH_USAGE, "chip %s: %s = %.60s (%s) and %s = %.60s (%s): %s", chip->id, r->keys[0],
+        return orch_fail(error, ORCH_USAGE, "chip %s: %s = %.60s (%s) and %s = %.60s (%s): %s", chip->base->id, r->keys[0],
                          a->json, a->origin, r->keys[1], b->json, b->origin, r->text);
     }
     return true;

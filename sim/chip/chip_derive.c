@@ -56,7 +56,7 @@ static bool set(struct derivation *d, const char *target, json_object *value, co
     struct chip_slot fresh = {0}, *slot = chip_slot_of(d->chip, target);
     if (!chip_slot_set(&fresh, slot->value.key, value, d->error)) {
         chip_slot_clear(&fresh);
-        return orch_fail_in(d->error, "chip %s, derived", d->chip->id);
+        return orch_fail_in(d->error, "chip %s, derived", d->chip->base->id);
     }
     chip_slot_describe(&fresh, weakest->kind, sqrt(variance), weakest->source, note, "derived");
     chip_slot_clear(slot);

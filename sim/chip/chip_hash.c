@@ -94,7 +94,7 @@ uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < chip_key_count(); i++) {
-        const struct chip_slot *slot = &chip->slot[chip->by_name[i]];
+        const struct chip_slot *slot = &chip->slot[chip->base->by_name[i]];
         if (slot->value.known && selected(slot->value.key->name, prefixes, count))
             add_value(&hash, slot);
     }

@@ -54,13 +54,24 @@ struct chip_slot {
     json_object *object; /* the value itself: MAP and TABLE are looked up in it */
     char *json, *source, *note, *origin;
     double *list;
+    double mark;  /* differs when the value differs: chip_mark */
+    bool shared;  /* what it points to belongs to the slot of a base */
+};
+
+struct chip_base {
+    char *id;
+    bool experimental;
+    struct chip_slot *slot; /* chip_key_count() of them, of the files alone */
+    uint16_t *by_name;      /* their numbers in the order of key names */
 };
 
 struct chip {
-    char *id;
-    bool experimental, modified;
-    struct chip_slot *slot; /* chip_key_count() of them */
-    uint16_t *by_name;      /* their numbers in the order of key names */
+    const struct chip_base *base;
+    struct chip_base *own_base;   /* the same when it goes with the chip */
+    const struct chip *seen;      /* a view of this chip, which owns the slots */
+    uint8_t *reads;               /* of a view: what was read, by key */
+    struct chip_slot *slot;
+    bool modified;
 };
 
 /* chip_slot.c */

@@ -17,14 +17,14 @@ static bool find_chip_file(const struct chip_db *db, const char *id, size_t *fil
     return false;
 }
 
-static bool load_values(struct chip *chip, const struct chip_db *db, size_t file, struct orch_error *error)
+static bool load_values(struct chip_base *base, const struct chip_db *db, size_t file, struct orch_error *error)
 {
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_key *key = chip_key_at(i);
         struct chip_found found;
         chip_db_find(db, file, key->name, &found);
-        if (found.object ? !chip_slot_parse(&chip->slot[i], key, &found, error)
-                         : !chip_slot_set(&chip->slot[i], key, NULL, error))
+        if (found.object ? !chip_slot_parse(&base->slot[i], key, &found, error)
+                         : !chip_slot_set(&base->slot[i], key, NULL, error))
             return false;
     }
     return true;
@@ -105,48 +105,46 @@ static int compare_by_name(const void *a, const void *b)
     return strcmp(chip_key_at(*(const uint16_t *)a)->name, chip_key_at(*(const uint16_t *)b)->name);
 }
 
-static void sort_by_name(struct chip *chip)
+static void sort_by_name(struct chip_base *base)
 {
     for (size_t i = 0; i < chip_key_count(); i++)
-        chip->by_name[i] = (uint16_t)i;
-    qsort(chip->by_name, chip_key_count(), sizeof *chip->by_name, compare_by_name);
+        base->by_name[i] = (uint16_t)i;
+    qsort(base->by_name, chip_key_count(), sizeof *base->by_name, compare_by_name);
 }
 
-static struct chip *new_chip(const char *id, bool experimental)
+/* ---- values of the files ---- */
+
+void chip_base_close(struct chip_base *base)
 {
-    struct chip *chip = calloc(1, sizeof *chip);
-    if (!chip)
-        return NULL;
-    chip->id = strdup(id);
-    chip->experimental = experimental;
-    chip->slot = calloc(chip_key_count(), sizeof *chip->slot);
-    chip->by_name = calloc(chip_key_count(), sizeof *chip->by_name);
-    if (chip->id && chip->slot && chip->by_name) {
-        sort_by_name(chip);
-        return chip;
+    if (!base)
+        return;
+    for (size_t i = 0; base->slot && i < chip_key_count(); i++)
+        chip_slot_clear(&base->slot[i]);
+    free(base->slot);
+    free(base->by_name);
+    free(base->id);
+    free(base);
+}
+
+static struct chip_base *new_base(const char *id, bool experimental, struct orch_error *error)
+{
+    struct chip_base *base = calloc(1, sizeof *base);
+    if (base) {
+        base->id = strdup(id);
+        base->experimental = experimental;
+        base->slot = calloc(chip_key_count(), sizeof *base->slot);
+        base->by_name = calloc(chip_key_count(), sizeof *base->by_name);
     }
-    free(chip->id);
-    free(chip->slot);
-    free(chip->by_name);
-    free(chip);
+    if (base && base->id && base->slot && base->by_name) {
+        sort_by_name(base);
+        return base;
+    }
+    chip_base_close(base);
+    orch_fail(error, ORCH_INTERNAL, "out of memory");
     return NULL;
 }
 
-/* Values, then overrides, then what follows from both, then the relations that must hold. `plain` is the chip without
- * overrides, for derived values that keep a proportion. */
-static bool build(struct chip *chip, struct chip *plain, const struct chip_db *db, size_t file,
-                  const struct chip_overrides *overrides, struct orch_error *error)
-{
-    if (!load_values(plain, db, file, error) || !load_values(chip, db, file, error))
-        return false;
-    for (size_t i = 0; overrides && i < overrides->count; i++)
-        if (!apply_override(chip, overrides->text[i], error))
-            return false;
-    return chip_derive(chip, plain->slot, error) && chip_check(chip, error);
-}
-
-struct chip *chip_open(const struct chip_db *db, const char *id_or_alias, const struct chip_overrides *overrides,
-                       struct orch_error *error)
+struct chip_base *chip_base_open(const struct chip_db *db, const char *id_or_alias, struct orch_error *error)
 {
     const char *id;
     size_t file;
@@ -156,26 +154,79 @@ struct chip *chip_open(const struct chip_db *db, const char *id_or_alias, const 
         orch_fail(error, ORCH_INTERNAL, "%s: chip without a file", id);
         return NULL;
     }
-    struct chip *chip = new_chip(id, db->file[file].experimental), *plain = new_chip(id, false);
-    if (!chip || !plain) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
-    } else if (build(chip, plain, db, file, overrides, error)) {
-        chip_close(plain);
-        return chip;
+    struct chip_base *base = new_base(id, db->file[file].experimental, error);
+    if (base && !load_values(base, db, file, error)) {
+        chip_base_close(base);
+        return NULL;
     }
+    return base;
+}
+
+/* ---- chips ---- */
+
+static struct chip *new_chip(const struct chip_base *base, struct orch_error *error)
+{
+    struct chip *chip = calloc(1, sizeof *chip);
+    if (chip)
+        chip->slot = malloc(chip_key_count() * sizeof *chip->slot);
+    if (!chip || !chip->slot) {
+        free(chip);
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return NULL;
+    }
+    chip->base = base;
+    memcpy(chip->slot, base->slot, chip_key_count() * sizeof *chip->slot);
+    for (size_t i = 0; i < chip_key_count(); i++)
+        chip->slot[i].shared = true;
+    return chip;
+}
+
+/* Overrides, then what follows from them and the files, then the relations that must hold. The base is the chip without
+ * overrides, for derived values that keep a proportion. */
+struct chip *chip_open_on(const struct chip_base *base, const struct chip_overrides *overrides, struct orch_error *error)
+{
+    struct chip *chip = new_chip(base, error);
+    bool ok = chip != NULL;
+    for (size_t i = 0; ok && overrides && i < overrides->count; i++)
+        ok = apply_override(chip, overrides->text[i], error);
+    if (ok && chip_derive(chip, base->slot, error) && chip_check(chip, error))
+        return chip;
     chip_close(chip);
-    chip_close(plain);
     return NULL;
+}
+
+struct chip *chip_open(const struct chip_db *db, const char *id_or_alias, const struct chip_overrides *overrides,
+                       struct orch_error *error)
+{
+    struct chip_base *base = chip_base_open(db, id_or_alias, error);
+    struct chip *chip = base ? chip_open_on(base, overrides, error) : NULL;
+    if (chip)
+        chip->own_base = base;
+    else
+        chip_base_close(base);
+    return chip;
+}
+
+struct chip *chip_view(const struct chip *chip, uint8_t *reads)
+{
+    struct chip *view = malloc(sizeof *view);
+    if (view) {
+        *view = *chip;
+        view->own_base = NULL;
+        view->seen = chip;
+        view->reads = reads;
+    }
+    return view;
 }
 
 void chip_close(struct chip *chip)
 {
     if (!chip)
         return;
-    for (size_t i = 0; i < chip_key_count(); i++)
+    for (size_t i = 0; !chip->seen && i < chip_key_count(); i++)
         chip_slot_clear(&chip->slot[i]);
-    free(chip->slot);
-    free(chip->by_name);
-    free(chip->id);
+    if (!chip->seen)
+        free(chip->slot);
+    chip_base_close(chip->own_base);
     free(chip);
 }

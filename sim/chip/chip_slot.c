@@ -18,12 +18,14 @@ bool chip_kind_from_name(const char *name, enum chip_kind *kind)
 
 void chip_slot_clear(struct chip_slot *slot)
 {
-    json_object_put(slot->object);
-    free(slot->json);
-    free(slot->source);
-    free(slot->note);
-    free(slot->origin);
-    free(slot->list);
+    if (!slot->shared) {
+        json_object_put(slot->object);
+        free(slot->json);
+        free(slot->source);
+        free(slot->note);
+        free(slot->origin);
+        free(slot->list);
+    }
     *slot = (struct chip_slot){0};
 }
 
@@ -128,6 +130,27 @@ static bool set_typed(struct chip_slot *slot, const struct chip_key *key, json_o
     return orch_fail(error, ORCH_INTERNAL, "%s: key without a type", key->name);
 }
 
+/* FNV-1a64 over bytes, its upper 52 bits: exact as a double. */
+static double mark_bytes(const void *bytes, size_t count)
+{
+    const uint8_t *p = bytes;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < count; i++)
+        hash = (hash ^ p[i]) * UINT64_C(0x100000001b3);
+    return (double)(hash >> 12);
+}
+
+/* A clock given as one number and as a list of one number is the same clock. */
+static double mark_of(const struct chip_slot *slot, const struct chip_key *key)
+{
+    if (slot->list && slot->value.count != 1)
+        return mark_bytes(slot->list, slot->value.count * sizeof *slot->list);
+    if (slot->list)
+        return slot->list[0];
+    return (key->type == CHIP_INT || key->type == CHIP_REAL) && slot->value.known ? slot->value.number
+                                                                                  : mark_bytes(slot->json, strlen(slot->json));
+}
+
 bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error)
 {
     chip_slot_clear(slot);
@@ -144,7 +167,10 @@ bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_obje
     slot->value.known = value != NULL;
     slot->value.source = "";
     slot->value.origin = "";
-    return slot->json != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    if (!slot->json)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    slot->mark = mark_of(slot, key);
+    return true;
 }
 
 static void replace(char **text, const char *with)
