@@ -95,6 +95,14 @@ static void free_assumption(struct run_assumption *a)
     free(a->effect);
 }
 
+void run_checksums_free(struct run_checksums *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->item[i].output);
+    free(list->item);
+    *list = (struct run_checksums){0};
+}
+
 void run_result_free(struct run_result *result)
 {
 #define X(name, definition) free(result->name);
@@ -109,9 +117,7 @@ void run_result_free(struct run_result *result)
     for (size_t i = 0; i < result->assumptions.count; i++)
         free_assumption(&result->assumptions.item[i]);
     free(result->assumptions.item);
-    for (size_t i = 0; i < result->checksum.count; i++)
-        free(result->checksum.item[i].output);
-    free(result->checksum.item);
+    run_checksums_free(&result->checksum);
     run_result_init(result);
 }
 
@@ -148,7 +154,7 @@ static struct run_named_value *find_value(const struct run_values *values, const
     return NULL;
 }
 
-static bool append_value(struct run_values *values, const char *name, double value)
+bool run_values_append(struct run_values *values, const char *name, double value)
 {
     struct run_named_value *items = grow(values->item, values->count, &values->capacity, sizeof *items);
     if (!items)
@@ -165,7 +171,7 @@ bool run_values_set(struct run_values *values, const char *name, double value)
 {
     struct run_named_value *v = find_value(values, name);
     if (!v)
-        return append_value(values, name, value);
+        return run_values_append(values, name, value);
     v->value = value;
     return true;
 }
@@ -174,7 +180,7 @@ bool run_values_add(struct run_values *values, const char *name, double value)
 {
     struct run_named_value *v = find_value(values, name);
     if (!v)
-        return append_value(values, name, value);
+        return run_values_append(values, name, value);
     v->value += value;
     return true;
 }
@@ -229,4 +235,45 @@ bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t f
         return false;
     items[list->count++] = (struct run_checksum){copy, fnv1a64};
     return true;
+}
+
+/* Names of one list differ already. */
+static bool copy_values(struct run_values *to, const struct run_values *from)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->count; i++)
+        ok = run_values_append(to, from->item[i].name, from->item[i].value);
+    return ok;
+}
+
+static bool copy_lists(struct run_result *to, const struct run_result *from)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->placement.count; i++) {
+        const struct run_placement *p = &from->placement.item[i];
+        ok = run_placement_add(&to->placement, p->op, p->unit, p->kernel, p->why);
+    }
+    for (size_t i = 0; ok && i < from->assumptions.count; i++) {
+        const struct run_assumption *a = &from->assumptions.item[i];
+        ok = run_assumption_add(&to->assumptions, a->key, a->kind, a->effect);
+    }
+    for (size_t i = 0; ok && i < from->checksum.count; i++)
+        ok = run_checksum_add(&to->checksum, from->checksum.item[i].output, from->checksum.item[i].fnv1a64);
+    return ok;
+}
+
+bool run_result_copy(struct run_result *to, const struct run_result *from)
+{
+    bool ok = true;
+    run_result_free(to);
+    to->run_id = from->run_id;
+#define X(name, definition) ok = ok && run_result_set_text(&to->name, from->name);
+    RUN_TEXT_TABLE(X)
+#undef X
+#define X(name, unit, kind, better, definition) to->name = from->name;
+    RUN_NUMBER_TABLE(X)
+#undef X
+    memcpy(to->utilisation, from->utilisation, sizeof to->utilisation);
+    return ok && copy_values(&to->joules_by, &from->joules_by) && copy_values(&to->stalls, &from->stalls) &&
+           copy_values(&to->counters, &from->counters) && copy_lists(to, from);
 }

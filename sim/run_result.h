@@ -146,10 +146,16 @@ double run_number_of(const struct run_result *result, const struct run_number_fi
 void run_result_init(struct run_result *result);
 void run_result_free(struct run_result *result);
 
+/* `to` is initialised. */
+bool run_result_copy(struct run_result *to, const struct run_result *from);
+void run_checksums_free(struct run_checksums *list); /* leaves an empty one */
+
 /* Functions that copy return false when memory is short; the result stays as it was. */
 bool run_result_set_text(char **field, const char *text);
 /* Sets the value of a name, adding the name when it is new. */
 bool run_values_set(struct run_values *values, const char *name, double value);
+/* The same for a name that is known to be new. */
+bool run_values_append(struct run_values *values, const char *name, double value);
 /* Adds to the value of a name, from 0 when it is new. */
 bool run_values_add(struct run_values *values, const char *name, double value);
 /* NAN when the name is absent. */

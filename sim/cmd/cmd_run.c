@@ -14,7 +14,9 @@
 #include "sim/listen/summary.h"
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
+#include "sim/run/run_timing.h"
 #include "sim/run/together.h"
+#include "sim/study/known.h"
 #include "sim/trace/trace_recorder.h"
 
 #include <stdlib.h>
@@ -24,7 +26,7 @@ const struct cli_option cmd_run_options[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
     {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
-    {"detail", 0, "LEVEL", false, "instr, sampled (GPU: representative threadgroups are timed) or auto"},
+    {"detail", 0, "LEVEL", false, "instr, sampled (GPU: representative threadgroups are timed), op (kernels: time without values, from characteristics) or auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
@@ -51,6 +53,8 @@ struct session {
     const char **args;
     struct cmd_record record;
     const struct cmd_recording *recording; /* of trace record; NULL = run */
+    struct known *known;    /* characteristics, for --detail op */
+    struct run_known ask;
     bool rerun, explain, many;
     bool differs; /* some output is not as its description expects */
     json_object *rows;
@@ -225,6 +229,19 @@ static bool open_outputs(struct session *s, struct orch_error *error)
     return s->record.db && (!trace || s->record.perfetto);
 }
 
+/* Operators are looked up in the database. */
+static bool open_known(struct session *s, struct orch_error *error)
+{
+    if (!s->request.detail || strcmp(s->request.detail, "op") != 0)
+        return true;
+    s->known = known_create(s->record.db, error);
+    if (!s->known)
+        return false;
+    s->ask = known_as_run(s->known);
+    s->request.known = &s->ask;
+    return true;
+}
+
 static void print_all(struct session *s)
 {
     if (s->context->common.json) {
@@ -288,7 +305,7 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
                          argc ? argv[0] : "");
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
-              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
+              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = one_chip(&s, chips.chip[i], &error);
@@ -302,6 +319,7 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
     perfetto_listener_discard(s.record.perfetto);
     json_object_put(s.rows);
     table_free(s.table);
+    known_free(s.known);
     db_close(s.record.db);
     cmd_chips_close(&chips);
     free(s.args);

@@ -122,6 +122,7 @@ struct db_characteristic {
     struct run_values traffic; /* bytes: "l2_read" ... */
     struct run_values stalls;  /* cycles by reason */
     struct run_values other;   /* flops, macs ... */
+    char *timing;              /* owned, NULL = none: JSON that a whole result is made of */
 };
 void db_characteristic_init(struct db_characteristic *c);
 void db_characteristic_free(struct db_characteristic *c);
@@ -132,7 +133,15 @@ typedef bool db_parameter_lookup(void *context, const char *key, double *value);
 /* Looks for a characteristic whose every recorded parameter equals its present value. *found tells. */
 bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
                            void *context, struct db_characteristic *out, bool *found, struct orch_error *error);
-/* Stores one with the parameters that its timing run read (any order, no key twice); own transaction. The same key and
+/* Which parameters were read by those that are stored under a key: a text per different set, names in order with commas between.
+ * `take` returns false to stop. */
+typedef bool db_take_reads(void *context, const char *reads);
+bool db_characteristic_reads(struct orch_db *db, const struct db_characteristic_key *key, db_take_reads *take, void *context,
+                             struct orch_error *error);
+/* The timing of the one that read exactly these parameters (any order) with these values; *timing NULL when there is none. */
+bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
+                    size_t parameter_count, char **timing, struct orch_error *error);
+/* Stores one with the parameters that its timing run read (any order, no key twice); own transaction unless one is open. The same key and
  * parameters with different results mean that `version` is wrong: ORCH_INTERNAL, and the stored one stays. */
 bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key,
                            const struct db_parameter *parameters, size_t parameter_count,

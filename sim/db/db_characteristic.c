@@ -3,6 +3,7 @@
 #include "sim/db/db_internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ void db_characteristic_free(struct db_characteristic *c)
     free_values(&c->traffic);
     free_values(&c->stalls);
     free_values(&c->other);
+    free(c->timing);
     db_characteristic_init(c);
 }
 
@@ -41,6 +43,16 @@ static int by_key(const void *a, const void *b)
 {
     const struct db_parameter *x = a, *y = b;
     return strcmp(x->key, y->key);
+}
+
+static struct db_parameter *copy_parameters(const struct db_parameter *parameters, size_t count, struct orch_error *error)
+{
+    struct db_parameter *copy = malloc((count + 1) * sizeof *copy);
+    if (!copy)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    else if (count)
+        memcpy(copy, parameters, count * sizeof *copy);
+    return copy;
 }
 
 /* Hash of base and parameters; sorts them. */
@@ -120,6 +132,21 @@ static bool read_values(struct orch_db *db, int64_t id, struct db_characteristic
     return ok && code == SQLITE_DONE;
 }
 
+/* A copy, or NULL when there is none. */
+static bool read_timing(struct orch_db *db, int64_t id, char **timing, struct orch_error *error)
+{
+    sqlite3_stmt *row = db_query(db, error, "SELECT timing FROM characteristic WHERE id = ?", "i", id);
+    if (!row)
+        return false;
+    const bool found = db_step(db, row, error) == SQLITE_ROW;
+    const char *text = found ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    free(*timing);
+    *timing = text ? strdup(text) : NULL;
+    const bool ok = found && (!text || *timing);
+    sqlite3_finalize(row);
+    return ok || orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld cannot be read", db->path, (long long)id);
+}
+
 bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
                            void *context, struct db_characteristic *out, bool *found, struct orch_error *error)
 {
@@ -141,55 +168,122 @@ bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_ke
     sqlite3_finalize(rows);
     if (!ok || (code != SQLITE_ROW && code != SQLITE_DONE))
         return false;
-    return !*found || read_values(db, id, out, error);
+    return !*found || (read_timing(db, id, &out->timing, error) && read_values(db, id, out, error));
+}
+
+bool db_characteristic_reads(struct orch_db *db, const struct db_characteristic_key *key, db_take_reads *take, void *context,
+                             struct orch_error *error)
+{
+    char base[CONTENT_HASH_SIZE];
+    base_hash(key, base);
+    sqlite3_stmt *rows = db_query(db, error,
+                                  "SELECT n.text FROM (SELECT DISTINCT reads_id AS id FROM characteristic WHERE base_hash = ?) r "
+                                  "JOIN name n ON n.id = r.id ORDER BY n.id",
+                                  "t", base);
+    if (!rows)
+        return false;
+    int code;
+    bool more = true;
+    while (more && (code = db_step(db, rows, error)) == SQLITE_ROW)
+        more = take(context, (const char *)sqlite3_column_text(rows, 0));
+    sqlite3_finalize(rows);
+    return !more || code == SQLITE_DONE;
+}
+
+bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
+                    size_t parameter_count, char **timing, struct orch_error *error)
+{
+    char base[CONTENT_HASH_SIZE], hash[CONTENT_HASH_SIZE];
+    int64_t id = 0;
+    *timing = NULL;
+    struct db_parameter *sorted = copy_parameters(parameters, parameter_count, error);
+    if (!sorted)
+        return false;
+    base_hash(key, base);
+    full_hash(base, sorted, parameter_count, hash);
+    free(sorted);
+    return db_number(db, error, 0, &id, "SELECT id FROM characteristic WHERE hash = ?", "t", hash) &&
+           (id == 0 || read_timing(db, id, timing, error));
 }
 
 /* --- writing --------------------------------------------------------------------------------------------------- */
 
-static bool put_value(struct orch_db *db, int64_t id, const char *kind, const char *name, const char *unit, double value,
-                      struct orch_error *error)
+/* A row of ids and a number through a statement that is used again. */
+static bool put_number(struct orch_db *db, sqlite3_stmt *statement, int64_t id, int64_t what, double value, struct orch_error *error)
 {
-    int64_t metric;
-    return db_metric_id(db, kind, name, unit, &metric, error) &&
-           db_exec(db, error,
-                   "INSERT INTO characteristic_value (characteristic_id, metric_id, value) VALUES (?, ?, ?)", "iid", id,
-                   metric, value);
+    sqlite3_bind_int64(statement, 1, id);
+    sqlite3_bind_int64(statement, 2, what);
+    sqlite3_bind_double(statement, 3, value);
+    const int code = db_step(db, statement, error);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE;
+}
+
+static sqlite3_stmt *value_statement(struct orch_db *db, struct orch_error *error)
+{
+    return db_query(db, error, "INSERT INTO characteristic_value (characteristic_id, metric_id, value) VALUES (?, ?, ?)", "");
 }
 
 static bool put_values(struct orch_db *db, int64_t id, const char *kind, const char *unit,
                        const struct run_values *values, struct orch_error *error)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < values->count; i++)
-        ok = put_value(db, id, kind, values->item[i].name, unit, values->item[i].value, error);
+    sqlite3_stmt *statement = value_statement(db, error);
+    bool ok = statement != NULL;
+    for (size_t i = 0; ok && i < values->count; i++) {
+        int64_t metric;
+        ok = db_metric_id(db, kind, values->item[i].name, unit, &metric, error) &&
+             put_number(db, statement, id, metric, values->item[i].value, error);
+    }
+    sqlite3_finalize(statement);
     return ok;
 }
 
 static bool put_activity(struct orch_db *db, int64_t id, const struct activity *activity, struct orch_error *error)
 {
-    bool ok = true;
-    for (int i = 0; ok && i < ACT_COUNT; i++)
-        if (activity->count[i])
-            ok = put_value(db, id, "activity", activity_name((enum activity_event)i),
-                           activity_unit((enum activity_event)i), (double)activity->count[i], error);
+    sqlite3_stmt *statement = value_statement(db, error);
+    bool ok = statement != NULL;
+    for (enum activity_event i = 0; ok && i < ACT_COUNT; i++) {
+        int64_t metric;
+        ok = !activity->count[i] || (db_metric_id(db, "activity", activity_name(i), activity_unit(i), &metric, error) &&
+                                     put_number(db, statement, id, metric, (double)activity->count[i], error));
+    }
+    sqlite3_finalize(statement);
     return ok;
 }
 
 static bool put_parameters(struct orch_db *db, int64_t id, const struct db_parameter *parameters, size_t count,
                            struct orch_error *error)
 {
-    bool ok = true;
+    sqlite3_stmt *statement = db_query(
+        db, error, "INSERT INTO characteristic_parameter (characteristic_id, key_id, value) VALUES (?, ?, ?)", "");
+    bool ok = statement != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         int64_t key;
-        ok = db_name_id(db, parameters[i].key, &key, error) &&
-             db_exec(db, error, "INSERT INTO characteristic_parameter (characteristic_id, key_id, value) VALUES (?, ?, ?)",
-                     "iid", id, key, parameters[i].value);
+        ok = db_name_id(db, parameters[i].key, &key, error) && put_number(db, statement, id, key, parameters[i].value, error);
     }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* Id of the text with the names of parameters that are sorted. */
+static bool reads_id(struct orch_db *db, const struct db_parameter *sorted, size_t count, int64_t *id, struct orch_error *error)
+{
+    size_t size = 1, used = 0;
+    for (size_t i = 0; i < count; i++)
+        size += strlen(sorted[i].key) + 1;
+    char *text = malloc(size);
+    if (!text)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    text[0] = 0;
+    for (size_t i = 0; i < count; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", sorted[i].key);
+    const bool ok = db_name_id(db, text, id, error);
+    free(text);
     return ok;
 }
 
 static bool put_row(struct orch_db *db, const struct db_characteristic_key *k, const char *hash, const char *base,
-                    double cycles, int64_t *id, struct orch_error *error)
+                    int64_t reads, const struct db_characteristic *value, int64_t *id, struct orch_error *error)
 {
     int64_t kernel, shape, precision;
     char now[32];
@@ -198,9 +292,9 @@ static bool put_row(struct orch_db *db, const struct db_characteristic_key *k, c
         !db_name_id(db, k->precision, &precision, error) ||
         !db_exec(db, error,
                  "INSERT INTO characteristic (hash, base_hash, program_hash, kernel_id, shape_id, precision_id, part, "
-                 "detail, version, cycles, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                 "tttnnntttdt", hash, base, k->program_hash, kernel, shape, precision, orch_part_name(k->part), k->detail,
-                 k->version, cycles, now))
+                 "detail, version, cycles, created, reads_id, timing) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                 "tttnnntttdtnt", hash, base, k->program_hash, kernel, shape, precision, orch_part_name(k->part), k->detail,
+                 k->version, value->cycles, now, reads, value->timing))
         return false;
     *id = sqlite3_last_insert_rowid(db->sqlite);
     return true;
@@ -226,10 +320,11 @@ static bool agrees(struct orch_db *db, int64_t id, const struct db_characteristi
     if (ok)
         stored.cycles = sqlite3_column_double(row, 0);
     sqlite3_finalize(row);
-    ok = ok && read_values(db, id, &stored, error);
+    ok = ok && read_timing(db, id, &stored.timing, error) && read_values(db, id, &stored, error);
     const bool same = ok && stored.cycles == value->cycles && same_values(&stored.traffic, &value->traffic) &&
                       same_values(&stored.stalls, &value->stalls) && same_values(&stored.other, &value->other) &&
-                      memcmp(&stored.activity, &value->activity, sizeof stored.activity) == 0;
+                      memcmp(&stored.activity, &value->activity, sizeof stored.activity) == 0 &&
+                      strcmp(stored.timing ? stored.timing : "", value->timing ? value->timing : "") == 0;
     if (ok && !same)
         orch_fail(error, ORCH_INTERNAL,
                   "database %s: characteristic %lld was %.17g cycles and is %.17g now, or its counts differ, with nothing "
@@ -243,12 +338,12 @@ static bool put_inside(struct orch_db *db, const struct db_characteristic_key *k
                        const struct db_parameter *parameters, size_t count, const struct db_characteristic *value,
                        struct orch_error *error)
 {
-    int64_t id;
+    int64_t id, reads;
     if (!db_number(db, error, 0, &id, "SELECT id FROM characteristic WHERE hash = ?", "t", hash))
         return false;
     if (id)
         return agrees(db, id, value, error);
-    return put_row(db, key, hash, base, value->cycles, &id, error) &&
+    return reads_id(db, parameters, count, &reads, error) && put_row(db, key, hash, base, reads, value, &id, error) &&
            put_parameters(db, id, parameters, count, error) && put_activity(db, id, &value->activity, error) &&
            put_values(db, id, "traffic", "bytes", &value->traffic, error) &&
            put_values(db, id, "stall", "cycles", &value->stalls, error) &&
@@ -260,17 +355,16 @@ bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_ke
                            const struct db_characteristic *value, struct orch_error *error)
 {
     char base[CONTENT_HASH_SIZE], hash[CONTENT_HASH_SIZE];
-    struct db_parameter *sorted = malloc((parameter_count + 1) * sizeof *sorted);
+    struct db_parameter *sorted = copy_parameters(parameters, parameter_count, error);
     if (!sorted)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
-    if (parameter_count)
-        memcpy(sorted, parameters, parameter_count * sizeof *sorted);
+        return false;
+    const bool inside = db->in_transaction;
     base_hash(key, base);
     full_hash(base, sorted, parameter_count, hash);
-    bool ok = db_begin(db, error);
+    bool ok = inside || db_begin(db, error);
     if (ok) {
-        ok = put_inside(db, key, hash, base, sorted, parameter_count, value, error) && db_commit(db, error);
-        if (!ok)
+        ok = put_inside(db, key, hash, base, sorted, parameter_count, value, error) && (inside || db_commit(db, error));
+        if (!ok && !inside)
             db_rollback(db);
     }
     free(sorted);

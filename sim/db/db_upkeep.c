@@ -76,6 +76,7 @@ static bool attach(struct orch_db *db, const char *path, struct orch_error *erro
 static const char disagreeing[] =
     "SELECT count(*) FROM ("
     "SELECT s.hash FROM shard.characteristic s JOIN main.characteristic m ON m.hash = s.hash WHERE m.cycles <> s.cycles "
+    "OR m.timing IS NOT s.timing "
     "UNION SELECT hash FROM ("
     "SELECT c.hash, m.kind, m.name, v.value FROM shard.characteristic_value v "
     "JOIN shard.characteristic c ON c.id = v.characteristic_id JOIN shard.metric m ON m.id = v.metric_id "

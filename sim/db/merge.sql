@@ -150,11 +150,12 @@ FROM shard.fault s JOIN fresh_run f ON f.old = s.run_id;
 INSERT INTO fresh_characteristic
 SELECT id FROM shard.characteristic s WHERE NOT EXISTS (SELECT 1 FROM main.characteristic m WHERE m.hash = s.hash);
 INSERT INTO main.characteristic (
-    hash, base_hash, program_hash, kernel_id, shape_id, precision_id, part, detail, version, cycles, created)
+    hash, base_hash, program_hash, kernel_id, shape_id, precision_id, part, detail, version, cycles, created, reads_id,
+    timing)
 SELECT
     s.hash, s.base_hash, s.program_hash, (SELECT new FROM map_name WHERE old = s.kernel_id), (SELECT new FROM map_name
     WHERE old = s.shape_id), (SELECT new FROM map_name WHERE old = s.precision_id), s.part, s.detail, s.version,
-    s.cycles, s.created
+    s.cycles, s.created, (SELECT new FROM map_name WHERE old = s.reads_id), s.timing
 FROM shard.characteristic s JOIN fresh_characteristic f ON f.old = s.id;
 INSERT INTO map_characteristic
 SELECT s.id, m.id FROM shard.characteristic s JOIN main.characteristic m ON m.hash = s.hash;

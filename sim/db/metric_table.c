@@ -116,6 +116,7 @@ static const struct metric_entry listed[] = {
 
     {"characteristic", "flops", "flop", "floating-point operations; a multiply-add is two", -1},
     {"characteristic", "macs", "macs", "multiply-accumulates", -1},
+    {"characteristic", "seconds", "s", "simulated time from first submit to last completion, overheads included", 0},
     {"characteristic", "instructions", "instructions", "instructions executed", -1},
     {"characteristic", "launches", "launches", "kernel launches and requests", -1},
 

@@ -15,6 +15,11 @@ ALTER TABLE sweep_point ADD COLUMN celsius_max REAL;
 ALTER TABLE sweep_point ADD COLUMN throttled_seconds REAL;
 ALTER TABLE sweep_point ADD COLUMN bound_by_id INTEGER REFERENCES name (id);
 
+ALTER TABLE characteristic ADD COLUMN reads_id INTEGER REFERENCES name (id);
+ALTER TABLE characteristic ADD COLUMN timing TEXT;
+DROP INDEX characteristic_by_base;
+CREATE INDEX characteristic_by_reads ON characteristic (base_hash, reads_id);
+
 CREATE TABLE validation_score (
     id INTEGER PRIMARY KEY,
     hash TEXT NOT NULL UNIQUE,        -- of version, file's content, grouping, grp and fitted

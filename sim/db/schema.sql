@@ -257,9 +257,11 @@ CREATE TABLE characteristic (
     detail TEXT NOT NULL,
     version TEXT NOT NULL,
     cycles REAL NOT NULL,
-    created TEXT NOT NULL
+    created TEXT NOT NULL,
+    reads_id INTEGER REFERENCES name (id), -- names of its parameters in order, with commas between
+    timing TEXT                       -- JSON: all that a result needs, exactly
 ) STRICT;
-CREATE INDEX characteristic_by_base ON characteristic (base_hash);
+CREATE INDEX characteristic_by_reads ON characteristic (base_hash, reads_id);
 
 CREATE TABLE characteristic_parameter (
     characteristic_id INTEGER NOT NULL REFERENCES characteristic (id) ON DELETE CASCADE,

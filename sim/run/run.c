@@ -94,8 +94,6 @@ static bool check_agx_choices(const struct run_request *q, struct orch_error *er
                          q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
     if (q->precision)
         return orch_fail(error, ORCH_USAGE, "--precision %s: machine code has its own element types", q->precision);
-    if (q->detail && strcmp(q->detail, "op") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: GPU launches work at instr and sampled");
     return true;
 }
 
@@ -106,8 +104,6 @@ static bool check_gpu_kernel_choices(const struct run_request *q, struct orch_er
                          q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
     if (q->input_count || q->output_folder)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", q->input_count ? "input" : "output");
-    if (q->detail && strcmp(q->detail, "op") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: GPU kernels work at instr and sampled");
     return true;
 }
 
@@ -123,8 +119,19 @@ static bool check_ane_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, "--sanitize belongs to GPU launches (abi.json)");
     if (q->precision && !run->ane->request.info)
         return orch_fail(error, ORCH_USAGE, "--precision %s: a program has its own element types", q->precision);
-    if (q->detail && (strcmp(q->detail, "sampled") == 0 || strcmp(q->detail, "op") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--detail %s: the Neural Engine works descriptor by descriptor (instr)", q->detail);
+    if (q->detail && strcmp(q->detail, "sampled") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "--detail sampled: the Neural Engine works descriptor by descriptor (instr)");
+    return true;
+}
+
+/* Operators have a time, no values. */
+static bool check_operator(const struct run_request *q, struct orch_error *error)
+{
+    if (!kernel_is_workload(q->workload))
+        return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)", q->workload);
+    if (q->mode == RUN_FUNCTIONAL || q->input_count || q->output_folder || q->sanitize)
+        return orch_fail(error, ORCH_USAGE, "--%s: an operator (--detail op) has no values",
+                         q->mode == RUN_FUNCTIONAL ? "mode functional" : q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
     return true;
 }
 
@@ -135,7 +142,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *q = run->request;
     if (!check_word("--unit", q->unit, units, 6, error) || !check_word("--detail", q->detail, details, 4, error) ||
-        !check_word("--home", q->home, homes, 2, error))
+        !check_word("--home", q->home, homes, 2, error) || (run_is_operator(q) && !check_operator(q, error)))
         return false;
     if (run->kind == RUN_AGX)
         return check_agx_choices(q, error);
@@ -151,7 +158,7 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (run->kind == RUN_CPU_KERNEL && (q->entry || q->arg_count || q->home))
         return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU", q->entry ? "entry" : q->arg_count ? "args" : "home",
                          q->home ? "kernels of the amx" : "program files", q->workload);
-    if (run->kind == RUN_CPU_KERNEL && q->mode == RUN_TIMING)
+    if (run->kind == RUN_CPU_KERNEL && q->mode == RUN_TIMING && !run_is_operator(q))
         return orch_fail(error, ORCH_UNMODELLED, "--mode timing: a CPU kernel is timed while it executes (full)");
     if (run->kind == RUN_KERNEL && q->unit && strcmp(q->unit, "cpu") == 0)
         return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", run->call.info->name);
@@ -160,8 +167,8 @@ static bool check_choices(const struct run *run, struct orch_error *error)
                          q->workload);
     if (run->kind == RUN_KERNEL && q->cores > 1 && (!q->home || strcmp(q->home, "process") == 0))
         return orch_fail(error, ORCH_USAGE, "--cores %u: a kernel runs on one core; --home elf runs a copy on each", q->cores);
-    if (q->detail && (strcmp(q->detail, "sampled") == 0 || strcmp(q->detail, "op") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--detail %s: cpu and amx work at instr only", q->detail);
+    if (q->detail && strcmp(q->detail, "sampled") == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "--detail sampled: cpu and amx work at instr");
     return true;
 }
 
@@ -268,8 +275,8 @@ static void fill_begin(struct run *run)
                      : run->kind == RUN_ANE        ? run->ane->precision
                      : run->kind == RUN_CPU_KERNEL ? cpu_kernel_precision(&run->cpu_kernel)
                                                    : NULL,
-        .detail = on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
-        .mode = mode_name(q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
+        .detail = run_is_operator(q) ? "op" : on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
+        .mode = mode_name(run_is_operator(q) ? RUN_TIMING : q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
     };
 }
 
@@ -331,24 +338,34 @@ static bool open_ane_file(struct run *run, struct orch_error *error)
 }
 
 /* Unless a unit is asked for, AMX has what it can, the GPU the rest, and the Neural Engine what neither has. */
+static enum run_kind kernel_kind(const struct run_request *q)
+{
+    const bool asked = q->unit && strcmp(q->unit, "auto") != 0, amx = kernel_has(q->workload), gpu = gpu_library_has(q->workload);
+    if (ane_workload_has(q->workload) && (asked ? strcmp(q->unit, "ane") == 0 : !gpu && !amx))
+        return RUN_ANE;
+    if (asked && strcmp(q->unit, "cpu") == 0 && cpu_kernel_has(q->workload))
+        return RUN_CPU_KERNEL;
+    return gpu && (asked ? strcmp(q->unit, "gpu") == 0 : !amx) ? RUN_GPU_KERNEL : RUN_KERNEL;
+}
+
+enum orch_part run_kernel_part(const struct run_request *request)
+{
+    return kind_parts[kernel_kind(request)];
+}
+
 static bool open_kernel(struct run *run, struct orch_error *error)
 {
     const struct run_request *q = run->request;
-    const bool asked = q->unit && strcmp(q->unit, "auto") != 0, gpu = gpu_library_has(q->workload);
-    const bool ane = ane_workload_has(q->workload), others = gpu || kernel_has(q->workload);
-    if (ane && (asked ? strcmp(q->unit, "ane") == 0 : !others))
+    run->kind = kernel_kind(q);
+    if (run->kind == RUN_ANE)
         return open_ane_kernel(run, error);
-    if (ane && !others)
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the ane has", q->unit, q->workload);
-    if (asked && strcmp(q->unit, "cpu") == 0 && cpu_kernel_has(q->workload)) {
-        run->kind = RUN_CPU_KERNEL;
+    if (run->kind == RUN_CPU_KERNEL)
         return cpu_kernel_open(&run->cpu_kernel, q->workload, q->precision, error);
-    }
-    if (gpu && (asked ? strcmp(q->unit, "gpu") == 0 : !kernel_has(q->workload)))
+    if (run->kind == RUN_GPU_KERNEL)
         return open_gpu_kernel(run, error);
-    run->kind = RUN_KERNEL;
-    if (gpu && !kernel_has(q->workload))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the gpu has", q->unit, q->workload);
+    if (!kernel_has(q->workload) && (gpu_library_has(q->workload) || ane_workload_has(q->workload)))
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the %s has", q->unit, q->workload,
+                         gpu_library_has(q->workload) ? "gpu" : "ane");
     return kernel_parse(q->workload, q->precision, &run->call, error);
 }
 
@@ -484,7 +501,7 @@ static void emit_end(struct event_bus *bus, uint64_t number, const struct run_re
     emit(bus, &(struct event){.kind = EVENT_RUN_END, .time_ns = time_ns, .run_end = end}, number);
 }
 
-bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     return fill_texts(run, result, error) && run_compression(run, m, error) &&
@@ -493,7 +510,13 @@ bool run_simulate(struct run *run, struct run_measure *m, struct run_result *res
                               run_gpu_account(run, m, result, error)
             : in_process ? run_kernel(run, m, result, error) && run_account(run, m, result, error)
                                  : run_program(run, m, result, error) && run_account(run, m, result, error)) &&
-           run_joules(run, m, result, error) && run_add_memory_use(run, m, result, error);
+           run_add_memory_use(run, m, result, error);
+}
+
+bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    return run_is_operator(run->request) || run->request->known ? run_operator(run, m, result, error)
+                                         : run_time(run, m, result, error) && run_joules(run, m, result, error);
 }
 
 void run_measure_release(struct run_measure *m)

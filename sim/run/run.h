@@ -15,6 +15,8 @@
 
 #include <stdio.h>
 
+struct run_known;
+
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
 struct run_request {
@@ -22,7 +24,8 @@ struct run_request {
     const char *workload;          /* KERNEL:SHAPE or a file */
     const char *unit;              /* cpu, amx, gpu, ane, auto; NULL = auto */
     const char *precision;         /* NULL = the workload's own, else f32 */
-    const char *detail;            /* instr, sampled, auto; NULL = auto */
+    const char *detail;            /* instr, sampled, op, auto; NULL = auto */
+    const struct run_known *known; /* who may know the timing: there are no values then (run/run_timing.h); NULL = nobody */
     enum run_mode mode;
     unsigned cores;                /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
@@ -53,6 +56,9 @@ struct run_request {
 /* Buffers that had an expected content, and how many of them have it. */
 #define RUN_COUNTER_EXPECTED "gpu.outputs_expected"
 #define RUN_COUNTER_AS_EXPECTED "gpu.outputs_as_expected"
+
+/* The unit that KERNEL:SHAPE runs on. */
+enum orch_part run_kernel_part(const struct run_request *request);
 
 struct run;
 

@@ -73,7 +73,12 @@ struct run_measure {
     double moved_share;            /* of DRAM traffic, with compression switched on; 0 = off */
 };
 
-/* What run_execute does without events. The caller releases the measure, zero-filled at first, in any case. */
+/* Everything but energy. The caller releases the measure, zero-filled at first, in any case. */
+bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* run_timing.c: detail "op"; what of the measure energy and events read is filled in. */
+bool run_is_operator(const struct run_request *request);
+bool run_operator(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
+/* What run_execute does without events. The measure as for run_time. */
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 void run_measure_release(struct run_measure *m);
 enum orch_part run_part(const struct run *run); /* the unit that it is for */

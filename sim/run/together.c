@@ -55,6 +55,8 @@ static bool prepare_members(struct together *t, struct orch_error *error)
         struct member *w = &t->member[i];
         if (w->part.request.mode == RUN_FUNCTIONAL)
             return orch_fail(error, ORCH_USAGE, "--mode functional has no time in which workloads could meet");
+        if (run_is_operator(&w->part.request))
+            return orch_fail(error, ORCH_UNMODELLED, "--detail op: workloads at once are simulated, operators are not");
         struct run *probe = run_prepare(&w->part.request, error);
         if (!probe)
             return false;

@@ -11,50 +11,21 @@ static bool no_memory(struct orch_error *error)
     return orch_fail(error, ORCH_INTERNAL, "out of memory for the chip's model");
 }
 
-static bool open_core(struct soc *soc, unsigned cluster, unsigned slot, struct orch_error *error)
+/* What is known of a core before it is used. */
+static bool number_cores(struct soc *soc, struct orch_error *error)
 {
-    struct soc_core *core = &soc->core[soc->core_count];
-    const enum chip_core kind = soc->clusters.cluster[cluster].kind;
-    struct mem_port_params own, amx;
-    struct cpu_params cpu;
-    if (!chip_core_port(soc->chip, cluster, &own, error) || !chip_amx_port(soc->chip, cluster, &amx, error) ||
-        !chip_cpu_params(soc->chip, kind, 1, &cpu, error))
-        return false;
-    core->performance = kind == CHIP_P_CORE;
-    core->cluster = cluster;
-    core->slot = slot;
-    core->gen = soc->gen;
-    core->amx = soc->block[cluster];
-    core->amx_issue_per_cycle = cpu.amx_issue_per_cycle;
-    core->port = mem_port_open(soc->memory, &own, NULL);
-    core->amx_port = core->port ? mem_port_open(soc->memory, &amx, core->port) : NULL;
-    /* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
-    const uint64_t tag = (uint64_t)(soc->core_count + 1) << 48;
-    core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
-    if (!core->amx_port || !core->timing)
-        return no_memory(error);
-    soc->core_count++;
-    if (core->amx)
-        amx_block_set_port(core->amx, slot, core->amx_port, tag);
-    return true;
-}
-
-static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *error)
-{
-    const struct chip_cluster *c = &soc->clusters.cluster[cluster];
-    if (c->has_amx) {
-        struct amx_params params;
-        if (!chip_amx_params(soc->chip, c->kind, 1, &params, error))
-            return false;
-        soc->block[cluster] = amx_block_create(&params, c->cores);
-        if (!soc->block[cluster])
-            return no_memory(error);
-    }
-    for (unsigned slot = 0; slot < c->cores; slot++) {
-        if (soc->core_count == CORES_MAX)
-            return orch_fail(error, ORCH_UNMODELLED, "%s has more than %d CPU cores", chip_id(soc->chip), CORES_MAX);
-        if (!open_core(soc, cluster, slot, error))
-            return false;
+    unsigned number[2] = {0, 0};
+    for (unsigned c = 0; c < soc->clusters.count; c++) {
+        for (unsigned slot = 0; slot < soc->clusters.cluster[c].cores; slot++) {
+            if (soc->core_count == CORES_MAX)
+                return orch_fail(error, ORCH_UNMODELLED, "%s has more than %d CPU cores", chip_id(soc->chip), CORES_MAX);
+            struct soc_core *core = &soc->core[soc->core_count++];
+            core->performance = soc->clusters.cluster[c].kind == CHIP_P_CORE;
+            core->cluster = c;
+            core->slot = slot;
+            core->number = number[core->performance]++;
+            core->gen = soc->gen;
+        }
     }
     return true;
 }
@@ -70,18 +41,49 @@ static double stores_done_at(void *context)
     return amx_block_stores_done_at(core->amx, core->slot);
 }
 
-/* After all cores have their final place in the array. */
-static void link_cores(struct soc *soc)
+static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error *error)
 {
-    unsigned number[2] = {0, 0};
-    for (unsigned i = 0; i < soc->core_count; i++) {
-        struct soc_core *core = &soc->core[i];
-        core->number = number[core->performance]++;
-        if (core->amx) {
-            const struct cpu_amx_link link = {send_amx, stores_done_at, core};
-            cpu_timing_set_amx(core->timing, &link);
-        }
+    struct mem_port_params own, amx;
+    struct cpu_params cpu;
+    if (!chip_core_port(soc->chip, core->cluster, &own, error) || !chip_amx_port(soc->chip, core->cluster, &amx, error) ||
+        !chip_cpu_params(soc->chip, core->performance ? CHIP_P_CORE : CHIP_E_CORE, 1, &cpu, error))
+        return false;
+    core->amx = soc->block[core->cluster];
+    core->amx_issue_per_cycle = cpu.amx_issue_per_cycle;
+    core->port = mem_port_open(soc->memory, &own, NULL);
+    core->amx_port = core->port ? mem_port_open(soc->memory, &amx, core->port) : NULL;
+    /* Each core has an address space of its own; the tag keeps them apart in the shared caches. */
+    const uint64_t tag = (uint64_t)(core - soc->core + 1) << 48;
+    core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
+    if (!core->amx_port || !core->timing)
+        return no_memory(error);
+    if (core->amx) {
+        const struct cpu_amx_link link = {send_amx, stores_done_at, core};
+        amx_block_set_port(core->amx, core->slot, core->amx_port, tag);
+        cpu_timing_set_amx(core->timing, &link);
     }
+    return true;
+}
+
+/* A cluster is opened when a core of it is used: a run reads the parameters of what it uses. */
+static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *error)
+{
+    const struct chip_cluster *c = &soc->clusters.cluster[cluster];
+    struct amx_params params;
+    if (soc->opened[cluster])
+        return true;
+    if (c->has_amx && !soc->block[cluster]) {
+        if (!chip_amx_params(soc->chip, c->kind, 1, &params, error))
+            return false;
+        soc->block[cluster] = amx_block_create(&params, c->cores);
+        if (!soc->block[cluster])
+            return no_memory(error);
+    }
+    for (unsigned i = 0; i < soc->core_count; i++)
+        if (soc->core[i].cluster == cluster && !soc->core[i].timing && !open_core(soc, &soc->core[i], error))
+            return false;
+    soc->opened[cluster] = true;
+    return true;
 }
 
 struct soc *soc_create(const struct chip *chip, struct orch_error *error)
@@ -102,10 +104,8 @@ struct soc *soc_create(const struct chip *chip, struct orch_error *error)
         no_memory(error);
         goto failed;
     }
-    for (unsigned c = 0; c < soc->clusters.count; c++)
-        if (!open_cluster(soc, c, error))
-            goto failed;
-    link_cores(soc);
+    if (!number_cores(soc, error))
+        goto failed;
     return soc;
 failed:
     soc_free(soc);
@@ -117,9 +117,11 @@ void soc_free(struct soc *soc)
     if (!soc)
         return;
     for (unsigned i = 0; i < soc->core_count; i++)
-        cpu_timing_free(soc->core[i].timing);
+        if (soc->core[i].timing)
+            cpu_timing_free(soc->core[i].timing);
     for (unsigned c = 0; c < MEM_CLUSTERS_MAX; c++)
-        amx_block_free(soc->block[c]);
+        if (soc->block[c])
+            amx_block_free(soc->block[c]);
     gpu_timing_free(soc->gpu.timing);
     free(soc->gpu.port);
     ane_timing_free(soc->ane.timing);
@@ -211,7 +213,7 @@ bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, str
                          soc_core_count(soc, true), soc_core_count(soc, false), count,
                          choice == SOC_P_CORE ? " P cores" : choice == SOC_E_CORE ? " E cores" : "");
     for (unsigned c = 0; c < soc->clusters.count; c++)
-        if (!set_clocks(soc, c, active[c] ? active[c] : 1, error))
+        if ((active[c] && !open_cluster(soc, c, error)) || (soc->opened[c] && !set_clocks(soc, c, active[c] ? active[c] : 1, error)))
             return false;
     return true;
 }
@@ -229,7 +231,8 @@ void soc_restart(struct soc *soc, bool keep_caches)
         if (soc->block[c])
             amx_block_restart(soc->block[c], 0);
     for (unsigned i = 0; i < soc->core_count; i++)
-        cpu_timing_restart(soc->core[i].timing, 0);
+        if (soc->core[i].timing)
+            cpu_timing_restart(soc->core[i].timing, 0);
 }
 
 static enum power_domain domain_of(bool performance)
@@ -250,7 +253,8 @@ void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT
             amx_block_take_activity(soc->block[c], cluster);
     }
     for (unsigned i = 0; i < soc->core_count; i++)
-        cpu_timing_take_activity(soc->core[i].timing, &by[domain_of(soc->core[i].performance)]);
+        if (soc->core[i].timing)
+            cpu_timing_take_activity(soc->core[i].timing, &by[domain_of(soc->core[i].performance)]);
     for (unsigned c = soc->clusters.count; c < MEM_CLUSTERS_MAX; c++) /* no cluster of cores: the GPU's caches */
         mem_system_take_cluster_activity(soc->memory, c, &by[POWER_GPU]);
     mem_system_take_activity(soc->memory, &by[POWER_FABRIC]);

@@ -16,7 +16,7 @@ struct soc_core {
     bool performance;            /* P core, else E core */
     unsigned cluster, slot;      /* cluster of the chip; place inside its AMX block */
     unsigned number;             /* over all cores of its kind */
-    struct mem_port *port, *amx_port;
+    struct mem_port *port, *amx_port; /* from here on: once soc_place has picked a core of the cluster */
     struct cpu_timing *timing;
     struct amx_block *amx;
     enum amx_gen gen;

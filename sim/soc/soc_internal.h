@@ -13,7 +13,8 @@ struct soc {
     struct chip_clusters clusters;
     struct mem_system *memory;
     struct amx_block *block[MEM_CLUSTERS_MAX];
-    struct soc_core core[CORES_MAX];
+    bool opened[MEM_CLUSTERS_MAX];   /* clusters whose cores have their timing */
+    struct soc_core core[CORES_MAX]; /* of all clusters in turn */
     unsigned core_count;
     bool has_gpu_memory;
     unsigned gpu_cluster; /* of the memory system: the GPU's first L2 */

@@ -98,7 +98,8 @@ static void test_wrong_requests(void)
         {"run softmax:10 --unit gpu", 2, "RxC"},
         {"run gemm:8x8x8 --unit gpu --precision f63", 2, "f63"},
         {"run gemm:8x8x8 --unit gpu --cores 2", 2, "--cores"},
-        {"run gemm:8x8x8 --unit gpu --detail op", 3, "--detail op"},
+        {"run gemm:8x8x8 --unit gpu --detail op --mode functional", 2, "--detail op"},
+        {"run gemm:8x8x8 --unit gpu --detail sampeld", 2, "sampled"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] && cli_ask(&home, "%s", rows[i].arguments); i++)
         CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s",

@@ -1,0 +1,146 @@
+#include "sim/run/run_timing.h"
+#include "sim/run/run_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void run_timing_init(struct run_timing *timing)
+{
+    memset(timing, 0, sizeof *timing);
+    run_result_init(&timing->result);
+}
+
+void run_timing_free(struct run_timing *timing)
+{
+    run_result_free(&timing->result);
+    run_timing_init(timing);
+}
+
+bool run_is_operator(const struct run_request *q)
+{
+    return q->detail && strcmp(q->detail, "op") == 0;
+}
+
+/* ---- simulating ---- */
+
+static void take(const struct run *run, const struct run_measure *m, struct run_timing *t)
+{
+    t->kind = run->kind;
+    t->end_ns = m->end_ns;
+    t->activity = m->activity;
+    memcpy(t->by, m->by, sizeof t->by);
+    t->busy = m->busy;
+    t->gpu_groups = m->gpu.groups;
+    t->gpu_clock_ghz = m->gpu.params.clock_ghz;
+    t->ane_clock_ghz = m->ane.timed.params.clock_ghz;
+    t->gpu_bytes = run->gpu_bytes;
+    t->gpu_group_threads = run->gpu_group_threads;
+}
+
+/* What of a measure run_joules and the event stream read. */
+static void give(const struct run_timing *t, struct run *run, struct run_measure *m)
+{
+    m->end_ns = t->end_ns;
+    m->activity = t->activity;
+    memcpy(m->by, t->by, sizeof m->by);
+    m->busy = t->busy;
+    m->gpu.groups = t->gpu_groups;
+    m->gpu.params.clock_ghz = t->gpu_clock_ghz;
+    m->ane.timed.params.clock_ghz = t->ane_clock_ghz;
+    run->gpu_bytes = t->gpu_bytes;
+    run->gpu_group_threads = t->gpu_group_threads;
+}
+
+/* CPU kernels are timed while they execute. */
+static enum run_mode mode_without_values(const struct run_request *q)
+{
+    return kernel_is_workload(q->workload) && run_kernel_part(q) == PART_CPU ? RUN_FULL : RUN_TIMING;
+}
+
+bool run_timing_simulate(const struct run_request *request, struct run_timing *timing, struct orch_error *error)
+{
+    struct run_request q = *request;
+    struct run_measure m = {0};
+    q.mode = mode_without_values(request);
+    q.detail = run_is_operator(request) ? NULL : request->detail;
+    q.known = NULL;
+    struct run *const run = run_prepare(&q, error);
+    const bool ok = run && run_time(run, &m, &timing->result, error);
+    if (ok)
+        take(run, &m, timing);
+    run_measure_release(&m);
+    run_free(run);
+    timing->result.host_seconds = NAN; /* an answer of this machine, not of the simulated one */
+    run_checksums_free(&timing->result.checksum);
+    return ok;
+}
+
+/* ---- from timing to result ---- */
+
+/* An operator says at which level it was timed. */
+static bool name_detail(const struct run_timing *t, const struct run_request *q, struct run_result *r)
+{
+    char text[96];
+    if (!run_is_operator(q))
+        return true;
+    snprintf(text, sizeof text, "an operator: timed at %s, without values", t->result.detail);
+    return run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing") &&
+           run_assumption_add(&r->assumptions, "detail", "inferred", text);
+}
+
+static bool finish(const struct run_timing *t, struct run *run, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    give(t, run, m);
+    if (!run_result_copy(r, &t->result) || !run_result_set_text(&r->chip, chip_id(q->chip)) ||
+        !run_result_set_text(&r->workload, q->workload) || !name_detail(t, q, r))
+        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return run_joules(run, m, r, error);
+}
+
+bool run_timing_result(const struct run_timing *timing, const struct run_request *request, struct run_result *result,
+                       struct energy_run *energy, bool *has_energy, struct orch_error *error)
+{
+    struct run_request q = *request;
+    struct run_measure m = {0};
+    struct run run = {.request = &q, .kind = (enum run_kind)timing->kind};
+    q.mode = mode_without_values(request);
+    if (!finish(timing, &run, &m, result, error))
+        return false;
+    if (energy)
+        *energy = run.energy;
+    if (has_energy)
+        *has_energy = run.has_energy;
+    return true;
+}
+
+/* ---- an operator as a run ---- */
+
+static bool tell_way(struct run_result *r, bool known)
+{
+    struct run_placement *const first = r->placement.count ? &r->placement.item[0] : NULL;
+    char text[256];
+    if (!first)
+        return true;
+    snprintf(text, sizeof text, "%.160s; its characteristic was %s", first->why, known ? "known" : "made by simulating");
+    return run_result_set_text(&first->why, text);
+}
+
+bool run_operator(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+{
+    const struct run_request *q = run->request;
+    const struct run_known *known = q->known;
+    const double begin = run_host_seconds();
+    struct run_timing own;
+    bool was_known = false;
+    run_timing_init(&own);
+    const struct run_timing *const t = known                                 ? known->timing(known->context, q, &was_known, error)
+                                       : run_timing_simulate(q, &own, error) ? &own
+                                                                             : NULL;
+    const bool ok = t && finish(t, run, m, result, error) &&
+                    (tell_way(result, was_known) || orch_fail(error, ORCH_INTERNAL, "out of memory for the result"));
+    result->host_seconds = run_host_seconds() - begin;
+    run_timing_free(&own);
+    return ok;
+}

@@ -1,0 +1,268 @@
+/* A timing as text: JSON whose numbers have all their digits. What is zero, empty or not applicable is left out. */
+#include "sim/json_text.h"
+#include "sim/run/run_timing.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whoever adds a field to these adds it below: a known timing must give the joules of a new one. */
+_Static_assert(sizeof(struct energy_cores) == (3 * sizeof(double) + 2 * sizeof(unsigned)) * POWER_DOMAIN_COUNT + 2 * sizeof(double),
+               "energy_cores as written here");
+
+/* ---- writing ---- */
+
+static json_object *exact(double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", number);
+    return json_object_new_double_s(number, text);
+}
+
+static void add_exact(json_object *to, const char *key, double number)
+{
+    if (!isnan(number))
+        json_object_object_add(to, key, exact(number));
+}
+
+static void add_text(json_object *to, const char *key, const char *text)
+{
+    if (text)
+        json_object_object_add(to, key, json_object_new_string(text));
+}
+
+static void add_values(json_object *to, const char *key, const struct run_values *values)
+{
+    json_object *const object = json_object_new_object();
+    for (size_t i = 0; i < values->count; i++)
+        json_object_object_add(object, values->item[i].name, exact(values->item[i].value));
+    json_object_object_add(to, key, object);
+}
+
+/* Lists of texts, a list each. */
+static void add_row(json_object *rows, const char *const *text, size_t count)
+{
+    json_object *const row = json_object_new_array();
+    for (size_t i = 0; i < count; i++)
+        json_object_array_add(row, text[i] ? json_object_new_string(text[i]) : NULL);
+    json_object_array_add(rows, row);
+}
+
+static void add_lists(json_object *to, const struct run_result *r)
+{
+    json_object *const placement = json_object_new_array(), *const assumptions = json_object_new_array();
+    for (size_t i = 0; i < r->placement.count; i++) {
+        const struct run_placement *p = &r->placement.item[i];
+        add_row(placement, (const char *const[]){p->op, p->unit, p->kernel, p->why}, 4);
+    }
+    for (size_t i = 0; i < r->assumptions.count; i++) {
+        const struct run_assumption *a = &r->assumptions.item[i];
+        add_row(assumptions, (const char *const[]){a->key, a->kind, a->effect}, 3);
+    }
+    json_object_object_add(to, "placement", placement);
+    json_object_object_add(to, "assumptions", assumptions);
+}
+
+static json_object *result_json(const struct run_result *r)
+{
+    json_object *const o = json_object_new_object(), *const utilisation = json_object_new_array();
+    for (size_t i = 0; i < run_text_field_count(); i++)
+        add_text(o, run_text_field(i)->name, run_text_of(r, run_text_field(i)));
+    for (size_t i = 0; i < run_number_field_count(); i++)
+        add_exact(o, run_number_field(i)->name, run_number_of(r, run_number_field(i)));
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        json_object_array_add(utilisation, isnan(r->utilisation[i]) ? NULL : exact(r->utilisation[i]));
+    json_object_object_add(o, "utilisation", utilisation);
+    add_values(o, "stalls", &r->stalls);
+    add_values(o, "counters", &r->counters);
+    add_lists(o, r);
+    return o;
+}
+
+static json_object *activity_json(const struct activity *activity)
+{
+    json_object *const o = json_object_new_object();
+    for (int i = 0; i < ACT_COUNT; i++)
+        if (activity->count[i])
+            json_object_object_add(o, activity_name((enum activity_event)i), json_object_new_uint64(activity->count[i]));
+    return o;
+}
+
+static json_object *by_json(const struct run_timing *t)
+{
+    json_object *const o = json_object_new_object();
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        json_object *const one = activity_json(&t->by[d]);
+        if (json_object_object_length(one))
+            json_object_object_add(o, power_domain_name(d), one);
+        else
+            json_object_put(one);
+    }
+    return o;
+}
+
+static json_object *cores_json(const struct energy_cores *c)
+{
+    json_object *const o = json_object_new_object();
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        if (!c->slices[d])
+            continue;
+        json_object *const one = json_object_new_object();
+        add_exact(one, "seconds", c->seconds[d]);
+        add_exact(one, "shared_seconds", c->shared_seconds[d]);
+        add_exact(one, "mhz", c->mhz[d]);
+        add_exact(one, "slices", c->slices[d]);
+        add_exact(one, "clusters", c->clusters[d]);
+        json_object_object_add(o, power_domain_name(d), one);
+    }
+    add_exact(o, "rail_mhz", c->rail_mhz);
+    add_exact(o, "rail", c->rail);
+    return o;
+}
+
+char *run_timing_json(const struct run_timing *t)
+{
+    json_object *const o = json_object_new_object();
+    add_exact(o, "kind", t->kind);
+    add_exact(o, "end_ns", t->end_ns);
+    add_exact(o, "gpu_groups", (double)t->gpu_groups);
+    add_exact(o, "gpu_clock_ghz", t->gpu_clock_ghz);
+    add_exact(o, "ane_clock_ghz", t->ane_clock_ghz);
+    add_exact(o, "gpu_bytes", t->gpu_bytes);
+    add_exact(o, "gpu_group_threads", t->gpu_group_threads);
+    json_object_object_add(o, "activity", activity_json(&t->activity));
+    json_object_object_add(o, "by", by_json(t));
+    json_object_object_add(o, "busy", cores_json(&t->busy));
+    json_object_object_add(o, "result", result_json(&t->result));
+    const char *const json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    char *const text = json ? strdup(json) : NULL;
+    json_object_put(o);
+    return text;
+}
+
+/* ---- reading ---- */
+
+static double number(json_object *from, const char *key, double absent)
+{
+    json_object *value = NULL;
+    return json_object_object_get_ex(from, key, &value) && value ? json_object_get_double(value) : absent;
+}
+
+static json_object *member(json_object *from, const char *key)
+{
+    json_object *value = NULL;
+    json_object_object_get_ex(from, key, &value);
+    return value;
+}
+
+static bool read_values(json_object *from, struct run_values *values)
+{
+    bool ok = from != NULL;
+    if (ok) {
+        json_object_object_foreach (from, name, value) {
+            ok = ok && run_values_append(values, name, json_object_get_double(value));
+        }
+    }
+    return ok;
+}
+
+static const char *text_at(json_object *row, size_t i)
+{
+    json_object *const text = json_object_array_get_idx(row, i);
+    return text ? json_object_get_string(text) : NULL;
+}
+
+static bool read_lists(json_object *from, struct run_result *r)
+{
+    json_object *const placement = member(from, "placement"), *const assumptions = member(from, "assumptions");
+    bool ok = json_object_is_type(placement, json_type_array) && json_object_is_type(assumptions, json_type_array);
+    for (size_t i = 0; ok && i < json_object_array_length(placement); i++) {
+        json_object *const row = json_object_array_get_idx(placement, i);
+        ok = json_object_is_type(row, json_type_array) &&
+             run_placement_add(&r->placement, text_at(row, 0), text_at(row, 1), text_at(row, 2), text_at(row, 3));
+    }
+    for (size_t i = 0; ok && i < json_object_array_length(assumptions); i++) {
+        json_object *const row = json_object_array_get_idx(assumptions, i);
+        ok = json_object_is_type(row, json_type_array) &&
+             run_assumption_add(&r->assumptions, text_at(row, 0), text_at(row, 1), text_at(row, 2));
+    }
+    return ok;
+}
+
+static bool read_result(json_object *from, struct run_result *r)
+{
+    json_object *const utilisation = member(from, "utilisation");
+    if (!from || !json_object_is_type(utilisation, json_type_array) ||
+        json_object_array_length(utilisation) != RUN_UTILISATION_COUNT)
+        return false;
+    bool ok = true;
+#define X(name, definition) ok = ok && run_result_set_text(&r->name, member(from, #name) ? json_object_get_string(member(from, #name)) : NULL);
+    RUN_TEXT_TABLE(X)
+#undef X
+#define X(name, unit, kind, better, definition) r->name = number(from, #name, NAN);
+    RUN_NUMBER_TABLE(X)
+#undef X
+    for (size_t i = 0; i < RUN_UTILISATION_COUNT; i++) {
+        json_object *const share = json_object_array_get_idx(utilisation, i);
+        r->utilisation[i] = share ? json_object_get_double(share) : NAN;
+    }
+    return ok && read_values(member(from, "stalls"), &r->stalls) && read_values(member(from, "counters"), &r->counters) &&
+           read_lists(from, r);
+}
+
+/* An event or a domain that is not there is 0; one that this version does not know does not come here: versions have their own. */
+static void read_activity(json_object *from, struct activity *activity)
+{
+    for (int i = 0; from && i < ACT_COUNT; i++) {
+        json_object *const count = member(from, activity_name((enum activity_event)i));
+        activity->count[i] = count ? json_object_get_uint64(count) : 0;
+    }
+}
+
+static void read_cores(json_object *from, struct energy_cores *c)
+{
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        json_object *const one = member(from, power_domain_name(d));
+        if (!one)
+            continue;
+        c->seconds[d] = number(one, "seconds", 0);
+        c->shared_seconds[d] = number(one, "shared_seconds", 0);
+        c->mhz[d] = number(one, "mhz", 0);
+        c->slices[d] = (unsigned)number(one, "slices", 0);
+        c->clusters[d] = (unsigned)number(one, "clusters", 0);
+    }
+    c->rail_mhz = number(from, "rail_mhz", 0);
+    c->rail = (enum power_domain)number(from, "rail", 0);
+}
+
+static bool read_timing(json_object *o, struct run_timing *t)
+{
+    json_object *const by = member(o, "by"), *const busy = member(o, "busy");
+    t->kind = (int)number(o, "kind", 0);
+    t->end_ns = number(o, "end_ns", 0);
+    t->gpu_groups = (uint64_t)number(o, "gpu_groups", 0);
+    t->gpu_clock_ghz = number(o, "gpu_clock_ghz", 0);
+    t->ane_clock_ghz = number(o, "ane_clock_ghz", 0);
+    t->gpu_bytes = number(o, "gpu_bytes", 0);
+    t->gpu_group_threads = (unsigned)number(o, "gpu_group_threads", 0);
+    read_activity(member(o, "activity"), &t->activity);
+    for (enum power_domain d = 0; by && d < POWER_DOMAIN_COUNT; d++)
+        read_activity(member(by, power_domain_name(d)), &t->by[d]);
+    if (busy)
+        read_cores(busy, &t->busy);
+    return by && busy && read_result(member(o, "result"), &t->result);
+}
+
+bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error)
+{
+    json_object *const o = json_text_parse("characteristic", json, strlen(json), error);
+    if (!o)
+        return false;
+    run_timing_free(timing);
+    const bool ok = read_timing(o, timing);
+    json_object_put(o);
+    if (!ok)
+        run_timing_free(timing);
+    return ok || orch_fail(error, ORCH_INTERNAL, "characteristic: not a timing of this version");
+}
