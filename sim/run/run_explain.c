@@ -48,7 +48,7 @@ static const struct {
     {"gpu.launch", "threadgroups are being started, or too few are left for all cores"},
 };
 
-static const char *meaning_of(const char *reason)
+const char *run_reason_meaning(const char *reason)
 {
     for (size_t i = 0; reason && i < sizeof meanings / sizeof meanings[0]; i++)
         if (strcmp(meanings[i].reason, reason) == 0)
@@ -142,7 +142,7 @@ static void energy_table(FILE *out, const struct run_result *r)
 
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
-    fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", meaning_of(r->bound_by));
+    fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", run_reason_meaning(r->bound_by));
     if (run && run->kind == RUN_ANE)
         run_ane_explain(out, run, r);
     else if (run && (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL))

@@ -10,4 +10,7 @@
  * are part of every summary. */
 void run_explain(FILE *out, const struct run *run, const struct run_result *result);
 
+/* What a stall reason means for somebody who wants to change it; "" when nothing is known. */
+const char *run_reason_meaning(const char *reason);
+
 #endif

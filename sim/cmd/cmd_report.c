@@ -1,0 +1,63 @@
+/* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
+#include "sim/cmd/cmd.h"
+#include "sim/db/db.h"
+#include "sim/report/report.h"
+#include "sim/whole_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const struct cli_option cmd_report_options[] = {
+    {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
+    {NULL, 0, NULL, false, NULL},
+};
+
+static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
+{
+    const struct chip_db *const chips = cmd_chip_db(context, error);
+    int64_t *const ids = calloc((size_t)argc + 1, sizeof *ids);
+    const size_t count = argc ? (size_t)argc : 1;
+    bool ok = chips != NULL && (ids || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    for (size_t i = 0; ok && i < count; i++)
+        ok = db_resolve_run(db, argc ? argv[i] : "last", &ids[i], error);
+    ok = ok && report_runs(db, chips, ids, count, page, error);
+    free(ids);
+    return ok;
+}
+
+static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
+{
+    if (cli_has(&context->args, "validation"))
+        return report_validation(db, argc ? argv[0] : NULL, page, error);
+    return runs_page(context, db, argc, argv, page, error);
+}
+
+static bool write_page(struct cmd_context *context, struct page *page, const char *path, struct orch_error *error)
+{
+    struct whole_file file;
+    if (strcmp(path, "-") == 0)
+        return page_write(page, context->out) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+    if (!whole_file_open(&file, path, error))
+        return false;
+    const bool written = page_write(page, file.file) || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
+    const bool ok = written && whole_file_commit(&file, error);
+    if (!written)
+        whole_file_discard(&file);
+    if (ok)
+        cmd_note(context, "%s", path);
+    return ok;
+}
+
+int cmd_report(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    struct page *page = NULL;
+    const char *const path = cli_value(&context->args, "output");
+    struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
+    const bool ok = db && make_page(context, db, argc, argv, &page, &error) &&
+                    write_page(context, page, path ? path : "report.html", &error);
+    page_free(page);
+    db_close(db);
+    return ok ? ORCH_OK : cmd_fail(context, &error);
+}

@@ -1,0 +1,87 @@
+#include "sim/report/report_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OVERRIDES_MAX = 64 };
+
+/* What --set gave, from the values kept with the chip. */
+static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRIDES_MAX], size_t *count, struct orch_error *error)
+{
+    sqlite3_stmt *const rows =
+        db_query(db, error,
+                 "SELECT n.text || '=' || v.value FROM run r JOIN chip_value v ON v.chip_id = r.chip_id JOIN name n ON n.id = v.key_id "
+                 "WHERE r.id = ? AND v.origin = '--set' ORDER BY n.text", "i", run_id);
+    int code = SQLITE_ERROR;
+    bool ok = rows != NULL;
+    while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < OVERRIDES_MAX) {
+        text[*count] = strdup((const char *)sqlite3_column_text(rows, 0));
+        ok = text[(*count)++] || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    }
+    sqlite3_finalize(rows);
+    return ok && code != SQLITE_ERROR;
+}
+
+/* A chip that no longer exists, or other values than then, make the page poorer but are no error. */
+static bool open_chip(struct orch_db *db, const struct chip_db *chips, struct report_run *run, struct orch_error *error)
+{
+    char *text[OVERRIDES_MAX] = {0}, hash[24];
+    size_t count = 0;
+    struct orch_error ignored = {0};
+    const bool ok = read_overrides(db, run->r.run_id, text, &count, error);
+    if (ok && run->r.chip) {
+        const struct chip_overrides overrides = {(const char *const *)text, count};
+        run->chip = chip_open(chips, run->r.chip, &overrides, &ignored);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(text[i]);
+    if (run->chip) {
+        db_chip_hash_text(chip_hash(run->chip), hash, sizeof hash);
+        run->chip_same = run->chip_hash && strcmp(hash, run->chip_hash) == 0;
+    }
+    return ok;
+}
+
+static bool read_rest(struct orch_db *db, struct report_run *run, struct orch_error *error)
+{
+    sqlite3_stmt *const row =
+        db_query(db, error,
+                 "SELECT r.uid, r.options, r.version, r.started, c.hash, p.name, r.seed FROM run r LEFT JOIN chip c ON c.id = r.chip_id "
+                 "LEFT JOIN program p ON p.id = r.program_id WHERE r.id = ?", "i", run->r.run_id);
+    char **const texts[] = {&run->uid, &run->options, &run->version, &run->started, &run->chip_hash, &run->program};
+    bool ok = row && db_step(db, row, error) == SQLITE_ROW;
+    for (int i = 0; ok && i < 6; i++)
+        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    if (ok)
+        run->seed = sqlite3_column_int64(row, 6);
+    sqlite3_finalize(row);
+    return ok;
+}
+
+bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run, struct orch_error *error)
+{
+    run_result_init(&run->r);
+    return db_read_run(db, run_id, &run->r, error) && read_rest(db, run, error) && open_chip(db, chips, run, error);
+}
+
+void report_run_free(struct report_run *run)
+{
+    char *const texts[] = {run->uid, run->options, run->version, run->started, run->chip_hash, run->program};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        free(texts[i]);
+    if (run->chip)
+        chip_close(run->chip);
+    run_result_free(&run->r);
+}
+
+void report_run_labels(struct report_run *runs, size_t count)
+{
+    bool same = true;
+    for (size_t i = 1; i < count; i++)
+        same = same && strcmp(runs[i].r.workload, runs[0].r.workload) == 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct run_result *const r = &runs[i].r;
+        snprintf(runs[i].label, sizeof runs[i].label, "%lld: %.50s%s%.40s %.12s%s%.30s", (long long)r->run_id, same ? "" : r->workload,
+                 same ? "" : ", ", r->chip ? r->chip : "", r->unit ? r->unit : "", r->device ? ", " : "", r->device ? r->device : "");
+    }
+}

@@ -1,0 +1,80 @@
+#include "sim/listen/human.h"
+#include "sim/report/report.h"
+#include "sim/report/run_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUNS_MOST = 16 };
+
+static struct page *begin(const struct report_run *runs, size_t count)
+{
+    const struct run_result *const r = &runs[0].r;
+    char title[256], sub[256];
+    if (count > 1) {
+        snprintf(title, sizeof title, "%zu runs side by side", count);
+        snprintf(sub, sizeof sub, "orchard, simulated; first run of %.24s", runs[0].started ? runs[0].started : "?");
+    } else {
+        snprintf(title, sizeof title, "%.160s on %.60s", r->workload ? r->workload : "run", r->chip ? r->chip : "?");
+        snprintf(sub, sizeof sub, "run %lld: %.16s %.16s%s%.40s, %.16s, %.16s; simulated by orchard %.40s, %.24s", (long long)r->run_id, r->unit ? r->unit : "",
+                 r->precision ? r->precision : "", r->device ? " in " : "", r->device ? r->device : "", r->detail ? r->detail : "", r->mode ? r->mode : "",
+                 runs[0].version ? runs[0].version : "", runs[0].started ? runs[0].started : "");
+    }
+    return page_create(title, sub);
+}
+
+/* What belongs to one run alone. */
+static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error)
+{
+    return run_part_series(page, db, run, error) && run_part_ops(page, db, run, error);
+}
+
+static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count, struct orch_error *error)
+{
+    char host[HUMAN_SIZE];
+    page_section(page, count > 1 ? "Comparison" : "Summary");
+    run_part_summary(page, runs, count);
+    bool ok = run_part_stalls(page, runs, count) && run_part_roofline(page, runs, count) && run_part_energy(page, runs, count);
+    ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; ok && i < count; i++) {
+        page_section(page, count > 1 ? runs[i].label : "Over time");
+        ok = own_parts(page, db, &runs[i], error);
+        if (ok && count == 1)
+            page_section(page, "What it rests on");
+        run_part_assumptions(page, &runs[i]);
+        if (ok && count == 1) {
+            page_section(page, "Details");
+            ok = run_part_details(page, db, &runs[i], error);
+        }
+        page_foot(page, "Run %lld took %s of host time. Times, energies and temperatures are simulated, not measured; intervals are of 90 %%.",
+                  (long long)runs[i].r.run_id, human_quantity(runs[i].r.host_seconds, "s", host));
+    }
+    return ok;
+}
+
+bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page, struct orch_error *error)
+{
+    *page = NULL;
+    if (count == 0 || count > RUNS_MOST)
+        return orch_fail(error, ORCH_USAGE, "a page takes 1 to %d runs, not %zu", RUNS_MOST, count);
+    struct report_run *const runs = calloc(count, sizeof *runs);
+    bool ok = runs || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    size_t read = 0;
+    while (ok && read < count) {
+        ok = report_run_read(db, chips, run_ids[read], &runs[read], error);
+        read++;
+    }
+    if (ok) {
+        report_run_labels(runs, count);
+        *page = begin(runs, count);
+        ok = all_parts(*page, db, runs, count, error);
+    }
+    for (size_t i = 0; runs && i < read; i++)
+        report_run_free(&runs[i]);
+    free(runs);
+    if (!ok) {
+        page_free(*page);
+        *page = NULL;
+    }
+    return ok;
+}

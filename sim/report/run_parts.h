@@ -1,0 +1,23 @@
+/* The parts of a page about runs. Each adds its figures, or nothing when there is nothing to show. */
+#ifndef ORCHARD_SIM_REPORT_RUN_PARTS_H
+#define ORCHARD_SIM_REPORT_RUN_PARTS_H
+
+#include "reports/page.h"
+#include "sim/report/report_run.h"
+
+/* Key numbers: cards of one run, bars and a table of several. */
+void run_part_summary(struct page *page, const struct report_run *runs, size_t count);
+/* Where the time went, by reason. */
+bool run_part_stalls(struct page *page, const struct report_run *runs, size_t count);
+bool run_part_roofline(struct page *page, const struct report_run *runs, size_t count);
+bool run_part_energy(struct page *page, const struct report_run *runs, size_t count);
+/* Power, temperature, clock ... over time, of one run. */
+bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
+/* Timeline and table of the ops of one run, when there are several. */
+bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
+/* Assumptions by how much they matter. */
+void run_part_assumptions(struct page *page, const struct report_run *run);
+/* Placement, counters, outputs, and what decided the answer. */
+bool run_part_details(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
+
+#endif

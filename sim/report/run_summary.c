@@ -1,0 +1,153 @@
+/* Key numbers of runs: cards of one, bars and a table of several. */
+#include "reports/chart.h"
+#include "sim/listen/human.h"
+#include "sim/report/run_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CARDS_MAX = 16 };
+
+struct cards {
+    struct page_card card[CARDS_MAX];
+    char value[CARDS_MAX][HUMAN_SIZE], more[CARDS_MAX][HUMAN_SIZE * 2];
+    size_t count;
+};
+
+/* The next card, its texts empty. */
+static size_t add(struct cards *c, const char *label)
+{
+    const size_t i = c->count < CARDS_MAX ? c->count++ : CARDS_MAX - 1;
+    c->value[i][0] = c->more[i][0] = 0;
+    c->card[i] = (struct page_card){label, c->value[i], NULL};
+    return i;
+}
+
+static void add_quantity(struct cards *c, const char *label, double value, const char *unit)
+{
+    if (!isnan(value))
+        human_quantity(value, unit, c->value[add(c, label)]);
+}
+
+/* "34–36 µs, 90 % interval" */
+static void interval(const struct run_result *r, char *text, size_t size)
+{
+    char low[HUMAN_SIZE], high[HUMAN_SIZE];
+    if (isfinite(r->seconds_low) && isfinite(r->seconds_high) && r->seconds_high > r->seconds_low)
+        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", human_quantity(r->seconds_low, "s", low), human_quantity(r->seconds_high, "s", high));
+}
+
+static void time_card(struct cards *c, const struct run_result *r)
+{
+    const size_t i = add(c, "simulated time");
+    human_quantity(r->seconds, "s", c->value[i]);
+    interval(r, c->more[i], sizeof c->more[i]);
+    if (c->more[i][0])
+        c->card[i].more = c->more[i];
+}
+
+static void energy_cards(struct cards *c, const struct run_result *r)
+{
+    char peak[HUMAN_SIZE];
+    add_quantity(c, "energy", r->joules, "J");
+    if (!isnan(r->watts_avg)) {
+        const size_t i = add(c, "power, average");
+        human_quantity(r->watts_avg, "W", c->value[i]);
+        if (!isnan(r->watts_peak)) {
+            snprintf(c->more[i], sizeof c->more[i], "%s peak", human_quantity(r->watts_peak, "W", peak));
+            c->card[i].more = c->more[i];
+        }
+    }
+    if (!isnan(r->celsius_max)) {
+        const size_t i = add(c, "hottest block");
+        snprintf(c->value[i], sizeof c->value[i], "%.1f \xc2\xb0""C", r->celsius_max);
+        if (r->throttled_seconds > 0) {
+            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock", human_quantity(r->throttled_seconds, "s", peak));
+            c->card[i].more = c->more[i];
+        }
+    }
+    const double hours = run_values_get(&r->counters, "device.battery_hours_left");
+    if (isfinite(hours))
+        snprintf(c->value[add(c, "a full battery lasts")], HUMAN_SIZE, "%.0f min", hours * 60);
+}
+
+static void one_run(struct page *page, const struct run_result *r)
+{
+    static const char *const busy[RUN_UTILISATION_COUNT] = {"CPU busy", "AMX busy", "GPU busy", "Neural Engine busy", "DRAM busy"};
+    struct cards c = {.count = 0};
+    char text[HUMAN_SIZE];
+    time_card(&c, r);
+    add_quantity(&c, "rate", isnan(r->gflops) || r->gflops == 0 ? (double)NAN : r->gflops * 1e9, "flop/s");
+    if (!isnan(r->tokens_per_second))
+        snprintf(c.value[add(&c, "tokens per second")], HUMAN_SIZE, "%.4g", r->tokens_per_second);
+    if (!isnan(r->dram_bytes)) {
+        const size_t i = add(&c, "DRAM traffic");
+        human_bytes(r->dram_bytes, c.value[i]);
+        snprintf(c.more[i], sizeof c.more[i], "%s", human_quantity(r->dram_gbps * 1e9, "B/s", text));
+        c.card[i].more = c.more[i];
+    }
+    energy_cards(&c, r);
+    for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
+        if (r->utilisation[i] >= 0.005)
+            human_share(r->utilisation[i], c.value[add(&c, busy[i])]);
+    if (r->bound_by)
+        snprintf(c.value[add(&c, "bound by")], HUMAN_SIZE, "%s", r->bound_by);
+    page_cards(page, c.card, c.count);
+}
+
+/* ---- several ---- */
+
+static struct result_table *table_of(const struct report_run *runs, size_t count)
+{
+    static const struct result_column columns[] = {
+        {"run", NULL, true},       {"workload", NULL, false}, {"chip", NULL, false},   {"unit", NULL, false}, {"device", NULL, false},
+        {"time", "s", true},       {"low", "s", true},        {"high", "s", true},     {"rate", "flop/s", true}, {"DRAM", "B/s", true},
+        {"energy", "J", true},     {"power", "W", true},      {"hottest", "degC", true}, {"bound by", NULL, false},
+    };
+    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < count; i++) {
+        const struct run_result *const r = &runs[i].r;
+        char text[HUMAN_SIZE];
+        result_table_number(t, (double)r->run_id, NULL);
+        result_table_text(t, r->workload);
+        result_table_text(t, r->chip);
+        result_table_text(t, r->unit);
+        result_table_text(t, r->device);
+        result_table_number(t, r->seconds, human_quantity(r->seconds, "s", text));
+        result_table_number(t, r->seconds_low, human_quantity(r->seconds_low, "s", text));
+        result_table_number(t, r->seconds_high, human_quantity(r->seconds_high, "s", text));
+        result_table_number(t, r->gflops * 1e9, human_quantity(r->gflops * 1e9, "flop/s", text));
+        result_table_number(t, r->dram_gbps * 1e9, human_quantity(r->dram_gbps * 1e9, "B/s", text));
+        result_table_number(t, r->joules, human_quantity(r->joules, "J", text));
+        result_table_number(t, r->watts_avg, human_quantity(r->watts_avg, "W", text));
+        result_table_number(t, r->celsius_max, NULL);
+        result_table_text(t, r->bound_by);
+    }
+    return t;
+}
+
+static void several_runs(struct page *page, const struct report_run *runs, size_t count)
+{
+    struct chart_bar *const bar = calloc(count, sizeof *bar);
+    char(*const shown)[HUMAN_SIZE] = calloc(count, sizeof *shown);
+    struct result_table *const table = table_of(runs, count);
+    for (size_t i = 0; bar && shown && i < count; i++)
+        bar[i] = (struct chart_bar){runs[i].label, human_quantity(runs[i].r.seconds, "s", shown[i]), runs[i].r.seconds,
+                                    runs[i].r.seconds_low, runs[i].r.seconds_high, (unsigned)i};
+    const struct chart_bars bars = {{"simulated time", "s", false, true, true, 0, 0}, bar, bar && shown ? count : 0};
+    const struct page_figure figure = {.title = "Time of each run", .caption = "Whiskers: 90 % interval.", .draw = chart_bars,
+                                       .chart = &bars, .table = table};
+    page_figure(page, &figure);
+    result_table_free(table);
+    free(bar);
+    free(shown);
+}
+
+void run_part_summary(struct page *page, const struct report_run *runs, size_t count)
+{
+    if (count == 1)
+        one_run(page, &runs[0].r);
+    else
+        several_runs(page, runs, count);
+}
