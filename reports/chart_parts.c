@@ -119,10 +119,11 @@ void chart_draw_x(struct svg *svg, const struct chart_box *box, const struct sca
         const double x = scale_at(scale, scale->tick[i]);
         const double half = svg_text_width(scale_label(scale, scale->tick[i], label)) / 2;
         svg_line(svg, "grid", x, box->top, x, box->bottom);
-        if (x - half < free_from || x + half > svg->width + 4)
+        const double at = fmin(x, svg->width - half);
+        if (at - half < free_from)
             continue;
-        svg_text(svg, "soft", SVG_MIDDLE, x, box->bottom + 16, label);
-        free_from = x + half + 6;
+        svg_text(svg, "soft", SVG_MIDDLE, at, box->bottom + 16, label);
+        free_from = at + half + 6;
     }
     svg_line(svg, "axis", box->left, box->bottom, box->right, box->bottom);
     if (title)

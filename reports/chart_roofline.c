@@ -12,8 +12,10 @@ static void intensity_range(const struct chart_roofline *c, double *low, double 
     for (size_t i = 0; i < c->count; i++)
         for (size_t k = 0; k < c->series[i].points; k++)
             chart_range_add(low, high, c->series[i].point[k].x, true);
-    *low = isnan(*low) ? 0.1 : *low / 8;
-    *high = isnan(*high) ? 100 : *high * 4;
+    struct scale s = {.from = 0, .to = 1};
+    scale_fit(&s, isnan(*low) ? 0.1 : *low / 8, isnan(*high) ? 100 : *high * 4, true, false, 6);
+    *low = s.low;
+    *high = s.high;
 }
 
 /* Three points: where it begins, its edge, where it ends. */

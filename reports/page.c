@@ -129,10 +129,10 @@ static void header_cell(struct text *out, const struct result_column *c)
 }
 
 /* The exact number goes with the cell unless the cell shows all of it. */
-static void cell(struct text *out, const struct result_cell *c, bool right)
+static void cell(struct text *out, const struct result_cell *c, bool marked)
 {
     char digits[40];
-    text_put(out, right ? "<td class=\"n\"" : "<td");
+    text_put(out, marked ? "<td class=\"n\"" : "<td");
     if (c->shown && !isnan(c->exact)) {
         snprintf(digits, sizeof digits, "%.9g", c->exact);
         char *end;
@@ -147,16 +147,26 @@ static void cell(struct text *out, const struct result_cell *c, bool right)
     text_put(out, "</td>");
 }
 
+/* A table of nothing but numbers says so once instead of in each cell. */
+static bool all_numbers(const struct result_table *t)
+{
+    for (size_t c = 0; c < result_table_columns(t); c++)
+        if (!result_table_column(t, c)->right)
+            return false;
+    return true;
+}
+
 static void whole_table(struct text *out, const struct result_table *t, unsigned number)
 {
-    text_printf(out, "<div class=\"scroll\"><table id=\"table-%u\">\n<thead><tr>", number);
+    const bool numbers = all_numbers(t);
+    text_printf(out, "<div class=\"scroll\"><table id=\"table-%u\"%s>\n<thead><tr>", number, numbers ? " class=\"n\"" : "");
     for (size_t c = 0; c < result_table_columns(t); c++)
         header_cell(out, result_table_column(t, c));
     text_put(out, "</tr></thead>\n<tbody>\n");
     for (size_t r = 0; r < result_table_rows(t); r++) {
         text_put(out, "<tr>");
         for (size_t c = 0; c < result_table_columns(t); c++)
-            cell(out, result_table_cell(t, r, c), result_table_column(t, c)->right);
+            cell(out, result_table_cell(t, r, c), !numbers && result_table_column(t, c)->right);
         text_put(out, "</tr>\n");
     }
     text_put(out, "</tbody></table></div>\n");
@@ -222,10 +232,7 @@ static void figure_begin(struct page *p, const struct page_figure *f)
     } else {
         text_put(&p->body, "<figure class=\"series\" data-axis=\"");
         text_xml(&p->body, f->axis);
-        text_put(&p->body, "\" data-show=\"");
-        for (size_t i = 0; i < f->shown; i++)
-            text_printf(&p->body, "%s%zu", i ? " " : "", f->show[i]);
-        text_put(&p->body, "\">\n");
+        text_printf(&p->body, "\" data-shown=\"%zu\">\n", f->shown);
         p->series = true;
     }
     element(&p->body, "figcaption", NULL, f->title);

@@ -46,10 +46,9 @@ struct page_figure {
     const void *chart;
     const struct result_table *table; /* what the chart shows; NULL only when a table stands right above */
     /* A long series over time: with JavaScript the page draws it from the table, to be zoomed. The first column is the time, the
-     * others are lines; these of them (from 0) are shown at the start. */
+     * others are lines, the first `shown` of them visible at the start. */
     bool series;
     const char *axis;
-    const size_t *show;
     size_t shown;
 };
 void page_figure(struct page *page, const struct page_figure *figure);

@@ -44,14 +44,13 @@
     box.className = "live";
     still.before(box);
     var axis = {stroke: colour("--soft"), grid: {stroke: colour("--line"), width: 1}, ticks: {stroke: colour("--line"), width: 1}};
-    var show = (figure.dataset.show || "").split(" ");
     box.plot = new uPlot({
       width: still.parentNode.clientWidth, height: 280, cursor: {sync: {key: zoom.key}},
       scales: {x: {time: false}},
       axes: [Object.assign({label: head[0], labelSize: 20, size: 34}, axis), Object.assign({label: figure.dataset.axis, labelSize: 20, size: 56}, axis)],
       series: head.map(function (name, c) {
         return c === 0 ? {label: name} : {label: name, stroke: colour("--c" + (c - 1) % 8), width: 1.6, spanGaps: true,
-          show: show.indexOf(String(c - 1)) >= 0, dash: c > 8 ? [6, 4] : undefined, points: {show: false}};
+          show: c <= Number(figure.dataset.shown), dash: c > 8 ? [6, 4] : undefined, points: {show: false}};
       })
     }, data, box);
   }

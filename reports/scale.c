@@ -116,6 +116,10 @@ char *scale_label(const struct scale *s, double value, char text[SCALE_LABEL])
         shown = value / prefixes[p].factor;
         prefix = prefixes[p].text;
     }
+    if (s->log && fabs(shown) >= 1e5) { /* powers of ten: "1e6" */
+        snprintf(text, SCALE_LABEL, "%.0fe%.0f", shown / pow(10, floor(log10(shown) + 1e-9)), floor(log10(shown) + 1e-9));
+        return text;
+    }
     if (s->log || shown == 0) {
         snprintf(text, SCALE_LABEL, "%.6g%s%s", shown, *prefix ? " " : "", prefix);
         return text;

@@ -103,6 +103,8 @@ uint64_t chip_hash_prefixes(const struct chip *chip, const char *const *prefixes
 /* NULL when there is no such key. */
 const struct chip_value *chip_value(const struct chip *chip, const char *key);
 const struct chip_value *chip_value_at(const struct chip *chip, size_t index); /* index of chip_key_at */
+/* 24 and 24.0 are one value; unknown values are all the same. */
+bool chip_value_same(const struct chip_value *a, const struct chip_value *b);
 /* A number that must be known: ORCH_UNMODELLED names the key otherwise. */
 bool chip_number(const struct chip *chip, const char *key, double *value, struct orch_error *error);
 /* A CORES value with `active` cores of the cluster busy (at least 1). */

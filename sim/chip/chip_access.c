@@ -75,6 +75,16 @@ double chip_certainty_mark(const struct chip *chip, size_t index)
     return value->known ? (double)value->kind * 16 + value->uncertainty : -1; /* uncertainties end at 10 */
 }
 
+bool chip_value_same(const struct chip_value *a, const struct chip_value *b)
+{
+    const enum chip_type type = a->key->type;
+    if (a->known != b->known)
+        return false;
+    if (type == CHIP_INT || type == CHIP_REAL)
+        return a->number == b->number;
+    return strcmp(a->json, b->json) == 0;
+}
+
 static const struct chip_value *known_value(const struct chip *chip, const char *key, struct orch_error *error)
 {
     const struct chip_slot *slot = noted(chip, chip_slot_of(chip, key), CHIP_READ_NUMBER);

@@ -206,17 +206,6 @@ static int show_chips(struct cmd_context *context, const char *names)
     return ORCH_OK;
 }
 
-/* 24 and 24.0 are one value. */
-static bool same_value(const struct chip_value *a, const struct chip_value *b)
-{
-    const enum chip_type type = a->key->type;
-    if (a->known != b->known)
-        return false;
-    if (type == CHIP_INT || type == CHIP_REAL)
-        return a->number == b->number;
-    return strcmp(a->json, b->json) == 0;
-}
-
 static void diff_json(struct cmd_context *context, const struct chip *a, const struct chip *b)
 {
     json_object *object = json_object_new_object(), *keys = json_object_new_object();
@@ -224,7 +213,7 @@ static void diff_json(struct cmd_context *context, const struct chip *a, const s
     json_add_text(object, "b", chip_id(b));
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_value *x = chip_value_at(a, i), *y = chip_value_at(b, i);
-        if (same_value(x, y))
+        if (chip_value_same(x, y))
             continue;
         json_object *row = json_object_new_object();
         json_object_object_add(row, "a", value_json(x));
@@ -246,7 +235,7 @@ static void diff_text(struct cmd_context *context, const struct chip *a, const s
     for (size_t i = 0; i < chip_key_count(); i++) {
         const struct chip_value *x = chip_value_at(a, i), *y = chip_value_at(b, i);
         char ratio[FORMAT_SIZE] = "";
-        if (same_value(x, y))
+        if (chip_value_same(x, y))
             continue;
         if (x->known && y->known && x->number > 0 && y->number > 0)
             format_digits(ratio, y->number / x->number, 3);

@@ -186,7 +186,7 @@ struct roofline {
     char text[2 * RUNS_MAX][224];
     struct chart_series series[2 * RUNS_MAX];
     size_t points;
-    bool busy; /* a second point of a run: while its unit was busy */
+    bool without_dram; /* some run has no DRAM traffic */
     struct result_table *table;
 };
 
@@ -236,20 +236,23 @@ static double add_roofs(struct roofline *f, const struct report_run *run, unsign
     return own;
 }
 
-static void add_point(struct roofline *f, const struct report_run *run, unsigned colour, double seconds, bool busy, const char *name)
+/* A run that needs no DRAM stands far right, at 16 times the intensity of the edge. */
+static void add_point(struct roofline *f, const struct report_run *run, unsigned colour, double edge, bool busy, const char *name)
 {
     const struct run_result *const r = &run->r;
-    const double rate = r->flops / seconds;
-    char shown[HUMAN_SIZE];
+    const bool traffic = r->dram_bytes > 0;
+    const double rate = r->flops / (busy ? r->device_seconds : r->seconds), x = traffic ? r->flops / r->dram_bytes : 16 * edge;
+    char shown[HUMAN_SIZE], at[48] = "without DRAM traffic";
     const size_t i = f->points;
-    if (!(rate > 0) || !(r->dram_bytes > 0) || i == sizeof f->point / sizeof f->point[0])
+    if (!(rate > 0) || !(x > 0) || i == sizeof f->point / sizeof f->point[0])
         return;
-    snprintf(f->text[i], sizeof f->text[i], "%.150s: %s at %.4g flop/byte", name, human_quantity(rate, "flop/s", shown), r->flops / r->dram_bytes);
-    f->point[i] = (struct chart_point){r->flops / r->dram_bytes, rate, busy ? (double)NAN : r->flops / r->seconds_high,
-                                       busy ? (double)NAN : r->flops / r->seconds_low, f->text[i]};
+    if (traffic)
+        snprintf(at, sizeof at, "at %.4g flop/byte", x);
+    snprintf(f->text[i], sizeof f->text[i], "%.130s: %s %s", name, human_quantity(rate, "flop/s", shown), at);
+    f->point[i] = (struct chart_point){x, rate, busy ? (double)NAN : r->flops / r->seconds_high, busy ? (double)NAN : r->flops / r->seconds_low, f->text[i]};
     f->series[i] = (struct chart_series){name, colour, busy ? SVG_DIAMOND : SVG_CIRCLE, busy, false, false, &f->point[i], 1};
     f->points++;
-    f->busy = f->busy || busy;
+    f->without_dram = f->without_dram || !traffic;
 }
 
 static void add_row(struct roofline *f, const struct report_run *run, double peak, double bandwidth)
@@ -260,7 +263,7 @@ static void add_row(struct roofline *f, const struct report_run *run, double pea
     const double busy = r->device_seconds > 0 ? r->flops / r->device_seconds : (double)NAN;
     char text[HUMAN_SIZE];
     result_table_text(f->table, run->label);
-    result_table_number(f->table, intensity, NULL);
+    result_table_number(f->table, intensity, NULL); /* empty: no DRAM traffic */
     result_table_number(f->table, rate, human_quantity(rate, "flop/s", text));
     result_table_number(f->table, busy, human_quantity(busy, "flop/s", text));
     result_table_number(f->table, roof, human_quantity(roof, "flop/s", text));
@@ -283,15 +286,16 @@ bool run_part_roofline(struct page *page, const struct report_run *runs, size_t 
         const double peak = add_roofs(f, &runs[i], (unsigned)i, count == 1, &bandwidth);
         if (isnan(peak))
             continue;
-        add_point(f, &runs[i], (unsigned)i, r->seconds, false, count == 1 ? "this run, overheads included" : runs[i].label);
+        add_point(f, &runs[i], (unsigned)i, peak / bandwidth, false, count == 1 ? "this run, overheads included" : runs[i].label);
         if (count == 1 && r->device_seconds > 0 && r->device_seconds < 0.95 * r->seconds)
-            add_point(f, &runs[i], (unsigned)i, r->device_seconds, true, "while the unit was busy");
+            add_point(f, &runs[i], (unsigned)i, peak / bandwidth, true, "while the unit was busy");
         add_row(f, &runs[i], peak, bandwidth);
     }
     const struct chart_roofline chart = {"flop/s", f->roof, f->roofs, f->series, f->points};
-    const struct page_figure figure = {.title = "Roofline", .draw = chart_roofline, .chart = &chart, .table = f->table,
-                                       .caption = "Peaks of all units of the kind together, and of the DRAM; a point right of the edge could be bound by "
-                                                  "arithmetic, left of it by bandwidth. Whiskers: 90 % interval."};
+    char caption[400];
+    snprintf(caption, sizeof caption, "Peaks of all units of the kind together, and of the DRAM. Right of the edge arithmetic can be the limit, left of it "
+             "bandwidth. Whiskers: 90 %% interval.%s", f->without_dram ? " A run without DRAM traffic stands right of the edge." : "");
+    const struct page_figure figure = {.title = "Roofline", .draw = chart_roofline, .chart = &chart, .table = f->table, .caption = caption};
     if (f->points)
         page_figure(page, &figure);
     result_table_free(f->table);

@@ -23,9 +23,16 @@ static struct page *begin(const struct report_run *runs, size_t count)
     return page_create(title, sub);
 }
 
-/* What belongs to one run alone. */
-static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error)
+/* What belongs to one run alone; nothing when it has neither samples nor several ops. */
+static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, struct orch_error *error)
 {
+    int64_t moments;
+    if (!db_number(db, error, 0, &moments,
+                   "SELECT EXISTS (SELECT 1 FROM sample WHERE run_id = ?1) OR (SELECT count(*) FROM op WHERE run_id = ?1) > 1", "i", run->r.run_id))
+        return false;
+    if (moments == 0 && !title)
+        return true;
+    page_section(page, title ? title : "Over time");
     return run_part_series(page, db, run, error) && run_part_ops(page, db, run, error);
 }
 
@@ -37,8 +44,7 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
     bool ok = run_part_stalls(page, runs, count) && run_part_roofline(page, runs, count) && run_part_energy(page, runs, count);
     ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
     for (size_t i = 0; ok && i < count; i++) {
-        page_section(page, count > 1 ? runs[i].label : "Over time");
-        ok = own_parts(page, db, &runs[i], error);
+        ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, error);
         if (ok && count == 1)
             page_section(page, "What it rests on");
         run_part_assumptions(page, &runs[i]);

@@ -99,6 +99,20 @@ static size_t thin_out(struct series *s)
     return each;
 }
 
+/* Exchanges two places, their names and columns. */
+static void swap_places(struct series *s, size_t a, size_t b)
+{
+    char name[sizeof s->place[0]];
+    memcpy(name, s->place[a], sizeof name);
+    memcpy(s->place[a], s->place[b], sizeof name);
+    memcpy(s->place[b], name, sizeof name);
+    for (size_t r = 0; r < s->rows; r++) {
+        double *const v = &s->value[r * PLACES_MAX], other = v[a];
+        v[a] = v[b];
+        v[b] = other;
+    }
+}
+
 /* Power of all parts together is a column of its own, the first. */
 static void add_sum(struct series *s)
 {
@@ -128,16 +142,21 @@ static double highest(const struct series *s, size_t place)
     return most;
 }
 
-/* Places worth a line: not those that stay below a hundredth of the largest. */
-static size_t choose(const struct series *s, size_t show[PLACES_MAX])
+/* Places worth a line come first: those that reach a hundredth of the largest, largest first unless it is temperatures. Their number. */
+static size_t choose(struct series *s)
 {
+    const bool in_order = strcmp(s->name, "temperature") == 0;
     double most = 0;
     size_t count = 0;
+    for (size_t a = 0; !in_order && a < s->places; a++)
+        for (size_t b = a + 1; b < s->places; b++)
+            if (highest(s, b) > highest(s, a))
+                swap_places(s, a, b);
     for (size_t p = 0; p < s->places; p++)
         most = fmax(most, highest(s, p));
     for (size_t p = 0; p < s->places; p++)
         if (highest(s, p) > most * 0.01)
-            show[count++] = p;
+            swap_places(s, count++, p);
     return count;
 }
 
@@ -205,9 +224,9 @@ static void caption_of(const struct series *s, size_t each, size_t shown, char *
         snprintf(text + used, size - (size_t)used, "%sParts below 1 %% of the largest are only in the table.", used ? " " : "");
 }
 
-static bool draw(struct page *page, const struct series *s, size_t each)
+static bool draw(struct page *page, struct series *s, size_t each)
 {
-    size_t show[PLACES_MAX], count = choose(s, show);
+    const size_t count = choose(s);
     struct chart_series line[PLACES_MAX];
     struct chart_point *const point = calloc(s->rows * (count ? count : 1) + 1, sizeof *point);
     struct result_table *const table = table_of(s);
@@ -216,15 +235,15 @@ static bool draw(struct page *page, const struct series *s, size_t each)
     const bool degrees = strcmp(s->unit, "degC") == 0, ok = point && !result_table_failed(table);
     for (size_t k = 0; ok && k < count; k++) {
         for (size_t r = 0; r < s->rows; r++)
-            point[k * s->rows + r] = (struct chart_point){s->time[r], s->value[r * PLACES_MAX + show[k]], NAN, NAN, NULL};
-        line[k] = (struct chart_series){s->place[show[k]], (unsigned)show[k], SVG_NO_MARK, false, true, show[k] >= SVG_COLOURS, &point[k * s->rows], s->rows};
+            point[k * s->rows + r] = (struct chart_point){s->time[r], s->value[r * PLACES_MAX + k], NAN, NAN, NULL};
+        line[k] = (struct chart_series){s->place[k], (unsigned)k, SVG_NO_MARK, false, true, k >= SVG_COLOURS, &point[k * s->rows], s->rows};
     }
     caption_of(s, each, count, caption, sizeof caption);
     const char *const title = t < TITLES ? titles[t].title : s->name;
-    const struct chart_lines chart = {{.label = "simulated time", .unit = "s", .zero = true},
+    const struct chart_lines chart = {{.label = "simulated time", .unit = "s", .zero = true, .si = s->rows <= LIVE_ROWS},
                                       {.label = title, .unit = degrees ? "\xc2\xb0""C" : s->unit, .zero = !degrees}, line, count};
     const struct page_figure figure = {.title = title, .caption = *caption ? caption : NULL, .draw = chart_lines, .chart = &chart, .table = table,
-                                       .series = s->rows > LIVE_ROWS, .axis = degrees ? "\xc2\xb0""C" : s->unit, .show = show, .shown = count};
+                                       .series = s->rows > LIVE_ROWS, .axis = degrees ? "\xc2\xb0""C" : s->unit, .shown = count};
     if (ok)
         page_figure(page, &figure);
     result_table_free(table);

@@ -41,7 +41,10 @@ static void interval(const struct run_result *r, char *text, size_t size)
 static void time_card(struct cards *c, const struct run_result *r)
 {
     const size_t i = add(c, "simulated time");
-    human_quantity(r->seconds, "s", c->value[i]);
+    if (r->seconds >= 300)
+        snprintf(c->value[i], sizeof c->value[i], "%.4g min", r->seconds / 60);
+    else
+        human_quantity(r->seconds, "s", c->value[i]);
     interval(r, c->more[i], sizeof c->more[i]);
     if (c->more[i][0])
         c->card[i].more = c->more[i];

@@ -1,0 +1,150 @@
+/* orchard report and compare as a user meets them. */
+#include "tests/reports/html_check.h"
+#include "tests/support/cli_binary.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct cli_home home = {.name = "report", .options = "-q"};
+
+/* The page that a command line wrote into the folder; NULL after a failed check. */
+static char *page_of(const char *file)
+{
+    char path[128], *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s", home.folder, file);
+    FILE *const in = fopen(path, "rb"), *const out = open_memstream(&text, &size);
+    CHECK(in != NULL, "no %s: %.300s", path, home.outcome.err);
+    for (int c; in && (c = getc(in)) != EOF;)
+        putc(c, out);
+    if (in)
+        fclose(in);
+    fclose(out);
+    CHECK(size < 1000000, "%s has %zu bytes", file, size);
+    struct html_sums sums;
+    CHECK(html_check(text, &sums), "%s: %s", file, sums.error);
+    CHECK(sums.pictures >= 2 && sums.pictures % 2 == 0, "%zu pictures", sums.pictures);
+    return text;
+}
+
+/* Runs 1 to 4 of the folder's database: two chips, a machine, two workloads at once. */
+static bool with_runs(void)
+{
+    static bool made;
+    if (made)
+        return true;
+    if (!cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1,m2"))
+        return false;
+    cli_ask(&home, "run gemm:64x64x64 --unit gpu --chip m1 --device macbook-air --duration 300");
+    cli_ask(&home, "run stream-triad:1M[unit=gpu] + stream-triad:1M[unit=cpu] --chip m1");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    made = true;
+    return true;
+}
+
+static void test_a_run_has_its_numbers_on_the_page(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "report 1 -o $/run.html");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    char *const page = page_of("run.html");
+    cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1 --json");
+    json_object *const d = cli_document(&home.outcome);
+    json_object_object_foreach(document_at(d, "/stalls"), reason, share) {
+        char want[64];
+        CHECK(strstr(page, reason) != NULL, "no %s", reason);
+        snprintf(want, sizeof want, "data-v=\"%.9g", json_object_get_double(share));
+        want[strlen(want) - 2] = 0; /* the last digits may be rounded another way */
+        CHECK(json_object_get_double(share) == 0 || strstr(page, want), "%s: no %s", reason, want);
+    }
+    for (size_t i = 0; i < json_object_array_length(document_at(d, "/assumptions")); i++) {
+        const char *const key = document_text(json_object_array_get_idx(document_at(d, "/assumptions"), i), "/key");
+        CHECK(strstr(page, key) != NULL, "no assumption %s", key);
+    }
+    CHECK(strstr(page, "Roofline") && strstr(page, "Energy by part") && strstr(page, "(90 %)"), "a part is missing");
+    CHECK(!strstr(page, "var uPlot="), "uPlot without a series");
+    json_object_put(d);
+    free(page);
+}
+
+static void test_a_machine_has_curves(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "report 3 -o $/device.html");
+    char *const page = page_of("device.html");
+    CHECK(strstr(page, "var uPlot=") && strstr(page, "<figcaption>Temperature</figcaption>") && strstr(page, "<figcaption>Power</figcaption>"), "a curve is missing");
+    cli_ask(&home, "report 3 -o $/again.html");
+    char *const again = page_of("again.html");
+    CHECK(strcmp(page, again) == 0, "another page of the same run");
+    free(page);
+    free(again);
+}
+
+static void test_runs_side_by_side_and_ops(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "report 1 2 3 4 -o $/many.html");
+    char *const many = page_of("many.html");
+    CHECK(strstr(many, "4 runs side by side") && strstr(many, "Operations over time"), "a part is missing");
+    free(many);
+    cli_ask(&home, "report");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    remove("report.html");
+    cli_ask(&home, "report 77 -o $/none.html");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+    cli_ask(&home, "report 1 -o /nonexistent/x.html");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+}
+
+static void test_compare_shows_what_differs(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "compare 1 2 --json");
+    json_object *const d = cli_document(&home.outcome);
+    json_object *const seconds = document_at(d, "/numbers/seconds");
+    CHECK(fabs(document_number(seconds, "/b") / document_number(seconds, "/a") / document_number(seconds, "/ratio") - 1) < 1e-8, "ratio");
+    CHECK(fabs(document_number(d, "/speedup") * document_number(seconds, "/ratio") - 1) < 1e-8, "speedup");
+    CHECK(document_at(d, "/chip_values/p_max_mhz") != NULL, "the clock does not differ");
+    CU_ASSERT_STRING_EQUAL(document_text(d, "/settings/chip/a"), "m1_4p4e_8g");
+    /* Seconds by reason grow as the whole does. */
+    double grew = 0;
+    json_object_object_foreach(document_at(d, "/stall_seconds"), reason, row) {
+        (void)reason;
+        grew += document_number(row, "/b") - document_number(row, "/a");
+    }
+    CHECK(fabs(grew - (document_number(seconds, "/b") - document_number(seconds, "/a"))) < 1e-3 * document_number(seconds, "/a"), "%g s by reason", grew);
+    json_object_put(d);
+    cli_ask(&home, "compare 1 1");
+    CHECK(strstr(home.outcome.out, "no differences") != NULL, "%s", home.outcome.out);
+    cli_ask(&home, "compare 1");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+}
+
+/* --set is remembered with the run. */
+static void test_compare_knows_what_was_set(void)
+{
+    if (!with_runs() || !cli_ask(&home, "run gemm:64x64x64 --unit amx --chip m1 --set amx.clock_ghz=2"))
+        return;
+    cli_ask(&home, "compare 1 last --json");
+    json_object *const d = cli_document(&home.outcome), *const keys = document_at(d, "/chip_values");
+    CHECK(json_object_object_get_ex(keys, "amx.clock_ghz", NULL), "%s", json_object_to_json_string(keys));
+    json_object_put(d);
+    CHECK(cli_home_remove(&home), "something stays in %s", home.folder);
+}
+
+static const struct suite_test tests[] = {
+    {"a run has its numbers on the page", test_a_run_has_its_numbers_on_the_page},
+    {"a machine has curves", test_a_machine_has_curves},
+    {"runs side by side, and ops", test_runs_side_by_side_and_ops},
+    {"compare shows what differs", test_compare_shows_what_differs},
+    {"compare knows what was set", test_compare_knows_what_was_set},
+};
+SUITE_MAIN("report and compare", tests)
