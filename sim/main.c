@@ -46,6 +46,12 @@ static const struct cmd_verb verbs[] = {
       "predictions and scores are recorded with the version of the model; --history shows how scores went.",
       "orchard validate amx-timing.csv --group-by chip\norchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
       cmd_validate_options}, cmd_validate},
+    {{"regress", "record [NAME] [-o FILE]\ncheck [NAME|FILE]\n--list", "what the simulated chips do, recorded and compared",
+      "Measures characteristics (peaks, latencies, bandwidths, kernels, energies, temperatures) of all chips, or of those of --chip, by\n"
+      "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and which value of\n"
+      "the chip or version of the model did it. The baseline `default` comes with orchard until another is recorded.",
+      "orchard regress check\norchard regress record before-my-change\norchard regress check before-my-change --only gpu. --chip m1,m3-max",
+      cmd_regress_options}, cmd_regress},
     {{"chips", "[list]\nshow ID\ndiff A B", "the chips and what is known about them",
       "list has one row per chip; show prints every value with unit, kind, source, uncertainty and origin;\n"
       "diff prints the keys whose values differ. --set shows what a supposed value changes.",

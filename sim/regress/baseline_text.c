@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AS_IN_CHIP_FILES (JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
+#define AS_IN_CHIP_FILES JSON_C_TO_STRING_PLAIN
 
 /* ---- sets of chips that share a value ---- */
 

@@ -62,14 +62,14 @@ static const struct regress_program programs[] = {
     KERNEL("amx.gemm_bf16", "gemm:256x256x256", "amx", "bf16", TIME_AND_ENERGY),
     KERNEL("amx.gemm_i8", "gemm:256x256x256", "amx", "i8", TIME_AND_ENERGY),
     KERNEL("amx.gemv_f32", "gemv:512x512", "amx", "f32", TIME_AND_ENERGY),
-    KERNEL("gpu.gemm_f32", "gemm:256x256x256", "gpu", "f32", TIME_AND_ENERGY),
+    KERNEL("gpu.gemm_f32", "gemm:256x256x256", "gpu", "f32", TIME_AND_ENERGY | REGRESS_OVERHEAD),
     KERNEL("gpu.gemm_f16", "gemm:256x256x256", "gpu", "f16", TIME_AND_ENERGY),
     KERNEL("gpu.gemv_f16", "gemv:1024x1024", "gpu", "f16", TIME_AND_ENERGY),
     KERNEL("gpu.conv2d_f16", "conv2d:c=32,h=28,w=28,k=32,pad=1", "gpu", "f16", TIME_AND_ENERGY),
     KERNEL("gpu.attention_f16", "attention:h=4,s=128,d=64", "gpu", "f16", TIME_AND_ENERGY),
     KERNEL("gpu.softmax_f32", "softmax:256x512", "gpu", "f32", TIME_AND_ENERGY),
     KERNEL("gpu.layernorm_f32", "layernorm:256x512", "gpu", "f32", TIME_AND_ENERGY),
-    KERNEL("ane.conv2d_f16", "conv2d:c=256,h=56,w=56,k=256,pad=1", "ane", NULL, TIME_AND_ENERGY | REGRESS_GFLOPS),
+    KERNEL("ane.conv2d_f16", "conv2d:c=256,h=56,w=56,k=256,pad=1", "ane", NULL, TIME_AND_ENERGY | REGRESS_GFLOPS | REGRESS_OVERHEAD),
     KERNEL("ane.conv2d_i8", "conv2d:c=256,h=56,w=56,k=256,pad=1", "ane", "i8", TIME_AND_ENERGY),
     KERNEL("ane.gemm_f16", "gemm:512x512x512", "ane", NULL, TIME_AND_ENERGY),
     KERNEL("ane.attention_f16", "attention:h=4,s=128,d=64", "ane", NULL, TIME_AND_ENERGY),
@@ -98,7 +98,7 @@ const struct regress_program *regress_program_at(size_t index)
 static const struct answer_row {
     const char *suffix, *unit;
     double tolerance;
-} answers[] = {{"seconds", "s", 2e-3}, {"joules", "J", 5e-3}, {"gflops", "GFLOPS", 2e-3}, {"gbps", "GB/s", 2e-3}, {"celsius", "degC", 2e-3}};
+} answers[] = {{"seconds", "s", 2e-3}, {"joules", "J", 5e-3}, {"gflops", "GFLOPS", 2e-3}, {"gbps", "GB/s", 2e-3}, {"celsius", "degC", 2e-3}, {"overhead", "s", 2e-3}};
 enum { ANSWERS = sizeof answers / sizeof answers[0] };
 #define LOOP_TOLERANCE 1e-3
 
@@ -154,7 +154,8 @@ bool regress_metric_at(size_t index, struct regress_metric *metric)
 double regress_metric_of(const struct regress_metric *metric, const struct run_result *result)
 {
     switch (metric->answer) {
-    case REGRESS_SECONDS: return result->seconds;
+    case REGRESS_SECONDS: return result->device_seconds;
+    case REGRESS_OVERHEAD: return result->overhead_seconds;
     case REGRESS_JOULES: return result->joules;
     case REGRESS_GFLOPS: return result->gflops;
     case REGRESS_GBPS: return 1e-9 * metric->program->bytes / result->device_seconds;

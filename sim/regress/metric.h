@@ -12,8 +12,8 @@
 /* Which program measures it. The first three are rows of tables as `orchard validate` reads them. */
 enum regress_way { REGRESS_AMX_LOOP, REGRESS_CPU_LOOP, REGRESS_GPU_LOOP, REGRESS_KERNEL, REGRESS_DEVICE };
 
-/* What of a kernel's run counts; loops have one answer in the program's unit. */
-enum regress_answer { REGRESS_SECONDS = 1, REGRESS_JOULES = 2, REGRESS_GFLOPS = 4, REGRESS_GBPS = 8, REGRESS_CELSIUS = 16 };
+/* What of a kernel's run counts: seconds are those of the unit, overhead is what submission and launch take besides; loops have one answer in the program's unit. */
+enum regress_answer { REGRESS_SECONDS = 1, REGRESS_JOULES = 2, REGRESS_GFLOPS = 4, REGRESS_GBPS = 8, REGRESS_CELSIUS = 16, REGRESS_OVERHEAD = 32 };
 
 struct regress_program {
     const char *name;

@@ -15,7 +15,7 @@
 #include "units/mem/prefetch.h"
 #include "units/mem/tlb.h"
 
-#define MEM_PORTS_MAX 128
+#define MEM_PORTS_MAX 256
 
 struct mem_port {
     struct mem_system *system;
