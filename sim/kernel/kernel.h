@@ -31,6 +31,7 @@ struct kernel_call {
     uint32_t transpose_a, transpose_b;
     uint64_t lda, ldb, ldc; /* elements; 0 in the text = dense */
     double alpha, beta;
+    struct gemm_blocks blocks;      /* bm, bn, bk; 0 = the library's own choice */
     char precision[8];      /* of the inputs */
     char accumulate[8];     /* of the sums and results */
 };

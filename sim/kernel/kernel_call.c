@@ -13,10 +13,10 @@
 enum { KERNEL_GEMM, KERNEL_GEMV };
 
 static const struct kernel_info kernels[] = {
-    [KERNEL_GEMM] = {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,lda=L][,ldb=L][,ldc=L][,alpha=X][,beta=X][,acc=f16|f32]",
+    [KERNEL_GEMM] = {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,lda=L][,ldb=L][,ldc=L][,alpha=X][,beta=X][,acc=f16|f32][,bm=M][,bn=N][,bk=K]",
                      "amx", "f64 f32 f16 bf16 i16 i8",
                      "C = alpha * op(A) * op(B) + beta * C, row-major; ta/tb: operand stored transposed; acc: type of sums and "
-                     "results for f16 (default f32)"},
+                     "results for f16 (default f32); bm, bn, bk: block of the packed operands (default: as the caches suggest)"},
     [KERNEL_GEMV] = {"gemv", "MxN[,lda=L]", "amx", "f64 f32", "y = A * x, A row-major"},
 };
 #define KERNELS (sizeof kernels / sizeof kernels[0])
@@ -209,6 +209,7 @@ static bool parse_gemm(const char *shape, const char *precision, struct kernel_c
         {"batch", OPTION_U32, &c->batch, 0},  {"ta", OPTION_FLAG, &c->transpose_a, 0}, {"tb", OPTION_FLAG, &c->transpose_b, 0},
         {"lda", OPTION_U64, &c->lda, 0},      {"ldb", OPTION_U64, &c->ldb, 0},         {"ldc", OPTION_U64, &c->ldc, 0},
         {"alpha", OPTION_REAL, &c->alpha, 0}, {"beta", OPTION_REAL, &c->beta, 0},      {"acc", OPTION_TEXT, acc, sizeof acc},
+        {"bm", OPTION_U32, &c->blocks.m, 0},  {"bn", OPTION_U32, &c->blocks.n, 0},         {"bk", OPTION_U32, &c->blocks.k, 0},
     };
     if (!parse_options(rest, "gemm", options, sizeof options / sizeof options[0], error) ||
         !set_precision(c, precision, acc, error))
@@ -276,10 +277,13 @@ int kernel_describe(const struct kernel_call *c, char *text, size_t size)
 {
     if (c->info == &kernels[KERNEL_GEMV])
         return snprintf(text, size, "gemv:%ux%u,lda=%" PRIu64 " %s", c->m, c->n, c->lda, c->precision);
+    char blocks[64] = "";
+    if (c->blocks.m || c->blocks.n || c->blocks.k)
+        snprintf(blocks, sizeof blocks, ",bm=%u,bn=%u,bk=%u", c->blocks.m, c->blocks.n, c->blocks.k);
     return snprintf(text, size,
                     "gemm:%ux%ux%u,batch=%u,ta=%u,tb=%u,lda=%" PRIu64 ",ldb=%" PRIu64 ",ldc=%" PRIu64
-                    ",alpha=%.17g,beta=%.17g %s->%s",
-                    c->m, c->n, c->k, c->batch, c->transpose_a, c->transpose_b, c->lda, c->ldb, c->ldc, c->alpha, c->beta,
+                    ",alpha=%.17g,beta=%.17g%s %s->%s",
+                    c->m, c->n, c->k, c->batch, c->transpose_a, c->transpose_b, c->lda, c->ldb, c->ldc, c->alpha, c->beta, blocks,
                     c->precision, c->accumulate);
 }
 

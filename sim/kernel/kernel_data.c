@@ -125,7 +125,7 @@ static bool gemm_create(const struct kernel_call *c, enum amx_gen gen, struct me
     d->b_bytes = elements_b * s->in_bytes * c->batch;
     d->c_bytes = elements_c * s->out_bytes * c->batch;
     if (!operands(space, given, d, error) ||
-        !place(space, gemm_workspace_bytes(c->kind, c->m, c->n, c->k), &d->workspace, error))
+        !place(space, gemm_workspace_bytes_of(c->kind, c->m, c->n, c->k, &c->blocks), &d->workspace, error))
         return false;
     d->args.gemm = (struct gemm_args){
         .a = d->a, .b = d->b, .c = d->c, .workspace = d->workspace,
@@ -134,7 +134,7 @@ static bool gemm_create(const struct kernel_call *c, enum amx_gen gen, struct me
         .m = c->m, .n = c->n, .k = c->k, .batch = c->batch,
         .transpose_a = c->transpose_a, .transpose_b = c->transpose_b,
         .quad_loads = gen >= AMX_GEN_M2, .kind = c->kind,
-        .alpha_bits = scalar_bits(c->kind, c->alpha), .beta_bits = scalar_bits(c->kind, c->beta),
+        .alpha_bits = scalar_bits(c->kind, c->alpha), .beta_bits = scalar_bits(c->kind, c->beta), .blocks = c->blocks,
     };
     return true;
 }

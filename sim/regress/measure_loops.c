@@ -83,7 +83,7 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 {
     struct validate_kernel library = {worker->chips, &job->sets};
     const struct validate_runner kernels = validate_kernel_runner(&library);
-    struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels);
+    struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
     if (!runner)
         return orch_fail(error, ORCH_INTERNAL, "out of memory");
     const struct validate_runner hook = soc_runner_hook(runner);

@@ -75,9 +75,9 @@ static const struct regress_program programs[] = {
     KERNEL("ane.attention_f16", "attention:h=4,s=128,d=64", "ane", NULL, TIME_AND_ENERGY),
     KERNEL("ane.softmax_f16", "softmax:256x512", "ane", NULL, TIME_AND_ENERGY),
     /* streams; bytes are those of STREAM: every array once */
-    {"cpu.triad", REGRESS_KERNEL, "stream-triad:4M", "cpu", "f64", STREAM, 3 * 4 * MIB, 2},
-    {"gpu.triad", REGRESS_KERNEL, "stream-triad:8M", "gpu", "f32", STREAM, 3 * 8 * MIB, 0},
-    {"gpu.copy", REGRESS_KERNEL, "copy:8M", "gpu", "f32", STREAM, 2 * 8 * MIB, 0},
+    {"cpu.triad", REGRESS_KERNEL, "stream-triad:2M", "cpu", "f64", STREAM, 3 * 2 * MIB, 2},
+    {"gpu.triad", REGRESS_KERNEL, "stream-triad:4M", "gpu", "f32", STREAM, 3 * 4 * MIB, 0},
+    {"gpu.copy", REGRESS_KERNEL, "copy:4M", "gpu", "f32", STREAM, 2 * 4 * MIB, 0},
     {"ane.copy", REGRESS_KERNEL, "copy:8M", "ane", NULL, STREAM, 2 * 8 * MIB, 0},
     /* ten minutes of a product in the first machine that has the chip */
     {"device.gemm_f32", REGRESS_DEVICE, "gemm:512x512x512", "gpu", "f32", HEAT, 0, 0},

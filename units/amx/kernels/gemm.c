@@ -47,14 +47,19 @@ static uint64_t place(uint64_t *at, uint64_t bytes)
     return start;
 }
 
-static void make_plan(struct plan *p, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k)
+static uint32_t block_of(uint32_t asked, uint32_t most, uint32_t unit)
+{
+    return asked ? round_up(asked, unit) : most;
+}
+
+static void make_plan(struct plan *p, enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
 {
     const struct gemm_shape *s = &shapes[kind];
     p->shape = s;
-    p->block_k = min_u32(round_up(k, s->k_unit), BLOCK_K_BYTES / s->in_bytes);
+    p->block_k = min_u32(round_up(k, s->k_unit), block_of(blocks->k, BLOCK_K_BYTES / s->in_bytes, s->k_unit));
     const uint32_t line = p->block_k * s->in_bytes;
-    const uint32_t most_m = BLOCK_A_BYTES / line / s->tile_m * s->tile_m;
-    const uint32_t most_n = BLOCK_B_BYTES / line / s->tile_n * s->tile_n;
+    const uint32_t most_m = block_of(blocks->m, BLOCK_A_BYTES / line / s->tile_m * s->tile_m, s->tile_m);
+    const uint32_t most_n = block_of(blocks->n, BLOCK_B_BYTES / line / s->tile_n * s->tile_n, s->tile_n);
     p->block_m = min_u32(round_up(m, s->tile_m), most_m);
     p->block_n = min_u32(round_up(n, s->tile_n), most_n);
     uint64_t at = 0;
@@ -69,8 +74,14 @@ static void make_plan(struct plan *p, enum gemm_kind kind, uint32_t m, uint32_t 
 
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k)
 {
+    const struct gemm_blocks usual = {0, 0, 0, 0};
+    return gemm_workspace_bytes_of(kind, m, n, k, &usual);
+}
+
+uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks)
+{
     struct plan p;
-    make_plan(&p, kind, m, n, k);
+    make_plan(&p, kind, m, n, k, blocks);
     return p.bytes;
 }
 
@@ -227,7 +238,7 @@ static void run_one(const struct run *r)
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args)
 {
     struct run r = {.ctx = ctx, .args = args, .workspace = (uint8_t *)(uintptr_t)args->workspace};
-    make_plan(&r.plan, (enum gemm_kind)args->kind, args->m, args->n, args->k);
+    make_plan(&r.plan, (enum gemm_kind)args->kind, args->m, args->n, args->k, &args->blocks);
     r.c_row_bytes = args->ldc * r.plan.shape->out_bytes;
     r.plain_alpha = args->alpha_bits == one_bits((enum gemm_kind)args->kind);
     write_scales(&r);

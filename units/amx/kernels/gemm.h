@@ -34,6 +34,9 @@ struct gemm_args {
     uint32_t quad_loads;                /* 1: four-register loads exist (M2 and later) */
     uint32_t kind;                      /* enum gemm_kind */
     uint64_t alpha_bits, beta_bits;     /* alpha, beta in the output type; integers: alpha 1, beta 0 or 1 */
+    struct gemm_blocks {                /* of the packed operands; 0 = as the caches suggest, others are rounded up to whole tiles */
+        uint32_t m, n, k, reserved;
+    } blocks;
 };
 
 /* Shape of a tile and element sizes of a kind. */
@@ -46,6 +49,7 @@ struct gemm_shape {
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 
 uint64_t gemm_workspace_bytes(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k);
+uint64_t gemm_workspace_bytes_of(enum gemm_kind kind, uint32_t m, uint32_t n, uint32_t k, const struct gemm_blocks *blocks);
 
 /* Runs the product. ctx is NULL on AArch64. Arguments must be valid (gemm_check). */
 void gemm_run(struct amx_ctx *ctx, const struct gemm_args *args);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT };
+enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT, TILE };
 enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it brings */, SPLIT_MAX = 64 };
 
 static const struct kernel_parameter parameters[] = {
@@ -17,6 +17,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = "alpha", .missing = 1, .least = -1000000, .most = 1000000, .decimal = true},
     {.name = "beta", .missing = 0, .least = -1000000, .most = 1000000, .decimal = true},
     {.name = "split", .missing = 0, .least = 0, .most = SPLIT_MAX},
+    {.name = "tile", .words = "auto|32x32|32x64|64x32|64x64"}, /* rows x columns of a threadgroup */
     {.name = NULL},
 };
 
@@ -38,9 +39,14 @@ static uint64_t groups_of(const struct gpu_gemm *g)
 }
 
 /* The largest tile that leaves no core without work and is not half empty. When there is none, small tiles and parts of k. */
-static void choose_tile(struct gpu_gemm *g, uint32_t cores)
+static void choose_tile(struct gpu_gemm *g, int64_t asked, uint32_t cores)
 {
     static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}};
+    if (asked) { /* in the order of the parameter's words */
+        g->row_tiles = asked > 2 ? 4 : 2;
+        g->column_tiles = asked % 2 ? 2 : 4;
+        return;
+    }
     for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         g->row_tiles = tiles[i][0];
         g->column_tiles = tiles[i][1];
@@ -131,7 +137,7 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
         .alpha = (float)r->decimal[ALPHA], .beta = (float)r->decimal[BETA],
     };
     const uint32_t cores = r->cores ? r->cores : 1;
-    choose_tile(&g, cores);
+    choose_tile(&g, r->value[TILE], cores);
     choose_split(&g, r->value[SPLIT], cores);
     if (!check_size(&g, error))
         return false;
@@ -141,9 +147,9 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S]", "f32 f16 bf16",
+    {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S][,tile=RxC]", "f32 f16 bf16",
      "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32; ta/tb: operand stored transposed; split: parts of k (0: as many "
-     "as fill the chip)",
+     "as fill the chip); tile: of a threadgroup, 32 or 64 each (auto: the largest that leaves no core idle)",
      3, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_gemm = {rows, sizeof rows / sizeof rows[0]};
