@@ -46,6 +46,11 @@ static const struct cmd_verb verbs[] = {
       "predictions and scores are recorded with the version of the model; --history shows how scores went.",
       "orchard validate amx-timing.csv --group-by chip\norchard validate amx-timing.csv --dump amx-timing:20 -o row.elf",
       cmd_validate_options}, cmd_validate},
+    {{"tune", "KERNEL:SHAPE [options]\n--choices", "the best of a kernel's variants on a chip, kept as a named set",
+      "Times every variant (tiles, splits, methods, blocks, units, cores) of the kernel; the best one's results are compared with those\n"
+      "of the library's own rule. Runs use the set only with --fitted NAME.",
+      "orchard tune gemm:512x512x512 --chip m1 --unit gpu\norchard tune conv2d:c=64,h=28,w=28,k=64,pad=1 --unit gpu --precision f16 --save conv\n"
+      "orchard run gemm:512x512x512 --unit gpu --fitted tuned-gemm-m1_4p4e_8g", cmd_tune_options}, cmd_tune},
     {{"regress", "record [NAME] [-o FILE]\ncheck [NAME|FILE]\n--list", "what the simulated chips do, recorded and compared",
       "Measures characteristics (peaks, latencies, bandwidths, kernels, energies, temperatures) of all chips, or of those of --chip, by\n"
       "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and which value of\n"

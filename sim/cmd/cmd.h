@@ -63,10 +63,12 @@ extern const struct cli_option cmd_report_options[];
 extern const struct cli_option cmd_regress_options[];
 extern const struct cli_option cmd_run_options[];
 extern const struct cli_option cmd_trace_options[];
+extern const struct cli_option cmd_tune_options[];
 extern const struct cli_option cmd_validate_options[];
 
 int cmd_build(struct cmd_context *context, int argc, char **argv);
 int cmd_run(struct cmd_context *context, int argc, char **argv);
+int cmd_tune(struct cmd_context *context, int argc, char **argv);
 int cmd_regress(struct cmd_context *context, int argc, char **argv);
 int cmd_validate(struct cmd_context *context, int argc, char **argv);
 int cmd_explain(struct cmd_context *context, int argc, char **argv);

@@ -18,6 +18,7 @@
 #include "sim/run/together.h"
 #include "sim/study/known.h"
 #include "sim/trace/trace_recorder.h"
+#include "sim/tune/fitted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,7 @@ const struct cli_option cmd_run_options[] = {
     CMD_RUN_DEVICE_OPTIONS,
     {"perfetto", 0, "FILE", false, "also write a Chrome trace (JSON): open it in ui.perfetto.dev or chrome://tracing"},
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
+    {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
@@ -60,6 +62,7 @@ struct session {
     json_object *rows;
     struct table *table;
     uint64_t number;
+    struct fitted_set fitted; /* name NULL = none */
 };
 
 static bool read_choices(struct session *s, struct orch_error *error)
@@ -253,6 +256,32 @@ static void print_all(struct session *s)
     }
 }
 
+/* With the values and choices that the set has for this chip; a --set of the user wins. */
+static bool one_fitted_chip(struct session *s, const struct chip *chip, struct orch_error *error)
+{
+    struct cli_common *const common = &s->context->common;
+    const struct run_request asked = s->request;
+    const struct chip_overrides given = {common->sets, common->set_count};
+    struct fitted_sets sets;
+    bool used;
+    if (!fitted_sets_make(&s->fitted, chip_id(chip), &given, &sets, error))
+        return false;
+    struct chip *const fitted = chip_open(s->context->chip_db, chip_id(chip), &sets.overrides, error);
+    fitted_apply(&s->fitted, chip_id(chip), &s->request, &used);
+    if (!used)
+        cmd_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload, chip_id(chip));
+    common->sets = sets.overrides.text;
+    common->set_count = sets.overrides.count;
+    const bool ok = fitted && one_chip(s, fitted, error);
+    common->sets = given.text;
+    common->set_count = given.count;
+    s->request = asked;
+    if (fitted)
+        chip_close(fitted);
+    fitted_sets_free(&sets);
+    return ok;
+}
+
 /* "A", or "A", "+", "B" ... in as many words as the shell made of it. */
 static bool join_words(int argc, char **argv, char **text)
 {
@@ -306,9 +335,12 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
               cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error);
+    bool ok = workload && read_request(&s, workload, &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
+    if (ok && cli_value(&context->args, "fitted"))
+        ok = fitted_open(s.record.db, cli_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1;
     for (size_t i = 0; ok && i < chips.count; i++)
-        ok = one_chip(&s, chips.chip[i], &error);
+        ok = (s.fitted.name ? one_fitted_chip : one_chip)(&s, chips.chip[i], &error);
     if (ok && s.record.perfetto) {
         ok = perfetto_listener_close(s.record.perfetto, &error);
         s.record.perfetto = NULL;
@@ -318,6 +350,7 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
         print_all(&s);
     perfetto_listener_discard(s.record.perfetto);
     json_object_put(s.rows);
+    fitted_close(&s.fitted);
     table_free(s.table);
     known_free(s.known);
     db_close(s.record.db);

@@ -199,10 +199,10 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
              q->home ? q->home : "process", q->memory_gib, q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
-             q->other_cores);
+             q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "");
 }
 
 /* By enum run_kind. */
@@ -502,6 +502,13 @@ static void emit_end(struct event_bus *bus, uint64_t number, const struct run_re
 }
 
 bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+static bool tell_fitted(const struct run *run, struct run_result *result, struct orch_error *error)
+{
+    const char *const fitted = run->request->fitted;
+    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+}
+
+bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     return fill_texts(run, result, error) && run_compression(run, m, error) &&
@@ -517,6 +524,7 @@ bool run_simulate(struct run *run, struct run_measure *m, struct run_result *res
 {
     return run_is_operator(run->request) || run->request->known ? run_operator(run, m, result, error)
                                          : run_time(run, m, result, error) && run_joules(run, m, result, error);
+           run_joules(run, m, result, error) && run_add_memory_use(run, m, result, error) && tell_fitted(run, result, error);
 }
 
 void run_measure_release(struct run_measure *m)

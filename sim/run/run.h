@@ -45,6 +45,7 @@ struct run_request {
     bool cold;                     /* caches empty; else one untimed warm-up */
     unsigned repeat;               /* 0 = 1 */
     uint64_t seed;
+    const char *fitted;            /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct unit_watch *watch; /* CPU and AMX: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */

@@ -14,7 +14,7 @@
 struct run {
     const struct run_request *request;
     struct event_run_begin begin;
-    char program_hash[20], chip_hash[20], options[512], program_name[256];
+    char program_hash[20], chip_hash[20], options[768], program_name[256];
     enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL, RUN_ANE, RUN_CPU_KERNEL } kind;
     struct kernel_call call;
     struct cpu_kernel cpu_kernel;  /* RUN_CPU_KERNEL */

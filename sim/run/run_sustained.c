@@ -11,7 +11,7 @@ struct run_sustained {
     const struct run_sustained_request *request;
     struct run *base;
     struct event_run_begin begin;
-    char options[1024];
+    char options[1280];
 };
 
 static double or_none(double x)
@@ -36,7 +36,7 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     r->begin = *run_begin_event(r->base);
     r->begin.device = q->machine->id;
     snprintf(r->options, sizeof r->options,
-             "{\"ambient_c\":%.9g,\"base\":%.500s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
+             "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
              "\"target\":%.9g}",
              or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s, q->low_power ? "true" : "false",
              governor_policy_name(q->policy), q->power_cap_w, q->target_s);
