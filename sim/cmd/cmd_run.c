@@ -335,7 +335,6 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
               cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error);
-    bool ok = workload && read_request(&s, workload, &error) && cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error);
     if (ok && cli_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, cli_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1;

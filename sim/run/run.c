@@ -502,13 +502,6 @@ static void emit_end(struct event_bus *bus, uint64_t number, const struct run_re
 }
 
 bool run_time(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
-static bool tell_fitted(const struct run *run, struct run_result *result, struct orch_error *error)
-{
-    const char *const fitted = run->request->fitted;
-    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) || orch_fail(error, ORCH_INTERNAL, "out of memory");
-}
-
-bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     return fill_texts(run, result, error) && run_compression(run, m, error) &&
@@ -520,11 +513,18 @@ bool run_simulate(struct run *run, struct run_measure *m, struct run_result *res
            run_add_memory_use(run, m, result, error);
 }
 
+static bool tell_fitted(const struct run *run, struct run_result *result, struct orch_error *error)
+{
+    const char *const fitted = run->request->fitted;
+    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+}
+
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    return run_is_operator(run->request) || run->request->known ? run_operator(run, m, result, error)
-                                         : run_time(run, m, result, error) && run_joules(run, m, result, error);
-           run_joules(run, m, result, error) && run_add_memory_use(run, m, result, error) && tell_fitted(run, result, error);
+    const bool whole = run_is_operator(run->request) || run->request->known
+                           ? run_operator(run, m, result, error)
+                           : run_time(run, m, result, error) && run_joules(run, m, result, error);
+    return whole && tell_fitted(run, result, error);
 }
 
 void run_measure_release(struct run_measure *m)
