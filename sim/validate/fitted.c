@@ -107,7 +107,9 @@ static const struct {
     const char *chip, *unit, *source, *what, *parameter;
 } power_origins[] = {
     {"M1", NULL, "singhkays", "idle", "power.*.gated_fraction, power.soc.idle_fraction, power.soc.leakage_w"},
-    {"M1", NULL, "singhkays", "Cinebench R23, 1 thread", "power.pj.CPU_INSTRUCTIONS, power.p_cpu.clock_nf"},
+    {"M1", NULL, "singhkays", "Cinebench R23, 1 thread", "power.pj.CPU_*"},
+    {"M1", "P-cluster", "ThomasKaiser", "Cinebench R23", "power.pj.CPU_*"},
+    {"M1", "E-cluster", "ThomasKaiser", "Cinebench R23", "power.e_core_energy"},
     {"M1 family", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
     {"M2", "GPU", "ane-guide", NULL, "power.pj.GPU_*, power.gpu.clock_nf"},
     {"M2", "ANE", "ane-guide", "=GEMM M128 K1024 N1024", "the time between requests in this table"},

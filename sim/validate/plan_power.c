@@ -2,6 +2,7 @@
  * cores as AArch64 programs. A load that its source does not describe well enough to be rebuilt is refused with the reason.
  */
 #include "sim/validate/launch.h"
+#include "sim/validate/power_loops.h"
 #include "sim/validate/program.h"
 
 #include <stdlib.h>
@@ -35,6 +36,7 @@ static bool in_its_unit(const struct power_row *p, double operations)
         double work, per_operation;
     } units[] = {
         {"W", VALIDATE_WATTS, 1, 0},           {"mW", VALIDATE_WATTS, 1e-3, 0},
+        {"W/core", VALIDATE_WATTS, 1, 0},
         {"GFLOPS/W", VALIDATE_WORK_PER_JOULE, 0, 1}, {"pJ/FLOP", VALIDATE_JOULES, 0, 1e-12},
         {"mJ/inference", VALIDATE_JOULES, 1e-3, 0},
     };
@@ -50,57 +52,17 @@ static bool in_its_unit(const struct power_row *p, double operations)
 
 /* ---- CPU loops ---- */
 
-enum { BASE = 27, COUNTER = 28, LINES = 64, TURNS = 1500 };
-
-/* 32 instructions as a ray tracer or another well compiled mix has them: eight NEON operations, seven loads and two stores that hit L1,
- * four branches that are predicted, one multiplication, ten other integer operations of which eight depend on one another. The shares
- * are a guess: no count of Cinebench's instructions is published. */
-static void emit_mix(struct emit *e)
-{
-    static const uint32_t fp[4] = {0x4e20cc00, 0x6e20dc00, 0x4e20d400, 0x4e20f400}; /* fmla, fmul, fadd, fmax, all .4s */
-    for (unsigned i = 0; i < 8; i++) {
-        emit_word(e, emit_rd_rn_rm(fp[i % 4], i, 20, 21));
-        if (i < 4)
-            emit_word(e, UINT32_C(0x3dc00000) | i << 10 | BASE << 5 | (24 + i)); /* ldr q */
-        else if (i < 7)
-            emit_ldr_x(e, 8 + i, BASE, 8 * i);
-        else
-            emit_word(e, emit_rd_rn_rm(0x9b007c00, 16, 1, 2)); /* mul */
-        if (i % 4 == 3)
-            emit_str_x(e, 9, BASE, 128 + 8 * i);
-        if (i % 2)
-            emit_word(e, UINT32_C(0xb4000040) | 1); /* cbz x1, past the next one: never taken */
-        emit_word(e, emit_rd_rn_rm(i % 2 ? 0xca000000 : 0x8b000000, 3, 3, 4)); /* eor, add: a chain */
-        if (i >= 6)
-            emit_word(e, emit_rd_rn_rm(0x8b000000, 5, 6, 7));
-    }
-}
-
-static bool build_loop(const struct power_row *p)
+static bool plan_loop(const struct power_row *p, enum power_loop loop, enum validate_core core, unsigned threads, unsigned domains)
 {
     struct emit e = {0};
-    for (unsigned x = 0; x < 16; x++)
-        emit_constant(&e, x, x + 1);
-    const size_t outer = emit_loop(&e, COUNTER, TURNS / LINES);
-    emit_constant(&e, BASE, VALIDATE_DATA_ADDR);
-    for (unsigned line = 0; line < LINES; line++) {
-        emit_mix(&e);
-        emit_add(&e, BASE, BASE, 256);
-    }
-    emit_loop_end(&e, COUNTER, outer);
-    emit_exit(&e);
-    p->program->data_bytes = UINT64_C(1) << 16;
-    p->program->warm = true;
-    note(p, "a loop with the instruction mix of a renderer (guessed): Cinebench itself is not simulated");
-    return validate_take_code(p->row, p->program, &e) && in_its_unit(p, 0);
-}
-
-static bool plan_loop(const struct power_row *p, enum validate_core core, unsigned threads, unsigned domains)
-{
     p->program->core = core;
     p->program->threads = threads;
     p->program->domains = domains;
-    return build_loop(p);
+    p->program->data_bytes = power_loop_data_bytes();
+    p->program->warm = true;
+    note(p, power_loop_about(loop));
+    power_loop_emit(&e, loop, VALIDATE_DATA_ADDR);
+    return validate_take_code(p->row, p->program, &e) && in_its_unit(p, 0);
 }
 
 static unsigned cpu_domains(const struct power_row *p)
@@ -116,7 +78,7 @@ static bool plan_one_thread(const struct power_row *p)
         return refuse(p, "background work of the operating system on idle E cores");
     if (strcmp(p->unit, "DRAM") == 0)
         return refuse(p, "what Cinebench moves from and to DRAM is not known");
-    return plan_loop(p, VALIDATE_P_CORE, 1, cpu_domains(p));
+    return plan_loop(p, POWER_LOOP_RENDERER, VALIDATE_P_CORE, 1, cpu_domains(p));
 }
 
 static bool plan_all_cores(const struct power_row *p)
@@ -124,7 +86,7 @@ static bool plan_all_cores(const struct power_row *p)
     if (strcmp(p->unit, "DRAM") == 0)
         return refuse(p, "what Cinebench moves from and to DRAM is not known");
     /* The cores of the other kind run the same beside it; each cluster has its own caches and clocks. */
-    return plan_loop(p, strcmp(p->unit, "E-cluster") == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE, 0, cpu_domains(p));
+    return plan_loop(p, POWER_LOOP_RENDERER, strcmp(p->unit, "E-cluster") == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE, 0, cpu_domains(p));
 }
 
 /* ThomasKaiser/Knowledge: after ten minutes the P clusters run at about 2450 MHz and the sensors show 80 degC. */
@@ -145,7 +107,40 @@ static bool plan_at_clock(const struct power_row *p)
     if (sscanf(p->load, "fully active at %lf MHz", &mhz) != 1)
         return refuse(p, "the clock is not read");
     snprintf(p->program->set[0], sizeof p->program->set[0], "cpu_%c.clock_ghz=%g", performance ? 'p' : 'e', mhz / 1000);
-    return plan_loop(p, performance ? VALIDATE_P_CORE : VALIDATE_E_CORE, 1, performance ? DOMAIN(P_CPU) : DOMAIN(E_CPU));
+    return plan_loop(p, POWER_LOOP_RENDERER, performance ? VALIDATE_P_CORE : VALIDATE_E_CORE, 1, performance ? DOMAIN(P_CPU) : DOMAIN(E_CPU));
+}
+
+/* Clock of "pstate07" of the row's chip and unit, from its row "freq". */
+static bool clock_of_state(const struct power_row *p, double *mhz)
+{
+    static const char *const same[] = {"chip", "unit", "load"};
+    const struct csv_table *const t = p->row->table;
+    const int metric = csv_find(t, "metric"), value = csv_find(t, "value");
+    for (size_t row = 0; row < csv_rows(t); row++) {
+        bool found = strcmp(csv_cell(t, row, metric), "freq") == 0;
+        for (size_t i = 0; found && i < sizeof same / sizeof same[0]; i++)
+            found = strcmp(csv_cell(t, row, csv_find(t, same[i])), validate_cell(p->row, same[i])) == 0;
+        if (found)
+            return sscanf(csv_cell(t, row, value), "%lf", mhz) == 1 && *mhz > 0;
+    }
+    return false;
+}
+
+/* Figures of the kernel's energy model: CoreMark on a single core, read at the power meter of its cluster (AsahiLinux/linux pull request
+ * 229). The clock of the state is a row of its own. */
+static bool plan_state(const struct power_row *p)
+{
+    const bool performance = strcmp(p->unit, "P-core") == 0;
+    double mhz;
+    if (!strstr(p->row->source, "t8103"))
+        return refuse(p, "which load these figures belong to is not told (AsahiLinux/linux pull request 183)");
+    if (!performance && strcmp(p->unit, "E-core") != 0)
+        return refuse(p, "a budget of the firmware, not a measurement");
+    if (!clock_of_state(p, &mhz))
+        return refuse(p, "the clock of this state is not in the table");
+    snprintf(p->program->set[0], sizeof p->program->set[0], "cpu_%c.clock_ghz=%g", performance ? 'p' : 'e', mhz / 1000);
+    return plan_loop(p, POWER_LOOP_COREMARK, performance ? VALIDATE_P_CORE : VALIDATE_E_CORE, 1,
+                     performance ? DOMAIN(P_CPU) | DOMAIN(AMX) : DOMAIN(E_CPU));
 }
 
 static bool plan_idle(const struct power_row *p)
@@ -311,6 +306,7 @@ static const struct {
     {NULL, "Cinebench R23, 1 thread", plan_one_thread},
     {NULL, "Cinebench R23 1T", plan_one_thread},
     {NULL, "fully active at", plan_at_clock},
+    {NULL, "pstate", plan_state},
     {"P-cluster", "Cinebench R23 10 min, end", plan_throttled},
     {"P-cluster", "Cinebench R23 10 min", plan_all_cores},
     {"E-cluster", "Cinebench R23 multi-core", plan_all_cores},
@@ -364,7 +360,6 @@ static const char *const refusals[][2] = {
     {"lid closed", "a whole machine: waits for sustained runs on devices"},
     {"FP32 GEMM, best case", "a lower bound, not a value: the suite of run energy checks it"},
     {"opp table", "derived from other rows"},
-    {"pstate", "the load of these figures is not described"},
     {"DVFS controller", "a setting of firmware, not a measurement"},
 };
 

@@ -34,7 +34,7 @@ static struct scene scene(const char *chip, const char *device)
                                     .slices = {[POWER_P_CPU] = 4, [POWER_E_CPU] = 4},
                                     .running_s = {[POWER_P_CPU] = 4, [POWER_E_CPU] = 4},
                                     .shared_running_s = {[POWER_P_CPU] = 1, [POWER_E_CPU] = 1},
-                                    .event_j = {[POWER_P_CPU] = 8.6, [POWER_E_CPU] = 0.75, [POWER_DRAM] = 0.02}};
+                                    .event_j = {[POWER_P_CPU] = 11.35, [POWER_E_CPU] = 0.98, [POWER_DRAM] = 0.02}};
     s.setup = (struct sustain_setup){.chip = s.chip,
                                      .device = device_find(&s.devices, device, chip_id(s.chip), &error),
                                      .ambient_c = 23,
