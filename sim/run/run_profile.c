@@ -102,6 +102,13 @@ static void keep_cores_busy(struct power_profile *p)
     }
 }
 
+/* Time that the domain's clock decides: of the whole run, or of a core of the driver when other cores run beside it and may take longer. */
+static double driver_seconds(const struct power_profile *p, bool cores)
+{
+    const unsigned slices = p->slices[p->driver];
+    return cores && slices ? p->running_s[p->driver] / slices : p->seconds;
+}
+
 bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                  struct power_profile *profile, struct run_result *result, struct orch_error *error)
 {
@@ -124,8 +131,9 @@ bool run_profile(const struct run_request *request, const struct chip_db *db, co
     if (!ok)
         return false;
     /* t = fixed + work / share, at shares 1 and SECOND_SHARE. */
-    const double work = (second.seconds - profile->seconds) / (1 / SECOND_SHARE - 1);
-    profile->fixed_s = fmin(fmax(profile->seconds - work, 0), profile->seconds);
+    const double once = driver_seconds(profile, request->cores > 1), later = driver_seconds(&second, request->cores > 1);
+    const double work = once > 0 ? (later - once) / (1 / SECOND_SHARE - 1) / once : 1;
+    profile->fixed_s = fmin(fmax(1 - work, 0), 1) * profile->seconds;
     if (request->cores > 1)
         keep_cores_busy(profile);
     profile->dram_bytes = isnan(result->dram_bytes) ? 0 : result->dram_bytes;

@@ -105,6 +105,36 @@ static void test_equal_runs_give_equal_bytes(void)
     json_object_put(b);
 }
 
+/* MacBook Air M1 in Cinebench R23 for ten minutes (ThomasKaiser/Knowledge): P cluster from 14 to 8.8 W and from 2988 to about 2450 MHz,
+ * clocks fall after about 75 s. Nothing measured goes in but when the load began and ended. */
+static void test_a_real_load_throttles_as_measured(void)
+{
+    const char *const curve = suite_shared("vectors/thermal/m1air_cinebench/curve.csv");
+    if (!curve) {
+        suite_skip("no measured curve beside the checkout");
+        return;
+    }
+    if (!cli_ask(&home, "validate %s --chip m1 --device macbook-air --json", curve))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    if (!d)
+        return;
+    static const struct {
+        const char *path;
+        double expected, tolerance;
+    } checks[] = {
+        {"/closed/p_cluster_first_w", 14, 0.08 * 14},    {"/closed/p_cluster_first_mhz", 2988, 1},
+        {"/closed/p_cluster_last_w", 8.8, 0.08 * 8.8},   {"/closed/p_cluster_last_mhz", 2450, 0.08 * 2450},
+        {"/closed/chip_first_w", 15.4, 0.08 * 15.4},     {"/closed/chip_last_w", 10.3, 0.08 * 10.3},
+        {"/closed/onset_s", 75, 15},                     {"/closed/rmse_k", 0, 2.5},
+        {"/rmse_k", 0, 1},
+    };
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        CHECK(fabs(document_number(d, checks[i].path) - checks[i].expected) <= checks[i].tolerance, "%s: %g, measured %g", checks[i].path,
+              document_number(d, checks[i].path), checks[i].expected);
+    json_object_put(d);
+}
+
 static void refused(const char *arguments, const char *expected)
 {
     if (!cli_ask(&home, "%s", arguments))
@@ -127,6 +157,7 @@ static const struct suite_test tests[] = {
     {"samples are in the database", test_samples_are_in_the_database},
     {"limits lower the clock", test_limits_lower_the_clock},
     {"equal runs give equal bytes", test_equal_runs_give_equal_bytes},
+    {"a real load throttles as measured", test_a_real_load_throttles_as_measured},
     {"what cannot be is refused", test_what_cannot_be_is_refused},
 };
 

@@ -43,7 +43,7 @@ static const struct {
     {"M1,Air,system,\"idle, backlight off\",power,0.5,W" KAISER, "whole machine"},
     {"M1,-,GPU,\"FP32 GEMM, best case\",efficiency (lower bound),200,GFLOPS/W" GUIDE "m1_4p4e_8g\n", "bound"},
     {"M1,-,E-core,pstate01,freq,600,MHz,reverse-engineered,AsahiLinux,,m1_4p4e_8g\n", "not measured"},
-    {"M1,-,E-core,pstate01,core_power_max_load,0.047,W/core,measured,AsahiLinux t8103.dtsi,,m1_4p4e_8g\n", "clock of this state"},
+    {"M1,-,E-core,pstate02,core_power_max_load,0.0997,W/core,measured,AsahiLinux t8103.dtsi,,m1_4p4e_8g\n", "clock of this state"},
     {"M2,-,P-core,pstate01,core_power_max_load,0.133,W/core,measured,AsahiLinux t8112.dtsi,,m2_4p4e_10g\n", "not told"},
     {"M1,-,P-core,fully active at oops MHz,power,3,W" KAYS, "not read"},
     {"M2," PRO ",ANE,GEMM M64,efficiency,11.4,GFLOPS/W" GUIDE "\n", "not read"},
@@ -98,6 +98,40 @@ static void test_refused_rows(void)
     validation_free(v);
 }
 
+/* CoreMark on one core at every clock of M1, as the kernel's energy model has it (AsahiLinux/linux t8103.dtsi, pull request 229): one
+ * set of energies and one voltage curve for all of them. No parameter was taken from these figures. */
+static void test_clocks_and_volts(void)
+{
+    static const struct {
+        const char *unit;
+        unsigned state, mhz;
+        double watts;
+    } states[] = {
+        {"E-core", 1, 600, 0.047296}, {"E-core", 3, 1332, 0.18886},  {"E-core", 5, 2064, 0.412979},
+        {"P-core", 1, 600, 0.29023},  {"P-core", 5, 1500, 1.112838}, {"P-core", 8, 2184, 2.36669},
+        {"P-core", 12, 2988, 4.54062}, {"P-core", 15, 3204, 4.951324},
+    };
+    enum { STATES = sizeof states / sizeof states[0] };
+    char text[8192] = HEADER;
+    double before = 0;
+    for (int i = 0; i < STATES; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "M1,-,%s,pstate%02u,freq,%u,MHz,reverse-engineered,AsahiLinux/linux t8103.dtsi,,m1_4p4e_8g\n"
+                 "M1,-,%s,pstate%02u,core_power_max_load,%g,W/core,measured,AsahiLinux/linux t8103.dtsi,,m1_4p4e_8g\n",
+                 states[i].unit, states[i].state, states[i].mhz, states[i].unit, states[i].state, states[i].watts);
+    struct validation *v = run_text(text);
+    for (int i = 0; i < STATES; i++) {
+        const struct validate_row *r = &v->row[2 * i + 1];
+        CHECK(r->state == VALIDATE_PREDICTED && r->parameter == NULL, "%s %u: %s", states[i].unit, states[i].mhz, r->why);
+        CHECK(fabs(r->predicted / r->measured - 1) <= 0.2, "%s at %u MHz: %.4g W, measured %.4g", states[i].unit, states[i].mhz, r->predicted,
+              r->measured);
+        CHECK(r->predicted > before || states[i].state == 1, "%s at %u MHz: %.4g W after %.4g", states[i].unit, states[i].mhz, r->predicted,
+              before);
+        before = r->predicted;
+    }
+    validation_free(v);
+}
+
 /* The loop of a CPU row is a program of its own that anybody can look at. */
 static void test_loop_is_a_program(void)
 {
@@ -135,6 +169,7 @@ static void test_values(void)
 static const struct suite_test tests[] = {
     {"loads that can be rebuilt", test_modelled_rows},
     {"loads that cannot, with the reason", test_refused_rows},
+    {"one set of energies for all clocks", test_clocks_and_volts},
     {"loops are programs", test_loop_is_a_program},
     {"joules in the units of rows", test_values},
 };
