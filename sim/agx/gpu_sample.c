@@ -104,3 +104,8 @@ struct gpu_part gpu_sample_scale(const struct gpu_sample *s, struct gpu_part par
     *uncertainty = whole.ns > 0 ? spread(s) * (whole.ns - part.ns) / whole.ns : 0;
     return whole;
 }
+
+double gpu_sample_first_pace(const struct gpu_sample *s)
+{
+    return pace_of(&s->progress[0]);
+}

@@ -31,4 +31,7 @@ struct gpu_part {
  * that ran. *uncertainty (relative, one standard deviation): how far the paces of stretches differ. */
 struct gpu_part gpu_sample_scale(const struct gpu_sample *sample, struct gpu_part part, const uint32_t *work, double *uncertainty);
 
+/* Time per instruction of its first stretch, ns: from an empty GPU until all its threadgroups have begun. */
+double gpu_sample_first_pace(const struct gpu_sample *sample);
+
 #endif

@@ -423,6 +423,11 @@ void run_free(struct run *run)
     free(run);
 }
 
+const struct run_paces *run_paces(const struct run *run)
+{
+    return &run->paces;
+}
+
 size_t run_remark_count(const struct run *run)
 {
     return run->remarks;

@@ -19,6 +19,18 @@ struct run_known;
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
+/* How launches of a run went that were timed by samples, in order: enough to tell, from the start of each alone, how the same run
+ * goes at another clock. */
+#define RUN_PACES 32
+struct run_paces {
+    struct run_pace {
+        double ns;                 /* 0 = timed as a whole */
+        double first;              /* ns per instruction of its first stretch */
+        uint64_t warm;             /* threadgroups that bring the caches where the launch leaves them; 0 = what it leaves does not stay */
+    } launch[RUN_PACES];
+    unsigned launches;
+};
+
 struct run_request {
     const struct chip *chip;
     const char *workload;          /* KERNEL:SHAPE or a file */
@@ -49,6 +61,7 @@ struct run_request {
     double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct unit_watch *watch; /* CPU and AMX: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
+    const struct run_paces *paces; /* GPU, --mode timing: of this run at other clocks; NULL = none */
 };
 
 /* Counters of a run that had effects besides its answer: bytes printed by the program, .npy files written. */
@@ -68,6 +81,9 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
 void run_free(struct run *run);
 /* What decides the answer; valid as long as the run. */
 const struct event_run_begin *run_begin_event(const struct run *run);
+
+/* After execution. */
+const struct run_paces *run_paces(const struct run *run);
 
 /* What its energy follows from, after execution with time; NULL for a chip without power keys. */
 const struct energy_run *run_energy(const struct run *run);

@@ -290,6 +290,8 @@ bool run_launch_time(struct run_launch *l)
     const bool sampled = l->way == RUN_WAY_SAMPLE;
     if (!(sampled ? run_launch_sample(l) : time_all(l)))
         return false;
+    if (l->run->paces.launches < RUN_PACES)
+        l->run->paces.launches++;
     l->m->end_ns = g->device_ns + g->overhead_ns;
     return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") ||
            orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");

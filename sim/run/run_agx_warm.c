@@ -125,7 +125,9 @@ bool run_launch_prepare(struct run_launch *l)
     const bool full = l->run->request->mode == RUN_FULL;
     struct mem_params memory;
     double work = 0;
-    l->way = RUN_WAY_ALL;
+    l->way = run_launch_was_sampled(l) ? RUN_WAY_SAMPLE : RUN_WAY_ALL;
+    if (l->way == RUN_WAY_SAMPLE)
+        return true;
     if (l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
     l->error = full ? &unused : error; /* a fault is found again when all are executed, in the order of the grid */

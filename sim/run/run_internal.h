@@ -29,6 +29,7 @@ struct run {
     size_t remarks;
     uint8_t *file;                 /* bytes of a program file */
     size_t file_bytes;
+    struct run_paces paces;        /* GPU: of the launches so far */
     struct energy_run energy;      /* after execution with time */
     bool has_energy;
 };
@@ -129,6 +130,7 @@ bool run_launch_time(struct run_launch *l);
 bool run_launch_leaves_results(const struct run_launch *l);
 /* run_agx_sample.c */
 bool run_launch_sample(struct run_launch *l);
+bool run_launch_was_sampled(const struct run_launch *l); /* at the other clocks of request.paces */
 /* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
 #define RUN_SLC_FILLED 0.75
 /* run_agx_warm.c: untimed threadgroups. How many the GPU holds at a time; an executor for them; [first, end) for what they leave in

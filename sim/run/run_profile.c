@@ -65,7 +65,8 @@ struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, co
     return chip_open(db, chip_id(chip), &all, error);
 }
 
-static bool simulate(const struct run_request *request, struct run_result *result, struct power_profile *profile, struct orch_error *error)
+static bool simulate(const struct run_request *request, struct run_result *result, struct power_profile *profile, struct run_paces *paces,
+                     struct orch_error *error)
 {
     struct run *const run = run_prepare(request, error);
 
@@ -80,8 +81,20 @@ static bool simulate(const struct run_request *request, struct run_result *resul
             ok = orch_fail(error, ORCH_UNMODELLED, "%s on %s: its energy is not known, which a run in a device needs",
                            request->workload, chip_id(request->chip));
     }
+    if (paces)
+        *paces = *run_paces(run);
     run_free(run);
     return ok;
+}
+
+/* Kernels of the AMX, the GPU and the Neural Engine need no values for their times; programs of the CPU do. */
+static bool has_timing_mode(const struct run_request *q)
+{
+    struct run_request timing = *q;
+    timing.mode = RUN_TIMING;
+    struct run *const run = run_prepare(&timing, NULL);
+    run_free(run);
+    return run != NULL;
 }
 
 /* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones. What
@@ -109,23 +122,25 @@ static double driver_seconds(const struct power_profile *p, bool cores)
     return cores && slices ? p->running_s[p->driver] / slices : p->seconds;
 }
 
-bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
-                 struct power_profile *profile, struct run_result *result, struct orch_error *error)
+bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
+                       const struct run_paces *paces, struct power_profile *profile, struct orch_error *error)
 {
     struct run_request slower = *request;
     struct power_profile second;
     struct run_result other;
 
-    if (!simulate(request, result, profile, error))
-        return false;
     struct chip *const chip = chip_at_share(db, request->chip, overrides, profile->driver, SECOND_SHARE, error);
     if (!chip)
         return false;
     slower.chip = chip;
     slower.program_output = NULL;
     slower.output_folder = NULL;
+    slower.sanitize = false;
+    slower.paces = paces;
+    if (has_timing_mode(&slower))
+        slower.mode = RUN_TIMING;
     run_result_init(&other);
-    const bool ok = simulate(&slower, &other, &second, error);
+    const bool ok = simulate(&slower, &other, &second, NULL, error);
     run_result_free(&other);
     chip_close(chip);
     if (!ok)
@@ -136,6 +151,16 @@ bool run_profile(const struct run_request *request, const struct chip_db *db, co
     profile->fixed_s = fmin(fmax(1 - work, 0), 1) * profile->seconds;
     if (request->cores > 1)
         keep_cores_busy(profile);
-    profile->dram_bytes = isnan(result->dram_bytes) ? 0 : result->dram_bytes;
     return true;
+}
+
+bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
+                 struct power_profile *profile, struct run_result *result, struct orch_error *error)
+{
+    struct run_paces paces;
+
+    if (!simulate(request, result, profile, &paces, error))
+        return false;
+    profile->dram_bytes = isnan(result->dram_bytes) ? 0 : result->dram_bytes;
+    return run_profile_split(request, db, overrides, &paces, profile, error);
 }

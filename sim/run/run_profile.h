@@ -10,6 +10,11 @@
 struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
                            enum power_domain driver, double share, struct orch_error *error);
 
+/* The profile of a run at one clock gets fixed_s from the same run at a lower clock: without values where the unit needs none, and of a
+ * GPU launch that was sampled only the start is timed (`paces` of the run). Takes out what cores wait for each other. */
+bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
+                       const struct run_paces *paces, struct power_profile *profile, struct orch_error *error);
+
 /* Simulates the request as it is (into *result, initialised) and at a lower clock, without events. */
 bool run_profile(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                  struct power_profile *profile, struct run_result *result, struct orch_error *error);
