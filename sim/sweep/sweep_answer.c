@@ -87,3 +87,22 @@ void sweep_answer_from_run(struct sweep_answer *answer, const struct run_result 
         memcpy(&answer->response[r], (const char *)result + offsets[r], sizeof(double));
     snprintf(answer->bound_by, sizeof answer->bound_by, "%s", result->bound_by ? result->bound_by : "");
 }
+
+static enum sweep_method method_of(const char *name)
+{
+    for (int m = 0; name && m < SWEEP_METHOD_COUNT; m++)
+        if (strcmp(name, sweep_method_name((enum sweep_method)m)) == 0)
+            return (enum sweep_method)m;
+    return SWEEP_SIMULATED;
+}
+
+void sweep_answer_from_row(struct sweep_answer *answer, const struct db_sweep_point *row)
+{
+    sweep_answer_init(answer);
+    answer->status = strcmp(row->status, "done") == 0 ? SWEEP_DONE : SWEEP_FAILED;
+    answer->method = method_of(row->method);
+    answer->expected_error = row->expected_error;
+    memcpy(answer->response, row->value, sizeof row->value);
+    snprintf(answer->bound_by, sizeof answer->bound_by, "%s", row->bound_by ? row->bound_by : "");
+    snprintf(answer->error, sizeof answer->error, "%s", row->error ? row->error : "");
+}

@@ -40,5 +40,7 @@ struct sweep_answer {
 void sweep_answer_init(struct sweep_answer *answer);
 /* Takes the responses and bound_by over from a run. */
 void sweep_answer_from_run(struct sweep_answer *answer, const struct run_result *result);
+/* A row of the database; texts are copied. */
+void sweep_answer_from_row(struct sweep_answer *answer, const struct db_sweep_point *row);
 
 #endif
