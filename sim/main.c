@@ -23,6 +23,15 @@ static const struct cmd_verb verbs[] = {
       "OUT.hwx is a container like those of Apple's compiler, other names get bare descriptors with coefficients behind; run and\n"
       "isa disasm ane take both. Constants are generated unless --input names a file.",
       "orchard build conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,pad=1 --unit ane -o conv.hwx", cmd_build_options}, cmd_build},
+    {{"sweep", "WORKLOAD[,WORKLOAD...] -L KEY=a,b,c [-L KEY=lo:hi:N ...]\nSPEC.json", "the same question at many settings",
+      "KEY is a characteristic or unit parameter of the chip (orchard chips show ID), or chip, unit, precision, detail, cores, memory,\n"
+      "device, policy, ambient, power-mode, power-cap, duration. Lists and lo:hi:N (lo:hi:Nlog) make a grid; --lhs N and --random N\n"
+      "spread N points over ranges. Answers go to the database as they come: the same command goes on where it was stopped.\n"
+      "Points between simulated ones are interpolated when leaving simulated ones out shows that this is within --tolerance.",
+      "orchard sweep gemm:512x512x512 --unit gpu -L chip=m1,m2,m3 -L gpu_cores=8,10,16\n"
+      "orchard sweep gemm:512x512x512 --unit gpu --chip m2 --lhs 200 -L gpu_max_mhz=800:1600 -L memory_peak_GBps=60:200\n"
+      "orchard sweep spec.json --shard 0/8 --db shard-0.db",
+      cmd_sweep_options}, cmd_sweep},
     {{"explain", "[RUN]", "why a recorded run took as long as it did",
       "RUN is the number of a run, the beginning of its uid, or last (default).", "orchard explain\norchard explain 12", NULL},
      cmd_explain},

@@ -55,8 +55,10 @@ static double first_order(const struct sweep_effect *effect, size_t points, doub
         used++;
         between += (double)l->count * (l->mean - mean) * (l->mean - mean);
     }
-    if (!(squares > 0) || points <= used || used < 2)
+    if (!(squares > 0) || used < 2)
         return 0;
+    if (points <= used) /* nothing else varies */
+        return 1;
     const double within = (squares - between) / (double)(points - used);
     return fmin(fmax((between - (double)(used - 1) * within) / squares, 0), 1);
 }
