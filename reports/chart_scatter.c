@@ -6,8 +6,8 @@ void chart_scatter(struct text *out, const struct svg_frame *frame, const void *
 {
     const struct chart_scatter *const c = description;
     struct chart_xy xy = {
-        .x = {.label = "measured", .unit = c->unit, .log = true, .si = true},
-        .y = {.label = "predicted", .unit = c->unit, .log = true, .si = true},
+        .x = {.label = "measured", .unit = c->unit, .log = true},
+        .y = {.label = "predicted", .unit = c->unit, .log = true},
         .series = c->series,
         .count = c->count,
         .diagonal = true,

@@ -56,9 +56,8 @@ static void draw_line(struct svg *svg, const struct chart_series *s, const struc
     svg_path_end(svg, classes, false);
 }
 
-static void draw_points(struct svg *svg, const struct chart_series *s, const struct scale *x, const struct scale *y)
+static void draw_points(struct svg *svg, const struct chart_series *s, double radius, const struct scale *x, const struct scale *y)
 {
-    const double radius = s->points > 300 ? 3 : s->points > 60 ? 3.6 : 5;
     char classes[48];
     snprintf(classes, sizeof classes, "curve thin s%u", s->colour % SVG_COLOURS);
     for (size_t i = 0; i < s->points; i++) {
@@ -75,12 +74,16 @@ static void draw_points(struct svg *svg, const struct chart_series *s, const str
 void chart_draw_series(struct svg *svg, const struct chart_series *series, size_t count, const struct scale *x,
                        const struct scale *y)
 {
+    size_t marks = 0;
+    for (size_t i = 0; i < count; i++)
+        marks += series[i].mark != SVG_NO_MARK ? series[i].points : 0;
+    const double radius = marks > 300 ? 3.4 : marks > 60 ? 4 : 5;
     for (size_t i = 0; i < count; i++)
         if (series[i].line && series[i].points)
             draw_line(svg, &series[i], x, y);
     for (size_t i = 0; i < count; i++)
         if (series[i].mark != SVG_NO_MARK)
-            draw_points(svg, &series[i], x, y);
+            draw_points(svg, &series[i], radius, x, y);
 }
 
 /* ---- the whole picture ---- */

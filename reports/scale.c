@@ -43,7 +43,7 @@ static void fit_linear(struct scale *s, double low, double high, unsigned wanted
     }
 }
 
-/* Ticks at 1, 2, 5 within up to two decades, else at powers of ten, or every so many of them. */
+/* Ends at 1, 2, 5 times a power of ten. Ticks at all of these within up to two decades, else at powers of ten, or every so many of them. */
 static void fit_log(struct scale *s, double low, double high, unsigned wanted)
 {
     static const double within[] = {1, 2, 5};
@@ -56,12 +56,10 @@ static void fit_log(struct scale *s, double low, double high, unsigned wanted)
     const double stride = fine ? 1 : fmax(1, ceil((last - first) / (wanted > 1 ? wanted : 1)));
     s->low = pow(10, first);
     s->high = pow(10, last);
-    if (fine) {
-        for (unsigned i = 0; i < 3; i++)
-            s->low = pow(10, first) * within[i] <= low * (1 + 1e-9) ? pow(10, first) * within[i] : s->low;
-        for (unsigned i = 3; i-- > 0;)
-            s->high = pow(10, last - 1) * within[i] >= high * (1 - 1e-9) ? pow(10, last - 1) * within[i] : s->high;
-    }
+    for (unsigned i = 0; i < 3; i++)
+        s->low = pow(10, first) * within[i] <= low * (1 + 1e-9) ? pow(10, first) * within[i] : s->low;
+    for (unsigned i = 3; i-- > 0;)
+        s->high = pow(10, last - 1) * within[i] >= high * (1 - 1e-9) ? pow(10, last - 1) * within[i] : s->high;
     for (double d = first; d <= last + 0.5; d += stride)
         for (unsigned i = 0; i < (fine ? 3u : 1u); i++) {
             const double tick = pow(10, d) * within[i];

@@ -100,12 +100,13 @@ void svg_text(struct svg *svg, const char *classes, enum svg_anchor anchor, doub
 /* Outlines around (0, 0) of "radius" 1, as corners; areas alike. */
 static const struct {
     unsigned corners;
-    double at[8][2];
+    double at[12][2];
 } outlines[SVG_MARKS] = {
     [SVG_SQUARE] = {4, {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}},
     [SVG_TRIANGLE] = {3, {{0, -1.2}, {1.15, 0.9}, {-1.15, 0.9}}},
     [SVG_DIAMOND] = {4, {{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}}},
-    [SVG_CROSS] = {8, {{-1.2, -0.7}, {-0.7, -1.2}, {0, -0.5}, {0.7, -1.2}, {1.2, -0.7}, {0.5, 0}, {0, 1.2}, {-0.5, 0}}},
+    [SVG_CROSS] = {12, {{-0.4, -1.2}, {0.4, -1.2}, {0.4, -0.4}, {1.2, -0.4}, {1.2, 0.4}, {0.4, 0.4}, {0.4, 1.2}, {-0.4, 1.2}, {-0.4, 0.4},
+                         {-1.2, 0.4}, {-1.2, -0.4}, {-0.4, -0.4}}},
 };
 
 void svg_draw_mark(struct svg *svg, enum svg_mark mark, unsigned colour, bool hollow, double x, double y, double radius,

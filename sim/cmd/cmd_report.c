@@ -9,6 +9,7 @@
 
 const struct cli_option cmd_report_options[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
 };
 
@@ -23,6 +24,13 @@ static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc,
     ok = ok && report_runs(db, chips, ids, count, page, error);
     free(ids);
     return ok;
+}
+
+static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
+{
+    if (cli_has(&context->args, "validation"))
+        return report_validation(db, argc ? argv[0] : NULL, page, error);
+    return runs_page(context, db, argc, argv, page, error);
 }
 
 static bool write_page(struct cmd_context *context, struct page *page, const char *path, struct orch_error *error)
@@ -47,7 +55,7 @@ int cmd_report(struct cmd_context *context, int argc, char **argv)
     struct page *page = NULL;
     const char *const path = cli_value(&context->args, "output");
     struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && runs_page(context, db, argc, argv, &page, &error) &&
+    const bool ok = db && make_page(context, db, argc, argv, &page, &error) &&
                     write_page(context, page, path ? path : "report.html", &error);
     page_free(page);
     db_close(db);

@@ -13,4 +13,7 @@
 bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
                  struct orch_error *error);
 
+/* Predictions beside measurements. `which`: NULL = the newest version of each row; a version; or the name of a file of measurements. */
+bool report_validation(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
+
 #endif

@@ -140,11 +140,47 @@ static void test_compare_knows_what_was_set(void)
     CHECK(cli_home_remove(&home), "something stays in %s", home.folder);
 }
 
+/* Four rows of a table: one fitted or not, one with no model, names that look like markup. */
+static void test_validation_has_its_scores_on_the_page(void)
+{
+    char path[128], want[64];
+    if (!cli_ask(&home, "db init"))
+        return;
+    snprintf(path, sizeof path, "%s/small.csv", home.folder);
+    FILE *const f = fopen(path, "w");
+    fputs("chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n"
+          "M1 Max,fma16 in matrix mode Z=f16[32][32],\"1 thread(s), 1 Z accumulators per thread, no loads or stores\",1453.0,GFLOPS,measured,<b>a & b</b>,m1_max_8p2e_32g\n"
+          "M1 Max,fma16 in matrix mode Z=f16[32][32],\"1 thread(s), 2 Z accumulators per thread, no loads or stores\",2958.4,GFLOPS,measured,<b>a & b</b>,m1_max_8p2e_32g\n"
+          "M1 Max,fma32 in matrix mode Z=f32[16][16],\"1 thread(s), 1 Z accumulators per thread, no loads or stores\",370,GFLOPS,measured,source two,m1_max_8p2e_32g\n"
+          "M1 Max,fma32 in matrix mode Z=f32[16][16],\"1 thread(s), 2 Z accumulators per thread, no loads or stores\",740,GFLOPS,measured,source two,m1_max_8p2e_32g\n"
+          "M1 Max,\"</script>\",no such thing,1,bananas,measured,source two,m1_max_8p2e_32g\n", f);
+    fclose(f);
+    cli_ask(&home, "validate $/small.csv --json");
+    json_object *const d = cli_document(&home.outcome);
+    cli_ask(&home, "report --validation small -o $/validation.html");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    char *const page = page_of("validation.html");
+    json_object *const rows = document_at(d, "/rows_detail");
+    CHECK(json_object_array_length(rows) >= 4, "%zu rows", json_object_array_length(rows));
+    for (size_t i = 0; i < json_object_array_length(rows); i++) {
+        snprintf(want, sizeof want, ">%s<", document_text(json_object_array_get_idx(rows, i), "/id"));
+        CHECK(strstr(page, want) != NULL, "no row %s", want);
+    }
+    CHECK(strstr(page, "Predicted over measured, GFLOPS") && strstr(page, "&lt;b&gt;a &amp; b&lt;/b&gt;") && strstr(page, "&lt;/script&gt;"), "a part is missing");
+    snprintf(want, sizeof want, "%.1f %%", 100 * document_number(d, "/mape"));
+    CHECK(strstr(page, want) != NULL, "no mean error %s", want);
+    free(page);
+    json_object_put(d);
+    cli_ask(&home, "report --validation bananas -o $/none.html");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+}
+
 static const struct suite_test tests[] = {
     {"a run has its numbers on the page", test_a_run_has_its_numbers_on_the_page},
     {"a machine has curves", test_a_machine_has_curves},
     {"runs side by side, and ops", test_runs_side_by_side_and_ops},
     {"compare shows what differs", test_compare_shows_what_differs},
+    {"the validation has its scores on the page", test_validation_has_its_scores_on_the_page},
     {"compare knows what was set", test_compare_knows_what_was_set},
 };
 SUITE_MAIN("report and compare", tests)
