@@ -24,19 +24,20 @@ bool chip_modified(const struct chip *chip)
     return chip->modified;
 }
 
+uint32_t chip_name_hash(const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (; *name; name++)
+        hash = (hash ^ (uint8_t)*name) * 16777619u;
+    return (hash ^ hash >> 15) % CHIP_HASHED;
+}
+
 struct chip_slot *chip_slot_of(const struct chip *chip, const char *key)
 {
-    size_t low = 0, high = chip_key_count();
-    while (low < high) {
-        const size_t middle = (low + high) / 2, index = chip->base->by_name[middle];
-        const int order = strcmp(key, chip_key_at(index)->name);
-        if (order == 0)
-            return &chip->slot[index];
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
+    const uint16_t *const table = chip->base->by_hash;
+    for (uint32_t at = chip_name_hash(key); table[at]; at = (at + 1) % CHIP_HASHED)
+        if (strcmp(key, chip_key_at(table[at] - 1u)->name) == 0)
+            return &chip->slot[table[at] - 1u];
     return NULL;
 }
 

@@ -58,12 +58,17 @@ struct chip_slot {
     bool shared;  /* what it points to belongs to the slot of a base */
 };
 
+enum { CHIP_HASHED = 4096 }; /* a power of 2, some times as many as keys */
+
 struct chip_base {
     char *id;
     bool experimental;
     struct chip_slot *slot; /* chip_key_count() of them, of the files alone */
     uint16_t *by_name;      /* their numbers in the order of key names */
+    uint16_t by_hash[CHIP_HASHED]; /* 1 + their numbers, at the hash of the name or behind it; 0 = free */
 };
+/* Of a key's name, where it is looked for in by_hash. */
+uint32_t chip_name_hash(const char *name);
 
 struct chip {
     const struct chip_base *base;

@@ -68,7 +68,7 @@ const struct chip_key *chip_key_at(size_t index)
 const struct chip_key *chip_key_find(const char *name)
 {
     for (size_t i = 0; i < KEY_COUNT; i++)
-        if (strcmp(keys[i].name, name) == 0)
+        if (keys[i].name[0] == name[0] && strcmp(keys[i].name, name) == 0)
             return &keys[i];
     return NULL;
 }

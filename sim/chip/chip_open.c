@@ -81,17 +81,17 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
         return orch_fail(error, ORCH_USAGE, "--set %.60s: expected KEY=VALUE", text);
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = 0;
-    const struct chip_key *key = chip_key_find(name);
-    if (!key) {
+    struct chip_slot *slot = chip_slot_of(chip, name);
+    if (!slot) {
         const char *nearest = chip_key_nearest(name);
         return orch_fail(error, ORCH_USAGE, "--set: unknown key '%.60s'%s%s", name, nearest ? "; did you mean " : "",
                          nearest ? nearest : "");
     }
+    const struct chip_key *key = slot->value.key;
     json_object *value = parse_override(key, equals + 1);
     if (!value)
         return orch_fail(error, ORCH_USAGE, "--set %s: '%.60s' is not a value%s%s", name, equals + 1,
                          key->unit[0] ? " in " : "", key->unit);
-    struct chip_slot *slot = chip_slot_of(chip, name);
     if (!chip_slot_set(slot, key, value, error))
         return orch_fail_in(error, "--set");
     /* What the user supposes is exact by definition. */
@@ -110,6 +110,20 @@ static void sort_by_name(struct chip_base *base)
     for (size_t i = 0; i < chip_key_count(); i++)
         base->by_name[i] = (uint16_t)i;
     qsort(base->by_name, chip_key_count(), sizeof *base->by_name, compare_by_name);
+}
+
+/* At most a quarter of the places are taken. */
+static bool hash_names(struct chip_base *base)
+{
+    if (4 * chip_key_count() > CHIP_HASHED)
+        return false;
+    for (size_t i = 0; i < chip_key_count(); i++) {
+        uint32_t at = chip_name_hash(chip_key_at(i)->name);
+        while (base->by_hash[at])
+            at = (at + 1) % CHIP_HASHED;
+        base->by_hash[at] = (uint16_t)(i + 1);
+    }
+    return true;
 }
 
 /* ---- values of the files ---- */
@@ -135,12 +149,12 @@ static struct chip_base *new_base(const char *id, bool experimental, struct orch
         base->slot = calloc(chip_key_count(), sizeof *base->slot);
         base->by_name = calloc(chip_key_count(), sizeof *base->by_name);
     }
-    if (base && base->id && base->slot && base->by_name) {
+    if (base && base->id && base->slot && base->by_name && hash_names(base)) {
         sort_by_name(base);
         return base;
     }
     chip_base_close(base);
-    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    orch_fail(error, ORCH_INTERNAL, "out of memory for the keys of a chip");
     return NULL;
 }
 
@@ -224,7 +238,8 @@ void chip_close(struct chip *chip)
     if (!chip)
         return;
     for (size_t i = 0; !chip->seen && i < chip_key_count(); i++)
-        chip_slot_clear(&chip->slot[i]);
+        if (!chip->slot[i].shared)
+            chip_slot_clear(&chip->slot[i]);
     if (!chip->seen)
         free(chip->slot);
     chip_base_close(chip->own_base);
