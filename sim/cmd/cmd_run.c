@@ -192,14 +192,12 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     s->request.chip = chip;
     if (s->record.trace && !trace_recorder_expect(s->record.trace, &(struct together_part){.request = s->request}, 1, error))
         return false;
+    if (cmd_run_wants_device(s->context))
+        return cmd_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
     if (together_is(s->request.workload)) {
-        if (cmd_run_wants_device(s->context))
-            return orch_fail(error, ORCH_UNMODELLED, "workloads at once in a device are not modelled: run them without --device");
         const struct cmd_together together = {&s->record, s->request.workload, &s->request, ++s->number, s->rows};
         return cmd_run_together(&together, error);
     }
-    if (cmd_run_wants_device(s->context))
-        return cmd_run_in_device(&s->record, &s->request, ++s->number, s->rows, error);
     struct run *run = run_prepare(&s->request, error);
     if (!run)
         return false;

@@ -7,6 +7,7 @@
 #include "sim/listen/summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const options[] = {"device", "duration", "ambient", "policy", "power-mode", "power-cap", "target", "battery"};
@@ -93,7 +94,27 @@ static struct json_object *series_json(const struct sustain_result *s)
     return o;
 }
 
-static struct json_object *device_json(const struct sustain_result *s)
+static struct json_object *parts_json(const struct run_sustained *run, const struct sustain_result *s)
+{
+    struct json_object *const list = json_object_new_array();
+
+    for (unsigned i = 0; i < run_sustained_parts(run); i++) {
+        const struct run_sustained_part p = run_sustained_part(run, s, i);
+        struct json_object *const o = json_object_new_object();
+        json_add_text(o, "workload", p.workload);
+        json_add_text(o, "unit", p.unit);
+        json_add_number(o, "repetitions", p.repetitions);
+        json_add_number(o, "seconds", p.seconds);
+        json_add_number(o, "seconds_alone", p.seconds_alone);
+        json_add_number(o, "slowdown", p.slowdown);
+        json_add_number(o, "sharing_slowdown", p.sharing_slowdown);
+        json_add_number(o, "dram_gbps", p.dram_gbps);
+        json_object_array_add(list, o);
+    }
+    return list;
+}
+
+static struct json_object *device_json(const struct run_sustained *run, const struct sustain_result *s)
 {
     struct json_object *const o = json_object_new_object(), *const clocks = json_object_new_object();
 
@@ -106,6 +127,7 @@ static struct json_object *device_json(const struct sustain_result *s)
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         json_add_number(clocks, power_domain_name(d), s->last_mhz[d]);
     json_object_object_add(o, "final_mhz", clocks);
+    json_object_object_add(o, "concurrent", parts_json(run, s));
     json_object_object_add(o, "samples", series_json(s));
     return o;
 }
@@ -148,15 +170,46 @@ static void print_series(struct cmd_context *context, const struct sustain_resul
     table_free(t);
 }
 
-static void print_text(struct cmd_context *context, const struct run_sustained_request *q, const struct run_result *r,
-                       const struct sustain_result *s)
+static void print_parts(struct cmd_context *context, const struct run_sustained *run, const struct sustain_result *s)
+{
+    static const struct table_column columns[] = {
+        {"workload", NULL, false, 48}, {"unit", NULL, false, 0},     {"repetitions", NULL, true, 0}, {"alone", NULL, true, 0},
+        {"in all", NULL, true, 0},     {"slow-down", NULL, true, 0}, {"by sharing", NULL, true, 0},  {"DRAM", "GB/s", true, 0},
+    };
+    struct table *const t = table_create(columns, sizeof columns / sizeof columns[0]);
+
+    for (unsigned i = 0; t && i < run_sustained_parts(run); i++) {
+        const struct run_sustained_part p = run_sustained_part(run, s, i);
+        char text[FORMAT_SIZE];
+        table_row(t);
+        table_cell(t, "%s", p.workload);
+        table_cell(t, "%s", p.unit);
+        table_cell(t, "%s", format_digits(text, p.repetitions, 5));
+        table_cell(t, "%s", format_si(text, p.seconds_alone, "s"));
+        table_cell(t, "%s", format_si(text, p.seconds, "s"));
+        table_cell(t, "%.3f", p.slowdown);
+        table_cell(t, "%.3f", p.sharing_slowdown);
+        table_cell(t, "%s", format_digits(text, p.dram_gbps, 3));
+    }
+    if (t)
+        table_print(t, context->out, context->common.color);
+    table_free(t);
+}
+
+static void print_text(struct cmd_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                       const struct run_result *r, const struct sustain_result *s)
 {
     const struct summary_options summary = {context->common.color, 8, 4};
     char text[FORMAT_SIZE];
 
     summary_print(context->out, r, &summary);
-    fprintf(context->out, "\n%s, %s, policy %s: %s repetitions in %.6g s\n", q->machine->name, r->chip,
-            governor_policy_name(q->policy), format_digits(text, s->repetitions[0], 5), s->seconds);
+    fprintf(context->out, "\n%s, %s, policy %s: ", q->machine->name, r->chip, governor_policy_name(q->policy));
+    if (q->parts)
+        fprintf(context->out, "%u workloads for %.6g s\n", q->parts, s->seconds);
+    else
+        fprintf(context->out, "%s repetitions in %.6g s\n", format_digits(text, s->repetitions[0], 5), s->seconds);
+    if (q->parts)
+        print_parts(context, run, s);
     print_series(context, s);
     if (isnan(s->onset_s))
         fprintf(context->out, "never below the wanted clocks");
@@ -181,15 +234,15 @@ static bool execute(void *subject, struct event_bus *bus, uint64_t number, struc
     return run_sustained_execute(s->run, bus, number, result, s->series, error);
 }
 
-static void show(struct cmd_context *context, const struct run_sustained_request *q, const struct run_result *result,
-                 const struct sustain_result *series, struct json_object *rows)
+static void show(struct cmd_context *context, const struct run_sustained_request *q, const struct run_sustained *run,
+                 const struct run_result *result, const struct sustain_result *series, struct json_object *rows)
 {
     if (context->common.json) {
         struct json_object *const document = run_json(result);
-        json_object_object_add(document, "device_run", device_json(series));
+        json_object_object_add(document, "device_run", device_json(run, series));
         json_object_array_add(rows, document);
     } else {
-        print_text(context, q, result, series);
+        print_text(context, q, run, result, series);
     }
 }
 
@@ -199,21 +252,33 @@ bool cmd_run_in_device(const struct cmd_record *record, const struct run_request
     struct cmd_context *const context = record->context;
     struct run_sustained_request q = {.run = *request, .db = cmd_chip_db(context, error),
                                       .overrides = {context->common.sets, context->common.set_count}};
+    struct together_part part[TOGETHER_PARTS];
+    char *storage = NULL;
     struct device_list devices = {0};
     struct sustain_result series = {0};
     struct run_result result;
 
     if (!q.db || !read_options(context, &q, error) || !device_list_load(NULL, &devices, error))
         return false;
+    if (together_is(request->workload)) {
+        q.part = part;
+        q.text = request->workload;
+        if (!together_parse(q.text, request, part, &q.parts, &storage, error)) {
+            device_list_free(&devices);
+            free(storage);
+            return false;
+        }
+    }
     q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
     struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
     const bool ok = run && cmd_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
     if (ok)
-        show(context, &q, &result, &series, rows);
+        show(context, &q, run, &result, &series, rows);
     sustain_result_free(&series);
     run_result_free(&result);
     run_sustained_free(run);
     device_list_free(&devices);
+    free(storage);
     return ok;
 }

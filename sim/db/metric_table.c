@@ -1,5 +1,7 @@
 #include "sim/db/metric_table.h"
 
+#include "sim/sustain/sustain.h"
+
 #include "isa/agx/agx_isa.h"
 #include "isa/amx/amx_isa.h"
 #include "power/energy.h"
@@ -219,11 +221,31 @@ static bool visit_gpu_instructions(metric_visit *visit, void *context)
     return true;
 }
 
+/* Of workloads that run at the same time in a machine. */
+static bool visit_parts(metric_visit *visit, void *context)
+{
+    static const struct {
+        const char *name, *unit, *definition;
+        int higher_is_better;
+    } of_each[] = {{"repetitions", "runs", "repetitions in the machine", -1},
+                   {"slowdown", "1", "time of a repetition over its time alone in a cool machine", 0}};
+    for (unsigned i = 1; i <= SUSTAIN_WORKLOADS; i++)
+        for (size_t k = 0; k < sizeof of_each / sizeof of_each[0]; k++) {
+            char name[64], definition[120];
+            snprintf(name, sizeof name, "device.%u.%s", i, of_each[k].name);
+            snprintf(definition, sizeof definition, "workload %u of several at once: %s", i, of_each[k].definition);
+            const struct metric_entry entry = {"counter", name, of_each[k].unit, definition, of_each[k].higher_is_better};
+            if (!visit(context, &entry))
+                return false;
+        }
+    return true;
+}
+
 bool metric_table_visit(metric_visit *visit, void *context)
 {
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
         if (!visit(context, &listed[i]))
             return false;
     return visit_activity(visit, context) && visit_amx_instructions(visit, context) &&
-           visit_gpu_instructions(visit, context) && visit_totals(visit, context);
+           visit_gpu_instructions(visit, context) && visit_parts(visit, context) && visit_totals(visit, context);
 }

@@ -1,6 +1,7 @@
 #include "sim/run/run_sustained.h"
 
 #include "sim/run/run_profile.h"
+#include "sim/run/together_profile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 
 struct run_sustained {
     const struct run_sustained_request *request;
-    struct run *base;
+    struct run *base;                    /* one workload */
+    struct together *together;           /* or several */
+    struct together_profiles profiles;   /* of one: the first */
     struct event_run_begin begin;
     char options[1280];
 };
@@ -28,12 +31,15 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
         return NULL;
     }
     r->request = q;
-    r->base = run_prepare(&q->run, error);
-    if (!r->base) {
+    if (q->parts)
+        r->together = together_prepare(q->part, q->parts, q->text, error);
+    else
+        r->base = run_prepare(&q->run, error);
+    if (!r->base && !r->together) {
         free(r);
         return NULL;
     }
-    r->begin = *run_begin_event(r->base);
+    r->begin = *(r->base ? run_begin_event(r->base) : together_begin_event(r->together));
     r->begin.device = q->machine->id;
     snprintf(r->options, sizeof r->options,
              "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
@@ -49,6 +55,7 @@ void run_sustained_free(struct run_sustained *run)
     if (!run)
         return;
     run_free(run->base);
+    together_free(run->together);
     free(run);
 }
 
@@ -104,19 +111,91 @@ static void emit_series(const struct sustain_result *series, struct event_bus *b
     }
 }
 
-/* From the answer of one repetition to that of the whole time. */
-static bool scale_result(const struct run_sustained_request *q, const struct power_profile *p, const struct sustain_result *s,
-                         struct run_result *r, struct orch_error *error)
+unsigned run_sustained_parts(const struct run_sustained *run)
+{
+    return run->request->parts ? run->request->parts : 1;
+}
+
+struct run_sustained_part run_sustained_part(const struct run_sustained *run, const struct sustain_result *s, unsigned number)
+{
+    const struct power_profile *const p = &run->profiles.profile[number];
+    const double times = s->repetitions[number];
+    struct run_sustained_part part = {
+        .workload = run->request->run.workload, .unit = run->begin.unit, .repetitions = times,
+        .seconds = times > 0 ? s->seconds / times : NAN, .seconds_alone = p->seconds,
+        .sharing_slowdown = s->pace[number] > 0 ? 1 / s->pace[number] : NAN,
+        .dram_gbps = s->seconds > 0 ? p->dram_bytes * times / s->seconds * 1e-9 : NAN,
+    };
+
+    part.slowdown = part.seconds / part.seconds_alone;
+    if (run->together) {
+        const struct run_result *const alone = &together_outcome(run->together, number)->alone;
+        part.workload = alone->workload;
+        part.unit = alone->unit;
+    }
+    return part;
+}
+
+/* ---- from the answer of one repetition to that of the whole time ---- */
+
+static double known(double x)
+{
+    return isnan(x) ? 0 : x;
+}
+
+static void scale_one(const struct power_profile *p, const struct sustain_result *s, struct run_result *r)
 {
     const double times = s->repetitions[0], stretch = s->seconds > 0 && p->seconds > 0 ? s->seconds / (times * p->seconds) : 1;
-    double joules = 0;
 
-    r->seconds = r->seconds_low = r->seconds_high = s->seconds;
     r->device_seconds *= times * stretch;
     r->overhead_seconds *= times;
     r->flops *= times;
     r->macs *= times;
     r->dram_bytes *= times;
+}
+
+static void scale_parts(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r)
+{
+    r->device_seconds = s->seconds;
+    r->flops = r->macs = r->dram_bytes = 0;
+    for (unsigned i = 0; i < run->request->parts; i++) {
+        const struct run_result *const alone = &together_outcome(run->together, i)->alone;
+        r->flops += known(alone->flops) * s->repetitions[i];
+        r->macs += known(alone->macs) * s->repetitions[i];
+        r->dram_bytes += known(alone->dram_bytes) * s->repetitions[i];
+    }
+}
+
+static bool add_counters(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r)
+{
+    const enum power_domain driver = run->profiles.profile[0].driver;
+    bool ok = run_values_add(&r->counters, "device.repetitions", s->repetitions[0]) &&
+              run_values_add(&r->counters, "device.wall_watts", s->wall_w) &&
+              (run->request->machine->battery.capacity_wh == 0 || run_values_add(&r->counters, "device.battery_hours_left", s->hours_left)) &&
+              (isnan(s->onset_s) || run_values_add(&r->counters, "device.throttle_onset", s->onset_s)) &&
+              run_values_add(&r->counters, "device.last_clock", s->last_mhz[driver]) &&
+              run_values_add(&r->counters, "device.last_temperature", s->samples ? s->sample[s->samples - 1].mean_c : NAN);
+
+    for (unsigned i = 0; ok && i < run->request->parts; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "device.%u.repetitions", i + 1);
+        ok = run_values_add(&r->counters, name, s->repetitions[i]);
+        snprintf(name, sizeof name, "device.%u.slowdown", i + 1);
+        ok = ok && run_values_add(&r->counters, name, run_sustained_part(run, s, i).slowdown);
+    }
+    return ok;
+}
+
+static bool scale_result(const struct run_sustained *run, const struct sustain_result *s, struct run_result *r, struct orch_error *error)
+{
+    const struct device *const machine = run->request->machine;
+    double joules = 0;
+
+    if (run->together)
+        scale_parts(run, s, r);
+    else
+        scale_one(&run->profiles.profile[0], s, r);
+    r->seconds = r->seconds_low = r->seconds_high = s->seconds;
     r->cycles = NAN; /* clocks change */
     r->gflops = r->flops / r->seconds * 1e-9;
     r->dram_gbps = r->dram_bytes / r->seconds * 1e-9;
@@ -132,31 +211,36 @@ static bool scale_result(const struct run_sustained_request *q, const struct pow
     bool ok = true;
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++)
         ok = run_values_add(&r->joules_by, orch_part_name(place_of[d].part), s->joules[d]);
-    ok = ok && run_values_add(&r->counters, "device.repetitions", times) &&
-         run_values_add(&r->counters, "device.wall_watts", s->wall_w) &&
-         (q->machine->battery.capacity_wh == 0 || run_values_add(&r->counters, "device.battery_hours_left", s->hours_left)) &&
-         (isnan(s->onset_s) || run_values_add(&r->counters, "device.throttle_onset", s->onset_s)) &&
-         run_values_add(&r->counters, "device.last_clock", s->last_mhz[p->driver]) &&
-         run_values_add(&r->counters, "device.last_temperature", s->samples ? s->sample[s->samples - 1].mean_c : NAN);
-    ok = ok && run_result_set_text(&r->device, q->machine->id) &&
-         run_assumption_add(&r->assumptions, "device.thermal", q->machine->thermal_kind, q->machine->thermal_source) &&
-         run_assumption_add(&r->assumptions, "device.governor", q->machine->governor_kind, q->machine->governor_source);
+    ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
+         run_assumption_add(&r->assumptions, "device.thermal", machine->thermal_kind, machine->thermal_source) &&
+         run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);
     return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 
-static bool sustain(const struct run_sustained_request *q, const struct power_profile *profile, struct sustain_result *series,
-                    struct orch_error *error)
+/* ---- the whole ---- */
+
+static double longest_s(const struct run_sustained *run)
 {
+    double most = 0;
+
+    for (unsigned i = 0; i < run_sustained_parts(run); i++)
+        most = fmax(most, run->profiles.profile[i].seconds);
+    return most;
+}
+
+static bool sustain(const struct run_sustained *run, struct sustain_result *series, struct orch_error *error)
+{
+    const struct run_sustained_request *const q = run->request;
     const unsigned repeat = q->run.repeat ? q->run.repeat : 1;
     struct sustain_setup setup = {
         .chip = q->run.chip,
         .device = q->machine,
         .ambient_c = q->ambient_c,
         .start_c = NAN,
-        .profile = {profile},
-        .profiles = 1,
+        .profiles = run_sustained_parts(run),
+        .sharing = run->together ? &run->profiles.sharing : NULL,
         /* Repetitions: as long as they take at the clock of the run; a throttled machine gets fewer of them done. */
-        .duration_s = q->duration_s > 0 ? q->duration_s : fmax(repeat * profile->seconds, 1e-6),
+        .duration_s = q->duration_s > 0 ? q->duration_s : fmax(repeat * longest_s(run), 1e-6),
         .policy = q->policy,
         .target_s = q->target_s,
         .power_cap_w = q->power_cap_w,
@@ -165,29 +249,39 @@ static bool sustain(const struct run_sustained_request *q, const struct power_pr
         .battery_percent = isnan(q->battery_percent) ? 100 : q->battery_percent,
     };
 
-    if (q->policy == GOVERNOR_FIXED)
-        setup.asked_mhz[profile->driver] = profile->mhz;
-    if (q->policy == GOVERNOR_THERMAL_SAFE && !sustain_safe_mhz(&setup, &setup.asked_mhz[profile->driver], error))
+    for (unsigned i = 0; i < setup.profiles; i++) {
+        const struct power_profile *const p = &run->profiles.profile[i];
+        setup.profile[i] = p;
+        if (q->policy == GOVERNOR_FIXED)
+            setup.asked_mhz[p->driver] = p->mhz;
+    }
+    if (q->policy == GOVERNOR_THERMAL_SAFE && !sustain_safe_clocks(&setup, setup.asked_mhz, error))
         return false;
     return sustain_run(&setup, series, error);
+}
+
+static bool simulate(struct run_sustained *run, struct run_result *result, struct orch_error *error)
+{
+    const struct run_sustained_request *const q = run->request;
+    struct run_request once = q->run;
+
+    once.repeat = 1;
+    return run->together ? together_profiles(run->together, q->db, &q->overrides, &run->profiles, result, error)
+                         : run_profile(&once, q->db, &q->overrides, &run->profiles.profile[0], result, error);
 }
 
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                            struct sustain_result *series, struct orch_error *error)
 {
-    const struct run_sustained_request *const q = run->request;
-    struct run_request once = q->run;
-    struct power_profile profile;
     struct orch_error own = {0};
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run_begin = run->begin};
 
     memset(series, 0, sizeof *series);
-    once.repeat = 1;
     emit(bus, &begin, number, 0);
-    bool ok = run_profile(&once, q->db, &q->overrides, &profile, result, &own) && sustain(q, &profile, series, &own);
+    bool ok = simulate(run, result, &own) && sustain(run, series, &own);
     if (ok)
         emit_series(series, bus, number);
-    ok = ok && scale_result(q, &profile, series, result, &own);
+    ok = ok && scale_result(run, series, result, &own);
     struct event end = {.kind = EVENT_RUN_END,
                         .run_end = {.status = ok ? EVENT_RUN_DONE : own.exit_code == ORCH_INTERRUPTED ? EVENT_RUN_INTERRUPTED : EVENT_RUN_FAILED,
                                     .error = ok ? NULL : own.text,

@@ -1,38 +1,15 @@
-#include "sim/run/together.h"
+#include "sim/run/together_internal.h"
 
 #include "sim/checksum.h"
 #include "sim/engine/slices.h"
 #include "sim/run/run_version.h"
 #include "sim/run/together_joules.h"
-#include "sim/run/together_machine.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct member {
-    struct together_part part;
-    struct run *run;
-    struct run_measure measure;
-    struct together_load load;
-    struct together_outcome outcome;
-    unsigned first_core, cores;   /* of the CPU; 0 = none */
-    int slice;                    /* its busy phase */
-};
-
-struct together {
-    struct member member[TOGETHER_PARTS];
-    unsigned count;
-    char *text;
-    struct event_run_begin begin;
-    char options[64], program_hash[20], chip_hash[20], unit[64];
-    struct together_machine machine;
-    struct together_resource resource[FAIR_RESOURCES_MAX];
-    unsigned resources;
-    bool line_by_line;
-};
 
 static bool no_memory(struct orch_error *error)
 {
@@ -184,6 +161,9 @@ static bool run_alone(struct together *t, struct orch_error *error)
         struct member *w = &t->member[i];
         if (!run_simulate(w->run, &w->measure, &w->outcome.alone, error))
             return orch_fail_in(error, "%.120s", w->part.request.workload);
+        w->has_energy = run_energy(w->run) != NULL;
+        if (w->has_energy)
+            w->energy = *run_energy(w->run);
     }
     count_active(t, active);
     if (!together_machine_open(&t->machine, t->member[0].part.request.chip, active, error))
@@ -511,7 +491,7 @@ bool together_execute(struct together *t, struct event_bus *bus, uint64_t number
     struct event begin = {.kind = EVENT_RUN_BEGIN, .run = number, .run_begin = t->begin};
     if (bus)
         event_bus_emit(bus, &begin);
-    t->line_by_line = all_equal_programs(t);
+    t->line_by_line = !t->by_rates && all_equal_programs(t);
     const bool ok = run_alone(t, &own) && (t->line_by_line ? meet(t, &end_ns, &own) : share(t, bus, number, &end_ns, &own)) &&
                     fill_whole(t, end_ns, whole, &own) && add_joules(t, whole, &own);
     for (unsigned i = 0; ok && i < t->count; i++)

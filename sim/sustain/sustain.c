@@ -19,7 +19,8 @@ struct loop {
     double sample_s, next_sample_s, sampled_s;
     struct sustain_sample sum; /* time-weighted since the last sample */
     double last_w;
-    double last_mhz[POWER_DOMAIN_COUNT];
+    double last_mhz[POWER_DOMAIN_COUNT], last_pace[SUSTAIN_WORKLOADS];
+    double worked_s;           /* time of the load so far */
     double tail_j, tail_s;     /* of the last tenth of the load */
     size_t room;
 };
@@ -34,6 +35,8 @@ static bool running(const struct loop *l)
 
 static void demands(const struct loop *l, struct governor_demand demand[POWER_DOMAIN_COUNT])
 {
+    unsigned paced[POWER_DOMAIN_COUNT] = {0};
+
     memset(demand, 0, POWER_DOMAIN_COUNT * sizeof *demand);
     for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
         const enum power_domain d = clocked[i];
@@ -44,8 +47,9 @@ static void demands(const struct loop *l, struct governor_demand demand[POWER_DO
             const struct power_profile *const p = l->setup->profile[w];
             if (p->driver == d || p->slices[d])
                 demand[d].running = 1;
-            if (p->driver == d)
-                demand[d].memory_bound = load_memory_bound(p, l->last_mhz[d] > 0 ? l->last_mhz[d] : p->mhz);
+            if (p->driver == d) /* the least bound of those that it paces; what waits for others does not scale either */
+                demand[d].memory_bound = fmin(paced[d]++ ? demand[d].memory_bound : 1,
+                                              1 - (1 - load_memory_bound(p, l->last_mhz[d] > 0 ? l->last_mhz[d] : p->mhz)) * l->last_pace[w]);
         }
     }
 }
@@ -111,8 +115,12 @@ static void account(struct loop *l, const struct load_step *step, const double m
         l->sum.utilisation[d] += step->utilisation[d] * seconds;
         joules += step->joules[d];
     }
-    for (unsigned w = 0; w < l->setup->profiles; w++)
+    for (unsigned w = 0; running(l) && w < l->setup->profiles; w++) {
         r->repetitions[w] += step->repetitions[w];
+        r->pace[w] += (step->pace[w] - r->pace[w]) * seconds / (l->worked_s + seconds); /* running mean */
+        l->last_pace[w] = step->pace[w];
+    }
+    l->worked_s += running(l) ? seconds : 0;
     l->sum.dram_gbps += step->dram_bytes;
     l->sampled_s += seconds;
     l->last_w = joules / seconds;
@@ -216,22 +224,25 @@ static bool check_setup(const struct sustain_setup *s, struct orch_error *error)
 
 static unsigned active_p_cores(const struct sustain_setup *s)
 {
-    unsigned most = 1;
+    unsigned all = 0;
 
     for (unsigned w = 0; w < s->profiles; w++)
-        most = s->profile[w]->slices[POWER_P_CPU] > most ? s->profile[w]->slices[POWER_P_CPU] : most;
-    return most;
+        all += s->profile[w]->slices[POWER_P_CPU];
+    return all ? all : 1;
 }
 
-/* PACE: the lowest clock of the driver that still meets the target. */
+/* PACE: the lowest clock of every driver at which its workloads, each by itself, still meet the target. */
 static void pace(struct sustain_setup *s, const struct machine *m)
 {
-    if (s->policy != GOVERNOR_PACE || s->profiles == 0)
-        return;
-    const struct power_profile *const p = s->profile[0];
-    const double left = s->target_s - p->fixed_s, work = (p->seconds - p->fixed_s) * p->mhz;
-    const struct opp_table *const t = &m->opp[p->driver];
-    s->asked_mhz[p->driver] = left > 0 ? fmax(work / left, t->point[0].mhz) : t->point[t->count - 1].mhz;
+    for (unsigned w = 0; s->policy == GOVERNOR_PACE && w < s->profiles; w++)
+        s->asked_mhz[s->profile[w]->driver] = 0;
+    for (unsigned w = 0; s->policy == GOVERNOR_PACE && w < s->profiles; w++) {
+        const struct power_profile *const p = s->profile[w];
+        const double left = s->target_s - p->fixed_s, work = (p->seconds - p->fixed_s) * p->mhz;
+        const struct opp_table *const t = &m->opp[p->driver];
+        const double mhz = left > 0 ? fmax(work / left, t->point[0].mhz) : t->point[t->count - 1].mhz;
+        s->asked_mhz[p->driver] = fmax(s->asked_mhz[p->driver], mhz);
+    }
 }
 
 static void finish(struct loop *l)
@@ -287,21 +298,38 @@ void sustain_result_free(struct sustain_result *result)
     result->samples = 0;
 }
 
-/* Mean die temperature for good at a clock: leakage and temperature are iterated until they agree. INFINITY: thermal runaway. */
-static double steady_c(const struct sustain_setup *setup, struct machine *m, double mhz)
+/* ---- the highest clocks for good ---- */
+
+static double top_mhz(const struct machine *m, enum power_domain d)
+{
+    const double last = m->opp[d].point[m->opp[d].count - 1].mhz;
+    return d == POWER_P_CPU ? fmin(last, m->p_limit_mhz) : last;
+}
+
+/* All that paces something at this share of its range, the rest at the top. */
+static void clocks_at(const struct sustain_setup *setup, const struct machine *m, double share, double clocks[POWER_DOMAIN_COUNT])
+{
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        clocks[d] = top_mhz(m, d);
+    for (unsigned w = 0; w < setup->profiles; w++) {
+        const enum power_domain d = setup->profile[w]->driver;
+        const double lowest = m->opp[d].point[0].mhz;
+        clocks[d] = lowest + share * (top_mhz(m, d) - lowest);
+    }
+    clocks[POWER_AMX] = clocks[POWER_P_CPU];
+}
+
+/* Mean die temperature for good at clocks: leakage and temperature are iterated until they agree. INFINITY: thermal runaway. */
+static double steady_c(const struct sustain_setup *setup, struct machine *m, double share)
 {
     double clocks[POWER_DOMAIN_COUNT], celsius[POWER_DOMAIN_COUNT], watts[POWER_DOMAIN_COUNT], mean = 0;
     struct load_step step;
     unsigned busy[POWER_DOMAIN_COUNT];
 
     load_busy(setup, true, busy);
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        clocks[d] = m->opp[d].point[m->opp[d].count - 1].mhz;
+    clocks_at(setup, m, share, clocks);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         celsius[d] = 60;
-    }
-    clocks[POWER_P_CPU] = fmin(clocks[POWER_P_CPU], m->p_limit_mhz);
-    clocks[setup->profile[0]->driver] = mhz;
-    clocks[POWER_AMX] = clocks[POWER_P_CPU];
     for (int i = 0; i < 60; i++) {
         const double before = mean;
         load_step(setup, m, true, clocks, celsius, 1, &step);
@@ -316,9 +344,20 @@ static double steady_c(const struct sustain_setup *setup, struct machine *m, dou
     return mean;
 }
 
-bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error)
+static double safe_target_c(const struct sustain_setup *setup)
+{
+    const struct governor_params *const g = &setup->device->governor;
+    bool gpu = false;
+
+    for (unsigned w = 0; w < setup->profiles; w++)
+        gpu |= setup->profile[w]->driver == POWER_GPU;
+    return (gpu ? g->target_gpu_c : g->target_c) - g->band_k;
+}
+
+bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOMAIN_COUNT], struct orch_error *error)
 {
     struct machine m;
+    double clocks[POWER_DOMAIN_COUNT], low = 0, high = 1;
 
     if (!check_setup(setup, error))
         return false;
@@ -327,13 +366,8 @@ bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orc
     if (!machine_open(&m, setup, active_p_cores(setup), error))
         return false;
     const struct thermal_device *const cooling = &setup->device->thermal;
-    bool ok = machine_set_fan(&m, cooling->fan_points ? cooling->fan[cooling->fan_points - 1].rpm : 0, error);
-    const enum power_domain driver = setup->profile[0]->driver;
-    const struct governor_params *const g = &setup->device->governor;
-    const double target = (driver == POWER_GPU ? g->target_gpu_c : g->target_c) - g->band_k;
-    double low = m.opp[driver].point[0].mhz, high = m.opp[driver].point[m.opp[driver].count - 1].mhz;
-    if (driver == POWER_P_CPU)
-        high = fmin(high, m.p_limit_mhz);
+    const double target = safe_target_c(setup);
+    const bool ok = machine_set_fan(&m, cooling->fan_points ? cooling->fan[cooling->fan_points - 1].rpm : 0, error);
     if (ok && steady_c(setup, &m, high) > target) {
         for (int i = 0; i < 40; i++) {
             const double middle = (low + high) / 2;
@@ -344,7 +378,19 @@ bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orc
         }
         high = low;
     }
-    *mhz = high;
+    clocks_at(setup, &m, high, clocks);
+    for (unsigned w = 0; ok && w < setup->profiles; w++)
+        mhz[setup->profile[w]->driver] = clocks[setup->profile[w]->driver];
     machine_close(&m);
     return ok;
+}
+
+bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error)
+{
+    double clocks[POWER_DOMAIN_COUNT];
+
+    if (!sustain_safe_clocks(setup, clocks, error))
+        return false;
+    *mhz = clocks[setup->profile[0]->driver];
+    return true;
 }

@@ -10,9 +10,25 @@
 #include "power/governor.h"
 #include "sim/chip/chip.h"
 #include "sim/device/device.h"
+#include "sim/engine/fair_share.h"
 #include "sim/power/profile.h"
 
-enum { SUSTAIN_WORKLOADS = 4 };
+enum { SUSTAIN_WORKLOADS = 16 };
+
+/* What workloads of one chip share: mean rates at every resource, max-min fairly (sim/engine/fair_share.h). Those of resources that
+ * belong to a clocked domain go with its clock. */
+struct sustain_sharing {
+    const struct fair_resource *resource;
+    unsigned resources;
+    const enum power_domain *clocked_by;  /* of each resource; POWER_DOMAIN_COUNT = by no clock that changes */
+    double mhz[POWER_DOMAIN_COUNT];       /* of the domains, at which the capacities hold */
+    struct sustain_demand {
+        const double *bytes;              /* of a repetition, by resource */
+        double weight, latency_ns;        /* as struct fair_flow */
+        int priority;
+        unsigned requesters;
+    } demand[SUSTAIN_WORKLOADS];
+};
 
 struct sustain_setup {
     const struct chip *chip;
@@ -21,6 +37,7 @@ struct sustain_setup {
     double start_c;                    /* die and housing at the start; NAN = ambient */
     const struct power_profile *profile[SUSTAIN_WORKLOADS];
     unsigned profiles;                 /* 0 = idle */
+    const struct sustain_sharing *sharing; /* NULL = nobody slows anybody */
     double begin_s, duration_s;        /* the workloads run from begin_s to duration_s; then cooling until end_s (0 = no cooling) */
     double end_s;
     enum governor_policy policy;
@@ -46,6 +63,7 @@ struct sustain_result {
     struct sustain_sample *sample;     /* owned; means over each stretch, temperatures at its end */
     size_t samples;
     double repetitions[SUSTAIN_WORKLOADS];
+    double pace[SUSTAIN_WORKLOADS];    /* speed that sharing leaves, mean of the time at work */
     double joules[POWER_DOMAIN_COUNT];
     double seconds, throttled_s, onset_s;        /* onset: first time below the wanted clock; NAN = never */
     double watts_peak, celsius_max;
@@ -60,8 +78,10 @@ struct sustain_result {
 bool sustain_run(const struct sustain_setup *setup, struct sustain_result *result, struct orch_error *error);
 void sustain_result_free(struct sustain_result *result);
 
-/* Highest clock of the driver of profile[0] that can be held for ever without passing the governor's target, by bisection over
- * steady states; its operating point's mean clock. */
+/* Highest clocks of the domains that pace the workloads that can be held for ever without passing the governor's target, by bisection
+ * over steady states: the same share of its range for every domain. Leaves the others as they are. */
+bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOMAIN_COUNT], struct orch_error *error);
+/* Of the driver of profile[0]. */
 bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error);
 
 #endif

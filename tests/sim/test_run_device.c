@@ -135,6 +135,37 @@ static void test_a_real_load_throttles_as_measured(void)
     json_object_put(d);
 }
 
+/* Two streams beyond all caches: each has its share of the DRAM as long as it lasts, together they draw more than one. */
+static void test_workloads_at_once_share_the_machine(void)
+{
+    if (!cli_ask(&home, "run stream-triad:8M[unit=gpu,mode=timing] + stream-triad:8M[unit=cpu,cores=2] --chip m1 --device macbook-air --duration 200 --json"))
+        return;
+    json_object *const d = cli_document(&home.outcome);
+    if (!d) {
+        CHECK(false, "exit %d, %.300s", home.outcome.code, home.outcome.err);
+        return;
+    }
+    const double limit = 68.3 / (1 / 0.849 + 2.0 / 3 * (1 / 0.82 - 1 / 0.849)); /* a third are writes */
+    double gbps = 0, parts = 0;
+    for (int i = 0; i < 2; i++) {
+        json_object *const p = json_object_array_get_idx(document_at(d, "/device_run/concurrent"), (size_t)i);
+        const double slowdown = document_number(p, "/slowdown");
+        CHECK(slowdown > 1.3 && slowdown < 2.01, "part %d: %g times as long", i, slowdown);
+        CU_ASSERT_DOUBLE_EQUAL(slowdown, document_number(p, "/sharing_slowdown"), 1e-6); /* cool: clocks do not fall */
+        CU_ASSERT_DOUBLE_EQUAL(document_number(p, "/repetitions") * document_number(p, "/seconds"), 200, 1e-6);
+        gbps += document_number(p, "/dram_gbps");
+    }
+    CHECK(gbps <= limit * 1.001 && gbps > 0.9 * limit, "%g of %g GB/s", gbps, limit);
+    CU_ASSERT_DOUBLE_EQUAL(gbps, document_number(d, "/dram_gbps"), 0.01 * gbps);
+    json_object_object_foreach(document_at(d, "/joules_by"), name, value) {
+        (void)name;
+        parts += json_object_get_double(value);
+    }
+    CU_ASSERT_DOUBLE_EQUAL(parts / document_number(d, "/joules"), 1, 1e-9);
+    CHECK(last(d, "/device_run/samples/utilisation/gpu") > 0 && last(d, "/device_run/samples/utilisation/p_cpu") > 0, "both at work");
+    json_object_put(d);
+}
+
 static void refused(const char *arguments, const char *expected)
 {
     if (!cli_ask(&home, "%s", arguments))
@@ -150,10 +181,13 @@ static void test_what_cannot_be_is_refused(void)
     refused("run gemm:64x64x64 --unit gpu --device macbook-air --policy pace", "--target");
     refused("run gemm:64x64x64 --unit gpu --device macbook-air --battery 120", "--battery");
     refused("run gemm:64x64x64 --unit gpu --duration 10", "--device");
+    refused("run gemm:64x64x64 + copy:1M[unit=gpu,start=1] --device macbook-air --duration 10", "begin at once");
+    refused("run gemm:64x64x64 + copy:1M[unti=gpu] --device macbook-air --duration 10", "unit");
 }
 
 static const struct suite_test tests[] = {
     {"the document has series and their sums", test_the_document_has_series_and_their_sums},
+    {"workloads at once share the machine", test_workloads_at_once_share_the_machine},
     {"samples are in the database", test_samples_are_in_the_database},
     {"limits lower the clock", test_limits_lower_the_clock},
     {"equal runs give equal bytes", test_equal_runs_give_equal_bytes},

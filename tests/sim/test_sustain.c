@@ -324,6 +324,49 @@ static void test_every_machine_runs(void)
     close_scene(&s);
 }
 
+/* Two workloads want 30 and 60 GB/s of 60 where each would have half: 30 and 30. With the clock of the second at a half both fit. */
+static void test_workloads_share_what_is_full(void)
+{
+    struct scene s = scene("m1", "macbook-air");
+    const struct fair_resource dram = {"dram", 60, 0};
+    const enum power_domain by = POWER_DOMAIN_COUNT;
+    const double bytes[] = {30e9, 60e9};
+    const struct power_profile gpu = {.driver = POWER_GPU, .mhz = 1278, .seconds = 1, .slices = {[POWER_GPU] = 8}, .dram_bytes = 60e9,
+                                      .running_s = {[POWER_GPU] = 8}, .event_j = {[POWER_GPU] = 2, [POWER_DRAM] = 1}};
+    const struct sustain_sharing sharing = {.resource = &dram, .resources = 1, .clocked_by = &by,
+                                            .demand = {{.bytes = &bytes[0]}, {.bytes = &bytes[1]}}};
+    struct sustain_result both, slow, alone;
+    s.load.slices[POWER_E_CPU] = 0;
+    s.setup.profile[1] = &gpu;
+    s.setup.profiles = 2;
+    s.setup.sharing = &sharing;
+    s.setup.duration_s = 20;
+    s.setup.policy = GOVERNOR_FIXED;
+    s.setup.asked_mhz[POWER_P_CPU] = 2988;
+    if (run(&s, &both)) {
+        CU_ASSERT_DOUBLE_EQUAL(both.pace[0], 1, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(both.pace[1], 0.5, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(both.repetitions[0], 20, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(both.repetitions[1], 10, 1e-6);
+    }
+    s.setup.asked_mhz[POWER_GPU] = 639;
+    if (run(&s, &slow)) {
+        CU_ASSERT_DOUBLE_EQUAL(slow.pace[1], 1, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(slow.repetitions[1], 10, 1e-6); /* as many, at the lower clock, with less energy */
+        CHECK(slow.joules[POWER_GPU] < 0.8 * both.joules[POWER_GPU], "%g J, %g at the full clock", slow.joules[POWER_GPU], both.joules[POWER_GPU]);
+        CU_ASSERT_DOUBLE_EQUAL(slow.joules[POWER_DRAM], both.joules[POWER_DRAM], 0.02 * both.joules[POWER_DRAM]);
+    }
+    s.setup.profiles = 1;
+    if (run(&s, &alone)) {
+        CU_ASSERT_DOUBLE_EQUAL(alone.repetitions[0], 20, 1e-6);
+        CHECK(alone.joules[POWER_P_CPU] <= both.joules[POWER_P_CPU], "the same work costs %g and %g J", alone.joules[POWER_P_CPU], both.joules[POWER_P_CPU]);
+    }
+    sustain_result_free(&both);
+    sustain_result_free(&slow);
+    sustain_result_free(&alone);
+    close_scene(&s);
+}
+
 static void test_impossible_setups_are_refused(void)
 {
     struct scene s = scene("m1", "macbook-air");
@@ -352,6 +395,7 @@ static const struct suite_test tests[] = {
     {"pace beats race in energy", test_pace_beats_race_in_energy},
     {"an empty battery ends the run", test_battery_ends_the_run},
     {"every chip runs in every machine that has it", test_every_machine_runs},
+    {"workloads share what is full", test_workloads_share_what_is_full},
     {"impossible setups are refused", test_impossible_setups_are_refused},
 };
 SUITE_MAIN("sustain", tests)
