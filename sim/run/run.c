@@ -129,6 +129,8 @@ static bool check_operator(const struct run_request *q, struct orch_error *error
 {
     if (!kernel_is_workload(q->workload))
         return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)", q->workload);
+    if (q->watch)
+        return orch_fail(error, ORCH_UNMODELLED, "--detail op: an operator has no instructions to record");
     if (q->mode == RUN_FUNCTIONAL || q->input_count || q->output_folder || q->sanitize)
         return orch_fail(error, ORCH_USAGE, "--%s: an operator (--detail op) has no values",
                          q->mode == RUN_FUNCTIONAL ? "mode functional" : q->input_count ? "input" : q->output_folder ? "output" : "sanitize");

@@ -64,7 +64,13 @@ bool run_timing_simulate(const struct run_request *request, struct run_timing *t
     struct run_measure m = {0};
     q.mode = mode_without_values(request);
     q.detail = run_is_operator(request) ? NULL : request->detail;
+    /* What does not decide the timing, and whatever makes it one of this moment only. */
     q.known = NULL;
+    q.paces = NULL;
+    q.watch = NULL;
+    q.program_output = NULL;
+    q.output_folder = NULL;
+    q.sanitize = false;
     struct run *const run = run_prepare(&q, error);
     const bool ok = run && run_time(run, &m, &timing->result, error);
     if (ok)

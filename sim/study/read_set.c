@@ -51,15 +51,17 @@ static bool fill(struct read_set *set, const uint8_t *reads)
     const size_t keys = chip_key_count();
     set->bits = malloc(keys);
     set->read = calloc(2 * keys, sizeof *set->read);
-    set->mark = calloc(2 * keys, sizeof *set->mark);
-    if (!set->bits || !set->read || !set->mark)
+    if (!set->bits || !set->read)
         return false;
     memcpy(set->bits, reads, keys);
     for (size_t i = 0; i < keys; i++)
         if (((reads[i] & CHIP_READ_NUMBER) && !add_read(set, i, false)) || ((reads[i] & CHIP_READ_CERTAINTY) && !add_read(set, i, true)))
             return false;
     qsort(set->read, set->count, sizeof *set->read, by_name);
-    return true;
+    struct read *const fitting = reallocarray(set->read, set->count + 1, sizeof *fitting);
+    set->read = fitting ? fitting : set->read;
+    set->mark = calloc(set->count + 1, sizeof *set->mark);
+    return set->mark != NULL;
 }
 
 struct read_set *read_set_create(const uint8_t *reads, struct orch_error *error)

@@ -141,6 +141,10 @@ static void test_wrong_use(void)
         {"run gemm:64x64x64 --args 3", 2, {"--args", "kernel"}},
         {"run gemm:64x64x64 --cores 2", 2, {"one core"}},
         {"run gemm:64x64x64 --precision bf16 --chip m1", 3, {"bf16"}},
+        {"run $/p.elf --detail op", 3, {"not an operator", "kernels"}},
+        {"run gemm:64x64x64 --detail opp", 2, {"did you mean op?"}},
+        {"run gemm:64x64x64 --detail op --output $/x", 2, {"--output", "no values"}},
+        {"run gemm:64x64x64 + stream-triad:64K[unit=cpu,detail=op]", 3, {"operators"}},
     };
     check_expectations(rows, sizeof rows / sizeof rows[0]);
 }
@@ -276,6 +280,32 @@ static void test_found_again(void)
     cli_home_remove(&home);
 }
 
+/* An operator is simulated once; another value that its timing does not read does not simulate it again. */
+static void test_operators(void)
+{
+    static const char *const workloads[] = {"gemm:64x64x64 --unit gpu --set ane.clock_ghz=", "gemm:64x64x64 --unit amx --set ane.clock_ghz=",
+                                            "softmax:64x64 --unit ane --set cpu_p.dispatch_width=", "copy:64K --unit cpu --set ane.clock_ghz="};
+    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+        for (int known = 0; known < 2; known++) {
+            if (!cli_ask(&home, "run %s%d --detail op --json", workloads[i], 1 + known))
+                break;
+            json_object *d = json_tokener_parse(home.outcome.out);
+            CHECK(home.outcome.code == 0 && d, "%s: %s", workloads[i], home.outcome.err);
+            if (!d)
+                continue;
+            json_object *first = json_object_array_get_idx(document_at(d, "placement"), 0);
+            const char *const why = json_object_get_string(document_at(first, "why"));
+            CHECK(strstr(why, known ? "was known" : "made by simulating") != NULL, "%s: %s", workloads[i], why);
+            CU_ASSERT_STRING_EQUAL(json_object_get_string(document_at(d, "detail")), "op");
+            CHECK(json_object_object_length(document_at(d, "checksum")) == 0 && document_number(d, "joules") > 0, "%s: no values, but energy",
+                  workloads[i]);
+            json_object_put(d);
+        }
+    }
+    CU_ASSERT(cli_ask(&home, "db check") && home.outcome.code == 0);
+    cli_home_remove(&home);
+}
+
 /* Ctrl-C: 130. Killed: the database is whole and goes on. */
 static void test_ended_early(void)
 {
@@ -323,6 +353,7 @@ static void test_no_room(void)
 }
 
 static const struct suite_test tests[] = {
+    {"operators are simulated once", test_operators},
     {"faults end with 4 and say where and why", test_faults},
     {"wrong use ends with 2 and a hint", test_wrong_use},
     {"the document has every key in every mode", test_documents},
