@@ -109,19 +109,28 @@ static void add_share(struct share *list, size_t *count, const char *key, const 
 enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
 #define TOLD_SHARE 0.15 /* of the energy */
 
-static size_t list_shares(const struct energy_model *model, const struct energy_run *run, const struct energy_report *report,
+/* Joules of one kind of event, each where it was counted: an E core's cost less. */
+static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m, enum activity_event event)
+{
+    const bool units = run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL || run->kind == RUN_ANE;
+    double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
+
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        struct activity one = {{0}};
+        one.count[event] = !units ? m->by[d].count[event] : d == run->energy.profile.driver ? m->activity.count[event] : 0;
+        power_price(&model->params, &one, d, joules);
+    }
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        sum += joules[d];
+    return sum;
+}
+
+static size_t list_shares(const struct energy_model *model, const struct run *run, const struct energy_report *report,
                           const struct run_measure *m, struct share *list)
 {
     size_t count = 0;
-    for (enum activity_event event = 0; event < ACT_COUNT; event++) {
-        struct activity one = {{0}};
-        double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
-        one.count[event] = m->activity.count[event];
-        power_price(&model->params, &one, run->profile.driver, joules);
-        for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
-            sum += joules[d];
-        add_share(list, &count, "pj", activity_name(event), sum);
-    }
+    for (enum activity_event event = 0; event < ACT_COUNT; event++)
+        add_share(list, &count, "pj", activity_name(event), event_joules(model, run, m, event));
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         char key[80];
         snprintf(key, sizeof key, "%s.clock_nf", power_domain_name(d));
@@ -163,7 +172,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
     take(run, &model, m, r, &run->energy);
     run->has_energy = true;
     energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model), &report);
-    return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, &run->energy, &report, m, list), r)) ||
+    return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, run, &report, m, list), r)) ||
            orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 
