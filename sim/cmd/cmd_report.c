@@ -9,6 +9,7 @@
 
 const struct cli_option cmd_report_options[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
     {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
 };
@@ -30,6 +31,8 @@ static bool make_page(struct cmd_context *context, struct orch_db *db, int argc,
 {
     if (cli_has(&context->args, "validation"))
         return report_validation(db, argc ? argv[0] : NULL, page, error);
+    if (cli_has(&context->args, "sweep"))
+        return argc ? orch_fail(error, ORCH_USAGE, "--sweep and runs are pages of their own") : report_sweep(db, cli_value(&context->args, "sweep"), page, error);
     return runs_page(context, db, argc, argv, page, error);
 }
 

@@ -16,4 +16,7 @@ bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t 
 /* Predictions beside measurements. `which`: NULL = the newest version of each row; a version; or the name of a file of measurements. */
 bool report_validation(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
+/* A sweep by id, name, beginning of its hash, or "last". */
+bool report_sweep(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
+
 #endif
