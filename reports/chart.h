@@ -90,11 +90,11 @@ struct chart_stack {
 };
 void chart_stack(struct text *out, const struct svg_frame *frame, const void *chart_stack);
 
-/* What each input moves: bars from the response at its low to that at its high setting, around the base. Largest first is the
+/* What each input moves: bars from the least to the greatest response that it alone brings, around the base. Largest first is the
  * caller's care. */
 struct chart_swing {
-    const char *name, *low_name, *high_name; /* the settings at the ends */
-    double low, high;                        /* responses there */
+    const char *name, *low_name, *high_name; /* the settings there */
+    double low, high;                        /* least and greatest response */
 };
 struct chart_tornado {
     struct chart_axis axis;

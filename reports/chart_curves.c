@@ -2,6 +2,7 @@
 #include "reports/chart_parts.h"
 
 #include <math.h>
+#include <string.h>
 
 struct layout {
     unsigned columns;
@@ -51,7 +52,9 @@ static void draw_panel(struct svg *svg, const struct chart_curves *c, size_t ind
         if (column == 0)
             svg_text(svg, "soft", SVG_END, box.left - 6, at + 4, scale_label(&y, y.tick[i], label));
     }
-    chart_draw_x(svg, &box, &x, chart_axis_title(&p->x, &x, title, sizeof title));
+    /* The title of a panel is enough where it names the axis. */
+    chart_axis_title(&p->x, &x, title, sizeof title);
+    chart_draw_x(svg, &box, &x, strcmp(title, p->title) == 0 ? NULL : title);
     svg_text(svg, "strong", SVG_START, box.left, box.top - 8, svg_text_cut(p->title, box.right - box.left, cut, sizeof cut));
     chart_draw_series(svg, p->series, p->count, &x, &y);
 }
@@ -74,11 +77,11 @@ void chart_curves(struct text *out, const struct svg_frame *frame, const void *d
     l.left = chart_label_width(&y) + 12;
     l.width = (frame->width - l.left) / l.columns;
     l.height = l.plot + 70;
-    l.top = chart_legend_height(keys, key_count, frame->width) + 18;
+    l.top = chart_legend_height(keys, key_count, frame->width) + 24;
     const size_t rows = (c->panels + l.columns - 1) / l.columns;
     svg_begin(&svg, out, frame, l.top + l.height * (double)rows);
     chart_legend(&svg, keys, key_count, 0);
-    svg_text(&svg, "soft", SVG_START, 0, l.top - 2, chart_axis_title(&c->y, &y, title, sizeof title));
+    svg_text(&svg, "soft", SVG_START, 0, l.top - 6, chart_axis_title(&c->y, &y, title, sizeof title));
     for (size_t i = 0; i < c->panels; i++)
         draw_panel(&svg, c, i, &l, y);
     svg_end(&svg);

@@ -31,8 +31,8 @@ static void draw_settings(struct svg *svg, const struct chart_swing *w, const st
 
 void chart_tornado(struct text *out, const struct svg_frame *frame, const void *description)
 {
-    static const struct chart_key keys[] = {{.name = "at the low setting", .colour = 0, .area = true},
-                                            {.name = "at the high setting", .colour = 3, .area = true}};
+    static const struct chart_key keys[] = {{.name = "at the setting where it is least", .colour = 0, .area = true},
+                                            {.name = "where it is greatest", .colour = 3, .area = true}};
     const struct chart_tornado *const c = description;
     const double names = chart_names_width(&c->swing->name, sizeof *c->swing, c->swings, frame->width);
     const double legend = chart_legend_height(keys, 2, frame->width);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWINGS_MAX = 24, PANELS_MAX = 12, LEVELS_MAX = 64, BARS_MAX = 24, TEXT = 48 };
+enum { SWINGS_MAX = 24, PANELS_MAX = 12, LEVELS_MAX = 64, BARS_MAX = 24, TEXT = HUMAN_SIZE };
 
 const char *sweep_key_text(const struct sweep_key *key, double value, char *text, size_t size)
 {

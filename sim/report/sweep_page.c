@@ -71,6 +71,18 @@ static void fill(struct cloud *c, const struct sweep_data *data, size_t workload
     }
 }
 
+/* Logarithmic where the points spread over more than a factor of four. */
+static struct chart_axis spread_axis(const char *label, const char *unit, const struct cloud *c, bool energy)
+{
+    double low = HUGE_VAL, high = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        const double value = energy ? c->point[i].y : c->point[i].x;
+        low = fmin(low, value);
+        high = fmax(high, value);
+    }
+    return (struct chart_axis){.label = label, .unit = unit, .si = true, .log = high > 4 * low};
+}
+
 bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
 {
     static const struct result_column columns[] = {{"setting", NULL, false}, {"time", "s", true}, {"energy", "J", true}, {"hottest", "degC", true}};
@@ -81,7 +93,7 @@ bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t 
     ok = ok && sweep_pareto(data, workload, &front, &fronts, error);
     if (ok)
         fill(&c, data, workload, front, fronts);
-    const struct chart_pareto chart = {{.label = "time", .unit = "s", .log = true, .si = true}, {.label = "energy", .unit = "J", .log = true, .si = true}, c.point, c.front, c.count};
+    const struct chart_pareto chart = {spread_axis("time", "s", &c, false), spread_axis("energy", "J", &c, true), c.point, c.front, c.count};
     const struct page_figure figure = {.title = "Energy over time", .caption = "Below: the points that no other point beats in time, energy and, where there is one, temperature.",
                                        .draw = chart_pareto, .chart = &chart, .table = c.table};
     if (ok && c.count > 1)

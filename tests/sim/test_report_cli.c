@@ -128,6 +128,30 @@ static void test_compare_shows_what_differs(void)
     CU_ASSERT_EQUAL(home.outcome.code, 2);
 }
 
+static void test_a_sweep_has_its_points_and_effects(void)
+{
+    char want[64];
+    if (!cli_ask(&home, "sweep gemm:64x64x64 --unit gpu --name shapes -L gpu_max_mhz=1000:1400:3 -L precision=f32,f16 --jobs 1"))
+        return;
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    cli_ask(&home, "report --sweep last -o $/sweep.html");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    char *const page = page_of("sweep.html");
+    CHECK(strstr(page, "Sweep shapes") && strstr(page, "What each key alone does to seconds") && strstr(page, "seconds over each key") &&
+              strstr(page, "Energy over time") && strstr(page, "Mean seconds by level"), "a part is missing");
+    /* Every point that the database has is in some table. */
+    cli_ask(&home, "db sql SELECT/**/seconds/**/FROM/**/v_sweep --json");
+    json_object *const rows = cli_document(&home.outcome);
+    CHECK(json_object_is_type(rows, json_type_array) && json_object_array_length(rows) >= 6, "%s", json_object_to_json_string(rows));
+    for (size_t i = 0; json_object_is_type(rows, json_type_array) && i < json_object_array_length(rows); i++) {
+        snprintf(want, sizeof want, "data-v=\"%.9g", document_number(json_object_array_get_idx(rows, i), "/seconds"));
+        want[strlen(want) - 2] = 0;
+        CHECK(strstr(page, want) != NULL, "no %s", want);
+    }
+    json_object_put(rows);
+    free(page);
+}
+
 /* --set is remembered with the run. */
 static void test_compare_knows_what_was_set(void)
 {
@@ -181,6 +205,7 @@ static const struct suite_test tests[] = {
     {"runs side by side, and ops", test_runs_side_by_side_and_ops},
     {"compare shows what differs", test_compare_shows_what_differs},
     {"the validation has its scores on the page", test_validation_has_its_scores_on_the_page},
+    {"a sweep has its points and effects", test_a_sweep_has_its_points_and_effects},
     {"compare knows what was set", test_compare_knows_what_was_set},
 };
 SUITE_MAIN("report and compare", tests)
