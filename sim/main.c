@@ -32,6 +32,11 @@ static const struct cmd_verb verbs[] = {
       "orchard sweep gemm:512x512x512 --unit gpu --chip m2 --lhs 200 -L gpu_max_mhz=800:1600 -L memory_peak_GBps=60:200\n"
       "orchard sweep spec.json --shard 0/8 --db shard-0.db",
       cmd_sweep_options}, cmd_sweep},
+    {{"whatif", "WORKLOAD --goal 'FIELD<NUMBER' --vary KEY=lo:hi [--vary ...]", "what would have to change to reach a goal",
+      "Looks for the least change of each key alone, then of all together; every answer printed was simulated. FIELD is a number of the\n"
+      "run document (seconds, joules, gflops, utilisation.dram, counters.NAME ...). Exit 1 when the goal is not reached within the ranges.",
+      "orchard whatif gemm:512x512x512 --unit gpu --chip m2 --goal 'seconds<2.5e-4' --vary gpu_max_mhz=1000:2000 --vary gpu_cores=8:20",
+      cmd_whatif_options}, cmd_whatif},
     {{"explain", "[RUN]", "why a recorded run took as long as it did",
       "RUN is the number of a run, the beginning of its uid, or last (default).", "orchard explain\norchard explain 12", NULL},
      cmd_explain},

@@ -66,6 +66,7 @@ extern const struct cli_option cmd_trace_options[];
 extern const struct cli_option cmd_tune_options[];
 extern const struct cli_option cmd_sweep_options[];
 extern const struct cli_option cmd_validate_options[];
+extern const struct cli_option cmd_whatif_options[];
 
 int cmd_build(struct cmd_context *context, int argc, char **argv);
 int cmd_run(struct cmd_context *context, int argc, char **argv);
@@ -83,6 +84,7 @@ int cmd_report(struct cmd_context *context, int argc, char **argv);
 int cmd_doctor(struct cmd_context *context, int argc, char **argv);
 int cmd_sweep(struct cmd_context *context, int argc, char **argv);
 int cmd_thermal(struct cmd_context *context, int argc, char **argv);
+int cmd_whatif(struct cmd_context *context, int argc, char **argv);
 int cmd_trace(struct cmd_context *context, int argc, char **argv);
 int cmd_isa(struct cmd_context *context, int argc, char **argv);
 
