@@ -213,8 +213,8 @@ double sweep_model_answer(const struct sweep_model *model, const double *place, 
     r[SWEEP_seconds_low] = n[SWEEP_seconds_low] * scale;
     r[SWEEP_seconds_high] = n[SWEEP_seconds_high] * scale;
     r[SWEEP_gflops] = n[SWEEP_gflops] / scale;
-    r[SWEEP_dram_gbps] = r[SWEEP_dram_bytes] / r[SWEEP_seconds] / 1e9;
-    r[SWEEP_watts_avg] = r[SWEEP_joules] / r[SWEEP_seconds];
+    r[SWEEP_dram_gbps] = isnan(n[SWEEP_dram_gbps]) ? (double)NAN : r[SWEEP_dram_bytes] / r[SWEEP_seconds] / 1e9;
+    r[SWEEP_watts_avg] = isnan(n[SWEEP_watts_avg]) ? (double)NAN : r[SWEEP_joules] / r[SWEEP_seconds];
     answer->expected_error = hypot(busy_sd, rest_sd) / r[SWEEP_seconds];
     const double joules = r[SWEEP_joules] > 0 ? joules_sd / r[SWEEP_joules] : 0;
     const double celsius = r[SWEEP_celsius_max] > 0 ? celsius_sd / r[SWEEP_celsius_max] : 0;

@@ -191,6 +191,60 @@ static bool read_members(struct sweep_spec *spec, json_object *root, struct orch
     return sweep_spec_finish(spec, error);
 }
 
+/* ---- keys that come twice ---- */
+
+/* json-c keeps the last of equal keys and says nothing, so the text is looked through: names by depth of the objects around. */
+enum { DEPTH_MAX = 16, NAMES_MAX = 256 };
+
+struct names {
+    const char *text[NAMES_MAX];
+    size_t length[NAMES_MAX], count;
+    size_t begin[DEPTH_MAX + 1]; /* first name of the innermost objects */
+    unsigned depth;
+};
+
+static const char *skip_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\' && at + 1 < end;
+    return at;
+}
+
+static bool add_name(struct names *n, const char *text, size_t length, struct orch_error *error)
+{
+    for (size_t i = n->begin[n->depth]; i < n->count; i++)
+        if (n->length[i] == length && memcmp(n->text[i], text, length) == 0)
+            return orch_fail(error, ORCH_USAGE, "'%.*s' is given twice", (int)(length < 60 ? length : 60), text);
+    if (n->count == NAMES_MAX)
+        return orch_fail(error, ORCH_USAGE, "more than %d members", NAMES_MAX);
+    n->text[n->count] = text;
+    n->length[n->count++] = length;
+    return true;
+}
+
+/* The text is valid JSON of limited depth: json_text_parse has seen it. */
+static bool names_differ(const char *text, size_t size, struct orch_error *error)
+{
+    const char *const end = text + size;
+    struct names n = {.count = 0};
+
+    for (const char *at = text; at < end; at++) {
+        if (*at == '{' && n.depth < DEPTH_MAX) {
+            n.begin[++n.depth] = n.count;
+        } else if (*at == '}' && n.depth > 0) {
+            n.count = n.begin[n.depth--];
+        } else if (*at == '"') {
+            const char *const close = skip_string(at, end), *after = close + 1;
+            while (after < end && strchr(" \t\r\n", *after) && *after)
+                after++;
+            if (after < end && *after == ':' && !add_name(&n, at + 1, (size_t)(close - at - 1), error))
+                return false;
+            at = close;
+        }
+    }
+    return true;
+}
+
 /* File name without folder and .json, as errors of json_text_parse want it. */
 static void stem_of(const char *name, char stem[64])
 {
@@ -211,7 +265,7 @@ struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t s
     struct sweep_spec *spec = root ? sweep_spec_create() : NULL;
     if (root && !spec)
         orch_fail(error, ORCH_INTERNAL, "out of memory");
-    if (spec && !read_members(spec, root, error)) {
+    if (spec && (!names_differ(text, size, error) || !read_members(spec, root, error))) {
         orch_fail_in(error, "%s.json", stem);
         sweep_spec_free(spec);
         spec = NULL;
