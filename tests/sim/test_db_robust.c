@@ -228,7 +228,7 @@ static void test_full_disk(void)
 static int fill_up_mounted(const char *folder)
 {
     char command[200], path[100];
-    snprintf(command, sizeof command, "mount -t tmpfs -o size=600k none %.64s 2>/dev/null", folder);
+    snprintf(command, sizeof command, "mount -t tmpfs -o size=1200k none %.64s 2>/dev/null", folder);
     if (system(command) != 0)
         return 77;
     snprintf(path, sizeof path, "%.64s/x.db", folder);
