@@ -97,11 +97,12 @@ static const struct cmd_verb verbs[] = {
       "number of times.",
       "orchard db sql 'SELECT * FROM v_run_summary'\norchard db export v_op_time -o ops.csv\n"
       "orchard db merge shard-*.db", cmd_db_options}, cmd_db},
-    {{"trace", "record WORKLOAD -o T [run options]\ninfo T\ncheck T...\nprint T\nconvert T -o OUT\nreplay T --chip ID",
-      "what happened, on disk: record, look, replay on another chip",
+    {{"trace", "record WORKLOAD -o T [run options]\ninfo T\ncheck T...\nprint T\nconvert T -o OUT\nreplay T --chip ID\nimport --format pytorch-profiler|onnxruntime-profile FILE -o T",
+      "what happened, on disk: record, look, replay on another chip, import",
       "record runs a workload (as orchard run does, A + B too) and writes the event stream; info says what is in a trace, check reads\n"
       "all of it, print shows records as JSON lines, convert turns the binary form into JSON lines and back. replay asks what the\n"
-      "recorded launches would do elsewhere; orchard run T is the same. The format is described in traces/README.md.",
+      "recorded launches would do elsewhere; orchard run T is the same. import reads a profile with shapes: operators become launches of\n"
+      "kernels, what has none an estimate by its bytes, and the share of each is printed. The format is described in traces/README.md.",
       "orchard trace record gemm:512x512x512 --unit gpu --chip m1 -o gemm.trace\norchard trace replay gemm.trace --chip m3-max\n"
       "orchard trace print gemm.trace --from 0 --count 10", cmd_trace_options}, cmd_trace},
     {{"doctor", "", "checks the installation",

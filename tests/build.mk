@@ -43,3 +43,4 @@ $(O)/tests/sim/test_cli_binary $(O)/tests/sim/test_run_cli $(O)/tests/sim/test_g
 $(O)/tests/sim/test_perfetto_run $(O)/tests/sim/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_regress $(O)/tests/sim/test_tune: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_sweep_cli $(O)/tests/sim/test_sweep_kill $(O)/tests/sim/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard

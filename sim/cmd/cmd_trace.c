@@ -6,6 +6,7 @@
 #include "sim/cli/json_out.h"
 #include "sim/cmd/cmd_run.h"
 #include "sim/trace/trace_errors.h"
+#include "sim/trace/trace_import.h"
 #include "sim/trace/trace_survey.h"
 #include "traces/trace_text.h"
 #include "traces/trace_write.h"
@@ -230,6 +231,75 @@ static int convert(struct cmd_context *context, const char *path)
     return ORCH_OK;
 }
 
+/* ---- import ---- */
+
+static double share(const struct import_coverage *c, double seconds)
+{
+    const double total = import_total_seconds(c);
+    return total > 0 ? seconds / total : 0;
+}
+
+static json_object *coverage_json(const struct import_coverage *c)
+{
+    json_object *j = json_object_new_object();
+    json_add_text(j, "time_of", c->device ? "device" : "operators on the host");
+    json_add_number(j, "seconds", import_total_seconds(c));
+    json_add_number(j, "kernels", (double)c->operators[0]);
+    json_add_number(j, "estimates", (double)c->operators[1]);
+    json_add_number(j, "no_work", (double)c->operators[2]);
+    json_add_number(j, "unknown", (double)c->unknown);
+    json_add_number(j, "assumed", (double)c->assumed);
+    json_add_number(j, "kernel_share", share(c, c->seconds[0]));
+    json_add_number(j, "estimate_share", share(c, c->seconds[1]));
+    json_add_number(j, "no_work_share", share(c, c->seconds[2]));
+    json_add_number(j, "unknown_share", share(c, c->unknown_seconds));
+    json_add_number(j, "assumed_share", share(c, c->assumed_seconds));
+    json_add_number(j, "coverage", share(c, c->seconds[0] + c->seconds[1] + c->seconds[2]));
+    json_add_text(j, "longest_estimate", c->estimate_name[0] ? c->estimate_name : NULL);
+    json_add_text(j, "longest_unknown", c->unknown_name[0] ? c->unknown_name : NULL);
+    return j;
+}
+
+static void coverage_text(FILE *out, const struct import_coverage *c)
+{
+    char text[FORMAT_SIZE];
+    fprintf(out, "%s of %s\n", format_si(text, import_total_seconds(c), "s"), c->device ? "device time" : "operators on the host");
+    fprintf(out, "  kernels    %6.2f %%  %" PRIu64 " operators", 100 * share(c, c->seconds[0]), c->operators[0]);
+    if (c->assumed)
+        fprintf(out, ", %" PRIu64 " of them with something assumed (%.2f %%)", c->assumed, 100 * share(c, c->assumed_seconds));
+    fprintf(out, "\n  estimates  %6.2f %%  %" PRIu64 " operators, by their bytes", 100 * share(c, c->seconds[1]), c->operators[1]);
+    if (c->estimate_name[0])
+        fprintf(out, "; longest: %s", c->estimate_name);
+    fprintf(out, "\n  no work    %6.2f %%  %" PRIu64 " operators\n", 100 * share(c, c->seconds[2]), c->operators[2]);
+    fprintf(out, "  unknown    %6.2f %%  %" PRIu64, 100 * share(c, c->unknown_seconds), c->unknown);
+    if (c->unknown_name[0])
+        fprintf(out, "; longest: %s", c->unknown_name);
+    fprintf(out, "\n  covered    %6.2f %% (all but unknown)\n", 100 * share(c, c->seconds[0] + c->seconds[1] + c->seconds[2]));
+}
+
+static int import(struct cmd_context *context, const char *path)
+{
+    struct orch_error error = {0};
+    struct import_coverage coverage;
+    const char *to = cli_value(&context->args, "output"), *format = cli_value(&context->args, "format"), *unit = cli_value(&context->args, "unit");
+    unsigned choice, ignored;
+    if (!to || !format)
+        return cmd_usage(context, "import needs --format " IMPORT_FORMATS " and -o FILE");
+    if (!cli_choice("--format", format, IMPORT_FORMATS, &choice, &error) || (unit && !cli_choice("--unit", unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
+        return cmd_fail(context, &error);
+    const struct trace_import_request request = {.path = path, .output = to, .format = (enum import_format)choice, .unit = unit,
+                                                 .text = wants_text(context, to), .force = cli_has(&context->args, "force")};
+    if (!trace_import(&request, &coverage, &error))
+        return cmd_fail(context, &error);
+    if (coverage.cut)
+        fprintf(context->err, "orchard: %s: the document is cut off; what stands before is imported\n", path);
+    if (context->common.json)
+        json_print(coverage_json(&coverage), context->out);
+    else
+        coverage_text(context->out, &coverage);
+    return ORCH_OK;
+}
+
 /* ---- the verb ---- */
 
 bool cmd_trace_is_file(const char *path)
@@ -244,12 +314,12 @@ bool cmd_trace_is_file(const char *path)
 
 int cmd_trace(struct cmd_context *context, int argc, char **argv)
 {
-    enum { RECORD, INFO, CHECK, PRINT, CONVERT, REPLAY };
+    enum { RECORD, INFO, CHECK, PRINT, CONVERT, REPLAY, IMPORT };
     struct orch_error error = {0};
     unsigned verb;
     if (argc < 2)
         return cmd_usage(context, "expected record, info, check, print, convert, replay or import, and what to do that with");
-    if (!cli_choice("trace command", argv[0], "record|info|check|print|convert|replay", &verb, &error))
+    if (!cli_choice("trace command", argv[0], "record|info|check|print|convert|replay|import", &verb, &error))
         return cmd_fail(context, &error);
     if (verb == RECORD)
         return record(context, argc - 1, argv + 1);
@@ -257,6 +327,8 @@ int cmd_trace(struct cmd_context *context, int argc, char **argv)
         return check(context, argc - 1, argv + 1);
     if (argc > 2)
         return cmd_usage(context, "%s takes one trace", argv[0]);
+    if (verb == IMPORT)
+        return import(context, argv[1]);
     return verb == INFO ? info(context, argv[1]) : verb == PRINT ? print(context, argv[1]) : verb == CONVERT ? convert(context, argv[1])
                                                                                                         : cmd_trace_replay(context, argv[1]);
 }

@@ -8,9 +8,6 @@
 
 enum { STREAMS_MAX = FAIR_FLOWS_MAX, RING = 2 * TRACE_REPLAY_WINDOW };
 
-/* What is left of a launch below this share of it is rounding. */
-#define NOTHING_LEFT 1e-12
-
 struct entry {
     struct replay_launch launch;
     struct entry *next;
@@ -232,6 +229,12 @@ static void set_paces(struct replay_queue *q)
         of[k]->pace = rate[k].gbps / flow[k].demand_gbps;
 }
 
+/* When a running launch ends at its present pace. */
+static double end_ns(const struct replay_queue *q, const struct stream *s)
+{
+    return q->now_ns + s->first->left * s->first->launch.cost.busy_ns / s->pace;
+}
+
 static double next_event(const struct replay_queue *q)
 {
     double next = INFINITY;
@@ -240,7 +243,7 @@ static double next_event(const struct replay_queue *q)
         if (!s->first)
             continue;
         if (s->running)
-            next = fmin(next, q->now_ns + s->first->left * s->first->launch.cost.busy_ns / s->pace);
+            next = fmin(next, end_ns(q, s));
         else if (!does_one_thing(s->part) || !unit_runs(q, s->part))
             next = fmin(next, ready_ns(q, s->first));
     }
@@ -273,7 +276,9 @@ static void finish(struct replay_queue *q, struct stream *s)
 static void advance(struct replay_queue *q, double until_ns)
 {
     const double ns = until_ns - q->now_ns;
-    bool busy[PART_COUNT] = {false};
+    bool busy[PART_COUNT] = {false}, ends[STREAMS_MAX];
+    for (unsigned i = 0; i < q->streams; i++)
+        ends[i] = q->stream[i].running && end_ns(q, &q->stream[i]) <= until_ns;
     q->now_ns = until_ns;
     for (unsigned i = 0; i < q->streams; i++) {
         struct stream *s = &q->stream[i];
@@ -282,8 +287,8 @@ static void advance(struct replay_queue *q, double until_ns)
         const double alone = s->first->launch.cost.busy_ns;
         busy[s->part] = true;
         q->lost_ns += ns * (1 - s->pace);
-        s->first->left -= alone > 0 ? ns * s->pace / alone : s->first->left;
-        if (s->first->left <= NOTHING_LEFT)
+        s->first->left -= alone > 0 ? ns * s->pace / alone : 0;
+        if (ends[i])
             finish(q, s);
     }
     for (int part = 0; part < PART_COUNT; part++)

@@ -1,0 +1,36 @@
+/* From mapped operators to records, for the importers. */
+#ifndef ORCHARD_SIM_TRACE_IMPORT_EMIT_H
+#define ORCHARD_SIM_TRACE_IMPORT_EMIT_H
+
+#include "sim/trace/import_op.h"
+#include "sim/trace/trace_import.h"
+#include "traces/trace_write.h"
+
+struct import_emit {
+    const struct trace_import_request *request;
+    struct import_coverage *coverage;
+    struct trace_writer *writer;
+    uint64_t ops;
+    double end_us;              /* of the last operator */
+};
+
+/* One operator: what it is, where it stands in time. */
+struct import_placed {
+    const struct import_op *op;
+    const char *name;           /* NULL = op->name */
+    double submitted_us, begin_us, end_us, seconds;
+    uint64_t stream;
+    const char *unit;
+};
+
+bool import_emit_begin(struct import_emit *emit, const char *version, struct orch_error *error);
+bool import_emit_op(struct import_emit *emit, const struct import_placed *placed, struct orch_error *error);
+/* Device time of nobody. */
+void import_emit_unknown(struct import_emit *emit, const char *name, double seconds);
+bool import_emit_end(struct import_emit *emit, struct orch_error *error);
+
+/* import_pytorch.c, import_onnx.c: everything between begin and end. */
+bool import_pytorch(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
+bool import_onnx(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
+
+#endif
