@@ -11,23 +11,69 @@ static bool has_place(const struct chart_point *p, const struct scale *x, const 
     return isfinite(p->x) && isfinite(p->y) && (!x->log || p->x > 0) && (!y->log || p->y > 0);
 }
 
+/* Leaves out vertices that the line through the others misses by less than LINE_ERROR: as long as one slope from the last vertex
+ * passes all points since then near enough, only the newest is remembered ("swinging door"). */
+#define LINE_ERROR 0.15 /* pixels */
+struct door {
+    double x, y, low, high;  /* the last vertex; slopes that pass all points since */
+    double next_x, next_y;   /* the newest point */
+    bool begun, waiting;
+};
+
+static void door_end(struct svg *svg, struct door *d)
+{
+    if (d->waiting)
+        svg_path_to(svg, d->next_x, d->next_y);
+    d->waiting = false;
+}
+
+static void door_vertex(struct door *d, double x, double y)
+{
+    d->x = x;
+    d->y = y;
+    d->low = -HUGE_VAL;
+    d->high = HUGE_VAL;
+    d->begun = true;
+}
+
+static void door_to(struct svg *svg, struct door *d, double x, double y)
+{
+    if (!d->begun || x <= (d->waiting ? d->next_x : d->x)) { /* the first, or straight up and down */
+        door_end(svg, d);
+        svg_path_to(svg, x, y);
+        door_vertex(d, x, y);
+        return;
+    }
+    const double slope = (y - d->y) / (x - d->x);
+    if (d->waiting && (slope < d->low || slope > d->high)) {
+        const double vx = d->next_x, vy = d->next_y;
+        door_end(svg, d);
+        door_vertex(d, vx, vy);
+    }
+    d->low = fmax(d->low, (y - LINE_ERROR - d->y) / (x - d->x));
+    d->high = fmin(d->high, (y + LINE_ERROR - d->y) / (x - d->x));
+    d->next_x = x;
+    d->next_y = y;
+    d->waiting = true;
+}
+
 /* One column of pixels of a line: entered, lowest, highest, left. */
 struct column {
     double x, first, low, high, last;
     bool open;
 };
 
-static void flush(struct svg *svg, struct column *c)
+static void flush(struct svg *svg, struct door *door, struct column *c)
 {
     if (!c->open)
         return;
-    svg_path_to(svg, c->x, c->first);
+    door_to(svg, door, c->x, c->first);
     if (c->low != c->first && c->low != c->last)
-        svg_path_to(svg, c->x, c->low);
+        door_to(svg, door, c->x, c->low);
     if (c->high != c->first && c->high != c->last)
-        svg_path_to(svg, c->x, c->high);
+        door_to(svg, door, c->x, c->high);
     if (c->last != c->first)
-        svg_path_to(svg, c->x, c->last);
+        door_to(svg, door, c->x, c->last);
     c->open = false;
 }
 
@@ -36,6 +82,7 @@ static void draw_line(struct svg *svg, const struct chart_series *s, const struc
 {
     const bool thin_out = (double)s->points > x->to - x->from;
     struct column c = {0};
+    struct door door = {0};
     char classes[48];
     svg_path_begin(svg);
     for (size_t i = 0; i < s->points; i++) {
@@ -44,14 +91,15 @@ static void draw_line(struct svg *svg, const struct chart_series *s, const struc
             continue;
         const double px = thin_out ? floor(scale_at(x, p->x)) : scale_at(x, p->x), py = scale_at(y, p->y);
         if (!c.open || px != c.x || !thin_out) {
-            flush(svg, &c);
+            flush(svg, &door, &c);
             c = (struct column){px, py, py, py, py, true};
         }
         c.low = fmin(c.low, py);
         c.high = fmax(c.high, py);
         c.last = py;
     }
-    flush(svg, &c);
+    flush(svg, &door, &c);
+    door_end(svg, &door);
     snprintf(classes, sizeof classes, "curve s%u%s", s->colour % SVG_COLOURS, s->dashed ? " dash thin" : "");
     svg_path_end(svg, classes, false);
 }

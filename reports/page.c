@@ -6,10 +6,19 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WIDE = 880, NARROW = 380, OPEN_ROWS = 8, PARAGRAPH = 4096 };
 
+/* A figure as a file of its own. */
+struct picture {
+    char *title;
+    struct text svg;
+};
+
 struct page {
+    struct picture *picture;
+    size_t pictures;
     struct text title, subtitle, list, body, foot; /* list: links to the sections */
     unsigned sections, tables;
     bool series;
@@ -34,6 +43,11 @@ void page_free(struct page *p)
     text_free(&p->list);
     text_free(&p->body);
     text_free(&p->foot);
+    for (size_t i = 0; i < p->pictures; i++) {
+        free(p->picture[i].title);
+        text_free(&p->picture[i].svg);
+    }
+    free(p->picture);
     free(p);
 }
 
@@ -240,10 +254,24 @@ static void figure_begin(struct page *p, const struct page_figure *f)
         element(&p->body, "p", NULL, f->caption);
 }
 
+static void keep_picture(struct page *p, const struct page_figure *f)
+{
+    struct picture *const list = realloc(p->picture, (p->pictures + 1) * sizeof *list);
+    p->body.failed = p->body.failed || !list;
+    if (!list)
+        return;
+    p->picture = list;
+    struct picture *const one = &list[p->pictures++];
+    *one = (struct picture){.title = strdup(f->title)};
+    f->draw(&one->svg, &(struct svg_frame){WIDE, f->title, f->caption, true, true}, f->chart);
+    p->body.failed = p->body.failed || !one->title || one->svg.failed;
+}
+
 void page_figure(struct page *p, const struct page_figure *f)
 {
     if (!p)
         return;
+    keep_picture(p, f);
     figure_begin(p, f);
     text_put(&p->body, "<div class=\"picture\"><div class=\"still\">\n<div class=\"wide\">\n");
     f->draw(&p->body, &(struct svg_frame){WIDE, f->title, f->caption, true, false}, f->chart);
@@ -314,5 +342,18 @@ bool page_write(struct page *p, FILE *out)
     fputs("</footer>\n", out);
     write_scripts(p, out);
     fputs("</body>\n</html>\n", out);
+    return fflush(out) == 0 && !ferror(out);
+}
+
+const char *page_picture_title(const struct page *p, size_t index)
+{
+    return p && index < p->pictures ? p->picture[index].title : NULL;
+}
+
+bool page_write_picture(const struct page *p, size_t index, FILE *out)
+{
+    if (!p || p->body.failed || index >= p->pictures)
+        return false;
+    put(out, &p->picture[index].svg);
     return fflush(out) == 0 && !ferror(out);
 }

@@ -59,4 +59,8 @@ void page_foot(struct page *page, const char *format, ...) __attribute__((format
 /* The whole page, once; false when memory ran out or writing failed. */
 bool page_write(struct page *page, FILE *out);
 
+/* The figures of a page as files of their own (SVG); NULL behind the last. */
+const char *page_picture_title(const struct page *page, size_t index);
+bool page_write_picture(const struct page *page, size_t index, FILE *out);
+
 #endif

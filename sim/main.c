@@ -46,7 +46,7 @@ static const struct cmd_verb verbs[] = {
     {{"report", "[RUN...] [-o FILE.html]\n--sweep ID [-o FILE.html]\n--validation [VERSION|FILE] [-o FILE.html]", "one self-contained HTML page to look at",
       "Charts with a table under each, nothing loaded from anywhere. RUN is a number, the beginning of a uid, or last (default);\n"
       "several runs are shown side by side.",
-      "orchard report -o run.html\norchard report 12 13 -o both.html\norchard report --sweep last -o sweep.html\norchard report --validation -o accuracy.html", cmd_report_options},
+      "orchard report -o run.html\norchard report 12 13 -o both.html\norchard report 12 --figure Roofline -o roofline.svg\norchard report --sweep last -o sweep.html\norchard report --validation -o accuracy.html", cmd_report_options},
      cmd_report},
     {{"kernel", "check DIR [NAME...]", "GPU kernels against their expected results",
       "DIR holds a folder per kernel with abi.json, machine code, inputs and expected outputs. Outputs are compared by each\n"

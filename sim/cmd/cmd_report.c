@@ -1,4 +1,5 @@
 /* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
+#include "sim/cli/suggest.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
 #include "sim/report/report.h"
@@ -9,6 +10,7 @@
 
 const struct cli_option cmd_report_options[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
     {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
@@ -36,17 +38,37 @@ static bool make_page(struct cmd_context *context, struct orch_db *db, int argc,
     return runs_page(context, db, argc, argv, page, error);
 }
 
-static bool write_page(struct cmd_context *context, struct page *page, const char *path, struct orch_error *error)
+/* The figure of that title; ORCH_USAGE with the nearest otherwise. */
+static bool find_figure(const struct page *page, const char *title, size_t *index, struct orch_error *error)
 {
-    struct whole_file file;
-    if (strcmp(path, "-") == 0)
-        return page_write(page, context->out) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
-    if (!whole_file_open(&file, path, error))
+    struct suggest nearest;
+    char phrase[160];
+    suggest_start(&nearest, title);
+    for (*index = 0; page_picture_title(page, *index); ++*index) {
+        if (strcmp(page_picture_title(page, *index), title) == 0)
+            return true;
+        suggest_offer(&nearest, page_picture_title(page, *index));
+    }
+    return orch_fail(error, ORCH_USAGE, "no figure '%.100s' on this page%s", title, suggest_phrase(&nearest, phrase, sizeof phrase));
+}
+
+/* The page, or one figure of it. */
+static bool write_page(struct cmd_context *context, struct page *page, struct orch_error *error)
+{
+    const char *const figure = cli_value(&context->args, "figure"), *const given = cli_value(&context->args, "output");
+    const char *const path = given ? given : figure ? "report.svg" : "report.html";
+    const bool standard = strcmp(path, "-") == 0;
+    struct whole_file file = {.file = context->out};
+    size_t index = 0;
+    if ((figure && !find_figure(page, figure, &index, error)) || (!standard && !whole_file_open(&file, path, error)))
         return false;
-    const bool written = page_write(page, file.file) || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
-    const bool ok = written && whole_file_commit(&file, error);
-    if (!written)
+    bool ok = figure ? page_write_picture(page, index, file.file) : page_write(page, file.file);
+    ok = ok || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
+    if (standard)
+        return ok;
+    if (!ok)
         whole_file_discard(&file);
+    ok = ok && whole_file_commit(&file, error);
     if (ok)
         cmd_note(context, "%s", path);
     return ok;
@@ -56,10 +78,8 @@ int cmd_report(struct cmd_context *context, int argc, char **argv)
 {
     struct orch_error error = {0};
     struct page *page = NULL;
-    const char *const path = cli_value(&context->args, "output");
     struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && make_page(context, db, argc, argv, &page, &error) &&
-                    write_page(context, page, path ? path : "report.html", &error);
+    const bool ok = db && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
     page_free(page);
     db_close(db);
     return ok ? ORCH_OK : cmd_fail(context, &error);

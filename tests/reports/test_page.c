@@ -192,6 +192,43 @@ static void test_long_lines_are_thinned_and_keep_their_peaks(void)
     free(point);
 }
 
+/* A curve drawn with fewer vertices stays within a fifth of a pixel of the points. */
+static void test_curves_lose_vertices_and_not_their_shape(void)
+{
+    enum { POINTS = 400 };
+    struct chart_point point[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        point[i] = (struct chart_point){i, 100 * (1 - exp(-i / 60.0)) + (i > 200 ? 20 : 0), NAN, NAN, NULL};
+    const struct chart_series line = {"x", 0, SVG_NO_MARK, false, true, false, point, POINTS};
+    const struct chart_lines lines = {{.label = "t", .unit = "s", .low = 0, .high = 400}, {.label = "y", .unit = "W", .low = 0, .high = 150}, &line, 1};
+    struct text t = {0};
+    chart_lines(&t, &(struct svg_frame){880, "t", NULL, false, false}, &lines);
+    double vx[POINTS], vy[POINTS];
+    size_t count = 0;
+    const char *c = strstr(t.data, "<path d=\"M");
+    for (c += 9; *c == 'M' || *c == 'L'; count++) {
+        char *end;
+        vx[count] = strtod(c + 1, &end);
+        vy[count] = strtod(end, &end);
+        c = end;
+    }
+    CHECK(count >= 4 && count < POINTS / 4, "%zu vertices", count);
+    /* Pixels per unit from the axis: the first and last points, and y of the first, which is 0. */
+    const double sx = (vx[count - 1] - vx[0]) / (POINTS - 1), bottom = vy[0];
+    const double sy = (bottom - vy[count - 1]) / point[POINTS - 1].y;
+    double worst = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double px = vx[0] + sx * i, py = bottom - sy * point[i].y;
+        size_t k = 1;
+        while (k + 1 < count && vx[k] < px)
+            k++;
+        const double share = (px - vx[k - 1]) / (vx[k] - vx[k - 1]);
+        worst = fmax(worst, fabs(vy[k - 1] + share * (vy[k] - vy[k - 1]) - py));
+    }
+    CHECK(worst < 0.2, "off by %g pixels", worst);
+    text_free(&t);
+}
+
 static const struct suite_test tests[] = {
     {"hostile names stay text", test_hostile_names_stay_text},
     {"the checker finds what is wrong", test_the_checker_finds_what_is_wrong},
@@ -199,6 +236,7 @@ static const struct suite_test tests[] = {
     {"uPlot only with a long series", test_uplot_only_with_a_long_series},
     {"tables carry every number", test_tables_carry_every_number},
     {"a picture alone has its style", test_a_picture_alone_has_its_style},
+    {"curves lose vertices and not their shape", test_curves_lose_vertices_and_not_their_shape},
     {"long lines are thinned and keep their peaks", test_long_lines_are_thinned_and_keep_their_peaks},
 };
 SUITE_MAIN("report pages", tests)
