@@ -38,8 +38,9 @@ void svg_begin(struct svg *svg, struct text *out, const struct svg_frame *frame,
     text_put(out, "<svg class=\"chart\"");
     if (frame->standalone)
         text_put(out, " xmlns=\"http://www.w3.org/2000/svg\"");
-    text_printf(out, " viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"", frame->width, height,
-                frame->width, height);
+    const double margin = frame->standalone ? 12 : 0;
+    text_printf(out, " viewBox=\"%.0f %.0f %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"", -margin, -margin,
+                frame->width + 2 * margin, height + 2 * margin, frame->width + 2 * margin, height + 2 * margin);
     text_xml(out, frame->title);
     text_put(out, "\">\n<title>");
     text_xml(out, frame->title);
@@ -53,7 +54,7 @@ void svg_begin(struct svg *svg, struct text *out, const struct svg_frame *frame,
         text_put(out, "<style>\n");
         text_put(out, report_chart_css);
         text_put(out, "</style>\n");
-        svg_rect(svg, "page", 0, 0, frame->width, height, NULL);
+        svg_rect(svg, "page", -margin, -margin, frame->width + 2 * margin, height + 2 * margin, NULL);
     }
 }
 

@@ -43,10 +43,13 @@ static const struct cmd_verb verbs[] = {
     {{"compare", "RUN RUN", "two recorded runs beside each other",
       "Every number that differs with its ratio, whether the intervals overlap, which reasons grew, and which values of the chips differ.",
       "orchard compare 12 13\norchard compare 12 last --json", NULL}, cmd_compare},
-    {{"report", "[RUN...] [-o FILE.html]\n--sweep ID [-o FILE.html]\n--validation [VERSION|FILE] [-o FILE.html]", "one self-contained HTML page to look at",
+    {{"report", "[RUN...] [-o FILE.html]\n--sweep ID [-o FILE.html]\n--validation [VERSION|FILE] [-o FILE.html]\n"
+      "--regression [BASELINE] [-o FILE.html]", "one self-contained HTML page to look at",
       "Charts with a table under each, nothing loaded from anywhere. RUN is a number, the beginning of a uid, or last (default);\n"
-      "several runs are shown side by side.",
-      "orchard report -o run.html\norchard report 12 13 -o both.html\norchard report 12 --figure Roofline -o roofline.svg\norchard report --sweep last -o sweep.html\norchard report --validation -o accuracy.html", cmd_report_options},
+      "several runs are shown side by side. --figure writes one picture as SVG instead. --regression measures the chips anew.",
+      "orchard report -o run.html\norchard report 12 13 -o both.html\norchard report 12 --figure Roofline -o roofline.svg\n"
+      "orchard report --sweep last -o sweep.html\norchard report --validation -o accuracy.html\n"
+      "orchard report --regression default --chip m1 -o moved.html", cmd_report_options},
      cmd_report},
     {{"kernel", "check DIR [NAME...]", "GPU kernels against their expected results",
       "DIR holds a folder per kernel with abi.json, machine code, inputs and expected outputs. Outputs are compared by each\n"

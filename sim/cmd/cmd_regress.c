@@ -2,7 +2,7 @@
 #include "sim/cli/format.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_regress.h"
 #include "sim/regress/compare.h"
 #include "sim/run/run_version.h"
 
@@ -165,8 +165,7 @@ static const char *shipped(void)
     return NULL;
 }
 
-/* A file, or a name in the database; `default` is the one that orchard ships with until another is recorded. */
-static bool open_baseline(struct cmd_context *context, const char *name, struct baseline *b, struct orch_error *error)
+bool cmd_open_baseline(struct cmd_context *context, const char *name, struct baseline *b, struct orch_error *error)
 {
     bool found = false;
     if (strchr(name, '/') || access(name, F_OK) == 0)
@@ -265,7 +264,7 @@ static bool check(struct session *s, const char *name, bool *holds, struct orch_
 {
     struct baseline b = {0};
     struct regress_comparison comparison = {0};
-    bool ok = open_baseline(s->context, name, &b, error) && choose_chips(s, error);
+    bool ok = cmd_open_baseline(s->context, name, &b, error) && choose_chips(s, error);
     if (ok)
         leave_out_unknown(s, &b, &comparison.report);
     const size_t chips = s->request.chip_count;

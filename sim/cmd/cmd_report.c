@@ -1,6 +1,6 @@
 /* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
 #include "sim/cli/suggest.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/cmd_regress.h"
 #include "sim/db/db.h"
 #include "sim/report/report.h"
 #include "sim/whole_file.h"
@@ -12,6 +12,8 @@ const struct cli_option cmd_report_options[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
     {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
+    {"regression", 0, NULL, false, "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
+    {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
     {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
 };
@@ -29,8 +31,48 @@ static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc,
     return ok;
 }
 
+/* Chips of --chip, or all, that the baseline knows. */
+static bool regression_chips(struct cmd_context *context, const struct baseline *b, const char ***chip, size_t *count, struct orch_error *error)
+{
+    struct chip_db *const db = cmd_chip_db(context, error);
+    struct cmd_chips given = {0};
+    if (!db || (context->common.chips_given && !cmd_chips_open(context, NULL, &given, error)))
+        return false;
+    const size_t most = context->common.chips_given ? given.count : chip_db_count(db);
+    const char **const list = calloc(most + 1, sizeof *list);
+    bool ok = list || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; ok && i < most; i++) {
+        const char *id;
+        ok = chip_db_resolve(db, context->common.chips_given ? chip_id(given.chip[i]) : chip_db_id(db, i), &id, error);
+        if (ok && baseline_has_chip(b, id))
+            list[(*count)++] = id;
+    }
+    cmd_chips_close(&given);
+    *chip = list;
+    return ok && (*count || orch_fail(error, ORCH_USAGE, "the baseline has none of these chips"));
+}
+
+static bool regression_page(struct cmd_context *context, const char *name, struct page **page, struct orch_error *error)
+{
+    const struct cli_common *const c = &context->common;
+    struct baseline b = {0};
+    const char **chip = NULL;
+    size_t count = 0;
+    bool ok = cmd_open_baseline(context, name, &b, error) && regression_chips(context, &b, &chip, &count, error);
+    if (ok) {
+        const struct regress_request request = {.chips = context->chip_db, .sets = {c->sets, c->set_count}, .chip = chip, .chip_count = count, .threads = c->threads,
+                                                .only = cli_value(&context->args, "only")};
+        ok = report_regression(&request, &b, name, page, error);
+    }
+    free(chip);
+    baseline_free(&b);
+    return ok;
+}
+
 static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
 {
+    if (cli_has(&context->args, "regression"))
+        return regression_page(context, argc ? argv[0] : "default", page, error);
     if (cli_has(&context->args, "validation"))
         return report_validation(db, argc ? argv[0] : NULL, page, error);
     if (cli_has(&context->args, "sweep"))
@@ -78,8 +120,8 @@ int cmd_report(struct cmd_context *context, int argc, char **argv)
 {
     struct orch_error error = {0};
     struct page *page = NULL;
-    struct orch_db *const db = db_open(context->common.db, DB_READ, &error);
-    const bool ok = db && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
+    struct orch_db *const db = cli_has(&context->args, "regression") ? NULL : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
+    const bool ok = error.exit_code == 0 && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
     page_free(page);
     db_close(db);
     return ok ? ORCH_OK : cmd_fail(context, &error);

@@ -8,6 +8,7 @@
 #include "reports/page.h"
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
+#include "sim/regress/compare.h"
 
 /* One run, or several side by side. */
 bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
@@ -18,5 +19,9 @@ bool report_validation(struct orch_db *db, const char *which, struct page **page
 
 /* A sweep by id, name, beginning of its hash, or "last". */
 bool report_sweep(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
+
+/* A baseline against the simulated chips of the request, measured here. `name` is for the title. */
+bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name, struct page **page,
+                       struct orch_error *error);
 
 #endif

@@ -152,6 +152,32 @@ static void test_a_sweep_has_its_points_and_effects(void)
     free(page);
 }
 
+static void test_a_regression_shows_what_moved(void)
+{
+    if (!cli_ask(&home, "regress record base --chip m1 --only amx.peak"))
+        return;
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    cli_ask(&home, "report --regression base --chip m1 --only amx.peak -o $/same.html");
+    CHECK(home.outcome.code == 0, "%.300s", home.outcome.err);
+    cli_ask(&home, "report --regression base --chip m1 --only amx.peak --set amx.array_f32_cycles=2 -o $/moved.html");
+    char *const page = page_of("moved.html");
+    CHECK(strstr(page, "What moved most") && strstr(page, "m1_4p4e_8g amx.peak_f32") && strstr(page, "amx.array_f32_cycles"), "no cause, or nothing moved");
+    free(page);
+    cli_ask(&home, "report --regression bose -o $/none.html");
+    CU_ASSERT_EQUAL(home.outcome.code, 2);
+}
+
+/* A figure alone is the picture of the page. */
+static void test_a_figure_alone(void)
+{
+    if (!with_runs())
+        return;
+    cli_ask(&home, "report 1 --figure Roofline -o -");
+    CHECK(home.outcome.code == 0 && strncmp(home.outcome.out, "<svg", 4) == 0 && strstr(home.outcome.out, "xmlns="), "%.200s", home.outcome.out);
+    cli_ask(&home, "report 1 --figure Rofline -o -");
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "did you mean Roofline"), "%.200s", home.outcome.err);
+}
+
 /* --set is remembered with the run. */
 static void test_compare_knows_what_was_set(void)
 {
@@ -206,6 +232,8 @@ static const struct suite_test tests[] = {
     {"compare shows what differs", test_compare_shows_what_differs},
     {"the validation has its scores on the page", test_validation_has_its_scores_on_the_page},
     {"a sweep has its points and effects", test_a_sweep_has_its_points_and_effects},
+    {"a regression shows what moved", test_a_regression_shows_what_moved},
+    {"a figure alone", test_a_figure_alone},
     {"compare knows what was set", test_compare_knows_what_was_set},
 };
 SUITE_MAIN("report and compare", tests)
