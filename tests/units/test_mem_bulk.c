@@ -20,14 +20,19 @@ struct fixture {
     struct activity traffic;
 };
 
-static struct fixture open(uint32_t slc_kib)
+static struct fixture open_with(const struct mem_params *p)
 {
-    const struct mem_params p = params(slc_kib);
-    struct fixture f = {.system = mem_system_create(&p)};
+    struct fixture f = {.system = mem_system_create(p)};
     CU_ASSERT_PTR_NOT_NULL_FATAL(f.system);
     f.bulk = mem_bulk_create(f.system);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f.bulk);
     return f;
+}
+
+static struct fixture open(uint32_t slc_kib)
+{
+    const struct mem_params p = params(slc_kib);
+    return open_with(&p);
 }
 
 static void close(struct fixture *f)
@@ -104,10 +109,35 @@ static void test_machines_without_slc(void)
     close(&f);
 }
 
+/* Two dies, pages in turn on both: half of a stream crosses, reads from die 1, writes from die 0, and a slow link is the limit. */
+static void test_the_other_die_is_behind_the_link(void)
+{
+    struct mem_params p = params(8192);
+    p.dies = 2;
+    p.die_policy = MEM_DIE_INTERLEAVE;
+    p.die_link_gbps = 10;
+    struct fixture f = open_with(&p);
+    struct mem_counters c;
+    CHECK(fabs(stream(&f, 0, MIB, false) - MIB / 2 / 10.0) < 1, "half of it at 10 GB/s");
+    CHECK(fabs(stream(&f, 16 * MIB, MIB / 2, true) - MIB / 4 / 10.0) < 1, "half of it at 10 GB/s");
+    mem_system_counters(f.system, &c);
+    CU_ASSERT_EQUAL(c.traffic.die[1][MEM_DIE_LINK], MIB / 2);
+    CU_ASSERT_EQUAL(c.traffic.die[0][MEM_DIE_LINK], MIB / 4);
+    CU_ASSERT_EQUAL(c.traffic.requester[MEM_REQUESTERS - 1][MEM_FLOW_REMOTE], MIB / 2 + MIB / 4);
+    close(&f);
+    p.die_policy = MEM_DIE_FIRST_TOUCH; /* all of it is where the engine is */
+    f = open_with(&p);
+    CHECK(fabs(stream(&f, 0, MIB, false) - MIB / 160.0) < 1, "DRAM of both dies");
+    mem_system_counters(f.system, &c);
+    CU_ASSERT_EQUAL(c.traffic.die[0][MEM_DIE_LINK] + c.traffic.die[1][MEM_DIE_LINK], 0);
+    close(&f);
+}
+
 static const struct suite_test tests[] = {
     {"first reads come from DRAM and stay", test_first_reads_come_from_dram_and_stay},
     {"what is larger than the SLC does not stay", test_what_is_larger_than_the_slc_does_not_stay},
     {"written blocks reach DRAM once", test_written_blocks_reach_dram_once},
     {"machines without SLC", test_machines_without_slc},
+    {"the other die is behind the link", test_the_other_die_is_behind_the_link},
 };
 SUITE_MAIN("mem bulk", tests)

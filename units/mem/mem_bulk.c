@@ -109,6 +109,17 @@ static void count_dies(struct mem_system *system, uint64_t slc, const struct mov
     }
 }
 
+/* The engine asked for is that of die 0: what the other die holds comes and goes over the link. Bytes that cross. */
+static uint64_t count_link(struct mem_system *system, uint64_t bytes, bool write)
+{
+    const struct mem_params *const p = &system->params;
+    const bool away = p->die_policy == MEM_DIE_ONE && system->fabric.home_die != 0;
+    const uint64_t crossing = p->dies < 2 ? 0 : p->die_policy == MEM_DIE_INTERLEAVE ? bytes / 2 : away ? bytes : 0;
+    system->traffic.die[write || p->dies < 2 ? 0 : 1][MEM_DIE_LINK] += crossing;
+    system->traffic.requester[MEM_REQUESTERS - 1][MEM_FLOW_REMOTE] += crossing;
+    return crossing;
+}
+
 double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write)
 {
     struct moved moved = {0};
@@ -134,6 +145,8 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
     flow[MEM_FLOW_DRAM_READ] += moved.dram_read;
     flow[MEM_FLOW_DRAM_WRITE] += moved.dram_write;
     count_dies(bulk->system, bulk->capacity ? bytes : 0, &moved);
+    const uint64_t crossing = count_link(bulk->system, bytes, write);
     const double slc_ns = bulk->capacity ? (double)bytes / bulk->slc_gbps : 0;
-    return longest(slc_ns, (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
+    const double link_gbps = bulk->system->params.die_link_gbps, link_ns = link_gbps > 0 ? (double)crossing / link_gbps : 0;
+    return longest(longest(slc_ns, link_ns), (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
 }
