@@ -21,6 +21,7 @@ struct power_profile {
     double shared_running_s[POWER_DOMAIN_COUNT]; /* seconds in which any slice worked, of CPU domains summed over clusters */
     double shared_waiting_s[POWER_DOMAIN_COUNT]; /* seconds in which one was clocked, but none worked, likewise */
     double event_j[POWER_DOMAIN_COUNT];       /* energy of events at nominal voltage */
+    double own_mhz[POWER_DOMAIN_COUNT];       /* not 0: repeats beside the driver at a pace of its own, this was its clock in the run */
     double flops, dram_bytes;
 };
 

@@ -97,11 +97,16 @@ static bool has_timing_mode(const struct run_request *q)
     return run != NULL;
 }
 
-/* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones. What
- * the caches and memory of a shared run cost per copy is kept. */
-static void keep_cores_busy(struct power_profile *p)
+/* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones, nor
+ * slow ones for fast ones when these are throttled. What the caches and memory of a shared run cost per copy is kept. */
+static void keep_cores_busy(struct power_profile *p, const struct chip *chip)
 {
     static const enum power_domain cores[] = {POWER_P_CPU, POWER_E_CPU};
+    double ghz;
+
+    if (p->driver == POWER_P_CPU && p->slices[POWER_E_CPU] &&
+        chip_number_active(chip, "cpu_e.clock_ghz", p->slices[POWER_E_CPU], &ghz, NULL))
+        p->own_mhz[POWER_E_CPU] = ghz * 1e3;
 
     for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
         const enum power_domain d = cores[i];
@@ -150,7 +155,7 @@ bool run_profile_split(const struct run_request *request, const struct chip_db *
     const double work = once > 0 ? (later - once) / (1 / SECOND_SHARE - 1) / once : 1;
     profile->fixed_s = fmin(fmax(1 - work, 0), 1) * profile->seconds;
     if (request->cores > 1)
-        keep_cores_busy(profile);
+        keep_cores_busy(profile, request->chip);
     return true;
 }
 

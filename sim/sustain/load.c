@@ -21,7 +21,7 @@ void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN
     const struct sustain_sharing *const s = setup->sharing;
     struct fair_resource resource[FAIR_RESOURCES_MAX];
     double load[SUSTAIN_WORKLOADS][FAIR_RESOURCES_MAX];
-    struct fair_flow flow[SUSTAIN_WORKLOADS];
+    struct fair_flow flow[SUSTAIN_WORKLOADS] = {{0}};
     struct fair_rate rate[SUSTAIN_WORKLOADS];
     unsigned of[SUSTAIN_WORKLOADS], count = 0;
 
@@ -93,7 +93,7 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
     step->dram_bytes += p->dram_bytes * repetitions;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         const double at_work = p->running_s[d] * share * (always_on(d) ? step->pace[w] : 1); /* memory: only while data move */
-        use[d].event_j += p->event_j[d] * repetitions;
+        use[d].event_j += p->event_j[d] * (p->own_mhz[d] > 0 ? share * step->pace[w] * mhz[d] / p->own_mhz[d] : repetitions);
         use[d].running_s += fmin(at_work, (double)m->slices[d] * seconds);
         use[d].waiting_s += p->waiting_s[d] * share;
         use[d].any_running_s = fmax(use[d].any_running_s, p->shared_running_s[d] * share);
