@@ -22,7 +22,7 @@ const char *thermal_pressure_name(enum thermal_pressure pressure)
 
 void governor_init(struct governor *governor, const struct governor_params *params, enum governor_policy policy)
 {
-    *governor = (struct governor){.params = *params, .policy = policy, .cap_share = 1, .sensor_share = 1};
+    *governor = (struct governor){.params = *params, .policy = policy, .cap_share = 1, .sensor_share = 1, .temperature_share = 1};
 }
 
 static double clamp(double x, double low, double high)
@@ -87,7 +87,22 @@ static double temperature_share(struct governor *g, double seconds, double mean_
 static double servo(const struct governor *g, double share, double excess, double seconds)
 {
     const double gain = excess > 0 ? g->params.limit_fall_per_s : g->params.limit_rise_per_s, longest_s = 0.02;
-    return clamp(share - gain * excess * fmin(seconds, longest_s), 0, 1);
+    return clamp(share - gain * excess * fmin(seconds, longest_s), g->params.min_duty - 1, 1);
+}
+
+void governor_set_gpu(struct governor *g, const struct gpu_control_params *params)
+{
+    gpu_control_init(&g->gpu, params);
+    g->gpu_known = true;
+}
+
+/* Cores give way before the GPU does. */
+#define BEFORE_GPU_K 1.0
+
+double governor_first_limit_c(const struct governor *g, bool gpu_busy)
+{
+    const double own = g->params.sensor_limit_c;
+    return g->gpu_known && gpu_busy ? fmin(own, g->gpu.params.die_target_c - BEFORE_GPU_K) : own;
 }
 
 static enum thermal_pressure pressure_of(const struct governor *g, double share, bool emergency)
@@ -104,7 +119,19 @@ static enum thermal_pressure pressure_of(const struct governor *g, double share,
 static double limited_mhz(const struct governor_demand *d, double wanted, double share)
 {
     const double lowest = d->table->point[0].mhz;
-    return fmin(wanted, lowest + share * (highest_mhz(d) - lowest));
+    return fmin(wanted, lowest + fmax(share, 0) * (highest_mhz(d) - lowest));
+}
+
+/* What temperature (`share`), hot spots and caps leave of a domain's range. */
+static double left_of(const struct governor *g, enum power_domain domain, double share, double gpu_share)
+{
+    if (domain == POWER_P_CPU)
+        return fmin(g->cap_share, fmin(share, g->sensor_share));
+    if (domain != POWER_GPU)
+        return fmax(g->cap_share, 0);
+    if (g->gpu_known)
+        return gpu_share;
+    return fmin(g->cap_share, fmin(clamp(g->params.gpu_grace * share, 0, 1), clamp(g->params.gpu_grace * g->sensor_share, 0, 1)));
 }
 
 void governor_tick(struct governor *g, double seconds, const struct governor_demand demand[POWER_DOMAIN_COUNT],
@@ -118,26 +145,24 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
     memset(answer, 0, sizeof *answer);
     answer->emergency = sensors->hottest_c >= g->params.critical_c;
     if (!free_running)
-        share = temperature_share(g, seconds, sensors->mean_c, target);
-    g->sensor_share = servo(g, g->sensor_share, (sensors->hottest_c - g->params.sensor_limit_c) / 10, seconds);
+        share = g->temperature_share = temperature_share(g, seconds, sensors->mean_c, target);
+    g->sensor_share = servo(g, g->sensor_share, (sensors->hottest_c - governor_first_limit_c(g, gpu_busy)) / 10, seconds);
     g->cap_share = limits->watts > 0 ? servo(g, g->cap_share, (sensors->watts - limits->watts) / limits->watts, seconds) : 1;
+    const double gpu_share = g->gpu_known ? gpu_control_step(&g->gpu, seconds, sensors->gpu_c, sensors->watts, limits->watts) : 1;
     for (unsigned i = 0; i < CLOCKED; i++) {
         const enum power_domain domain = clocked[i];
         const struct governor_demand *const d = &demand[domain];
+        answer->duty[domain] = 1;
         if (!d->table)
             continue;
         const double wanted = wanted_mhz(g, d, limits);
         /* The P cores give way first; the GPU only with what is left when they are at the bottom. E cores and the Neural Engine are
          * not throttled by temperature (ThomasKaiser: E clusters stay at their highest clock). */
-        double left = g->cap_share;
-        if (domain == POWER_P_CPU)
-            left = fmin(left, fmin(free_running ? 1 : share, g->sensor_share));
-        if (domain == POWER_GPU)
-            left = fmin(left, fmin(free_running ? 1 : clamp(g->params.gpu_grace * share, 0, 1), clamp(g->params.gpu_grace * g->sensor_share, 0, 1)));
-        if (answer->emergency)
-            left = 0;
+        const double least = domain == POWER_GPU && g->gpu_known ? g->gpu.params.min_duty : g->params.min_duty;
+        const double left = answer->emergency ? least - 1 : left_of(g, domain, share, gpu_share);
         answer->mhz[domain] = limited_mhz(d, wanted, left);
-        if (d->running > 0 && answer->mhz[domain] < wanted - 0.5)
+        answer->duty[domain] = fmin(1, 1 + left);
+        if (d->running > 0 && (answer->mhz[domain] < wanted - 0.5 || answer->duty[domain] < 1))
             answer->throttled = true;
         if (d->running > 0 && left < lowest)
             lowest = left;

@@ -9,6 +9,7 @@
 #define ORCHARD_POWER_GOVERNOR_H
 
 #include "power/energy.h"
+#include "power/gpu_control.h"
 #include "power/opp.h"
 
 #define GOVERNOR_POLICY_TABLE(X)                                                                                        \
@@ -47,7 +48,14 @@ const char *thermal_pressure_name(enum thermal_pressure pressure);
     X(limit_rise_per_s, "1/s", 0.01, 1000, "the same when there is room again: slower, so that it does not swing")      \
     X(balanced_cost, "1", 0.0001, 0.5, "policy balanced: share of the time that a lower clock may cost")                 \
     X(gpu_grace, "1", 1, 100, "the GPU's share falls so many times later than that of the P cores")                      \
-    X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point")
+    X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point")          \
+    X(min_duty, "1", 0.01, 1, "least share of the time that cores work at their lowest point when that is too much; 1 = all of it") \
+    X(alternate_ms, "ms", 0.1, 1000, "period in which a domain alternates between two operating points")                 \
+    X(switch_stop, "1", 0, 1, "share of a transition in which the domain stands still")                                  \
+    X(low_battery_percent, "%", 0, 100, "power mode auto: below this charge the low-power mode is on")                   \
+    X(steer_share, "1", 0, 1, "P cores below this share of their clock: programs that may move go to the E cores")       \
+    X(steer_hold_s, "s", 0, 3600, "they stay there at least so long")                                                    \
+    X(steer_us, "us", 0, 1e6, "time that a move costs")
 
 struct governor_params {
 #define X(field, unit, lowest, highest, meaning) double field;
@@ -66,6 +74,7 @@ struct governor_demand {
 struct governor_sensors {
     double mean_c, hottest_c;      /* of the die */
     double watts;                  /* of the last tick, chip and memory */
+    double gpu_c;                  /* hottest of the GPU; only read with a controller of its own */
 };
 struct governor_limits {
     double watts;                  /* power cap, 0 = none */
@@ -73,6 +82,7 @@ struct governor_limits {
 };
 struct governor_answer {
     double mhz[POWER_DOMAIN_COUNT];
+    double duty[POWER_DOMAIN_COUNT]; /* share of the time at work: below 1 only at the lowest point */
     enum thermal_pressure pressure;
     bool throttled;                /* a running domain is below what its policy asked for */
     bool emergency;
@@ -82,11 +92,18 @@ struct governor {                  /* plain state: copy to try things out */
     struct governor_params params;
     enum governor_policy policy;
     double integral;               /* share of the clock that the integral part takes, 0..1 */
-    double cap_share;              /* share of the clock that the power cap leaves, 0..1 */
+    double cap_share;              /* share of the clock that the power cap leaves, 1..0, and on to min_duty - 1: part of the time */
     double sensor_share;           /* the same of the sensor limit */
+    double temperature_share;      /* share of the clock that the mean temperature left, 0..1 */
+    struct gpu_control gpu;        /* where it is known */
+    bool gpu_known;
 };
 
 void governor_init(struct governor *governor, const struct governor_params *params, enum governor_policy policy);
+/* The GPU has a controller of its own: instead of gpu_grace, sensor limit and cap as for the cores. */
+void governor_set_gpu(struct governor *governor, const struct gpu_control_params *params);
+/* Temperature of the hottest block at which the first clock is about to fall. */
+double governor_first_limit_c(const struct governor *governor, bool gpu_busy);
 /* Decides the clocks of the next `seconds`. demand[]: by domain; only P_CPU, E_CPU, GPU and ANE are read. */
 void governor_tick(struct governor *governor, double seconds, const struct governor_demand demand[POWER_DOMAIN_COUNT],
                    const struct governor_sensors *sensors, const struct governor_limits *limits, struct governor_answer *answer);

@@ -1,4 +1,5 @@
 #include "power/energy.h"
+#include "power/gpu_control.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/chip_keys.inc"
 #include "sim/cli/suggest.h"
@@ -33,6 +34,8 @@
 #define POWER_DRAM(field, unit, lowest, highest, text) KEY("power.dram." #field, unit, REAL, lowest, highest, text)
 #define POWER_SOC(field, unit, lowest, highest, text) KEY("power.soc." #field, unit, REAL, lowest, highest, text)
 
+#define GPU_CONTROL(field, unit, lowest, highest, text) KEY("gpu_control." #field, unit, REAL, lowest, highest, text)
+
 #define CLASS_FIELD(prefix, name, ...) KEY(prefix "." #name, __VA_ARGS__)
 #define CLASS_P(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
 #define CLASS_E(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
@@ -52,6 +55,7 @@ static const struct chip_key keys[] = {
     POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU) POWER_DOMAIN_FIELDS(POWER_AMX)
     POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE) POWER_DOMAIN_FIELDS(POWER_SLC)
     POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM) POWER_DOMAIN_FIELDS(POWER_SOC)
+    GPU_CONTROL_FIELDS(GPU_CONTROL)
 };
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 

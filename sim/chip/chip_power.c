@@ -37,6 +37,16 @@ bool chip_power_params(const struct chip *chip, struct power_params *params, str
     return ok;
 }
 
+bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *params, struct orch_error *error)
+{
+    bool ok = true;
+
+#define X(field, unit, lowest, highest, meaning) ok = ok && chip_number(chip, "gpu_control." #field, &params->field, error);
+    GPU_CONTROL_FIELDS(X)
+#undef X
+    return ok;
+}
+
 /* ---- operating points ---- */
 
 struct opp_source {

@@ -3,6 +3,7 @@
 #define ORCHARD_SIM_CHIP_POWER_H
 
 #include "power/energy.h"
+#include "power/gpu_control.h"
 #include "power/opp.h"
 #include "sim/chip/chip.h"
 
@@ -16,6 +17,9 @@ bool chip_opp_table(const struct chip *chip, enum power_domain domain, struct op
 /* Slices of a domain: P cores, E cores, AMX blocks, GPU cores, clusters of the Neural Engine (four engines each), SLC and
  * fabric per 64 bits of memory bus, DRAM per channel of 16 bits, 1. */
 bool chip_power_slices(const struct chip *chip, unsigned slices[POWER_DOMAIN_COUNT], struct orch_error *error);
+
+/* Controller of the GPU's clock. */
+bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *params, struct orch_error *error);
 
 /* Highest clock of the P clusters with `active` busy cores each, MHz. */
 bool chip_p_limit_mhz(const struct chip *chip, unsigned active, double *mhz, struct orch_error *error);

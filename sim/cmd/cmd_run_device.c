@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const options[] = {"device", "duration", "ambient", "policy", "power-mode", "power-cap", "target", "battery"};
+static const char *const options[] = {"device", "duration", "ambient", "policy", "power-mode", "power-cap", "target", "battery", "steer"};
 
 bool cmd_run_wants_device(const struct cmd_context *context)
 {
@@ -23,18 +23,23 @@ bool cmd_run_wants_device(const struct cmd_context *context)
 static bool read_options(const struct cmd_context *context, struct run_sustained_request *q, struct orch_error *error)
 {
     const struct cli_args *const a = &context->args;
-    const char *const policy = cli_value(a, "policy"), *const mode = cli_value(a, "power-mode");
+    const char *const policy = cli_value(a, "policy"), *const mode = cli_value(a, "power-mode"), *const steer = cli_value(a, "steer");
     unsigned choice = GOVERNOR_PERFORMANCE;
 
     if (policy && !cli_choice("--policy", policy, "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
         return false;
     q->policy = (enum governor_policy)choice;
     choice = 1;
-    if (mode && !cli_choice("--power-mode", mode, "high|balanced|low", &choice, error))
+    if (mode && !cli_choice("--power-mode", mode, "high|balanced|low|auto", &choice, error))
         return false;
     q->low_power = choice == 2;
+    q->low_power_auto = choice == 3;
     if (choice == 1 && !policy && mode)
         q->policy = GOVERNOR_BALANCED;
+    choice = STEER_NEVER;
+    if (steer && !cli_choice("--steer", steer, "never|hot|low-power|always", &choice, error))
+        return false;
+    q->steering = (enum sustain_steering)choice;
     q->device = cli_value(a, "device");
     if (!q->device)
         return orch_fail(error, ORCH_USAGE, "heat, limits and battery belong to a machine: give --device, as in --device macbook-air");
@@ -124,6 +129,11 @@ static struct json_object *device_json(const struct run_sustained *run, const st
     json_add_number(o, "battery_hours_left", isinf(s->hours_left) ? NAN : s->hours_left);
     json_add_bool(o, "battery_empty", s->battery_empty);
     json_add_bool(o, "emergency", s->emergency);
+    json_add_number(o, "clock_changes", s->clock_changes);
+    json_add_number(o, "clock_change_seconds", s->clock_change_s);
+    json_add_number(o, "low_power_seconds", s->low_power_s);
+    json_add_number(o, "moved_seconds", s->steered_s);
+    json_add_number(o, "least_duty", s->duty_least);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         json_add_number(clocks, power_domain_name(d), s->last_mhz[d]);
     json_object_object_add(o, "final_mhz", clocks);
@@ -218,6 +228,14 @@ static void print_text(struct cmd_context *context, const struct run_sustained_r
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     if (q->machine->battery.capacity_wh > 0)
         fprintf(context->out, "; a %s battery lasts %.0f minutes", isnan(q->battery_percent) ? "full" : "so full", 60 * s->hours_left);
+    if (s->clock_change_s > 0)
+        fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);
+    if (s->low_power_s > 0)
+        fprintf(context->out, "; %.0f s in low-power mode", s->low_power_s);
+    if (q->steering != STEER_NEVER)
+        fprintf(context->out, "; %.0f s on the E cores", s->steered_s);
+    if (s->duty_least < 1)
+        fprintf(context->out, "; at work %.0f %% of the time at least", 100 * s->duty_least);
     fprintf(context->out, "%s%s\n", s->battery_empty ? "; the battery is empty" : "", s->emergency ? "; emergency throttle" : "");
 }
 

@@ -15,7 +15,8 @@ struct json_object;
     {"duration", 0, "SECONDS", false, "repeat the workload for so long (with --device)"},                                        \
     {"ambient", 0, "C", false, "temperature of the room (default: 23)"},                                                         \
     {"policy", 0, "NAME", false, "fixed, performance (default), balanced, low-power, race-to-idle, pace or thermal-safe"},       \
-    {"power-mode", 0, "MODE", false, "high, balanced (default) or low"},                                                         \
+    {"power-mode", 0, "MODE", false, "high, balanced (default), low, or auto: low when the battery is nearly empty"},             \
+    {"steer", 0, "WHEN", false, "CPU work moves to the E cores: never (default), hot, low-power (mode) or always"},              \
     {"power-cap", 0, "W", false, "most power of chip and memory"},                                                               \
     {"target", 0, "SECONDS", false, "policies pace and race-to-idle: time between two repetitions"},                             \
     {"battery", 0, "PERCENT", false, "run from the battery, so full at the start"}

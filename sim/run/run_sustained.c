@@ -13,6 +13,8 @@ struct run_sustained {
     struct run *base;                    /* one workload */
     struct together *together;           /* or several */
     struct together_profiles profiles;   /* of one: the first */
+    struct power_profile moved[SUSTAIN_WORKLOADS]; /* on the E cores */
+    bool may_move[SUSTAIN_WORKLOADS];
     struct event_run_begin begin;
     char options[1280];
 };
@@ -43,9 +45,9 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     r->begin.device = q->machine->id;
     snprintf(r->options, sizeof r->options,
              "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
-             "\"target\":%.9g}",
-             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s, q->low_power ? "true" : "false",
-             governor_policy_name(q->policy), q->power_cap_w, q->target_s);
+             "\"steering\":%d,\"target\":%.9g}",
+             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s, q->low_power ? "true" : q->low_power_auto ? "\"auto\"" : "false",
+             governor_policy_name(q->policy), q->power_cap_w, (int)q->steering, q->target_s);
     r->begin.options = r->options;
     return r;
 }
@@ -173,6 +175,10 @@ static bool add_counters(const struct run_sustained *run, const struct sustain_r
               run_values_add(&r->counters, "device.wall_watts", s->wall_w) &&
               (run->request->machine->battery.capacity_wh == 0 || run_values_add(&r->counters, "device.battery_hours_left", s->hours_left)) &&
               (isnan(s->onset_s) || run_values_add(&r->counters, "device.throttle_onset", s->onset_s)) &&
+              run_values_add(&r->counters, "device.clock_changes", s->clock_changes) &&
+              run_values_add(&r->counters, "device.clock_change_time", s->clock_change_s) &&
+              run_values_add(&r->counters, "device.low_power_time", s->low_power_s) &&
+              run_values_add(&r->counters, "device.moved_time", s->steered_s) &&
               run_values_add(&r->counters, "device.last_clock", s->last_mhz[driver]) &&
               run_values_add(&r->counters, "device.last_temperature", s->samples ? s->sample[s->samples - 1].mean_c : NAN);
 
@@ -245,6 +251,8 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
         .target_s = q->target_s,
         .power_cap_w = q->power_cap_w,
         .low_power = q->low_power,
+        .low_power_auto = q->low_power_auto,
+        .steering = q->steering,
         .on_battery = !isnan(q->battery_percent),
         .battery_percent = isnan(q->battery_percent) ? 100 : q->battery_percent,
     };
@@ -252,6 +260,7 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
     for (unsigned i = 0; i < setup.profiles; i++) {
         const struct power_profile *const p = &run->profiles.profile[i];
         setup.profile[i] = p;
+        setup.moved[i] = run->may_move[i] ? &run->moved[i] : NULL;
         if (q->policy == GOVERNOR_FIXED)
             setup.asked_mhz[p->driver] = p->mhz;
     }
@@ -260,7 +269,29 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
     return sustain_run(&setup, series, error);
 }
 
-static bool simulate(struct run_sustained *run, struct run_result *result, struct orch_error *error)
+/* What it would be on the E cores. A program that asks for P cores, or for more than there are E cores, stays. */
+static void try_move(struct run_sustained *run, unsigned number, unsigned *taken)
+{
+    const struct run_sustained_request *const q = run->request;
+    struct run_request there = q->parts ? q->part[number].request : q->run;
+    struct run_result unused;
+    const unsigned cores = there.cores ? there.cores : 1;
+
+    if (run->profiles.profile[number].driver != POWER_P_CPU || there.core_choice != SOC_ANY_CORE)
+        return;
+    there.core_choice = SOC_E_CORE;
+    there.skip_cores = *taken;
+    there.other_cores = 0;
+    there.repeat = q->parts ? there.repeat : 1;
+    there.program_output = NULL;
+    there.output_folder = NULL;
+    run_result_init(&unused);
+    run->may_move[number] = run_profile(&there, q->db, &q->overrides, &run->moved[number], &unused, NULL);
+    run_result_free(&unused);
+    *taken += run->may_move[number] ? cores : 0;
+}
+
+static bool simulate_all(struct run_sustained *run, struct run_result *result, struct orch_error *error)
 {
     const struct run_sustained_request *const q = run->request;
     struct run_request once = q->run;
@@ -268,6 +299,17 @@ static bool simulate(struct run_sustained *run, struct run_result *result, struc
     once.repeat = 1;
     return run->together ? together_profiles(run->together, q->db, &q->overrides, &run->profiles, result, error)
                          : run_profile(&once, q->db, &q->overrides, &run->profiles.profile[0], result, error);
+}
+
+static bool simulate(struct run_sustained *run, struct run_result *result, struct orch_error *error)
+{
+    unsigned taken = 0;
+
+    if (!simulate_all(run, result, error))
+        return false;
+    for (unsigned i = 0; run->request->steering != STEER_NEVER && i < run_sustained_parts(run); i++)
+        try_move(run, i, &taken);
+    return true;
 }
 
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,

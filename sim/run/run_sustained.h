@@ -19,6 +19,8 @@ struct run_sustained_request {
     double ambient_c;                 /* NAN = the machine's */
     enum governor_policy policy;
     bool low_power;
+    bool low_power_auto;              /* on battery below the machine's low_battery_percent */
+    enum sustain_steering steering;   /* CPU programs and kernels that fit the E cores may move there */
     double power_cap_w, target_s;     /* 0 = none */
     double battery_percent;           /* NAN = on the adapter */
 };

@@ -83,10 +83,12 @@ static bool always_on(enum power_domain domain)
 }
 
 static void add_workload(const struct sustain_setup *setup, const struct machine *m, unsigned w, const double mhz[POWER_DOMAIN_COUNT],
-                         double seconds, struct power_use use[POWER_DOMAIN_COUNT], struct load_step *step)
+                         const double *domain_duty, double seconds, struct power_use use[POWER_DOMAIN_COUNT], struct load_step *step)
 {
     const struct power_profile *const p = setup->profile[w];
-    const double once = power_profile_seconds(p, mhz[p->driver]) / step->pace[w], duty = load_duty(setup, w, mhz[p->driver], step->pace[w]);
+    const double may = domain_duty ? domain_duty[p->driver] : 1;
+    const double once = power_profile_seconds(p, mhz[p->driver]) / step->pace[w];
+    const double duty = fmin(load_duty(setup, w, mhz[p->driver], step->pace[w]), may);
     const double repetitions = seconds * duty / once, share = seconds * duty / p->seconds;
 
     step->repetitions[w] = repetitions;
@@ -95,9 +97,9 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
         const double at_work = p->running_s[d] * share * (always_on(d) ? step->pace[w] : 1); /* memory: only while data move */
         use[d].event_j += p->event_j[d] * (p->own_mhz[d] > 0 ? share * step->pace[w] * mhz[d] / p->own_mhz[d] : repetitions);
         use[d].running_s += fmin(at_work, (double)m->slices[d] * seconds);
-        use[d].waiting_s += p->waiting_s[d] * share;
+        use[d].waiting_s += p->waiting_s[d] * share + (1 - may) * p->slices[d] * seconds; /* too short to be gated */
         use[d].any_running_s = fmax(use[d].any_running_s, p->shared_running_s[d] * share);
-        use[d].any_waiting_s = fmax(use[d].any_waiting_s, p->shared_waiting_s[d] * share);
+        use[d].any_waiting_s = fmax(use[d].any_waiting_s, p->shared_waiting_s[d] * share + (p->slices[d] ? (1 - may) * seconds : 0));
     }
 }
 
@@ -116,14 +118,14 @@ static void finish_use(const struct machine *m, enum power_domain d, double seco
 }
 
 void load_step(const struct sustain_setup *setup, const struct machine *m, bool running, const double mhz[POWER_DOMAIN_COUNT],
-               const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step)
+               const double *duty, const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step)
 {
     struct power_use use[POWER_DOMAIN_COUNT] = {{0}};
 
     memset(step, 0, sizeof *step);
     load_paces(setup, mhz, step->pace);
     for (unsigned w = 0; running && w < setup->profiles; w++)
-        add_workload(setup, m, w, mhz, seconds, use, step);
+        add_workload(setup, m, w, mhz, duty, seconds, use, step);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         finish_use(m, d, seconds, &use[d]);
         const struct power_point point = {opp_volts(&m->opp[d], mhz[d]), mhz[d], celsius[d]};

@@ -20,7 +20,8 @@ void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN
 double load_duty(const struct sustain_setup *setup, unsigned workload, double mhz, double pace);
 /* Share of a workload's time that does not scale with its driver's clock. */
 double load_memory_bound(const struct power_profile *profile, double mhz);
+/* duty: share of the time in which a domain may work, by domain; NULL = always. */
 void load_step(const struct sustain_setup *setup, const struct machine *m, bool running, const double mhz[POWER_DOMAIN_COUNT],
-               const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step);
+               const double *duty, const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step);
 
 #endif

@@ -55,6 +55,7 @@ static bool read_chip(struct machine *m, const struct chip *chip, unsigned activ
     if (!chip_power_params(chip, &m->power, error) || !chip_power_slices(chip, m->slices, error) ||
         !chip_floorplan(chip, &m->floorplan, error) || !chip_p_limit_mhz(chip, active_p, &m->p_limit_mhz, error))
         return false;
+    m->gpu_control_known = chip_gpu_control(chip, &m->gpu_control, NULL);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         if (!chip_opp_table(chip, d, &m->opp[d], error))
             return false;
@@ -89,6 +90,10 @@ static void read_temperatures(struct machine *m)
 {
     thermal_read(m->solver[m->now], 0, m->floorplan.plan.count, m->kelvin);
     m->mean_c = mean_temperatures(m, m->domain_c, &m->hottest_c);
+    m->gpu_c = -KELVIN;
+    for (size_t i = 0; i < m->floorplan.plan.count; i++)
+        if (m->floorplan.block[i].domain == POWER_GPU)
+            m->gpu_c = fmax(m->gpu_c, m->kelvin[i] - KELVIN);
 }
 
 bool machine_open(struct machine *m, const struct sustain_setup *setup, unsigned active_p, struct orch_error *error)

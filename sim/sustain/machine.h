@@ -21,7 +21,9 @@ struct machine {
     unsigned now;
     size_t nodes;
     double *block_w, *kelvin;          /* of blocks; of nodes */
-    double domain_c[POWER_DOMAIN_COUNT], mean_c, hottest_c;
+    double domain_c[POWER_DOMAIN_COUNT], mean_c, hottest_c, gpu_c; /* gpu_c: hottest block of the GPU */
+    struct gpu_control_params gpu_control;
+    bool gpu_control_known;
     struct thermal_balance before;     /* of solvers that were left */
 };
 

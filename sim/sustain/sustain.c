@@ -2,6 +2,8 @@
 
 #include "sim/sustain/load.h"
 #include "sim/sustain/machine.h"
+#include "sim/sustain/steering.h"
+#include "sim/sustain/switching.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@ struct loop {
     struct sustain_result *result;
     struct machine machine;
     struct governor governor;
+    struct steering steering;
     struct battery battery;
     double time_s, end_s, tick_s, step_s, step_max_s;
     double sample_s, next_sample_s, sampled_s;
@@ -133,9 +136,8 @@ static void account(struct loop *l, const struct load_step *step, const double m
 }
 
 /* Steps grow while clocks and temperatures stand still, and fall back to the tick when they move or a limit is near. */
-static void choose_step(struct loop *l, const struct governor_answer *answer, double moved_k, double seconds)
+static void choose_step(struct loop *l, const struct governor_answer *answer, bool gpu_busy, double moved_k, double seconds)
 {
-    const struct governor_params *const p = &l->governor.params;
     double change = 0;
 
     for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
@@ -144,7 +146,7 @@ static void choose_step(struct loop *l, const struct governor_answer *answer, do
             change = fmax(change, fabs(now - before) / now);
     }
     /* Temperature may move by a quarter of a kelvin in a step, clocks by half a percent: the error that a late decision makes. */
-    const bool calm = moved_k < 0.25 && change < 5e-3 && l->machine.hottest_c < p->sensor_limit_c - 1;
+    const bool calm = moved_k < 0.25 && change < 5e-3 && l->machine.hottest_c < governor_first_limit_c(&l->governor, gpu_busy) - 1;
     if (calm && moved_k < 0.1 && change < 2e-3)
         l->step_s = fmin(seconds * 2, l->step_max_s);
     else if (!calm)
@@ -162,42 +164,95 @@ static double step_length(const struct loop *l)
     return step;
 }
 
+static bool low_power(const struct loop *l)
+{
+    const struct sustain_setup *const s = l->setup;
+    return s->low_power ||
+           (s->low_power_auto && s->on_battery && battery_percent(&l->battery) < s->device->governor.low_battery_percent);
+}
+
+/* Domains at work change their points; what that costs is taken from their time. */
+static void charge_switching(struct loop *l, const struct governor_answer *answer, double seconds, double duty[POWER_DOMAIN_COUNT],
+                             struct switching *s)
+{
+    double starts[POWER_DOMAIN_COUNT] = {0};
+    unsigned works[POWER_DOMAIN_COUNT] = {0};
+
+    *s = (struct switching){.changes = 0};
+    for (unsigned w = 0; running(l) && w < l->setup->profiles; w++) {
+        const struct power_profile *const p = l->setup->profile[w];
+        works[p->driver]++;
+        if (load_duty(l->setup, w, answer->mhz[p->driver], 1) < 1)
+            starts[p->driver] += seconds / l->setup->target_s;
+    }
+    for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
+        const enum power_domain d = clocked[i];
+        if (works[d])
+            switching_add(s, d, &l->machine.opp[d], &l->governor.params, l->last_mhz[d], answer->mhz[d], starts[d], seconds);
+        duty[d] = answer->duty[d] * (1 - s->lost[d]);
+        if (works[d]) {
+            l->result->clock_change_s += s->lost[d] * seconds;
+            l->result->duty_least = fmin(l->result->duty_least, answer->duty[d]);
+        }
+    }
+    l->result->clock_changes += s->changes;
+}
+
+static void note_answer(struct loop *l, const struct governor_answer *answer, bool saving, double seconds)
+{
+    struct sustain_result *const r = l->result;
+
+    if (running(l) && answer->throttled) {
+        r->throttled_s += seconds;
+        if (isnan(r->onset_s))
+            r->onset_s = l->time_s;
+    }
+    r->emergency |= answer->emergency;
+    r->low_power_s += saving ? seconds : 0;
+    r->steered_s += running(l) && l->steering.moved ? seconds : 0;
+    memcpy(l->last_mhz, answer->mhz, sizeof l->last_mhz);
+    if (running(l))
+        memcpy(r->last_mhz, answer->mhz, sizeof r->last_mhz);
+}
+
 static bool one_step(struct loop *l, struct orch_error *error)
 {
     struct governor_demand demand[POWER_DOMAIN_COUNT];
     struct governor_answer answer;
+    struct switching switching;
     struct load_step step;
     unsigned busy[POWER_DOMAIN_COUNT];
-    double watts[POWER_DOMAIN_COUNT];
+    double watts[POWER_DOMAIN_COUNT], duty[POWER_DOMAIN_COUNT];
     const double seconds = step_length(l), before_k = l->machine.mean_c;
-    const struct governor_sensors sensors = {l->machine.mean_c, l->machine.hottest_c, l->last_w};
-    const struct governor_limits limits = {l->setup->power_cap_w, l->setup->low_power};
+    const struct governor_sensors sensors = {l->machine.mean_c, l->machine.hottest_c, l->last_w, l->machine.gpu_c};
+    const bool saving = low_power(l);
+    const struct governor_limits limits = {l->setup->power_cap_w, saving};
     const double rpm = thermal_device_fan_rpm(&l->setup->device->thermal, l->machine.mean_c);
 
+    const bool moving = steering_decide(&l->steering, &l->governor, saving, l->time_s);
     demands(l, demand);
     governor_tick(&l->governor, seconds, demand, &sensors, &limits, &answer);
     follow_clocks(l, answer.mhz);
     load_busy(l->setup, running(l), busy);
-    load_step(l->setup, &l->machine, running(l), answer.mhz, l->machine.domain_c, seconds, &step);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        duty[d] = 1;
+    charge_switching(l, &answer, seconds, duty, &switching);
+    if (moving)
+        steering_charge(&l->steering, &l->governor.params, seconds, duty);
+    load_step(l->setup, &l->machine, running(l), answer.mhz, duty, l->machine.domain_c, seconds, &step);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        step.joules[d] *= 1 + switching.rail[d];
         watts[d] = step.joules[d] / seconds;
+    }
     if (!machine_set_fan(&l->machine, rpm, error))
         return false;
     machine_step(&l->machine, watts, busy, seconds);
     account(l, &step, answer.mhz, seconds);
-    if (running(l) && answer.throttled) {
-        l->result->throttled_s += seconds;
-        if (isnan(l->result->onset_s))
-            l->result->onset_s = l->time_s;
-    }
-    l->result->emergency |= answer.emergency;
     double lasted = seconds;
     if (l->setup->on_battery && !battery_draw(&l->battery, l->last_w, seconds, &lasted))
         l->result->battery_empty = true;
-    choose_step(l, &answer, fabs(l->machine.mean_c - before_k), seconds);
-    memcpy(l->last_mhz, answer.mhz, sizeof l->last_mhz);
-    if (running(l))
-        memcpy(l->result->last_mhz, answer.mhz, sizeof l->last_mhz);
+    choose_step(l, &answer, demand[POWER_GPU].running > 0, fabs(l->machine.mean_c - before_k), seconds);
+    note_answer(l, &answer, saving, seconds);
     l->time_s += lasted;
     l->result->steps++;
     if (l->time_s >= l->next_sample_s - 1e-12) {
@@ -268,10 +323,14 @@ bool sustain_run(const struct sustain_setup *given, struct sustain_result *resul
 
     memset(result, 0, sizeof *result);
     result->onset_s = NAN;
+    result->duty_least = 1;
     if (!check_setup(&setup, error) || !machine_open(&l.machine, &setup, active_p_cores(&setup), error))
         return false;
     pace(&setup, &l.machine);
     governor_init(&l.governor, &setup.device->governor, setup.policy);
+    if (l.machine.gpu_control_known)
+        governor_set_gpu(&l.governor, &l.machine.gpu_control);
+    steering_init(&l.steering, &setup);
     battery_set(&l.battery, &setup.device->battery, setup.battery_percent);
     l.end_s = fmax(setup.duration_s, setup.end_s);
     l.tick_s = l.step_s = setup.device->governor.tick_ms * 1e-3;
@@ -332,7 +391,7 @@ static double steady_c(const struct sustain_setup *setup, struct machine *m, dou
         celsius[d] = 60;
     for (int i = 0; i < 60; i++) {
         const double before = mean;
-        load_step(setup, m, true, clocks, celsius, 1, &step);
+        load_step(setup, m, true, clocks, NULL, celsius, 1, &step);
         for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
             watts[d] = step.joules[d];
         mean = machine_steady_mean_c(m, watts, busy, celsius);

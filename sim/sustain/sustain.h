@@ -45,7 +45,16 @@ struct sustain_setup {
     double target_s;                   /* PACE: time that one repetition may take; RACE_TO_IDLE: time between two starts */
     double power_cap_w;                /* 0 = none */
     bool low_power, on_battery;
+    bool low_power_auto;               /* also when the battery is below the governor's low_battery_percent */
     double battery_percent;
+    /* Work of the P cores that may run on the E cores instead, by workload: the same repetition there; NULL = it stays. */
+    const struct power_profile *moved[SUSTAIN_WORKLOADS];
+    enum sustain_steering {
+        STEER_NEVER,
+        STEER_HOT,                     /* when temperature leaves the P cores less than the governor's steer_share */
+        STEER_LOW_POWER,               /* while the low-power mode is on */
+        STEER_ALWAYS
+    } steering;
     double sample_s;                   /* time between samples; 0 = duration / 600 */
     double step_max_s;                 /* 0 = 1 s; the tick of the governor = no growing steps */
 };
@@ -70,6 +79,9 @@ struct sustain_result {
     double last_mhz[POWER_DOMAIN_COUNT];
     double hours_left, wall_w;         /* at the mean power of the last tenth */
     bool battery_empty, emergency;
+    double clock_changes, clock_change_s; /* operating points; time of all domains at work that they cost */
+    double low_power_s, steered_s;     /* in low-power mode; with work moved to the E cores */
+    double duty_least;                 /* least share of the time that a working domain had */
     double heat_in_j, heat_out_j, heat_stored_j; /* in = out + stored */
     size_t steps;
 };

@@ -12,7 +12,10 @@
 static const struct governor_params params = {.tick_ms = 10, .target_c = 80, .target_gpu_c = 90, .band_k = 8, .fall_per_k = 0.03,
                                               .integral_per_ks = 0.001, .sensor_limit_c = 95, .critical_c = 111,
                                               .low_power_share = 0.6, .limit_fall_per_s = 8, .limit_rise_per_s = 1,
-                                              .balanced_cost = 0.005, .gpu_grace = 2, .heavy_share = 0.5};
+                                              .balanced_cost = 0.005, .gpu_grace = 2, .heavy_share = 0.5, .min_duty = 0.4};
+/* As recorded for M1. */
+static const struct gpu_control_params recorded = {.die_target_c = 94, .die_kp = 5, .die_ki = 200, .power_filter_ms = 1000,
+                                                   .power_kp = 4, .power_ki = 7.5, .min_duty = 0.4};
 static const struct opp_table p_table = {.point = {{600, 0.6, 8, false}, {1500, 0.74, 24, false}, {3200, 1.0, 56, false}}, .count = 3};
 static const struct opp_table gpu_table = {.point = {{400, 0.6, 8, false}, {1300, 0.92, 56, false}}, .count = 2};
 
@@ -92,6 +95,72 @@ static void test_power_cap_is_reached_from_above(void)
     CHECK(fabs(b.sensors.watts - 5) < 0.1, "%.3f W under a cap of 5", b.sensors.watts);
 }
 
+/* A cap below what the lowest point draws: part of the time, down to the least share. */
+static void test_below_the_lowest_point_work_pauses(void)
+{
+    struct bench b = bench(GOVERNOR_PERFORMANCE);
+    static const double caps[] = {1.5, 0.1};
+    for (unsigned k = 0; k < 2; k++) {
+        b.limits.watts = caps[k];
+        for (int i = 0; i < 5000; i++) {
+            tick(&b);
+            b.sensors.watts = 2 * b.answer.duty[POWER_P_CPU] * pow(b.answer.mhz[POWER_P_CPU] / 600, 3);
+        }
+        CU_ASSERT_DOUBLE_EQUAL(b.answer.mhz[POWER_P_CPU], 600, 1);
+        CHECK(fabs(b.answer.duty[POWER_P_CPU] - (k ? 0.4 : 0.75)) < 0.02, "at work %.3f of the time", b.answer.duty[POWER_P_CPU]);
+        CU_ASSERT_EQUAL(b.answer.pressure, PRESSURE_TRAPPING);
+        CU_ASSERT_TRUE(b.answer.throttled);
+    }
+}
+
+/* A die that follows power with 20 ms and a housing with 30 s, and power with the clock: the recorded gains hold target and limit
+ * without swinging. */
+static void test_the_recorded_gains_hold_their_targets(void)
+{
+    static const double limits[] = {0, 6};
+    for (unsigned k = 0; k < 2; k++) {
+        struct bench b = bench(GOVERNOR_PERFORMANCE);
+        double fast_k = 0, slow_k = 0, least = INFINITY, most = 0;
+        governor_set_gpu(&b.governor, &recorded);
+        b.demand[POWER_GPU].running = 1;
+        b.limits.watts = limits[k];
+        for (int i = 0; i < 30000; i++) {
+            tick(&b);
+            const double x = b.answer.mhz[POWER_GPU] / 1300, watts = 16 * x * x * b.answer.duty[POWER_GPU];
+            fast_k += (1.5 * watts - fast_k) * 0.01 / 0.02 * 0.5;
+            slow_k += (5 * watts - slow_k) * 0.01 / 30;
+            b.sensors.gpu_c = b.sensors.hottest_c = 23 + fast_k + slow_k;
+            b.sensors.mean_c = b.sensors.gpu_c - 4;
+            b.sensors.watts = watts;
+            if (i > 20000) {
+                least = fmin(least, k ? watts : b.sensors.gpu_c);
+                most = fmax(most, k ? watts : b.sensors.gpu_c);
+            }
+        }
+        const double target = k ? 6 : 94;
+        CHECK(least > target - 0.1 && most < target + 0.1, "%g to %g around %g", least, most, target);
+    }
+}
+
+/* What is too hot for the GPU is too hot for the cores before. */
+static void test_cores_give_way_before_the_gpu(void)
+{
+    struct bench b = bench(GOVERNOR_PERFORMANCE);
+    governor_set_gpu(&b.governor, &recorded);
+    b.demand[POWER_GPU].running = 1;
+    b.sensors = (struct governor_sensors){.mean_c = 70, .hottest_c = 93.5, .watts = 10, .gpu_c = 93.5};
+    for (int i = 0; i < 3000; i++)
+        tick(&b);
+    CU_ASSERT_DOUBLE_EQUAL(b.answer.mhz[POWER_P_CPU], 600, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(b.answer.duty[POWER_P_CPU], 0.4, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(b.answer.mhz[POWER_GPU], 1300, 1e-9);
+    b.sensors.gpu_c = b.sensors.hottest_c = 100;
+    for (int i = 0; i < 3000; i++)
+        tick(&b);
+    CU_ASSERT_DOUBLE_EQUAL(b.answer.mhz[POWER_GPU], 400, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(b.answer.duty[POWER_GPU], 0.4, 1e-9);
+}
+
 static void test_memory_bound_work_is_clocked_down_when_balanced(void)
 {
     struct bench b = bench(GOVERNOR_BALANCED);
@@ -169,6 +238,9 @@ static void test_fan_curve(void)
 }
 
 static const struct suite_test tests[] = {
+    {"below the lowest point work pauses", test_below_the_lowest_point_work_pauses},
+    {"the recorded gains hold their targets", test_the_recorded_gains_hold_their_targets},
+    {"cores give way before the GPU", test_cores_give_way_before_the_gpu},
     {"cool chips run at their limit", test_cool_chips_run_at_their_limit},
     {"clocks fall with temperature and recover", test_clocks_fall_with_temperature_and_recover},
     {"fixed clocks only yield to the emergency", test_fixed_clocks_only_yield_to_the_emergency},

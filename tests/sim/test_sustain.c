@@ -367,6 +367,124 @@ static void test_workloads_share_what_is_full(void)
     close_scene(&s);
 }
 
+/* Between two points of the P cores (2064 and 2388 MHz have some in between): two changes every 8 ms, each with the transition of its
+ * target. On a point: none. */
+static void test_changes_of_clock_cost_time(void)
+{
+    struct scene s = scene("m1", "macbook-air");
+    struct orch_error error = {0};
+    struct opp_table table;
+    struct sustain_result on, between;
+    CU_ASSERT_TRUE_FATAL(chip_opp_table(s.chip, POWER_P_CPU, &table, &error));
+    const struct opp *const low = &table.point[7], *const high = &table.point[8];
+    const double middle = (low->mhz + high->mhz) / 2, stop = s.setup.device->governor.switch_stop;
+    const double period_s = s.setup.device->governor.alternate_ms * 1e-3;
+    s.setup.policy = GOVERNOR_FIXED;
+    s.setup.duration_s = 10;
+    s.setup.asked_mhz[POWER_P_CPU] = low->mhz;
+    if (run(&s, &on)) {
+        CU_ASSERT_EQUAL(on.clock_changes, 0);
+        CU_ASSERT_DOUBLE_EQUAL(on.repetitions[0], 10 * low->mhz / 2988, 1e-6);
+    }
+    s.setup.asked_mhz[POWER_P_CPU] = middle;
+    if (run(&s, &between)) {
+        const double up = stop + (1 - stop) * (1 - low->mhz / high->mhz);
+        const double lost = 1e-6 * (high->switch_us * up + low->switch_us * stop) / period_s;
+        CHECK(low->switch_us > 10 && high->switch_us > 10, "transitions of %g and %g us", low->switch_us, high->switch_us);
+        CU_ASSERT_DOUBLE_EQUAL(between.clock_changes, 2 * 10 / period_s, 1e-3);
+        CU_ASSERT_DOUBLE_EQUAL(between.clock_change_s, 10 * lost, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(between.repetitions[0], 10 * middle / 2988 * (1 - lost), 1e-6);
+    }
+    sustain_result_free(&on);
+    sustain_result_free(&between);
+    /* Every start of a raced repetition climbs from the lowest point. */
+    s.setup.policy = GOVERNOR_RACE_TO_IDLE;
+    s.setup.target_s = 2;
+    if (run(&s, &on)) {
+        const double last_us = table.point[opp_at_most(&table, 2988.5)].switch_us;
+        CU_ASSERT_DOUBLE_EQUAL(on.clock_changes, 5, 1e-6);
+        CU_ASSERT_DOUBLE_EQUAL(on.clock_change_s, 5e-6 * last_us * (stop + (1 - stop) * (1 - table.point[0].mhz / 2988)), 1e-9);
+        sustain_result_free(&on);
+    }
+    close_scene(&s);
+}
+
+static void test_a_low_battery_saves_power(void)
+{
+    struct scene s = scene("m1", "macbook-air");
+    struct sustain_result r;
+
+    s.setup.on_battery = s.setup.low_power_auto = true;
+    s.setup.battery_percent = 20.3;
+    if (run(&s, &r)) {
+        CHECK(r.low_power_s > 300 && r.low_power_s < 590, "%g of 600 s in low-power mode", r.low_power_s);
+        CHECK(fabs(r.sample[0].mhz[POWER_P_CPU] - 2988) < 1 && fabs(r.last_mhz[POWER_P_CPU] - 0.6 * 2988) < 1, "%g MHz, then %g",
+              r.sample[0].mhz[POWER_P_CPU], r.last_mhz[POWER_P_CPU]);
+        sustain_result_free(&r);
+    }
+    s.setup.low_power_auto = false;
+    if (run(&s, &r)) {
+        CU_ASSERT_EQUAL(r.low_power_s, 0);
+        sustain_result_free(&r);
+    }
+    close_scene(&s);
+}
+
+/* Four busy P cores whose work can also go to four E cores at a third of the pace. */
+static void test_work_moves_to_the_e_cores(void)
+{
+    struct scene s = scene("m1", "macbook-air");
+    struct sustain_result stays, moves, hot;
+    const struct power_profile there = {.driver = POWER_E_CPU, .mhz = 2064, .seconds = 3, .slices = {[POWER_E_CPU] = 4},
+                                        .running_s = {[POWER_E_CPU] = 12}, .shared_running_s = {[POWER_E_CPU] = 3},
+                                        .event_j = {[POWER_E_CPU] = 2}};
+    s.load.slices[POWER_E_CPU] = 0;
+    s.load.running_s[POWER_E_CPU] = s.load.event_j[POWER_E_CPU] = 0;
+    s.setup.moved[0] = &there;
+    s.setup.duration_s = 120;
+    if (run(&s, &stays))
+        CU_ASSERT_EQUAL(stays.steered_s, 0);
+    s.setup.steering = STEER_ALWAYS;
+    if (run(&s, &moves)) {
+        CU_ASSERT_DOUBLE_EQUAL(moves.steered_s, 120, 1e-9);
+        CU_ASSERT_DOUBLE_EQUAL(moves.repetitions[0], 40 - s.setup.device->governor.steer_us * 1e-6 / 3, 1e-6);
+        CHECK(moves.joules[POWER_P_CPU] < 0.02 * stays.joules[POWER_P_CPU], "%g J in the P cores", moves.joules[POWER_P_CPU]);
+        CHECK(moves.celsius_max < stays.celsius_max - 20, "%g C, %g otherwise", moves.celsius_max, stays.celsius_max);
+    }
+    /* In a hot room: they come and go. */
+    s.setup.steering = STEER_HOT;
+    s.setup.ambient_c = 60;
+    s.setup.duration_s = 1200;
+    if (run(&s, &hot))
+        CHECK(hot.steered_s > 60 && hot.steered_s < 1140, "%g of 1200 s on the E cores", hot.steered_s);
+    sustain_result_free(&stays);
+    sustain_result_free(&moves);
+    sustain_result_free(&hot);
+    close_scene(&s);
+}
+
+/* More than the machine can get rid of, in a room at 60 C: lowest point, least share of the time, and told. */
+static void test_beyond_all_limits_is_an_emergency(void)
+{
+    struct scene s = scene("m1", "macbook-air");
+    struct sustain_result r;
+
+    const struct power_profile burner = {.driver = POWER_E_CPU, .mhz = 2064, .seconds = 1, .fixed_s = 1, .slices = {[POWER_E_CPU] = 1},
+                                         .running_s = {[POWER_E_CPU] = 1}, .event_j = {[POWER_SOC] = 40}}; /* no clock helps against it */
+    s.setup.profile[1] = &burner;
+    s.setup.profiles = 2;
+    s.setup.ambient_c = 60;
+    s.setup.duration_s = 120;
+    if (run(&s, &r)) {
+        CHECK(r.emergency && r.celsius_max > 111, "%g C", r.celsius_max);
+        CU_ASSERT_DOUBLE_EQUAL(r.last_mhz[POWER_P_CPU], 600, 1);
+        CU_ASSERT_DOUBLE_EQUAL(r.duty_least, s.setup.device->governor.min_duty, 1e-9);
+        CU_ASSERT_EQUAL(r.sample[r.samples - 1].pressure, PRESSURE_SLEEPING);
+        sustain_result_free(&r);
+    }
+    close_scene(&s);
+}
+
 static void test_impossible_setups_are_refused(void)
 {
     struct scene s = scene("m1", "macbook-air");
@@ -396,6 +514,10 @@ static const struct suite_test tests[] = {
     {"an empty battery ends the run", test_battery_ends_the_run},
     {"every chip runs in every machine that has it", test_every_machine_runs},
     {"workloads share what is full", test_workloads_share_what_is_full},
+    {"changes of clock cost time", test_changes_of_clock_cost_time},
+    {"a low battery saves power", test_a_low_battery_saves_power},
+    {"work moves to the E cores", test_work_moves_to_the_e_cores},
+    {"beyond all limits is an emergency", test_beyond_all_limits_is_an_emergency},
     {"impossible setups are refused", test_impossible_setups_are_refused},
 };
 SUITE_MAIN("sustain", tests)
