@@ -13,10 +13,13 @@ _Static_assert(sizeof(struct energy_cores) == (3 * sizeof(double) + 2 * sizeof(u
 
 /* ---- writing ---- */
 
+/* Infinity is a number that is too large; what is none is null. */
 static json_object *exact(double number)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.17g", number);
+    if (isnan(number))
+        return NULL;
+    snprintf(text, sizeof text, isinf(number) ? (number > 0 ? "1e999" : "-1e999") : "%.17g", number);
     return json_object_new_double_s(number, text);
 }
 
@@ -143,10 +146,19 @@ char *run_timing_json(const struct run_timing *t)
 
 /* ---- reading ---- */
 
+#define COUNT_MAX 1000000000
+
 static double number(json_object *from, const char *key, double absent)
 {
     json_object *value = NULL;
     return json_object_object_get_ex(from, key, &value) && value ? json_object_get_double(value) : absent;
+}
+
+/* A count that fits; others are 0. */
+static uint64_t count(json_object *from, const char *key, uint64_t most)
+{
+    const double value = number(from, key, 0);
+    return value >= 0 && value <= (double)most ? (uint64_t)value : 0;
 }
 
 static json_object *member(json_object *from, const char *key)
@@ -158,10 +170,10 @@ static json_object *member(json_object *from, const char *key)
 
 static bool read_values(json_object *from, struct run_values *values)
 {
-    bool ok = from != NULL;
+    bool ok = json_object_is_type(from, json_type_object);
     if (ok) {
         json_object_object_foreach (from, name, value) {
-            ok = ok && run_values_append(values, name, json_object_get_double(value));
+            ok = ok && run_values_append(values, name, value ? json_object_get_double(value) : NAN);
         }
     }
     return ok;
@@ -215,8 +227,8 @@ static bool read_result(json_object *from, struct run_result *r)
 static void read_activity(json_object *from, struct activity *activity)
 {
     for (int i = 0; from && i < ACT_COUNT; i++) {
-        json_object *const count = member(from, activity_name((enum activity_event)i));
-        activity->count[i] = count ? json_object_get_uint64(count) : 0;
+        json_object *const events = member(from, activity_name((enum activity_event)i));
+        activity->count[i] = events ? json_object_get_uint64(events) : 0;
     }
 }
 
@@ -229,23 +241,23 @@ static void read_cores(json_object *from, struct energy_cores *c)
         c->seconds[d] = number(one, "seconds", 0);
         c->shared_seconds[d] = number(one, "shared_seconds", 0);
         c->mhz[d] = number(one, "mhz", 0);
-        c->slices[d] = (unsigned)number(one, "slices", 0);
-        c->clusters[d] = (unsigned)number(one, "clusters", 0);
+        c->slices[d] = (unsigned)count(one, "slices", COUNT_MAX);
+        c->clusters[d] = (unsigned)count(one, "clusters", COUNT_MAX);
     }
     c->rail_mhz = number(from, "rail_mhz", 0);
-    c->rail = (enum power_domain)number(from, "rail", 0);
+    c->rail = (enum power_domain)count(from, "rail", POWER_DOMAIN_COUNT - 1);
 }
 
 static bool read_timing(json_object *o, struct run_timing *t)
 {
     json_object *const by = member(o, "by"), *const busy = member(o, "busy");
-    t->kind = (int)number(o, "kind", 0);
+    t->kind = (int)count(o, "kind", COUNT_MAX);
     t->end_ns = number(o, "end_ns", 0);
-    t->gpu_groups = (uint64_t)number(o, "gpu_groups", 0);
+    t->gpu_groups = count(o, "gpu_groups", UINT64_C(1) << 53);
     t->gpu_clock_ghz = number(o, "gpu_clock_ghz", 0);
     t->ane_clock_ghz = number(o, "ane_clock_ghz", 0);
     t->gpu_bytes = number(o, "gpu_bytes", 0);
-    t->gpu_group_threads = (unsigned)number(o, "gpu_group_threads", 0);
+    t->gpu_group_threads = (unsigned)count(o, "gpu_group_threads", COUNT_MAX);
     read_activity(member(o, "activity"), &t->activity);
     for (enum power_domain d = 0; by && d < POWER_DOMAIN_COUNT; d++)
         read_activity(member(by, power_domain_name(d)), &t->by[d]);

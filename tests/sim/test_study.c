@@ -321,6 +321,38 @@ static void test_other_versions(void)
     example_remove(folder);
 }
 
+/* A shard's characteristics are known where it was merged. */
+static void test_merged(void)
+{
+    static const char *const settings[] = {"amx.z_latency_cycles=5", "amx.z_latency_cycles=6"};
+    char folder[64];
+    struct orch_error error = {0};
+    struct db_merged merged;
+    example_folder(folder);
+    for (int i = 0; i < 3; i++) {
+        struct orch_db *const db = example_open(example_file(folder, i == 1 ? "b.db" : "a.db"), DB_WRITE);
+        struct bench b = bench_open("gemm:16x16x16", "amx");
+        struct study_answer answer;
+        study_answer_init(&answer);
+        if (i == 2) {
+            CHECK(db_merge(db, example_file(folder, "b.db"), &merged, &error) && merged.characteristics == 1, "%s", error.text);
+            CHECK(db_merge(db, example_file(folder, "b.db"), &merged, &error) && merged.characteristics == 0, "%s", error.text);
+        }
+        if (db && bench_start(&b, db)) {
+            check_answer(&b, settings[i % 2], i < 2 ? STUDY_SIMULATED : STUDY_KNOWN, &answer);
+            if (i == 2)
+                check_answer(&b, settings[1], STUDY_KNOWN, &answer);
+            CHECK(i < 2 || db_run_sql(db, "UPDATE characteristic SET timing = json_set(timing, '$.end_ns', 1)", &error), "%s", error.text);
+        }
+        if (i == 2)
+            CHECK(!db_merge(db, example_file(folder, "b.db"), &merged, &error) && error.exit_code == ORCH_FAILED, "another timing: %s", error.text);
+        study_answer_free(&answer);
+        bench_close(&b);
+        db_close(db);
+    }
+    example_remove(folder);
+}
+
 static int work_in_child(const char *path, int child)
 {
     struct orch_error error = {0};
@@ -461,6 +493,7 @@ static const struct suite_test tests[] = {
     {"known answers are fresh answers", test_known_as_fresh},
     {"characteristics in a file are found", test_known_from_a_file},
     {"other versions are other models", test_other_versions},
+    {"characteristics are merged", test_merged},
     {"two processes share a file", test_two_processes},
     {"what an answer read", test_reads},
     {"operators against runs", test_operators_against_runs},
