@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { KEY_WIDTH = 20, KEY_GAP = 16, LEGEND_MAX = 64 };
 
@@ -90,6 +91,10 @@ void chart_axis_fit(const struct chart_axis *axis, double low, double high, stru
         high = fmax(high, 0);
     }
     scale_fit(scale, low, high, axis->log, axis->si, wanted);
+    if (axis->unit && strcmp(axis->unit, "s") == 0 && scale->factor > 1) { /* nobody counts in kiloseconds */
+        scale->factor = 1;
+        scale->prefix = "";
+    }
 }
 
 const char *chart_axis_title(const struct chart_axis *axis, const struct scale *scale, char *text, size_t size)
@@ -152,5 +157,5 @@ double chart_names_width(const char *const *names, size_t stride, size_t count, 
         const char *const *const name = (const char *const *)(const void *)((const char *)names + i * stride);
         widest = fmax(widest, svg_text_width(*name));
     }
-    return fmin(widest * 1.07, width * (width < CHART_NARROW ? 0.38 : 0.32)) + 8;
+    return fmin(widest, width * (width < CHART_NARROW ? 0.38 : 0.32)) + 8;
 }

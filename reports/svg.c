@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LETTER_WIDTH 7.1 /* mean width of a letter at 12 pixels in the wider of the usual sans-serif fonts */
+#define LETTER_WIDTH 7.4 /* mean width of a letter at 12 pixels in the wider of the usual sans-serif fonts */
 
 static void attribute(struct svg *svg, const char *name, double value)
 {

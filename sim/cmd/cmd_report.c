@@ -2,7 +2,9 @@
 #include "sim/cli/suggest.h"
 #include "sim/cmd/cmd_regress.h"
 #include "sim/db/db.h"
+#include "sim/listen/perfetto_listener.h"
 #include "sim/report/report.h"
+#include "sim/report/run_events.h"
 #include "sim/whole_file.h"
 
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 
 const struct cli_option cmd_report_options[] = {
     {"output", 'o', "FILE", false, "the page (default: report.html)"},
+    {"perfetto", 0, "FILE", false, "also write the runs as a Chrome trace (JSON)"},
     {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
     {"regression", 0, NULL, false, "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
@@ -17,6 +20,19 @@ const struct cli_option cmd_report_options[] = {
     {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
 };
+
+static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids, size_t count, struct orch_error *error)
+{
+    struct perfetto_listener *const trace = perfetto_listener_open(path, error);
+    const struct event_listener to = {perfetto_listener_on_event, trace, false};
+    bool ok = trace != NULL;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = run_events(db, ids[i], i + 1, &to, error);
+    if (ok)
+        return perfetto_listener_close(trace, error);
+    perfetto_listener_discard(trace);
+    return false;
+}
 
 static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
 {
@@ -26,7 +42,8 @@ static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc,
     bool ok = chips != NULL && (ids || orch_fail(error, ORCH_INTERNAL, "out of memory"));
     for (size_t i = 0; ok && i < count; i++)
         ok = db_resolve_run(db, argc ? argv[i] : "last", &ids[i], error);
-    ok = ok && report_runs(db, chips, ids, count, page, error);
+    const char *const trace = cli_value(&context->args, "perfetto");
+    ok = ok && (!trace || write_trace(db, trace, ids, count, error)) && report_runs(db, chips, ids, count, page, error);
     free(ids);
     return ok;
 }

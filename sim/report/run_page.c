@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MOST = 16 };
+enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* rows: of samples, all runs together */
 
 static struct page *begin(const struct report_run *runs, size_t count)
 {
@@ -24,7 +24,8 @@ static struct page *begin(const struct report_run *runs, size_t count)
 }
 
 /* What belongs to one run alone; nothing when it has neither samples nor several ops. */
-static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, struct orch_error *error)
+static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, size_t rows_max,
+                      struct orch_error *error)
 {
     int64_t moments;
     if (!db_number(db, error, 0, &moments,
@@ -33,7 +34,7 @@ static bool own_parts(struct page *page, struct orch_db *db, const struct report
     if (moments == 0 && !title)
         return true;
     page_section(page, title ? title : "Over time");
-    return run_part_series(page, db, run, error) && run_part_ops(page, db, run, error);
+    return run_part_series(page, db, run, rows_max, error) && run_part_ops(page, db, run, error);
 }
 
 static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count, struct orch_error *error)
@@ -43,8 +44,9 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
     run_part_summary(page, runs, count);
     bool ok = run_part_stalls(page, runs, count) && run_part_roofline(page, runs, count) && run_part_energy(page, runs, count);
     ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok && (count == 1 || run_part_overlays(page, db, runs, count, error));
     for (size_t i = 0; ok && i < count; i++) {
-        ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, error);
+        ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, ROWS_MOST / count, error);
         if (ok && count == 1)
             page_section(page, "What it rests on");
         run_part_assumptions(page, &runs[i]);

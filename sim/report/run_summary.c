@@ -38,13 +38,22 @@ static void interval(const struct run_result *r, char *text, size_t size)
         snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", human_quantity(r->seconds_low, "s", low), human_quantity(r->seconds_high, "s", high));
 }
 
+/* Nobody counts in kiloseconds. */
+static const char *seconds_text(double seconds, char text[HUMAN_SIZE])
+{
+    if (seconds < 999.5)
+        return human_quantity(seconds, "s", text);
+    snprintf(text, HUMAN_SIZE, "%.0f s", seconds);
+    return text;
+}
+
 static void time_card(struct cards *c, const struct run_result *r)
 {
     const size_t i = add(c, "simulated time");
     if (r->seconds >= 300)
         snprintf(c->value[i], sizeof c->value[i], "%.4g min", r->seconds / 60);
     else
-        human_quantity(r->seconds, "s", c->value[i]);
+        seconds_text(r->seconds, c->value[i]);
     interval(r, c->more[i], sizeof c->more[i]);
     if (c->more[i][0])
         c->card[i].more = c->more[i];
@@ -117,9 +126,9 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
         result_table_text(t, r->chip);
         result_table_text(t, r->unit);
         result_table_text(t, r->device);
-        result_table_number(t, r->seconds, human_quantity(r->seconds, "s", text));
-        result_table_number(t, r->seconds_low, human_quantity(r->seconds_low, "s", text));
-        result_table_number(t, r->seconds_high, human_quantity(r->seconds_high, "s", text));
+        result_table_number(t, r->seconds, seconds_text(r->seconds, text));
+        result_table_number(t, r->seconds_low, seconds_text(r->seconds_low, text));
+        result_table_number(t, r->seconds_high, seconds_text(r->seconds_high, text));
         result_table_number(t, r->gflops * 1e9, human_quantity(r->gflops * 1e9, "flop/s", text));
         result_table_number(t, r->dram_gbps * 1e9, human_quantity(r->dram_gbps * 1e9, "B/s", text));
         result_table_number(t, r->joules, human_quantity(r->joules, "J", text));
@@ -136,7 +145,7 @@ static void several_runs(struct page *page, const struct report_run *runs, size_
     char(*const shown)[HUMAN_SIZE] = calloc(count, sizeof *shown);
     struct result_table *const table = table_of(runs, count);
     for (size_t i = 0; bar && shown && i < count; i++)
-        bar[i] = (struct chart_bar){runs[i].label, human_quantity(runs[i].r.seconds, "s", shown[i]), runs[i].r.seconds,
+        bar[i] = (struct chart_bar){runs[i].label, seconds_text(runs[i].r.seconds, shown[i]), runs[i].r.seconds,
                                     runs[i].r.seconds_low, runs[i].r.seconds_high, (unsigned)i};
     const struct chart_bars bars = {{"simulated time", "s", false, true, true, 0, 0}, bar, bar && shown ? count : 0};
     const struct page_figure figure = {.title = "Time of each run", .caption = "Whiskers: 90 % interval.", .draw = chart_bars,

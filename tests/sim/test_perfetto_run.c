@@ -50,6 +50,11 @@ static void test_a_machine_gives_counters(void)
     const struct trace_sums sums = sums_of("device.json");
     const size_t samples = json_object_array_length(document_at(d, "/device_run/samples/time_s"));
     CHECK(samples > 50 && sums.counters % samples == 0 && sums.counters / samples >= 20, "%zu points of %zu samples", sums.counters, samples);
+    /* From the database the same, whenever it is asked for. */
+    cli_ask(&home, "report last --perfetto $/recorded.json -o $/page.html");
+    const struct trace_sums recorded = sums_of("recorded.json");
+    CU_ASSERT_EQUAL(recorded.counters, sums.counters);
+    CU_ASSERT_EQUAL(recorded.slices, sums.slices);
     json_object_put(d);
 }
 
