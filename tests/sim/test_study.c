@@ -256,6 +256,53 @@ static void test_known_as_fresh(void)
     }
 }
 
+/* A number of the chip a little larger, or NULL when it has none. */
+static const char *larger(const struct chip *chip, size_t key, char *words, size_t size)
+{
+    const struct chip_value *v = chip_value_at(chip, key);
+    if (!v->known || (v->key->type != CHIP_INT && v->key->type != CHIP_REAL))
+        return NULL;
+    snprintf(words, size, "%s=%.9g", v->key->name, v->key->type == CHIP_INT ? v->number + 1 : v->number * 1.03);
+    return words;
+}
+
+/* Whatever key is changed: what is known then is what a fresh simulation says. Few are read, so most must be known. */
+static void test_any_key(void)
+{
+    const char *const more = getenv("ORCHARD_TEST_KEYS"); /* all of them: 1000 */
+    uint64_t state = 11;
+    for (size_t i = 0; i < KERNELS; i++) {
+        struct bench b = bench_open(kernels[i].workload, kernels[i].unit);
+        struct chip *const chip = example_chip(b.chips, "m1", NULL);
+        struct study_answer known, fresh;
+        struct orch_error error = {0}, again = {0};
+        char words[128];
+        int hits = 0, asked = 0;
+        study_answer_init(&known);
+        study_answer_init(&fresh);
+        bool ok = chip && bench_start(&b, NULL) && ask(&b, "", false, &known, &error);
+        CHECK(ok, "%s", error.text);
+        for (size_t k = 0; ok && k < (more ? chip_key_count() : 12); k++) {
+            const size_t key = more ? k : suite_random(&state) % chip_key_count();
+            if (!larger(chip, key, words, sizeof words))
+                continue;
+            const bool answered = ask(&b, words, false, &known, &error);
+            CHECK(ask(&b, words, true, &fresh, &again) == answered, "%s %s: %s %s", kernels[i].unit, words, error.text, again.text);
+            const char *const differs = answered ? difference(&known.result, &fresh.result) : NULL;
+            CHECK(differs == NULL, "%s %s: %s differs", kernels[i].unit, words, differs ? differs : "");
+            hits += answered && known.method == STUDY_KNOWN;
+            asked += answered;
+        }
+        CHECK(2 * hits > asked, "%s: %d of %d known", kernels[i].unit, hits, asked);
+        if (more)
+            printf("  %s: %d of %d known\n", kernels[i].unit, hits, asked);
+        study_answer_free(&known);
+        study_answer_free(&fresh);
+        chip_close(chip);
+        bench_close(&b);
+    }
+}
+
 /* What one study puts into a file another one finds there; so does one of another chip with the same GPU and memory side. */
 static void test_known_from_a_file(void)
 {
@@ -491,6 +538,7 @@ static void test_in_a_device(void)
 
 static const struct suite_test tests[] = {
     {"known answers are fresh answers", test_known_as_fresh},
+    {"whatever key is changed", test_any_key},
     {"characteristics in a file are found", test_known_from_a_file},
     {"other versions are other models", test_other_versions},
     {"characteristics are merged", test_merged},
