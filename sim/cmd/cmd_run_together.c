@@ -111,6 +111,8 @@ bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
     unsigned count;
     char *storage = NULL;
     run_result_init(&whole);
+    if (c->common->watch)
+        return orch_fail(error, ORCH_UNMODELLED, "level instruction: one workload by itself; several at once are recorded at --level operator");
     bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
               (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;

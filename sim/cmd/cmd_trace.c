@@ -120,7 +120,7 @@ static void info_text(struct cmd_context *context, const char *path, const struc
     fprintf(out, "  launches   %" PRIu64 " kernels, %" PRIu64 " estimates, %" PRIu64 " without work\n", s->works[0], s->works[1], s->works[2]);
     for (int kind = TRACE_RUN_BEGIN; kind < TRACE_KIND_END; kind++)
         if (s->records[kind])
-            fprintf(out, "  %-11s%" PRIu64 "\n", trace_kind_name((enum trace_kind)kind), s->records[kind]);
+            fprintf(out, "  %-12s%" PRIu64 "\n", trace_kind_name((enum trace_kind)kind), s->records[kind]);
     fprintf(out, "  size       %s", format_bytes(text, s->account.file_bytes));
     if (!s->text && s->account.records)
         fprintf(out, " in %" PRIu64 " blocks, %.2f bytes a record (%.2f before compression)", s->account.blocks,

@@ -196,6 +196,8 @@ bool run_add_memory_use(const struct run *run, const struct run_measure *m, stru
 /* run_shared.c */
 /* Opens the chip unless the measure has one and takes the cores that the request asks for. */
 bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error);
+/* From now on the request's watch sees the instructions of the cores taken. */
+void run_watch(const struct run *run, const struct run_measure *m);
 void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
 bool run_add_memory(const struct chip *chip, const struct mem_counters *counters, struct run_values *to);
 /* Bytes by unit and level, by die and over the link. */

@@ -61,6 +61,7 @@ static bool timed(const struct run *run, const struct kernel_data *data, struct 
     if (!q->cold && !warm_up(run, data, space, core, m, error))
         return false;
     soc_restart(m->soc, !q->cold);
+    run_watch(run, m);
     const double begin = run_host_seconds();
     if (!one_pass(run, data, space, gen, core, q->mode == RUN_TIMING ? AMX_JOB_TIMING : AMX_JOB_FULL, repeat, m, error))
         return false;

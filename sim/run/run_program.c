@@ -171,6 +171,7 @@ static bool run_source(struct source *s, struct run_measure *m, struct run_resul
         return false;
     if (!q->cold && !warm_up(s, m->soc, m->cores, error))
         return false;
+    run_watch(s->run, m);
     return measured_passes(s, m, r, error);
 }
 

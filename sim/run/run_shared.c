@@ -110,3 +110,13 @@ void run_set_interval(struct run_result *result, double uncertainty)
     result->seconds_low = result->seconds * fmax(0, 1 - spread);
     result->seconds_high = result->seconds * (1 + spread);
 }
+
+void run_watch(const struct run *run, const struct run_measure *m)
+{
+    const struct unit_watch *watch = run->request->watch;
+    for (unsigned i = 0; watch && i < m->core_count; i++) {
+        cpu_timing_set_watch(m->cores[i]->timing, watch, i);
+        if (m->cores[i]->amx)
+            amx_block_set_watch(m->cores[i]->amx, watch);
+    }
+}

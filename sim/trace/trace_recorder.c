@@ -17,6 +17,7 @@ struct trace_recorder {
     char *settings[TOGETHER_PARTS];
     unsigned parts;
     uint64_t run;                  /* the present one */
+    uint64_t instructions;
     struct unit_watch watch;
 };
 
@@ -180,6 +181,7 @@ void trace_recorder_on_event(void *recorder, const struct event *event)
 
 static void put_instruction(struct trace_recorder *r, const char *unit, unsigned core, const struct unit_instruction *i)
 {
+    r->instructions++;
     struct trace_record record = {.kind = TRACE_INSTRUCTION};
     record.instruction = (struct trace_instruction){
         .run = r->run, .op = 1, .time_ps = picoseconds(i->issued_ns),
@@ -246,6 +248,8 @@ bool trace_recorder_expect(struct trace_recorder *r, const struct together_part 
 
 bool trace_recorder_finish(struct trace_recorder *r, struct orch_error *error)
 {
+    if (r->level == TRACE_LEVEL_INSTRUCTION && r->instructions == 0)
+        return orch_fail(error, ORCH_UNMODELLED, "level instruction: only programs and kernels of the CPU and AMX tell their instructions; use --level operator");
     return (!r->failed && trace_writer_finish(r->writer, &r->error)) || trace_tell(&r->error, error);
 }
 

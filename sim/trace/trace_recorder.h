@@ -29,7 +29,7 @@ struct trace_recorder *trace_recorder_create(const char *path, const struct trac
 /* Of the next run: operator `i + 1` of it is parts[i]. Copied. */
 bool trace_recorder_expect(struct trace_recorder *recorder, const struct together_part *parts, unsigned count, struct orch_error *error);
 void trace_recorder_on_event(void *recorder, const struct event *event);
-/* For struct run_request: NULL unless the level is instruction. */
+/* For struct run_request: NULL unless the level is instruction, which is of one workload by itself. */
 const struct unit_watch *trace_recorder_watch(struct trace_recorder *recorder);
 /* Ends the file; tells the first trouble of writing it, too. */
 bool trace_recorder_finish(struct trace_recorder *recorder, struct orch_error *error);

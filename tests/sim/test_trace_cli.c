@@ -88,6 +88,47 @@ static void test_forms(void)
     CU_ASSERT(cli_home_remove(&home));
 }
 
+/* Looking does not change the time, and every instruction is told once. */
+static void test_instructions(void)
+{
+    static const char *const works[] = {"gemm:64x48x32 --unit amx", "stream-triad:32K --unit cpu --cores 2"};
+    for (size_t i = 0; i < 2; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "run %s --rerun", works[i]);
+        json_object *run = ask_document(line);
+        snprintf(line, sizeof line, "trace record %s --level instruction -o $/i.trace", works[i]);
+        json_object *recorded = ask_document(line), *info = ask_document("trace info $/i.trace");
+        if (!run || !recorded || !info)
+            return;
+        CU_ASSERT_EQUAL(document_number(run, "seconds"), document_number(recorded, "seconds"));
+        CU_ASSERT_EQUAL(document_number(info, "/records/instruction"),
+                        document_number(run, "/counters/cpu.instructions") + document_number(run, "/counters/amx.instructions"));
+        CU_ASSERT_EQUAL(seconds_of("trace replay $/i.trace"), document_number(run, "seconds"));
+        json_object_put(run);
+        json_object_put(recorded);
+        json_object_put(info);
+    }
+    if (cli_ask(&home, "trace record gemm:64x64x64 --unit gpu --level instruction -o $/g.trace"))
+        CU_ASSERT(home.outcome.code == 3 && strstr(home.outcome.err, "--level operator"));
+    CU_ASSERT(cli_home_remove(&home));
+}
+
+/* Traces that come with the project, one of each level. */
+static void test_samples(void)
+{
+    static const char *const names[] = {"kernel", "operator", "instruction"};
+    for (size_t i = 0; i < 3; i++) {
+        if (!cli_ask(&home, "trace check " SAMPLES "/%s.trace", names[i]))
+            return;
+        CHECK(home.outcome.code == 0, "%s: %s", names[i], home.outcome.err);
+        CU_ASSERT(cli_ask(&home, "trace info " SAMPLES "/%s.trace", names[i]) && strstr(home.outcome.out, names[i]));
+        char line[512];
+        snprintf(line, sizeof line, "trace replay " SAMPLES "/%s.trace --chip m3-max", names[i]);
+        CU_ASSERT(seconds_of(line) > 0);
+    }
+    CU_ASSERT(cli_home_remove(&home));
+}
+
 static void write_text(const char *name, const char *text)
 {
     char path[128];
@@ -264,6 +305,8 @@ static const struct suite_test tests[] = {
     {"a replay on the same chip takes as long as what was recorded", test_same_chip},
     {"a replay on another chip takes as long as a run there", test_other_chip},
     {"both forms say and replay the same", test_forms},
+    {"instructions: all of them, and no other time", test_instructions},
+    {"traces that come with the project", test_samples},
     {"damage is named, located and passed over with --force", test_damage},
     {"launch by launch: queues, recorded times", test_launch_by_launch},
     {"what has no kernel is estimated and counted", test_estimates},

@@ -155,6 +155,12 @@ uint64_t amx_block_instructions(const struct amx_block *block, unsigned core)
     return block->core[core]->instructions;
 }
 
+void amx_block_set_watch(struct amx_block *block, const struct unit_watch *watch)
+{
+    block->watch = watch && watch->amx ? watch : NULL;
+    block->repeats = !block->watch;
+}
+
 void amx_block_set_repeats(struct amx_block *block, bool on)
 {
     block->repeats = on;

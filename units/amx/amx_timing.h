@@ -12,6 +12,7 @@
 #include "power/activity.h"
 #include "units/amx/amx_passes.h"
 #include "units/mem/mem_timing.h"
+#include "units/unit_watch.h"
 
 /* Every parameter is a KEY "amx.<field>" of the chip database; sources stand there, beside the values. */
 struct amx_params {
@@ -134,6 +135,9 @@ double amx_block_send_passes(struct amx_block *block, unsigned core, const struc
                              double step_ns, double sent_ns);
 /* Turns that recognition off or on (on at creation), to compare. */
 void amx_block_set_repeats(struct amx_block *block, bool on);
+/* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off; NULL = nobody looks. `done`
+ * is when the instruction's results are there or, where others decide that, when it leaves its lane. */
+void amx_block_set_watch(struct amx_block *block, const struct unit_watch *watch);
 /* Instructions of batches that were accounted for as repeats, since the last restart. */
 uint64_t amx_block_repeated(const struct amx_block *block);
 

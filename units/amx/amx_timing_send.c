@@ -188,6 +188,19 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
     return next_arrival(block, core, arrived, start.at);
 }
 
+/* Tells what became of the instruction that was sent last. */
+static __attribute__((noinline)) void tell(const struct amx_block *block, const struct amx_timing_core *core, const struct amx_memo *memo,
+                                           int64_t complete_before, unsigned op, uint64_t operand)
+{
+    unsigned number = 0;
+    while (number + 1 < block->cores && block->core[number] != core)
+        number++;
+    const int64_t done = core->complete > complete_before ? core->complete : core->head + memo->busy;
+    const struct unit_instruction told = {.word = AMX_WORD_BASE | op << 5, .operand = operand, .issued_ns = amx_ns_of(block, core->head),
+                                          .done_ns = amx_ns_of(block, done)};
+    block->watch->amx(block->watch->context, number, &told);
+}
+
 static __attribute__((noinline)) void decode_memo(struct amx_block *block, struct amx_timing_core *core,
                                                   struct amx_memo *memo, uint64_t fields, uint32_t tag)
 {
@@ -221,13 +234,32 @@ double amx_block_send_cached(struct amx_block *block, unsigned core_number, doub
 {
     struct amx_timing_core *core = block->core[core_number];
     struct amx_memo *memo = memo_of(block, core, op, operand, gen);
+    const int64_t complete = core->complete;
     const int64_t arrived = amx_tick_of(block, sent_ns), next = send_memo(block, core, memo, arrived, operand);
+    if (__builtin_expect(block->watch != NULL, 0))
+        tell(block, core, memo, complete, op, operand);
     return next > arrived ? amx_ns_of(block, next) : sent_ns;
+}
+
+/* The same one by one, for somebody who looks. */
+static __attribute__((noinline)) int64_t send_watched(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch,
+                                                      uint32_t from, uint32_t to, int64_t arrived, int64_t step)
+{
+    for (uint32_t i = from; i < to; i++) {
+        struct amx_memo *memo = memo_of(block, core, batch->op[i], batch->operand[i], batch->gen);
+        const int64_t complete = core->complete;
+        const int64_t next = send_memo(block, core, memo, arrived, batch->operand[i]);
+        tell(block, core, memo, complete, batch->op[i], batch->operand[i]);
+        arrived = amx_later(arrived + step, next);
+    }
+    return arrived;
 }
 
 int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
                          uint32_t to, int64_t arrived, int64_t step)
 {
+    if (__builtin_expect(block->watch != NULL, 0))
+        return send_watched(block, core, batch, from, to, arrived, step);
     for (uint32_t i = from; i < to; i++) {
         struct amx_memo *memo = memo_of(block, core, batch->op[i], batch->operand[i], batch->gen);
         const int64_t next = send_memo(block, core, memo, arrived, batch->operand[i]);

@@ -124,6 +124,7 @@ struct amx_block {
     struct activity activity;
     struct amx_params params;
     bool repeats; /* periods of loops that repeat are accounted for at once */
+    const struct unit_watch *watch; /* NULL = nobody looks */
     uint64_t repeated; /* instructions that were */
     struct amx_record record;
     struct amx_periods *periods; /* seen before (amx_timing_period.h) */

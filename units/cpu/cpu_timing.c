@@ -82,6 +82,13 @@ void cpu_timing_set_memo(struct cpu_timing *t, bool on)
     t->memo_on = on;
 }
 
+void cpu_timing_set_watch(struct cpu_timing *t, const struct unit_watch *watch, unsigned number)
+{
+    cpu_timing_set_memo(t, !watch);
+    t->watch = watch && watch->cpu ? watch : NULL;
+    t->number = number;
+}
+
 void cpu_timing_memo_counters(const struct cpu_timing *t, uint64_t *blocks, uint64_t *remembered)
 {
     *blocks = t->blocks;
@@ -150,12 +157,15 @@ static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
 
 /* ---- traces ---- */
 
-static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, unsigned outcome,
+static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count, unsigned outcome,
                         const uint64_t *address)
 {
     cpu_memo_begin(t);
     cpu_board_resolve(t, outcome & OUTCOME_TAKEN, outcome & OUTCOME_WRONG);
-    cpu_board_run(t, plan, count, address);
+    if (t->watch)
+        cpu_board_run_watched(t, plan, block, count, address);
+    else
+        cpu_board_run(t, plan, count, address);
     t->answers = 0;
     t->clean &= count == plan->count;
     cpu_memo_end(t, plan, outcome);
@@ -172,7 +182,7 @@ static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32
     if (whole_block && cpu_memo_step(t, plan, outcome, address))
         t->remembered++;
     else
-        place_block(t, plan, count, outcome, address);
+        place_block(t, plan, block, count, outcome, address);
     if (whole_block)
         plan->runs++;
     else

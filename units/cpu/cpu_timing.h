@@ -11,6 +11,7 @@
 #include "power/activity.h"
 #include "units/cpu/cpu_core.h"
 #include "units/mem/mem_timing.h"
+#include "units/unit_watch.h"
 
 /* Fractions of cycles are rounded to whole ones. Loads: the memory system says how long a load of class LOAD takes; a class
  * that is slower than LOAD adds the difference. */
@@ -78,6 +79,8 @@ void cpu_timing_set_amx(struct cpu_timing *timing, const struct cpu_amx_link *li
 void cpu_timing_set_clock(struct cpu_timing *timing, double clock_ghz);
 
 void cpu_timing_set_memo(struct cpu_timing *timing, bool on); /* on when created */
+/* Reports every instruction from now on, as of core `number`, and switches the memo off; NULL = nobody looks. */
+void cpu_timing_set_watch(struct cpu_timing *timing, const struct unit_watch *watch, unsigned number);
 /* Blocks timed so far, and how many of them from memory. */
 void cpu_timing_memo_counters(const struct cpu_timing *timing, uint64_t *blocks, uint64_t *remembered);
 

@@ -342,44 +342,61 @@ static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
     t->clean = false;
 }
 
-static void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address, uint64_t pc)
+/* *p says when it was issued and when it is complete. */
+static inline __attribute__((always_inline)) void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address, uint64_t pc,
+                                                        struct placing *p)
 {
-    struct placing p = {.op = op};
+    *p = (struct placing){.op = op};
     struct cpu_board *b = &t->board;
-    dispatch(t, &p);
+    dispatch(t, p);
     if (op->kind & CPU_OP_AMX) {
-        place_amx(t, &p, *(*address)++);
-        retire(t, &p);
+        place_amx(t, p, *(*address)++);
+        retire(t, p);
         return;
     }
     if (!(op->kind & (CPU_OP_LOAD | CPU_OP_STORE))) {
-        issue(t, &p, 0, 0);
-        p.complete = p.issued + op->latency;
-        write_registers(b, &p, CPU_STALL_DEPENDENCY, 0);
-        b->branch_issue = p.issued;
-        retire(t, &p);
+        issue(t, p, 0, 0);
+        p->complete = p->issued + op->latency;
+        write_registers(b, p, CPU_STALL_DEPENDENCY, 0);
+        b->branch_issue = p->issued;
+        retire(t, p);
         return;
     }
     const uint64_t addr = *(*address)++ + t->address_tag;
     if (op->kind & CPU_OP_LOAD) {
-        place_load(t, &p, addr, pc);
+        place_load(t, p, addr, pc);
     } else {
-        issue(t, &p, 0, 0);
-        p.complete = p.issued + op->latency;
-        write_registers(b, &p, CPU_STALL_DEPENDENCY, 0);
+        issue(t, p, 0, 0);
+        p->complete = p->issued + op->latency;
+        write_registers(b, p, CPU_STALL_DEPENDENCY, 0);
     }
-    retire(t, &p);
+    retire(t, p);
     if (op->kind & CPU_OP_LOAD)
         b->load_done[b->loads++ & b->load_mask] = b->last_retire;
     if (op->kind & CPU_OP_STORE)
-        commit_store(t, &p, addr, pc);
+        commit_store(t, p, addr, pc);
     t->clean &= (op->kind & (CPU_OP_LOAD | CPU_OP_STORE)) != (CPU_OP_LOAD | CPU_OP_STORE);
 }
 
 void cpu_board_run(struct cpu_timing *t, const struct cpu_plan *plan, uint32_t count, const uint64_t *address)
 {
+    struct placing p;
     for (uint32_t i = 0; i < count; i++)
-        place(t, &plan->op[i], &address, plan->pc);
+        place(t, &plan->op[i], &address, plan->pc, &p);
+}
+
+void cpu_board_run_watched(struct cpu_timing *t, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count,
+                           const uint64_t *address)
+{
+    struct placing p;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct a64_insn *insn = &block->insn[i];
+        const uint64_t operand = cpu_traces_address(insn) ? *address : 0;
+        place(t, &plan->op[i], &address, plan->pc, &p);
+        const struct unit_instruction told = {.pc = block->pc + 4 * (uint64_t)i, .word = insn->word, .operand = operand,
+                                              .issued_ns = cpu_ns_of(t, p.issued), .done_ns = cpu_ns_of(t, p.complete)};
+        t->watch->cpu(t->watch->context, t->number, &told);
+    }
 }
 
 void cpu_board_resolve(struct cpu_timing *t, bool taken, bool mispredicted)

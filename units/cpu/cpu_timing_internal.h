@@ -151,6 +151,8 @@ struct cpu_timing {
 
     struct cpu_memo *memo;
     bool memo_on;
+    const struct unit_watch *watch; /* NULL = nobody looks */
+    unsigned number;                /* of this core, for it */
     /* What the block being placed did, for the memo. */
     bool clean;                    /* all that came in are states and answers */
     uint64_t block_start;
@@ -199,6 +201,9 @@ void cpu_board_release(struct cpu_timing *timing);
 void cpu_board_reset(struct cpu_timing *timing, uint64_t now);
 /* Places the first `count` instructions of a plan. */
 void cpu_board_run(struct cpu_timing *timing, const struct cpu_plan *plan, uint32_t count, const uint64_t *address);
+/* The same, telling timing->watch of each instruction. */
+void cpu_board_run_watched(struct cpu_timing *timing, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count,
+                           const uint64_t *address);
 /* `count` independent one-cycle instructions. */
 void cpu_board_work(struct cpu_timing *timing, uint64_t count);
 /* The branch at the end of the last block went `taken`, guessed right or not. */
