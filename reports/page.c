@@ -120,7 +120,7 @@ void page_cards(struct page *p, const struct page_card *cards, size_t count)
     for (size_t i = 0; i < count; i++) {
         text_put(&p->body, "<div>");
         element(&p->body, "dt", NULL, cards[i].label);
-        element(&p->body, "dd", "value", cards[i].value);
+        element(&p->body, "dd", strlen(cards[i].value) > 12 ? "value long" : "value", cards[i].value);
         if (cards[i].more)
             element(&p->body, "dd", "more", cards[i].more);
         text_put(&p->body, "</div>\n");
@@ -246,7 +246,7 @@ static void figure_begin(struct page *p, const struct page_figure *f)
     } else {
         text_put(&p->body, "<figure class=\"series\" data-axis=\"");
         text_xml(&p->body, f->axis);
-        text_printf(&p->body, "\" data-shown=\"%zu\">\n", f->shown);
+        text_printf(&p->body, "\" data-shown=\"%zu\"%s>\n", f->shown, f->zero ? " data-zero=\"1\"" : "");
         p->series = true;
     }
     element(&p->body, "figcaption", NULL, f->title);

@@ -50,6 +50,7 @@ struct page_figure {
     bool series;
     const char *axis;
     size_t shown;
+    bool zero; /* its y axis begins at 0 */
 };
 void page_figure(struct page *page, const struct page_figure *figure);
 

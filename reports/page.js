@@ -46,10 +46,10 @@
     var axis = {stroke: colour("--soft"), grid: {stroke: colour("--line"), width: 1}, ticks: {stroke: colour("--line"), width: 1}};
     box.plot = new uPlot({
       width: still.parentNode.clientWidth, height: 280, cursor: {sync: {key: zoom.key}},
-      scales: {x: {time: false}},
+      scales: {x: {time: false}, y: figure.dataset.zero ? {range: function (u, low, high) { return [0, high > 0 ? high * 1.05 : 1]; }} : {}},
       axes: [Object.assign({label: head[0], labelSize: 20, size: 34}, axis), Object.assign({label: figure.dataset.axis, labelSize: 20, size: 56}, axis)],
       series: head.map(function (name, c) {
-        return c === 0 ? {label: name} : {label: name, stroke: colour("--c" + (c - 1) % 8), width: 1.6, spanGaps: true,
+        return c === 0 ? {label: name} : {label: name.replace(/ \[[^\]]*\]$/, ""), stroke: colour("--c" + (c - 1) % 8), width: 1.6, spanGaps: true,
           show: c <= Number(figure.dataset.shown), dash: c > 8 ? [6, 4] : undefined, points: {show: false}};
       })
     }, data, box);

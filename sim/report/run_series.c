@@ -119,7 +119,8 @@ static bool draw(struct page *page, struct series *s, size_t each)
     const struct chart_lines chart = {{.label = "simulated time", .unit = "s", .zero = true, .si = s->rows <= LIVE_ROWS},
                                       {.label = title, .unit = degrees ? "\xc2\xb0""C" : s->unit, .zero = !degrees}, line, count};
     const struct page_figure figure = {.title = title, .caption = *caption ? caption : NULL, .draw = chart_lines, .chart = &chart, .table = table,
-                                       .series = s->rows > LIVE_ROWS, .axis = degrees ? "\xc2\xb0""C" : s->unit, .shown = count};
+                                       .series = s->rows > LIVE_ROWS, .axis = degrees ? "\xc2\xb0""C" : s->unit[0] == '1' ? "share or level" : s->unit,
+                                       .shown = count, .zero = !degrees};
     if (ok)
         page_figure(page, &figure);
     result_table_free(table);

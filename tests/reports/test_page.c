@@ -78,7 +78,7 @@ static void all_charts(struct page *page, const struct result_table *table, bool
     } kinds[] = {{chart_xy, &xy},         {chart_scatter, &scatter}, {chart_roofline, &roofline}, {chart_bars, &bars},   {chart_stack, &stack},
                  {chart_tornado, &tornado}, {chart_pareto, &pareto},   {chart_curves, &curves},     {chart_lines, &lines}, {chart_timeline, &timeline}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const struct page_figure figure = {hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2};
+        const struct page_figure figure = {hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2, true};
         page_figure(page, &figure);
     }
 }
