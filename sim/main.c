@@ -68,6 +68,13 @@ static const struct cmd_verb verbs[] = {
       "of the library's own rule. Runs use the set only with --fitted NAME.",
       "orchard tune gemm:512x512x512 --chip m1 --unit gpu\norchard tune conv2d:c=64,h=28,w=28,k=64,pad=1 --unit gpu --precision f16 --save conv\n"
       "orchard run gemm:512x512x512 --unit gpu --fitted tuned-gemm-m1_4p4e_8g", cmd_tune_options}, cmd_tune},
+    {{"calibrate", "FILE.csv --vary KEY [--vary KEY...] [options]\n--keys [--chip ID]", "moves guessed parameters until measurements are predicted better",
+      "Least squares on the logarithm of predicted over measured, within what is known of each parameter (three standard deviations);\n"
+      "only guesses and inferred values may be varied. Refuses, by name, parameters that the rows do not tell apart. Errors are given in\n"
+      "and out of the folds of a cross-validation. Runs use the result only with --fitted NAME.",
+      "orchard calibrate amx-timing.csv --vary amx.array_f32_cycles --vary amx.z_latency_cycles --max 60\n"
+      "orchard calibrate --keys --chip m1-max\norchard run gemm:512x512x512 --chip m1-max --fitted calibrated-amx-timing", cmd_calibrate_options},
+     cmd_calibrate},
     {{"regress", "record [NAME] [-o FILE]\ncheck [NAME|FILE]\n--list", "what the simulated chips do, recorded and compared",
       "Measures characteristics (peaks, latencies, bandwidths, kernels, energies, temperatures) of all chips, or of those of --chip, by\n"
       "running microbenchmarks and kernels. check compares with a baseline: what moved by more than its tolerance, and which value of\n"

@@ -41,6 +41,6 @@ LIBS_bench_cpu_exec := -lunicorn
 # Suites that start the binary.
 $(O)/tests/sim/test_cli_binary $(O)/tests/sim/test_run_cli $(O)/tests/sim/test_gpu_library $(O)/tests/sim/test_ane_cli $(O)/tests/sim/test_run_device: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_perfetto_run $(O)/tests/sim/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_regress $(O)/tests/sim/test_tune: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_sweep_cli $(O)/tests/sim/test_sweep_kill $(O)/tests/sim/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/test_regress $(O)/tests/sim/test_tune $(O)/tests/sim/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard

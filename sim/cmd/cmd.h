@@ -56,6 +56,7 @@ struct check_report;
 int cmd_print_report(struct cmd_context *context, const struct check_report *report);
 
 extern const struct cli_option cmd_build_options[];
+extern const struct cli_option cmd_calibrate_options[];
 extern const struct cli_option cmd_db_options[];
 extern const struct cli_option cmd_isa_options[];
 extern const struct cli_option cmd_kernel_options[];
@@ -68,6 +69,7 @@ extern const struct cli_option cmd_sweep_options[];
 extern const struct cli_option cmd_validate_options[];
 extern const struct cli_option cmd_whatif_options[];
 
+int cmd_calibrate(struct cmd_context *context, int argc, char **argv);
 int cmd_build(struct cmd_context *context, int argc, char **argv);
 int cmd_run(struct cmd_context *context, int argc, char **argv);
 int cmd_tune(struct cmd_context *context, int argc, char **argv);
