@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of unit length whose singular values lie further apart than
- * this are one column to a simulator's grain; estimates that are correlated more than this are one estimate. */
+/* Columns of unit length whose singular values lie further apart than this are one column to a simulator's grain; estimates that are
+ * correlated more than this are one estimate. */
 #define CONDITION_MAX    1000.0
 #define CORRELATION_MAX  0.98
 #define SHARE_NAMED      0.3
