@@ -99,7 +99,7 @@ struct calibrate_result {
 bool calibrate_run(const struct calibrate_request *request, struct calibrate_result *result, struct orch_error *error);
 void calibrate_result_free(struct calibrate_result *result);
 
-/* The body of the fitted set (sim/tune/fitted.h); the caller puts it. NULL with *error. */
+/* The body of the fitted set (sim/study/fitted.h); the caller puts it. NULL with *error. */
 struct json_object *calibrate_body(const struct calibrate_request *request, const struct calibrate_result *result, struct orch_error *error);
 
 #endif

@@ -18,7 +18,7 @@
 #include "sim/run/together.h"
 #include "sim/study/known.h"
 #include "sim/trace/trace_recorder.h"
-#include "sim/tune/fitted.h"
+#include "sim/study/fitted.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "sim/cmd/cmd_sweep.h"
 #include "sim/cmd/sweep_pool.h"
 #include "sim/cmd/sweep_slurm.h"
+#include "sim/study/fitted.h"
 #include "sim/sweep/sweep_summary.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ const struct cli_option cmd_sweep_options[] = {
     {"power-mode", 0, "MODE", false, "high, balanced or low, with --device"},
     {"power-cap", 0, "W", false, "most power, with --device"},
     {"duration", 0, "SECONDS", false, "repeat the workload for so long, with --device"},
+    {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {"tolerance", 0, "SHARE", false, "of interpolation between simulated points (default 0.01)"},
     {"exact", 0, NULL, false, "simulate every point"},
     {"name", 0, "NAME", false, "of the sweep in the database"},
@@ -59,6 +61,23 @@ static bool read_sets(struct cmd_context *context, struct sweep_spec *spec, stru
     return true;
 }
 
+/* A set by name and content: another content is another sweep. */
+static bool read_fitted(struct cmd_context *context, struct sweep_spec *spec, struct orch_error *error)
+{
+    const char *const name = cli_value(&context->args, "fitted");
+    char text[160];
+    struct fitted_set set = {0};
+    if (!name)
+        return true;
+    struct orch_db *const db = db_open(context->common.db, DB_WRITE, error);
+    const bool found = db && fitted_open(db, name, &set, error);
+    if (found)
+        snprintf(text, sizeof text, "%.100s@%s", name, fitted_hash(&set));
+    fitted_close(&set);
+    db_close(db);
+    return found && sweep_spec_base(spec, "fitted", text, error);
+}
+
 bool cmd_sweep_base(struct cmd_context *context, struct sweep_spec *spec, struct orch_error *error)
 {
     const struct cli_args *const a = &context->args;
@@ -68,7 +87,7 @@ bool cmd_sweep_base(struct cmd_context *context, struct sweep_spec *spec, struct
     for (size_t i = 0; ok && i < sizeof base_options / sizeof base_options[0]; i++)
         if (cli_value(a, base_options[i]))
             ok = sweep_spec_base(spec, base_options[i], cli_value(a, base_options[i]), error);
-    ok = ok && read_sets(context, spec, error);
+    ok = ok && read_sets(context, spec, error) && read_fitted(context, spec, error);
     if (ok && context->common.chips_given && strchr(context->common.chips, ',')) {
         ok = asprintf(&chips, "chip=%s", context->common.chips) > 0 && sweep_spec_vary(spec, chips, error);
         free(chips);

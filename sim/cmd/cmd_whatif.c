@@ -23,6 +23,7 @@ const struct cli_option cmd_whatif_options[] = {
     {"power-mode", 0, "MODE", false, "high, balanced or low, with --device"},
     {"power-cap", 0, "W", false, "most power, with --device"},
     {"duration", 0, "SECONDS", false, "repeat the workload for so long, with --device"},
+    {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {0},
 };
 

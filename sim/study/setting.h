@@ -20,6 +20,7 @@
     X("detail", "instr, sampled, op or auto")                                                                          \
     X("cores", "copies of a program of the CPU")                                                                       \
     X("memory", "GiB of the machine")                                                                                  \
+    X("fitted", "named set of tune or calibrate; NAME@HASH = only with this content")                                   \
     X("device", "housing; none = fixed clocks")                                                                        \
     X("policy", "of the governor; needs a device")                                                                     \
     X("ambient", "degC; needs a device")                                                                               \

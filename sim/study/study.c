@@ -1,4 +1,5 @@
 #include "sim/study/study.h"
+#include "sim/study/fitted.h"
 #include "sim/study/known.h"
 #include "sim/study/study_internal.h"
 
@@ -6,6 +7,7 @@
 #include "sim/run/run_sustained.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +19,8 @@ struct named_base {
 
 struct study {
     const struct study_base *base;
+    struct orch_db *db;
+    struct fitted_set fitted; /* the last one that was asked for, name NULL = none */
     struct known *known;
     struct named_base *chip; /* by the name they were asked by */
     size_t chips, last;
@@ -48,6 +52,7 @@ struct study *study_create(const struct study_base *base, struct orch_db *db, st
     struct study *const s = calloc(1, sizeof *s);
     if (s) {
         s->base = base;
+        s->db = db;
         s->energy = calloc(chip_key_count(), 1);
         s->names = calloc(2 * chip_key_count(), sizeof *s->names);
         s->known = known_create(db, error);
@@ -71,6 +76,7 @@ void study_free(struct study *study)
     if (study->has_devices)
         device_list_free(&study->devices);
     known_free(study->known);
+    fitted_close(&study->fitted);
     free(study->energy);
     free(study->names);
     free(study);
@@ -192,8 +198,46 @@ static bool device_answer(struct study *s, const struct study_asked *a, const st
 
 /* ---- evaluation ---- */
 
+static bool open_fitted(struct study *s, const char *asked, struct orch_error *error)
+{
+    char name[128];
+    const char *const at = strchr(asked, '@');
+    snprintf(name, sizeof name, "%.*s", at ? (int)(at - asked) : 120, asked);
+    if (!s->fitted.name || strcmp(s->fitted.name, name) != 0) {
+        fitted_close(&s->fitted);
+        if (!s->db)
+            return orch_fail(error, ORCH_USAGE, "fitted=%.60s: fitted sets are in a database, and this study has none", asked);
+        if (!fitted_open(s->db, name, &s->fitted, error))
+            return false;
+    }
+    return !at || strcmp(fitted_hash(&s->fitted), at + 1) == 0 ||
+           orch_fail(error, ORCH_USAGE, "fitted set %s is not what it was (%s): it was tuned or calibrated again", name, at + 1);
+}
+
+static bool evaluate(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer, struct orch_error *error);
+
+/* The same with what a set has for the chip and the workload. */
+static bool evaluate_fitted(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer, struct orch_error *error)
+{
+    struct study_asked with = *a;
+    struct fitted_sets sets;
+    const char *id;
+    bool used;
+    if (!open_fitted(s, a->fitted, error) || !chip_db_resolve(s->base->chips, a->chip, &id, error) ||
+        !fitted_sets_make(&s->fitted, id, &a->sets, &sets, error))
+        return false;
+    with.sets = sets.overrides;
+    with.fitted = NULL;
+    fitted_apply(&s->fitted, id, &with.request, &used);
+    const bool ok = evaluate(s, &with, fresh, answer, error);
+    fitted_sets_free(&sets);
+    return ok;
+}
+
 static bool evaluate(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer, struct orch_error *error)
 {
+    if (a->fitted)
+        return evaluate_fitted(s, a, fresh, answer, error);
     struct run_request q = a->request;
     const struct chip_base *const base = base_of(s, a->chip, error);
     struct chip *const chip = base ? chip_open_on(base, &a->sets, error) : NULL;

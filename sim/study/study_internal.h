@@ -14,6 +14,7 @@ struct study_asked {
     char **text;                /* KEY=VALUE of the setting, owned */
     const char **all;           /* owned: what sets points to */
     size_t texts;
+    const char *fitted;         /* NAME or NAME@HASH; NULL = none */
     const char *device;         /* NULL = fixed clocks */
     enum governor_policy policy;
     bool low_power;

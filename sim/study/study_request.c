@@ -65,6 +65,7 @@ static bool ask_run(struct study_asked *a, const struct study_base *base, const 
     q->precision = given(setting, "precision", q->precision);
     q->detail = given(setting, "detail", q->detail);
     a->chip = given(setting, "chip", base->chip ? base->chip : "m1");
+    a->fitted = study_setting_get(setting, "fitted");
     if (!q->workload)
         return orch_fail(error, ORCH_USAGE, "a workload is missing, as in gemm:512x512x512");
     if (q->mode == RUN_FUNCTIONAL)

@@ -57,7 +57,7 @@ bool tune_difference(const struct tune_request *request, const char *unit, const
 /* What `orchard model check` grants the element type. */
 double tune_tolerance(const char *unit, const char *precision);
 
-/* The entry of a fitted set (tune/fitted.h) that this result means, as an object the caller puts, and its place in the set's body:
+/* The entry of a fitted set (study/fitted.h) that this result means, as an object the caller puts, and its place in the set's body:
  * an entry for the same request is replaced. body may be NULL. */
 struct json_object *tune_entry(const struct tune_request *request, const struct tune_result *result);
 struct json_object *tune_body_with(const char *body, struct json_object *entry);

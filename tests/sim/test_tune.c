@@ -5,6 +5,7 @@
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct cli_home home = {.name = "tune", .options = "-q"};
@@ -119,6 +120,24 @@ static void test_a_run_uses_the_set_only_by_name(void)
         CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "did you mean mine?"), "%s", home.outcome.err);
 }
 
+/* A sweep with the set has the best variant's time, a point with a set that is none says so. */
+static void test_sweeps_use_the_set_by_name(void)
+{
+    if (!cli_ask(&home, "tune stream-add:512K --unit cpu --chip m1 --save mine --json"))
+        return;
+    json_object *d = cli_document(&home.outcome);
+    char best[32];
+    snprintf(best, sizeof best, "\"seconds\":%.6g", document_number(d, "/best/seconds"));
+    best[strcspn(best, "e")] = 0; /* its first digits */
+    json_object_put(d);
+    if (cli_ask(&home, "sweep stream-add:512K --unit cpu --chip m1 --fitted mine -L cpu_p.dispatch_width=8 --exact --json"))
+        CHECK(home.outcome.code == 0 && strstr(home.outcome.out, best), "%s: %s%s", best, home.outcome.out, home.outcome.err);
+    if (cli_ask(&home, "sweep stream-add:512K --unit cpu --chip m1 -L fitted=mine,nobody --exact"))
+        CHECK(strstr(home.outcome.out, "no fitted set 'nobody'") != NULL, "%s%s", home.outcome.out, home.outcome.err);
+    if (cli_ask(&home, "sweep stream-add:512K --unit cpu --chip m1 --fitted mime -L cpu_p.dispatch_width=8"))
+        CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "did you mean mine?"), "%s", home.outcome.err);
+}
+
 static void test_a_second_shape_joins_the_set(void)
 {
     if (!cli_ask(&home, "tune gemm:64x64x64 --unit ane --save both") || !cli_ask(&home, "tune gemm:128x64x64 --unit ane --save both") ||
@@ -151,6 +170,7 @@ static const struct suite_test tests[] = {
     {"another result is seen", test_another_result_is_seen},
     {"blocks of AMX change time and text", test_blocks_of_amx_change_time_and_text},
     {"a run uses the set only by name", test_a_run_uses_the_set_only_by_name},
+    {"sweeps use the set by name", test_sweeps_use_the_set_by_name},
     {"a second shape joins the set", test_a_second_shape_joins_the_set},
     {"wrong use is told", test_wrong_use_is_told},
 };

@@ -1,4 +1,4 @@
-#include "sim/tune/fitted.h"
+#include "sim/study/fitted.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,11 @@ bool fitted_open(struct orch_db *db, const char *name, struct fitted_set *set, s
     const bool ok = db_get_fitted_set(db, name, &body, hash, error) && fitted_parse(set, name, hash, body, error);
     free(body);
     return ok;
+}
+
+const char *fitted_hash(const struct fitted_set *set)
+{
+    return strrchr(set->label, ' ') + 1;
 }
 
 void fitted_close(struct fitted_set *set)

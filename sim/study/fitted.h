@@ -8,8 +8,8 @@
  *
  *     {"chips":{"m1_max_8p2e_32g":{"amx.clock_ghz":[3.01,2.79]}}, "parameters":[...], "provenance":{...}}
  */
-#ifndef ORCHARD_SIM_TUNE_FITTED_H
-#define ORCHARD_SIM_TUNE_FITTED_H
+#ifndef ORCHARD_SIM_STUDY_FITTED_H
+#define ORCHARD_SIM_STUDY_FITTED_H
 
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
@@ -26,6 +26,7 @@ struct fitted_set {
 
 /* The set of that name; ORCH_USAGE with the nearest name, or when its body is not a set. */
 bool fitted_open(struct orch_db *db, const char *name, struct fitted_set *set, struct orch_error *error);
+const char *fitted_hash(const struct fitted_set *set); /* of kind and body */
 void fitted_close(struct fitted_set *set);
 bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body, struct orch_error *error); /* for fitted_open and tests */
 
