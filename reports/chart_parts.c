@@ -43,7 +43,9 @@ static void draw_key(struct svg *svg, const struct chart_key *k, double x, doubl
         snprintf(classes, sizeof classes, "f%u", k->colour % SVG_COLOURS);
         svg_rect(svg, classes, x + 2, y + 4, 11, 11, NULL);
     } else if (k->mark != SVG_NO_MARK) {
-        svg_draw_mark(svg, k->mark, k->colour, k->hollow, x + 8, y + 9.5, 4.5, NULL);
+        svg_marks_begin(svg, k->colour, k->hollow);
+        svg_draw_mark(svg, k->mark, x + 8, y + 9.5, 4.5, NULL);
+        svg_marks_end(svg);
     } else {
         snprintf(classes, sizeof classes, "curve s%u%s", k->colour % SVG_COLOURS, k->dashed ? " dash" : "");
         svg_line(svg, classes, x, y + 9.5, x + 15, y + 9.5);

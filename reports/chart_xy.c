@@ -110,13 +110,14 @@ static void draw_points(struct svg *svg, const struct chart_series *s, double ra
     snprintf(classes, sizeof classes, "curve thin s%u", s->colour % SVG_COLOURS);
     for (size_t i = 0; i < s->points; i++) {
         const struct chart_point *p = &s->point[i];
-        if (!has_place(p, x, y))
-            continue;
-        const double px = scale_at(x, p->x);
-        if (isfinite(p->low) && isfinite(p->high) && p->high > p->low)
-            svg_line(svg, classes, px, scale_at(y, p->low), px, scale_at(y, p->high));
-        svg_draw_mark(svg, s->mark, s->colour, s->hollow, px, scale_at(y, p->y), radius, p->name);
+        if (has_place(p, x, y) && isfinite(p->low) && isfinite(p->high) && p->high > p->low)
+            svg_line(svg, classes, scale_at(x, p->x), scale_at(y, p->low), scale_at(x, p->x), scale_at(y, p->high));
     }
+    svg_marks_begin(svg, s->colour, s->hollow);
+    for (size_t i = 0; i < s->points; i++)
+        if (has_place(&s->point[i], x, y))
+            svg_draw_mark(svg, s->mark, scale_at(x, s->point[i].x), scale_at(y, s->point[i].y), radius, s->point[i].name);
+    svg_marks_end(svg);
 }
 
 void chart_draw_series(struct svg *svg, const struct chart_series *series, size_t count, const struct scale *x,

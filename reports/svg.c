@@ -2,6 +2,7 @@
 
 #include "reports/assets.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,32 +111,46 @@ static const struct {
                          {-1.2, 0.4}, {-1.2, -0.4}, {-0.4, -0.4}}},
 };
 
-void svg_draw_mark(struct svg *svg, enum svg_mark mark, unsigned colour, bool hollow, double x, double y, double radius,
-                   const char *name)
+void svg_marks_begin(struct svg *svg, unsigned colour, bool hollow)
 {
-    char classes[32];
-    snprintf(classes, sizeof classes, hollow ? "mark hollow s%u" : "mark f%u", colour % SVG_COLOURS);
+    text_printf(svg->out, hollow ? "<g class=\"mark hollow s%u\">\n" : "<g class=\"mark f%u\">\n", colour % SVG_COLOURS);
+}
+
+void svg_marks_end(struct svg *svg)
+{
+    text_put(svg->out, "</g>\n");
+}
+
+/* A tenth of a pixel is enough: there may be thousands of marks. */
+static double tenth(double x)
+{
+    return nearbyint(x * 10) / 10;
+}
+
+void svg_draw_mark(struct svg *svg, enum svg_mark mark, double x, double y, double radius, const char *name)
+{
     if (mark == SVG_NO_MARK)
         return;
     if (mark == SVG_CIRCLE) {
         text_put(svg->out, "<circle");
-        classes_of(svg, classes);
-        attribute(svg, "cx", x);
-        attribute(svg, "cy", y);
+        attribute(svg, "cx", tenth(x));
+        attribute(svg, "cy", tenth(y));
         attribute(svg, "r", radius);
         finish(svg, "circle", name);
         return;
     }
-    text_put(svg->out, "<path");
-    classes_of(svg, classes);
-    text_put(svg->out, " d=\"");
+    double from_x = 0, from_y = 0;
+    text_put(svg->out, "<path d=\"");
     for (unsigned i = 0; i < outlines[mark].corners; i++) {
-        text_put(svg->out, i ? "L" : "M");
-        text_coordinate(svg->out, x + radius * outlines[mark].at[i][0]);
+        const double to_x = tenth(x + radius * outlines[mark].at[i][0]), to_y = tenth(y + radius * outlines[mark].at[i][1]);
+        text_put(svg->out, i ? "l" : "M");
+        text_coordinate(svg->out, to_x - from_x);
         text_put(svg->out, " ");
-        text_coordinate(svg->out, y + radius * outlines[mark].at[i][1]);
+        text_coordinate(svg->out, to_y - from_y);
+        from_x = to_x;
+        from_y = to_y;
     }
-    text_put(svg->out, "Z\"");
+    text_put(svg->out, "z\"");
     finish(svg, "path", name);
 }
 

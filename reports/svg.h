@@ -31,8 +31,10 @@ void svg_line(struct svg *svg, const char *classes, double x1, double y1, double
 /* `name` appears under the pointer; NULL = nothing does. */
 void svg_rect(struct svg *svg, const char *classes, double x, double y, double width, double height, const char *name);
 void svg_text(struct svg *svg, const char *classes, enum svg_anchor anchor, double x, double y, const char *string);
-void svg_draw_mark(struct svg *svg, enum svg_mark mark, unsigned colour, bool hollow, double x, double y, double radius,
-                   const char *name);
+/* Marks of one kind and colour come in a group. */
+void svg_marks_begin(struct svg *svg, unsigned colour, bool hollow);
+void svg_draw_mark(struct svg *svg, enum svg_mark mark, double x, double y, double radius, const char *name);
+void svg_marks_end(struct svg *svg);
 void svg_path_begin(struct svg *svg);
 void svg_path_to(struct svg *svg, double x, double y);
 void svg_path_end(struct svg *svg, const char *classes, bool closed);

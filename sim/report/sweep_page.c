@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 200, CLOUD_MAX = 1500, POINTS_MAX = 500, KEY_TEXT = 64 };
+enum { NAME = 200, CLOUD_MAX = 1000, POINTS_MAX = 600, FRONT_MAX = 300, KEY_TEXT = 64 }; /* the three limits: on the page, all workloads together */
+
+/* What one workload may have of them. */
+static size_t part_of(const struct sweep_data *data, size_t most)
+{
+    return most / (data->spec->workload_count ? data->spec->workload_count : 1) + 1;
+}
 
 const char *sweep_setting_text(const struct sweep_data *data, const struct sweep_point *point, char *text, size_t size)
 {
@@ -50,14 +56,15 @@ static void add_point(struct cloud *c, const struct sweep_data *data, const stru
     result_table_number(c->table, p->answer.response[SWEEP_celsius_max], NULL);
 }
 
-/* All of the front; of the others as many as the page can carry. */
+/* Of the front and of the others as many as the page can carry, evenly. */
 static void fill(struct cloud *c, const struct sweep_data *data, size_t workload, const size_t *front, size_t fronts)
 {
     size_t others = 0, seen = 0;
     for (size_t i = 0; i < data->point_count; i++)
         others += sweep_counts(data, &data->point[i], workload, SWEEP_joules);
-    const size_t stride = others / CLOUD_MAX + 1;
-    for (size_t i = 0; i < fronts; i++)
+    const size_t stride = others / part_of(data, CLOUD_MAX) + 1;
+    const size_t front_stride = fronts / part_of(data, FRONT_MAX) + 1;
+    for (size_t i = 0; i < fronts; i += front_stride)
         if (!isnan(data->point[front[i]].answer.response[SWEEP_joules]))
             add_point(c, data, &data->point[front[i]], true);
     for (size_t i = 0; i < data->point_count; i++) {
@@ -94,7 +101,10 @@ bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t 
     if (ok)
         fill(&c, data, workload, front, fronts);
     const struct chart_pareto chart = {spread_axis("time", "s", &c, false), spread_axis("energy", "J", &c, true), c.point, c.front, c.count};
-    const struct page_figure figure = {.title = "Energy over time", .caption = "Below: the points that no other point beats in time, energy and, where there is one, temperature.",
+    char caption[240];
+    snprintf(caption, sizeof caption, "Below: %s%zu points that no other point beats in time, energy and, where there is one, temperature%s.",
+             fronts > part_of(data, FRONT_MAX) ? "some of the " : "the ", fronts, c.count < data->done ? "; of many points some are drawn" : "");
+    const struct page_figure figure = {.title = "Energy over time", .caption = caption,
                                        .draw = chart_pareto, .chart = &chart, .table = c.table};
     if (ok && c.count > 1)
         page_figure(page, &figure);
@@ -146,13 +156,14 @@ bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t 
     for (size_t i = 0; order && i < data->point_count; i++)
         if (data->point[i].role == SWEEP_POINT && data->point[i].workload == workload)
             order[count++] = &data->point[i];
+    const size_t shown = part_of(data, POINTS_MAX);
     if (order)
         qsort(order, count, sizeof *order, by_seconds);
-    for (size_t i = 0; order && i < count && i < POINTS_MAX; i++)
+    for (size_t i = 0; order && i < count && i < shown; i++)
         point_row(t, data, order[i]);
-    page_table(page, count > POINTS_MAX ? "The fastest points" : "Points, fastest first", t);
-    if (count > POINTS_MAX)
-        page_note(page, "%d of %zu points; all: orchard db sql 'SELECT * FROM v_sweep WHERE sweep_id = %lld'", POINTS_MAX, count, (long long)data->id);
+    page_table(page, count > shown ? "The fastest points" : "Points, fastest first", t);
+    if (count > shown)
+        page_note(page, "%zu of %zu points; all: orchard db sql 'SELECT * FROM v_sweep WHERE sweep_id = %lld'", shown, count, (long long)data->id);
     const bool ok = order && !result_table_failed(t);
     result_table_free(t);
     free(order);

@@ -78,8 +78,8 @@ static bool belongs(const struct validation_row *r, const char *quantity, const 
 
 static void point_name(const struct validation_row *r, char *text, size_t size)
 {
-    snprintf(text, size, "%.24s %.16s %.40s %.24s: %.4g measured, %.4g predicted", r->label ? r->label : "", chip_of(r), r->workload ? r->workload : "",
-             r->shape ? r->shape : "", r->measured, r->predicted);
+    snprintf(text, size, "%.24s %.40s %.20s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "", r->shape ? r->shape : "",
+             r->measured, r->predicted);
 }
 
 /* One series; the colour of the last, "others", is grey. */
