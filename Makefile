@@ -102,7 +102,7 @@ run-bench:
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
 FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% $(filter-out sim/agx/abi_type.c,$(filter sim/agx/abi%,$(LIB_SRC))) sim/npy.c sim/program_args.c sim/validate/csv.c \
-	sim/kernel/kernel_call.c sim/sweep/sweep_key.c sim/sweep/sweep_spec.c sim/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
+	sim/kernel/kernel_call.c sim/run/run_timing_json.c sim/sweep/sweep_key.c sim/sweep/sweep_spec.c sim/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
 
