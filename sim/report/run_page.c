@@ -16,8 +16,8 @@ static struct page *begin(const struct report_run *runs, size_t count)
         snprintf(sub, sizeof sub, "orchard, simulated; first run of %.24s", runs[0].started ? runs[0].started : "?");
     } else {
         snprintf(title, sizeof title, "%.160s on %.60s", r->workload ? r->workload : "run", r->chip ? r->chip : "?");
-        snprintf(sub, sizeof sub, "run %lld: %.16s %.16s%s%.40s, %.16s, %.16s; simulated by orchard %.40s, %.24s", (long long)r->run_id, r->unit ? r->unit : "",
-                 r->precision ? r->precision : "", r->device ? " in " : "", r->device ? r->device : "", r->detail ? r->detail : "", r->mode ? r->mode : "",
+        snprintf(sub, sizeof sub, "run %lld: %.24s%s%.16s%s%.40s, %.16s, %.16s; simulated by orchard %.40s, %.24s", (long long)r->run_id, r->unit ? r->unit : "",
+                 r->precision ? " " : "", r->precision ? r->precision : "", r->device ? " in " : "", r->device ? r->device : "", r->detail ? r->detail : "", r->mode ? r->mode : "",
                  runs[0].version ? runs[0].version : "", runs[0].started ? runs[0].started : "");
     }
     return page_create(title, sub);

@@ -100,19 +100,32 @@ static void caption_of(const struct series *s, size_t each, size_t shown, char *
         snprintf(text + used, size - (size_t)used, "%sParts below 1 %% of the largest are only in the table.", used ? " " : "");
 }
 
+/* Points of a place. A mean of an interval that ends at its time holds all the interval; few of them are drawn as steps. */
+static size_t fill_points(const struct series *s, size_t place, bool steps, struct chart_point *point)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < s->rows; r++) {
+        const double value = s->value[r * SERIES_PLACES + place];
+        if (steps)
+            point[count++] = (struct chart_point){r ? s->time[r - 1] : 0, value, NAN, NAN, NULL};
+        point[count++] = (struct chart_point){s->time[r], value, NAN, NAN, NULL};
+    }
+    return count;
+}
+
 static bool draw(struct page *page, struct series *s, size_t each)
 {
     const size_t count = choose(s);
     struct chart_series line[SERIES_PLACES];
-    struct chart_point *const point = calloc(s->rows * (count ? count : 1) + 1, sizeof *point);
+    struct chart_point *const point = calloc(2 * s->rows * (count ? count : 1) + 1, sizeof *point);
     struct result_table *const table = table_of(s);
     char caption[320];
     const size_t t = title_of(s->name);
     const bool degrees = strcmp(s->unit, "degC") == 0, ok = point && !result_table_failed(table);
+    const bool steps = s->rows <= LIVE_ROWS && !degrees && strcmp(s->name, "battery") != 0 && strcmp(s->name, "memory_used") != 0;
     for (size_t k = 0; ok && k < count; k++) {
-        for (size_t r = 0; r < s->rows; r++)
-            point[k * s->rows + r] = (struct chart_point){s->time[r], s->value[r * SERIES_PLACES + k], NAN, NAN, NULL};
-        line[k] = (struct chart_series){s->place[k], (unsigned)k, SVG_NO_MARK, false, true, k >= SVG_COLOURS, &point[k * s->rows], s->rows};
+        struct chart_point *const own = &point[2 * k * s->rows];
+        line[k] = (struct chart_series){s->place[k], (unsigned)k, SVG_NO_MARK, false, true, k >= SVG_COLOURS, own, fill_points(s, k, steps, own)};
     }
     caption_of(s, each, count, caption, sizeof caption);
     const char *const title = t < TITLES ? titles[t].title : s->name;
