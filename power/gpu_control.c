@@ -8,32 +8,25 @@
 
 void gpu_control_init(struct gpu_control *c, const struct gpu_control_params *params)
 {
-    *c = (struct gpu_control){.params = *params, .die = 1, .power = 1, .die_before_k = NAN, .power_before_w = NAN};
+    *c = (struct gpu_control){.params = *params};
 }
 
-static double limited(const struct gpu_control *c, double x)
+/* Proportional and integral: what is left of the range. What the range cannot give is not kept. */
+static double controlled(const struct gpu_control *c, double kp, double ki, double error, double *integral, double seconds)
 {
-    return fmin(fmax(x, c->params.min_duty - 1), 1);
-}
+    const double deepest = c->params.min_duty - 1;
 
-/* Proportional and integral, as changes: what is beyond the range is not kept. */
-static double moved(double x, double kp, double ki, double error, double *before, double seconds)
-{
-    const double change = isnan(*before) ? 0 : error - *before;
-
-    *before = error;
-    return x - (kp * change + ki * error * seconds) / 100;
+    *integral = fmin(fmax(*integral + ki * error * seconds / 100, 0), 1 - deepest);
+    return fmin(fmax(1 - kp * error / 100 - *integral, deepest), 1);
 }
 
 double gpu_control_step(struct gpu_control *c, double seconds, double die_c, double watts, double limit_w)
 {
     const struct gpu_control_params *const p = &c->params;
+    const double die = controlled(c, p->die_kp, p->die_ki, die_c - p->die_target_c, &c->die_integral, fmin(seconds, LONGEST_DIE_S));
 
-    c->die = limited(c, moved(c->die, p->die_kp, p->die_ki, die_c - p->die_target_c, &c->die_before_k, fmin(seconds, LONGEST_DIE_S)));
     c->filtered_w += (watts - c->filtered_w) * (1 - exp(-seconds / (p->power_filter_ms * 1e-3)));
-    if (limit_w > 0)
-        c->power = limited(c, moved(c->power, p->power_kp, p->power_ki, c->filtered_w - limit_w, &c->power_before_w, fmin(seconds, LONGEST_POWER_S)));
-    else
-        c->power = 1;
-    return fmin(c->die, c->power);
+    if (limit_w <= 0)
+        return die;
+    return fmin(die, controlled(c, p->power_kp, p->power_ki, c->filtered_w - limit_w, &c->power_integral, fmin(seconds, LONGEST_POWER_S)));
 }

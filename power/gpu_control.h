@@ -26,9 +26,8 @@ struct gpu_control_params {
 
 struct gpu_control {
     struct gpu_control_params params;
-    double die, power;          /* of the range, 1 = all, below 0 = part of the time */
-    double die_before_k;        /* errors of the last step */
-    double filtered_w, power_before_w;
+    double die_integral, power_integral; /* share of the range that they take, 0 to 2 - min_duty */
+    double filtered_w;
 };
 
 void gpu_control_init(struct gpu_control *control, const struct gpu_control_params *params);

@@ -142,6 +142,20 @@ static void test_the_recorded_gains_hold_their_targets(void)
     }
 }
 
+/* Far below the target nothing falls, however short the step in which the die warms up. */
+static void test_a_warming_die_below_its_target_loses_nothing(void)
+{
+    struct bench b = bench(GOVERNOR_PERFORMANCE);
+    governor_set_gpu(&b.governor, &recorded);
+    b.demand[POWER_GPU].running = 1;
+    for (int i = 0; i < 40; i++) {
+        b.sensors.gpu_c = b.sensors.hottest_c = 50 + i;
+        governor_tick(&b.governor, i % 2 ? 1 : 1e-9, b.demand, &b.sensors, &b.limits, &b.answer);
+        CU_ASSERT_DOUBLE_EQUAL(b.answer.mhz[POWER_GPU], 1300, 1e-9);
+    }
+    CU_ASSERT_FALSE(b.answer.throttled);
+}
+
 /* What is too hot for the GPU is too hot for the cores before. */
 static void test_cores_give_way_before_the_gpu(void)
 {
@@ -240,6 +254,7 @@ static void test_fan_curve(void)
 static const struct suite_test tests[] = {
     {"below the lowest point work pauses", test_below_the_lowest_point_work_pauses},
     {"the recorded gains hold their targets", test_the_recorded_gains_hold_their_targets},
+    {"a warming die below its target loses nothing", test_a_warming_die_below_its_target_loses_nothing},
     {"cores give way before the GPU", test_cores_give_way_before_the_gpu},
     {"cool chips run at their limit", test_cool_chips_run_at_their_limit},
     {"clocks fall with temperature and recover", test_clocks_fall_with_temperature_and_recover},
