@@ -21,6 +21,7 @@ struct device {
     char chip[DEVICE_CHIPS][40]; /* ids of the chip database */
     unsigned chips;
     double ambient_c;            /* when nothing else is said */
+    double idle_rise_k;          /* die and housing above the room before any load: a machine that is on; 0 = not known */
     struct thermal_device thermal;
     struct governor_params governor;
     struct battery_params battery;

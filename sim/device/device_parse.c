@@ -133,7 +133,7 @@ static void read_thermal(struct reader *r, json_object *root, struct device *dev
     if (!o)
         return;
     KNOWN(r, o, "kind", "source", "note", "chip", "interface", "spreader", "spreader_side_m", "contact_k_per_w", "stages", "fan",
-          "fan_start_c", "fan_full_c");
+          "fan_start_c", "fan_full_c", "idle_rise_k");
     text(r, o, "kind", device->thermal_kind, sizeof device->thermal_kind);
     text(r, o, "source", device->thermal_source, sizeof device->thermal_source);
     read_material(r, o, "chip", &d->chip);
@@ -143,6 +143,8 @@ static void read_thermal(struct reader *r, json_object *root, struct device *dev
     d->contact_k_per_w = number(r, o, "contact_k_per_w");
     read_stages(r, o, d);
     read_fan(r, o, d);
+    if (r->ok && json_object_object_get_ex(o, "idle_rise_k", NULL))
+        device->idle_rise_k = number(r, o, "idle_rise_k");
 }
 
 static void in_range(struct reader *r, const char *name, double value, double lowest, double highest)
@@ -222,6 +224,7 @@ bool device_parse(const char *stem, const char *source, size_t size, struct devi
     device->ambient_c = number(&r, root, "ambient_c");
     in_range(&r, "ambient_c", device->ambient_c, -50, 80);
     read_thermal(&r, root, device);
+    in_range(&r, "idle_rise_k", device->idle_rise_k, 0, 40);
     read_governor(&r, root, device);
     read_battery(&r, root, device);
     if (r.ok && strcmp(device->id, stem) != 0)

@@ -111,7 +111,7 @@ bool machine_open(struct machine *m, const struct sustain_setup *setup, unsigned
         machine_close(m);
         return false;
     }
-    thermal_set_uniform(m->solver[0], isnan(setup->start_c) ? m->ambient_k : setup->start_c + KELVIN);
+    thermal_set_uniform(m->solver[0], isnan(setup->start_c) ? m->ambient_k + m->device->idle_rise_k : setup->start_c + KELVIN);
     read_temperatures(m);
     return true;
 }

@@ -34,7 +34,7 @@ struct sustain_setup {
     const struct chip *chip;
     const struct device *device;
     double ambient_c;                  /* NAN = the device's */
-    double start_c;                    /* die and housing at the start; NAN = ambient */
+    double start_c;                    /* die and housing at the start; NAN = ambient and idle_rise_k of the device */
     const struct power_profile *profile[SUSTAIN_WORKLOADS];
     unsigned profiles;                 /* 0 = idle */
     const struct sustain_sharing *sharing; /* NULL = nobody slows anybody */
