@@ -158,8 +158,8 @@ static double ready_ns(const struct replay_queue *q, const struct entry *e)
     double ready = l->submit_ns + l->cost.overhead_ns;
     for (size_t i = 0; i < l->after_count; i++) {
         const uint64_t op = l->after[i];
-        if (op < q->oldest)
-            continue; /* long done, and no later than now */
+        if (q->last_op - op >= RING)
+            continue; /* long done, and no later than what holds the queue up now */
         const double done = q->done_ns[op % RING];
         if (isnan(done))
             return INFINITY;

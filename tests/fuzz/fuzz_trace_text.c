@@ -1,0 +1,44 @@
+/* Any bytes behind a valid first line: each line becomes a record or is refused; a record that is taken says the same when it is
+ * written and read again. */
+#include "traces/trace_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char *told(const struct trace_record *record)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f) {
+        trace_text_record(f, record);
+        fclose(f);
+    }
+    return text;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct trace_text_parser *one = trace_text_parser_create(), *two = trace_text_parser_create();
+    struct trace_record record, again;
+    struct trace_header header;
+    const char *why;
+    if (one && two && !trace_text_parse_header(one, (const char *)data, size, &header, &why) && !*why)
+        abort();
+    if (one && two && trace_text_parse(one, (const char *)data, size, &record, &why)) {
+        char *line = told(&record);
+        if (!line || !trace_text_parse(two, line, strlen(line) - 1, &again, &why))
+            abort();
+        char *other = told(&again);
+        if (!other || strcmp(line, other) != 0)
+            abort();
+        free(line);
+        free(other);
+    }
+    trace_text_parser_free(one);
+    trace_text_parser_free(two);
+    return 0;
+}
