@@ -50,12 +50,14 @@ struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct
     return NULL;
 }
 
+/* One that waits for a point sees its socket closed and leaves, the database tidy; one at work is not waited for. */
 static void end_worker(struct worker *w)
 {
     if (w->process == 0)
         return;
     close(w->socket);
-    kill(w->process, SIGKILL);
+    if (w->busy)
+        kill(w->process, SIGKILL);
     while (waitpid(w->process, NULL, 0) < 0 && errno == EINTR)
         continue;
     w->process = 0;
@@ -187,7 +189,7 @@ static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, s
     const unsigned deaths = w->deaths + 1;
     struct sweep_answer answer;
 
-    end_worker(w);
+    end_worker(w); /* it is busy: killed, should it still live */
     w->deaths = deaths;
     if (deaths < DEATHS_ALLOWED)
         return give(pool, w, w->point, error);
