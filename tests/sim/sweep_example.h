@@ -66,6 +66,59 @@ static inline bool example_sweep(const struct sweep_spec *spec, const char *db, 
     return sweep_run(&run, done, error);
 }
 
+/* Simulates in this process. */
+struct simulator {
+    struct study *study;
+    struct sweep_design *design;
+};
+
+static inline bool simulator_run(void *context, const uint64_t *point, size_t count, sweep_sink *sink, void *sink_context,
+                                 struct orch_error *error)
+{
+    struct simulator *const s = context;
+
+    for (size_t i = 0; i < count; i++) {
+        struct sweep_answer answer;
+        if (!sweep_evaluate(s->study, s->design, point[i], &answer, error) || !sink(sink_context, point[i], &answer, error))
+            return false;
+    }
+    return true;
+}
+
+/* How far interpolated points, spread over the sweep, are from fresh simulations: the worse of seconds and joules, relative. */
+struct off {
+    size_t compared;
+    double mean, worst;
+};
+
+static inline struct off simulator_compare(struct simulator *s, const struct sweep_data *data, size_t wanted)
+{
+    struct off off = {0, 0, 0};
+    const size_t each = data->by_method[SWEEP_INTERPOLATED] / wanted, stride = each ? each : 1;
+    size_t seen = 0;
+
+    for (size_t i = 0; i < data->point_count && off.compared < wanted; i++) {
+        const struct sweep_answer *const a = &data->point[i].answer;
+        if (a->status != SWEEP_DONE || a->method != SWEEP_INTERPOLATED || seen++ % stride != 0)
+            continue;
+        struct study_setting setting = {0};
+        struct study_answer fresh;
+        struct orch_error error = {0};
+        study_answer_init(&fresh);
+        const bool ok = sweep_design_setting(s->design, data->point[i].number, &setting) &&
+                        study_evaluate_fresh(s->study, &setting, &fresh, &error);
+        CHECK(ok, "%s", error.text);
+        const double error_here = fmax(fabs(a->response[SWEEP_seconds] / fresh.result.seconds - 1),
+                                       fabs(a->response[SWEEP_joules] / fresh.result.joules - 1));
+        off.compared++;
+        off.mean += (error_here - off.mean) / (double)off.compared;
+        off.worst = fmax(off.worst, error_here);
+        study_answer_free(&fresh);
+        study_setting_free(&setting);
+    }
+    return off;
+}
+
 static inline struct sweep_data *example_read(const char *path, const char *which)
 {
     struct orch_error error = {0};

@@ -202,48 +202,6 @@ static void test_size_of_points(void)
     close_home(&h);
 }
 
-/* Real answers: interpolated points against fresh simulations of the same points. */
-static bool study_run(void *context, const uint64_t *point, size_t count, sweep_sink *sink, void *sink_context, struct orch_error *error)
-{
-    struct study *const study = *(struct study **)context;
-    struct sweep_design *const design = *((struct sweep_design **)context + 1);
-
-    for (size_t i = 0; i < count; i++) {
-        struct sweep_answer answer;
-        if (!sweep_evaluate(study, design, point[i], &answer, error) || !sink(sink_context, point[i], &answer, error))
-            return false;
-    }
-    return true;
-}
-
-static void compare_fresh(struct study *study, struct sweep_design *design, const struct sweep_data *data, size_t wanted)
-{
-    double mean = 0, worst = 0;
-    size_t seen = 0, compared = 0;
-
-    for (size_t i = 0; i < data->point_count && compared < wanted; i++) {
-        const struct sweep_point *const p = &data->point[i];
-        if (p->answer.method != SWEEP_INTERPOLATED || seen++ % (data->by_method[SWEEP_INTERPOLATED] / wanted) != 0)
-            continue;
-        struct study_setting setting = {0};
-        struct study_answer fresh;
-        struct orch_error error = {0};
-        study_answer_init(&fresh);
-        CU_ASSERT_TRUE(sweep_design_setting(design, p->number, &setting));
-        CHECK(study_evaluate_fresh(study, &setting, &fresh, &error), "%s", error.text);
-        const double off = fmax(fabs(p->answer.response[SWEEP_seconds] / fresh.result.seconds - 1),
-                                fabs(p->answer.response[SWEEP_joules] / fresh.result.joules - 1));
-        mean += off / (double)wanted;
-        worst = fmax(worst, off);
-        compared++;
-        study_answer_free(&fresh);
-        study_setting_free(&setting);
-    }
-    printf("  %zu interpolated points against fresh simulations: mean error %.2f %%, largest %.2f %%\n", compared, 100 * mean, 100 * worst);
-    CU_ASSERT_EQUAL(compared, wanted);
-    CHECK(worst <= 0.03, "largest error %g", worst);
-}
-
 static void real_sweep(const char *workload, const char *unit, const char *precision, const char *const *vary, uint64_t samples)
 {
     struct home h;
@@ -258,13 +216,18 @@ static void real_sweep(const char *workload, const char *unit, const char *preci
                    sweep_spec_base(h.spec, "chip", "m2", &error));
     struct sweep_design *const design = sweep_design_create(h.spec);
     struct study *const study = study_create(&base, NULL, &error);
-    void *context[] = {study, design};
-    const struct sweep_run run = {.spec = h.spec, .db = example_file(h.folder, "a.db"), .executor = {context, study_run}};
+    struct simulator simulator = {study, design};
+    const struct sweep_run run = {.spec = h.spec, .db = example_file(h.folder, "a.db"), .executor = {&simulator, simulator_run}};
     CHECK(sweep_run(&run, &done, &error), "%s", error.text);
     CHECK(done.by_method[SWEEP_INTERPOLATED] > samples / 2, "%llu interpolated", (unsigned long long)done.by_method[SWEEP_INTERPOLATED]);
     struct sweep_data *const data = example_read(example_file(h.folder, "a.db"), "1");
-    if (done.by_method[SWEEP_INTERPOLATED] > samples / 2)
-        compare_fresh(study, design, data, 20);
+    if (done.by_method[SWEEP_INTERPOLATED] > samples / 2) {
+        const struct off off = simulator_compare(&simulator, data, 20);
+        printf("  %zu interpolated points of %s against fresh simulations: mean error %.2f %%, largest %.2f %%\n", off.compared, workload,
+               100 * off.mean, 100 * off.worst);
+        CU_ASSERT_EQUAL(off.compared, 20);
+        CHECK(off.worst <= 0.03, "largest error %g", off.worst);
+    }
     sweep_close(data);
     study_free(study);
     sweep_design_free(design);

@@ -1,0 +1,99 @@
+/* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds cold and again (all points there), bytes of the database
+ * per point, and how far interpolated points are from fresh simulations (the peer: what each of them would have cost).
+ *
+ * The last one varies the number of GPU cores, where the time of a small kernel jumps without order: its groups are simulated.
+ */
+#include "tests/sim/sweep_example.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+struct case_row {
+    const char *workload, *unit, *precision, *sets; /* sets: one KEY=VALUE or NULL */
+    uint64_t points;
+    size_t compared;
+    const char *vary[6];
+};
+
+static const struct case_row cases[] = {
+    {"gemm:512x512x512", "ane", "f16", NULL, 10000, 200,
+     {"ane.clock_ghz=0.8:2", "memory_peak_GBps=50:200", "ane.request_us=50:200", "ane.dma_GBps=20:80"}},
+    {"gemm:512x512x512", "amx", "f32", NULL, 10000, 100,
+     {"p_max_mhz=2000:4000", "memory_peak_GBps=50:200", "mem.slc_latency_ns=20:100", "dram.latency_ns=60:200"}},
+    {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "gpu", "f32", "gpu_cores=20", 10000, 40,
+     {"gpu_max_mhz=1000:1600", "memory_peak_GBps=100:300", "gpu.round_trip_us=50:200"}},
+    {"gemm:256x256x256", "gpu", "f32", NULL, 1000, 40,
+     {"gpu_max_mhz=1000:1600", "memory_peak_GBps=60:200", "gpu.round_trip_us=50:200", "gpu_cores=8:20"}},
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct sweep_spec *spec_of(const struct case_row *row)
+{
+    struct sweep_spec *const spec = example_spec(row->workload, row->points, row->vary);
+    struct orch_error error = {0};
+    bool ok = sweep_spec_base(spec, "unit", row->unit, &error) && sweep_spec_base(spec, "precision", row->precision, &error) &&
+              sweep_spec_base(spec, "chip", "m2", &error);
+    if (ok && row->sets)
+        ok = sweep_spec_base(spec, "gpu_cores", strchr(row->sets, '=') + 1, &error);
+    CHECK(ok, "%s", error.text);
+    return spec;
+}
+
+static bool bench(const struct case_row *row, const struct chip_db *chips, const char *folder)
+{
+    const struct study_base base = {.chips = chips, .request = {.seed = 1, .threads = 1, .detail = "op", .mode = RUN_TIMING}};
+    struct orch_error error = {0};
+    struct sweep_spec *const spec = spec_of(row);
+    struct simulator simulator = {study_create(&base, NULL, &error), sweep_design_create(spec)};
+    struct sweep_done done, again;
+    struct stat file;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s-%zu.db", folder, row->unit, strlen(row->workload));
+    const struct sweep_run run = {.spec = spec, .db = path, .executor = {&simulator, simulator_run}};
+    const double begin = now_s();
+    bool ok = sweep_run(&run, &done, &error);
+    const double cold = now_s() - begin;
+    ok = ok && sweep_run(&run, &again, &error) && stat(path, &file) == 0;
+    const double warm = now_s() - begin - cold;
+    if (ok) {
+        struct sweep_data *const data = example_read(path, "last");
+        const double compare_begin = now_s();
+        const struct off off = simulator_compare(&simulator, data, row->compared);
+        const double each = off.compared ? (now_s() - compare_begin) / (double)off.compared : (double)NAN;
+        printf("%-3s %-24.24s %6llu points: %6.1f s cold, %4.2f s again; %4llu simulated, %5llu interpolated, %zu of %zu groups; %.0f bytes a point\n"
+               "    left out: %.2f %% rms; %zu against fresh ones (%.3f s each): mean %.2f %%, largest %.2f %%\n",
+               row->unit, row->workload, (unsigned long long)spec->points, cold, warm, (unsigned long long)done.by_method[SWEEP_SIMULATED],
+               (unsigned long long)done.by_method[SWEEP_INTERPOLATED], done.groups.interpolating, done.groups.groups,
+               (double)file.st_size / (double)spec->points, 100 * done.groups.left_out_rms, off.compared, each, 100 * off.mean, 100 * off.worst);
+        sweep_close(data);
+    } else {
+        printf("%s: %s\n", row->workload, error.text);
+    }
+    study_free(simulator.study);
+    sweep_design_free(simulator.design);
+    sweep_spec_free(spec);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct orch_error error = {0};
+    struct chip_db *const chips = chip_db_open(NULL, &error);
+    const size_t count = argc > 1 ? strtoul(argv[1], NULL, 10) : sizeof cases / sizeof cases[0];
+    char folder[64];
+    bool ok = chips != NULL;
+
+    example_folder(folder);
+    for (size_t i = 0; ok && i < count && i < sizeof cases / sizeof cases[0]; i++)
+        ok = bench(&cases[i], chips, folder);
+    chip_db_close(chips);
+    example_remove(folder);
+    return ok ? 0 : 1;
+}
