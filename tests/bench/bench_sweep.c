@@ -51,7 +51,7 @@ static bool bench(const struct case_row *row, const struct chip_db *chips, const
     struct orch_error error = {0};
     struct sweep_spec *const spec = spec_of(row);
     struct simulator simulator = {study_create(&base, NULL, &error), sweep_design_create(spec)};
-    struct sweep_done done, again;
+    struct sweep_done done = {0}, again = {0};
     struct stat file;
     char path[128];
 
@@ -82,18 +82,37 @@ static bool bench(const struct case_row *row, const struct chip_db *chips, const
     return ok;
 }
 
-int main(int argc, char **argv)
+static void run_case(size_t number)
 {
     struct orch_error error = {0};
     struct chip_db *const chips = chip_db_open(NULL, &error);
-    const size_t count = argc > 1 ? strtoul(argv[1], NULL, 10) : sizeof cases / sizeof cases[0];
     char folder[64];
-    bool ok = chips != NULL;
 
     example_folder(folder);
-    for (size_t i = 0; ok && i < count && i < sizeof cases / sizeof cases[0]; i++)
-        ok = bench(&cases[i], chips, folder);
+    CHECK(chips && bench(&cases[number], chips, folder), "%s", error.text);
     chip_db_close(chips);
     example_remove(folder);
-    return ok ? 0 : 1;
 }
+
+static void ane(void)
+{
+    run_case(0);
+}
+
+static void amx(void)
+{
+    run_case(1);
+}
+
+static void gpu(void)
+{
+    run_case(2);
+}
+
+static void gpu_cores(void)
+{
+    run_case(3);
+}
+
+static const struct suite_test tests[] = {{"Neural Engine", ane}, {"AMX", amx}, {"GPU", gpu}, {"GPU, number of cores", gpu_cores}};
+SUITE_MAIN("bench sweep", tests)
