@@ -303,6 +303,30 @@ static void test_any_key(void)
     }
 }
 
+/* Asked one after another in one study, every chip has its own answer. */
+static void test_every_chip(void)
+{
+    for (size_t i = 0; i < KERNELS; i++) {
+        struct bench b = bench_open(kernels[i].workload, kernels[i].unit);
+        struct study_answer known, fresh;
+        struct orch_error error = {0}, again = {0};
+        study_answer_init(&known);
+        study_answer_init(&fresh);
+        bench_start(&b, NULL);
+        for (size_t c = 0; b.study && c < chip_db_count(b.chips); c++) {
+            char words[96];
+            snprintf(words, sizeof words, "chip=%s", chip_db_id(b.chips, c));
+            const bool answered = ask(&b, words, false, &known, &error);
+            CHECK(ask(&b, words, true, &fresh, &again) == answered, "%s: %s %s", words, error.text, again.text);
+            const char *const differs = answered ? difference(&known.result, &fresh.result) : NULL;
+            CHECK(differs == NULL, "%s %s: %s differs", kernels[i].unit, words, differs ? differs : "");
+        }
+        study_answer_free(&known);
+        study_answer_free(&fresh);
+        bench_close(&b);
+    }
+}
+
 /* What one study puts into a file another one finds there; so does one of another chip with the same GPU and memory side. */
 static void test_known_from_a_file(void)
 {
@@ -539,6 +563,7 @@ static void test_in_a_device(void)
 static const struct suite_test tests[] = {
     {"known answers are fresh answers", test_known_as_fresh},
     {"whatever key is changed", test_any_key},
+    {"every chip has its own answers", test_every_chip},
     {"characteristics in a file are found", test_known_from_a_file},
     {"other versions are other models", test_other_versions},
     {"characteristics are merged", test_merged},
