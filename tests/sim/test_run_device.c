@@ -166,6 +166,37 @@ static void test_workloads_at_once_share_the_machine(void)
     json_object_put(d);
 }
 
+static double document_value(const char *arguments, const char *path)
+{
+    if (!cli_ask(&home, "%s", arguments))
+        return NAN;
+    json_object *const d = cli_document(&home.outcome);
+    const double value = d ? document_number(d, path) : NAN;
+    CHECK(d != NULL, "%s: exit %d, %.300s", arguments, home.outcome.code, home.outcome.err);
+    json_object_put(d);
+    return value;
+}
+
+/* Programs of the CPU go to the E cores, launches stay; copies that the E cores cannot take stay as well. */
+static void test_work_is_steered(void)
+{
+#define BOTH "run gemm:64x64x64[unit=gpu,mode=timing] + stream-triad:256K[unit=cpu,cores=%s] --chip %s --device %s --duration 30 --steer always --json"
+    char text[300];
+    snprintf(text, sizeof text, BOTH, "2", "m1", "macbook-air");
+    CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/moved_seconds"), 30, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/final_mhz/gpu"), 1278, 1);
+    snprintf(text, sizeof text, BOTH, "4", "m1-max", "macbook-pro-14"); /* which has two */
+    CU_ASSERT_DOUBLE_EQUAL(document_value(text, "/device_run/moved_seconds"), 0, 1e-9);
+}
+
+static void test_a_nearly_empty_battery_saves(void)
+{
+    const double saved = document_value(SHORT_RUN "macbook-air --duration 60 --power-mode auto --battery 15 --json", "/device_run/low_power_seconds");
+    CU_ASSERT_DOUBLE_EQUAL(saved, 60, 1e-6);
+    const double not = document_value(SHORT_RUN "macbook-air --duration 60 --power-mode auto --json", "/device_run/low_power_seconds");
+    CU_ASSERT_DOUBLE_EQUAL(not, 0, 1e-9); /* on the adapter */
+}
+
 static void refused(const char *arguments, const char *expected)
 {
     if (!cli_ask(&home, "%s", arguments))
@@ -181,6 +212,8 @@ static void test_what_cannot_be_is_refused(void)
     refused("run gemm:64x64x64 --unit gpu --device macbook-air --policy pace", "--target");
     refused("run gemm:64x64x64 --unit gpu --device macbook-air --battery 120", "--battery");
     refused("run gemm:64x64x64 --unit gpu --duration 10", "--device");
+    refused("run gemm:64x64x64 --unit gpu --device macbook-air --steer sometimes", "--steer");
+    refused("run gemm:64x64x64 --steer hot", "--device");
     refused("run gemm:64x64x64 + copy:1M[unit=gpu,start=1] --device macbook-air --duration 10", "begin at once");
     refused("run gemm:64x64x64 + copy:1M[unti=gpu] --device macbook-air --duration 10", "unit");
 }
@@ -188,6 +221,8 @@ static void test_what_cannot_be_is_refused(void)
 static const struct suite_test tests[] = {
     {"the document has series and their sums", test_the_document_has_series_and_their_sums},
     {"workloads at once share the machine", test_workloads_at_once_share_the_machine},
+    {"work is steered", test_work_is_steered},
+    {"a nearly empty battery saves", test_a_nearly_empty_battery_saves},
     {"samples are in the database", test_samples_are_in_the_database},
     {"limits lower the clock", test_limits_lower_the_clock},
     {"equal runs give equal bytes", test_equal_runs_give_equal_bytes},
