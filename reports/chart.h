@@ -13,6 +13,7 @@ struct chart_axis {
     bool si;                  /* the quantity takes SI prefixes */
     bool zero;                /* a linear axis begins at 0 */
     double low, high;         /* both 0 = as far as the data go */
+    bool whole;               /* ticks at whole numbers only */
 };
 
 struct chart_point {

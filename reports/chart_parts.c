@@ -92,6 +92,8 @@ void chart_axis_fit(const struct chart_axis *axis, double low, double high, stru
         low = fmin(low, 0);
         high = fmax(high, 0);
     }
+    if (axis->whole && high - low < wanted)
+        wanted = high - low > 2 ? (unsigned)(high - low) : 2;
     scale_fit(scale, low, high, axis->log, axis->si, wanted);
     if (axis->unit && strcmp(axis->unit, "s") == 0 && scale->factor > 1) { /* nobody counts in kiloseconds */
         scale->factor = 1;

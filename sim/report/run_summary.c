@@ -147,7 +147,7 @@ static void several_runs(struct page *page, const struct report_run *runs, size_
     for (size_t i = 0; bar && shown && i < count; i++)
         bar[i] = (struct chart_bar){runs[i].label, seconds_text(runs[i].r.seconds, shown[i]), runs[i].r.seconds,
                                     runs[i].r.seconds_low, runs[i].r.seconds_high, (unsigned)i};
-    const struct chart_bars bars = {{"simulated time", "s", false, true, true, 0, 0}, bar, bar && shown ? count : 0};
+    const struct chart_bars bars = {{.label = "simulated time", .unit = "s", .si = true, .zero = true}, bar, bar && shown ? count : 0};
     const struct page_figure figure = {.title = "Time of each run", .caption = "Whiskers: 90 % interval.", .draw = chart_bars,
                                        .chart = &bars, .table = table};
     page_figure(page, &figure);

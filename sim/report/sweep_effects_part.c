@@ -125,7 +125,7 @@ static bool numeric_curves(struct page *page, const struct sweep_data *data, con
             if (f->level[k].count)
                 point[panels][count++] = (struct chart_point){(f->level[k].low + f->level[k].high) / 2, f->level[k].mean, f->level[k].lowest, f->level[k].highest, NULL};
         series[panels] = (struct chart_series){"mean; whiskers: least and greatest", 0, SVG_CIRCLE, false, true, false, point[panels], count};
-        panel[panels] = (struct chart_panel){key->name, {.label = key->name, .unit = "", .log = key->log && key->low > 0}, &series[panels], 1};
+        panel[panels] = (struct chart_panel){key->name, {.label = key->name, .unit = "", .log = key->log && key->low > 0, .whole = key->whole}, &series[panels], 1};
         panels++;
     }
     snprintf(title, sizeof title, "%s over each key", sweep_response_name(e->response));

@@ -300,7 +300,7 @@ static bool history(struct page *page, struct orch_db *db, struct orch_error *er
         most = h->count[f] > most ? h->count[f] : most;
     }
     if (ok && most > 1) {
-        const struct chart_lines chart = {{.label = "validation", .unit = "1", .low = 1, .high = (double)most}, {.label = "symmetrical error, mean", .unit = "%", .zero = true},
+        const struct chart_lines chart = {{.label = "validation", .unit = "1", .low = 1, .high = (double)most, .whole = true}, {.label = "symmetrical error, mean", .unit = "%", .zero = true},
                                           line, h->files};
         const struct page_figure figure = {.title = "Accuracy across versions", .caption = "Whole files, rows that no parameter was taken from; oldest validation left.",
                                            .draw = chart_lines, .chart = &chart, .table = h->table};
