@@ -88,6 +88,9 @@ const struct run_paces *run_paces(const struct run *run);
 /* What its energy follows from, after execution with time; NULL for a chip without power keys. */
 const struct energy_run *run_energy(const struct run *run);
 
+/* How far the uncertainty of parameters may move its time, after execution with time: relative, one standard deviation. */
+double run_parameters_sd(const struct run *run);
+
 /* Lines about the run just executed that are no numbers: where an output differs, what --sanitize found. */
 size_t run_remark_count(const struct run *run);
 const char *run_remark(const struct run *run, size_t index);

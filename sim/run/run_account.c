@@ -72,44 +72,6 @@ static void reason_name(int reason, char *text, size_t size)
         snprintf(text, size, "amx.%s", amx_stall_name((enum amx_stall)(reason - CPU_STALL_COUNT)));
 }
 
-/* Parameters that decide how long a reason lasts: for the interval and the list of assumptions. */
-#define REASON_KEYS 3
-struct reason_key {
-    int reason;
-    const char *key[REASON_KEYS];
-};
-#define AMX_REASON(name) (CPU_STALL_COUNT + AMX_STALL_##name)
-static const struct reason_key reason_keys[] = {
-    {AMX_REASON(ARRAY), {"amx.clock_ghz", "amx.array_f32_cycles"}},
-    {AMX_REASON(SHARED), {"amx.clock_ghz", "amx.array_clock_ghz"}},
-    {AMX_REASON(Z_DEPENDENCY), {"amx.clock_ghz", "amx.z_latency_cycles"}},
-    {AMX_REASON(LOAD_DATA), {"amx.load_latency_cycles", "amx.clock_ghz"}},
-    {AMX_REASON(LOAD_PORT), {"amx.load_request_cycles", "amx.load_issue_cycles", "amx.clock_ghz"}},
-    {AMX_REASON(STORE), {"amx.store_issue_cycles", "amx.store_bytes_per_cycle", "amx.clock_ghz"}},
-    {AMX_REASON(ISSUE), {"amx.issue_per_cycle", "amx.clock_ghz"}},
-    {AMX_REASON(SETCLR), {"amx.set_cycles", "amx.clr_cycles"}},
-    {CPU_STALL_DISPATCH, {"cpu_p.dispatch_width", "p_max_mhz"}},
-    {CPU_STALL_PORTS, {"p_max_mhz"}},
-    {CPU_STALL_DEPENDENCY, {"cpu_p.fp_fma.latency_cycles", "p_max_mhz"}},
-    {CPU_STALL_L1, {"mem.p_l1_latency_cycles", "p_max_mhz"}},
-    {CPU_STALL_L2, {"mem.p_l2_latency_cycles", "p_max_mhz"}},
-    {CPU_STALL_SLC, {"mem.slc_latency_ns"}},
-    {CPU_STALL_DRAM, {"dram.latency_ns", "dram.efficiency_read"}},
-    {CPU_STALL_BRANCH, {"cpu_p.mispredict_cycles", "p_max_mhz"}},
-};
-#define REASONS (sizeof reason_keys / sizeof reason_keys[0])
-
-static double time_uncertainty(const struct run *run, const struct run_measure *m, struct run_result *result)
-{
-    struct run_key_share shares[REASONS * REASON_KEYS];
-    size_t count = 0;
-    for (size_t i = 0; i < REASONS; i++)
-        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k]; k++)
-            run_key_share_add(shares, &count, reason_keys[i].key[k],
-                              m->end_ns > 0 ? m->stalls[reason_keys[i].reason] / m->end_ns : 0);
-    return run_time_uncertainty(run->request->chip, shares, count, result);
-}
-
 static bool add_stalls(const struct run_measure *m, struct run_result *result)
 {
     double sum = 0, largest = -1;
@@ -210,7 +172,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
         r->utilisation[PART_DRAM] = r->dram_gbps / peak;
 }
 
-bool run_account(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+bool run_account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     r->host_seconds = m->host_seconds;
     if (run->request->mode == RUN_FUNCTIONAL) {
@@ -221,6 +183,7 @@ bool run_account(const struct run *run, const struct run_measure *m, struct run_
     add_numbers(run, m, r);
     if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
-    run_set_interval(r, time_uncertainty(run, m, r));
-    return true;
+    struct interval_shares shares = {.count = 0};
+    run_cpu_shares(run->request->chip, m, &shares);
+    return run_set_interval(run, &shares, 0, r, error);
 }

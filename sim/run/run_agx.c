@@ -153,24 +153,13 @@ static bool compare(struct run_launch *l, struct run_result *r)
 
 /* ---- time ---- */
 
-/* The core that was busy longest: the others had their last threadgroup before. */
 static void read_stalls(struct run_launch *l)
 {
     struct run_gpu *g = &l->m->gpu;
-    double best[GPU_STALL_COUNT] = {0}, least_idle = INFINITY, issue = 0, all = 0;
-    for (unsigned core = 0; core < g->params.cores; core++) {
-        double cycles[GPU_STALL_COUNT], total;
-        gpu_timing_stalls(l->gpu->timing, core, cycles, &total);
-        issue += cycles[GPU_STALL_ISSUE];
-        all += total;
-        if (cycles[GPU_STALL_LAUNCH] >= least_idle)
-            continue;
-        least_idle = cycles[GPU_STALL_LAUNCH];
-        memcpy(best, cycles, sizeof best);
-    }
+    double cycles[GPU_STALL_COUNT];
+    g->issue_share = interval_gpu_stalls(l->gpu->timing, g->params.cores, cycles);
     for (int i = 0; i < GPU_STALL_COUNT; i++)
-        g->stalls[i] += best[i];
-    g->issue_share = all > 0 ? issue / all : 0;
+        g->stalls[i] += cycles[i];
 }
 
 bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)

@@ -48,33 +48,6 @@ static bool add_stalls(const struct run_measure *m, struct run_result *r)
     return ok;
 }
 
-/* ---- interval ---- */
-
-/* Parameters that decide how long a reason lasts. */
-static const struct {
-    enum ane_stall reason;
-    const char *key;
-} reason_keys[] = {
-    {ANE_STALL_MAC, "ane.clock_ghz"},          {ANE_STALL_UTILISATION, "ane.clock_ghz"}, {ANE_STALL_PLANAR, "ane.clock_ghz"},
-    {ANE_STALL_COEFFICIENTS, "ane.dma_GBps"},  {ANE_STALL_TILE_DMA, "ane.dma_GBps"},     {ANE_STALL_TASK, "ane.task_cycles"},
-    {ANE_STALL_REQUEST, "ane.request_us"},     {ANE_STALL_WAKE, "ane.wake_us"},
-};
-#define REASONS (sizeof reason_keys / sizeof reason_keys[0])
-
-static double uncertainty(const struct run *run, struct run_result *r)
-{
-    struct run_key_share shares[REASONS];
-    size_t count = 0;
-    for (size_t i = 0; i < REASONS; i++) {
-        char name[48];
-        snprintf(name, sizeof name, "ane.%s", ane_stall_name(reason_keys[i].reason));
-        const double share = run_values_get(&r->stalls, name);
-        if (!isnan(share))
-            run_key_share_add(shares, &count, reason_keys[i].key, share);
-    }
-    return run_time_uncertainty(run->request->chip, shares, count, r);
-}
-
 /* ---- numbers ---- */
 
 static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)
@@ -102,7 +75,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
         r->utilisation[PART_DRAM] = r->dram_gbps / peak;
 }
 
-bool run_ane_account(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+bool run_ane_account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     r->host_seconds = m->host_seconds;
     if (!add_counters(run, m, &r->counters))
@@ -112,6 +85,7 @@ bool run_ane_account(const struct run *run, const struct run_measure *m, struct 
     add_numbers(run, m, r);
     if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
-    run_set_interval(r, uncertainty(run, r));
-    return true;
+    struct interval_shares shares = {.count = 0};
+    run_ane_shares(m, &shares);
+    return run_set_interval(run, &shares, 0, r, error);
 }

@@ -50,46 +50,6 @@ static bool add_stalls(const struct run_measure *m, struct run_result *r)
     return ok;
 }
 
-/* ---- interval ---- */
-
-#define REASON_KEYS 3
-static const struct {
-    enum gpu_stall reason;
-    const char *key[REASON_KEYS];
-} reason_keys[] = {
-    {GPU_STALL_ISSUE, {"gpu_max_mhz", "gpu.issue_per_cycle", NULL}},
-    {GPU_STALL_ALU, {"gpu_max_mhz", "gpu.complex_issue_cycles", NULL}},
-    {GPU_STALL_DEPENDENCY, {"gpu.latency_32_cycles", "gpu_max_mhz", NULL}},
-    {GPU_STALL_REGISTER_CACHE, {"gpu.stall_fma32_cycles", "gpu_max_mhz", NULL}},
-    {GPU_STALL_MEMORY, {"dram.latency_ns", "mem.slc_latency_ns", "gpu_max_mhz"}},
-    {GPU_STALL_MEMORY_QUEUE, {"gpu.l1_bytes_per_cycle", "gpu_max_mhz", NULL}},
-    {GPU_STALL_THREADGROUP_MEMORY, {"gpu.threadgroup_pass_cycles", "gpu_max_mhz", NULL}},
-    {GPU_STALL_BARRIER, {"gpu.barrier_cycles", NULL, NULL}},
-    {GPU_STALL_LAUNCH, {"gpu.group_launch_cycles", "gpu_max_mhz", NULL}},
-};
-#define REASONS (sizeof reason_keys / sizeof reason_keys[0])
-
-static double uncertainty(const struct run *run, const struct run_measure *m, struct run_result *r)
-{
-    struct run_key_share shares[REASONS * REASON_KEYS + 2];
-    const struct run_gpu *g = &m->gpu;
-    const double overhead = m->end_ns > 0 ? g->overhead_ns / m->end_ns : 0, submit = g->params.submit_us,
-                 trip = g->params.round_trip_us;
-    size_t count = 0;
-    if (submit + trip > 0) {
-        run_key_share_add(shares, &count, "gpu.submit_us", overhead * submit / (submit + trip));
-        run_key_share_add(shares, &count, "gpu.round_trip_us", overhead * trip / (submit + trip));
-    }
-    for (size_t i = 0; i < REASONS; i++) {
-        char name[48];
-        snprintf(name, sizeof name, "gpu.%s", gpu_stall_name(reason_keys[i].reason));
-        const double share = run_values_get(&r->stalls, name);
-        for (int k = 0; k < REASON_KEYS && reason_keys[i].key[k] && !isnan(share); k++)
-            run_key_share_add(shares, &count, reason_keys[i].key[k], share);
-    }
-    return hypot(run_time_uncertainty(run->request->chip, shares, count, r), g->scale_uncertainty * (1 - overhead));
-}
-
 static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 {
     char text[128];
@@ -136,7 +96,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
         r->utilisation[PART_DRAM] = r->dram_gbps / peak;
 }
 
-bool run_gpu_account(const struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
+bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const struct run_gpu *g = &m->gpu;
     r->host_seconds = m->host_seconds;
@@ -149,6 +109,7 @@ bool run_gpu_account(const struct run *run, const struct run_measure *m, struct 
                     run_add_activity(&m->activity, &r->counters) && run_add_memory(run->request->chip, &m->memory, &r->counters);
     if (!ok)
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
-    run_set_interval(r, uncertainty(run, m, r));
-    return true;
+    struct interval_shares shares = {.count = 0};
+    run_gpu_shares(run->request->chip, m, &shares);
+    return run_set_interval(run, &shares, m->gpu.scale_uncertainty * m->gpu.device_ns / fmax(m->end_ns, 1e-9), r, error);
 }

@@ -9,6 +9,7 @@
 #include "sim/kernel/gpu_library.h"
 #include "sim/kernel/kernel.h"
 #include "sim/power/run_energy.h"
+#include "sim/run/interval.h"
 #include "sim/run/run.h"
 
 struct run {
@@ -30,6 +31,7 @@ struct run {
     uint8_t *file;                 /* bytes of a program file */
     size_t file_bytes;
     struct run_paces paces;        /* GPU: of the launches so far */
+    double parameters_sd;          /* after execution with time: what run_parameters_sd says */
     struct energy_run energy;      /* after execution with time */
     bool has_energy;
 };
@@ -93,7 +95,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
 /* Joules and watts of the whole, by unit and by kind; false = out of memory. */
 bool run_joules_add(const struct energy_report *report, struct run_result *result);
 /* Turns the measure into numbers, stalls, utilisation, counters, interval and assumptions of the result. */
-bool run_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool run_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 
 /* On the soc of the measure and operands that the caller may own (kernel_data_create). */
 bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
@@ -161,7 +163,7 @@ bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t 
 bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* A launch of a GPU kernel; run_gpu_account turns its measure into the result. */
 bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
-bool run_gpu_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Counts by mnemonic, while the program is there. */
 bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *result,
                       struct orch_error *error);
@@ -175,7 +177,7 @@ bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t 
 bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Opens the chip unless the measure has one and times one request of the program, without buffers of its own. */
 bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error);
-bool run_ane_account(const struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+bool run_ane_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Descriptor by descriptor, and the roofline. */
 void run_ane_explain(FILE *out, const struct run *run, const struct run_result *result);
 
@@ -204,15 +206,13 @@ bool run_add_memory(const struct chip *chip, const struct mem_counters *counters
 bool run_add_traffic(const struct chip *chip, const struct mem_traffic *traffic, struct run_values *to);
 bool run_add_activity(const struct activity *activity, struct run_values *to);
 
-/* Share of the time that a parameter decides. */
-struct run_key_share {
-    const char *key;
-    double share;
-};
-void run_key_share_add(struct run_key_share *shares, size_t *count, const char *key, double share);
-/* Relative standard uncertainty of the time; tells assumptions. */
-double run_time_uncertainty(const struct chip *chip, const struct run_key_share *shares, size_t count, struct run_result *result);
-void run_set_interval(struct run_result *result, double uncertainty); /* relative, one standard deviation */
+/* run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result. other_sd: relative
+ * standard deviation that comes from elsewhere. */
+void run_cpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);
+void run_gpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);
+void run_ane_shares(const struct run_measure *m, struct interval_shares *shares);
+bool run_set_interval(struct run *run, const struct interval_shares *shares, double other_sd, struct run_result *result,
+                      struct orch_error *error);
 
 double run_host_seconds(void); /* monotonic */
 

@@ -1,4 +1,4 @@
-/* What accounting of every unit has in common: counters of the memory system and of activity, the interval. */
+/* What accounting of every unit has in common: counters of the memory system and of activity. */
 #include "sim/run/run_internal.h"
 
 #include <math.h>
@@ -66,49 +66,6 @@ bool run_add_activity(const struct activity *activity, struct run_values *counte
         ok &= run_values_add(counters, name, (double)activity->count[i]);
     }
     return ok;
-}
-
-void run_key_share_add(struct run_key_share *shares, size_t *count, const char *key, double share)
-{
-    size_t at = 0;
-    if (share <= 0)
-        return;
-    while (at < *count && strcmp(shares[at].key, key) != 0)
-        at++;
-    if (at == *count)
-        shares[(*count)++] = (struct run_key_share){key, 0};
-    shares[at].share += share;
-}
-
-/* Parameters weighed by the share of time they decide, taken as independent of one another. Shares of a percent and more are
- * told as assumptions. */
-double run_time_uncertainty(const struct chip *chip, const struct run_key_share *shares, size_t count, struct run_result *result)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct chip_value *v = chip_value(chip, shares[i].key);
-        char effect[96];
-        if (!v || !v->known)
-            continue;
-        const double part = shares[i].share * v->uncertainty;
-        sum += part * part;
-        if (shares[i].share < 0.01)
-            continue;
-        snprintf(effect, sizeof effect, "decides %.0f %% of the time, known to %.0f %%", 100 * shares[i].share,
-                 100 * v->uncertainty);
-        run_assumption_add(&result->assumptions, shares[i].key, chip_kind_name(v->kind), effect);
-    }
-    return sqrt(sum);
-}
-
-/* 90 % of a normal distribution lies within 1.645 standard deviations. */
-#define NINETY_PERCENT 1.645
-
-void run_set_interval(struct run_result *result, double uncertainty)
-{
-    const double spread = NINETY_PERCENT * uncertainty;
-    result->seconds_low = result->seconds * fmax(0, 1 - spread);
-    result->seconds_high = result->seconds * (1 + spread);
 }
 
 void run_watch(const struct run *run, const struct run_measure *m)

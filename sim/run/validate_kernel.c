@@ -14,8 +14,7 @@ static bool run_on(const struct chip *chip, const struct validate_program *p, st
     const bool ok = run && run_execute(run, NULL, 1, &result, error);
     if (ok) {
         *t = (struct validate_timing){.seconds = result.seconds, .threads = 1, .thread_seconds = {result.seconds},
-                                      .low_factor = result.seconds_low / result.seconds,
-                                      .high_factor = result.seconds_high / result.seconds};
+                                      .parameters = run_parameters_sd(run)};
     }
     run_result_free(&result);
     run_free(run);

@@ -1,6 +1,7 @@
 #include "sim/validate/ane_runner.h"
 
 #include "sim/ane/ane_time.h"
+#include "sim/run/interval.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static bool time_workload(struct ane_runner *r, const struct validate_program *p
     ane_workload_close(&workload);
     out->device_ns = timed.device_ns;
     out->overhead_ns = timed.overhead_ns;
+    memcpy(out->stalls, timed.cycles_by, sizeof out->stalls);
     ane_timed_free(&timed);
     mem_space_free(space);
     return ok;
@@ -89,52 +91,89 @@ static bool time_shape(struct ane_runner *r, const struct validate_program *p, c
 
 /* ---- a row ---- */
 
-static bool time_slope(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
+/* Sums of what several parts took. */
+struct sums {
+    double stalls[ANE_STALL_COUNT], cycles;
+};
+
+static void add_stalls(struct sums *to, const struct ane_spent *k, double times)
+{
+    for (int i = 0; i < ANE_STALL_COUNT; i++) {
+        to->stalls[i] += times * k->stalls[i];
+        to->cycles += times * k->stalls[i];
+    }
+}
+
+static void read_shares(const struct ane_runner *r, const struct sums *sums, struct validate_timing *result)
+{
+    struct interval_shares shares = {.count = 0};
+    interval_add_ane(&shares, sums->stalls, sums->cycles);
+    result->parameters = r->chip ? interval_parameters(r->chip, &shares) : 0;
+}
+
+static bool time_slope(struct ane_runner *r, const struct validate_program *p, struct sums *sums, double *ns, struct orch_error *error)
 {
     struct ane_spent part[2];
     const struct validate_launch *l = &p->launch[0];
     for (unsigned i = 0; i < 2; i++)
         if (!time_shape(r, p, l->part[i], l->precision, &part[i], error))
             return false;
+    add_stalls(sums, &part[1], 1);
+    sums->cycles -= sums->stalls[ANE_STALL_REQUEST] + sums->stalls[ANE_STALL_WAKE];
+    sums->stalls[ANE_STALL_REQUEST] = sums->stalls[ANE_STALL_WAKE] = 0; /* both parts have them */
     *ns = part[1].device_ns - part[0].device_ns;
     return true;
 }
 
 /* Launches are parts of one request: its overhead counts once. */
-static bool time_request(struct ane_runner *r, const struct validate_program *p, double *ns, struct orch_error *error)
+static bool time_request(struct ane_runner *r, const struct validate_program *p, struct sums *sums, double *ns, double *overhead_ns,
+                         struct orch_error *error)
 {
-    double overhead = 0;
     *ns = 0;
     for (unsigned i = 0; i < p->launches; i++) {
         struct ane_spent k;
         if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
             return false;
+        add_stalls(sums, &k, p->launch[i].times);
         *ns += k.device_ns * p->launch[i].times;
-        overhead = k.overhead_ns > overhead ? k.overhead_ns : overhead;
+        *overhead_ns = k.overhead_ns > *overhead_ns ? k.overhead_ns : *overhead_ns;
     }
-    *ns += overhead;
+    *ns += *overhead_ns;
+    return true;
+}
+
+/* Two requests, of which the ratio counts. */
+static bool time_pair(struct ane_runner *r, const struct validate_program *p, struct sums *sums, struct validate_timing *result,
+                      struct orch_error *error)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        struct ane_spent k;
+        if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
+            return false;
+        add_stalls(sums, &k, 1);
+        result->thread_seconds[i] = (k.device_ns + k.overhead_ns) * 1e-9;
+    }
+    result->seconds = result->thread_seconds[0];
     return true;
 }
 
 bool ane_runner_run(struct ane_runner *r, const struct validate_program *p, struct validate_timing *result, struct orch_error *error)
 {
-    double ns = 0;
-    if (p->measure == VALIDATE_RATIO) {
-        for (unsigned i = 0; i < 2; i++) {
-            struct ane_spent k;
-            if (!time_shape(r, p, p->launch[i].workload, p->launch[i].precision, &k, error))
-                return false;
-            result->thread_seconds[i] = (k.device_ns + k.overhead_ns) * 1e-9;
-        }
-        ns = result->thread_seconds[0] * 1e9;
-        result->threads = 1;
-        result->seconds = result->thread_seconds[0];
-        return true;
-    }
-    if (!(p->slope ? time_slope(r, p, &ns, error) : time_request(r, p, &ns, error)))
-        return false;
+    double ns = 0, overhead_ns = 0;
+    struct sums sums = {.cycles = 0};
     result->threads = 1;
-    result->seconds = result->thread_seconds[0] = ns * 1e-9;
+    if (!open_chip(r, p->chip, error))
+        return false;
+    if (p->measure == VALIDATE_RATIO) {
+        if (!time_pair(r, p, &sums, result, error))
+            return false;
+    } else {
+        if (!(p->slope ? time_slope(r, p, &sums, &ns, error) : time_request(r, p, &sums, &ns, &overhead_ns, error)))
+            return false;
+        result->seconds = result->thread_seconds[0] = ns * 1e-9;
+        result->overhead_seconds = overhead_ns * 1e-9;
+    }
+    read_shares(r, &sums, result);
     return true;
 }
 

@@ -8,12 +8,14 @@
 #include "sim/chip/chip.h"
 #include "sim/validate/memo.h"
 #include "sim/validate/validate.h"
+#include "units/ane/ane_timing.h"
 
 struct ane_runner;
 
 /* What one request took. */
 struct ane_spent {
     double device_ns, overhead_ns;
+    double stalls[ANE_STALL_COUNT]; /* of both, in cycles of the engine */
 };
 
 /* `memo` holds a struct ane_spent each and stays the caller's. */

@@ -2,6 +2,7 @@
 
 #include "sim/agx/gpu_job.h"
 #include "sim/chip/chip_units.h"
+#include "sim/run/interval.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,6 +144,14 @@ bool gpu_runner_run(const struct chip *chip, const struct validate_program *prog
     for (unsigned i = 0; ok && i < 2; i++)
         ok = run_once(&m, program, gpu->turns[i], &ns[i], error);
     if (ok) {
+        double cycles[GPU_STALL_COUNT], all = 0;
+        struct interval_shares shares = {.count = 0};
+        const struct interval_traffic no_traffic = {0, 0}; /* loops of instructions, or in caches */
+        interval_gpu_stalls(m.timing, m.params.cores, cycles);
+        for (int i = 0; i < GPU_STALL_COUNT; i++)
+            all += cycles[i];
+        interval_add_gpu(&shares, chip, cycles, all, &no_traffic);
+        result->parameters = interval_parameters(chip, &shares);
         double seconds = (ns[1] - ns[0]) * 1e-9;
         if (gpu->stands_for_all)
             seconds *= (double)m.params.cores / m.chip_cores;

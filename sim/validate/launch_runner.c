@@ -1,6 +1,7 @@
 #include "sim/validate/launch_runner.h"
 
 #include "sim/chip/chip_units.h"
+#include "sim/run/interval.h"
 #include "sim/validate/launch_time.h"
 #include "sim/validate/memo.h"
 
@@ -13,6 +14,7 @@ struct machine {
     char key[96]; /* chip and the share of its system-level cache */
     struct chip *chip;
     struct launch_time time;
+    struct gpu_params gpu;
     double clock_ghz, submit_ns;
     unsigned cores;
 };
@@ -21,7 +23,7 @@ struct launch_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
     struct machine machine; /* the last one */
-    struct memo *memo; /* double: ns; the caller's */
+    struct memo *memo; /* struct launch_spent; the caller's */
 };
 
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
@@ -92,6 +94,7 @@ static bool measure(struct machine *m, struct orch_error *error)
     m->time.slc_bytes = 1024.0 * memory.slc.kib * memory.dies;
     for (unsigned c = first; c < memory.cluster_count; c++)
         m->time.l2_bytes += 1024.0 * memory.cluster[c].l2.kib;
+    m->gpu = gpu;
     m->clock_ghz = gpu.clock_ghz;
     m->cores = gpu.cores;
     m->submit_ns = 1e3 * (gpu.submit_us + gpu.round_trip_us);
@@ -117,20 +120,20 @@ static bool open_machine(struct launch_runner *r, const char *name, double share
 
 /* One shape; `share`: how much of the operation it is, `times`: how often the operation has the whole. */
 static bool time_shape(struct launch_runner *r, const struct validate_program *p, const char *workload, const char *precision,
-                       double share, double times, double *ns, struct orch_error *error)
+                       double share, double times, struct launch_spent *spent, struct orch_error *error)
 {
     char key[256];
     struct gpu_library library = {.kernel.buffers = 0};
     snprintf(key, sizeof key, "%.64s %.128s %.8s %g %g %d", p->chip, workload, precision, share, times, p->beyond_caches);
     if (!gpu_library_has(workload))
         return orch_fail(error, ORCH_UNMODELLED, "the GPU library has no kernel '%.*s'", (int)strcspn(workload, ":"), workload);
-    if (memo_recall(r->memo, key, ns))
+    if (memo_recall(r->memo, key, spent))
         return true;
     bool ok = open_machine(r, p->chip, share, error) &&
               gpu_library_open(&library, workload, *precision ? precision : NULL, r->machine.time.generation, r->machine.cores, error);
     if (ok) {
         const double whole = p->beyond_caches ? INFINITY : library.kernel.min_bytes * times;
-        ok = launch_time_kernel(&r->machine.time, &library, whole, ns, error) && memo_remember(r->memo, key, ns, error);
+        ok = launch_time_kernel(&r->machine.time, &library, whole, spent, error) && memo_remember(r->memo, key, spent, error);
     }
     if (!ok)
         memo_forget(r->memo, key);
@@ -138,36 +141,49 @@ static bool time_shape(struct launch_runner *r, const struct validate_program *p
     return ok;
 }
 
-static bool time_launch(struct launch_runner *r, const struct validate_program *p, const struct validate_launch *l, double *ns,
-                        struct orch_error *error)
+/* Two smaller shapes: the pace between them goes on to the whole, and what the larger one waits for is what the whole waits for. */
+static bool time_launch(struct launch_runner *r, const struct validate_program *p, const struct validate_launch *l,
+                        struct launch_spent *sum, struct orch_error *error)
 {
-    double part[2];
-    if (!l->part[0][0])
-        return time_shape(r, p, l->workload, l->precision, 1, l->times, ns, error);
+    struct launch_spent part[2];
+    if (!l->part[0][0]) {
+        const bool ok = time_shape(r, p, l->workload, l->precision, 1, l->times, &part[0], error);
+        launch_spent_add(sum, &part[0], ok ? l->times : 0);
+        return ok;
+    }
     for (unsigned i = 0; i < 2; i++)
         if (!time_shape(r, p, l->part[i], l->precision, l->part_of[i], l->times, &part[i], error))
             return false;
-    const double pace = part[1] > part[0] ? (part[1] - part[0]) / (l->part_of[1] - l->part_of[0]) : part[1] / l->part_of[1];
-    *ns = part[1] + pace * (1 - l->part_of[1]);
+    const double pace = part[1].ns > part[0].ns ? (part[1].ns - part[0].ns) / (l->part_of[1] - l->part_of[0]) : part[1].ns / l->part_of[1];
+    const double whole = part[1].ns + pace * (1 - l->part_of[1]);
+    launch_spent_add(sum, &part[1], l->times * whole / part[1].ns);
     return true;
+}
+
+static void read_shares(const struct machine *m, const struct launch_spent *spent, double whole_ns, struct validate_timing *result)
+{
+    struct interval_shares shares = {.count = 0};
+    interval_add_launch(&shares, &m->gpu, 1 - spent->ns / whole_ns);
+    const double ns = fmax(spent->ns, 1e-9);
+    const struct interval_traffic traffic = {spent->read_bytes / ns, spent->write_bytes / ns};
+    interval_add_gpu(&shares, m->chip, spent->stalls_ns, whole_ns, &traffic);
+    result->parameters = interval_parameters(m->chip, &shares);
 }
 
 bool launch_runner_run(struct launch_runner *r, const struct validate_program *p, struct validate_timing *result,
                        struct orch_error *error)
 {
-    double sum = 0;
-    for (unsigned i = 0; i < p->launches; i++) {
-        double ns = 0;
-        if (!time_launch(r, p, &p->launch[i], &ns, error))
+    struct launch_spent sum = {.ns = 0};
+    for (unsigned i = 0; i < p->launches; i++)
+        if (!time_launch(r, p, &p->launch[i], &sum, error))
             return false;
-        sum += ns * p->launch[i].times;
-    }
     if (!open_machine(r, p->chip, 1, error))
         return false;
-    if (p->submitted)
-        sum += r->machine.submit_ns;
+    const double submit_ns = p->submitted ? r->machine.submit_ns : 0, ns = sum.ns + submit_ns;
     result->threads = 1;
-    result->seconds = result->thread_seconds[0] = sum * 1e-9;
-    result->thread_cycles[0] = sum * r->machine.clock_ghz * r->machine.cores;
+    result->seconds = result->thread_seconds[0] = ns * 1e-9;
+    result->thread_cycles[0] = ns * r->machine.clock_ghz * r->machine.cores;
+    result->overhead_seconds = submit_ns * 1e-9;
+    read_shares(&r->machine, &sum, ns, result);
     return true;
 }

@@ -8,12 +8,13 @@
 #define ORCHARD_SIM_VALIDATE_LAUNCH_RUNNER_H
 
 #include "sim/chip/chip.h"
+#include "sim/validate/launch_time.h"
 #include "sim/validate/memo.h"
 #include "sim/validate/validate.h"
 
 struct launch_runner;
 
-/* `memo` holds a double each, ns, and stays the caller's. */
+/* `memo` holds a struct launch_spent each and stays the caller's. */
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo);
 void launch_runner_free(struct launch_runner *runner);
 

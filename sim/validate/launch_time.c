@@ -2,6 +2,7 @@
 
 #include "sim/agx/gpu_job.h"
 #include "sim/agx/gpu_setup.h"
+#include "sim/run/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,9 +89,25 @@ static void fill_caches(struct timed *d, double whole_bytes)
 
 /* ---- threadgroups ---- */
 
-static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gpu_selection *selection, double *ns)
+static void read_pass(const struct timed *d, struct launch_spent *pass)
+{
+    struct activity activity = {{0}};
+    double cycles[GPU_STALL_COUNT], all = 0;
+    interval_gpu_stalls(d->gpu->timing, d->gpu->params.cores, cycles);
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        all += cycles[i];
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        pass->stalls_ns[i] = all > 0 ? pass->ns * cycles[i] / all : 0;
+    soc_take_activity(d->t->soc, &activity);
+    pass->read_bytes = (double)activity.count[ACT_DRAM_READ_BYTES];
+    pass->write_bytes = (double)activity.count[ACT_DRAM_WRITE_BYTES];
+}
+
+static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gpu_selection *selection, struct launch_spent *spent)
 {
     double end_ns;
+    struct activity unused = {{0}};
+    soc_take_activity(d->t->soc, &unused);
     soc_restart(d->t->soc, true);
     struct engine *engine = engine_create();
     struct gpu_job *job = gpu_job_create(setup, &d->gpu->params, d->gpu->timing, selection, d->error);
@@ -99,8 +116,10 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
         const struct engine_task task = gpu_job_task(job);
         ok = ((engine && engine_add(engine, &task, NULL, 0) >= 0) || no_memory(d)) && engine_run(engine, &end_ns, d->error);
     }
-    if (ok)
-        *ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job);
+    if (ok) {
+        spent->ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job);
+        read_pass(d, spent);
+    }
     gpu_job_free(job);
     engine_free(engine);
     return ok;
@@ -120,21 +139,32 @@ static uint64_t wave_of(const struct timed *d, const struct gpu_setup *setup)
     return (uint64_t)ceil(touching / (double)held) * held;
 }
 
+void launch_spent_add(struct launch_spent *to, const struct launch_spent *part, double times)
+{
+    const struct launch_spent copy = *part;
+    to->ns += times * copy.ns;
+    to->read_bytes += times * copy.read_bytes;
+    to->write_bytes += times * copy.write_bytes;
+    for (int i = 0; i < GPU_STALL_COUNT; i++)
+        to->stalls_ns[i] += times * copy.stalls_ns[i];
+}
+
 /* One wave from the first quarter, two from the middle on: the difference is the pace without start and end. */
-static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave, double *ns)
+static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave, struct launch_spent *spent)
 {
     const uint64_t groups = setup->group_count;
-    double few_ns = 0, many_ns = 0;
+    struct launch_spent less = {.ns = 0};
     const struct gpu_stretch one = {.first = groups / 8, .count = wave, .warm_first = groups / 8};
     const struct gpu_stretch two = {.first = groups / 2, .count = 2 * wave, .warm_first = groups / 2};
     const struct gpu_selection few = {.stretch = &one, .stretches = 1}, many = {.stretch = &two, .stretches = 1};
-    const bool ok = pass(d, setup, &few, &few_ns) && pass(d, setup, &many, &many_ns);
+    const bool ok = pass(d, setup, &few, &less) && pass(d, setup, &many, spent);
+    const double few_ns = less.ns, many_ns = spent->ns;
     const double pace = many_ns > few_ns ? (many_ns - few_ns) / (double)wave : many_ns / (2 * (double)wave);
-    *ns = many_ns + pace * (double)(groups - 2 * wave);
+    launch_spent_add(spent, spent, pace * (double)(groups - 2 * wave) / fmax(many_ns, 1e-9));
     return ok;
 }
 
-static bool time_step(struct timed *d, unsigned number, double *ns)
+static bool time_step(struct timed *d, unsigned number, struct launch_spent *spent)
 {
     const struct gpu_selection all = {0};
     const struct abi_kernel *k = &d->library->step[number];
@@ -146,26 +176,26 @@ static bool time_step(struct timed *d, unsigned number, double *ns)
     bool ok = gpu_setup_open(&setup, k, d->t->generation, d->space, given, d->error);
     if (ok) {
         const uint64_t wave = wave_of(d, &setup);
-        ok = wave && setup.group_count >= WHOLE_WAVES * wave ? sample(d, &setup, wave, ns) : pass(d, &setup, &all, ns);
+        ok = wave && setup.group_count >= WHOLE_WAVES * wave ? sample(d, &setup, wave, spent) : pass(d, &setup, &all, spent);
     }
     gpu_setup_close(&setup);
     return ok;
 }
 
-bool launch_time_kernel(const struct launch_time *t, const struct gpu_library *library, double whole_bytes, double *ns,
+bool launch_time_kernel(const struct launch_time *t, const struct gpu_library *library, double whole_bytes, struct launch_spent *spent,
                         struct orch_error *error)
 {
     struct timed d = {.t = t, .library = library, .error = error, .space = mem_space_create(0)};
-    *ns = 0;
+    *spent = (struct launch_spent){.ns = 0};
     bool ok = d.space || no_memory(&d);
     d.gpu = ok ? soc_gpu(t->soc, error) : NULL;
     ok = d.gpu && place_buffers(&d);
     if (ok)
         fill_caches(&d, whole_bytes);
     for (unsigned i = 0; ok && i < library->kernel.steps; i++) {
-        double step_ns = 0;
-        ok = time_step(&d, i, &step_ns);
-        *ns += step_ns;
+        struct launch_spent step = {.ns = 0};
+        ok = time_step(&d, i, &step);
+        launch_spent_add(spent, &step, 1);
     }
     mem_space_free(d.space);
     return ok;

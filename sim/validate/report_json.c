@@ -82,6 +82,8 @@ static struct json_object *detail(const struct validate_row *row)
     add_text(o, "unit", row->unit);
     add_text(o, "part", row->part);
     add_text(o, "work", row->work);
+    add_text(o, "source", row->source);
+    add_number(o, "parameter_sd", row->parameters);
     if (row->high > 0) {
         add_number(o, "low", row->low);
         add_number(o, "high", row->high);

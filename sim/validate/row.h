@@ -28,6 +28,8 @@ struct validate_row {
     const char *note;
     char remark[160];            /* a note written for this row */
     double predicted, low, high; /* low = high = 0: no interval */
+    double parameters;           /* relative standard deviation of the time that parameters give it */
+    bool time;                   /* the value is a time (or watts, joules); false: a rate, which falls when the time grows */
     double bare;                 /* predicted without what a framework adds; as predicted where none is involved */
     char framework[32];          /* "" = none */
     double framework_bytes, framework_out_bytes, framework_rows; /* as in struct validate_program */

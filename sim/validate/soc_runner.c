@@ -1,5 +1,6 @@
 #include "sim/validate/soc_runner.h"
 
+#include "sim/run/interval.h"
 #include "sim/run/program_set.h"
 #include "sim/validate/ane_runner.h"
 #include "sim/validate/gpu_runner.h"
@@ -30,7 +31,7 @@ struct soc_runner_memory *soc_runner_memory_create(void)
     struct soc_runner_memory *memory = calloc(1, sizeof *memory);
     if (!memory)
         return NULL;
-    memory->launches = memo_create(sizeof(double));
+    memory->launches = memo_create(sizeof(struct launch_spent));
     memory->requests = memo_create(sizeof(struct ane_spent));
     memory->power = memo_create(sizeof(struct energy_run));
     if (memory->launches && memory->requests && memory->power)
@@ -205,6 +206,8 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
         read_times(run, result);
     if (ok && result && run->program->power)
         ok = read_joules(run, result, error);
+    else if (ok && result)
+        result->parameters = interval_of_cores(run->soc, run->cores, run->count, result->seconds * 1e9);
     drop_activity(run->soc);
     soc_restart(run->soc, keep_caches);
     program_set_close(&set);

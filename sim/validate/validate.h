@@ -119,7 +119,8 @@ struct validate_timing {
     double thread_seconds[VALIDATE_MAX_THREADS];
     double thread_cycles[VALIDATE_MAX_THREADS]; /* of the core's clock */
     double joules[POWER_DOMAIN_COUNT];            /* of all threads, when the program asks for power */
-    double low_factor, high_factor; /* interval of the time as factors (0.9, 1.2); 0 = none given */
+    double overhead_seconds;  /* of submission, launch and waiting, in `seconds` */
+    double parameters;        /* how far parameters may move the time: relative, one standard deviation */
 };
 
 struct validate_runner {

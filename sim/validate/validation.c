@@ -1,5 +1,6 @@
 #include "sim/validate/validation.h"
 
+#include "sim/run/interval.h"
 #include "sim/validate/ane_runner.h"
 
 #include <math.h>
@@ -103,9 +104,31 @@ static void add_overhead(struct validate_row *row, const struct validate_program
     row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
     if (!row->overhead || program->power) /* joules have it in them: the unit waits meanwhile */
         return;
-    timing->seconds += validate_overhead_seconds(row->overhead, program);
+    const double seconds = validate_overhead_seconds(row->overhead, program);
+    timing->seconds += seconds;
+    timing->overhead_seconds += seconds;
     timing->thread_seconds[0] = timing->seconds;
     row->predicted = validate_value(program, timing);
+}
+
+/* What grows when the time grows: other measures shrink, but watts and joules are what they are. */
+static bool is_time(enum validate_measure measure)
+{
+    return measure == VALIDATE_NS_PER_WORK || measure == VALIDATE_CYCLES_PER_WORK || measure == VALIDATE_RATIO ||
+           measure == VALIDATE_WATTS || measure == VALIDATE_JOULES;
+}
+
+double validation_log_ratio(const struct validate_row *row)
+{
+    const double ratio = log(row->measured / row->predicted);
+    return row->time ? ratio : -ratio;
+}
+
+void validation_set_interval(struct validate_row *row, const struct residual *residual)
+{
+    const struct interval i = interval_of(residual, row->parameters, row->parameters);
+    row->low = row->predicted * (row->time ? i.low : 1 / i.high);
+    row->high = row->predicted * (row->time ? i.high : 1 / i.low);
 }
 
 static void predict(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
@@ -120,13 +143,11 @@ static void predict(struct validate_row *row, const struct validate_program *pro
     row->framework_out_bytes = program->framework_out_bytes;
     row->framework_rows = program->framework_rows;
     row->state = VALIDATE_PREDICTED;
-    if (timing->low_factor <= 0 || timing->high_factor <= 0)
-        return;
-    const double a = row->predicted * timing->low_factor, b = row->predicted * timing->high_factor;
-    const bool time =
-        program->measure == VALIDATE_NS_PER_WORK || program->measure == VALIDATE_CYCLES_PER_WORK;
-    row->low = time ? a : row->predicted / timing->high_factor;
-    row->high = time ? b : row->predicted / timing->low_factor;
+    if (program->launches && timing->overhead_seconds > 0.5 * timing->seconds && !program->power)
+        row->work = RESIDUAL_LAUNCH;
+    row->time = is_time(program->measure);
+    row->parameters = timing->parameters;
+    validation_set_interval(row, residual_of(row->part, row->work));
 }
 
 static bool run_row(struct validate_row *row, const struct validate_runner *runner, struct orch_error *error)
