@@ -17,6 +17,7 @@
 #include "sim/run/run_timing.h"
 #include "sim/run/together.h"
 #include "sim/study/known.h"
+#include "sim/study/uncertainty.h"
 #include "sim/trace/trace_recorder.h"
 #include "sim/study/fitted.h"
 
@@ -44,6 +45,7 @@ const struct cli_option cmd_run_options[] = {
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
     {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
+    {"uncertainty", 0, "N", false, "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
 };
@@ -57,6 +59,8 @@ struct session {
     const struct cmd_recording *recording; /* of trace record; NULL = run */
     struct known *known;    /* characteristics, for --detail op */
     struct run_known ask;
+    struct uncertainty uncertainty;  /* of --uncertainty */
+    struct run_uncertainty sampled;
     bool rerun, explain, many;
     bool differs; /* some output is not as its description expects */
     json_object *rows;
@@ -117,6 +121,24 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     s->rerun = cli_has(a, "rerun") || s->record.trace;
     q->watch = s->record.trace ? trace_recorder_watch(s->record.trace) : NULL;
     s->explain = cli_has(a, "explain");
+    return true;
+}
+
+/* --uncertainty N: the interval is found by running the workload again and again. */
+static bool read_uncertainty(struct session *s, struct orch_error *error)
+{
+    const struct cli_args *a = &s->context->args;
+    uint64_t runs = 0;
+    if (!cli_unsigned(a, "uncertainty", UNCERTAINTY_RUNS_LEAST, UNCERTAINTY_RUNS_MOST, &runs, error))
+        return false;
+    if (runs == 0)
+        return true;
+    if (s->request.known || cli_has(a, "fitted") || cmd_run_wants_device(s->context) || together_is(s->request.workload))
+        return orch_fail(error, ORCH_USAGE, "--uncertainty: of one workload at fixed clocks, not with --detail op or --fitted");
+    s->uncertainty = (struct uncertainty){.chips = s->context->chip_db, .sets = {s->context->common.sets, s->context->common.set_count},
+                                          .runs = (unsigned)runs, .seed = s->request.seed};
+    s->sampled = uncertainty_as_run(&s->uncertainty);
+    s->request.uncertainty = &s->sampled;
     return true;
 }
 
@@ -332,7 +354,7 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
                          argc ? argv[0] : "");
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
-              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error);
+              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) && read_uncertainty(&s, &error);
     if (ok && cli_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, cli_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1;

@@ -25,6 +25,7 @@ const struct cli_option cmd_validate_options[] = {
     {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
      "those of the Neural Engine as descriptors"},
     {"fit-overheads", 0, NULL, false, "write what frameworks add, fitted on these rows, as lines of sim/validate/overheads.inc"},
+    {"fit-residuals", 0, NULL, false, "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
     {NULL, 0, NULL, false, NULL},
@@ -71,9 +72,12 @@ static bool print(struct cmd_context *context, const struct validation *v, struc
     const char *group_by = cli_value(&context->args, "group-by");
     char made_by[160];
     if (context->common.json) {
-        json_object *document = validation_json(v, group_by, error);
-        if (!document)
+        json_object *document = validation_json(v, group_by, error), *residuals = document ? validation_residuals_json(v, error) : NULL;
+        if (!residuals) {
+            json_object_put(document);
             return false;
+        }
+        json_object_object_add(document, "residuals", residuals);
         json_add_text(document, "version", version);
         if (curves->count)
             json_object_object_add(document, "curves", cmd_curves_json(curves));
@@ -98,10 +102,12 @@ static bool score(struct cmd_context *context, struct validation *v, struct cmd_
     struct chip_db *db = cmd_chip_db(context, error);
     if (!db || !cli_unsigned(&context->args, "jobs", 1, VALIDATION_JOBS_MAX, &jobs, error) ||
         !validation_version(db, &overrides, version, error) ||
-        !validation_simulate(v, chip_db_folder(db), &overrides, (unsigned)jobs, error))
+        !validation_simulate(v, chip_db_folder(db), &overrides, (unsigned)jobs, error) || !validation_cross_validate(v, error))
         return false;
     if (cli_has(&context->args, "fit-overheads"))
         return validation_fit_overheads(v, context->out, error);
+    if (cli_has(&context->args, "fit-residuals"))
+        return validation_fit_residuals(v, context->out, error);
     return print(context, v, curves, version, error) && record(context, v, version, error) &&
            (!bounds || validation_require(v, bounds, error));
 }

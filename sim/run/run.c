@@ -197,14 +197,17 @@ static uint64_t hash_argument(uint64_t h, const char *text)
 static void write_options(struct run *run)
 {
     const struct run_request *q = run->request;
+    char uncertainty[32] = "";
     uint64_t args = CHECKSUM_START;
+    if (q->uncertainty)
+        snprintf(uncertainty, sizeof uncertainty, ",\"uncertainty\":%u", q->uncertainty->runs);
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s%s}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
              q->home ? q->home : "process", q->memory_gib, q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
-             q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "");
+             q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "", uncertainty);
 }
 
 /* By enum run_kind. */

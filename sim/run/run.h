@@ -17,6 +17,18 @@
 
 struct run_known;
 
+struct run_request;
+struct interval_shares;
+
+/* Who finds out by simulation how far uncertain parameters move the time (sim/study/uncertainty.h): puts elasticities where shares of the
+ * time stood, and the relative standard deviations of the time downwards and upwards. */
+struct run_uncertainty {
+    bool (*sample)(void *context, const struct run_request *request, struct interval_shares *shares, double *sd_low, double *sd_high,
+                   struct orch_error *error);
+    void *context;
+    unsigned runs; /* simulations: a part of what decides the answer */
+};
+
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
 /* How launches of a run went that were timed by samples, in order: enough to tell, from the start of each alone, how the same run
@@ -59,6 +71,7 @@ struct run_request {
     uint64_t seed;
     const char *fitted;            /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
+    const struct run_uncertainty *uncertainty; /* NULL = the cheap estimate of run/interval.h */
     const struct unit_watch *watch; /* CPU and AMX: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
     const struct run_paces *paces; /* GPU, --mode timing: of this run at other clocks; NULL = none */

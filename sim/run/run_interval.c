@@ -83,16 +83,20 @@ double run_parameters_sd(const struct run *run)
     return run->parameters_sd;
 }
 
-bool run_set_interval(struct run *run, const struct interval_shares *shares, double other_sd, struct run_result *r,
+bool run_set_interval(struct run *run, const struct interval_shares *cheap, double other_sd, struct run_result *r,
                       struct orch_error *error)
 {
+    const struct run_request *q = run->request;
     const struct residual *residual = residual_of(run->begin.unit, work_of(run, r));
-    const double sd = hypot(interval_parameters(run->request->chip, shares), other_sd);
-    const struct interval interval = interval_of(residual, sd, sd);
-    run->parameters_sd = sd;
+    struct interval_shares shares = *cheap;
+    double low = interval_parameters(q->chip, &shares), high = low;
+    run->parameters_sd = hypot(low, other_sd);
+    if (q->uncertainty && !q->uncertainty->sample(q->uncertainty->context, q, &shares, &low, &high, error))
+        return false;
+    const struct interval interval = interval_of(residual, hypot(low, other_sd), hypot(high, other_sd));
     r->seconds_low = r->seconds * interval.low;
     r->seconds_high = r->seconds * interval.high;
-    return tell(run->request->chip, shares, residual, &interval, r) || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return tell(q->chip, &shares, residual, &interval, r) || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 
 /* ---- of each unit ---- */

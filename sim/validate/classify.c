@@ -5,11 +5,20 @@
 
 #include <string.h>
 
+static bool is_near(const struct validate_row *row)
+{
+    static const char *const near[] = {"L1", "L2", "SLC", "cache", "local", "threadgroup"};
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        if (strstr(row->what, near[i]))
+            return true;
+    return strcmp(row->part, "amx") == 0; /* its loads and stores go to small arrays */
+}
+
 /* Loops that the table's own recognisers wrote: bytes, a chain of loads, or instructions. */
 static const char *work_of_loop(const struct validate_row *row, const struct validate_program *p)
 {
     if (strstr(row->unit, "B/s") || strstr(row->unit, "bytes/cycle"))
-        return "stream";
+        return is_near(row) ? "cache" : "stream";
     const bool time = p->measure == VALIDATE_NS_PER_WORK || p->measure == VALIDATE_CYCLES_PER_WORK;
     return time && p->patches ? "latency" : "instruction"; /* chains of pointers are patched into the data */
 }

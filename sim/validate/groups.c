@@ -110,13 +110,13 @@ static bool score_rows(const struct validation *v, char *const *keys, struct val
         if (row->state != VALIDATE_PREDICTED)
             continue;
         group->modelled++;
-        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high};
+        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high, row->crossed ? row->inside_crossed : -1};
         if (row->parameter)
             fit[fits++] = pair;
         if (part != TAKEN_ROWS && row->parameter)
             continue;
         group->framed += row->overhead != NULL;
-        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
+        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured, .crossed = -1};
         pairs[count++] = pair;
     }
     const bool done = score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare) &&

@@ -51,6 +51,7 @@ static void add_score(struct json_object *o, const struct validation_group *grou
     add_number(o, "within25", s->within25);
     add_number(o, "spearman", s->spearman);
     add_number(o, "interval_coverage", s->interval_coverage);
+    add_number(o, "interval_coverage_across_sources", s->cross_coverage);
     add_count(o, "scored", s->count);
     add_bare(o, group);
 }

@@ -16,7 +16,7 @@ static void line(FILE *out, const char *name, const struct validation_group *g)
 {
     const struct score *s = &g->score;
     fprintf(out, "| %s | %zu | %zu | %zu |", name, g->rows, g->modelled, g->fitted);
-    const double shares[] = {s->mape, s->symmetric, s->median_ape, s->bias, s->within10, s->within25, s->interval_coverage};
+    const double shares[] = {s->mape, s->symmetric, s->median_ape, s->bias, s->within10, s->within25, s->interval_coverage, s->cross_coverage};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         share(out, shares[i]);
     fputc('\n', out);
@@ -27,8 +27,8 @@ bool validation_write_markdown(const struct validation *v, const char *version, 
     struct validation_groups groups;
     fprintf(out, "Errors are of rows that no parameter was taken from (*fitted* rows are left out), as `orchard validate --markdown` of "
                  "%s wrote them.\n\n", version);
-    fputs("| measurements | rows | modelled | fitted | mean error | symmetrical | median | bias | within 10 % | within 25 % | in 90 % interval "
-          "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", out);
+    fputs("| measurements | rows | modelled | fitted | mean error | symmetrical | median | bias | within 10 % | within 25 % | in 90 % interval | of other sources "
+          "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", out);
     for (size_t i = 0; i < v->tables; i++) {
         if (!validation_group_file(v, v->table[i], "part", &groups, error))
             return false;

@@ -25,6 +25,7 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
     else
         fprintf(out, " %6.3f", s->spearman);
     print_share(out, s->interval_coverage);
+    print_share(out, s->cross_coverage);
     print_share(out, group->framed ? group->bare.mape : NAN);
     print_share(out, group->framed ? group->bare.median_ape : NAN);
     fputc('\n', out);
@@ -101,8 +102,8 @@ static bool print_unmodelled(const struct validation *v, FILE *out)
 
 static void print_header(const char *name, FILE *out)
 {
-    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %9s %9s\n", name, "rows", "modelled", "fitted", "MAPE", "median",
-            "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "bare MAPE", "bare med.");
+    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %8s %9s %9s\n", name, "rows", "modelled", "fitted", "MAPE", "median",
+            "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "across", "bare MAPE", "bare med.");
 }
 
 /* The groups of one choice of columns; of the last one also all rows together. */
@@ -123,6 +124,7 @@ static bool print_groups(const struct validation *v, const char *group_by, const
             print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
         if (groups.all.framed)
             fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
+        fputs("interval: rows inside their 90 % interval; across: inside the one that all other sources give them\n", out);
         fputs("symm.: |predicted - measured| / the smaller of both\n", out);
     } else {
         fputc('\n', out);

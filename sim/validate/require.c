@@ -22,6 +22,7 @@ static const struct {
     {"within25", offsetof(struct score, within25)},
     {"spearman", offsetof(struct score, spearman)},
     {"interval_coverage", offsetof(struct score, interval_coverage)},
+    {"interval_coverage_across_sources", offsetof(struct score, cross_coverage)},
 };
 
 static bool find_value(const struct score *score, const char *name, size_t length, double *value, struct orch_error *error)

@@ -4,63 +4,119 @@
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one group ---- */
-
-struct spread {
-    double *ratio, *parameter; /* of the group's samples */
-    size_t rows;
-    unsigned sources;
+/* Samples with sources as numbers, and room for those of one group. */
+struct fit {
+    const struct residual_sample *sample;
+    size_t count;
+    unsigned *source, sources; /* of each sample; how many there are */
+    unsigned without;          /* this source is left out */
+    size_t rows;               /* of the group */
+    unsigned *rows_of;         /* of the group, by source */
+    double *ratio, *weight, *parameter;
 };
 
-static bool belongs(const struct residual_sample *s, const char *part, const char *work, const char *without)
+static void number_sources(struct fit *f)
 {
-    return (!*part || strcmp(s->part, part) == 0) && (!*work || strcmp(s->work, work) == 0) &&
-           (!without || strcmp(s->source, without) != 0);
-}
-
-/* Samples of a source follow one another in most tables, so looking back for it is quick. */
-static bool is_new_source(const struct residual_sample *samples, size_t i, const char *part, const char *work, const char *without)
-{
-    for (size_t j = i; j-- > 0;)
-        if (belongs(&samples[j], part, work, without) && strcmp(samples[j].source, samples[i].source) == 0)
-            return false;
-    return true;
-}
-
-static void gather(struct spread *to, const struct residual_sample *samples, size_t count, const char *part, const char *work,
-                   const char *without)
-{
-    to->rows = to->sources = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!belongs(&samples[i], part, work, without))
-            continue;
-        to->sources += is_new_source(samples, i, part, work, without);
-        to->ratio[to->rows] = samples[i].ratio;
-        to->parameter[to->rows++] = samples[i].parameter;
+    for (size_t i = 0; i < f->count; i++) {
+        size_t j = 0;
+        while (strcmp(f->sample[j].source, f->sample[i].source) != 0)
+            j++;
+        f->source[i] = j < i ? f->source[j] : f->sources++;
     }
 }
 
-/* The share of sorted samples below which a new one of the same kind lies with probability p: of n samples the n + 1 gaps between them
- * are equally likely. */
-static double quantile(const double *sorted, size_t n, double p)
+static bool fit_open(struct fit *f, const struct residual_sample *samples, size_t count)
 {
-    const double at = n > 1 ? ((double)(n + 1) * p - 1) / (double)(n - 1) : 0;
-    return gsl_stats_quantile_from_sorted_data(sorted, 1, n, fmax(0, fmin(1, at)));
+    *f = (struct fit){.sample = samples, .count = count, .without = UINT_MAX};
+    f->source = calloc(2 * count + 1, sizeof *f->source);
+    f->ratio = calloc(3 * count + 1, sizeof *f->ratio);
+    if (!f->source || !f->ratio)
+        return false;
+    f->rows_of = f->source + count;
+    f->weight = f->ratio + count;
+    f->parameter = f->weight + count;
+    number_sources(f);
+    return true;
 }
 
-static void add_group(struct residual_table *table, struct spread *s, const char *part, const char *work, unsigned least_rows)
+static void fit_close(struct fit *f)
 {
-    if (s->rows < least_rows || s->rows == 0 || table->count == RESIDUAL_GROUPS_MAX)
+    free(f->source);
+    free(f->ratio);
+}
+
+/* ---- one group ---- */
+
+/* Rows of one source err alike: together they weigh as the square root of their number, between counting rows and counting sources. */
+static void gather(struct fit *f, const char *part, const char *work)
+{
+    size_t n = 0;
+    memset(f->rows_of, 0, f->sources * sizeof *f->rows_of);
+    for (int weigh = 0; weigh < 2; weigh++) {
+        n = 0;
+        for (size_t i = 0; i < f->count; i++) {
+            const struct residual_sample *s = &f->sample[i];
+            if ((*part && strcmp(s->part, part) != 0) || (*work && strcmp(s->work, work) != 0) || f->source[i] == f->without)
+                continue;
+            if (!weigh) {
+                f->rows_of[f->source[i]]++;
+                continue;
+            }
+            f->ratio[n] = s->ratio;
+            f->parameter[n] = s->parameter;
+            f->weight[n++] = 1 / sqrt(f->rows_of[f->source[i]]);
+        }
+    }
+    f->rows = n;
+}
+
+static unsigned group_sources(const struct fit *f)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < f->sources; i++)
+        count += f->rows_of[i] > 0;
+    return count;
+}
+
+/* Of sorted samples with weights, the value below which a new one lies with probability p: n samples leave n + 1 gaps. */
+static double quantile(const struct fit *f, double p)
+{
+    double all = 0, below = 0;
+    for (size_t i = 0; i < f->rows; i++)
+        all += f->weight[i];
+    const double wanted = p * all * (double)(f->rows + 1) / (double)f->rows;
+    for (size_t i = 0; i < f->rows; i++) {
+        below += f->weight[i];
+        if (below >= wanted)
+            return f->ratio[i];
+    }
+    return f->ratio[f->rows - 1];
+}
+
+/* The next measurement comes from a source of its own, which is off by something, too: the spread of a new one about the mean of k is
+ * wider by the square root of 1 + 1/k. */
+static double widening(unsigned sources)
+{
+    return sqrt(1 + 1.0 / sources);
+}
+
+static void add_group(struct residual_table *table, struct fit *f, const char *part, const char *work)
+{
+    gather(f, part, work);
+    const unsigned sources = group_sources(f);
+    if (f->rows == 0 || table->count == RESIDUAL_GROUPS_MAX ||
+        (*part && (f->rows < RESIDUAL_LEAST_ROWS || sources < RESIDUAL_LEAST_SOURCES)))
         return;
-    gsl_sort(s->ratio, 1, s->rows);
-    gsl_sort(s->parameter, 1, s->rows);
+    gsl_sort2(f->ratio, 1, f->weight, 1, f->rows);
+    gsl_sort(f->parameter, 1, f->rows);
     table->group[table->count++] = (struct residual){
-        .part = part, .work = work, .low = quantile(s->ratio, s->rows, 0.05), .high = quantile(s->ratio, s->rows, 0.95),
-        .parameter = gsl_stats_median_from_sorted_data(s->parameter, 1, s->rows), .rows = (unsigned)s->rows, .sources = s->sources,
+        .part = part, .work = work, .low = widening(sources) * quantile(f, 0.05), .high = widening(sources) * quantile(f, 0.95),
+        .parameter = gsl_stats_median_from_sorted_data(f->parameter, 1, f->rows), .rows = (unsigned)f->rows, .sources = sources,
     };
 }
 
@@ -74,28 +130,31 @@ static bool has_group(const struct residual_table *table, const char *part, cons
 
 /* ---- the table ---- */
 
-bool residual_fit(const struct residual_sample *samples, size_t count, const char *without, struct residual_table *table)
+static void fill(struct fit *f, struct residual_table *table)
 {
-    struct spread s = {.ratio = malloc(2 * (count + 1) * sizeof(double))};
-    s.parameter = s.ratio ? s.ratio + count + 1 : NULL;
     table->count = 0;
-    if (!s.ratio)
-        return false;
-    gather(&s, samples, count, "", "", without);
-    add_group(table, &s, "", "", 0);
-    for (size_t i = 0; i < count; i++) {
-        const struct residual_sample *of = &samples[i];
-        if (!has_group(table, of->part, "")) {
-            gather(&s, samples, count, of->part, "", without);
-            add_group(table, &s, of->part, "", RESIDUAL_LEAST_ROWS);
-        }
-        if (*of->work && !has_group(table, of->part, of->work)) {
-            gather(&s, samples, count, of->part, of->work, without);
-            add_group(table, &s, of->part, of->work, RESIDUAL_LEAST_ROWS);
+    add_group(table, f, "", "");
+    for (size_t i = 0; i < f->count; i++) {
+        const struct residual_sample *of = &f->sample[i];
+        const char *const works[] = {"", of->work};
+        for (int w = 0; w < 1 + (*of->work != '\0'); w++) {
+            bool seen = has_group(table, of->part, works[w]);
+            for (size_t j = 0; !seen && j < i; j++) /* with too few rows */
+                seen = strcmp(f->sample[j].part, of->part) == 0 && (!*works[w] || strcmp(f->sample[j].work, works[w]) == 0);
+            if (!seen)
+                add_group(table, f, of->part, works[w]);
         }
     }
-    free(s.ratio);
-    return true;
+}
+
+bool residual_fit(const struct residual_sample *samples, size_t count, struct residual_table *table)
+{
+    struct fit f;
+    const bool ok = fit_open(&f, samples, count);
+    if (ok)
+        fill(&f, table);
+    fit_close(&f);
+    return ok;
 }
 
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample)
@@ -109,15 +168,15 @@ bool residual_inside(const struct residual_table *table, const struct residual_s
 
 bool residual_cross_validate(const struct residual_sample *samples, size_t count, bool *inside)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct residual_table table;
-        if (!is_new_source(samples, i, "", "", NULL))
-            continue;
-        if (!residual_fit(samples, count, samples[i].source, &table))
-            return false;
-        for (size_t j = i; j < count; j++)
-            if (strcmp(samples[j].source, samples[i].source) == 0)
-                inside[j] = residual_inside(&table, &samples[j]);
+    struct fit f;
+    struct residual_table table;
+    const bool ok = fit_open(&f, samples, count);
+    for (f.without = 0; ok && f.without < f.sources; f.without++) {
+        fill(&f, &table);
+        for (size_t i = 0; i < count; i++)
+            if (f.source[i] == f.without)
+                inside[i] = residual_inside(&table, &samples[i]);
     }
-    return true;
+    fit_close(&f);
+    return ok;
 }

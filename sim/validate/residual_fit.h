@@ -21,9 +21,9 @@ struct residual_table {
     size_t count;
 };
 
-/* Spreads of all samples but those of `without` (NULL = of all): every unit and kind of work with enough rows, every unit, and all rows
- * together. The table points to texts of the samples. False when memory is out. */
-bool residual_fit(const struct residual_sample *samples, size_t count, const char *without, struct residual_table *table);
+/* Spreads of every unit and kind of work with enough rows and sources, of every such unit, and of all rows together. The table points to
+ * texts of the samples. False when memory is out. */
+bool residual_fit(const struct residual_sample *samples, size_t count, struct residual_table *table);
 
 /* Inside: whether the sample is inside the 90 % interval that the table gives it. */
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample);

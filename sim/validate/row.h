@@ -29,6 +29,7 @@ struct validate_row {
     char remark[160];            /* a note written for this row */
     double predicted, low, high; /* low = high = 0: no interval */
     double parameters;           /* relative standard deviation of the time that parameters give it */
+    bool crossed, inside_crossed; /* validation_cross_validate was here; what it found */
     bool time;                   /* the value is a time (or watts, joules); false: a rate, which falls when the time grows */
     double bare;                 /* predicted without what a framework adds; as predicted where none is involved */
     char framework[32];          /* "" = none */

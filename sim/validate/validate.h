@@ -162,6 +162,14 @@ bool validation_run_jobs(struct validation *v, const struct validate_runner *run
  * sim/validate/overheads.inc. */
 bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error);
 
+/* After a run: how far unfitted rows are from hardware, by unit and kind of work, as lines of sim/run/residuals.inc. */
+bool validation_fit_residuals(const struct validation *v, FILE *out, struct orch_error *error);
+/* The same as factors of the predicted time, a list of objects; NULL when memory is out. */
+struct json_object *validation_residuals_json(const struct validation *v, struct orch_error *error);
+/* After a run: for every unfitted row whether it is inside the interval that the rows of all other sources would have given it. What
+ * reports call coverage across sources. */
+bool validation_cross_validate(struct validation *v, struct orch_error *error);
+
 /* The program of one row as an ELF file, of a GPU row as assembler text; the caller frees it. NULL: no such row, or not modelled. */
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error);
 

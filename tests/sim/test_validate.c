@@ -64,7 +64,7 @@ static void test_scores(void)
      * interpolation between the third and fourth: 20 + 0.7 x 30 = 41. Ranks: 100 90 240 150 against 100 100'
      * 200 300. */
     static const struct score_pair pairs[] = {
-        {100, 100, 90, 110}, {90, 100.0000001, 0, 0}, {240, 200, 150, 190}, {150, 300, 100, 400}};
+        {100, 100, 90, 110, 1}, {90, 100.0000001, 0, 0, -1}, {240, 200, 150, 190, 0}, {150, 300, 100, 400, 0}};
     struct score s;
     CHECK(score_pairs(pairs, 4, &s), "memory");
     CHECK(fabs(s.mape - 0.20) < 1e-6 && fabs(s.median_ape - 0.15) < 1e-6, "%f %f", s.mape, s.median_ape);
@@ -75,6 +75,7 @@ static void test_scores(void)
     CHECK(fabs(s.spearman - 0.6) < 1e-9, "%f", s.spearman);
     CHECK(fabs(s.symmetric - (0 + 10.0 / 90 + 40.0 / 200 + 150.0 / 150) / 4) < 1e-6, "%f", s.symmetric);
     CHECK(fabs(s.interval_coverage - 2.0 / 3) < 1e-9, "%f", s.interval_coverage);
+    CHECK(fabs(s.cross_coverage - 1.0 / 3) < 1e-9, "%f", s.cross_coverage);
     CHECK(score_pairs(pairs, 0, &s) && s.count == 0 && isnan(s.mape), "no rows, no score");
 }
 
@@ -146,7 +147,8 @@ static void test_json(void)
         part(o, keys[i]);
     CHECK(number(o, "rows") == 7 && number(o, "modelled") == 4, "%g rows, %g modelled", number(o, "rows"),
           number(o, "modelled"));
-    CHECK(part(o, "interval_coverage") == NULL, "no interval was given");
+    CHECK(number(o, "interval_coverage") >= 0 && number(o, "interval_coverage") <= 1, "%g inside", number(o, "interval_coverage"));
+    CHECK(part(o, "interval_coverage_across_sources") == NULL, "nothing was compared across sources");
     struct json_object *rows = part(o, "rows_detail"), *first = json_object_array_get_idx(rows, 0);
     /* 48000 / 12 turns of 12 instructions of 512 operations in 1 us. */
     CHECK(fabs(number(first, "predicted") - 48000 * 512 / 1e3) < 1e-6, "%f", number(first, "predicted"));

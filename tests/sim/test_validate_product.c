@@ -37,11 +37,9 @@ static void test_jobs(void)
 {
     char *one = document(1);
     CHECK(strstr(one, "\"modelled\": 6") != NULL, "%.200s", one);
-    for (unsigned jobs = 2; jobs < 10; jobs += 6) {
-        char *many = document(jobs);
-        CHECK(strcmp(one, many) == 0, "%u jobs answer something else", jobs);
-        free(many);
-    }
+    char *three = document(3);
+    CHECK(strcmp(one, three) == 0, "three jobs answer something else");
+    free(three);
     free(one);
 }
 
@@ -209,7 +207,7 @@ static void test_require(void)
         {"mape<0.61,within25>0.4", 0, ""},
         {"mape<0.6", ORCH_FAILED, "mape is 0.6, not < 0.6"},
         {"bias<0.1,within10>0.5", ORCH_FAILED, "bias is 0.4, not < 0.1; within10 is 0, not > 0.5"},
-        {"interval_coverage>0", ORCH_FAILED, "interval_coverage is"},
+        {"interval_coverage_across_sources>0", ORCH_FAILED, "interval_coverage_across_sources is"},
         {"mapes<1", ORCH_USAGE, "mape"},
         {"mape=1", ORCH_USAGE, "expected NAME<NUMBER"},
         {"mape<x", ORCH_USAGE, "not a number"},
