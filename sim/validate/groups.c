@@ -96,8 +96,8 @@ enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
  * Rows without a key are of other tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
-    struct score_pair *pairs = malloc(3 * (v->rows + 1) * sizeof *pairs), *bare = pairs + v->rows + 1, *fit = bare + v->rows + 1;
-    size_t count = 0, fits = 0;
+    struct score_pair *pairs = calloc(3 * (v->rows + 1), sizeof *pairs), *bare = pairs + v->rows + 1, *fit = bare + v->rows + 1;
+    size_t count = 0, fits = 0, crossed = 0, inside = 0;
     if (!pairs)
         return false;
     for (size_t i = 0; i < v->rows; i++) {
@@ -110,17 +110,21 @@ static bool score_rows(const struct validation *v, char *const *keys, struct val
         if (row->state != VALIDATE_PREDICTED)
             continue;
         group->modelled++;
-        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high, row->crossed ? row->inside_crossed : -1};
+        const struct score_pair pair = {row->predicted, row->measured, row->low, row->high};
         if (row->parameter)
             fit[fits++] = pair;
         if (part != TAKEN_ROWS && row->parameter)
             continue;
+        crossed += row->crossed;
+        inside += row->crossed && row->inside_crossed;
         group->framed += row->overhead != NULL;
-        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured, .crossed = -1};
+        bare[count] = (struct score_pair){.predicted = row->bare, .measured = row->measured};
         pairs[count++] = pair;
     }
     const bool done = score_pairs(pairs, count, &group->score) && score_pairs(bare, count, &group->bare) &&
                       score_pairs(fit, fits, &group->fit);
+    if (crossed)
+        group->score.cross_coverage = (double)inside / (double)crossed;
     free(pairs);
     return done;
 }

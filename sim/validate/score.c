@@ -12,7 +12,7 @@ static double share(size_t part, size_t whole)
 
 static void errors_of(const struct score_pair *pairs, size_t count, double *ape, struct score *score)
 {
-    size_t within10 = 0, within25 = 0, intervals = 0, inside = 0, crossed = 0, crossed_inside = 0;
+    size_t within10 = 0, within25 = 0, intervals = 0, inside = 0;
     double bias = 0, symmetric = 0;
     for (size_t i = 0; i < count; i++) {
         const double p = pairs[i].predicted, m = pairs[i].measured;
@@ -26,11 +26,6 @@ static void errors_of(const struct score_pair *pairs, size_t count, double *ape,
             inside += m >= pairs[i].low && m <= pairs[i].high;
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        crossed += pairs[i].crossed >= 0;
-        crossed_inside += pairs[i].crossed > 0;
-    }
-    score->cross_coverage = share(crossed_inside, crossed);
     score->bias = bias / (double)count;
     score->symmetric = symmetric / (double)count;
     score->within10 = share(within10, count);

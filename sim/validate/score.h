@@ -8,7 +8,6 @@
 struct score_pair {
     double predicted, measured;
     double low, high; /* interval of the prediction; both 0: none */
-    int crossed;      /* inside the interval that other sources give: 1, not: 0, not known: -1 */
 };
 
 /* Fractions, not percents. Error of a row: |predicted - measured| / measured. NAN where undefined (no rows;
@@ -21,7 +20,7 @@ struct score {
     double within10, within25;
     double spearman;
     double interval_coverage; /* of the rows that have an interval */
-    double cross_coverage;    /* of the rows where crossed is known */
+    double cross_coverage;    /* of the rows that were compared with other sources: set by whoever knows them */
 };
 
 /* False when memory is out. */
