@@ -324,7 +324,7 @@ int cmd_sweep(struct cmd_context *context, int argc, char **argv)
         code = only_count(context, spec);
     else if (!run_here(context, spec, &how, &done, &error))
         code = cmd_fail(context, &error);
-    else if (done.failed == done.points)
+    else if (done.points > 0 && done.failed == done.points)
         code = ORCH_USAGE;
     sweep_spec_free(spec);
     return code;

@@ -105,6 +105,14 @@ static bool receive_all(int socket, void *data, size_t size)
 
 /* ---- in a worker ---- */
 
+/* Trouble of the database is no property of the point: it ends the sweep, and the point stays open. */
+static void separate_trouble(const struct sweep_pool *pool, struct reply *reply)
+{
+    if (!reply->ok || reply->answer.status != SWEEP_FAILED || !strstr(reply->answer.error, pool->db))
+        return;
+    reply->ok = orch_fail(&reply->error, ORCH_USAGE, "%s", reply->answer.error);
+}
+
 static void answer_points(const struct sweep_pool *pool, int socket, struct study *study, const struct orch_error *trouble)
 {
     uint64_t point;
@@ -112,6 +120,7 @@ static void answer_points(const struct sweep_pool *pool, int socket, struct stud
     while (receive_all(socket, &point, sizeof point)) {
         struct reply reply = {.point = point, .error = *trouble};
         reply.ok = study && sweep_evaluate(study, pool->design, point, &reply.answer, &reply.error);
+        separate_trouble(pool, &reply);
         if (!send_all(socket, &reply, sizeof reply))
             return;
     }

@@ -9,7 +9,7 @@
 /* FIRST: points of the first round at least, so that a share of odd answers shows. CHECK_FROM: from there on doubling the points
  * must pay. Candidates are thinned out to bound the work of a round. */
 enum { FIRST = 20, MOST = 600, CHECK_FROM = 40, CANDIDATES = 800, LEVELS_MOST = 64 };
-#define GREATEST 3.0 /* times the tolerance: no point left out may be further off */
+#define GREATEST 2.0 /* times the tolerance: no point left out may be further off */
 #define PAYS     0.8 /* doubling the points lowers the error to at most this, or it is not smooth */
 
 enum state { BEGIN, GROWING, WHOLE, ENDED };

@@ -47,6 +47,22 @@ static void test_wrong_use(void)
     }
 }
 
+/* A shard without points has nothing to do; a file that is no database is told in one line. */
+static void test_nothing_and_no_database(void)
+{
+    char text[128];
+    if (!ask("none.db", "sweep gemm:64x64x64 --unit ane -L chip=m1,m2 --shard 90/100"))
+        return;
+    CU_ASSERT_EQUAL(home.outcome.code, 0);
+    snprintf(text, sizeof text, "%s/text.db", home.folder);
+    FILE *const file = fopen(text, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs("this is a text and no database, whatever its name may say", file);
+    fclose(file);
+    CU_ASSERT_TRUE(ask("text.db", "sweep gemm:64x64x64 --unit ane -L chip=m1,m2"));
+    CHECK(home.outcome.code == 2 && strstr(home.outcome.err, "text.db") && !*home.outcome.out, "%d %s", home.outcome.code, home.outcome.err);
+}
+
 /* A point that cannot be answered does not end a sweep; one of which none can is wrong use. */
 static void test_failed_points(void)
 {
@@ -137,6 +153,7 @@ static void test_end(void)
 
 static const struct suite_test tests[] = {
     {"wrong use is one line and exit 2", test_wrong_use},
+    {"a shard of no points, a file that is no database", test_nothing_and_no_database},
     {"points that fail are kept with their reason", test_failed_points},
     {"any number of processes answers alike", test_jobs_do_not_matter},
     {"shards, merged, are the whole", test_shards},
