@@ -14,6 +14,7 @@ enum {
     SETTINGS_MAX = 64,      /* different settings of launches */
     COPY_LEAST = 12,        /* log2 bytes of the smallest copy that is simulated */
     COPY_MOST = 26,         /* and of the largest: beyond, bandwidth decides */
+    ASSUMPTIONS_MAX = 24,   /* told, each by the first kernel that has it */
 };
 
 struct answer {
@@ -102,6 +103,21 @@ static bool add_assumptions(const struct run_assumptions *from, struct run_assum
     return ok;
 }
 
+/* The same of one kernel's answer: its shares are not those of the whole. */
+static bool note_assumptions(const struct run_assumptions *from, const char *workload, struct run_assumptions *to)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < from->count && to->count < ASSUMPTIONS_MAX; i++) {
+        char effect[400];
+        bool there = false;
+        for (size_t k = 0; k < to->count; k++)
+            there |= strcmp(to->item[k].key, from->item[i].key) == 0;
+        snprintf(effect, sizeof effect, "%.60s: %.300s", workload, from->item[i].effect ? from->item[i].effect : "");
+        ok = there || run_assumption_add(to, from->item[i].key, from->item[i].kind, effect);
+    }
+    return ok;
+}
+
 bool replay_costs_assumptions(const struct replay_costs *c, struct run_assumptions *to)
 {
     return add_assumptions(&c->assumptions, to);
@@ -183,7 +199,7 @@ static bool ask(struct replay_costs *c, const char *workload, const char *unit, 
         *known = study_evaluate(study, &setting, &answer, why);
         if (*known) {
             fill_cost(&answer.result, cost);
-            ok = add_assumptions(&answer.result.assumptions, &c->assumptions) || no_memory(error);
+            ok = note_assumptions(&answer.result.assumptions, workload, &c->assumptions) || no_memory(error);
         } else if (why->exit_code != ORCH_UNMODELLED && why->exit_code != ORCH_USAGE) {
             *error = *why;
             ok = false;
