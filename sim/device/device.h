@@ -11,11 +11,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DEVICE_ALIASES = 4, DEVICE_CHIPS = 12 };
 
 struct device {
     char id[40], name[64];
+    uint64_t hash;               /* of the file's text: decides answers */
     char alias[DEVICE_ALIASES][40];
     unsigned aliases;
     char chip[DEVICE_CHIPS][40]; /* ids of the chip database */

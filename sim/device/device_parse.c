@@ -1,3 +1,4 @@
+#include "sim/checksum.h"
 #include "sim/cli/suggest.h"
 #include "sim/device/device.h"
 #include "sim/json_text.h"
@@ -214,6 +215,7 @@ bool device_parse(const char *stem, const char *source, size_t size, struct devi
     json_object *const root = json_text_parse(stem, source, size, error);
 
     memset(device, 0, sizeof *device);
+    device->hash = checksum_add(CHECKSUM_START, source, size);
     if (!root)
         return false;
     KNOWN(&r, root, "device", "aliases", "name", "chips", "ambient_c", "thermal", "governor", "battery", "about");

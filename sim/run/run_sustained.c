@@ -3,6 +3,7 @@
 #include "sim/run/run_profile.h"
 #include "sim/run/together_profile.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,10 +45,11 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     r->begin = *(r->base ? run_begin_event(r->base) : together_begin_event(r->together));
     r->begin.device = q->machine->id;
     snprintf(r->options, sizeof r->options,
-             "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,\"policy\":\"%s\",\"power_cap\":%.9g,"
-             "\"steering\":%d,\"target\":%.9g}",
-             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s, q->low_power ? "true" : q->low_power_auto ? "\"auto\"" : "false",
-             governor_policy_name(q->policy), q->power_cap_w, (int)q->steering, q->target_s);
+             "{\"ambient_c\":%.9g,\"base\":%.767s,\"battery\":%.9g,\"duration\":%.9g,\"low_power\":%s,"
+             "\"machine\":\"%016" PRIx64 "\",\"policy\":\"%s\",\"power_cap\":%.9g,\"steering\":%d,\"target\":%.9g}",
+             or_none(q->ambient_c), r->begin.options, or_none(q->battery_percent), q->duration_s,
+             q->low_power ? "true" : q->low_power_auto ? "\"auto\"" : "false", q->machine->hash, governor_policy_name(q->policy),
+             q->power_cap_w, (int)q->steering, q->target_s);
     r->begin.options = r->options;
     return r;
 }
