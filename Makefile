@@ -102,7 +102,7 @@ run-bench:
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
 FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% $(filter-out sim/agx/abi_type.c,$(filter sim/agx/abi%,$(LIB_SRC))) sim/npy.c sim/program_args.c sim/validate/csv.c \
-	sim/kernel/kernel_call.c sim/run/run_timing_json.c sim/sweep/sweep_key.c sim/sweep/sweep_spec.c sim/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
+	sim/kernel/kernel_call.c sim/regress/baseline.c sim/regress/baseline_text.c sim/run/run_timing_json.c sim/sweep/sweep_key.c sim/sweep/sweep_spec.c sim/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
 
@@ -131,6 +131,7 @@ install: all
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
+	install -m 644 sim/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc

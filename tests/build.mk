@@ -44,3 +44,5 @@ $(O)/tests/sim/test_perfetto_run $(O)/tests/sim/test_report_cli: $(O)/tests/supp
 $(O)/tests/sim/test_sweep_cli $(O)/tests/sim/test_sweep_kill $(O)/tests/sim/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/test_regress $(O)/tests/sim/test_tune $(O)/tests/sim/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'

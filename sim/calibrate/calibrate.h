@@ -19,6 +19,8 @@ struct calibrate_request {
     const char *name;              /* of the table, for messages and provenance */
     const char *text;              /* its content */
     size_t size;
+    const char *const *chip;       /* only rows of these chips (ids); chip_count 0 = all */
+    size_t chip_count;
     const char *rows;              /* ids, separated by commas; NULL = all */
     size_t most;                   /* at most so many rows, evenly spread; 0 = all */
     const char *const *key;        /* parameters to vary */

@@ -65,6 +65,19 @@ static const char *chip_of(const struct reading *r, size_t row)
     return NULL;
 }
 
+static bool is_wanted(const struct reading *r, size_t row)
+{
+    char id[CALIBRATE_ID];
+    row_id(r, row, id);
+    if (!is_listed(r->q->rows, id))
+        return false;
+    const char *const chip = r->q->chip_count ? chip_of(r, row) : NULL;
+    for (size_t i = 0; i < r->q->chip_count; i++)
+        if (chip && strcmp(chip, r->q->chip[i]) == 0)
+            return true;
+    return r->q->chip_count == 0;
+}
+
 static void write_cell(FILE *out, const char *text)
 {
     fputc('"', out);
@@ -137,19 +150,15 @@ static bool take_rows(struct reading *r)
 {
     const size_t all = csv_rows(r->table);
     size_t wanted = 0, seen = 0, taken = 0;
-    char id[CALIBRATE_ID];
-    for (size_t i = 0; i < all; i++) {
-        row_id(r, i, id);
-        wanted += is_listed(r->q->rows, id);
-    }
+    for (size_t i = 0; i < all; i++)
+        wanted += is_wanted(r, i);
     const size_t most = r->q->most && r->q->most < wanted ? r->q->most : wanted;
     r->rows->row = calloc(all + 1, sizeof *r->rows->row);
     r->rows->head = write_line(r, NULL, "id", "chip_id");
     if (!r->rows->row || !r->rows->head)
         return orch_fail(r->error, ORCH_INTERNAL, "out of memory");
     for (size_t i = 0; i < all; i++) {
-        row_id(r, i, id);
-        if (!is_listed(r->q->rows, id))
+        if (!is_wanted(r, i))
             continue;
         if (seen++ * most / wanted < taken) /* evenly spread: the n-th one is taken at n * wanted / most */
             continue;

@@ -176,15 +176,21 @@ static bool save(struct cmd_context *context, const char *name, json_object *bod
 
 static bool calibrate(struct cmd_context *context, const char *path, struct orch_error *error)
 {
-    const char *keys[CALIBRATE_KEYS], *name = cli_value(&context->args, "save");
+    const char *keys[CALIBRATE_KEYS], *ids[CALIBRATE_CHIPS], *name = cli_value(&context->args, "save");
     const char *const base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     struct calibrate_request q = {.name = path};
     struct calibrate_result result = {0};
     char usual_name[128];
     uint8_t *bytes = NULL;
+    struct cmd_chips chips = {0};
     snprintf(usual_name, sizeof usual_name, "calibrated-%.*s", (int)strcspn(base, "."), base);
     name = cli_has(&context->args, "dry-run") ? NULL : name ? name : usual_name;
     bool ok = read_request(context, &q, keys, error) && cmd_read_file(path, &bytes, &q.size, error);
+    if (ok && context->common.chips_given)
+        ok = cmd_chips_open(context, NULL, &chips, error);
+    for (; ok && q.chip_count < chips.count && q.chip_count < CALIBRATE_CHIPS; q.chip_count++)
+        ids[q.chip_count] = chip_id(chips.chip[q.chip_count]);
+    q.chip = ids;
     q.text = (const char *)bytes;
     ok = ok && calibrate_run(&q, &result, error);
     json_object *const body = ok ? calibrate_body(&q, &result, error) : NULL;
@@ -195,6 +201,7 @@ static bool calibrate(struct cmd_context *context, const char *path, struct orch
         print_text(context, &q, &result, name);
     json_object_put(body);
     calibrate_result_free(&result);
+    cmd_chips_close(&chips);
     free(bytes);
     return ok;
 }

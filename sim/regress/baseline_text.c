@@ -78,7 +78,9 @@ static size_t set_number(struct sets *sets, char *text)
 static void write_parameter(const struct baseline_parameter *p, size_t set, FILE *out)
 {
     const struct chip_key *key = chip_key_find(p->key);
-    json_object *text = key && key->type == CHIP_TEXT ? json_object_new_string(p->json) : NULL;
+    json_object *json = key && key->type == CHIP_TEXT ? NULL : json_tokener_parse(p->json);
+    json_object *text = json ? NULL : json_object_new_string(p->json);
+    json_object_put(json);
     fprintf(out, "{\"parameter\":\"%s\",\"chip_set\":%zu,\"%s\":%s}\n", p->key, set, text ? "text" : "is",
             text ? json_object_to_json_string_ext(text, AS_IN_CHIP_FILES) : p->json);
     json_object_put(text);
@@ -169,6 +171,18 @@ static const char *text_of(json_object *o, const char *key)
     return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
 }
 
+/* Nothing that would have to be escaped. */
+static bool is_name(const char *text)
+{
+    return text && *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+:-") == strlen(text);
+}
+
+static const char *name_of(json_object *o, const char *key)
+{
+    const char *const text = text_of(o, key);
+    return is_name(text) ? text : NULL;
+}
+
 static bool count_of(json_object *o, const char *key, long long *count)
 {
     json_object *value = json_object_object_get(o, key);
@@ -179,7 +193,7 @@ static bool count_of(json_object *o, const char *key, long long *count)
 static bool read_head(struct reader *r, json_object *o)
 {
     long long format = 0;
-    const char *version = text_of(o, "version"), *created = text_of(o, "created");
+    const char *version = name_of(o, "version"), *created = name_of(o, "created");
     if (!count_of(o, "orchard_baseline", &format))
         return wrong(r, "not a baseline of orchard (the first line has no \"orchard_baseline\")");
     if (format != BASELINE_FORMAT)
@@ -203,8 +217,8 @@ static bool read_number(json_object *o, const char *key, double *number)
 static bool read_characteristic(struct reader *r, json_object *o)
 {
     double tolerance;
-    if (!read_number(o, "tolerance", &tolerance) || tolerance < 0)
-        return wrong(r, "a characteristic without a tolerance");
+    if (!name_of(o, "characteristic") || !read_number(o, "tolerance", &tolerance) || tolerance < 0)
+        return wrong(r, "a characteristic without a name or tolerance");
     r->characteristics--;
     json_object_object_add(r->tolerance, text_of(o, "characteristic"), json_object_new_double(tolerance));
     return true;
@@ -212,10 +226,10 @@ static bool read_characteristic(struct reader *r, json_object *o)
 
 static bool read_value(struct reader *r, json_object *o)
 {
-    const char *chip = text_of(o, "chip"), *name = text_of(o, "value");
+    const char *chip = name_of(o, "chip"), *name = name_of(o, "value");
     json_object *tolerance = NULL;
     double value;
-    if (!chip || !read_number(o, "is", &value))
+    if (!chip || !name || !read_number(o, "is", &value))
         return wrong(r, "a value without a chip or a number");
     if (!json_object_object_get_ex(r->tolerance, name, &tolerance))
         return wrong(r, "a value of a characteristic that was not declared");
@@ -229,6 +243,11 @@ static bool read_set(struct reader *r, json_object *o)
     long long number;
     if (!count_of(o, "chip_set", &number) || (size_t)number != json_object_array_length(r->sets) || !json_object_is_type(chips, json_type_array))
         return wrong(r, "a set of chips out of order or without its list");
+    for (size_t i = 0; i < json_object_array_length(chips); i++) {
+        json_object *const chip = json_object_array_get_idx(chips, i);
+        if (!json_object_is_type(chip, json_type_string) || !is_name(json_object_get_string(chip)))
+            return wrong(r, "a set of chips with something else in it");
+    }
     r->chip_sets--;
     return json_object_array_add(r->sets, json_object_get(chips)) == 0;
 }
@@ -237,8 +256,8 @@ static bool read_parameter(struct reader *r, json_object *o)
 {
     long long number;
     json_object *value = NULL;
-    const char *text = text_of(o, "text"), *key = text_of(o, "parameter");
-    if (!count_of(o, "chip_set", &number) || (size_t)number >= json_object_array_length(r->sets) ||
+    const char *text = text_of(o, "text"), *key = name_of(o, "parameter");
+    if (!key || !count_of(o, "chip_set", &number) || (size_t)number >= json_object_array_length(r->sets) ||
         (!text && !json_object_object_get_ex(o, "is", &value)))
         return wrong(r, "a parameter without its value or set of chips");
     const char *json = text ? text : json_object_to_json_string_ext(value, AS_IN_CHIP_FILES);
@@ -246,8 +265,8 @@ static bool read_parameter(struct reader *r, json_object *o)
     r->parameters--;
     for (size_t i = 0; i < json_object_array_length(chips); i++) {
         json_object *chip = json_object_array_get_idx(chips, i);
-        if (!json_object_is_type(chip, json_type_string) || !baseline_add_parameter(r->b, json_object_get_string(chip), key, json))
-            return wrong(r, "a set of chips with something else in it");
+        if (!baseline_add_parameter(r->b, json_object_get_string(chip), key, json))
+            return orch_fail(r->error, ORCH_INTERNAL, "out of memory");
     }
     return true;
 }

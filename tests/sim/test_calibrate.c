@@ -173,6 +173,15 @@ static void test_rows_are_chosen_evenly_and_by_name(void)
     CU_ASSERT(calibrate_rows_read(&q, &rows, &error) && rows.count == 2 && rows.given == 2);
     CU_ASSERT_STRING_EQUAL(rows.chip[0], "m2_4p4e_10g");
     calibrate_rows_free(&rows);
+    static const char *const other[] = {"m1_4p4e_8g"}, *const same[] = {"m1_4p4e_8g", "m2_4p4e_10g"};
+    q.chip = same;
+    q.chip_count = 2;
+    CU_ASSERT(calibrate_rows_read(&q, &rows, &error) && rows.count == 2);
+    calibrate_rows_free(&rows);
+    q.chip = other;
+    q.chip_count = 1;
+    CU_ASSERT(!calibrate_rows_read(&q, &rows, &error));
+    q.chip_count = 0;
     q.rows = "made:99";
     CU_ASSERT(!calibrate_rows_read(&q, &rows, &error));
     CHECK(error.exit_code == ORCH_USAGE && strstr(error.text, "no row to fit"), "%s", error.text);
