@@ -74,12 +74,20 @@ struct json_object *validation_residuals_json(const struct validation *v, struct
     return list;
 }
 
+static bool has_sources(const struct unfitted *u)
+{
+    for (size_t i = 1; i < u->count; i++)
+        if (strcmp(u->sample[i].source, u->sample[0].source) != 0)
+            return true;
+    return false;
+}
+
 bool validation_cross_validate(struct validation *v, struct orch_error *error)
 {
     struct unfitted u;
     const bool ok = (gather(v, &u) && residual_cross_validate(u.sample, u.count, u.inside)) ||
                     orch_fail(error, ORCH_INTERNAL, "out of memory");
-    for (size_t i = 0, at = 0; ok && i < v->rows && at < u.count; i++)
+    for (size_t i = 0, at = 0; ok && has_sources(&u) && i < v->rows && at < u.count; i++)
         if (u.row[at] == &v->row[i]) {
             v->row[i].crossed = true;
             v->row[i].inside_crossed = u.inside[at++];

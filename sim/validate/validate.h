@@ -166,8 +166,8 @@ bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch
 bool validation_fit_residuals(const struct validation *v, FILE *out, struct orch_error *error);
 /* The same as factors of the predicted time, a list of objects; NULL when memory is out. */
 struct json_object *validation_residuals_json(const struct validation *v, struct orch_error *error);
-/* After a run: for every unfitted row whether it is inside the interval that the rows of all other sources would have given it. What
- * reports call coverage across sources. */
+/* After a run: for every unfitted row whether it is inside the interval that the rows of all other sources would have given it: what
+ * reports call coverage across sources. Nothing where there is only one. */
 bool validation_cross_validate(struct validation *v, struct orch_error *error);
 
 /* The program of one row as an ELF file, of a GPU row as assembler text; the caller frees it. NULL: no such row, or not modelled. */

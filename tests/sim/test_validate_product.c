@@ -197,6 +197,24 @@ static void test_history(void)
     example_remove(folder);
 }
 
+/* Two sources with one row each: neither is inside what the other one says (+100 % against -20 %). One source alone says nothing. */
+static void test_across(void)
+{
+    struct orch_error error = {0};
+    struct validation *v = validated(table, 8);
+    struct validation_groups groups;
+    CHECK(validation_cross_validate(v, &error) && validation_group_rows(v, "source", &groups, &error), "%s", error.text);
+    CHECK(groups.all.score.cross_coverage == 0, "%g of two rows", groups.all.score.cross_coverage);
+    validation_groups_free(&groups);
+    validation_free(v);
+    v = validated(loops, 4);
+    v->rows = 2; /* both of source "one" */
+    CHECK(validation_cross_validate(v, &error) && validation_group_rows(v, "source", &groups, &error), "%s", error.text);
+    CHECK(isnan(groups.all.score.cross_coverage), "%g of one source", groups.all.score.cross_coverage);
+    validation_groups_free(&groups);
+    validation_free(v);
+}
+
 static void test_require(void)
 {
     static const struct {
@@ -241,6 +259,7 @@ static const struct suite_test tests[] = {
     {"threads do every piece of work once", test_memo},
     {"scores as worked out by hand", test_record},
     {"history names the direction", test_history},
+    {"what other sources say about a row", test_across},
     {"bounds that a score must keep", test_require},
     {"the table for a README", test_markdown},
 };
