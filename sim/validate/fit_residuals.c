@@ -87,6 +87,8 @@ bool validation_cross_validate(struct validation *v, struct orch_error *error)
     struct unfitted u;
     const bool ok = (gather(v, &u) && residual_cross_validate(u.sample, u.count, u.inside)) ||
                     orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (size_t i = 0; i < v->rows; i++)
+        v->row[i].crossed = false;
     for (size_t i = 0, at = 0; ok && has_sources(&u) && i < v->rows && at < u.count; i++)
         if (u.row[at] == &v->row[i]) {
             v->row[i].crossed = true;
