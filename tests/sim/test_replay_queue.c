@@ -169,7 +169,11 @@ static void test_memory(void)
     const long before = peak_kib();
     CU_ASSERT(write_long(path, 1000000));
     const double longer = replay(path, &account);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed for a while */
     CHECK(peak_kib() - before < 8 << 10, "%ld KiB more for ten times as many launches", peak_kib() - before);
+#else
+    (void)before;
+#endif
     CU_ASSERT(account.launches == 1000000 && account.works[0] == 1000000 && account.distinct == 2);
     CHECK(fabs(longer / shorter / 10 - 1) < 0.01, "%g s, ten times as many %g s", shorter, longer);
     CU_ASSERT(suite_remove(folder));
