@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LETTER_WIDTH 7.4 /* mean width of a letter at 12 pixels in the wider of the usual sans-serif fonts */
+/* Widths at 12 pixels in the wider of the usual sans-serif fonts: the mean of letters, of capitals, of the widest. */
+#define LETTER_WIDTH  7.4
+#define CAPITAL_WIDTH 8.6
+#define WIDE_WIDTH    11.7
 
 static void attribute(struct svg *svg, const char *name, double value)
 {
@@ -181,22 +184,29 @@ static bool begins_letter(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
+static double letter_width(char c)
+{
+    if (!begins_letter(c))
+        return 0;
+    return strchr("mwMW@%", c) ? WIDE_WIDTH : c >= 'A' && c <= 'Z' ? CAPITAL_WIDTH : LETTER_WIDTH;
+}
+
 double svg_text_width(const char *string)
 {
-    size_t letters = 0;
+    double width = 0;
     for (const char *c = string; c && *c; c++)
-        letters += begins_letter(*c);
-    return LETTER_WIDTH * (double)letters;
+        width += letter_width(*c);
+    return width;
 }
 
 const char *svg_text_cut(const char *string, double width, char *cut, size_t size)
 {
     static const char ellipsis[] = "\xe2\x80\xa6";
     const double room = svg_text_width(string) <= width ? width : width - LETTER_WIDTH;
-    size_t used = 0, letters = 0;
-    for (; string[used] && used + 8 < size; used++) {
-        letters += begins_letter(string[used]);
-        if (begins_letter(string[used]) && LETTER_WIDTH * (double)letters > room)
+    size_t used = 0;
+    for (double taken = 0; string[used] && used + 8 < size; used++) {
+        taken += letter_width(string[used]);
+        if (begins_letter(string[used]) && taken > room)
             break;
     }
     while (used > 0 && string[used] && !begins_letter(string[used]))
