@@ -18,7 +18,7 @@
 
 const struct cli_option cmd_trace_options[] = {
     {"output", 'o', "FILE", false, "record, import, convert: the trace to write"},
-    {"level", 0, "LEVEL", false, "record: kernel, operator (default) or instruction (CPU and AMX)"},
+    {"level", 0, "LEVEL", false, "record: kernel, operator (default) or instruction (CPU, AMX, GPU)"},
     {"text", 0, NULL, false, "record, import, convert: write JSON lines; also when FILE ends in .jsonl"},
     {"force", 0, NULL, false, "pass over blocks that are damaged, and say what is lost"},
     {"from", 0, "N", false, "print: the first record, from 0"},

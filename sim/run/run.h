@@ -72,7 +72,7 @@ struct run_request {
     const char *fitted;            /* named set that decided choices or values: its kind, name and hash; NULL = none */
     double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct run_uncertainty *uncertainty; /* NULL = the cheap estimate of run/interval.h */
-    const struct unit_watch *watch; /* CPU and AMX: sees every instruction of the timed passes; NULL = nobody does */
+    const struct unit_watch *watch; /* CPU, AMX, GPU: sees every instruction of the timed passes; NULL = nobody does */
     FILE *program_output;          /* what the simulated program writes; NULL = dropped */
     const struct run_paces *paces; /* GPU, --mode timing: of this run at other clocks; NULL = none */
 };

@@ -241,6 +241,7 @@ static bool time_all(struct run_launch *l)
     struct gpu_part part;
     if (!warm_up(l))
         return false;
+    gpu_timing_set_watch(l->gpu->timing, l->run->request->watch);
     for (unsigned i = 0; i < run_launch_repeats(l); i++) {
         if (!run_launch_measure(l, &all, true, &part, run_launch_totals(l)))
             return false;

@@ -200,6 +200,11 @@ static void on_amx(void *context, unsigned core, const struct unit_instruction *
     put_instruction(context, "amx", core, instruction);
 }
 
+static void on_gpu(void *context, unsigned core, const struct unit_instruction *instruction)
+{
+    put_instruction(context, "gpu", core, instruction);
+}
+
 const struct unit_watch *trace_recorder_watch(struct trace_recorder *r)
 {
     return r->level == TRACE_LEVEL_INSTRUCTION ? &r->watch : NULL;
@@ -218,7 +223,7 @@ struct trace_recorder *trace_recorder_create(const char *path, const struct trac
         return NULL;
     }
     r->level = o->level;
-    r->watch = (struct unit_watch){on_cpu, on_amx, r};
+    r->watch = (struct unit_watch){on_cpu, on_amx, on_gpu, r};
     r->writer = trace_writer_create(path, &header, o->text, &r->error);
     if (r->writer)
         return r;
@@ -249,7 +254,7 @@ bool trace_recorder_expect(struct trace_recorder *r, const struct together_part 
 bool trace_recorder_finish(struct trace_recorder *r, struct orch_error *error)
 {
     if (r->level == TRACE_LEVEL_INSTRUCTION && r->instructions == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "level instruction: only programs and kernels of the CPU and AMX tell their instructions; use --level operator");
+        return orch_fail(error, ORCH_UNMODELLED, "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (--detail instr times all); else use --level operator");
     return (!r->failed && trace_writer_finish(r->writer, &r->error)) || trace_tell(&r->error, error);
 }
 

@@ -91,8 +91,8 @@ static void test_forms(void)
 /* Looking does not change the time, and every instruction is told once. */
 static void test_instructions(void)
 {
-    static const char *const works[] = {"gemm:64x48x32 --unit amx", "stream-triad:32K --unit cpu --cores 2"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const works[] = {"gemm:64x48x32 --unit amx", "stream-triad:32K --unit cpu --cores 2", "gemm:64x64x64 --unit gpu"};
+    for (size_t i = 0; i < 3; i++) {
         char line[160];
         snprintf(line, sizeof line, "run %s --rerun", works[i]);
         json_object *run = ask_document(line);
@@ -102,13 +102,14 @@ static void test_instructions(void)
             return;
         CU_ASSERT_EQUAL(document_number(run, "seconds"), document_number(recorded, "seconds"));
         CU_ASSERT_EQUAL(document_number(info, "/records/instruction"),
-                        document_number(run, "/counters/cpu.instructions") + document_number(run, "/counters/amx.instructions"));
+                        i == 2 ? document_number(run, "/counters/gpu.simdgroup_instructions")
+                               : document_number(run, "/counters/cpu.instructions") + document_number(run, "/counters/amx.instructions"));
         CU_ASSERT_EQUAL(seconds_of("trace replay $/i.trace"), document_number(run, "seconds"));
         json_object_put(run);
         json_object_put(recorded);
         json_object_put(info);
     }
-    if (cli_ask(&home, "trace record gemm:64x64x64 --unit gpu --level instruction -o $/g.trace"))
+    if (cli_ask(&home, "trace record softmax:64x64 --unit ane --level instruction -o $/g.trace"))
         CU_ASSERT(home.outcome.code == 3 && strstr(home.outcome.err, "--level operator"));
     CU_ASSERT(cli_home_remove(&home));
 }

@@ -274,6 +274,11 @@ bool gpu_timing_failed(const struct gpu_timing *t)
     return t->failed;
 }
 
+void gpu_timing_set_watch(struct gpu_timing *timing, const struct unit_watch *watch)
+{
+    timing->watch = watch && watch->gpu ? watch : NULL;
+}
+
 static double end_cycles(const struct gpu_timing *t)
 {
     double end = 0;

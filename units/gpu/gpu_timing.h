@@ -10,6 +10,7 @@
 #include "units/gpu/gpu_program.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/mem_timing.h"
+#include "units/unit_watch.h"
 
 #define GPU_SCHEDULERS_MAX 8
 
@@ -130,6 +131,8 @@ unsigned gpu_timing_occupancy(const struct gpu_params *params, const struct gpu_
 
 /* Begins a launch at now_ns (after submission). Cores take threadgroups in order, one after another around the cores. */
 bool gpu_timing_begin(struct gpu_timing *timing, const struct gpu_timing_launch *launch, double now_ns);
+/* From now on `watch` (NULL = nobody) sees every instruction as it issues. Not while a launch runs. */
+void gpu_timing_set_watch(struct gpu_timing *timing, const struct unit_watch *watch);
 /* Advances to until_ns at most. Returns false when the launch has ended (or the source failed). */
 bool gpu_timing_advance(struct gpu_timing *timing, double until_ns);
 bool gpu_timing_failed(const struct gpu_timing *timing);

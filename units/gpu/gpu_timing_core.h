@@ -236,6 +236,20 @@ static void occupy(struct gpu_core_timing *core, struct gpu_scheduler *s, const 
     free[plan->pipe] = now + plan->pipe_cycles; /* GPU_PIPE_NONE: none */
 }
 
+/* An instruction that has just issued; its result, where it has one, ends it. */
+__attribute__((cold, noinline)) static void tell(const struct gpu_core_timing *core, const struct gpu_simd *simd, uint32_t site,
+                                                  double now, double issued)
+{
+    const struct gpu_timing *t = core->timing;
+    const struct gpu_plan *plan = &t->plan[site];
+    const double result = plan->writes ? simd->ready[plan->write] : issued;
+    const struct unit_instruction told = {
+        .pc = gpu_program_pc(t->launch.program, t->site[site].instruction),
+        .operand = (uint64_t)(simd - core->simd) << 8 | simd->record.active_lanes,
+        .issued_ns = gpu_ns(t, now), .done_ns = gpu_ns(t, result > issued && result < GPU_NEVER ? result : issued)};
+    t->watch->gpu(t->watch->context, core->number, &told);
+}
+
 static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigned place)
 {
     struct gpu_timing *t = core->timing;
@@ -257,6 +271,8 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
         occupy(core, s, plan, now);
         gpu_set_results(simd, plan, now + plan->latency_cycles, false);
     }
+    if (__builtin_expect(t->watch != NULL, 0))
+        tell(core, simd, site, now, ported);
     if (plan->act == GPU_DO_BARRIER)
         arrive(core, simd, now);
     else

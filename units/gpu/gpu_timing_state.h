@@ -143,6 +143,7 @@ struct gpu_timing {
     struct gpu_params params;
     const struct gpu_core_set *cores;
     struct gpu_timing_launch launch;
+    const struct unit_watch *watch; /* NULL = nobody */
     struct gpu_plan *plan;     /* by site; the first ones are the instructions in straight code */
     struct gpu_site *site;
     struct gpu_site_memo *site_memo;
