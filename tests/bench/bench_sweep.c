@@ -18,11 +18,11 @@ struct case_row {
 static const struct case_row cases[] = {
     {"gemm:512x512x512", "ane", "f16", NULL, 10000, 200,
      {"ane.clock_ghz=0.8:2", "memory_peak_GBps=50:200", "ane.request_us=50:200", "ane.dma_GBps=20:80"}},
-    {"gemm:512x512x512", "amx", "f32", NULL, 10000, 100,
+    {"gemm:512x512x512", "amx", "f32", NULL, 10000, 200,
      {"p_max_mhz=2000:4000", "memory_peak_GBps=50:200", "mem.slc_latency_ns=20:100", "dram.latency_ns=60:200"}},
-    {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "gpu", "f32", "gpu_cores=20", 10000, 40,
+    {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "gpu", "f32", "gpu_cores=20", 10000, 200,
      {"gpu_max_mhz=1000:1600", "memory_peak_GBps=100:300", "gpu.round_trip_us=50:200"}},
-    {"gemm:256x256x256", "gpu", "f32", NULL, 1000, 40,
+    {"gemm:256x256x256", "gpu", "f32", NULL, 1000, 200,
      {"gpu_max_mhz=1000:1600", "memory_peak_GBps=60:200", "gpu.round_trip_us=50:200", "gpu_cores=8:20"}},
 };
 
