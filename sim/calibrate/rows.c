@@ -1,5 +1,6 @@
 /* From a table of measurements to the rows that are fitted: chosen, given a chip of the database each, and a fold. */
 #include "sim/calibrate/calibrate.h"
+#include "sim/cli/format.h"
 #include "sim/db/content_hash.h"
 #include "sim/validate/csv.h"
 
@@ -78,17 +79,6 @@ static bool is_wanted(const struct reading *r, size_t row)
     return r->q->chip_count == 0;
 }
 
-static void write_cell(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 /* All columns but those that are written anew: id and chip_id come first. */
 static char *write_line(const struct reading *r, const size_t *row, const char *id, const char *chip)
 {
@@ -97,15 +87,15 @@ static char *write_line(const struct reading *r, const size_t *row, const char *
     FILE *const out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    write_cell(out, id);
+    format_csv(out, id);
     fputc(',', out);
-    write_cell(out, chip);
+    format_csv(out, chip);
     for (size_t c = 0; c < csv_columns(r->table); c++) {
         const char *const name = csv_name(r->table, c);
         if (strcmp(name, "id") == 0 || strcmp(name, "chip_id") == 0)
             continue;
         fputc(',', out);
-        write_cell(out, row ? csv_cell(r->table, *row, (int)c) : name);
+        format_csv(out, row ? csv_cell(r->table, *row, (int)c) : name);
     }
     fputc('\n', out);
     return fclose(out) == 0 ? text : NULL;

@@ -108,3 +108,18 @@ char *format_percent(char text[FORMAT_SIZE], double share)
     snprintf(text, FORMAT_SIZE, "%.24s %%", format_number(digits, share * 100, 3));
     return text;
 }
+
+void format_csv(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum { FORMAT_SIZE = 48 }; /* enough for every function here */
 
@@ -19,5 +20,7 @@ char *format_bytes(char text[FORMAT_SIZE], uint64_t bytes);
 char *format_seconds(char text[FORMAT_SIZE], double seconds, double low, double high);
 /* "0.05" -> "5 %" */
 char *format_percent(char text[FORMAT_SIZE], double share);
+/* A cell of a CSV file, in quotes where it needs them (RFC 4180). */
+void format_csv(FILE *out, const char *text);
 
 #endif

@@ -1,4 +1,5 @@
 /* Rows of reading statements as tables, CSV, JSON. */
+#include "sim/cli/format.h"
 #include "sim/cli/json_out.h"
 #include "sim/cli/table.h"
 #include "sim/db/db_internal.h"
@@ -88,21 +89,6 @@ static void real_text(double number, char text[40])
     }
 }
 
-static void csv_text(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void csv_cell(FILE *out, sqlite3_stmt *row, int column)
 {
     char text[40];
@@ -114,7 +100,7 @@ static void csv_cell(FILE *out, sqlite3_stmt *row, int column)
         fputs(text, out);
         return;
     default:
-        csv_text(out, (const char *)sqlite3_column_text(row, column));
+        format_csv(out, (const char *)sqlite3_column_text(row, column));
     }
 }
 
@@ -152,7 +138,7 @@ static int print_csv(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct o
     const int columns = sqlite3_column_count(rows);
     for (int i = 0; i < columns; i++) {
         fputs(i ? "," : "", out);
-        csv_text(out, sqlite3_column_name(rows, i));
+        format_csv(out, sqlite3_column_name(rows, i));
     }
     fputc('\n', out);
     int code;
