@@ -1,7 +1,7 @@
 # orchard: make demo | test | bench | fuzz | install | deps | clean      MODE=opt|asan|ubsan|tsan
 #
 # Sources are found by folder: a new .c file under isa units power traces reports sim belongs to liborchard, a new
-# tests/*/test_*.c is a suite of its own. Only sim/main.c and sim/cmd/ belong to the command line alone.
+# test_*.c below tests/ is a suite of its own. Only sim/cmd/ belongs to the command line alone.
 
 MODE ?= opt
 PREFIX ?= /usr/local
@@ -41,9 +41,9 @@ FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
 FLAGS_avx512fp16 := $(FLAGS_avx512) -mavx512fp16 -mavx512bf16 -mavx512vnni
 endif
 
-LIB_SRC := $(sort $(filter-out sim/main.c $(wildcard sim/cmd/*.c),$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
-CLI_SRC := $(sort sim/main.c $(wildcard sim/cmd/*.c))
-TEST_SRC := $(sort $(wildcard tests/isa/test_*.c tests/units/test_*.c tests/sim/test_*.c tests/power/test_*.c tests/reports/test_*.c tests/traces/test_*.c))
+LIB_SRC := $(sort $(filter-out sim/cmd/%,$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
+CLI_SRC := $(sort $(wildcard sim/cmd/*.c))
+TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 SUPPORT_SRC := tests/support/suite.c
@@ -101,8 +101,8 @@ run-bench:
 # and sanitizers, the rest of the library comes from the ordinary build.
 FUZZ_SECONDS ?= 30
 FUZZ ?= $(notdir $(basename $(FUZZ_SRC)))
-FUZZ_PARSERS := $(filter isa/% sim/cli/% sim/check/% sim/chip/% $(filter-out sim/agx/abi_type.c,$(filter sim/agx/abi%,$(LIB_SRC))) sim/npy.c sim/program_args.c sim/validate/csv.c \
-	sim/kernel/kernel_call.c sim/regress/baseline.c sim/regress/baseline_text.c sim/run/run_timing_json.c sim/sweep/sweep_key.c sim/sweep/sweep_spec.c sim/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
+FUZZ_PARSERS := $(filter isa/% sim/base/% sim/prove/check/% sim/chip/% $(filter-out sim/workload/gpu/abi_type.c,$(filter sim/workload/gpu/abi%,$(LIB_SRC))) sim/workload/cpu/program_args.c sim/prove/validate/csv.c \
+	sim/workload/amx/kernel_call.c sim/prove/regress/baseline.c sim/prove/regress/baseline_text.c sim/run/run_timing_json.c sim/ask/sweep/sweep_key.c sim/ask/sweep/sweep_spec.c sim/ask/sweep/sweep_spec_json.c units/cpu/cpu_load%,$(LIB_SRC))
 FUZZ_OBJ := $(FUZZ_PARSERS:%.c=build/fuzz/obj/%.o)
 FUZZ_CC := clang -std=gnu11 -O1 -g -ffp-contract=off -fsanitize=address,undefined -I. $(DEFINES)
 
@@ -131,7 +131,7 @@ install: all
 	install -m 644 sim/orchard.h $(DESTDIR)$(PREFIX)/include/orchard.h
 	install -m 644 sim/chips/*.json $(DESTDIR)$(PREFIX)/share/orchard/chips/
 	install -m 644 sim/devices/*.json $(DESTDIR)$(PREFIX)/share/orchard/devices/
-	install -m 644 sim/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
+	install -m 644 sim/prove/regress/default.baseline $(DESTDIR)$(PREFIX)/share/orchard/default.baseline
 	if [ -f $(O)/programs/amx_kernels.elf ]; then install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/orchard/programs \
 	    $(O)/programs/*.elf; fi
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' sim/orchard.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/orchard.pc
@@ -143,8 +143,8 @@ $(O)/%.o: %.c
 	$(CC) $(CFLAGS_ALL) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
-MODEL_FOLDERS := isa units power sim/agx sim/ane sim/chip sim/device sim/engine sim/kernel sim/power sim/run sim/soc sim/sustain sim/thermal
-MODEL_FILES := sim/checksum.h sim/npy.c sim/program.c sim/program_args.c sim/run_result.c sim/validate/emit.c sim/validate/program_elf.c
+MODEL_FOLDERS := isa units power sim/chip sim/soc sim/workload sim/machine sim/run sim/scenario
+MODEL_FILES := sim/base/checksum.h sim/base/npy.c sim/base/run_result.c sim/prove/validate/program_elf.c
 MODEL_HASH := $(shell { find $(MODEL_FOLDERS) -name '*.[ch]' -o -name '*.inc'; ls $(MODEL_FILES); } | LC_ALL=C sort | xargs cat | cksum | cut -d' ' -f1)
 $(O)/sim/run/run_version.o: CFLAGS_ALL += -DORCHARD_MODEL_HASH='"$(MODEL_HASH)"'
 $(O)/sim/run/run_version.o: $(O)/model_hash
@@ -153,11 +153,11 @@ $(O)/model_hash: FORCE
 	@echo $(MODEL_HASH) | cmp -s - $@ || echo $(MODEL_HASH) > $@
 # Validations also depend on how rows become programs. Tables of accuracy name the commit; only the program carries it, so that
 # commits do not link everything anew.
-VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/validate/*.[ch] sim/validate/*.inc)) | cksum | cut -d' ' -f1)
+VALIDATE_HASH := $(shell cat $(sort $(wildcard sim/prove/validate/*.[ch] sim/prove/validate/*.inc)) | cksum | cut -d' ' -f1)
 COMMIT := $(shell git describe --always --dirty --abbrev=10 2>/dev/null || echo unknown)
-$(O)/sim/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
+$(O)/sim/prove/validate/record.o: CFLAGS_ALL += -DORCHARD_VALIDATE_HASH='"$(VALIDATE_HASH)"'
 $(O)/sim/cmd/cmd_validate.o: CFLAGS_ALL += -DORCHARD_COMMIT='"$(COMMIT)"'
-$(O)/sim/validate/record.o: $(O)/validate_hash
+$(O)/sim/prove/validate/record.o: $(O)/validate_hash
 $(O)/sim/cmd/cmd_validate.o: $(O)/commit
 $(O)/validate_hash $(O)/commit: FORCE
 	@mkdir -p $(@D)
@@ -179,7 +179,7 @@ $(O)/tests/support/runner: $(O)/tests/support/runner.o
 	$(CC) $(OPT_$(MODE)) $^ -o $@
 
 $(O)/tests/%: $(O)/tests/%.o $(SUPPORT_SRC:%.c=$(O)/%.o) $(O)/liborchard.a
-	$(CC) $(OPT_$(MODE)) $^ -o $@ $(LIBS) -lcunit $(LIBS_$(notdir $@))
+	$(CC) $(OPT_$(MODE)) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LIBS) -lcunit $(LIBS_$(notdir $@))
 
 $(O)/tests/fuzz/%_smoke: $(O)/tests/fuzz/%.o $(O)/tests/support/fuzz_smoke.o $(O)/liborchard.a
 	$(CC) $(OPT_$(MODE)) $^ -o $@ $(LIBS)

@@ -1,6 +1,6 @@
 /* "Did you mean": the nearest of several names to a mistyped word. Offer every candidate, then ask. */
-#ifndef ORCHARD_ISA_SUGGEST_H
-#define ORCHARD_ISA_SUGGEST_H
+#ifndef ORCHARD_ISA_ISA_SUGGEST_H
+#define ORCHARD_ISA_ISA_SUGGEST_H
 
 #include <stddef.h>
 

@@ -14,12 +14,12 @@ struct battery_params {
 struct battery {
     struct battery_params params;
     double charge_j;
-    double drained_j;          /* since it was set */
+    double drained_j; /* since it was set */
 };
 
 void battery_set(struct battery *battery, const struct battery_params *params, double percent);
-/* Draws watts of chip and memory (the floor comes on top) for so long. False when it is empty before the end; *lasted_s: how long it
- * held. On the adapter nothing is drawn. */
+/* Draws watts of chip and memory (the floor comes on top) for so long. False when it is empty before the end; *lasted_s: how long
+ * it held. On the adapter nothing is drawn. */
 bool battery_draw(struct battery *battery, double watts, double seconds, double *lasted_s);
 double battery_percent(const struct battery *battery);
 /* Hours that the charge lasts at this power of chip and memory; INFINITY without a battery. */

@@ -25,13 +25,10 @@ static enum power_domain domain_of(enum activity_event event, enum power_domain 
         return POWER_AMX;
     switch (event) {
     case ACT_SLC_READ_BYTES:
-    case ACT_SLC_WRITE_BYTES:
-        return POWER_SLC;
+    case ACT_SLC_WRITE_BYTES: return POWER_SLC;
     case ACT_DRAM_READ_BYTES:
-    case ACT_DRAM_WRITE_BYTES:
-        return POWER_DRAM;
-    default:
-        return from;
+    case ACT_DRAM_WRITE_BYTES: return POWER_DRAM;
+    default: return from;
     }
 }
 

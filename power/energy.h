@@ -13,15 +13,15 @@
 #include "power/activity.h"
 
 /* Domains with a supply or a meter of their own: X(ENUMERATOR, name, what). */
-#define POWER_DOMAIN_TABLE(X)                                                              \
-    X(P_CPU, p_cpu, "performance cores and their L2")                                      \
-    X(E_CPU, e_cpu, "efficiency cores and their L2")                                       \
-    X(AMX, amx, "AMX blocks; on the rail of their cluster")                                \
-    X(GPU, gpu, "GPU cores and GPU L2")                                                    \
-    X(ANE, ane, "Neural Engine")                                                           \
-    X(SLC, slc, "system-level cache")                                                      \
-    X(FABRIC, fabric, "interconnect between units, SLC and memory controllers")            \
-    X(DRAM, dram, "memory chips and their PHY")                                            \
+#define POWER_DOMAIN_TABLE(X)                                                                                                    \
+    X(P_CPU, p_cpu, "performance cores and their L2")                                                                            \
+    X(E_CPU, e_cpu, "efficiency cores and their L2")                                                                             \
+    X(AMX, amx, "AMX blocks; on the rail of their cluster")                                                                      \
+    X(GPU, gpu, "GPU cores and GPU L2")                                                                                          \
+    X(ANE, ane, "Neural Engine")                                                                                                 \
+    X(SLC, slc, "system-level cache")                                                                                            \
+    X(FABRIC, fabric, "interconnect between units, SLC and memory controllers")                                                  \
+    X(DRAM, dram, "memory chips and their PHY")                                                                                  \
     X(SOC, soc, "always-on rest of the chip")
 
 enum power_domain {
@@ -33,15 +33,15 @@ enum power_domain {
 const char *power_domain_name(enum power_domain domain); /* "p_cpu" */
 
 /* Parameters of a domain: KEYs "power.<domain>.<field>" of the chip database. X(field, unit, lowest, highest, meaning). */
-#define POWER_DOMAIN_FIELDS(X)                                                                                          \
-    X(volts, "V", 0.1, 3, "voltage at which the energies and the leakage hold")                                         \
-    X(clock_nf, "nF", 0, 1000, "switched capacitance of a running slice beyond its counted events: clock tree, control") \
-    X(shared_nf, "nF", 0, 1000, "the same of what runs while any slice does")                                           \
-    X(idle_fraction, "1", 0, 1, "share of clock_nf and shared_nf that still switches in a slice that only waits")       \
-    X(leakage_w, "W", 0, 100, "leakage of a slice at the reference temperature")                                        \
-    X(gated_fraction, "1", 0, 1, "share of the leakage that is left behind a closed power gate")                        \
-    X(gate_after_us, "us", 0, 1e9, "idle time after which a slice is gated")                                            \
-    X(wake_us, "us", 0, 1e9, "time to open the gate")                                                                   \
+#define POWER_DOMAIN_FIELDS(X)                                                                                                   \
+    X(volts, "V", 0.1, 3, "voltage at which the energies and the leakage hold")                                                  \
+    X(clock_nf, "nF", 0, 1000, "switched capacitance of a running slice beyond its counted events: clock tree, control")         \
+    X(shared_nf, "nF", 0, 1000, "the same of what runs while any slice does")                                                    \
+    X(idle_fraction, "1", 0, 1, "share of clock_nf and shared_nf that still switches in a slice that only waits")                \
+    X(leakage_w, "W", 0, 100, "leakage of a slice at the reference temperature")                                                 \
+    X(gated_fraction, "1", 0, 1, "share of the leakage that is left behind a closed power gate")                                 \
+    X(gate_after_us, "us", 0, 1e9, "idle time after which a slice is gated")                                                     \
+    X(wake_us, "us", 0, 1e9, "time to open the gate")                                                                            \
     X(wake_uj, "uJ", 0, 1e9, "energy to open the gate, of a slice")
 
 struct power_domain_params {
@@ -52,24 +52,24 @@ struct power_domain_params {
 
 struct power_params {
     struct power_domain_params domain[POWER_DOMAIN_COUNT];
-    double event_pj[ACT_COUNT];         /* KEYs "power.pj.<event>", in the domain that does the work, at its nominal voltage */
-    double e_core_energy;               /* an event in an E core over the same event in a P core */
-    double fabric_pj_per_byte;          /* every byte that goes to or comes from SLC or DRAM */
-    double leakage_volt_exponent;       /* a */
-    double leakage_per_k;               /* b, 1/K */
+    double event_pj[ACT_COUNT];   /* KEYs "power.pj.<event>", in the domain that does the work, at its nominal voltage */
+    double e_core_energy;         /* an event in an E core over the same event in a P core */
+    double fabric_pj_per_byte;    /* every byte that goes to or comes from SLC or DRAM */
+    double leakage_volt_exponent; /* a */
+    double leakage_per_k;         /* b, 1/K */
     double leakage_reference_c;
 };
 
 /* What a domain did in an interval. */
 struct power_use {
-    double seconds;          /* length of the interval */
-    double running_s;        /* slice-seconds at work */
-    double waiting_s;        /* slice-seconds clocked without work */
-    double gated_s;          /* slice-seconds behind a closed gate */
-    double any_running_s;    /* seconds in which at least one slice ran, any_waiting_s: in which one was clocked, but none ran */
+    double seconds;       /* length of the interval */
+    double running_s;     /* slice-seconds at work */
+    double waiting_s;     /* slice-seconds clocked without work */
+    double gated_s;       /* slice-seconds behind a closed gate */
+    double any_running_s; /* seconds in which at least one slice ran, any_waiting_s: in which one was clocked, but none ran */
     double any_waiting_s;
-    double wakes;            /* gates opened */
-    double event_j;          /* energy of its events at nominal voltage */
+    double wakes;   /* gates opened */
+    double event_j; /* energy of its events at nominal voltage */
 };
 struct power_point {
     double volts, mhz, celsius;

@@ -18,7 +18,7 @@ struct floorplan_block {
 struct floorplan {
     struct floorplan_block *block; /* owned */
     size_t count;
-    double width_m, height_m;      /* of the die */
+    double width_m, height_m; /* of the die */
 };
 
 /* Reads a floorplan and checks it. Free with floorplan_free. */

@@ -55,17 +55,10 @@ static double wanted_mhz(const struct governor *g, const struct governor_demand 
     switch (g->policy) {
     case GOVERNOR_FIXED:
     case GOVERNOR_PACE:
-    case GOVERNOR_THERMAL_SAFE:
-        mhz = d->asked_mhz > 0 ? fmin(d->asked_mhz, top) : top;
-        break;
-    case GOVERNOR_BALANCED:
-        mhz = top * balanced_share(d->memory_bound, g->params.balanced_cost);
-        break;
-    case GOVERNOR_LOW_POWER:
-        mhz = top * g->params.low_power_share;
-        break;
-    default:
-        break;
+    case GOVERNOR_THERMAL_SAFE: mhz = d->asked_mhz > 0 ? fmin(d->asked_mhz, top) : top; break;
+    case GOVERNOR_BALANCED: mhz = top * balanced_share(d->memory_bound, g->params.balanced_cost); break;
+    case GOVERNOR_LOW_POWER: mhz = top * g->params.low_power_share; break;
+    default: break;
     }
     if (limits->low_power && g->policy != GOVERNOR_FIXED)
         mhz = fmin(mhz, top * g->params.low_power_share);
@@ -82,8 +75,8 @@ static double temperature_share(struct governor *g, double seconds, double mean_
     return clamp(1 - fall - g->integral, 0, 1);
 }
 
-/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. Power goes with about the cube of the clock: longer
- * steps than this would make it swing, too. */
+/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. Power goes with about the cube of the clock:
+ * longer steps than this would make it swing, too. */
 static double servo(const struct governor *g, double share, double excess, double seconds)
 {
     const double gain = excess > 0 ? g->params.limit_fall_per_s : g->params.limit_rise_per_s, longest_s = 0.02;
@@ -156,8 +149,8 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
         if (!d->table)
             continue;
         const double wanted = wanted_mhz(g, d, limits);
-        /* The P cores give way first; the GPU only with what is left when they are at the bottom. E cores and the Neural Engine are
-         * not throttled by temperature (ThomasKaiser: E clusters stay at their highest clock). */
+        /* The P cores give way first; the GPU only with what is left when they are at the bottom. E cores and the Neural Engine
+         * are not throttled by temperature (ThomasKaiser: E clusters stay at their highest clock). */
         const double least = domain == POWER_GPU && g->gpu_known ? g->gpu.params.min_duty : g->params.min_duty;
         const double left = answer->emergency ? least - 1 : left_of(g, domain, share, gpu_share);
         answer->mhz[domain] = limited_mhz(d, wanted, left);

@@ -23,10 +23,12 @@ static double controlled(const struct gpu_control *c, double kp, double ki, doub
 double gpu_control_step(struct gpu_control *c, double seconds, double die_c, double watts, double limit_w)
 {
     const struct gpu_control_params *const p = &c->params;
-    const double die = controlled(c, p->die_kp, p->die_ki, die_c - p->die_target_c, &c->die_integral, fmin(seconds, LONGEST_DIE_S));
+    const double die =
+        controlled(c, p->die_kp, p->die_ki, die_c - p->die_target_c, &c->die_integral, fmin(seconds, LONGEST_DIE_S));
 
     c->filtered_w += (watts - c->filtered_w) * (1 - exp(-seconds / (p->power_filter_ms * 1e-3)));
     if (limit_w <= 0)
         return die;
-    return fmin(die, controlled(c, p->power_kp, p->power_ki, c->filtered_w - limit_w, &c->power_integral, fmin(seconds, LONGEST_POWER_S)));
+    return fmin(die, controlled(c, p->power_kp, p->power_ki, c->filtered_w - limit_w, &c->power_integral,
+                                fmin(seconds, LONGEST_POWER_S)));
 }

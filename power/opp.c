@@ -9,7 +9,8 @@ bool opp_check(const struct opp_table *table, const char *name, struct power_err
         if (!(p->mhz > 0) || !(p->volts > 0) || !(p->switch_us >= 0))
             return power_fail(error, 0, "%s: point %zu needs a positive clock and voltage", name, i);
         if (i && (p->mhz <= p[-1].mhz || p->volts < p[-1].volts))
-            return power_fail(error, 0, "%s: clocks must rise and voltages not fall (%.0f MHz at %.3f V)", name, p->mhz, p->volts);
+            return power_fail(error, 0, "%s: clocks must rise and voltages not fall (%.0f MHz at %.3f V)", name, p->mhz,
+                              p->volts);
     }
     return true;
 }

@@ -11,8 +11,8 @@
 
 struct opp {
     double mhz, volts;
-    double switch_us;      /* transition to this point */
-    bool volts_supposed;   /* not published: from the shape of a sibling */
+    double switch_us;    /* transition to this point */
+    bool volts_supposed; /* not published: from the shape of a sibling */
 };
 /* Points in rising order of their clock. */
 struct opp_table {

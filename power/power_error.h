@@ -1,6 +1,6 @@
 /* Errors of this folder: one line for a person, with the place in a text input. */
-#ifndef ORCHARD_POWER_ERROR_H
-#define ORCHARD_POWER_ERROR_H
+#ifndef ORCHARD_POWER_POWER_ERROR_H
+#define ORCHARD_POWER_POWER_ERROR_H
 
 struct power_error {
     unsigned long line; /* 1-based line of text input, 0 when not text */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 struct text_line {
-    const char *next, *end;   /* of the text */
+    const char *next, *end;    /* of the text */
     const char *at, *line_end; /* of the current line */
     unsigned long number;
 };

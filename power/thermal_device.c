@@ -14,8 +14,8 @@ bool thermal_device_check(const struct thermal_device *d, const struct floorplan
     if (!positive(&d->chip) || !positive(&d->interface) || !positive(&d->spreader))
         return power_fail(error, 0, "thickness, conductivity and heat capacity of every layer must be positive");
     if (d->spreader_side_m - plan->width_m < FLOORPLAN_EPSILON_M || d->spreader_side_m - plan->height_m < FLOORPLAN_EPSILON_M)
-        return power_fail(error, 0, "the spreader (%.1f mm) must be larger than the die (%.1f x %.1f mm)", 1e3 * d->spreader_side_m,
-                          1e3 * plan->width_m, 1e3 * plan->height_m);
+        return power_fail(error, 0, "the spreader (%.1f mm) must be larger than the die (%.1f x %.1f mm)",
+                          1e3 * d->spreader_side_m, 1e3 * plan->width_m, 1e3 * plan->height_m);
     if (!(d->contact_k_per_w > 0) || d->stages == 0 || d->stages > THERMAL_STAGES)
         return power_fail(error, 0, "a device needs 1 to %d stages and a positive contact resistance", THERMAL_STAGES);
     for (unsigned i = 0; i < d->stages; i++)
@@ -87,7 +87,8 @@ static uint32_t add_stages(const struct thermal_device *d, double rpm, struct th
 static void add_interface(const struct floorplan *plan, const struct thermal_device *d, uint32_t chip, uint32_t spreader,
                           struct thermal_network *network)
 {
-    const double k_m2_per_w = d->chip.thickness_m / d->chip.conductivity_w_per_mk + d->interface.thickness_m / d->interface.conductivity_w_per_mk;
+    const double k_m2_per_w =
+        d->chip.thickness_m / d->chip.conductivity_w_per_mk + d->interface.thickness_m / d->interface.conductivity_w_per_mk;
 
     for (uint32_t i = 0; i < plan->count && !network->failed; i++) {
         const double area = plan->block[i].width_m * plan->block[i].height_m;

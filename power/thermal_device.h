@@ -11,8 +11,8 @@
 
 struct thermal_stage {
     char name[24];
-    double j_per_k;      /* capacity */
-    double k_per_w;      /* to the next stage, of the last one to the room */
+    double j_per_k; /* capacity */
+    double k_per_w; /* to the next stage, of the last one to the room */
 };
 struct thermal_fan_point {
     double rpm, k_per_w; /* resistance of the last stage to the room at this speed */
@@ -20,7 +20,7 @@ struct thermal_fan_point {
 struct thermal_device {
     struct thermal_material chip, interface, spreader;
     double spreader_side_m;
-    double contact_k_per_w;  /* whole spreader to the first stage */
+    double contact_k_per_w; /* whole spreader to the first stage */
     struct thermal_stage stage[THERMAL_STAGES];
     unsigned stages;
     struct thermal_fan_point fan[THERMAL_FAN_POINTS]; /* rising speed, the first one is 0 rpm; none = no fan */

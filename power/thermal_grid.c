@@ -26,11 +26,11 @@ struct thermal_grid {
     double *capacity, *to_ambient;
     struct thermal_link *link;
     size_t links;
-    double *rise;               /* state, K above ambient */
-    double *heat, *old, *work;  /* of a step */
+    double *rise;              /* state, K above ambient */
+    double *heat, *old, *work; /* of a step */
     struct band_solver *steady;
     struct band_solver *step[LEVELS];
-    double interval_s;          /* that the step solvers are made for */
+    double interval_s; /* that the step solvers are made for */
 };
 
 /* Cells of one column of layers are neighbours, then cells along the shorter way: the narrowest band. */
@@ -85,7 +85,8 @@ static void link_layer(struct thermal_grid *g, const struct thermal_package *p, 
 }
 
 /* Cells at the die's edges to the rim of their layer; rim nodes W E N S. */
-static void link_rim(struct thermal_grid *g, unsigned layer, size_t rim, const double resistance[4], const struct layer_sizes *size)
+static void link_rim(struct thermal_grid *g, unsigned layer, size_t rim, const double resistance[4],
+                     const struct layer_sizes *size)
 {
     for (unsigned r = 0; r < g->rows; r++) {
         link_nodes(g, node_of(g, r, 0, layer), rim + 0, size->across / 2 + g->rows * resistance[0]);

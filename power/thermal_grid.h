@@ -20,8 +20,8 @@ size_t thermal_grid_cells(const struct thermal_grid *grid); /* of one layer */
 /* Steady state under power_w of every block; becomes the state. */
 bool thermal_grid_steady(struct thermal_grid *grid, const double *power_w);
 void thermal_grid_set_uniform(struct thermal_grid *grid, double kelvin);
-/* Advances by seconds under constant power. Second order in time (TR-BDF2), with steps that grow from 1/64 of the interval, because
- * power changes at its start: error below 0.02 K for intervals of 5 ms on dies of laptop chips. */
+/* Advances by seconds under constant power. Second order in time (TR-BDF2), with steps that grow from 1/64 of the interval,
+ * because power changes at its start: error below 0.02 K for intervals of 5 ms on dies of laptop chips. */
 bool thermal_grid_step(struct thermal_grid *grid, const double *power_w, double seconds);
 
 /* Kelvin of the state: layer 0 silicon, 1 interface, 2 spreader, 3 sink; cell = row * cols + col. */

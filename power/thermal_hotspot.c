@@ -15,7 +15,8 @@ static const struct thermal_material *material(const struct thermal_package *p, 
 }
 
 /* Convection under the sink: to the ambient, and its own capacity. */
-static void add_convection(const struct floorplan *plan, const struct thermal_package *p, uint32_t first, struct thermal_network *network)
+static void add_convection(const struct floorplan *plan, const struct thermal_package *p, uint32_t first,
+                           struct thermal_network *network)
 {
     const struct thermal_material *const m = &p->sink;
     const double ss2 = p->sink_side_m * p->sink_side_m;

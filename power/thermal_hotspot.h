@@ -17,10 +17,10 @@ struct thermal_package {
     double spreader_side_m, sink_side_m;
     double convection_k_per_w, convection_j_per_k;
     double ambient_k, initial_k;
-    double sampling_s;       /* of power traces */
-    double capacity_factor;  /* of bulk capacities: HotSpot uses 0.333 ("lumped against distributed"), physics 1 */
-    bool omit_lateral;       /* no heat sideways in the silicon */
-    bool grid;               /* cells instead of blocks */
+    double sampling_s;      /* of power traces */
+    double capacity_factor; /* of bulk capacities: HotSpot uses 0.333 ("lumped against distributed"), physics 1 */
+    bool omit_lateral;      /* no heat sideways in the silicon */
+    bool grid;              /* cells instead of blocks */
     unsigned grid_rows, grid_cols;
 };
 

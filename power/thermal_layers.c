@@ -25,8 +25,7 @@ void thermal_layer_down(const struct floorplan *plan, const struct thermal_mater
                         struct thermal_network *network)
 {
     for (uint32_t i = 0; i < plan->count; i++)
-        thermal_add_link(network, from + i, to + i,
-                         upper->conductivity_w_per_mk * area_m2(&plan->block[i]) / upper->thickness_m);
+        thermal_add_link(network, from + i, to + i, upper->conductivity_w_per_mk * area_m2(&plan->block[i]) / upper->thickness_m);
 }
 
 void thermal_layer_lateral(const struct floorplan *plan, const struct thermal_material *m, uint32_t first,

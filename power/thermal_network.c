@@ -94,11 +94,12 @@ bool thermal_network_check(const struct thermal_network *network, struct power_e
         const struct thermal_node *const n = &network->node[i];
         if (!(n->capacity_j_per_k > 0) || !isfinite(n->capacity_j_per_k) || !(n->ambient_w_per_k >= 0) ||
             !isfinite(n->ambient_w_per_k))
-            return power_fail(error, 0, "thermal node %s: capacity must be positive, conductance to ambient not negative", n->name);
+            return power_fail(error, 0, "thermal node %s: capacity must be positive, conductance to ambient not negative",
+                              n->name);
     }
     for (size_t l = 0; l < network->links; l++)
-        if (!(network->link[l].w_per_k > 0) || !isfinite(network->link[l].w_per_k) ||
-            network->link[l].a >= network->nodes || network->link[l].b >= network->nodes)
+        if (!(network->link[l].w_per_k > 0) || !isfinite(network->link[l].w_per_k) || network->link[l].a >= network->nodes ||
+            network->link[l].b >= network->nodes)
             return power_fail(error, 0, "thermal link %s - %s: conductance must be positive",
                               network->node[network->link[l].a % network->nodes].name,
                               network->node[network->link[l].b % network->nodes].name);

@@ -30,15 +30,30 @@ static const struct {
     const char *key;
     size_t offset;
 } numbers[] = {
-#define NUMBER(key, field) {key, offsetof(struct thermal_package, field)}
-    NUMBER("t_chip", chip.thickness_m), NUMBER("k_chip", chip.conductivity_w_per_mk), NUMBER("p_chip", chip.capacity_j_per_m3k),
-    NUMBER("t_interface", interface.thickness_m), NUMBER("k_interface", interface.conductivity_w_per_mk),
-    NUMBER("p_interface", interface.capacity_j_per_m3k), NUMBER("t_spreader", spreader.thickness_m),
-    NUMBER("k_spreader", spreader.conductivity_w_per_mk), NUMBER("p_spreader", spreader.capacity_j_per_m3k),
-    NUMBER("t_sink", sink.thickness_m), NUMBER("k_sink", sink.conductivity_w_per_mk), NUMBER("p_sink", sink.capacity_j_per_m3k),
-    NUMBER("s_spreader", spreader_side_m), NUMBER("s_sink", sink_side_m), NUMBER("r_convec", convection_k_per_w),
-    NUMBER("c_convec", convection_j_per_k), NUMBER("ambient", ambient_k), NUMBER("init_temp", initial_k),
-    NUMBER("sampling_intvl", sampling_s), NUMBER("capacity_factor", capacity_factor),
+#define NUMBER(key, field)                                                                                                       \
+    {                                                                                                                            \
+        key, offsetof(struct thermal_package, field)                                                                             \
+    }
+    NUMBER("t_chip", chip.thickness_m),
+    NUMBER("k_chip", chip.conductivity_w_per_mk),
+    NUMBER("p_chip", chip.capacity_j_per_m3k),
+    NUMBER("t_interface", interface.thickness_m),
+    NUMBER("k_interface", interface.conductivity_w_per_mk),
+    NUMBER("p_interface", interface.capacity_j_per_m3k),
+    NUMBER("t_spreader", spreader.thickness_m),
+    NUMBER("k_spreader", spreader.conductivity_w_per_mk),
+    NUMBER("p_spreader", spreader.capacity_j_per_m3k),
+    NUMBER("t_sink", sink.thickness_m),
+    NUMBER("k_sink", sink.conductivity_w_per_mk),
+    NUMBER("p_sink", sink.capacity_j_per_m3k),
+    NUMBER("s_spreader", spreader_side_m),
+    NUMBER("s_sink", sink_side_m),
+    NUMBER("r_convec", convection_k_per_w),
+    NUMBER("c_convec", convection_j_per_k),
+    NUMBER("ambient", ambient_k),
+    NUMBER("init_temp", initial_k),
+    NUMBER("sampling_intvl", sampling_s),
+    NUMBER("capacity_factor", capacity_factor),
 #undef NUMBER
 };
 
@@ -131,7 +146,8 @@ bool thermal_package_check(const struct thermal_package *p, const struct floorpl
     if (!(p->ambient_k > 0) || !(p->initial_k > 0) || !(p->sampling_s > 0))
         return power_fail(error, 0, "ambient and init_temp are in kelvin, sampling_intvl in seconds: all above 0");
     if (p->spreader_side_m < die_m)
-        return power_fail(error, 0, "the spreader (%.4g mm) is smaller than the die (%.4g mm)", 1e3 * p->spreader_side_m, 1e3 * die_m);
+        return power_fail(error, 0, "the spreader (%.4g mm) is smaller than the die (%.4g mm)", 1e3 * p->spreader_side_m,
+                          1e3 * die_m);
     if (p->spreader_side_m - plan->width_m < FLOORPLAN_EPSILON_M || p->spreader_side_m - plan->height_m < FLOORPLAN_EPSILON_M)
         return power_fail(error, 0, "the spreader must be larger than the die: its rim has no width");
     if (!(p->sink_side_m > p->spreader_side_m))

@@ -16,16 +16,16 @@
 struct thermal_solver {
     size_t nodes, powered;
     double ambient_k;
-    gsl_matrix *factor;      /* Cholesky factor of G */
-    double *capacity;        /* J/K */
-    double *to_ambient;      /* W/K */
-    double *rate;            /* L: 1/s, ascending */
-    double *into;            /* [powered][nodes]: one watt in a node, as input of every mode */
-    double *shape;           /* [nodes][nodes]: rise of a node per unit of every mode, K */
-    double *ambient_shape;   /* [nodes]: heat to the ambient per unit of every mode, W */
-    double *stored_shape;    /* [nodes]: heat stored per unit of every mode, J */
+    gsl_matrix *factor;    /* Cholesky factor of G */
+    double *capacity;      /* J/K */
+    double *to_ambient;    /* W/K */
+    double *rate;          /* L: 1/s, ascending */
+    double *into;          /* [powered][nodes]: one watt in a node, as input of every mode */
+    double *shape;         /* [nodes][nodes]: rise of a node per unit of every mode, K */
+    double *ambient_shape; /* [nodes]: heat to the ambient per unit of every mode, W */
+    double *stored_shape;  /* [nodes]: heat stored per unit of every mode, J */
     double *z, *input, *decay, *gain;
-    double decay_s;          /* step that decay and gain belong to */
+    double decay_s; /* step that decay and gain belong to */
     double stored_at_start_j;
     struct thermal_balance balance;
 };
@@ -46,8 +46,8 @@ static bool allocate(struct thermal_solver *s)
     s->input = calloc(n, sizeof(double));
     s->decay = calloc(n, sizeof(double));
     s->gain = calloc(n, sizeof(double));
-    return s->factor && s->capacity && s->to_ambient && s->rate && s->into && s->shape && s->ambient_shape &&
-           s->stored_shape && s->z && s->input && s->decay && s->gain;
+    return s->factor && s->capacity && s->to_ambient && s->rate && s->into && s->shape && s->ambient_shape && s->stored_shape &&
+           s->z && s->input && s->decay && s->gain;
 }
 
 void thermal_solver_free(struct thermal_solver *s)

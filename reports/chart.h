@@ -1,5 +1,5 @@
-/* Charts, a kind each. A chart is described by plain data and drawn into a frame of any width: pages draw each one twice, wide and
- * narrow. Numbers that are not finite are left out. Texts that appear under the pointer are the caller's.
+/* Charts, a kind each. A chart is described by plain data and drawn into a frame of any width: pages draw each one twice, wide
+ * and narrow. Numbers that are not finite are left out. Texts that appear under the pointer are the caller's.
  */
 #ifndef ORCHARD_REPORTS_CHART_H
 #define ORCHARD_REPORTS_CHART_H
@@ -10,21 +10,21 @@
 struct chart_axis {
     const char *label, *unit; /* unit "" or "1": none is written */
     bool log;
-    bool si;                  /* the quantity takes SI prefixes */
-    bool zero;                /* a linear axis begins at 0 */
-    double low, high;         /* both 0 = as far as the data go */
-    bool whole;               /* ticks at whole numbers only */
+    bool si;          /* the quantity takes SI prefixes */
+    bool zero;        /* a linear axis begins at 0 */
+    double low, high; /* both 0 = as far as the data go */
+    bool whole;       /* ticks at whole numbers only */
 };
 
 struct chart_point {
     double x, y;
-    double low, high;         /* interval of y; both NAN = none */
-    const char *name;         /* under the pointer; NULL = nothing */
+    double low, high; /* interval of y; both NAN = none */
+    const char *name; /* under the pointer; NULL = nothing */
 };
 
 struct chart_series {
-    const char *name;         /* in the legend; NULL = not there */
-    unsigned colour;          /* 0 .. SVG_COLOURS - 1 */
+    const char *name; /* in the legend; NULL = not there */
+    unsigned colour;  /* 0 .. SVG_COLOURS - 1 */
     enum svg_mark mark;
     bool hollow, line, dashed;
     const struct chart_point *point;
@@ -36,9 +36,9 @@ struct chart_xy {
     struct chart_axis x, y;
     const struct chart_series *series;
     size_t count;
-    bool diagonal;            /* y = x */
-    double band;              /* > 1: area from x / band to x * band */
-    double height;            /* 0 = by the width */
+    bool diagonal; /* y = x */
+    double band;   /* > 1: area from x / band to x * band */
+    double height; /* 0 = by the width */
 };
 void chart_xy(struct text *out, const struct svg_frame *frame, const void *chart_xy);
 
@@ -52,13 +52,13 @@ void chart_scatter(struct text *out, const struct svg_frame *frame, const void *
 
 /* What a machine can do at most, over operations per byte. */
 struct chart_roof {
-    const char *name;         /* "m1_4p4e_8g gpu f32" */
-    double peak, bandwidth;   /* operations per second, bytes per second */
+    const char *name;       /* "m1_4p4e_8g gpu f32" */
+    double peak, bandwidth; /* operations per second, bytes per second */
     unsigned colour;
     bool dashed;
 };
 struct chart_roofline {
-    const char *rate_unit;    /* "flop/s" */
+    const char *rate_unit; /* "flop/s" */
     const struct chart_roof *roof;
     size_t roofs;
     const struct chart_series *series; /* x operations per byte, y operations per second */

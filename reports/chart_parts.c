@@ -50,8 +50,7 @@ static void draw_key(struct svg *svg, const struct chart_key *k, double x, doubl
         snprintf(classes, sizeof classes, "curve s%u%s", k->colour % SVG_COLOURS, k->dashed ? " dash" : "");
         svg_line(svg, classes, x, y + 9.5, x + 15, y + 9.5);
     }
-    svg_text(svg, "", SVG_START, x + KEY_WIDTH, y + 13.5,
-             svg_text_cut(k->name, svg->width - x - KEY_WIDTH, cut, sizeof cut));
+    svg_text(svg, "", SVG_START, x + KEY_WIDTH, y + 13.5, svg_text_cut(k->name, svg->width - x - KEY_WIDTH, cut, sizeof cut));
 }
 
 void chart_legend(struct svg *svg, const struct chart_key *keys, size_t count, double top)
@@ -68,8 +67,8 @@ size_t chart_keys_of(const struct chart_series *series, size_t count, struct cha
     size_t used = 0;
     for (size_t i = 0; i < count && used < room; i++)
         if (series[i].name)
-            keys[used++] = (struct chart_key){series[i].name, series[i].colour, series[i].mark, series[i].hollow,
-                                              series[i].dashed, false};
+            keys[used++] =
+                (struct chart_key){series[i].name, series[i].colour, series[i].mark, series[i].hollow, series[i].dashed, false};
     return used;
 }
 
@@ -136,8 +135,7 @@ void chart_draw_x(struct svg *svg, const struct chart_box *box, const struct sca
     }
     svg_line(svg, "axis", box->left, box->bottom, box->right, box->bottom);
     if (title)
-        svg_text(svg, "soft", SVG_END, box->right, box->bottom + 34,
-                 svg_text_cut(title, box->right, cut, sizeof cut));
+        svg_text(svg, "soft", SVG_END, box->right, box->bottom + 34, svg_text_cut(title, box->right, cut, sizeof cut));
 }
 
 /* The title stands above the axis, where it needs no turning of the head. */

@@ -18,7 +18,8 @@ static void draw_end(struct svg *svg, const struct chart_swing *w, bool high, do
 }
 
 /* Names of both settings where there is room for them: beyond the ends. */
-static void draw_settings(struct svg *svg, const struct chart_swing *w, const struct scale *s, const struct chart_box *box, double y)
+static void draw_settings(struct svg *svg, const struct chart_swing *w, const struct scale *s, const struct chart_box *box,
+                          double y)
 {
     const bool turned = w->low > w->high;
     const char *const left = turned ? w->high_name : w->low_name, *const right = turned ? w->low_name : w->high_name;

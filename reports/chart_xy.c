@@ -15,8 +15,8 @@ static bool has_place(const struct chart_point *p, const struct scale *x, const 
  * passes all points since then near enough, only the newest is remembered ("swinging door"). */
 #define LINE_ERROR 0.15 /* pixels */
 struct door {
-    double x, y, low, high;  /* the last vertex; slopes that pass all points since */
-    double next_x, next_y;   /* the newest point */
+    double x, y, low, high; /* the last vertex; slopes that pass all points since */
+    double next_x, next_y;  /* the newest point */
     bool begun, waiting;
 };
 
@@ -104,7 +104,8 @@ static void draw_line(struct svg *svg, const struct chart_series *s, const struc
     svg_path_end(svg, classes, false);
 }
 
-static void draw_points(struct svg *svg, const struct chart_series *s, double radius, const struct scale *x, const struct scale *y)
+static void draw_points(struct svg *svg, const struct chart_series *s, double radius, const struct scale *x,
+                        const struct scale *y)
 {
     char classes[48];
     snprintf(classes, sizeof classes, "curve thin s%u", s->colour % SVG_COLOURS);

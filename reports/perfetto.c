@@ -19,7 +19,7 @@ struct quota {
 struct track {
     unsigned pid, tid;
     char *name;
-    unsigned lanes;         /* named so far */
+    unsigned lanes; /* named so far */
     double busy_until[LANES];
 };
 
@@ -220,8 +220,8 @@ static void arrow_end(struct perfetto *p, const char *phase, const char *name, s
     end(p);
 }
 
-void perfetto_arrow(struct perfetto *p, const char *name, struct perfetto_place from, double from_ns,
-                    struct perfetto_place to, double to_ns)
+void perfetto_arrow(struct perfetto *p, const char *name, struct perfetto_place from, double from_ns, struct perfetto_place to,
+                    double to_ns)
 {
     if (!from.written || !to.written)
         return;

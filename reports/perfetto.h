@@ -42,8 +42,8 @@ struct perfetto_place {
 struct perfetto_place perfetto_slice(struct perfetto *p, unsigned pid, unsigned tid, const char *name, double begin_ns,
                                      double duration_ns, const struct perfetto_detail *details);
 /* An arrow between two slices; nothing when one of them was left out. */
-void perfetto_arrow(struct perfetto *p, const char *name, struct perfetto_place from, double from_ns,
-                    struct perfetto_place to, double to_ns);
+void perfetto_arrow(struct perfetto *p, const char *name, struct perfetto_place from, double from_ns, struct perfetto_place to,
+                    double to_ns);
 /* A point of a counter of a process. */
 void perfetto_counter(struct perfetto *p, unsigned pid, const char *name, const char *unit, double time_ns, double value);
 /* A moment: a change of clock, a fault. */

@@ -21,8 +21,8 @@ struct result_table *result_table_create(const struct result_column *columns, si
     t->column = calloc(count ? count : 1, sizeof *t->column);
     t->failed = !t->column;
     for (size_t i = 0; t->column && i < count; i++) {
-        t->column[i] = (struct result_column){strdup(columns[i].name), columns[i].unit ? strdup(columns[i].unit) : NULL,
-                                              columns[i].right};
+        t->column[i] =
+            (struct result_column){strdup(columns[i].name), columns[i].unit ? strdup(columns[i].unit) : NULL, columns[i].right};
         t->failed = t->failed || !t->column[i].name || (columns[i].unit && !t->column[i].unit);
     }
     t->columns = t->column ? count : 0;

@@ -7,7 +7,7 @@
 static const struct {
     double factor;
     const char *text;
-} prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},       {1e6, "M"},  {1e3, "k"},
+} prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},         {1e6, "M"},  {1e3, "k"},
                 {1, ""},     {1e-3, "m"}, {1e-6, "\xc2\xb5"}, {1e-9, "n"}, {1e-12, "p"}};
 enum { PREFIXES = sizeof prefixes / sizeof prefixes[0] };
 
@@ -43,7 +43,8 @@ static void fit_linear(struct scale *s, double low, double high, unsigned wanted
     }
 }
 
-/* Ends at 1, 2, 5 times a power of ten. Ticks at all of these within up to two decades, else at powers of ten, or every so many of them. */
+/* Ends at 1, 2, 5 times a power of ten. Ticks at all of these within up to two decades, else at powers of ten, or every so many
+ * of them. */
 static void fit_log(struct scale *s, double low, double high, unsigned wanted)
 {
     static const double within[] = {1, 2, 5};

@@ -9,18 +9,18 @@ enum { SCALE_TICKS_MAX = 32, SCALE_LABEL = 24 };
 
 struct scale {
     bool log;
-    double low, high;    /* values at the ends of the axis */
-    double from, to;     /* places of the ends, pixels */
+    double low, high; /* values at the ends of the axis */
+    double from, to;  /* places of the ends, pixels */
     double tick[SCALE_TICKS_MAX];
     unsigned ticks;
-    double step;         /* of a linear axis */
-    double factor;       /* labels are values over this */
-    const char *prefix;  /* of the factor: "m", "k" ...; "" = none */
-    bool each;           /* labels have a prefix of their own (logarithmic axes of SI quantities) */
+    double step;        /* of a linear axis */
+    double factor;      /* labels are values over this */
+    const char *prefix; /* of the factor: "m", "k" ...; "" = none */
+    bool each;          /* labels have a prefix of their own (logarithmic axes of SI quantities) */
 };
 
-/* Widens low..high to round numbers with about `wanted` ticks between them. A logarithmic axis needs positive ends, else it is made
- * linear. `si`: the quantity takes SI prefixes. Ends that are equal, crossed or not finite are moved apart. */
+/* Widens low..high to round numbers with about `wanted` ticks between them. A logarithmic axis needs positive ends, else it is
+ * made linear. `si`: the quantity takes SI prefixes. Ends that are equal, crossed or not finite are moved apart. */
 void scale_fit(struct scale *s, double low, double high, bool log, bool si, unsigned wanted);
 /* Place of a value; values beyond the ends are put at the ends, NAN at the low end. */
 double scale_at(const struct scale *s, double value);

@@ -43,8 +43,8 @@ void svg_begin(struct svg *svg, struct text *out, const struct svg_frame *frame,
     if (frame->standalone)
         text_put(out, " xmlns=\"http://www.w3.org/2000/svg\"");
     const double margin = frame->standalone ? 12 : 0;
-    text_printf(out, " viewBox=\"%.0f %.0f %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"", -margin, -margin,
-                frame->width + 2 * margin, height + 2 * margin, frame->width + 2 * margin, height + 2 * margin);
+    text_printf(out, " viewBox=\"%.0f %.0f %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"", -margin,
+                -margin, frame->width + 2 * margin, height + 2 * margin, frame->width + 2 * margin, height + 2 * margin);
     text_xml(out, frame->title);
     text_put(out, "\">\n<title>");
     text_xml(out, frame->title);
@@ -110,8 +110,19 @@ static const struct {
     [SVG_SQUARE] = {4, {{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}}},
     [SVG_TRIANGLE] = {3, {{0, -1.2}, {1.15, 0.9}, {-1.15, 0.9}}},
     [SVG_DIAMOND] = {4, {{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}}},
-    [SVG_CROSS] = {12, {{-0.4, -1.2}, {0.4, -1.2}, {0.4, -0.4}, {1.2, -0.4}, {1.2, 0.4}, {0.4, 0.4}, {0.4, 1.2}, {-0.4, 1.2}, {-0.4, 0.4},
-                         {-1.2, 0.4}, {-1.2, -0.4}, {-0.4, -0.4}}},
+    [SVG_CROSS] = {12,
+                   {{-0.4, -1.2},
+                    {0.4, -1.2},
+                    {0.4, -0.4},
+                    {1.2, -0.4},
+                    {1.2, 0.4},
+                    {0.4, 0.4},
+                    {0.4, 1.2},
+                    {-0.4, 1.2},
+                    {-0.4, 0.4},
+                    {-1.2, 0.4},
+                    {-1.2, -0.4},
+                    {-0.4, -0.4}}},
 };
 
 void svg_marks_begin(struct svg *svg, unsigned colour, bool hollow)

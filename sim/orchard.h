@@ -55,9 +55,9 @@ ORCHARD_API uint64_t orchard_alloc(struct orchard *orchard, uint64_t bytes, void
 ORCHARD_API bool orchard_free(struct orchard *orchard, uint64_t address);
 
 struct orchard_memory {
-    uint64_t capacity_bytes;          /* of the machine */
-    uint64_t used_bytes, peak_bytes;  /* buffers in use: now and at most */
-    int pressure;                     /* 0 nominal, 1 warn, 2 critical */
+    uint64_t capacity_bytes;         /* of the machine */
+    uint64_t used_bytes, peak_bytes; /* buffers in use: now and at most */
+    int pressure;                    /* 0 nominal, 1 warn, 2 critical */
 };
 ORCHARD_API void orchard_memory(const struct orchard *orchard, struct orchard_memory *memory);
 
@@ -66,9 +66,9 @@ struct orchard_launch {
     uint64_t buffer[ORCHARD_BUFFERS]; /* operands of a kernel in its documented order (gemm: A, B, C; gemv: A, x, y); 0 = the
                                library allocates and fills them. On the ane they are fp16 elements in the order of the
                                operator's shape, weights included; programs: inputs, then outputs */
-    const char *precision;  /* NULL = f32, on the ane f16 */
-    uint64_t seed;          /* of filled operands */
-    bool timing_only;       /* no values are computed */
+    const char *precision;            /* NULL = f32, on the ane f16 */
+    uint64_t seed;                    /* of filled operands */
+    bool timing_only;                 /* no values are computed */
 };
 
 /* Adds a kernel ("KERNEL:SHAPE", on the ane also a program file) to a unit's queue; returns the job's number, -1 on failure. */
@@ -76,8 +76,8 @@ ORCHARD_API int orchard_enqueue(struct orchard *orchard, const char *unit, const
                                 const struct orchard_launch *launch, struct orchard_error *error);
 /* Adds a call of `entry` (NULL = the program's start) in an AArch64 ELF file to a CPU core's queue. `args` as in
  * `orchard run --args`. */
-ORCHARD_API int orchard_enqueue_program(struct orchard *orchard, const char *elf_path, const char *entry,
-                                        const char *const *args, size_t arg_count, struct orchard_error *error);
+ORCHARD_API int orchard_enqueue_program(struct orchard *orchard, const char *elf_path, const char *entry, const char *const *args,
+                                        size_t arg_count, struct orchard_error *error);
 /* Runs everything enqueued. */
 ORCHARD_API bool orchard_wait(struct orchard *orchard, struct orchard_error *error);
 

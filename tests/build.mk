@@ -31,18 +31,20 @@ $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h te
 	@mkdir -p $(@D)
 	$(GUEST_CC) $(GUEST_FLAGS) tests/guest/$(firstword $(guest_$*)) $(wordlist 2,99,$(guest_$*)) -o $@
 # Suites that run them, some with Unicorn (GPL, tests only) beside.
-$(O)/tests/units/test_cpu_load $(O)/tests/sim/test_program: $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
+$(O)/tests/units/test_cpu_load $(O)/tests/sim/workload/test_program: $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
 LIBS_test_cpu_load := -lunicorn
 LIBS_test_program := -lunicorn
 LIBS_bench_gemm := -lopenblas
-$(O)/tests/sim/test_kernel_homes: | programs
+$(O)/tests/sim/workload/test_kernel_homes: | programs
 LIBS_test_cpu_exec_unicorn := -lunicorn
 LIBS_bench_cpu_exec := -lunicorn
 # Suites that start the binary.
-$(O)/tests/sim/test_cli_binary $(O)/tests/sim/test_run_cli $(O)/tests/sim/test_gpu_library $(O)/tests/sim/test_ane_cli $(O)/tests/sim/test_run_device: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_perfetto_run $(O)/tests/sim/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_sweep_cli $(O)/tests/sim/test_sweep_kill $(O)/tests/sim/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_regress $(O)/tests/sim/test_tune $(O)/tests/sim/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
+$(O)/tests/sim/cmd/test_cli_binary $(O)/tests/sim/cmd/test_run_cli $(O)/tests/sim/workload/test_gpu_library $(O)/tests/sim/cmd/test_ane_cli $(O)/tests/sim/scenario/test_run_device: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/listen/test_perfetto_run $(O)/tests/sim/cmd/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/cmd/test_sweep_cli $(O)/tests/sim/cmd/test_sweep_kill $(O)/tests/sim/cmd/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/cmd/test_trace_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/prove/test_regress $(O)/tests/sim/ask/test_tune $(O)/tests/sim/prove/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
+$(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
+# Suites of the command line's own parts.
+$(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_cli_text: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))

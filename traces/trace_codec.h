@@ -7,9 +7,9 @@
 #include "traces/trace_record.h"
 
 enum {
-    TRACE_BLOCK_MAX = 1 << 20,  /* bytes of a block before compression */
-    TRACE_TEXT_MAX = 65535,     /* bytes of a text */
-    TRACE_AFTER_MAX = 65535,    /* operators that one waits for */
+    TRACE_BLOCK_MAX = 1 << 20, /* bytes of a block before compression */
+    TRACE_TEXT_MAX = 65535,    /* bytes of a text */
+    TRACE_AFTER_MAX = 65535,   /* operators that one waits for */
 };
 
 /* ---- writing ---- */

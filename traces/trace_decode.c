@@ -120,7 +120,8 @@ static bool get_real(const struct trace_decoder *d, size_t *at, size_t end, char
     return true;
 }
 
-static const char *get_field(struct trace_decoder *d, size_t *at, size_t end, const struct trace_field *field, struct trace_record *record)
+static const char *get_field(struct trace_decoder *d, size_t *at, size_t end, const struct trace_field *field,
+                             struct trace_record *record)
 {
     char *to = (char *)record + field->offset;
     struct trace_list list;

@@ -130,14 +130,9 @@ static size_t put_field(struct trace_encoder *e, uint8_t *to, const struct trace
     uint64_t value;
     int64_t time;
     switch (field->type) {
-    case TRACE_TEXT:
-        memcpy(&text, at, sizeof text);
-        return put_number(to, text_number(e, text));
-    case TRACE_LIST:
-        memcpy(&list, at, sizeof list);
-        return put_list(to, &list, e->last_op);
-    case TRACE_REAL:
-        return put_real(to, at);
+    case TRACE_TEXT: memcpy(&text, at, sizeof text); return put_number(to, text_number(e, text));
+    case TRACE_LIST: memcpy(&list, at, sizeof list); return put_list(to, &list, e->last_op);
+    case TRACE_REAL: return put_real(to, at);
     case TRACE_TIME:
         memcpy(&time, at, sizeof time);
         value = folded((uint64_t)time - (uint64_t)e->last_time);
@@ -152,9 +147,7 @@ static size_t put_field(struct trace_encoder *e, uint8_t *to, const struct trace
         return n;
     }
     case TRACE_NUMBER:
-    case TRACE_HEX:
-        memcpy(&value, at, sizeof value);
-        return put_number(to, value);
+    case TRACE_HEX: memcpy(&value, at, sizeof value); return put_number(to, value);
     }
     return 0;
 }

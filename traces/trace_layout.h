@@ -9,7 +9,7 @@
 
 enum { TRACE_MAJOR = 1, TRACE_MINOR = 0 };
 enum {
-    TRACE_HEAD_BYTES = 20,        /* before the header's texts */
+    TRACE_HEAD_BYTES = 20, /* before the header's texts */
     TRACE_HEAD_TEXT_MAX = 1 << 16,
     TRACE_BLOCK_HEAD_BYTES = 28,
     TRACE_STORED_MAX = TRACE_BLOCK_MAX + TRACE_BLOCK_MAX / 128, /* more than zstd can make of a block */

@@ -15,10 +15,10 @@ struct trace_reader {
     char *name;
     bool force, started;
     struct trace_header header;
-    char *header_text;           /* what the header points into */
+    char *header_text; /* what the header points into */
     struct trace_decoder *decoder;
-    uint64_t skip;               /* records to pass over, after a seek */
-    char *line;                  /* text form */
+    uint64_t skip; /* records to pass over, after a seek */
+    char *line;    /* text form */
     size_t line_capacity;
     uint64_t line_number, offset;
     struct trace_account account;
@@ -45,7 +45,8 @@ const char *trace_reader_place(struct trace_reader *r)
     if (r->text)
         snprintf(r->place, sizeof r->place, "line %" PRIu64, r->line_number);
     else
-        snprintf(r->place, sizeof r->place, "byte %" PRIu64 ", block %" PRIu32, trace_blocks_offset(r->blocks), trace_blocks_number(r->blocks));
+        snprintf(r->place, sizeof r->place, "byte %" PRIu64 ", block %" PRIu32, trace_blocks_offset(r->blocks),
+                 trace_blocks_number(r->blocks));
     return r->place;
 }
 
@@ -224,7 +225,8 @@ static bool open_binary(struct trace_reader *r, struct trace_error *error)
         return trace_no_memory(error);
     if (!trace_blocks_header(r->blocks, &r->header_text, &size, error))
         return r->force && !error->memory;
-    return parse_header(r, r->header_text, size) || r->force || trace_fail(error, "%s: byte 20: the header is not names and values", r->name);
+    return parse_header(r, r->header_text, size) || r->force ||
+           trace_fail(error, "%s: byte 20: the header is not names and values", r->name);
 }
 
 enum trace_step trace_next(struct trace_reader *r, struct trace_record *record, struct trace_error *error)

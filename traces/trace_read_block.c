@@ -10,11 +10,11 @@ struct trace_blocks {
     FILE *file;
     const char *name;
     bool force, lenient;
-    uint64_t position;       /* of the file */
-    uint64_t at;             /* where the present block begins */
+    uint64_t position; /* of the file */
+    uint64_t at;       /* where the present block begins */
     uint32_t number, next_number;
-    uint64_t kept;           /* records of the blocks that were read */
-    uLong entries;           /* CRC-32 of the index entries that these blocks should have */
+    uint64_t kept; /* records of the blocks that were read */
+    uLong entries; /* CRC-32 of the index entries that these blocks should have */
     bool from_start, damaged;
     uint8_t *stored, *raw;
     ZSTD_DCtx *zstd;
@@ -79,7 +79,8 @@ static size_t get(struct trace_blocks *b, void *to, size_t size)
     return n;
 }
 
-__attribute__((format(printf, 4, 5))) static bool wrong(const struct trace_blocks *b, struct trace_error *error, uint64_t at, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static bool wrong(const struct trace_blocks *b, struct trace_error *error, uint64_t at,
+                                                        const char *format, ...)
 {
     char what[300];
     va_list args;
@@ -94,13 +95,17 @@ __attribute__((format(printf, 4, 5))) static bool wrong(const struct trace_block
 static bool check_head(struct trace_blocks *b, const uint8_t *head, size_t n, struct trace_error *error)
 {
     if (n < 8 || memcmp(head, TRACE_MAGIC, 8) != 0)
-        return trace_fail(error, n == 0 ? "%s: byte 0: the file is empty" : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0
-                                   ? "%s: byte 0: the file ends in its header" : "%s: byte 0: not a trace", b->name);
+        return trace_fail(error,
+                          n == 0                                       ? "%s: byte 0: the file is empty"
+                          : n < 8 && memcmp(head, TRACE_MAGIC, n) == 0 ? "%s: byte 0: the file ends in its header"
+                                                                       : "%s: byte 0: not a trace",
+                          b->name);
     if (n < 12)
         return trace_fail(error, "%s: byte %zu: the file ends in its header", b->name, n);
     const unsigned major = (unsigned)trace_get(head + 8, 2), minor = (unsigned)trace_get(head + 10, 2);
     if (major != TRACE_MAJOR)
-        return trace_fail(error, "%s: byte 8: written in version %u.%u of the format, this program reads %d", b->name, major, minor, TRACE_MAJOR);
+        return trace_fail(error, "%s: byte 8: written in version %u.%u of the format, this program reads %d", b->name, major,
+                          minor, TRACE_MAJOR);
     b->lenient = minor > TRACE_MINOR;
     if (n < TRACE_HEAD_BYTES)
         return trace_fail(error, "%s: byte %zu: the file ends in its header", b->name, n);
@@ -180,7 +185,8 @@ static bool check_footer(struct trace_blocks *b, struct trace_error *error)
     const size_t n = get(b, footer, sizeof footer);
     if (n < TRACE_FOOTER_BYTES)
         return wrong(b, error, b->at, "the file ends in its index, at byte %" PRIu64, b->position);
-    if (memcmp(footer + 12, TRACE_END_MAGIC, 4) != 0 || crc32(0, footer, 8) != trace_get(footer + 8, 4) || trace_get(footer, 8) != b->at)
+    if (memcmp(footer + 12, TRACE_END_MAGIC, 4) != 0 || crc32(0, footer, 8) != trace_get(footer + 8, 4) ||
+        trace_get(footer, 8) != b->at)
         return wrong(b, error, b->at, "the footer is damaged");
     return n == TRACE_FOOTER_BYTES || wrong(b, error, b->position - 1, "there is more behind the end of the trace");
 }
@@ -315,7 +321,8 @@ bool trace_blocks_seek(struct trace_blocks *b, uint64_t record, uint64_t *skip, 
     uint64_t index;
     const uint64_t here = b->position;
     *skip = record;
-    if (read_footer(b, &index) && go_to(b, index) && get(b, head, sizeof head) == sizeof head && memcmp(head, TRACE_INDEX_MAGIC, 4) == 0) {
+    if (read_footer(b, &index) && go_to(b, index) && get(b, head, sizeof head) == sizeof head &&
+        memcmp(head, TRACE_INDEX_MAGIC, 4) == 0) {
         const uint64_t blocks = trace_get(head + 4, 4);
         for (uint64_t i = 0; i < blocks && get(b, entry, sizeof entry) == sizeof entry; i++) {
             const uint64_t records = trace_get(entry + 8, 4), at = trace_get(entry, 8);

@@ -17,73 +17,80 @@ struct trace_list {
 
 /* Types of fields and the member that each one is. */
 enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE_REAL, TRACE_TEXT, TRACE_LIST };
-#define TRACE_C_NUMBER uint64_t          /* whole */
-#define TRACE_C_ID     uint64_t          /* of an operator; near the one before it */
-#define TRACE_C_TIME   int64_t           /* ps; near the one before it */
-#define TRACE_C_PC     uint64_t          /* address of an instruction; near the one before it */
-#define TRACE_C_HEX    uint64_t          /* a pattern of bits */
+#define TRACE_C_NUMBER uint64_t /* whole */
+#define TRACE_C_ID     uint64_t /* of an operator; near the one before it */
+#define TRACE_C_TIME   int64_t  /* ps; near the one before it */
+#define TRACE_C_PC     uint64_t /* address of an instruction; near the one before it */
+#define TRACE_C_HEX    uint64_t /* a pattern of bits */
 #define TRACE_C_REAL   double
 #define TRACE_C_TEXT   const char *
 #define TRACE_C_LIST   struct trace_list /* operators before this record's */
 
 /* `unit` is where something runs: cpu, amx, gpu, ane, dram, slc, fabric, soc; `instance` which of its kind. */
-#define TRACE_RUN_BEGIN_FIELDS(X)                                                                                      \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified)        \
-    X(TEXT, program_name) X(TEXT, program_kind) X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit)                    \
-    X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options) X(TEXT, version) X(NUMBER, seed)
+#define TRACE_RUN_BEGIN_FIELDS(X)                                                                                                \
+    X(NUMBER, run)                                                                                                               \
+    X(TIME, time_ps)                                                                                                             \
+    X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified) X(TEXT, program_name) X(TEXT, program_kind)      \
+        X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit) X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options)    \
+            X(TEXT, version) X(NUMBER, seed)
 /* One operator handed to a unit. `kernel` and `workload` say how to run it again ("gemm", "gemm:64x64x64"), `settings` with which
- * options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are known) or none. */
-#define TRACE_LAUNCH_FIELDS(X)                                                                                         \
-    X(NUMBER, run) X(ID, op) X(TIME, submitted_ps) X(TEXT, name) X(TEXT, kernel) X(TEXT, workload) X(TEXT, precision)  \
-    X(TEXT, unit) X(NUMBER, instance) X(NUMBER, stream) X(LIST, after) X(TEXT, settings) X(TEXT, work)                 \
-    X(NUMBER, bytes) X(TEXT, note)
+ * options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are known) or none.
+ */
+#define TRACE_LAUNCH_FIELDS(X)                                                                                                   \
+    X(NUMBER, run)                                                                                                               \
+    X(ID, op)                                                                                                                    \
+    X(TIME, submitted_ps) X(TEXT, name) X(TEXT, kernel) X(TEXT, workload) X(TEXT, precision) X(TEXT, unit) X(NUMBER, instance)   \
+        X(NUMBER, stream) X(LIST, after) X(TEXT, settings) X(TEXT, work) X(NUMBER, bytes) X(TEXT, note)
 #define TRACE_OP_BEGIN_FIELDS(X) X(NUMBER, run) X(ID, op) X(TIME, time_ps)
-#define TRACE_OP_END_FIELDS(X)                                                                                         \
-    X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(REAL, seconds) X(REAL, cycles) X(REAL, macs) X(REAL, flops)            \
-    X(REAL, dram_bytes) X(NUMBER, repeats)
-#define TRACE_TRANSFER_FIELDS(X)                                                                                       \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, what) X(TEXT, from) X(NUMBER, from_instance) X(TEXT, to)                   \
-    X(NUMBER, to_instance) X(NUMBER, bytes) X(REAL, seconds)
-#define TRACE_SAMPLE_FIELDS(X)                                                                                         \
+#define TRACE_OP_END_FIELDS(X)                                                                                                   \
+    X(NUMBER, run)                                                                                                               \
+    X(ID, op)                                                                                                                    \
+    X(TIME, time_ps) X(REAL, seconds) X(REAL, cycles) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(NUMBER, repeats)
+#define TRACE_TRANSFER_FIELDS(X)                                                                                                 \
+    X(NUMBER, run)                                                                                                               \
+    X(TIME, time_ps)                                                                                                             \
+    X(TEXT, what) X(TEXT, from) X(NUMBER, from_instance) X(TEXT, to) X(NUMBER, to_instance) X(NUMBER, bytes) X(REAL, seconds)
+#define TRACE_SAMPLE_FIELDS(X)                                                                                                   \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, series) X(TEXT, measure) X(TEXT, unit) X(NUMBER, instance) X(REAL, value)
-#define TRACE_CLOCK_FIELDS(X)                                                                                          \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(REAL, from_mhz) X(REAL, to_mhz) X(REAL, volts) \
-    X(TEXT, reason)
-#define TRACE_FAULT_FIELDS(X)                                                                                          \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(TEXT, fault) X(HEX, pc) X(HEX, address)        \
-    X(TEXT, text)
+#define TRACE_CLOCK_FIELDS(X)                                                                                                    \
+    X(NUMBER, run)                                                                                                               \
+    X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(REAL, from_mhz) X(REAL, to_mhz) X(REAL, volts) X(TEXT, reason)
+#define TRACE_FAULT_FIELDS(X)                                                                                                    \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(TEXT, fault) X(HEX, pc) X(HEX, address) X(TEXT, text)
 /* One issued instruction: its word, and the value that it depends on in time (AMX: the operand register). */
-#define TRACE_INSTRUCTION_FIELDS(X)                                                                                    \
-    X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(NUMBER, duration_ps) X(TEXT, unit) X(NUMBER, instance) X(PC, pc)       \
-    X(HEX, word) X(HEX, operand)
-#define TRACE_RUN_END_FIELDS(X)                                                                                        \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds)            \
-    X(REAL, overhead_seconds) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
+#define TRACE_INSTRUCTION_FIELDS(X)                                                                                              \
+    X(NUMBER, run)                                                                                                               \
+    X(ID, op) X(TIME, time_ps) X(NUMBER, duration_ps) X(TEXT, unit) X(NUMBER, instance) X(PC, pc) X(HEX, word) X(HEX, operand)
+#define TRACE_RUN_END_FIELDS(X)                                                                                                  \
+    X(NUMBER, run)                                                                                                               \
+    X(TIME, time_ps)                                                                                                             \
+    X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds) X(REAL, overhead_seconds) X(REAL, macs)              \
+        X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
 
 /* X(KIND, number in the file, name, fields). Numbers are never used again for something else; 1 is a string of the block. */
-#define TRACE_KIND_TABLE(X)                                                                                            \
-    X(RUN_BEGIN, 2, run_begin)                                                                                         \
-    X(LAUNCH, 3, launch)                                                                                               \
-    X(OP_BEGIN, 4, op_begin)                                                                                           \
-    X(OP_END, 5, op_end)                                                                                               \
-    X(TRANSFER, 6, transfer)                                                                                           \
-    X(SAMPLE, 7, sample)                                                                                               \
-    X(CLOCK, 8, clock)                                                                                                 \
-    X(FAULT, 9, fault)                                                                                                 \
-    X(INSTRUCTION, 10, instruction)                                                                                    \
+#define TRACE_KIND_TABLE(X)                                                                                                      \
+    X(RUN_BEGIN, 2, run_begin)                                                                                                   \
+    X(LAUNCH, 3, launch)                                                                                                         \
+    X(OP_BEGIN, 4, op_begin)                                                                                                     \
+    X(OP_END, 5, op_end)                                                                                                         \
+    X(TRANSFER, 6, transfer)                                                                                                     \
+    X(SAMPLE, 7, sample)                                                                                                         \
+    X(CLOCK, 8, clock)                                                                                                           \
+    X(FAULT, 9, fault)                                                                                                           \
+    X(INSTRUCTION, 10, instruction)                                                                                              \
     X(RUN_END, 11, run_end)
 
 enum trace_kind {
 #define X(kind, number, name) TRACE_##kind = number,
     TRACE_KIND_TABLE(X)
 #undef X
-    TRACE_KIND_END
+        TRACE_KIND_END
 };
 
 #define TRACE_MEMBER(type, name) TRACE_C_##type name;
-#define X(kind, number, name)                                                                                          \
-    struct trace_##name {                                                                                              \
-        TRACE_##kind##_FIELDS(TRACE_MEMBER)                                                                            \
+#define X(kind, number, name)                                                                                                    \
+    struct trace_##name {                                                                                                        \
+        TRACE_##kind##_FIELDS(TRACE_MEMBER)                                                                                      \
     };
 TRACE_KIND_TABLE(X)
 #undef X

@@ -18,7 +18,9 @@ struct trace_text_parser;
 struct trace_text_parser *trace_text_parser_create(void);
 void trace_text_parser_free(struct trace_text_parser *parser);
 /* One line, without its end. What is filled points into the parser until the next call. False: *why says what is wrong. */
-bool trace_text_parse_header(struct trace_text_parser *parser, const char *line, size_t size, struct trace_header *header, const char **why);
-bool trace_text_parse(struct trace_text_parser *parser, const char *line, size_t size, struct trace_record *record, const char **why);
+bool trace_text_parse_header(struct trace_text_parser *parser, const char *line, size_t size, struct trace_header *header,
+                             const char **why);
+bool trace_text_parse(struct trace_text_parser *parser, const char *line, size_t size, struct trace_record *record,
+                      const char **why);
 
 #endif

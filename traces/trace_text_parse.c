@@ -61,7 +61,8 @@ static bool read_line(struct trace_text_parser *p, const char *line, size_t size
     return true;
 }
 
-bool trace_text_parse_header(struct trace_text_parser *p, const char *line, size_t size, struct trace_header *header, const char **why)
+bool trace_text_parse_header(struct trace_text_parser *p, const char *line, size_t size, struct trace_header *header,
+                             const char **why)
 {
     json_object *value;
     memset(header, 0, sizeof *header);

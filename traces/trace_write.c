@@ -88,7 +88,8 @@ static bool open_part(struct trace_writer *w, const char *path, struct trace_err
     return w->file || trace_fail(error, "%s: %s", w->part, strerror(errno));
 }
 
-struct trace_writer *trace_writer_create(const char *path, const struct trace_header *header, bool text, struct trace_error *error)
+struct trace_writer *trace_writer_create(const char *path, const struct trace_header *header, bool text,
+                                         struct trace_error *error)
 {
     struct trace_writer *w = calloc(1, sizeof *w);
     if (!w) {
@@ -182,7 +183,8 @@ static bool put_end(struct trace_writer *w, struct trace_error *error)
     trace_put(footer, w->offset, 8);
     trace_put(footer + 8, crc32(0, footer, 8), 4);
     memcpy(footer + 12, TRACE_END_MAGIC, 4);
-    return put(w, head, sizeof head, error) && (used == 0 || put(w, w->index, used, error)) && put(w, footer, sizeof footer, error);
+    return put(w, head, sizeof head, error) && (used == 0 || put(w, w->index, used, error)) &&
+           put(w, footer, sizeof footer, error);
 }
 
 bool trace_writer_finish(struct trace_writer *w, struct trace_error *error)

@@ -12,7 +12,8 @@
 struct trace_writer;
 
 /* text: one JSON document a line instead of the binary form. NULL with *error. */
-struct trace_writer *trace_writer_create(const char *path, const struct trace_header *header, bool text, struct trace_error *error);
+struct trace_writer *trace_writer_create(const char *path, const struct trace_header *header, bool text,
+                                         struct trace_error *error);
 /* False with *error: what does not fit the format, or what the system said. What was written before stays valid. */
 bool trace_write(struct trace_writer *writer, const struct trace_record *record, struct trace_error *error);
 /* Ends the file: index, footer, name. */

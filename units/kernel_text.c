@@ -66,8 +66,8 @@ static void refuse_name(const struct kernel_library *library, const char *worklo
     kernel_refuse(error, "unknown kernel '%s'%s", name, phrase);
 }
 
-const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index, struct kernel_form *form,
-                                  struct isa_error *error)
+const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index,
+                                  struct kernel_form *form, struct isa_error *error)
 {
     const size_t length = strcspn(workload, ":");
     if (kernel_library_find(library, workload, length, index) && library->form_at(*index, form))
@@ -155,10 +155,10 @@ static bool bad_value(struct parser *p, const struct kernel_parameter *row, cons
         offer_words(&suggest, row->words, word, nearest);
         isa_suggest_text(&suggest, phrase, sizeof phrase);
         return kernel_refuse(p->error, "%s: %s has no '%.60s'%s; %s of %s", kernel, row->name, word, phrase,
-                                 row->chain ? "names with + between" : "one", row->words);
+                             row->chain ? "names with + between" : "one", row->words);
     }
-    return kernel_refuse(p->error, "%s: %s is a number from %" PRId64 " to %" PRId64 ", not '%s'", kernel, row->name,
-                             row->least, row->most, value);
+    return kernel_refuse(p->error, "%s: %s is a number from %" PRId64 " to %" PRId64 ", not '%s'", kernel, row->name, row->least,
+                         row->most, value);
 }
 
 /* "add+relu" */
@@ -231,8 +231,7 @@ static bool read_positional(struct parser *p)
         if (i && *p->at == 'x')
             p->at++;
         if (!read_word(p, "x,", value))
-            return kernel_refuse(p->error, "%s: %s is missing; it takes %s", form->name, form->parameter[i].name,
-                                     form->grammar);
+            return kernel_refuse(p->error, "%s: %s is missing; it takes %s", form->name, form->parameter[i].name, form->grammar);
         if (!set_parameter(p, i, value))
             return false;
     }
@@ -335,8 +334,7 @@ int kernel_text_write(const struct kernel_form *form, const int64_t *value, cons
     append(&out, "%s", form->name);
     for (unsigned i = 0; form->parameter[i].name; i++) {
         const struct kernel_parameter *row = &form->parameter[i];
-        const bool missing = row->decimal ? decimal[i] == (double)row->missing + row->usual
-                                          : value[i] == row->missing;
+        const bool missing = row->decimal ? decimal[i] == (double)row->missing + row->usual : value[i] == row->missing;
         if (i >= form->positional && missing && !row->required)
             continue;
         append(&out, "%s", first ? ":" : i < form->positional ? "x" : ",");

@@ -1,7 +1,7 @@
 /* Requests for kernels as text, the same for every unit's library: "gemm:512x512x512,tb=1", "softmax:128x1000".
  *
- * A library gives its forms by position. A form names the parameters of one kernel; reading gives a value for each, with suggestions for mistyped names; writing gives
- * the canonical text back.
+ * A library gives its forms by position. A form names the parameters of one kernel; reading gives a value for each, with
+ * suggestions for mistyped names; writing gives the canonical text back.
  */
 #ifndef ORCHARD_UNITS_KERNEL_TEXT_H
 #define ORCHARD_UNITS_KERNEL_TEXT_H
@@ -14,8 +14,8 @@
 
 /* One parameter of a kernel's shape: positional ("128x1000") or name=value. */
 struct kernel_parameter {
-    const char *name;  /* "rows", "stride" ...; NULL ends the list */
-    int64_t missing;   /* value when it is not given */
+    const char *name; /* "rows", "stride" ...; NULL ends the list */
+    int64_t missing;  /* value when it is not given */
     int64_t least, most;
     bool required;
     const char *words; /* values that may be named instead of numbered: "relu|gelu|silu" = 0, 1, 2; NULL = numbers */
@@ -24,9 +24,9 @@ struct kernel_parameter {
     bool chain;        /* several words: "add+relu" = KERNEL_CHAIN_BITS bits each, first one lowest, 1 + its position; 0 = none */
 };
 
-#define KERNEL_CHAIN_BITS 6
+#define KERNEL_CHAIN_BITS  6
 #define KERNEL_CHAIN_WORDS 10 /* of one chain */
-#define KERNEL_PARAMETERS 20  /* most that a form has */
+#define KERNEL_PARAMETERS  20 /* most that a form has */
 
 struct kernel_form {
     const char *name, *grammar;
@@ -41,10 +41,10 @@ struct kernel_library {
 
 /* The position of the form of that name (of that length); false when there is none. */
 bool kernel_library_find(const struct kernel_library *library, const char *name, size_t length, size_t *index);
-/* What the request "name:options" names: position and form; returns where the options start. NULL with a text that has the nearest
- * name. */
-const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index, struct kernel_form *form,
-                                  struct isa_error *error);
+/* What the request "name:options" names: position and form; returns where the options start. NULL with a text that has the
+ * nearest name. */
+const char *kernel_library_choose(const struct kernel_library *library, const char *workload, size_t *index,
+                                  struct kernel_form *form, struct isa_error *error);
 
 /* Writes the text and returns false. */
 bool kernel_refuse(struct isa_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -8,12 +8,12 @@
 
 enum unit_fault_kind {
     UNIT_FAULT_NONE = 0,
-    UNIT_FAULT_UNDEFINED,   /* undefined instruction, AMX before set, set while enabled */
-    UNIT_FAULT_UNMAPPED,    /* address outside every mapped page */
-    UNIT_FAULT_PERMISSION,  /* page mapped without the permission the access needs */
-    UNIT_FAULT_ALIGNMENT,   /* multi-register AMX transfer that is not 128-byte aligned, exclusive pair ... */
-    UNIT_FAULT_UNMODELLED,  /* a real instruction that orchard does not model (exit 3, named) */
-    UNIT_FAULT_TRAP,        /* brk, hlt, unknown system call */
+    UNIT_FAULT_UNDEFINED,  /* undefined instruction, AMX before set, set while enabled */
+    UNIT_FAULT_UNMAPPED,   /* address outside every mapped page */
+    UNIT_FAULT_PERMISSION, /* page mapped without the permission the access needs */
+    UNIT_FAULT_ALIGNMENT,  /* multi-register AMX transfer that is not 128-byte aligned, exclusive pair ... */
+    UNIT_FAULT_UNMODELLED, /* a real instruction that orchard does not model (exit 3, named) */
+    UNIT_FAULT_TRAP,       /* brk, hlt, unknown system call */
 };
 
 struct unit_fault {

@@ -74,7 +74,7 @@ static const char *bitfield(struct a64_insn *insn)
     else
         text = "bfxil\t%Rd, %Rn, %I, %A";
     if (insn->amount != imms)
-        return text; /* lsl */
+        return text;   /* lsl */
     if (imms < immr) { /* position and width of an insert */
         insn->imm = (int64_t)(top + 1 - immr);
         insn->amount = (uint8_t)(imms + 1);

@@ -3,19 +3,48 @@
 const char *a64_class_name(enum a64_class c)
 {
     static const char *const names[A64_CLASS_COUNT] = {
-        [A64_C_NOP] = "nop", [A64_C_INT] = "int", [A64_C_INT_SHIFT] = "int_shift", [A64_C_INT_FLAGS] = "int_flags",
-        [A64_C_MUL] = "mul", [A64_C_MADD] = "madd", [A64_C_DIV] = "div", [A64_C_BRANCH] = "branch",
-        [A64_C_BRANCH_COND] = "branch_cond", [A64_C_BRANCH_INDIRECT] = "branch_indirect", [A64_C_LOAD] = "load",
-        [A64_C_LOAD_PAIR] = "load_pair", [A64_C_LOAD_V] = "load_v", [A64_C_LOAD_V_PAIR] = "load_v_pair",
-        [A64_C_STORE] = "store", [A64_C_STORE_PAIR] = "store_pair", [A64_C_STORE_V] = "store_v",
-        [A64_C_STORE_V_PAIR] = "store_v_pair", [A64_C_ATOMIC] = "atomic", [A64_C_BARRIER] = "barrier",
-        [A64_C_FP_ADD] = "fp_add", [A64_C_FP_MUL] = "fp_mul", [A64_C_FP_FMA] = "fp_fma", [A64_C_FP_DIV] = "fp_div",
-        [A64_C_FP_DIV_S] = "fp_div_s", [A64_C_FP_DIV_H] = "fp_div_h", [A64_C_FP_SQRT] = "fp_sqrt",
-        [A64_C_FP_SQRT_D] = "fp_sqrt_d", [A64_C_FP_CVT] = "fp_cvt", [A64_C_FP_CMP] = "fp_cmp",
-        [A64_C_FP_MINMAX] = "fp_minmax", [A64_C_FP_MOVE] = "fp_move", [A64_C_FP_ESTIMATE] = "fp_estimate",
-        [A64_C_V_INT] = "v_int", [A64_C_V_MUL] = "v_mul", [A64_C_V_PERM] = "v_perm", [A64_C_V_REDUCE] = "v_reduce",
-        [A64_C_V_FROM_GPR] = "v_from_gpr", [A64_C_V_TO_GPR] = "v_to_gpr", [A64_C_CVT_TO_GPR] = "cvt_to_gpr",
-        [A64_C_SYSTEM] = "system", [A64_C_AMX] = "amx",
+        [A64_C_NOP] = "nop",
+        [A64_C_INT] = "int",
+        [A64_C_INT_SHIFT] = "int_shift",
+        [A64_C_INT_FLAGS] = "int_flags",
+        [A64_C_MUL] = "mul",
+        [A64_C_MADD] = "madd",
+        [A64_C_DIV] = "div",
+        [A64_C_BRANCH] = "branch",
+        [A64_C_BRANCH_COND] = "branch_cond",
+        [A64_C_BRANCH_INDIRECT] = "branch_indirect",
+        [A64_C_LOAD] = "load",
+        [A64_C_LOAD_PAIR] = "load_pair",
+        [A64_C_LOAD_V] = "load_v",
+        [A64_C_LOAD_V_PAIR] = "load_v_pair",
+        [A64_C_STORE] = "store",
+        [A64_C_STORE_PAIR] = "store_pair",
+        [A64_C_STORE_V] = "store_v",
+        [A64_C_STORE_V_PAIR] = "store_v_pair",
+        [A64_C_ATOMIC] = "atomic",
+        [A64_C_BARRIER] = "barrier",
+        [A64_C_FP_ADD] = "fp_add",
+        [A64_C_FP_MUL] = "fp_mul",
+        [A64_C_FP_FMA] = "fp_fma",
+        [A64_C_FP_DIV] = "fp_div",
+        [A64_C_FP_DIV_S] = "fp_div_s",
+        [A64_C_FP_DIV_H] = "fp_div_h",
+        [A64_C_FP_SQRT] = "fp_sqrt",
+        [A64_C_FP_SQRT_D] = "fp_sqrt_d",
+        [A64_C_FP_CVT] = "fp_cvt",
+        [A64_C_FP_CMP] = "fp_cmp",
+        [A64_C_FP_MINMAX] = "fp_minmax",
+        [A64_C_FP_MOVE] = "fp_move",
+        [A64_C_FP_ESTIMATE] = "fp_estimate",
+        [A64_C_V_INT] = "v_int",
+        [A64_C_V_MUL] = "v_mul",
+        [A64_C_V_PERM] = "v_perm",
+        [A64_C_V_REDUCE] = "v_reduce",
+        [A64_C_V_FROM_GPR] = "v_from_gpr",
+        [A64_C_V_TO_GPR] = "v_to_gpr",
+        [A64_C_CVT_TO_GPR] = "cvt_to_gpr",
+        [A64_C_SYSTEM] = "system",
+        [A64_C_AMX] = "amx",
     };
     return c < A64_CLASS_COUNT ? names[c] : "?";
 }
@@ -57,9 +86,11 @@ static void write_bits(FILE *out, uint32_t mask, uint32_t bits)
 
 void a64_table_markdown(FILE *out)
 {
-    fprintf(out, "# AArch64 instructions\n\nBits: fixed ones as digits, operand fields as dots. Sizes: B 1 byte ... Q 16 bytes; S and D "
-                 "are W and X of general registers.\nIn the text, %%<kind><place> is a register (places d n m a), other %% signs are "
-                 "immediates; isa/a64/a64_table.h explains the letters.\n");
+    fprintf(
+        out,
+        "# AArch64 instructions\n\nBits: fixed ones as digits, operand fields as dots. Sizes: B 1 byte ... Q 16 bytes; S and D "
+        "are W and X of general registers.\nIn the text, %%<kind><place> is a register (places d n m a), other %% signs are "
+        "immediates; isa/a64/a64_table.h explains the letters.\n");
     for (unsigned g = 0; g < a64_group_count; g++) {
         fprintf(out, "\n## %s\n\nGroup ", a64_groups[g].title);
         write_bits(out, a64_groups[g].mask, a64_groups[g].bits);

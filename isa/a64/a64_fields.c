@@ -7,28 +7,99 @@
 enum field {
     F_END,
     /* plain: a bit field copied to a byte of the instruction */
-    F_RD, F_RN, F_RM, F_RM4, F_RA, F_Q, F_SF_Y, F_COND, F_COND0, F_NZCV, F_SHIFT, F_OPTION, F_AMOUNT3, F_SCALED, F_CRM,
-    F_ORDER, F_EXT_INDEX, F_ROT1, F_ROT2, F_ROT_ELEMENT,
+    F_RD,
+    F_RN,
+    F_RM,
+    F_RM4,
+    F_RA,
+    F_Q,
+    F_SF_Y,
+    F_COND,
+    F_COND0,
+    F_NZCV,
+    F_SHIFT,
+    F_OPTION,
+    F_AMOUNT3,
+    F_SCALED,
+    F_CRM,
+    F_ORDER,
+    F_EXT_INDEX,
+    F_ROT1,
+    F_ROT2,
+    F_ROT_ELEMENT,
     F_PLAIN_END,
     /* sizes */
-    F_SF, F_SF_N, F_SIZE22, F_SIZE30, F_SIZE10, F_SZ22, F_SZ30, F_HS22, F_FP_TYPE,
+    F_SF,
+    F_SF_N,
+    F_SIZE22,
+    F_SIZE30,
+    F_SIZE10,
+    F_SZ22,
+    F_SZ30,
+    F_HS22,
+    F_FP_TYPE,
     /* immediates */
-    F_IMM12_SHIFTED, F_IMM12_SCALED, F_IMM9, F_IMM7, F_IMM14, F_IMM16, F_IMM19, F_IMM26, F_IMM5, F_ADR, F_ADRP,
-    F_BITMASK, F_WIDE, F_IMMR, F_IMMS, F_AMOUNT6, F_RMIF, F_BIT, F_HINT, F_SYSTEM, F_ORDER_CAS, F_FIXED_SCALE,
-    F_FP_IMM, F_SHR, F_SHL, F_COPY, F_COPY_SRC, F_LENGTH, F_MODIFIED, F_ELEMENT, F_ELEMENT_H, F_ELEMENT_C, F_LANE,
-    F_NOT_ROR, F_AMOUNT_4
+    F_IMM12_SHIFTED,
+    F_IMM12_SCALED,
+    F_IMM9,
+    F_IMM7,
+    F_IMM14,
+    F_IMM16,
+    F_IMM19,
+    F_IMM26,
+    F_IMM5,
+    F_ADR,
+    F_ADRP,
+    F_BITMASK,
+    F_WIDE,
+    F_IMMR,
+    F_IMMS,
+    F_AMOUNT6,
+    F_RMIF,
+    F_BIT,
+    F_HINT,
+    F_SYSTEM,
+    F_ORDER_CAS,
+    F_FIXED_SCALE,
+    F_FP_IMM,
+    F_SHR,
+    F_SHL,
+    F_COPY,
+    F_COPY_SRC,
+    F_LENGTH,
+    F_MODIFIED,
+    F_ELEMENT,
+    F_ELEMENT_H,
+    F_ELEMENT_C,
+    F_LANE,
+    F_NOT_ROR,
+    F_AMOUNT_4
 };
 
 #define AT(member) (uint8_t) offsetof(struct a64_insn, member)
 static const struct {
     uint8_t pos, width, member;
 } plain[F_PLAIN_END] = {
-    [F_RD] = {0, 5, AT(rd)}, [F_RN] = {5, 5, AT(rn)}, [F_RM] = {16, 5, AT(rm)}, [F_RM4] = {16, 4, AT(rm)},
-    [F_RA] = {10, 5, AT(ra)}, [F_Q] = {30, 1, AT(q)}, [F_SF_Y] = {31, 1, AT(q)}, [F_COND] = {12, 4, AT(cond)},
-    [F_COND0] = {0, 4, AT(cond)}, [F_NZCV] = {0, 4, AT(amount)}, [F_SHIFT] = {22, 2, AT(shift)},
-    [F_OPTION] = {13, 3, AT(shift)}, [F_AMOUNT3] = {10, 3, AT(amount)}, [F_SCALED] = {12, 1, AT(amount)},
-    [F_CRM] = {8, 4, AT(amount)}, [F_ORDER] = {22, 2, AT(amount)}, [F_EXT_INDEX] = {11, 4, AT(amount)},
-    [F_ROT1] = {12, 1, AT(shift)}, [F_ROT2] = {11, 2, AT(shift)}, [F_ROT_ELEMENT] = {13, 2, AT(shift)},
+    [F_RD] = {0, 5, AT(rd)},
+    [F_RN] = {5, 5, AT(rn)},
+    [F_RM] = {16, 5, AT(rm)},
+    [F_RM4] = {16, 4, AT(rm)},
+    [F_RA] = {10, 5, AT(ra)},
+    [F_Q] = {30, 1, AT(q)},
+    [F_SF_Y] = {31, 1, AT(q)},
+    [F_COND] = {12, 4, AT(cond)},
+    [F_COND0] = {0, 4, AT(cond)},
+    [F_NZCV] = {0, 4, AT(amount)},
+    [F_SHIFT] = {22, 2, AT(shift)},
+    [F_OPTION] = {13, 3, AT(shift)},
+    [F_AMOUNT3] = {10, 3, AT(amount)},
+    [F_SCALED] = {12, 1, AT(amount)},
+    [F_CRM] = {8, 4, AT(amount)},
+    [F_ORDER] = {22, 2, AT(amount)},
+    [F_EXT_INDEX] = {11, 4, AT(amount)},
+    [F_ROT1] = {12, 1, AT(shift)},
+    [F_ROT2] = {11, 2, AT(shift)},
+    [F_ROT_ELEMENT] = {13, 2, AT(shift)},
 };
 
 static const uint8_t layouts[A64_LAYOUT_COUNT][10] = {
@@ -316,7 +387,10 @@ static bool decode_vector(enum field f, uint32_t word, struct a64_insn *insn)
     case F_SHR: return decode_shift(word, insn, true);
     case F_SHL: return decode_shift(word, insn, false);
     case F_COPY: return decode_copy(word, insn);
-    case F_COPY_SRC: insn->imm = bits(word, 11, 4) >> insn->size; insn->shift = (uint8_t)bits(word, 11, 4); return true;
+    case F_COPY_SRC:
+        insn->imm = bits(word, 11, 4) >> insn->size;
+        insn->shift = (uint8_t)bits(word, 11, 4);
+        return true;
     case F_LENGTH: insn->shift = (uint8_t)(bits(word, 13, 2) + 1); return true;
     case F_MODIFIED: decode_modified(word, insn); return true;
     case F_ELEMENT: return decode_element(word, insn);
@@ -350,9 +424,9 @@ bool a64_fields_decode(const struct a64_row *row, uint32_t word, struct a64_insn
     for (const uint8_t *f = layouts[row->layout]; *f != F_END; f++) {
         if (*f < F_PLAIN_END)
             ((uint8_t *)insn)[plain[*f].member] = (uint8_t)bits(word, plain[*f].pos, plain[*f].width);
-        else if (!(*f <= F_FP_TYPE                            ? decode_size(*f, word, insn)
+        else if (!(*f <= F_FP_TYPE                       ? decode_size(*f, word, insn)
                    : *f < F_ORDER_CAS || *f >= F_NOT_ROR ? decode_immediate(*f, word, insn)
-                                                              : decode_vector(*f, word, insn)))
+                                                         : decode_vector(*f, word, insn)))
             return false;
     }
     if (!(row->sizes >> insn->size & 1))
@@ -469,10 +543,10 @@ static bool encode_vector(enum field f, const struct a64_insn *insn, uint32_t *w
 bool a64_fields_encode(const struct a64_row *row, const struct a64_insn *insn, uint32_t *word)
 {
     for (const uint8_t *f = layouts[row->layout]; *f != F_END; f++) {
-        const bool fits = *f < F_PLAIN_END ? put(word, ((const uint8_t *)insn)[plain[*f].member], plain[*f].pos, plain[*f].width)
-                          : *f <= F_FP_TYPE                      ? encode_size(*f, insn, word)
+        const bool fits = *f < F_PLAIN_END  ? put(word, ((const uint8_t *)insn)[plain[*f].member], plain[*f].pos, plain[*f].width)
+                          : *f <= F_FP_TYPE ? encode_size(*f, insn, word)
                           : *f < F_ORDER_CAS || *f >= F_NOT_ROR ? encode_immediate(*f, insn, word)
-                                                                 : encode_vector(*f, insn, word);
+                                                                : encode_vector(*f, insn, word);
         if (!fits)
             return false;
     }

@@ -1,7 +1,7 @@
 #include "isa/a64/a64_table.h"
 
 const struct a64_row a64_rows[A64_FORM_COUNT] = {
-#define A64_ROW(form, mask, bits, layout, sizes, cls, props, text)                                           \
+#define A64_ROW(form, mask, bits, layout, sizes, cls, props, text)                                                               \
     [A64_##form] = {mask, bits, A64_L_##layout, sizes, A64_C_##cls, props, text},
 #include "isa/a64/a64_table.inc"
 #undef A64_ROW
@@ -10,7 +10,7 @@ const struct a64_row a64_rows[A64_FORM_COUNT] = {
 /* First row of every group: a group takes a number and gives it back to the row that follows. */
 enum {
     ROW_BEFORE = A64_AMX,
-#define A64_ROW(form, ...) ROW_##form,
+#define A64_ROW(form, ...)   ROW_##form,
 #define A64_GROUP(name, ...) FIRST_##name, REWIND_##name = FIRST_##name - 1,
 #include "isa/a64/a64_table.inc"
 #undef A64_GROUP

@@ -18,47 +18,67 @@
  * register; b u barrier; j hint; s x suffixes for size and ordering; q "2" when q; v element bits; f FP immediate;
  * m vector immediate; a rotation.
  */
-#ifndef ORCHARD_ISA_A64_TABLE_H
-#define ORCHARD_ISA_A64_TABLE_H
+#ifndef ORCHARD_ISA_A64_A64_TABLE_H
+#define ORCHARD_ISA_A64_A64_TABLE_H
 
 #include "isa/a64/a64_isa.h"
 
 enum {
-    Z_B = 1, Z_H = 2, Z_S = 4, Z_D = 8, Z_Q = 16, Z_W = Z_S, Z_X = Z_D,
-    Z_WX = Z_S | Z_D, Z_BHWX = 15, Z_BHSD = 15, Z_BHS = 7, Z_BH = 3, Z_HS = 6, Z_HSD = 14, Z_SD = 12
+    Z_B = 1,
+    Z_H = 2,
+    Z_S = 4,
+    Z_D = 8,
+    Z_Q = 16,
+    Z_W = Z_S,
+    Z_X = Z_D,
+    Z_WX = Z_S | Z_D,
+    Z_BHWX = 15,
+    Z_BHSD = 15,
+    Z_BHS = 7,
+    Z_BH = 3,
+    Z_HS = 6,
+    Z_HSD = 14,
+    Z_SD = 12
 };
 
 enum {
-    P_LOAD = 1 << 0, P_STORE = 1 << 1, P_BRANCH = 1 << 2, P_SETS = 1 << 3, P_READS = 1 << 4, P_WRITEBACK = 1 << 5,
-    P_END = 1 << 6,      /* ends a block without being a branch */
-    P_RMW = 1 << 7,      /* the destination is also a source */
-    P_NO_DST = 1 << 8,   /* every register place is a source */
-    P_LINK = 1 << 9,     /* writes x30 */
+    P_LOAD = 1 << 0,
+    P_STORE = 1 << 1,
+    P_BRANCH = 1 << 2,
+    P_SETS = 1 << 3,
+    P_READS = 1 << 4,
+    P_WRITEBACK = 1 << 5,
+    P_END = 1 << 6,    /* ends a block without being a branch */
+    P_RMW = 1 << 7,    /* the destination is also a source */
+    P_NO_DST = 1 << 8, /* every register place is a source */
+    P_LINK = 1 << 9,   /* writes x30 */
     P_READS_LR = 1 << 10,
-    P_PAIR = 1 << 11,    /* two registers of size */
-    P_STATUS = 1 << 12,  /* rm is the destination (store exclusive) */
-    P_SWAP = 1 << 13,    /* rm is destination and source (compare and swap) */
-    P_1D = 1 << 14,      /* one element of 64 bits is allowed */
-    P_4S = 1 << 15,      /* size 2 needs q */
-    P_ONE = 1 << 16,     /* one element of each register goes to memory */
-    P_UPPER = 1 << 17,   /* q writes the upper half and keeps the lower */
+    P_PAIR = 1 << 11,   /* two registers of size */
+    P_STATUS = 1 << 12, /* rm is the destination (store exclusive) */
+    P_SWAP = 1 << 13,   /* rm is destination and source (compare and swap) */
+    P_1D = 1 << 14,     /* one element of 64 bits is allowed */
+    P_4S = 1 << 15,     /* size 2 needs q */
+    P_ONE = 1 << 16,    /* one element of each register goes to memory */
+    P_UPPER = 1 << 17,  /* q writes the upper half and keeps the lower */
     P_BYTES_64 = 1 << 18,
     P_SHIFT_COST = 1 << 19 /* class INT_SHIFT when the operand is shifted */
 };
-#define P_REGS(n) ((n) << 20) /* registers of a structure */
+#define P_REGS(n)        ((n) << 20) /* registers of a structure */
 #define P_REGS_OF(props) ((props) >> 20 & 7)
 
-#define A64_LAYOUTS(X)                                                                                       \
-    X(NONE) X(ADR) X(ADRP) X(ADDSUB_IMM) X(LOGIC_IMM) X(MOVE_WIDE) X(BITFIELD) X(EXTRACT) X(B26) X(B_COND) X(CB) X(TB) \
-    X(BR) X(RETA) X(EXCEPTION) X(HINT) X(BARRIER) X(SYSTEM_REG) X(CACHE_OP) X(SHIFTED) X(SHIFTED_ADD) X(EXTENDED) \
-    X(RRR) X(RRR_X) X(RRRR) X(RRRR_X) X(RR) X(RR_X) X(RMIF) X(CCMP_REG) X(CCMP_IMM) X(CSEL)                  \
-    X(LS_UIMM) X(LS_IMM9) X(LS_REG) X(LS_SIZED) X(LS_SIZED9) X(ATOMIC) X(LS_PAIR) X(LITERAL) X(EXCLUSIVE)    \
-    X(EXCLUSIVE_PAIR) X(LOAD_EXCLUSIVE_PAIR) X(COMPARE_SWAP) X(COMPARE_SWAP_PAIR) X(STRUCTURE) X(STRUCTURE_POST) \
-    X(LANE) X(LANE_POST) X(FP_RRRR) X(FP_RRR) X(FP_RR) X(FP_CMP) X(FP_CMP_0) X(FP_CCMP) X(FP_CSEL) X(FP_IMM) \
-    X(FP_FIXED) X(FP_GPR) X(V3) X(S3) X(V3_SD) X(S3_SD) X(V_LOGIC) X(V3_FIXED) X(V2) X(V2_SD) X(V2_FIXED) X(V2_HS) \
-    X(S2) X(S2_SD) X(V3_ROT1) X(V3_ROT2) X(COPY) X(COPY_V) X(COPY_LANE) X(TABLE) X(EXT) X(V_SHR) X(V_SHL) X(S_SHR) \
-    X(S_SHL) X(MODIFIED) X(V_ELEMENT) X(S_ELEMENT) X(V_ELEMENT_SD) X(V_ELEMENT_H) X(S_ELEMENT_SD) X(S_ELEMENT_H) \
-    X(V_COMPLEX_ELEMENT)
+#define A64_LAYOUTS(X)                                                                                                           \
+    X(NONE)                                                                                                                      \
+    X(ADR)                                                                                                                       \
+    X(ADRP) X(ADDSUB_IMM) X(LOGIC_IMM) X(MOVE_WIDE) X(BITFIELD) X(EXTRACT) X(B26) X(B_COND) X(CB) X(TB) X(BR) X(RETA)            \
+        X(EXCEPTION) X(HINT) X(BARRIER) X(SYSTEM_REG) X(CACHE_OP) X(SHIFTED) X(SHIFTED_ADD) X(EXTENDED) X(RRR) X(RRR_X) X(RRRR)  \
+            X(RRRR_X) X(RR) X(RR_X) X(RMIF) X(CCMP_REG) X(CCMP_IMM) X(CSEL) X(LS_UIMM) X(LS_IMM9) X(LS_REG) X(LS_SIZED)          \
+                X(LS_SIZED9) X(ATOMIC) X(LS_PAIR) X(LITERAL) X(EXCLUSIVE) X(EXCLUSIVE_PAIR) X(LOAD_EXCLUSIVE_PAIR)               \
+                    X(COMPARE_SWAP) X(COMPARE_SWAP_PAIR) X(STRUCTURE) X(STRUCTURE_POST) X(LANE) X(LANE_POST) X(FP_RRRR)          \
+                        X(FP_RRR) X(FP_RR) X(FP_CMP) X(FP_CMP_0) X(FP_CCMP) X(FP_CSEL) X(FP_IMM) X(FP_FIXED) X(FP_GPR) X(V3)     \
+                            X(S3) X(V3_SD) X(S3_SD) X(V_LOGIC) X(V3_FIXED) X(V2) X(V2_SD) X(V2_FIXED) X(V2_HS) X(S2) X(S2_SD)    \
+                                X(V3_ROT1) X(V3_ROT2) X(COPY) X(COPY_V) X(COPY_LANE) X(TABLE) X(EXT) X(V_SHR) X(V_SHL) X(S_SHR)  \
+                                    X(S_SHL) X(MODIFIED) X(V_ELEMENT) X(S_ELEMENT) X(V_ELEMENT_SD) X(V_ELEMENT_H)                \
+                                        X(S_ELEMENT_SD) X(S_ELEMENT_H) X(V_COMPLEX_ELEMENT)
 enum a64_layout {
 #define X(name) A64_L_##name,
     A64_LAYOUTS(X)
@@ -79,7 +99,7 @@ struct a64_group {
 };
 
 extern const struct a64_row a64_rows[A64_FORM_COUNT]; /* by form; [UNDEFINED] and [AMX] are empty */
-extern const struct a64_group a64_groups[]; /* one more than the count, as end */
+extern const struct a64_group a64_groups[];           /* one more than the count, as end */
 extern const unsigned a64_group_count;
 
 /* Operand fields of `word` into insn by the row's layout; false when the values are reserved. */

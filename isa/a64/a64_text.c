@@ -114,7 +114,10 @@ static void put_place(struct writer *w, const struct a64_insn *insn, char kind, 
     case 'S': put(w, "%c%u", letters[insn->size], reg); break;
     case 'U': put(w, "%c%u", letters[insn->size + 1], reg); break;
     case 'Q': put(w, "v%u.2%c", reg, letters[insn->size]); break;
-    case 'E': put(w, "v%u.%c[%u]", reg, letters[insn->size], insn->form == A64_INS_V && place == 'n' ? (unsigned)insn->imm : insn->amount); break;
+    case 'E':
+        put(w, "v%u.%c[%u]", reg, letters[insn->size],
+            insn->form == A64_INS_V && place == 'n' ? (unsigned)insn->imm : insn->amount);
+        break;
     case 'D': put(w, "v%u.d[1]", reg); break;
     case 'F': put_vector(w, reg, 0, bytes); break;
     case 'H': put(w, "v%u.4b[%u]", reg, insn->amount); break;
@@ -129,7 +132,7 @@ static void put_place(struct writer *w, const struct a64_insn *insn, char kind, 
 static void put_barrier(struct writer *w, unsigned crm)
 {
     static const char *const names[16] = {NULL, "oshld", "oshst", "osh", NULL, "nshld", "nshst", "nsh",
-                                          NULL, "ishld", "ishst", "ish", NULL, "ld", "st", "sy"};
+                                          NULL, "ishld", "ishst", "ish", NULL, "ld",    "st",    "sy"};
     if (names[crm])
         put(w, "%s", names[crm]);
     else
@@ -141,11 +144,11 @@ static void put_hint(struct writer *w, unsigned imm)
     static const struct {
         uint8_t imm;
         const char *name;
-    } names[] = {{0, "nop"}, {1, "yield"}, {2, "wfe"}, {3, "wfi"}, {4, "sev"}, {5, "sevl"}, {6, "dgh"}, {7, "xpaclri"},
-                 {8, "pacia1716"}, {10, "pacib1716"}, {12, "autia1716"}, {14, "autib1716"}, {16, "esb"}, {17, "psb\tcsync"},
-                 {18, "tsb\tcsync"}, {20, "csdb"}, {22, "clearbhb"}, {24, "paciaz"}, {25, "paciasp"}, {26, "pacibz"}, {27, "pacibsp"},
-                 {28, "autiaz"}, {29, "autiasp"}, {30, "autibz"}, {31, "autibsp"}, {32, "bti"}, {34, "bti\tc"}, {36, "bti\tj"},
-                 {38, "bti\tjc"}};
+    } names[] = {{0, "nop"},      {1, "yield"},       {2, "wfe"},         {3, "wfi"},        {4, "sev"},        {5, "sevl"},
+                 {6, "dgh"},      {7, "xpaclri"},     {8, "pacia1716"},   {10, "pacib1716"}, {12, "autia1716"}, {14, "autib1716"},
+                 {16, "esb"},     {17, "psb\tcsync"}, {18, "tsb\tcsync"}, {20, "csdb"},      {22, "clearbhb"},  {24, "paciaz"},
+                 {25, "paciasp"}, {26, "pacibz"},     {27, "pacibsp"},    {28, "autiaz"},    {29, "autiasp"},   {30, "autibz"},
+                 {31, "autibsp"}, {32, "bti"},        {34, "bti\tc"},     {36, "bti\tj"},    {38, "bti\tjc"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].imm == imm) {
             put(w, "%s", names[i].name);
@@ -168,9 +171,9 @@ static void put_system_register(struct writer *w, unsigned reg)
     static const struct {
         uint16_t reg;
         const char *name;
-    } names[] = {{0xda10, "nzcv"}, {0xda20, "fpcr"}, {0xda21, "fpsr"}, {0xde82, "tpidr_el0"}, {0xde83, "tpidrro_el0"},
-                 {0xd801, "ctr_el0"}, {0xd807, "dczid_el0"}, {0xdf00, "cntfrq_el0"}, {0xdf01, "cntpct_el0"},
-                 {0xdf02, "cntvct_el0"}, {0xc000, "midr_el1"}};
+    } names[] = {{0xda10, "nzcv"},        {0xda20, "fpcr"},       {0xda21, "fpsr"},      {0xde82, "tpidr_el0"},
+                 {0xde83, "tpidrro_el0"}, {0xd801, "ctr_el0"},    {0xd807, "dczid_el0"}, {0xdf00, "cntfrq_el0"},
+                 {0xdf01, "cntpct_el0"},  {0xdf02, "cntvct_el0"}, {0xc000, "midr_el1"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (names[i].reg == reg) {
             put(w, "%s", names[i].name);

@@ -20,12 +20,12 @@
  * `.macro NAME parameters ... .end`, and {expressions} anywhere: r{4+i}. Operands are written as the disassembler prints
  * them; see isa/agx/README.md for shorter spellings.
  */
-#ifndef ORCHARD_ISA_AGX_ASM_H
-#define ORCHARD_ISA_AGX_ASM_H
+#ifndef ORCHARD_ISA_AGX_AGX_ASM_H
+#define ORCHARD_ISA_AGX_AGX_ASM_H
 
 #include "isa/agx/agx_isa.h"
 
-#define AGX_ASSEMBLY_ALIGN 128 /* of main and preamble in the code; source: Mesa's kernel images */
+#define AGX_ASSEMBLY_ALIGN      128 /* of main and preamble in the code; source: Mesa's kernel images */
 #define AGX_ARGUMENT_NAME_BYTES 48
 
 struct agx_argument {
@@ -42,7 +42,7 @@ struct agx_source_line {
 };
 
 struct agx_assembly {
-    uint8_t *code;     /* constants, main, preamble */
+    uint8_t *code; /* constants, main, preamble */
     size_t code_bytes;
     size_t main_offset, main_end; /* main_end: behind its last instruction */
     bool has_preamble;
@@ -52,7 +52,7 @@ struct agx_assembly {
     unsigned constant_first_half; /* ... from this half on */
     struct agx_argument *arguments;
     unsigned argument_count, argument_bytes;
-    uint32_t local_size[3];       /* threads per threadgroup; 0 0 0 when the text does not say */
+    uint32_t local_size[3]; /* threads per threadgroup; 0 0 0 when the text does not say */
     uint32_t threadgroup_memory_bytes, stack_words;
     unsigned register_halves, preamble_register_halves; /* per lane: as declared, else one past the highest touched */
     struct agx_source_line *lines;

@@ -11,7 +11,8 @@ static bool read_half_or_number(struct agx_asm_build *build, const struct agx_op
     if (!word)
         return false;
     if (agx_asm_number(word, &number))
-        return number >= 0 && number < 256 ? agx_asm_set_vt(build, row, (uint32_t)number, t_number) : agx_asm_wants(build, word, "0..255");
+        return number >= 0 && number < 256 ? agx_asm_set_vt(build, row, (uint32_t)number, t_number)
+                                           : agx_asm_wants(build, word, "0..255");
     if (!agx_asm_registers(word, &r) || r.uniform || !r.half || r.count != 1 || !agx_asm_plain(&r))
         return agx_asm_wants(build, word, "a half register or a number");
     return agx_asm_set_vt(build, row, r.first, !t_number);
@@ -22,7 +23,8 @@ static bool prefixed(const char *word, const char *prefix, uint32_t *number)
 {
     int64_t value;
     const size_t length = strlen(prefix);
-    if (strncmp(word, prefix, length) != 0 || !agx_asm_all_digits(word + length) || !agx_asm_number(word + length, &value) || value > 255)
+    if (strncmp(word, prefix, length) != 0 || !agx_asm_all_digits(word + length) || !agx_asm_number(word + length, &value) ||
+        value > 255)
         return false;
     *number = (uint32_t)value;
     return true;
@@ -125,26 +127,20 @@ static bool store_run(struct agx_asm_build *build, const struct agx_operand_row 
     case AGX_KIND_TEXEL:
         return !uniform && agx_asm_set_vt(build, row, r->first, words) && (!row->extra || agx_asm_set(build, row->extra, 1));
     case AGX_KIND_BASE:
-    case AGX_KIND_ASYNC_PAIR:
-        return words && agx_asm_set_vt(build, row, r->first, uniform);
-    case AGX_KIND_ASYNC_WORDS:
-        return words && agx_asm_set_vt(build, row, r->first / 2, uniform);
-    case AGX_KIND_UNIFORM_PAIR:
-        return uniform && words && agx_asm_set(build, row->v, r->first / 2);
+    case AGX_KIND_ASYNC_PAIR: return words && agx_asm_set_vt(build, row, r->first, uniform);
+    case AGX_KIND_ASYNC_WORDS: return words && agx_asm_set_vt(build, row, r->first / 2, uniform);
+    case AGX_KIND_UNIFORM_PAIR: return uniform && words && agx_asm_set(build, row->v, r->first / 2);
     case AGX_KIND_BINDLESS: /* pairs at multiples of two words */
         return uniform && words && r->first % 4 == 0 && agx_asm_set_vt(build, row, r->first / 4, 2);
-    case AGX_KIND_ATOMIC_SRC:
-        return !uniform && words && agx_asm_set(build, row->v, r->first);
+    case AGX_KIND_ATOMIC_SRC: return !uniform && words && agx_asm_set(build, row->v, r->first);
     case AGX_KIND_DEPTH_STENCIL: /* two halves of depth, one of stencil */
         return !uniform && !words && r->count <= 3 && agx_asm_set(build, row->v, r->first) &&
                agx_asm_set(build, row->t, r->count >> 1) && agx_asm_set(build, row->m, r->count & 1);
     case AGX_KIND_VARYING:
         return !uniform && r->count % row->extra == 0 && r->count / row->extra <= 4 &&
                agx_asm_set_vt(build, row, r->first, words) && agx_asm_set(build, row->m, r->count / row->extra & 3);
-    case AGX_KIND_COORDS:
-        return !uniform && agx_asm_set_vt(build, row, r->first, r->discard);
-    default:
-        return false;
+    case AGX_KIND_COORDS: return !uniform && agx_asm_set_vt(build, row, r->first, r->discard);
+    default: return false;
     }
 }
 
@@ -196,29 +192,19 @@ bool agx_asm_graphics_operand(struct agx_asm_build *build, unsigned index)
 {
     const struct agx_operand_row *row = &build->form->operands[index];
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_SAMPLES:
-        return read_half_or_number(build, row, row->extra);
+    case AGX_KIND_SAMPLES: return read_half_or_number(build, row, row->extra);
     case AGX_KIND_TARGET:
-    case AGX_KIND_HALF_OR_NUMBER:
-        return read_half_or_number(build, row, 1);
+    case AGX_KIND_HALF_OR_NUMBER: return read_half_or_number(build, row, 1);
     case AGX_KIND_COEFFICIENT_OR_HALF:
-    case AGX_KIND_COEFFICIENT:
-        return read_state_or_half(build, row, "cf");
-    case AGX_KIND_TEXTURE_STATE:
-        return read_state_or_half(build, row, "ts");
+    case AGX_KIND_COEFFICIENT: return read_state_or_half(build, row, "cf");
+    case AGX_KIND_TEXTURE_STATE: return read_state_or_half(build, row, "ts");
     case AGX_KIND_SAMPLER_STATE:
-    case AGX_KIND_SAMPLER:
-        return read_state_or_half(build, row, "ss");
-    case AGX_KIND_SAMPLE_INDEX:
-        return read_sample_index(build, row);
-    case AGX_KIND_TEXTURE:
-        return read_texture(build, row);
-    case AGX_KIND_COMPARE_OFFSET:
-        return read_compare_offset(build, row);
-    case AGX_KIND_LOD:
-        return read_lod(build, row, index);
-    default:
-        return read_run(build, row, index);
+    case AGX_KIND_SAMPLER: return read_state_or_half(build, row, "ss");
+    case AGX_KIND_SAMPLE_INDEX: return read_sample_index(build, row);
+    case AGX_KIND_TEXTURE: return read_texture(build, row);
+    case AGX_KIND_COMPARE_OFFSET: return read_compare_offset(build, row);
+    case AGX_KIND_LOD: return read_lod(build, row, index);
+    default: return read_run(build, row, index);
     }
 }
 

@@ -95,7 +95,11 @@ bool agx_asm_split(char *text, struct agx_asm_line *line)
 /* Names that applegpu marks as provisional may be written without the mark. */
 static bool same_name(const char *typed, const char *name)
 {
-    return strcmp(typed, name) == 0 || (strncmp(name, "TO" "DO.", 5) == 0 && strcmp(typed, name + 5) == 0);
+    return strcmp(typed, name) == 0 || (strncmp(name,
+                                                "TO"
+                                                "DO.",
+                                                5) == 0 &&
+                                        strcmp(typed, name + 5) == 0);
 }
 
 static bool is_canonical(const struct agx_asm_build *build)

@@ -139,7 +139,8 @@ static bool use_uniforms(struct agx_asm_symbols *symbols, unsigned first, unsign
     return true;
 }
 
-static bool add_argument(struct agx_asm_symbols *symbols, struct agx_asm_symbol *symbol, const struct type *type, char *why, size_t size)
+static bool add_argument(struct agx_asm_symbols *symbols, struct agx_asm_symbol *symbol, const struct type *type, char *why,
+                         size_t size)
 {
     if (symbols->argument_count == symbols->argument_room) {
         const size_t room = symbols->argument_room ? 2 * symbols->argument_room : 16;
@@ -336,8 +337,8 @@ static bool read_slice(const struct agx_asm_symbol *symbol, const char **at, uns
     return true;
 }
 
-bool agx_asm_symbol_word(const struct agx_asm_symbols *symbols, const char **word, char scratch[AGX_ASM_SCRATCH_BYTES], size_t *used,
-                         char *why, size_t why_size)
+bool agx_asm_symbol_word(const struct agx_asm_symbols *symbols, const char **word, char scratch[AGX_ASM_SCRATCH_BYTES],
+                         size_t *used, char *why, size_t why_size)
 {
     const char *at = *word;
     unsigned from, count;
@@ -356,7 +357,8 @@ bool agx_asm_symbol_word(const struct agx_asm_symbols *symbols, const char **wor
     for (unsigned i = 0; i < count && length < room; i++) {
         const unsigned half = symbol->first + (from + i) * (symbol->half ? 1 : 2);
         const char *side = !symbol->half ? "" : half & 1 ? "h" : "l";
-        length += (size_t)snprintf(out + length, room - length, "%s%c%u%s", i ? "_" : "", symbol->uniform ? 'u' : 'r', half / 2, side);
+        length +=
+            (size_t)snprintf(out + length, room - length, "%s%c%u%s", i ? "_" : "", symbol->uniform ? 'u' : 'r', half / 2, side);
     }
     if (length < room)
         length += (size_t)snprintf(out + length, room - length, "%s", at);

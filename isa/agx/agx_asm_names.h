@@ -1,6 +1,6 @@
 /* Names of registers, uniforms, arguments and constants in a program. */
-#ifndef ORCHARD_ISA_AGX_ASM_NAMES_H
-#define ORCHARD_ISA_AGX_ASM_NAMES_H
+#ifndef ORCHARD_ISA_AGX_AGX_ASM_NAMES_H
+#define ORCHARD_ISA_AGX_AGX_ASM_NAMES_H
 
 #include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_asm_parts.h"

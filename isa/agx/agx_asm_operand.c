@@ -97,7 +97,10 @@ static bool set_typed(struct agx_asm_build *build, const struct agx_operand_row 
     const unsigned want = row->extra && !r->uniform ? 2 : 1;
     const bool pair = !r->half && !r->uniform && !row->extra && row->max == 64 && r->count == 2;
     if (!pair && r->count != want)
-        return agx_asm_wants(build, word, want == 2 ? "two consecutive registers" : row->max == 64 ? "a register or a pair" : "one register");
+        return agx_asm_wants(build, word,
+                             want == 2        ? "two consecutive registers"
+                             : row->max == 64 ? "a register or a pair"
+                                              : "one register");
     if (r->uniform)
         return !r->cache && !r->discard ? agx_asm_set_vt(build, row, r->first & 255, 4 | (r->half ? 0 : 2) | r->first >> 8)
                                         : agx_asm_wants(build, word, "a uniform without hint");
@@ -133,7 +136,8 @@ static bool read_float_immediate(struct agx_asm_build *build, const struct agx_o
     if (!agx_asm_float(word, &value, &absolute, &negate))
         return agx_asm_wants(build, word, "a register, a uniform or a number");
     if (!agx_minifloat_find(value, &bits))
-        return agx_asm_fail(build, "%s is no float immediate (0, n/64 below 0.25, or 5 significant bits up to 31); use .const", word);
+        return agx_asm_fail(build, "%s is no float immediate (0, n/64 below 0.25, or 5 significant bits up to 31); use .const",
+                            word);
     return agx_asm_set_vt(build, row, bits, 0) && agx_asm_set(build, row->m, (uint32_t)absolute | (uint32_t)negate << 1);
 }
 
@@ -280,7 +284,9 @@ static bool read_condition(struct agx_asm_build *build, bool is_float)
         code++;
     if (code == 16) {
         if (!agx_asm_all_digits(word) || !agx_asm_number(word, &number) || number > 15)
-            return agx_asm_wants(build, word, is_float ? "a float condition (eq, lt, gt, lte, gte ...)" : "an integer condition (ueq, ult, slt ...)");
+            return agx_asm_wants(build, word,
+                                 is_float ? "a float condition (eq, lt, gt, lte, gte ...)"
+                                          : "an integer condition (ueq, ult, slt ...)");
         code = (uint32_t)number;
     }
     if (code & 8 && agx_field_index(build->form, AGX_F_ccn) < 0)
@@ -448,51 +454,30 @@ bool agx_asm_operand(struct agx_asm_build *build, unsigned index)
 {
     const struct agx_operand_row *row = &build->form->operands[index];
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_MASK_DST:
-        return read_mask_dst(build, row);
-    case AGX_KIND_ALU_DST:
-        return read_alu_dst(build, row);
-    case AGX_KIND_ALU_SRC:
-        return read_alu_src(build, row);
+    case AGX_KIND_MASK_DST: return read_mask_dst(build, row);
+    case AGX_KIND_ALU_DST: return read_alu_dst(build, row);
+    case AGX_KIND_ALU_SRC: return read_alu_src(build, row);
     case AGX_KIND_FLOAT_SRC:
-    case AGX_KIND_FLOAT16_SRC:
-        return read_float_src(build, row);
-    case AGX_KIND_SELECT_SRC:
-        return read_select_src(build, row);
-    case AGX_KIND_TRUTH:
-        return read_truth(build);
+    case AGX_KIND_FLOAT16_SRC: return read_float_src(build, row);
+    case AGX_KIND_SELECT_SRC: return read_select_src(build, row);
+    case AGX_KIND_TRUTH: return read_truth(build);
     case AGX_KIND_NUMBER:
-    case AGX_KIND_BITS:
-        return read_number(build, row);
-    case AGX_KIND_ENUM:
-        return read_enum(build, row);
-    case AGX_KIND_INT_CONDITION:
-        return read_condition(build, false);
-    case AGX_KIND_FLOAT_CONDITION:
-        return read_condition(build, true);
-    case AGX_KIND_BRANCH:
-        return read_branch(build, row);
-    case AGX_KIND_SIGNED16:
-        return read_signed16(build, row);
-    case AGX_KIND_SHIFT:
-        return read_shift(build, row);
-    case AGX_KIND_LOW_BITS:
-        return read_low_bits(build, row);
-    case AGX_KIND_HALF:
-        return read_half(build, row);
+    case AGX_KIND_BITS: return read_number(build, row);
+    case AGX_KIND_ENUM: return read_enum(build, row);
+    case AGX_KIND_INT_CONDITION: return read_condition(build, false);
+    case AGX_KIND_FLOAT_CONDITION: return read_condition(build, true);
+    case AGX_KIND_BRANCH: return read_branch(build, row);
+    case AGX_KIND_SIGNED16: return read_signed16(build, row);
+    case AGX_KIND_SHIFT: return read_shift(build, row);
+    case AGX_KIND_LOW_BITS: return read_low_bits(build, row);
+    case AGX_KIND_HALF: return read_half(build, row);
     case AGX_KIND_WORD:
-    case AGX_KIND_WORD_AT_HALF:
-        return read_word_register(build, row);
+    case AGX_KIND_WORD_AT_HALF: return read_word_register(build, row);
     case AGX_KIND_INDEX:
-    case AGX_KIND_GROUP_INDEX:
-        return read_index(build, row);
-    case AGX_KIND_GROUP_BASE:
-        return read_group_base(build, row);
-    case AGX_KIND_ATOMIC_DST:
-        return read_atomic_dst(build, row);
-    case AGX_KIND_SPECIAL:
-        return read_special(build, row);
-    default:
-        return agx_asm_graphics_operand(build, index);
+    case AGX_KIND_GROUP_INDEX: return read_index(build, row);
+    case AGX_KIND_GROUP_BASE: return read_group_base(build, row);
+    case AGX_KIND_ATOMIC_DST: return read_atomic_dst(build, row);
+    case AGX_KIND_SPECIAL: return read_special(build, row);
+    default: return agx_asm_graphics_operand(build, index);
     }
 }

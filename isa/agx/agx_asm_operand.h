@@ -1,6 +1,6 @@
 /* Shared by the readers of operands. */
-#ifndef ORCHARD_ISA_AGX_ASM_OPERAND_H
-#define ORCHARD_ISA_AGX_ASM_OPERAND_H
+#ifndef ORCHARD_ISA_AGX_AGX_ASM_OPERAND_H
+#define ORCHARD_ISA_AGX_AGX_ASM_OPERAND_H
 
 #include "isa/agx/agx_asm_parts.h"
 

@@ -1,6 +1,6 @@
 /* Parts of the assembler: scanning of words, operands of a row, one line, expansion of a text. */
-#ifndef ORCHARD_ISA_AGX_ASM_PARTS_H
-#define ORCHARD_ISA_AGX_ASM_PARTS_H
+#ifndef ORCHARD_ISA_AGX_AGX_ASM_PARTS_H
+#define ORCHARD_ISA_AGX_AGX_ASM_PARTS_H
 
 #include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_runs.h"
@@ -39,11 +39,11 @@ struct agx_asm_build {
     const struct agx_asm_line *line;
     const struct agx_form *form;
     struct agx_inst inst;
-    unsigned next;                          /* word that comes next */
-    uint8_t run_count[AGX_ASM_OPERANDS];    /* registers given for operand i, where it is a run */
-    uint8_t run_halves[AGX_ASM_OPERANDS];   /* 1: they were halves */
-    const char *label;                      /* branch target that is no number */
-    char why[160];                          /* why it failed */
+    unsigned next;                        /* word that comes next */
+    uint8_t run_count[AGX_ASM_OPERANDS];  /* registers given for operand i, where it is a run */
+    uint8_t run_halves[AGX_ASM_OPERANDS]; /* 1: they were halves */
+    const char *label;                    /* branch target that is no number */
+    char why[160];                        /* why it failed */
 };
 
 /* Reads operand `index` of the form from the next words, or finds it absent. */

@@ -30,10 +30,8 @@ static bool read_modifier(const char **at, struct agx_asm_registers *r)
         const char *text;
         size_t place;
     } modifiers[] = {
-        {".cache", offsetof(struct agx_asm_registers, cache)},
-        {".discard", offsetof(struct agx_asm_registers, discard)},
-        {".sx", offsetof(struct agx_asm_registers, sign_extend)},
-        {".abs", offsetof(struct agx_asm_registers, absolute)},
+        {".cache", offsetof(struct agx_asm_registers, cache)},    {".discard", offsetof(struct agx_asm_registers, discard)},
+        {".sx", offsetof(struct agx_asm_registers, sign_extend)}, {".abs", offsetof(struct agx_asm_registers, absolute)},
         {".neg", offsetof(struct agx_asm_registers, negate)},
     };
     for (unsigned i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {

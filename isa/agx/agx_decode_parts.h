@@ -1,6 +1,6 @@
 /* Between decoder and operand reader. */
-#ifndef ORCHARD_ISA_AGX_DECODE_PARTS_H
-#define ORCHARD_ISA_AGX_DECODE_PARTS_H
+#ifndef ORCHARD_ISA_AGX_AGX_DECODE_PARTS_H
+#define ORCHARD_ISA_AGX_AGX_DECODE_PARTS_H
 
 #include "isa/agx/agx_isa.h"
 
@@ -12,16 +12,12 @@ static inline unsigned agx_place_halves(enum agx_place place)
 {
     switch (place) {
     case AGX_PLACE_HALF:
-    case AGX_PLACE_UNIFORM_HALF:
-        return 1;
+    case AGX_PLACE_UNIFORM_HALF: return 1;
     case AGX_PLACE_WORD:
-    case AGX_PLACE_UNIFORM_WORD:
-        return 2;
+    case AGX_PLACE_UNIFORM_WORD: return 2;
     case AGX_PLACE_PAIR:
-    case AGX_PLACE_UNIFORM_PAIR:
-        return 4;
-    default:
-        return 0;
+    case AGX_PLACE_UNIFORM_PAIR: return 4;
+    default: return 0;
     }
 }
 

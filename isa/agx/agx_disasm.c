@@ -126,9 +126,9 @@ static void append_select(struct output *out, const struct agx_inst *inst, uint3
 
 const char *agx_condition_text(bool is_float, uint32_t code)
 {
-    static const char *const ints[16] = {"ueq", "ult", "ugt", NULL, "seq", "slt", "sgt", NULL,
+    static const char *const ints[16] = {"ueq",  "ult",  "ugt",  NULL, "seq",  "slt",  "sgt",  NULL,
                                          "nueq", "ugte", "ulte", NULL, "nseq", "sgte", "slte", NULL};
-    static const char *const floats[16] = {"eq", "lt", "gt", "ltn", NULL, "gte", "lte", "gtn",
+    static const char *const floats[16] = {"eq",  "lt",  "gt",  "ltn",  NULL, "gte",  "lte",  "gtn",
                                            "neq", "nlt", "ngt", "nltn", NULL, "ngte", "nlte", "ngtn"};
     return (is_float ? floats : ints)[code & 15];
 }
@@ -219,8 +219,7 @@ static bool append_memory_operand(struct output *out, const struct agx_operand_r
         else
             append(out, "None");
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -229,48 +228,29 @@ static void append_graphics(struct output *out, const struct agx_inst *inst, con
                             uint32_t t, uint32_t m)
 {
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_SAMPLES:
-        append_half_or_number(out, v, t == row->extra);
-        break;
+    case AGX_KIND_SAMPLES: append_half_or_number(out, v, t == row->extra); break;
     case AGX_KIND_TARGET:
-    case AGX_KIND_HALF_OR_NUMBER:
-        append_half_or_number(out, v, t);
-        break;
+    case AGX_KIND_HALF_OR_NUMBER: append_half_or_number(out, v, t); break;
     case AGX_KIND_COEFFICIENT_OR_HALF:
         if (t)
             append_half(out, 'r', v);
         else
             append(out, "cf%" PRIu32, v);
         break;
-    case AGX_KIND_COEFFICIENT:
-        append(out, "cf%" PRIu32, v);
-        break;
-    case AGX_KIND_SAMPLE_INDEX:
-        append_half_or_number(out, v, !(agx_get(inst, AGX_F_interpolation) & 2));
-        break;
-    case AGX_KIND_TEXTURE_STATE:
-        append(out, "ts%" PRIu32, v);
-        break;
-    case AGX_KIND_SAMPLER_STATE:
-        append(out, "ss%" PRIu32, v);
-        break;
+    case AGX_KIND_COEFFICIENT: append(out, "cf%" PRIu32, v); break;
+    case AGX_KIND_SAMPLE_INDEX: append_half_or_number(out, v, !(agx_get(inst, AGX_F_interpolation) & 2)); break;
+    case AGX_KIND_TEXTURE_STATE: append(out, "ts%" PRIu32, v); break;
+    case AGX_KIND_SAMPLER_STATE: append(out, "ss%" PRIu32, v); break;
     case AGX_KIND_SAMPLER:
         if (t)
             append_half(out, 'r', v);
         else
             append(out, "ss%" PRIu32, v);
         break;
-    case AGX_KIND_TEXTURE:
-        append_texture(out, v, t);
-        break;
-    case AGX_KIND_COMPARE_OFFSET:
-        append_compare_offset(out, v, t, m);
-        break;
-    case AGX_KIND_LOD:
-        append(out, "0");
-        break;
-    default:
-        append(out, "?");
+    case AGX_KIND_TEXTURE: append_texture(out, v, t); break;
+    case AGX_KIND_COMPARE_OFFSET: append_compare_offset(out, v, t, m); break;
+    case AGX_KIND_LOD: append(out, "0"); break;
+    default: append(out, "?");
     }
 }
 
@@ -278,60 +258,28 @@ static void append_plain(struct output *out, const struct agx_inst *inst, const 
 {
     const uint32_t v = agx_get(inst, row->v), t = agx_get(inst, row->t), m = agx_get(inst, row->m);
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_MASK_DST:
-        append(out, "r0l%s", t & 1 ? ".cache" : "");
-        break;
-    case AGX_KIND_ALU_DST:
-        append_alu_dst(out, row, v, t);
-        break;
+    case AGX_KIND_MASK_DST: append(out, "r0l%s", t & 1 ? ".cache" : ""); break;
+    case AGX_KIND_ALU_DST: append_alu_dst(out, row, v, t); break;
     case AGX_KIND_ALU_SRC:
     case AGX_KIND_FLOAT_SRC:
-    case AGX_KIND_FLOAT16_SRC:
-        append_source(out, row, v, t, m);
-        break;
-    case AGX_KIND_SELECT_SRC:
-        append_select(out, inst, v, t);
-        break;
+    case AGX_KIND_FLOAT16_SRC: append_source(out, row, v, t, m); break;
+    case AGX_KIND_SELECT_SRC: append_select(out, inst, v, t); break;
     case AGX_KIND_TRUTH:
         append(out, "%" PRIu32 "%" PRIu32 "%" PRIu32 "%" PRIu32, v, agx_get(inst, AGX_F_tt1), agx_get(inst, AGX_F_tt2),
                agx_get(inst, AGX_F_tt3));
         break;
-    case AGX_KIND_NUMBER:
-        append(out, "%" PRIu32, v);
-        break;
-    case AGX_KIND_BITS:
-        append_binary(out, v, row->extra);
-        break;
-    case AGX_KIND_INT_CONDITION:
-        append_condition(out, inst, false);
-        break;
-    case AGX_KIND_FLOAT_CONDITION:
-        append_condition(out, inst, true);
-        break;
-    case AGX_KIND_BRANCH:
-        append_branch(out, inst);
-        break;
-    case AGX_KIND_SIGNED16:
-        append_signed(out, v);
-        break;
-    case AGX_KIND_SHIFT:
-        append(out, "lsl %" PRIu32, v);
-        break;
-    case AGX_KIND_LOW_BITS:
-        append(out, "mask 0x%" PRIX32, (UINT32_C(1) << (v & 31)) - 1);
-        break;
-    case AGX_KIND_HALF:
-        append_half(out, 'r', v);
-        break;
-    case AGX_KIND_WORD:
-        append(out, "r%" PRIu32, v);
-        break;
-    case AGX_KIND_WORD_AT_HALF:
-        append(out, "r%" PRIu32, v >> 1);
-        break;
-    case AGX_KIND_SPECIAL:
-        append_special(out, v);
-        break;
+    case AGX_KIND_NUMBER: append(out, "%" PRIu32, v); break;
+    case AGX_KIND_BITS: append_binary(out, v, row->extra); break;
+    case AGX_KIND_INT_CONDITION: append_condition(out, inst, false); break;
+    case AGX_KIND_FLOAT_CONDITION: append_condition(out, inst, true); break;
+    case AGX_KIND_BRANCH: append_branch(out, inst); break;
+    case AGX_KIND_SIGNED16: append_signed(out, v); break;
+    case AGX_KIND_SHIFT: append(out, "lsl %" PRIu32, v); break;
+    case AGX_KIND_LOW_BITS: append(out, "mask 0x%" PRIX32, (UINT32_C(1) << (v & 31)) - 1); break;
+    case AGX_KIND_HALF: append_half(out, 'r', v); break;
+    case AGX_KIND_WORD: append(out, "r%" PRIu32, v); break;
+    case AGX_KIND_WORD_AT_HALF: append(out, "r%" PRIu32, v >> 1); break;
+    case AGX_KIND_SPECIAL: append_special(out, v); break;
     default:
         if (!append_memory_operand(out, row, v, t))
             append_graphics(out, inst, row, v, t, m);
@@ -343,14 +291,10 @@ static bool is_absent(const struct agx_inst *inst, const struct agx_operand_row 
 {
     switch ((enum agx_operand_kind)row->kind) {
     case AGX_KIND_SHIFT:
-    case AGX_KIND_LOW_BITS:
-        return agx_get(inst, row->v) == 0;
-    case AGX_KIND_COMPARE_OFFSET:
-        return !agx_get(inst, row->t) && !agx_get(inst, row->m);
-    case AGX_KIND_SAMPLE_INDEX:
-        return !(agx_get(inst, AGX_F_interpolation) & 1);
-    default:
-        return false;
+    case AGX_KIND_LOW_BITS: return agx_get(inst, row->v) == 0;
+    case AGX_KIND_COMPARE_OFFSET: return !agx_get(inst, row->t) && !agx_get(inst, row->m);
+    case AGX_KIND_SAMPLE_INDEX: return !(agx_get(inst, AGX_F_interpolation) & 1);
+    default: return false;
     }
 }
 

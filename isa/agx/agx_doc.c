@@ -76,9 +76,11 @@ static void write_names(FILE *out)
 
 void agx_table_markdown(FILE *out)
 {
-    fprintf(out, "# AGX instructions (G13, G14)\n\nLittle-endian words of 2 to 12 bytes; bit 0 is the lowest bit of the first byte. The "
-                 "first matching form counts.\nFields list their bits lowest part first.\nSources: dougallj/applegpu, commit 4c5bae6; "
-                 "Mesa, src/asahi/compiler.\n\n| form | mnemonic | bytes | does |\n|---|---|---|---|\n");
+    fprintf(
+        out,
+        "# AGX instructions (G13, G14)\n\nLittle-endian words of 2 to 12 bytes; bit 0 is the lowest bit of the first byte. The "
+        "first matching form counts.\nFields list their bits lowest part first.\nSources: dougallj/applegpu, commit 4c5bae6; "
+        "Mesa, src/asahi/compiler.\n\n| form | mnemonic | bytes | does |\n|---|---|---|---|\n");
     for (unsigned i = 0; i < agx_forms_count; i++)
         fprintf(out, "| %u | %s | %u..%u | %s |\n", i, agx_forms[i].mnemonic, agx_forms[i].bytes_short, agx_forms[i].bytes_long,
                 agx_forms[i].does);

@@ -3,8 +3,8 @@
  * Instructions are 2..12 bytes, little-endian. Each has a form (a row of agx_table.inc: length, constant bits, fields,
  * operands); several forms may share an operation. Facts: dougallj/applegpu (commit 4c5bae6), Mesa src/asahi/compiler.
  */
-#ifndef ORCHARD_ISA_AGX_H
-#define ORCHARD_ISA_AGX_H
+#ifndef ORCHARD_ISA_AGX_AGX_ISA_H
+#define ORCHARD_ISA_AGX_AGX_ISA_H
 
 #include "isa/isa_error.h"
 
@@ -13,47 +13,175 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define AGX_MAX_BYTES 12
-#define AGX_MAX_FIELDS 28
-#define AGX_MAX_SOURCES 5
-#define AGX_REGISTERS 128 /* 32-bit, per lane */
-#define AGX_HALVES 256    /* the same, as 16-bit halves: 2n = low, 2n+1 = high */
+#define AGX_MAX_BYTES      12
+#define AGX_MAX_FIELDS     28
+#define AGX_MAX_SOURCES    5
+#define AGX_REGISTERS      128 /* 32-bit, per lane */
+#define AGX_HALVES         256 /* the same, as 16-bit halves: 2n = low, 2n+1 = high */
 #define AGX_UNIFORM_HALVES 512
 
 /* What an instruction does. Named after applegpu's mnemonics. */
 enum agx_op {
     AGX_OP_NONE, /* no form matches */
-    AGX_OP_MOV_IMM, AGX_OP_GET_SR, AGX_OP_IADD, AGX_OP_IMADD, AGX_OP_CONVERT, AGX_OP_BFI, AGX_OP_BFEIL,
-    AGX_OP_EXTR, AGX_OP_SHLHI, AGX_OP_SHRHI, AGX_OP_ASR, AGX_OP_ASRH, AGX_OP_BITOP, AGX_OP_BITREV,
-    AGX_OP_POPCOUNT, AGX_OP_INTL, AGX_OP_FFS, AGX_OP_IUNOP, AGX_OP_FMADD32, AGX_OP_FMADD16, AGX_OP_FADD32,
-    AGX_OP_FADD16, AGX_OP_FMUL32, AGX_OP_FMUL16, AGX_OP_FLOOR, AGX_OP_CEIL, AGX_OP_TRUNC, AGX_OP_RINT,
-    AGX_OP_RCP, AGX_OP_RSQRT, AGX_OP_RSQRT_SPECIAL, AGX_OP_SIN_PT_1, AGX_OP_SIN_PT_2, AGX_OP_LOG2,
-    AGX_OP_EXP2, AGX_OP_DFDX, AGX_OP_DFDY, AGX_OP_FUNOP, AGX_OP_RET, AGX_OP_STOP, AGX_OP_TRAP,
-    AGX_OP_CALL_REGISTER, AGX_OP_JMP_INCOMPLETE, AGX_OP_JMP_EXEC_ANY, AGX_OP_JMP_EXEC_NONE, AGX_OP_CALL,
-    AGX_OP_POP_EXEC, AGX_OP_IF_ICMP, AGX_OP_IF_FCMP, AGX_OP_WHILE_ICMP, AGX_OP_WHILE_FCMP, AGX_OP_ELSE_ICMP,
-    AGX_OP_ELSE_FCMP, AGX_OP_ICMPSEL, AGX_OP_FCMPSEL, AGX_OP_ICMP_BALLOT, AGX_OP_ICMP_QUAD_BALLOT,
-    AGX_OP_FCMP_BALLOT, AGX_OP_FCMP_QUAD_BALLOT, AGX_OP_SIMD_SHUFFLE, AGX_OP_SIMD_SHUFFLE_DOWN,
-    AGX_OP_SIMD_SHUFFLE_UP, AGX_OP_SIMD_SHUFFLE_ROTATE_UP, AGX_OP_SIMD_SHUFFLE_XOR,
-    AGX_OP_SIMD_MATRIX_FMADD32, AGX_OP_SIMD_MATRIX_FMADD16, AGX_OP_QUAD_SHUFFLE, AGX_OP_QUAD_SHUFFLE_DOWN,
-    AGX_OP_QUAD_SHUFFLE_UP, AGX_OP_QUAD_SHUFFLE_ROTATE_UP, AGX_OP_QUAD_SHUFFLE_XOR, AGX_OP_SIMD_SHUF_OP,
-    AGX_OP_QUAD_AND, AGX_OP_QUAD_OR, AGX_OP_QUAD_XOR, AGX_OP_QUAD_IADD, AGX_OP_QUAD_FADD, AGX_OP_QUAD_FMUL,
-    AGX_OP_QUAD_PREFIX_IADD, AGX_OP_QUAD_PREFIX_FADD, AGX_OP_QUAD_PREFIX_FMUL, AGX_OP_QUAD_MIN_U,
-    AGX_OP_QUAD_MAX_U, AGX_OP_QUAD_MIN_S, AGX_OP_QUAD_MAX_S, AGX_OP_QUAD_MIN_F, AGX_OP_QUAD_MAX_F,
-    AGX_OP_SIMD_AND, AGX_OP_SIMD_OR, AGX_OP_SIMD_XOR, AGX_OP_SIMD_IADD, AGX_OP_SIMD_FADD, AGX_OP_SIMD_FMUL,
-    AGX_OP_SIMD_PREFIX_IADD, AGX_OP_SIMD_PREFIX_FADD, AGX_OP_SIMD_PREFIX_FMUL, AGX_OP_SIMD_PREFIX_AND,
-    AGX_OP_SIMD_PREFIX_OR, AGX_OP_SIMD_PREFIX_XOR, AGX_OP_SIMD_PREFIX_MIN_S, AGX_OP_SIMD_PREFIX_MIN_U,
-    AGX_OP_SIMD_PREFIX_MAX_S, AGX_OP_SIMD_PREFIX_MAX_U, AGX_OP_SIMD_MIN_U, AGX_OP_SIMD_MAX_U,
-    AGX_OP_SIMD_MIN_S, AGX_OP_SIMD_MAX_S, AGX_OP_SIMD_MIN_F, AGX_OP_SIMD_MAX_F, AGX_OP_SIMD_OP,
-    AGX_OP_WAIT_PIX, AGX_OP_SIGNAL_PIX, AGX_OP_WAIT, AGX_OP_TILE, AGX_OP_ITER, AGX_OP_ITERPROJ, AGX_OP_LDCF,
-    AGX_OP_UNIFORM_STORE, AGX_OP_TEX_STATE_STORE, AGX_OP_SAMPLER_STATE_STORE, AGX_OP_NO_VAR, AGX_OP_ST_VAR,
-    AGX_OP_ST_VAR_FINAL, AGX_OP_ASYNC_STORE, AGX_OP_ASYNC_LOAD, AGX_OP_DEVICE_LOAD, AGX_OP_DEVICE_STORE,
-    AGX_OP_DEVICE_LOAD_OTHER, AGX_OP_DEVICE_STORE_OTHER, AGX_OP_STACK_STORE, AGX_OP_STACK_LOAD,
-    AGX_OP_STACK_GET_PTR, AGX_OP_STACK_ADJUST, AGX_OP_THREADGROUP_LOAD, AGX_OP_THREADGROUP_STORE,
-    AGX_OP_TEXTURE_SAMPLE, AGX_OP_TEXTURE_LOAD, AGX_OP_THREADGROUP_BARRIER, AGX_OP_ATOMIC,
-    AGX_OP_THREADGROUP_ATOMIC, AGX_OP_AFTER_SAMPLING1, AGX_OP_AFTER_SAMPLING2, AGX_OP_UNK30C0, AGX_OP_UNK40C0,
-    AGX_OP_UNKC0000000, AGX_OP_UNK51, AGX_OP_UNKE800, AGX_OP_UNK0C00, AGX_OP_DOORBELL,
-    AGX_OP_JMP_IF_SKIPPING_DOORBELL, AGX_OP_IMAGE_WRITE_BLOCK, AGX_OP_STACK_ADJUST2, AGX_OP_IMAGE_WRITE,
-    AGX_OP_SR_THING, AGX_OP_POP_EXEC2, AGX_OP_MAP, AGX_OP_UNK75_ALT, AGX_OP_SAMPLE_MASK, AGX_OP_ZS_EMIT,
+    AGX_OP_MOV_IMM,
+    AGX_OP_GET_SR,
+    AGX_OP_IADD,
+    AGX_OP_IMADD,
+    AGX_OP_CONVERT,
+    AGX_OP_BFI,
+    AGX_OP_BFEIL,
+    AGX_OP_EXTR,
+    AGX_OP_SHLHI,
+    AGX_OP_SHRHI,
+    AGX_OP_ASR,
+    AGX_OP_ASRH,
+    AGX_OP_BITOP,
+    AGX_OP_BITREV,
+    AGX_OP_POPCOUNT,
+    AGX_OP_INTL,
+    AGX_OP_FFS,
+    AGX_OP_IUNOP,
+    AGX_OP_FMADD32,
+    AGX_OP_FMADD16,
+    AGX_OP_FADD32,
+    AGX_OP_FADD16,
+    AGX_OP_FMUL32,
+    AGX_OP_FMUL16,
+    AGX_OP_FLOOR,
+    AGX_OP_CEIL,
+    AGX_OP_TRUNC,
+    AGX_OP_RINT,
+    AGX_OP_RCP,
+    AGX_OP_RSQRT,
+    AGX_OP_RSQRT_SPECIAL,
+    AGX_OP_SIN_PT_1,
+    AGX_OP_SIN_PT_2,
+    AGX_OP_LOG2,
+    AGX_OP_EXP2,
+    AGX_OP_DFDX,
+    AGX_OP_DFDY,
+    AGX_OP_FUNOP,
+    AGX_OP_RET,
+    AGX_OP_STOP,
+    AGX_OP_TRAP,
+    AGX_OP_CALL_REGISTER,
+    AGX_OP_JMP_INCOMPLETE,
+    AGX_OP_JMP_EXEC_ANY,
+    AGX_OP_JMP_EXEC_NONE,
+    AGX_OP_CALL,
+    AGX_OP_POP_EXEC,
+    AGX_OP_IF_ICMP,
+    AGX_OP_IF_FCMP,
+    AGX_OP_WHILE_ICMP,
+    AGX_OP_WHILE_FCMP,
+    AGX_OP_ELSE_ICMP,
+    AGX_OP_ELSE_FCMP,
+    AGX_OP_ICMPSEL,
+    AGX_OP_FCMPSEL,
+    AGX_OP_ICMP_BALLOT,
+    AGX_OP_ICMP_QUAD_BALLOT,
+    AGX_OP_FCMP_BALLOT,
+    AGX_OP_FCMP_QUAD_BALLOT,
+    AGX_OP_SIMD_SHUFFLE,
+    AGX_OP_SIMD_SHUFFLE_DOWN,
+    AGX_OP_SIMD_SHUFFLE_UP,
+    AGX_OP_SIMD_SHUFFLE_ROTATE_UP,
+    AGX_OP_SIMD_SHUFFLE_XOR,
+    AGX_OP_SIMD_MATRIX_FMADD32,
+    AGX_OP_SIMD_MATRIX_FMADD16,
+    AGX_OP_QUAD_SHUFFLE,
+    AGX_OP_QUAD_SHUFFLE_DOWN,
+    AGX_OP_QUAD_SHUFFLE_UP,
+    AGX_OP_QUAD_SHUFFLE_ROTATE_UP,
+    AGX_OP_QUAD_SHUFFLE_XOR,
+    AGX_OP_SIMD_SHUF_OP,
+    AGX_OP_QUAD_AND,
+    AGX_OP_QUAD_OR,
+    AGX_OP_QUAD_XOR,
+    AGX_OP_QUAD_IADD,
+    AGX_OP_QUAD_FADD,
+    AGX_OP_QUAD_FMUL,
+    AGX_OP_QUAD_PREFIX_IADD,
+    AGX_OP_QUAD_PREFIX_FADD,
+    AGX_OP_QUAD_PREFIX_FMUL,
+    AGX_OP_QUAD_MIN_U,
+    AGX_OP_QUAD_MAX_U,
+    AGX_OP_QUAD_MIN_S,
+    AGX_OP_QUAD_MAX_S,
+    AGX_OP_QUAD_MIN_F,
+    AGX_OP_QUAD_MAX_F,
+    AGX_OP_SIMD_AND,
+    AGX_OP_SIMD_OR,
+    AGX_OP_SIMD_XOR,
+    AGX_OP_SIMD_IADD,
+    AGX_OP_SIMD_FADD,
+    AGX_OP_SIMD_FMUL,
+    AGX_OP_SIMD_PREFIX_IADD,
+    AGX_OP_SIMD_PREFIX_FADD,
+    AGX_OP_SIMD_PREFIX_FMUL,
+    AGX_OP_SIMD_PREFIX_AND,
+    AGX_OP_SIMD_PREFIX_OR,
+    AGX_OP_SIMD_PREFIX_XOR,
+    AGX_OP_SIMD_PREFIX_MIN_S,
+    AGX_OP_SIMD_PREFIX_MIN_U,
+    AGX_OP_SIMD_PREFIX_MAX_S,
+    AGX_OP_SIMD_PREFIX_MAX_U,
+    AGX_OP_SIMD_MIN_U,
+    AGX_OP_SIMD_MAX_U,
+    AGX_OP_SIMD_MIN_S,
+    AGX_OP_SIMD_MAX_S,
+    AGX_OP_SIMD_MIN_F,
+    AGX_OP_SIMD_MAX_F,
+    AGX_OP_SIMD_OP,
+    AGX_OP_WAIT_PIX,
+    AGX_OP_SIGNAL_PIX,
+    AGX_OP_WAIT,
+    AGX_OP_TILE,
+    AGX_OP_ITER,
+    AGX_OP_ITERPROJ,
+    AGX_OP_LDCF,
+    AGX_OP_UNIFORM_STORE,
+    AGX_OP_TEX_STATE_STORE,
+    AGX_OP_SAMPLER_STATE_STORE,
+    AGX_OP_NO_VAR,
+    AGX_OP_ST_VAR,
+    AGX_OP_ST_VAR_FINAL,
+    AGX_OP_ASYNC_STORE,
+    AGX_OP_ASYNC_LOAD,
+    AGX_OP_DEVICE_LOAD,
+    AGX_OP_DEVICE_STORE,
+    AGX_OP_DEVICE_LOAD_OTHER,
+    AGX_OP_DEVICE_STORE_OTHER,
+    AGX_OP_STACK_STORE,
+    AGX_OP_STACK_LOAD,
+    AGX_OP_STACK_GET_PTR,
+    AGX_OP_STACK_ADJUST,
+    AGX_OP_THREADGROUP_LOAD,
+    AGX_OP_THREADGROUP_STORE,
+    AGX_OP_TEXTURE_SAMPLE,
+    AGX_OP_TEXTURE_LOAD,
+    AGX_OP_THREADGROUP_BARRIER,
+    AGX_OP_ATOMIC,
+    AGX_OP_THREADGROUP_ATOMIC,
+    AGX_OP_AFTER_SAMPLING1,
+    AGX_OP_AFTER_SAMPLING2,
+    AGX_OP_UNK30C0,
+    AGX_OP_UNK40C0,
+    AGX_OP_UNKC0000000,
+    AGX_OP_UNK51,
+    AGX_OP_UNKE800,
+    AGX_OP_UNK0C00,
+    AGX_OP_DOORBELL,
+    AGX_OP_JMP_IF_SKIPPING_DOORBELL,
+    AGX_OP_IMAGE_WRITE_BLOCK,
+    AGX_OP_STACK_ADJUST2,
+    AGX_OP_IMAGE_WRITE,
+    AGX_OP_SR_THING,
+    AGX_OP_POP_EXEC2,
+    AGX_OP_MAP,
+    AGX_OP_UNK75_ALT,
+    AGX_OP_SAMPLE_MASK,
+    AGX_OP_ZS_EMIT,
     AGX_OP_MEMORY_BARRIER,
     AGX_OP_COUNT
 };
@@ -62,52 +190,91 @@ enum agx_op {
  * widths can be compared; the same for uniforms. */
 enum agx_place {
     AGX_PLACE_NONE,
-    AGX_PLACE_HALF, AGX_PLACE_WORD, AGX_PLACE_PAIR,                         /* registers: 16, 32, 64 bits */
-    AGX_PLACE_UNIFORM_HALF, AGX_PLACE_UNIFORM_WORD, AGX_PLACE_UNIFORM_PAIR, /* uniforms */
-    AGX_PLACE_IMMEDIATE,                                                    /* `immediate` */
-    AGX_PLACE_OTHER /* texture state, coefficient register ...: `index` is the raw number */
+    AGX_PLACE_HALF,
+    AGX_PLACE_WORD,
+    AGX_PLACE_PAIR, /* registers: 16, 32, 64 bits */
+    AGX_PLACE_UNIFORM_HALF,
+    AGX_PLACE_UNIFORM_WORD,
+    AGX_PLACE_UNIFORM_PAIR, /* uniforms */
+    AGX_PLACE_IMMEDIATE,    /* `immediate` */
+    AGX_PLACE_OTHER         /* texture state, coefficient register ...: `index` is the raw number */
 };
 enum agx_hint { AGX_HINT_NONE, AGX_HINT_CACHE, AGX_HINT_DISCARD };
 
 struct agx_operand {
     enum agx_place place;
     enum agx_hint hint;
-    uint16_t index;      /* half units */
-    uint8_t count;       /* consecutive registers of this width: 1; memory data 1..4; matrix operands 2 */
-    bool sign_extend;    /* integer sources narrower than the operation */
+    uint16_t index;        /* half units */
+    uint8_t count;         /* consecutive registers of this width: 1; memory data 1..4; matrix operands 2 */
+    bool sign_extend;      /* integer sources narrower than the operation */
     bool absolute, negate; /* float sources, absolute first */
-    int32_t immediate;   /* integer value; for float sources the bits of the float32 that the minifloat stands for */
+    int32_t immediate;     /* integer value; for float sources the bits of the float32 that the minifloat stands for */
 };
 
 /* Memory formats (field F of loads and stores). */
 enum agx_format {
-    AGX_FORMAT_I8, AGX_FORMAT_I16, AGX_FORMAT_I32, AGX_FORMAT_F16, AGX_FORMAT_U8NORM, AGX_FORMAT_S8NORM,
-    AGX_FORMAT_U16NORM, AGX_FORMAT_S16NORM, AGX_FORMAT_RGB10A2, AGX_FORMAT_SRGBA8 = 10, AGX_FORMAT_RG11B10F = 12,
-    AGX_FORMAT_RGB9E5, AGX_FORMAT_RG11B10F_RTZ, AGX_FORMAT_RGB9E5_RTZ
+    AGX_FORMAT_I8,
+    AGX_FORMAT_I16,
+    AGX_FORMAT_I32,
+    AGX_FORMAT_F16,
+    AGX_FORMAT_U8NORM,
+    AGX_FORMAT_S8NORM,
+    AGX_FORMAT_U16NORM,
+    AGX_FORMAT_S16NORM,
+    AGX_FORMAT_RGB10A2,
+    AGX_FORMAT_SRGBA8 = 10,
+    AGX_FORMAT_RG11B10F = 12,
+    AGX_FORMAT_RGB9E5,
+    AGX_FORMAT_RG11B10F_RTZ,
+    AGX_FORMAT_RGB9E5_RTZ
 };
 enum agx_atomic {
-    AGX_ATOMIC_ADD, AGX_ATOMIC_SUB, AGX_ATOMIC_XCHG, AGX_ATOMIC_CMPXCHG, AGX_ATOMIC_UMIN, AGX_ATOMIC_IMIN,
-    AGX_ATOMIC_UMAX, AGX_ATOMIC_IMAX, AGX_ATOMIC_AND, AGX_ATOMIC_OR, AGX_ATOMIC_XOR
+    AGX_ATOMIC_ADD,
+    AGX_ATOMIC_SUB,
+    AGX_ATOMIC_XCHG,
+    AGX_ATOMIC_CMPXCHG,
+    AGX_ATOMIC_UMIN,
+    AGX_ATOMIC_IMIN,
+    AGX_ATOMIC_UMAX,
+    AGX_ATOMIC_IMAX,
+    AGX_ATOMIC_AND,
+    AGX_ATOMIC_OR,
+    AGX_ATOMIC_XOR
 };
 enum agx_reduction {
-    AGX_REDUCE_AND = 0, AGX_REDUCE_FADD = 1, AGX_REDUCE_OR = 2, AGX_REDUCE_FMUL = 3, AGX_REDUCE_XOR = 4, AGX_REDUCE_FMIN = 5,
-    AGX_REDUCE_FMAX = 7, AGX_REDUCE_IADD = 16, AGX_REDUCE_SMIN = 20, AGX_REDUCE_SMAX = 22, AGX_REDUCE_UMIN = 28,
+    AGX_REDUCE_AND = 0,
+    AGX_REDUCE_FADD = 1,
+    AGX_REDUCE_OR = 2,
+    AGX_REDUCE_FMUL = 3,
+    AGX_REDUCE_XOR = 4,
+    AGX_REDUCE_FMIN = 5,
+    AGX_REDUCE_FMAX = 7,
+    AGX_REDUCE_IADD = 16,
+    AGX_REDUCE_SMIN = 20,
+    AGX_REDUCE_SMAX = 22,
+    AGX_REDUCE_UMIN = 28,
     AGX_REDUCE_UMAX = 30
 };
 /* Integer conditions (3 bits of cc; + 8 inverted) and float conditions. */
 enum agx_int_condition { AGX_UEQ = 0, AGX_ULT = 1, AGX_UGT = 2, AGX_SEQ = 4, AGX_SLT = 5, AGX_SGT = 6 };
-enum agx_float_condition {
-    AGX_FEQ = 0, AGX_FLT = 1, AGX_FGT = 2, AGX_FLTN = 3, AGX_FGE = 5, AGX_FLE = 6, AGX_FGTN = 7
-};
+enum agx_float_condition { AGX_FEQ = 0, AGX_FLT = 1, AGX_FGT = 2, AGX_FLTN = 3, AGX_FGE = 5, AGX_FLE = 6, AGX_FGTN = 7 };
 enum agx_convert {
-    AGX_U8_TO_F = 0, AGX_S8_TO_F = 1, AGX_F_TO_U16 = 4, AGX_F_TO_S16 = 5, AGX_U16_TO_F = 6, AGX_S16_TO_F = 7,
-    AGX_F_TO_U32 = 8, AGX_F_TO_S32 = 9, AGX_U32_TO_F = 10, AGX_S32_TO_F = 11
+    AGX_U8_TO_F = 0,
+    AGX_S8_TO_F = 1,
+    AGX_F_TO_U16 = 4,
+    AGX_F_TO_S16 = 5,
+    AGX_U16_TO_F = 6,
+    AGX_S16_TO_F = 7,
+    AGX_F_TO_U32 = 8,
+    AGX_F_TO_S32 = 9,
+    AGX_U32_TO_F = 10,
+    AGX_S32_TO_F = 11
 };
 
 /* One decoded instruction. What does not apply is 0. */
 struct agx_inst {
-    uint16_t form;   /* row of the table */
-    uint16_t op;     /* enum agx_op */
+    uint16_t form; /* row of the table */
+    uint16_t op;   /* enum agx_op */
     uint8_t bytes;
     uint8_t source_count;
     /* Destination and sources by role: A, B, C are source[0..2]; compare-select X, Y are source[2], source[3]. Memory: loads
@@ -119,23 +286,23 @@ struct agx_inst {
     bool invert;       /* ccn */
     bool subtract;     /* N of iadd, imadd */
     bool saturate;
-    uint8_t shift;     /* lsl 0..7 */
-    uint8_t truth;     /* bitop: bit a + 2b = result */
+    uint8_t shift;      /* lsl 0..7 */
+    uint8_t truth;      /* bitop: bit a + 2b = result */
     uint8_t field_bits; /* bit-field width: 1..32 */
-    uint8_t nesting;   /* n of mask operations */
-    uint8_t special;   /* get_sr */
-    uint8_t mode;      /* convert */
-    uint8_t round;     /* convert: 0 toward zero, 1 nearest even */
-    uint8_t format;    /* enum agx_format */
+    uint8_t nesting;    /* n of mask operations */
+    uint8_t special;    /* get_sr */
+    uint8_t mode;       /* convert */
+    uint8_t round;      /* convert: 0 toward zero, 1 nearest even */
+    uint8_t format;     /* enum agx_format */
     uint8_t component_mask;
-    uint8_t slot;      /* scoreboard 0, 1: device and stack memory, wait */
-    uint8_t atomic;    /* enum agx_atomic */
+    uint8_t slot;   /* scoreboard 0, 1: device and stack memory, wait */
+    uint8_t atomic; /* enum agx_atomic */
     /* Reductions and prefixes (all of value 0x806f): enum agx_reduction, over the simdgroup or the quad. */
     uint8_t reduction;
     bool whole_simdgroup, prefix;
-    uint8_t coherency; /* bits 44..46 of device memory and atomics as they stand */
-    bool zero_extend_offset; /* Ou */
-    int32_t branch_bytes;    /* from the first byte of this instruction */
+    uint8_t coherency;              /* bits 44..46 of device memory and atomics as they stand */
+    bool zero_extend_offset;        /* Ou */
+    int32_t branch_bytes;           /* from the first byte of this instruction */
     uint32_t field[AGX_MAX_FIELDS]; /* raw, in the table's order */
     /* NULL, or why an operand cannot be what it is encoded as ("source A: hint 0"): such words decode and print, and must not
      * be executed. */
@@ -150,7 +317,7 @@ size_t agx_encode(const struct agx_inst *inst, uint8_t bytes[AGX_MAX_BYTES]);
 
 /* Table rows, for checks and documentation. */
 unsigned agx_form_count(void);
-const char *agx_form_mnemonic(unsigned form);      /* as applegpu names the form: "bitop", "iadd" */
+const char *agx_form_mnemonic(unsigned form); /* as applegpu names the form: "bitop", "iadd" */
 unsigned agx_form_field_count(unsigned form);
 const char *agx_form_field_name(unsigned form, unsigned field);
 const char *agx_op_name(unsigned op);
@@ -164,19 +331,40 @@ int agx_disasm(const struct agx_inst *inst, char *text, size_t size);
 
 /* Classes that timing and energy tell apart. */
 enum agx_class {
-    AGX_CLASS_F32, AGX_CLASS_F16,      /* add, multiply, fma */
-    AGX_CLASS_INT,                     /* add, bit operations, compare-select, moves */
+    AGX_CLASS_F32,
+    AGX_CLASS_F16, /* add, multiply, fma */
+    AGX_CLASS_INT, /* add, bit operations, compare-select, moves */
     AGX_CLASS_GET_SR,
-    AGX_CLASS_IMUL, AGX_CLASS_IMUL64,  /* multiply(-add); 64-bit result */
-    AGX_CLASS_SHIFT,                   /* shifts, bit fields, bit counts */
-    AGX_CLASS_CONVERT, AGX_CLASS_ROUND,
-    AGX_CLASS_EXP2, AGX_CLASS_LOG2, AGX_CLASS_RCP, AGX_CLASS_RSQRT, AGX_CLASS_SIN,
-    AGX_CLASS_SHUFFLE, AGX_CLASS_BALLOT, AGX_CLASS_REDUCE, /* simd and quad */
-    AGX_CLASS_MATRIX_F32, AGX_CLASS_MATRIX_F16,
-    AGX_CLASS_MASK, AGX_CLASS_BRANCH, AGX_CLASS_BARRIER, AGX_CLASS_FENCE, AGX_CLASS_WAIT, AGX_CLASS_STOP,
-    AGX_CLASS_DEVICE_LOAD, AGX_CLASS_DEVICE_STORE, AGX_CLASS_DEVICE_ATOMIC,
-    AGX_CLASS_GROUP_LOAD, AGX_CLASS_GROUP_STORE, AGX_CLASS_GROUP_ATOMIC, /* threadgroup memory */
-    AGX_CLASS_STACK_LOAD, AGX_CLASS_STACK_STORE, AGX_CLASS_STACK_ADJUST,
+    AGX_CLASS_IMUL,
+    AGX_CLASS_IMUL64, /* multiply(-add); 64-bit result */
+    AGX_CLASS_SHIFT,  /* shifts, bit fields, bit counts */
+    AGX_CLASS_CONVERT,
+    AGX_CLASS_ROUND,
+    AGX_CLASS_EXP2,
+    AGX_CLASS_LOG2,
+    AGX_CLASS_RCP,
+    AGX_CLASS_RSQRT,
+    AGX_CLASS_SIN,
+    AGX_CLASS_SHUFFLE,
+    AGX_CLASS_BALLOT,
+    AGX_CLASS_REDUCE, /* simd and quad */
+    AGX_CLASS_MATRIX_F32,
+    AGX_CLASS_MATRIX_F16,
+    AGX_CLASS_MASK,
+    AGX_CLASS_BRANCH,
+    AGX_CLASS_BARRIER,
+    AGX_CLASS_FENCE,
+    AGX_CLASS_WAIT,
+    AGX_CLASS_STOP,
+    AGX_CLASS_DEVICE_LOAD,
+    AGX_CLASS_DEVICE_STORE,
+    AGX_CLASS_DEVICE_ATOMIC,
+    AGX_CLASS_GROUP_LOAD,
+    AGX_CLASS_GROUP_STORE,
+    AGX_CLASS_GROUP_ATOMIC, /* threadgroup memory */
+    AGX_CLASS_STACK_LOAD,
+    AGX_CLASS_STACK_STORE,
+    AGX_CLASS_STACK_ADJUST,
     AGX_CLASS_UNIFORM_STORE,
     AGX_CLASS_GRAPHICS, /* texture, pixel, vertex: not compute */
     AGX_CLASS_UNKNOWN,
@@ -192,15 +380,15 @@ struct agx_range {
 /* What an instruction touches, for timing: no operand bits are decoded again there. */
 struct agx_effect {
     enum agx_class unit_class;
-    struct agx_range write;                  /* destination registers */
-    struct agx_range read[AGX_MAX_SOURCES];  /* source registers; uniforms and immediates are not here */
+    struct agx_range write;                 /* destination registers */
+    struct agx_range read[AGX_MAX_SOURCES]; /* source registers; uniforms and immediates are not here */
     uint8_t read_count;
-    uint8_t distinct_words_read;             /* different 32-bit registers among the sources */
-    uint8_t cached_sources;                  /* sources with hint cache or discard: bit i = read[i] */
+    uint8_t distinct_words_read; /* different 32-bit registers among the sources */
+    uint8_t cached_sources;      /* sources with hint cache or discard: bit i = read[i] */
     bool cache_result;
     bool reads_r0l, writes_mask;
-    uint8_t flops;                           /* per active lane: fma 2, matrix 32, add/mul 1 */
-    uint8_t element_bytes, elements;         /* memory: per lane */
+    uint8_t flops;                   /* per active lane: fma 2, matrix 32, add/mul 1 */
+    uint8_t element_bytes, elements; /* memory: per lane */
 };
 void agx_effect_of(const struct agx_inst *inst, struct agx_effect *effect);
 

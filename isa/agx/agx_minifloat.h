@@ -1,7 +1,7 @@
 /* The 8-bit float immediates: sign bit 7, exponent bits 4..6, fraction bits 0..3. Exponent 0: fraction / 64; else
  * (16 + fraction) * 2^(exponent - 7). So 0, 1/64 .. 15/64, 0.25 .. 31. Source: dougallj/applegpu. */
-#ifndef ORCHARD_ISA_AGX_MINIFLOAT_H
-#define ORCHARD_ISA_AGX_MINIFLOAT_H
+#ifndef ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
+#define ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

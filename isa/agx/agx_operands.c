@@ -57,15 +57,11 @@ static void put_source(struct agx_inst *inst, unsigned index, struct agx_operand
 static unsigned source_index(enum agx_field_id name)
 {
     switch (name) {
-    case AGX_F_B:
-        return 1;
+    case AGX_F_B: return 1;
     case AGX_F_C:
-    case AGX_F_X:
-        return 2;
-    case AGX_F_Y:
-        return 3;
-    default:
-        return 0;
+    case AGX_F_X: return 2;
+    case AGX_F_Y: return 3;
+    default: return 0;
     }
 }
 
@@ -244,52 +240,26 @@ static void read_operand(struct reader *r)
         r->inst->dst = register_operand(AGX_PLACE_HALF, 0, 1);
         r->inst->dst.hint = r->t & 1 ? AGX_HINT_CACHE : AGX_HINT_NONE;
         break;
-    case AGX_KIND_ALU_DST:
-        read_alu_dst(r);
-        break;
-    case AGX_KIND_ALU_SRC:
-        read_alu_src(r);
-        break;
+    case AGX_KIND_ALU_DST: read_alu_dst(r); break;
+    case AGX_KIND_ALU_SRC: read_alu_src(r); break;
     case AGX_KIND_FLOAT_SRC:
-    case AGX_KIND_FLOAT16_SRC:
-        read_float_src(r);
-        break;
-    case AGX_KIND_SELECT_SRC:
-        read_select_src(r);
-        break;
-    case AGX_KIND_DATA:
-        read_data(r);
-        break;
-    case AGX_KIND_BASE:
-        read_base(r);
-        break;
+    case AGX_KIND_FLOAT16_SRC: read_float_src(r); break;
+    case AGX_KIND_SELECT_SRC: read_select_src(r); break;
+    case AGX_KIND_DATA: read_data(r); break;
+    case AGX_KIND_BASE: read_base(r); break;
     case AGX_KIND_INDEX:
-    case AGX_KIND_GROUP_INDEX:
-        read_index(r);
-        break;
-    case AGX_KIND_GROUP_BASE:
-        read_group_base(r);
-        break;
+    case AGX_KIND_GROUP_INDEX: read_index(r); break;
+    case AGX_KIND_GROUP_BASE: read_group_base(r); break;
     case AGX_KIND_ATOMIC_DST:
         if (r->t)
             put_dst(r->inst, register_operand(AGX_PLACE_WORD, r->v, 1));
         break;
-    case AGX_KIND_ATOMIC_SRC:
-        read_atomic_src(r);
-        break;
-    case AGX_KIND_NUMBER:
-        read_number(r);
-        break;
-    case AGX_KIND_SIGNED16:
-        put_source(r->inst, 0, immediate_operand((int16_t)(uint16_t)r->v));
-        break;
+    case AGX_KIND_ATOMIC_SRC: read_atomic_src(r); break;
+    case AGX_KIND_NUMBER: read_number(r); break;
+    case AGX_KIND_SIGNED16: put_source(r->inst, 0, immediate_operand((int16_t)(uint16_t)r->v)); break;
     case AGX_KIND_WORD:
-    case AGX_KIND_WORD_AT_HALF:
-        read_word(r);
-        break;
-    case AGX_KIND_BRANCH:
-        r->inst->branch_bytes = r->row->extra == 8 ? (int8_t)(uint8_t)r->v : (int32_t)r->v;
-        break;
+    case AGX_KIND_WORD_AT_HALF: read_word(r); break;
+    case AGX_KIND_BRANCH: r->inst->branch_bytes = r->row->extra == 8 ? (int8_t)(uint8_t)r->v : (int32_t)r->v; break;
     case AGX_KIND_VARYING:
         put_dst(r->inst, register_operand(r->t ? AGX_PLACE_WORD : AGX_PLACE_HALF, r->v, (r->m ? r->m : 4) * r->row->extra));
         break;
@@ -300,10 +270,8 @@ static void read_operand(struct reader *r)
     case AGX_KIND_FLOAT_CONDITION:
     case AGX_KIND_SHIFT:
     case AGX_KIND_LOW_BITS:
-    case AGX_KIND_SPECIAL:
-        break; /* plain fields, read below */
-    default:
-        read_graphics(r);
+    case AGX_KIND_SPECIAL: break; /* plain fields, read below */
+    default: read_graphics(r);
     }
 }
 
@@ -324,21 +292,14 @@ static bool has_kind(const struct agx_form *form, enum agx_operand_kind kind)
 static uint8_t coherency(const struct agx_inst *inst)
 {
     switch (inst->op) {
-    case AGX_OP_DEVICE_LOAD:
-        return 4;
-    case AGX_OP_DEVICE_LOAD_OTHER:
-        return field8(inst, AGX_F_u4);
-    case AGX_OP_DEVICE_STORE:
-        return (uint8_t)(4 | agx_get(inst, AGX_F_u6));
-    case AGX_OP_DEVICE_STORE_OTHER:
-        return (uint8_t)(agx_get(inst, AGX_F_u6) | agx_get(inst, AGX_F_u4) << 1);
-    case AGX_OP_ATOMIC:
-        return (uint8_t)(agx_get(inst, AGX_F_u4) >> 2 | agx_get(inst, AGX_F_u5) << 1);
+    case AGX_OP_DEVICE_LOAD: return 4;
+    case AGX_OP_DEVICE_LOAD_OTHER: return field8(inst, AGX_F_u4);
+    case AGX_OP_DEVICE_STORE: return (uint8_t)(4 | agx_get(inst, AGX_F_u6));
+    case AGX_OP_DEVICE_STORE_OTHER: return (uint8_t)(agx_get(inst, AGX_F_u6) | agx_get(inst, AGX_F_u4) << 1);
+    case AGX_OP_ATOMIC: return (uint8_t)(agx_get(inst, AGX_F_u4) >> 2 | agx_get(inst, AGX_F_u5) << 1);
     case AGX_OP_STACK_LOAD:
-    case AGX_OP_STACK_STORE:
-        return field8(inst, AGX_F_i5);
-    default:
-        return 0;
+    case AGX_OP_STACK_STORE: return field8(inst, AGX_F_i5);
+    default: return 0;
     }
 }
 
@@ -445,12 +406,8 @@ static void check_meaning(struct agx_inst *inst, const struct agx_form *form)
     case AGX_OP_STACK_LOAD:
     case AGX_OP_STACK_STORE:
     case AGX_OP_THREADGROUP_LOAD:
-    case AGX_OP_THREADGROUP_STORE:
-        check_memory(inst);
-        break;
-    case AGX_OP_UNIFORM_STORE:
-        check_uniform_store(inst);
-        break;
+    case AGX_OP_THREADGROUP_STORE: check_memory(inst); break;
+    case AGX_OP_UNIFORM_STORE: check_uniform_store(inst); break;
     case AGX_OP_ATOMIC:
     case AGX_OP_THREADGROUP_ATOMIC:
         if (inst->atomic > AGX_ATOMIC_XOR)
@@ -461,9 +418,7 @@ static void check_meaning(struct agx_inst *inst, const struct agx_form *form)
     case AGX_OP_SIMD_SHUF_OP:
     case AGX_OP_SR_THING:
     case AGX_OP_POP_EXEC2:
-    case AGX_OP_UNK75_ALT:
-        reject(inst, "an operation without a known meaning");
-        break;
+    case AGX_OP_UNK75_ALT: reject(inst, "an operation without a known meaning"); break;
     default:
         if (inst->op >= AGX_OP_AFTER_SAMPLING1 && inst->op <= AGX_OP_UNK0C00)
             reject(inst, "an operation without a known meaning");
@@ -476,7 +431,8 @@ void agx_decode_operands(struct agx_inst *inst)
     read_modifiers(inst, form);
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct agx_operand_row *row = &form->operands[i];
-        struct reader r = {.inst = inst, .row = row, .v = agx_get(inst, row->v), .t = agx_get(inst, row->t), .m = agx_get(inst, row->m)};
+        struct reader r = {
+            .inst = inst, .row = row, .v = agx_get(inst, row->v), .t = agx_get(inst, row->t), .m = agx_get(inst, row->m)};
         read_operand(&r);
     }
     if (inst->op == AGX_OP_CALL || inst->op == AGX_OP_CALL_REGISTER)

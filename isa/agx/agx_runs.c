@@ -44,25 +44,14 @@ static bool lod_run(const struct agx_inst *inst, uint32_t lod, unsigned v, struc
     const unsigned coords = agx_dim_coords(agx_get(inst, AGX_F_n));
     switch (lod) {
     case 1:
-    case 2:
-        *run = (struct agx_run){AGX_PLACE_UNIFORM_HALF, v, 1};
-        return true;
-    case 9:
-        *run = (struct agx_run){AGX_PLACE_UNIFORM_HALF, v, 2};
-        return true;
+    case 2: *run = (struct agx_run){AGX_PLACE_UNIFORM_HALF, v, 1}; return true;
+    case 9: *run = (struct agx_run){AGX_PLACE_UNIFORM_HALF, v, 2}; return true;
     case 5:
-    case 6:
-        *run = sized_run(false, v, 1);
-        return true;
-    case 13:
-        *run = sized_run(false, v, 2);
-        return true;
+    case 6: *run = sized_run(false, v, 1); return true;
+    case 13: *run = sized_run(false, v, 2); return true;
     case 4:
-    case 12:
-        *run = sized_run(true, v, 2 * coords + (lod == 12));
-        return true;
-    default:
-        return false;
+    case 12: *run = sized_run(true, v, 2 * coords + (lod == 12)); return true;
+    default: return false;
     }
 }
 
@@ -70,42 +59,20 @@ bool agx_operand_run(const struct agx_inst *inst, const struct agx_operand_row *
 {
     const unsigned v = agx_get(inst, row->v), t = agx_get(inst, row->t), m = agx_get(inst, row->m);
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_DATA:
-        *run = sized_run(t, v, data_registers(inst, row));
-        return true;
-    case AGX_KIND_ATOMIC_SRC:
-        *run = sized_run(true, v, agx_get(inst, AGX_F_op) == AGX_ATOMIC_CMPXCHG ? 2 : 1);
-        return true;
-    case AGX_KIND_ASYNC_PAIR:
-        *run = (struct agx_run){t ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_WORD, v & ~1u, 2};
-        return true;
+    case AGX_KIND_DATA: *run = sized_run(t, v, data_registers(inst, row)); return true;
+    case AGX_KIND_ATOMIC_SRC: *run = sized_run(true, v, agx_get(inst, AGX_F_op) == AGX_ATOMIC_CMPXCHG ? 2 : 1); return true;
+    case AGX_KIND_ASYNC_PAIR: *run = (struct agx_run){t ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_WORD, v & ~1u, 2}; return true;
     case AGX_KIND_ASYNC_WORDS:
         *run = (struct agx_run){t ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_WORD, 2 * v, agx_get(inst, AGX_F_F) ? 5 : 3};
         return true;
-    case AGX_KIND_BASE:
-        *run = (struct agx_run){t ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_WORD, v & ~1u, 2};
-        return true;
-    case AGX_KIND_UNIFORM_PAIR:
-        *run = (struct agx_run){AGX_PLACE_UNIFORM_WORD, 2 * v, 2};
-        return true;
-    case AGX_KIND_BINDLESS:
-        *run = (struct agx_run){AGX_PLACE_UNIFORM_WORD, 4 * v, t & 2 ? 2 : 0};
-        return true;
-    case AGX_KIND_DEPTH_STENCIL:
-        *run = sized_run(false, v, 2 * t + m);
-        return true;
-    case AGX_KIND_VARYING:
-        *run = sized_run(t, v, (m ? m : 4) * row->extra);
-        return true;
-    case AGX_KIND_COORDS:
-        *run = coords_run(inst, v, m);
-        return true;
-    case AGX_KIND_TEXEL:
-        *run = sized_run(t, v, 4);
-        return true;
-    case AGX_KIND_LOD:
-        return lod_run(inst, t, v, run);
-    default:
-        return false;
+    case AGX_KIND_BASE: *run = (struct agx_run){t ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_WORD, v & ~1u, 2}; return true;
+    case AGX_KIND_UNIFORM_PAIR: *run = (struct agx_run){AGX_PLACE_UNIFORM_WORD, 2 * v, 2}; return true;
+    case AGX_KIND_BINDLESS: *run = (struct agx_run){AGX_PLACE_UNIFORM_WORD, 4 * v, t & 2 ? 2 : 0}; return true;
+    case AGX_KIND_DEPTH_STENCIL: *run = sized_run(false, v, 2 * t + m); return true;
+    case AGX_KIND_VARYING: *run = sized_run(t, v, (m ? m : 4) * row->extra); return true;
+    case AGX_KIND_COORDS: *run = coords_run(inst, v, m); return true;
+    case AGX_KIND_TEXEL: *run = sized_run(t, v, 4); return true;
+    case AGX_KIND_LOD: return lod_run(inst, t, v, run);
+    default: return false;
     }
 }

@@ -1,6 +1,6 @@
 /* Operands that are a run of registers: which ones the fields name. Shared by text and assembler. */
-#ifndef ORCHARD_ISA_AGX_RUNS_H
-#define ORCHARD_ISA_AGX_RUNS_H
+#ifndef ORCHARD_ISA_AGX_AGX_RUNS_H
+#define ORCHARD_ISA_AGX_AGX_RUNS_H
 
 #include "isa/agx/agx_table.h"
 

@@ -1,29 +1,31 @@
 /* The AGX instruction table in memory, for decoder, encoder, text and assembler. Rows and their meaning: agx_table.inc. */
-#ifndef ORCHARD_ISA_AGX_TABLE_H
-#define ORCHARD_ISA_AGX_TABLE_H
+#ifndef ORCHARD_ISA_AGX_AGX_TABLE_H
+#define ORCHARD_ISA_AGX_AGX_TABLE_H
 
 #include "isa/agx/agx_isa.h"
 
 /* Field names, as applegpu calls them. AGX_F_Dt and so on. */
-#define AGX_FIELD_NAMES(ITEM) \
-    ITEM(Dt) ITEM(D) ITEM(imm16) ITEM(imm32) ITEM(kill) ITEM(SR) ITEM(S) ITEM(N) ITEM(At) ITEM(As) ITEM(A)   \
-    ITEM(Bt) ITEM(Bs) ITEM(B) ITEM(s) ITEM(Ct) ITEM(Cs) ITEM(C) ITEM(mode) ITEM(srct) ITEM(src) ITEM(round)  \
-    ITEM(m) ITEM(tt0) ITEM(tt1) ITEM(tt2) ITEM(tt3) ITEM(op1) ITEM(op2) ITEM(Am) ITEM(Bm) ITEM(Cm) ITEM(op)  \
-    ITEM(reg32) ITEM(off) ITEM(n) ITEM(cc) ITEM(ccn) ITEM(Xt) ITEM(X) ITEM(Yt) ITEM(Y) ITEM(op3) ITEM(i)     \
-    ITEM(j) ITEM(load) ITEM(Rt) ITEM(R) ITEM(F) ITEM(u0) ITEM(mask) ITEM(O) ITEM(St) ITEM(count) ITEM(It)    \
-    ITEM(I) ITEM(forwarding) ITEM(elide) ITEM(interpolation) ITEM(unk1) ITEM(unk2) ITEM(unk3) ITEM(unk4)     \
-    ITEM(unk5) ITEM(J) ITEM(unk) ITEM(b) ITEM(Ot) ITEM(TS) ITEM(SS) ITEM(u) ITEM(r) ITEM(g) ITEM(Ou)         \
-    ITEM(u6) ITEM(u1) ITEM(u3) ITEM(u4) ITEM(u5) ITEM(i1) ITEM(i2) ITEM(i5) ITEM(i6) ITEM(i0) ITEM(i4)       \
-    ITEM(i3) ITEM(v) ITEM(compare) ITEM(q3) ITEM(slot) ITEM(q6) ITEM(U) ITEM(Tt) ITEM(T) ITEM(lod) ITEM(u2)  \
-    ITEM(Ra) ITEM(imm) ITEM(q0) ITEM(q1) ITEM(q2) ITEM(target) ITEM(q4) ITEM(q5) ITEM(q16) ITEM(q17)         \
-    ITEM(q18) ITEM(q19) ITEM(Mt) ITEM(M) ITEM(z) ITEM(a) ITEM(c)
+#define AGX_FIELD_NAMES(ITEM)                                                                                                    \
+    ITEM(Dt)                                                                                                                     \
+    ITEM(D)                                                                                                                      \
+    ITEM(imm16) ITEM(imm32) ITEM(kill) ITEM(SR) ITEM(S) ITEM(N) ITEM(At) ITEM(As) ITEM(A) ITEM(Bt) ITEM(Bs) ITEM(B) ITEM(s)      \
+        ITEM(Ct) ITEM(Cs) ITEM(C) ITEM(mode) ITEM(srct) ITEM(src) ITEM(round) ITEM(m) ITEM(tt0) ITEM(tt1) ITEM(tt2) ITEM(tt3)    \
+            ITEM(op1) ITEM(op2) ITEM(Am) ITEM(Bm) ITEM(Cm) ITEM(op) ITEM(reg32) ITEM(off) ITEM(n) ITEM(cc) ITEM(ccn) ITEM(Xt)    \
+                ITEM(X) ITEM(Yt) ITEM(Y) ITEM(op3) ITEM(i) ITEM(j) ITEM(load) ITEM(Rt) ITEM(R) ITEM(F) ITEM(u0) ITEM(mask)       \
+                    ITEM(O) ITEM(St) ITEM(count) ITEM(It) ITEM(I) ITEM(forwarding) ITEM(elide) ITEM(interpolation) ITEM(unk1)    \
+                        ITEM(unk2) ITEM(unk3) ITEM(unk4) ITEM(unk5) ITEM(J) ITEM(unk) ITEM(b) ITEM(Ot) ITEM(TS) ITEM(SS) ITEM(u) \
+                            ITEM(r) ITEM(g) ITEM(Ou) ITEM(u6) ITEM(u1) ITEM(u3) ITEM(u4) ITEM(u5) ITEM(i1) ITEM(i2) ITEM(i5)     \
+                                ITEM(i6) ITEM(i0) ITEM(i4) ITEM(i3) ITEM(v) ITEM(compare) ITEM(q3) ITEM(slot) ITEM(q6) ITEM(U)   \
+                                    ITEM(Tt) ITEM(T) ITEM(lod) ITEM(u2) ITEM(Ra) ITEM(imm) ITEM(q0) ITEM(q1) ITEM(q2)            \
+                                        ITEM(target) ITEM(q4) ITEM(q5) ITEM(q16) ITEM(q17) ITEM(q18) ITEM(q19) ITEM(Mt) ITEM(M)  \
+                                            ITEM(z) ITEM(a) ITEM(c)
 
 enum agx_field_id {
     AGX_F_NONE,
 #define AGX_FIELD_ID(name) AGX_F_##name,
     AGX_FIELD_NAMES(AGX_FIELD_ID)
 #undef AGX_FIELD_ID
-    AGX_FIELD_ID_COUNT
+        AGX_FIELD_ID_COUNT
 };
 
 /* A field of a form: up to three runs of (position, width), lowest bits first; width 0 ends. */
@@ -48,15 +50,53 @@ struct agx_field_row {
  * GROUP_BASE    t: 0 half register, 2 zero, 1 and 3 uniform half v + 256 (t >> 1). GROUP_INDEX: half register or immediate.
  */
 enum agx_operand_kind {
-    AGX_KIND_MASK_DST, AGX_KIND_ALU_DST, AGX_KIND_ALU_SRC, AGX_KIND_FLOAT_SRC, AGX_KIND_FLOAT16_SRC,
-    AGX_KIND_SELECT_SRC, AGX_KIND_TRUTH, AGX_KIND_NUMBER, AGX_KIND_BITS, AGX_KIND_ENUM, AGX_KIND_INT_CONDITION,
-    AGX_KIND_FLOAT_CONDITION, AGX_KIND_BRANCH, AGX_KIND_SIGNED16, AGX_KIND_SHIFT, AGX_KIND_LOW_BITS, AGX_KIND_HALF,
-    AGX_KIND_WORD, AGX_KIND_WORD_AT_HALF, AGX_KIND_UNIFORM_PAIR, AGX_KIND_DATA, AGX_KIND_BASE, AGX_KIND_INDEX,
-    AGX_KIND_GROUP_BASE, AGX_KIND_GROUP_INDEX, AGX_KIND_ATOMIC_DST, AGX_KIND_ATOMIC_SRC, AGX_KIND_SPECIAL,
-    AGX_KIND_ASYNC_PAIR, AGX_KIND_ASYNC_WORDS, AGX_KIND_SAMPLES, AGX_KIND_TARGET, AGX_KIND_DEPTH_STENCIL,
-    AGX_KIND_VARYING, AGX_KIND_HALF_OR_NUMBER, AGX_KIND_COEFFICIENT_OR_HALF, AGX_KIND_COEFFICIENT,
-    AGX_KIND_SAMPLE_INDEX, AGX_KIND_TEXTURE_STATE, AGX_KIND_SAMPLER_STATE, AGX_KIND_BINDLESS, AGX_KIND_TEXTURE,
-    AGX_KIND_SAMPLER, AGX_KIND_COORDS, AGX_KIND_COMPARE_OFFSET, AGX_KIND_LOD, AGX_KIND_TEXEL
+    AGX_KIND_MASK_DST,
+    AGX_KIND_ALU_DST,
+    AGX_KIND_ALU_SRC,
+    AGX_KIND_FLOAT_SRC,
+    AGX_KIND_FLOAT16_SRC,
+    AGX_KIND_SELECT_SRC,
+    AGX_KIND_TRUTH,
+    AGX_KIND_NUMBER,
+    AGX_KIND_BITS,
+    AGX_KIND_ENUM,
+    AGX_KIND_INT_CONDITION,
+    AGX_KIND_FLOAT_CONDITION,
+    AGX_KIND_BRANCH,
+    AGX_KIND_SIGNED16,
+    AGX_KIND_SHIFT,
+    AGX_KIND_LOW_BITS,
+    AGX_KIND_HALF,
+    AGX_KIND_WORD,
+    AGX_KIND_WORD_AT_HALF,
+    AGX_KIND_UNIFORM_PAIR,
+    AGX_KIND_DATA,
+    AGX_KIND_BASE,
+    AGX_KIND_INDEX,
+    AGX_KIND_GROUP_BASE,
+    AGX_KIND_GROUP_INDEX,
+    AGX_KIND_ATOMIC_DST,
+    AGX_KIND_ATOMIC_SRC,
+    AGX_KIND_SPECIAL,
+    AGX_KIND_ASYNC_PAIR,
+    AGX_KIND_ASYNC_WORDS,
+    AGX_KIND_SAMPLES,
+    AGX_KIND_TARGET,
+    AGX_KIND_DEPTH_STENCIL,
+    AGX_KIND_VARYING,
+    AGX_KIND_HALF_OR_NUMBER,
+    AGX_KIND_COEFFICIENT_OR_HALF,
+    AGX_KIND_COEFFICIENT,
+    AGX_KIND_SAMPLE_INDEX,
+    AGX_KIND_TEXTURE_STATE,
+    AGX_KIND_SAMPLER_STATE,
+    AGX_KIND_BINDLESS,
+    AGX_KIND_TEXTURE,
+    AGX_KIND_SAMPLER,
+    AGX_KIND_COORDS,
+    AGX_KIND_COMPARE_OFFSET,
+    AGX_KIND_LOD,
+    AGX_KIND_TEXEL
 };
 
 struct agx_operand_row {
@@ -68,9 +108,23 @@ struct agx_operand_row {
 };
 
 enum agx_list {
-    AGX_LIST_CONVERT = 1, AGX_LIST_ROUND, AGX_LIST_FORMAT, AGX_LIST_COMPONENTS, AGX_LIST_FORWARD, AGX_LIST_ELIDE,
-    AGX_LIST_INTERPOLATE, AGX_LIST_SIGNEDNESS, AGX_LIST_ASYNC, AGX_LIST_TEXTURE_MODE, AGX_LIST_GATHER,
-    AGX_LIST_TEXTURE_COMPONENTS, AGX_LIST_DIM, AGX_LIST_LOD, AGX_LIST_ATOMIC, AGX_LIST_IMAGE_ROUND, AGX_LIST_MAP,
+    AGX_LIST_CONVERT = 1,
+    AGX_LIST_ROUND,
+    AGX_LIST_FORMAT,
+    AGX_LIST_COMPONENTS,
+    AGX_LIST_FORWARD,
+    AGX_LIST_ELIDE,
+    AGX_LIST_INTERPOLATE,
+    AGX_LIST_SIGNEDNESS,
+    AGX_LIST_ASYNC,
+    AGX_LIST_TEXTURE_MODE,
+    AGX_LIST_GATHER,
+    AGX_LIST_TEXTURE_COMPONENTS,
+    AGX_LIST_DIM,
+    AGX_LIST_LOD,
+    AGX_LIST_ATOMIC,
+    AGX_LIST_IMAGE_ROUND,
+    AGX_LIST_MAP,
     AGX_LIST_TARGET
 };
 
@@ -81,10 +135,10 @@ struct agx_value {
 
 enum agx_when {
     AGX_WHEN_ALWAYS,
-    AGX_WHEN_FIELD,        /* field has this value */
-    AGX_WHEN_TRUTH,        /* truth table */
-    AGX_WHEN_TRUTH_ZERO,   /* truth table, and B is the immediate 0 */
-    AGX_WHEN_ALWAYS_TRUE   /* compares 0.0 with itself for equality; value: n, or any */
+    AGX_WHEN_FIELD,      /* field has this value */
+    AGX_WHEN_TRUTH,      /* truth table */
+    AGX_WHEN_TRUTH_ZERO, /* truth table, and B is the immediate 0 */
+    AGX_WHEN_ALWAYS_TRUE /* compares 0.0 with itself for equality; value: n, or any */
 };
 #define AGX_ANY_COUNT 255
 

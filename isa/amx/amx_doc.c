@@ -22,7 +22,8 @@ static void write_condition(FILE *out, const struct amx_form *form, const struct
         const uint64_t bits = amx_field_mask(f);
         if ((bits & mask) != bits || (f->when_mask & field->when_mask && !amx_field_applies(f, field->when_value)))
             continue;
-        fprintf(out, "%s%s %s %" PRIu64, separator, f->name, field->when == AMX_WHEN_AT_LEAST ? ">=" : "=", (value & bits) >> f->pos);
+        fprintf(out, "%s%s %s %" PRIu64, separator, f->name, field->when == AMX_WHEN_AT_LEAST ? ">=" : "=",
+                (value & bits) >> f->pos);
         separator = " and ";
         mask &= ~bits;
     }
@@ -59,9 +60,11 @@ static void write_fields(FILE *out, const struct amx_form *form)
 
 void amx_table_markdown(FILE *out)
 {
-    fprintf(out, "# AMX instructions\n\nWord: 0x%08" PRIx32 " | op << 5 | register. The register holds the 64-bit operand "
-                 "whose fields are listed here.\nSource: github corsix/amx, commit 483714b.\n\n| op | mnemonic | does |\n|---|---|---|\n",
-            AMX_WORD_BASE);
+    fprintf(
+        out,
+        "# AMX instructions\n\nWord: 0x%08" PRIx32 " | op << 5 | register. The register holds the 64-bit operand "
+        "whose fields are listed here.\nSource: github corsix/amx, commit 483714b.\n\n| op | mnemonic | does |\n|---|---|---|\n",
+        AMX_WORD_BASE);
     for (size_t i = 0; i < amx_form_count; i++)
         fprintf(out, "| %d | %s | %s |\n", amx_forms[i].op, amx_forms[i].mnemonic, amx_forms[i].semantics);
     for (size_t i = 0; i < amx_form_count; i++) {

@@ -18,20 +18,13 @@ static struct extract_lanes wide_lanes(uint64_t operand, enum amx_gen gen)
         return (struct extract_lanes){2, 2, 0, true};
     }
     switch (AMX_GET(operand, EXTR_LANES_I)) {
-    case 0:
-        return (struct extract_lanes){1, 1, 0, false};
-    case 8:
-        return (struct extract_lanes){4, 4, 0, false};
-    case 9:
-        return (struct extract_lanes){2, 4, 1, false};
-    case 10:
-        return (struct extract_lanes){2, 4, 2, false};
-    case 11:
-        return (struct extract_lanes){1, 4, 1, false};
-    case 13:
-        return (struct extract_lanes){1, 2, 1, false};
-    default:
-        return (struct extract_lanes){2, 2, 0, false};
+    case 0: return (struct extract_lanes){1, 1, 0, false};
+    case 8: return (struct extract_lanes){4, 4, 0, false};
+    case 9: return (struct extract_lanes){2, 4, 1, false};
+    case 10: return (struct extract_lanes){2, 4, 2, false};
+    case 11: return (struct extract_lanes){1, 4, 1, false};
+    case 13: return (struct extract_lanes){1, 2, 1, false};
+    default: return (struct extract_lanes){2, 2, 0, false};
     }
 }
 
@@ -85,8 +78,8 @@ static void effect_wide(bool column, uint64_t operand, enum amx_gen gen, struct 
     if (amx_mask_is(mode, n, AMX_MASK_WRITE_ZERO))
         e->z_read = 0;
     *(to_y ? &e->y_write : &e->x_write) = written;
-    const enum amx_element dest = lanes.is_float && lanes.step && AMX_GET(operand, EXTR_BF16)
-                                      ? AMX_E_BF16 : element_of(lanes.dest, lanes.is_float);
+    const enum amx_element dest =
+        lanes.is_float && lanes.step && AMX_GET(operand, EXTR_BF16) ? AMX_E_BF16 : element_of(lanes.dest, lanes.is_float);
     *(to_y ? &e->y_element : &e->x_element) = dest;
     e->z_element = element_of(lanes.source, lanes.is_float);
     e->masked = enabled != amx_first_lanes(count);
@@ -98,9 +91,8 @@ static void effect_copy_lanes(bool column, uint64_t operand, struct amx_effect *
     const unsigned mode = AMX_GET(operand, EXTR_LANES7), bytes = bytes_of[mode], count = 64 / bytes;
     const struct extract_lanes lanes = {bytes, bytes, 0, false};
     const unsigned written_bytes = mode == 3 ? 1 : bytes; /* mode 3 leaves the odd bytes alone */
-    const uint64_t enabled =
-        column ? amx_mask7(AMX_GET(operand, EXTR_V_MASK_MODE), AMX_GET(operand, EXTR_V_MASK_N), count)
-               : amx_mask7(AMX_GET(operand, EXTR_H_MASK_MODE), AMX_GET(operand, EXTR_H_MASK_N), count);
+    const uint64_t enabled = column ? amx_mask7(AMX_GET(operand, EXTR_V_MASK_MODE), AMX_GET(operand, EXTR_V_MASK_N), count)
+                                    : amx_mask7(AMX_GET(operand, EXTR_H_MASK_MODE), AMX_GET(operand, EXTR_H_MASK_N), count);
     e->z_read = source_rows(enabled, &lanes, column, AMX_GET(operand, EXTR_Z));
     e->z_element = element_of(bytes, true);
     e->masked = mode == 3 || enabled != amx_first_lanes(count);

@@ -1,6 +1,6 @@
 /* Shared by the amx_effect_*.c files. */
-#ifndef ORCHARD_ISA_AMX_EFFECT_PARTS_H
-#define ORCHARD_ISA_AMX_EFFECT_PARTS_H
+#ifndef ORCHARD_ISA_AMX_AMX_EFFECT_PARTS_H
+#define ORCHARD_ISA_AMX_AMX_EFFECT_PARTS_H
 
 #include "isa/amx/amx_mask.h"
 #include "isa/amx/amx_table.h"
@@ -45,9 +45,9 @@ void amx_effect_genlut(uint64_t operand, enum amx_gen gen, struct amx_effect *e)
 
 /* What vecint, vecfp, matint and matfp have in common: where their operands come from. */
 struct amx_vm {
-    unsigned offset[2];     /* of x, y */
+    unsigned offset[2]; /* of x, y */
     bool indexed;
-    unsigned indexed_pool;  /* 0 X, 1 Y */
+    unsigned indexed_pool; /* 0 X, 1 Y */
     unsigned index_bits, table;
     unsigned alu;
 };

@@ -48,14 +48,10 @@ struct amx_fp_lanes amx_fp_lanes_of(unsigned mode, enum amx_gen gen)
     if (gen >= AMX_GEN_M2 && mode == 1)
         return (struct amx_fp_lanes){AMX_E_BF16, AMX_E_F32, 2, 4};
     switch (mode) {
-    case 3:
-        return (struct amx_fp_lanes){AMX_E_F16, AMX_E_F32, 2, 4};
-    case 4:
-        return (struct amx_fp_lanes){AMX_E_F32, AMX_E_F32, 4, 4};
-    case 7:
-        return (struct amx_fp_lanes){AMX_E_F64, AMX_E_F64, 8, 8};
-    default:
-        return (struct amx_fp_lanes){AMX_E_F16, AMX_E_F16, 2, 2};
+    case 3: return (struct amx_fp_lanes){AMX_E_F16, AMX_E_F32, 2, 4};
+    case 4: return (struct amx_fp_lanes){AMX_E_F32, AMX_E_F32, 4, 4};
+    case 7: return (struct amx_fp_lanes){AMX_E_F64, AMX_E_F64, 8, 8};
+    default: return (struct amx_fp_lanes){AMX_E_F16, AMX_E_F16, 2, 2};
     }
 }
 
@@ -64,21 +60,14 @@ static struct alu_use fp_alu(unsigned op, unsigned alu, enum amx_gen gen)
     const bool vector = op == AMX_VECFP, m2 = vector && gen >= AMX_GEN_M2;
     switch (alu) {
     case 0:
-    case 1:
-        return (struct alu_use){true, true, true, true, true};
-    case 4: /* x <= 0 ? 0 : y */
-        return (struct alu_use){true, true, true, false, false};
+    case 1: return (struct alu_use){true, true, true, true, true};
+    case 4: /* x <= 0 ? 0 : y */ return (struct alu_use){true, true, true, false, false};
     case 5: /* min, max of x and z */
-    case 7:
-        return (struct alu_use){vector, true, false, true, false};
-    case 10:
-        return (struct alu_use){m2, true, true, false, true};
-    case 11:
-        return (struct alu_use){m2, true, false, true, true};
-    case 12:
-        return (struct alu_use){m2, false, true, true, true};
-    default:
-        return (struct alu_use){.exists = false};
+    case 7: return (struct alu_use){vector, true, false, true, false};
+    case 10: return (struct alu_use){m2, true, true, false, true};
+    case 11: return (struct alu_use){m2, true, false, true, true};
+    case 12: return (struct alu_use){m2, false, true, true, true};
+    default: return (struct alu_use){.exists = false};
     }
 }
 
@@ -114,18 +103,12 @@ static struct lane_bytes vecint_bytes(unsigned mode, unsigned alu)
     if (alu == 5 || alu == 6)
         return (struct lane_bytes){2, 2, 2};
     switch (mode) {
-    case 3:
-        return (struct lane_bytes){2, 2, 4};
-    case 10:
-        return (struct lane_bytes){1, 1, 4};
-    case 11:
-        return (struct lane_bytes){1, 1, 2};
-    case 12:
-        return (struct lane_bytes){1, 2, 4};
-    case 13:
-        return (struct lane_bytes){2, 1, 4};
-    default:
-        return (struct lane_bytes){2, 2, 2};
+    case 3: return (struct lane_bytes){2, 2, 4};
+    case 10: return (struct lane_bytes){1, 1, 4};
+    case 11: return (struct lane_bytes){1, 1, 2};
+    case 12: return (struct lane_bytes){1, 2, 4};
+    case 13: return (struct lane_bytes){2, 1, 4};
+    default: return (struct lane_bytes){2, 2, 2};
     }
 }
 
@@ -148,8 +131,8 @@ static struct lane_bytes matint_bytes(unsigned mode, unsigned alu, enum amx_gen 
 struct vector_plan {
     struct alu_use use;
     struct lane_bytes bytes;
-    uint64_t enabled;    /* positions of min(x, y) lane bytes */
-    unsigned broadcast;  /* B of the repeat form, 0 else */
+    uint64_t enabled;   /* positions of min(x, y) lane bytes */
+    unsigned broadcast; /* B of the repeat form, 0 else */
     unsigned iterations, z;
 };
 
@@ -276,7 +259,7 @@ void amx_effect_vec(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_
 struct matrix_plan {
     struct alu_use use;
     struct lane_bytes bytes;
-    uint64_t x, y;            /* enabled lanes along the axes of the grid */
+    uint64_t x, y; /* enabled lanes along the axes of the grid */
     unsigned x_count, y_count;
     uint64_t rows;
 };

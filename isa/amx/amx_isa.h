@@ -8,8 +8,8 @@
  * The 64-bit value of general register `register` (31 = zero) is the operand. All facts: github corsix/amx
  * (commit 483714b), whose model was tested on M1..M4 hardware.
  */
-#ifndef ORCHARD_ISA_AMX_H
-#define ORCHARD_ISA_AMX_H
+#ifndef ORCHARD_ISA_AMX_AMX_ISA_H
+#define ORCHARD_ISA_AMX_AMX_ISA_H
 
 #include "isa/isa_error.h"
 
@@ -19,11 +19,29 @@
 #include <stdio.h>
 
 enum amx_op {
-    AMX_LDX, AMX_LDY, AMX_STX, AMX_STY, AMX_LDZ, AMX_STZ, AMX_LDZI, AMX_STZI,
+    AMX_LDX,
+    AMX_LDY,
+    AMX_STX,
+    AMX_STY,
+    AMX_LDZ,
+    AMX_STZ,
+    AMX_LDZI,
+    AMX_STZI,
     AMX_EXTRX, /* also extrh: operand bits 26, 27 decide */
     AMX_EXTRY, /* also extrv */
-    AMX_FMA64, AMX_FMS64, AMX_FMA32, AMX_FMS32, AMX_MAC16, AMX_FMA16, AMX_FMS16,
-    AMX_SETCLR, AMX_VECINT, AMX_VECFP, AMX_MATINT, AMX_MATFP, AMX_GENLUT,
+    AMX_FMA64,
+    AMX_FMS64,
+    AMX_FMA32,
+    AMX_FMS32,
+    AMX_MAC16,
+    AMX_FMA16,
+    AMX_FMS16,
+    AMX_SETCLR,
+    AMX_VECINT,
+    AMX_VECFP,
+    AMX_MATINT,
+    AMX_MATFP,
+    AMX_GENLUT,
     AMX_OP_COUNT
 };
 
@@ -51,8 +69,15 @@ uint32_t amx_encode(unsigned op, unsigned register_or_immediate);
 /* What one instruction with one operand does to the unit's state: read by timing, activity counts and the
  * disassembler, so that none of them decodes operand bits again. */
 enum amx_unit_class {
-    AMX_CLASS_LOAD, AMX_CLASS_STORE, AMX_CLASS_MATRIX, AMX_CLASS_VECTOR, AMX_CLASS_EXTRACT, AMX_CLASS_GENLUT,
-    AMX_CLASS_SET, AMX_CLASS_CLR, AMX_CLASS_NOP /* reserved encodings that do nothing */
+    AMX_CLASS_LOAD,
+    AMX_CLASS_STORE,
+    AMX_CLASS_MATRIX,
+    AMX_CLASS_VECTOR,
+    AMX_CLASS_EXTRACT,
+    AMX_CLASS_GENLUT,
+    AMX_CLASS_SET,
+    AMX_CLASS_CLR,
+    AMX_CLASS_NOP /* reserved encodings that do nothing */
 };
 enum amx_element { AMX_E_NONE, AMX_E_F64, AMX_E_F32, AMX_E_F16, AMX_E_BF16, AMX_E_I8, AMX_E_I16, AMX_E_I32 };
 
@@ -63,9 +88,9 @@ struct amx_effect {
     uint64_t z_read, z_write;                         /* bit n = row n */
     uint32_t memory_bytes;                            /* 64, 128 or 256 for loads and stores */
     bool needs_128_alignment;
-    bool masked;                                      /* some lane is disabled */
-    uint32_t macs;                                    /* multiply-accumulates in enabled lanes; 0 for copies */
-    uint32_t z_rows_written;                          /* popcount of z_write */
+    bool masked;             /* some lane is disabled */
+    uint32_t macs;           /* multiply-accumulates in enabled lanes; 0 for copies */
+    uint32_t z_rows_written; /* popcount of z_write */
 };
 
 /* Rules of amx_effect_of where the words above leave room: a register or row counts as read when the result depends on

@@ -1,15 +1,15 @@
 /* Write-enable masks of AMX operands as bit sets of lanes, for everything that must agree on them.
  * Source: github corsix/amx, commit 483714b (Instructions.md, emulate.h).
  */
-#ifndef ORCHARD_ISA_AMX_MASK_H
-#define ORCHARD_ISA_AMX_MASK_H
+#ifndef ORCHARD_ISA_AMX_AMX_MASK_H
+#define ORCHARD_ISA_AMX_AMX_MASK_H
 
 #include <stdint.h>
 
 /* Meanings of n in mode 0 of the 9-bit form that enable all lanes and do something else besides. */
 enum amx_mask_special { AMX_MASK_WRITE_ZERO = 3, AMX_MASK_ZERO_X = 4, AMX_MASK_ZERO_Y = 5 };
 
-#define AMX_ODD_LANES UINT64_C(0xaaaaaaaaaaaaaaaa)
+#define AMX_ODD_LANES  UINT64_C(0xaaaaaaaaaaaaaaaa)
 #define AMX_EVEN_LANES UINT64_C(0x5555555555555555)
 
 /* The first n of up to 64 lanes. */
@@ -29,14 +29,10 @@ static inline uint64_t amx_mask7(unsigned mode, unsigned n, unsigned lanes)
 {
     const unsigned reduced = n & (lanes - 1), count = reduced ? reduced : lanes;
     switch (mode) {
-    case 0:
-        return (n == 0 ? UINT64_MAX : n == 1 ? AMX_ODD_LANES : n == 2 ? AMX_EVEN_LANES : 0) & amx_first_lanes(lanes);
-    case 1:
-        return UINT64_C(1) << reduced;
-    case 2:
-        return amx_first_lanes(count);
-    default:
-        return amx_last_lanes(count, lanes);
+    case 0: return (n == 0 ? UINT64_MAX : n == 1 ? AMX_ODD_LANES : n == 2 ? AMX_EVEN_LANES : 0) & amx_first_lanes(lanes);
+    case 1: return UINT64_C(1) << reduced;
+    case 2: return amx_first_lanes(count);
+    default: return amx_last_lanes(count, lanes);
     }
 }
 

@@ -2,21 +2,21 @@
 
 #include <string.h>
 
-#define AMX_BIT(n) (UINT64_C(1) << (n))
-#define ALWAYS AMX_WHEN_ALWAYS, 0, 0
-#define IF(...) AMX_WHEN_EQUAL, __VA_ARGS__
-#define NOT(...) AMX_WHEN_NOT_EQUAL, __VA_ARGS__
+#define AMX_BIT(n)   (UINT64_C(1) << (n))
+#define ALWAYS       AMX_WHEN_ALWAYS, 0, 0
+#define IF(...)      AMX_WHEN_EQUAL, __VA_ARGS__
+#define NOT(...)     AMX_WHEN_NOT_EQUAL, __VA_ARGS__
 #define ATLEAST(...) AMX_WHEN_AT_LEAST, __VA_ARGS__
 
 const struct amx_form amx_forms[] = {
-#define AMX_FORM(op, mnemonic, mask, value, layout0, layout1, semantics, generations)                        \
+#define AMX_FORM(op, mnemonic, mask, value, layout0, layout1, semantics, generations)                                            \
     {op, mnemonic, mask, value, {AMX_LAYOUT_##layout0, AMX_LAYOUT_##layout1}, semantics, generations},
 #include "isa/amx/amx_table.inc"
 };
 const size_t amx_form_count = sizeof amx_forms / sizeof amx_forms[0];
 
 static const struct amx_field fields[] = {
-#define AMX_FIELD(layout, id, name, pos, width, gen, when, list, note)                                       \
+#define AMX_FIELD(layout, id, name, pos, width, gen, when, list, note)                                                           \
     {AMX_LAYOUT_##layout, name, pos, width, gen, when, AMX_LIST_##list, note},
 #include "isa/amx/amx_table.inc"
 };
@@ -72,14 +72,10 @@ bool amx_field_applies(const struct amx_field *field, uint64_t claimed)
 {
     const uint64_t seen = claimed & field->when_mask;
     switch (field->when) {
-    case AMX_WHEN_EQUAL:
-        return seen == field->when_value;
-    case AMX_WHEN_NOT_EQUAL:
-        return seen != field->when_value;
-    case AMX_WHEN_AT_LEAST:
-        return seen >= field->when_value;
-    case AMX_WHEN_ALWAYS:
-        break;
+    case AMX_WHEN_EQUAL: return seen == field->when_value;
+    case AMX_WHEN_NOT_EQUAL: return seen != field->when_value;
+    case AMX_WHEN_AT_LEAST: return seen >= field->when_value;
+    case AMX_WHEN_ALWAYS: break;
     }
     return true;
 }

@@ -1,15 +1,14 @@
 /* The AMX instruction table in memory, for the assembler, disassembler and documentation, and AMX_GET for code that
  * needs single operand fields. Rows and their meaning: amx_table.inc.
  */
-#ifndef ORCHARD_ISA_AMX_TABLE_H
-#define ORCHARD_ISA_AMX_TABLE_H
+#ifndef ORCHARD_ISA_AMX_AMX_TABLE_H
+#define ORCHARD_ISA_AMX_AMX_TABLE_H
 
 #include "isa/amx/amx_isa.h"
 
 /* AMX_POS_<layout>_<field>, AMX_LEN_<layout>_<field>: e.g. AMX_POS_FMA_Z = 20, AMX_LEN_FMA_Z = 6. */
 enum amx_field_place {
-#define AMX_FIELD(layout, id, name, pos, width, ...)                                                         \
-    AMX_POS_##layout##_##id = (pos), AMX_LEN_##layout##_##id = (width),
+#define AMX_FIELD(layout, id, name, pos, width, ...) AMX_POS_##layout##_##id = (pos), AMX_LEN_##layout##_##id = (width),
 #include "isa/amx/amx_table.inc"
 };
 
@@ -21,15 +20,42 @@ static inline unsigned amx_bits(uint64_t operand, unsigned pos, unsigned width)
 #define AMX_GET(operand, field) amx_bits((operand), AMX_POS_##field, AMX_LEN_##field)
 
 enum amx_layout {
-    AMX_LAYOUT_NONE, AMX_LAYOUT_LOAD_XY, AMX_LAYOUT_STORE_XY, AMX_LAYOUT_MOVE_Z, AMX_LAYOUT_MOVE_ZI, AMX_LAYOUT_COPY_X,
-    AMX_LAYOUT_COPY_Y, AMX_LAYOUT_EXTR, AMX_LAYOUT_EXTR_H, AMX_LAYOUT_EXTR_V, AMX_LAYOUT_FMA, AMX_LAYOUT_FMA32,
-    AMX_LAYOUT_FMA16, AMX_LAYOUT_MAC16, AMX_LAYOUT_VM, AMX_LAYOUT_VECINT, AMX_LAYOUT_VECFP, AMX_LAYOUT_MATINT,
-    AMX_LAYOUT_MATFP, AMX_LAYOUT_GENLUT
+    AMX_LAYOUT_NONE,
+    AMX_LAYOUT_LOAD_XY,
+    AMX_LAYOUT_STORE_XY,
+    AMX_LAYOUT_MOVE_Z,
+    AMX_LAYOUT_MOVE_ZI,
+    AMX_LAYOUT_COPY_X,
+    AMX_LAYOUT_COPY_Y,
+    AMX_LAYOUT_EXTR,
+    AMX_LAYOUT_EXTR_H,
+    AMX_LAYOUT_EXTR_V,
+    AMX_LAYOUT_FMA,
+    AMX_LAYOUT_FMA32,
+    AMX_LAYOUT_FMA16,
+    AMX_LAYOUT_MAC16,
+    AMX_LAYOUT_VM,
+    AMX_LAYOUT_VECINT,
+    AMX_LAYOUT_VECFP,
+    AMX_LAYOUT_MATINT,
+    AMX_LAYOUT_MATFP,
+    AMX_LAYOUT_GENLUT
 };
 enum amx_value_list {
-    AMX_LIST_NO_NAMES, AMX_LIST_MASK7, AMX_LIST_MASK9, AMX_LIST_MASK9_VECTOR, AMX_LIST_BROADCAST, AMX_LIST_EXTR7_LANES,
-    AMX_LIST_EXTR9_INT_LANES, AMX_LIST_EXTR9_FLOAT_LANES, AMX_LIST_FP_LANES, AMX_LIST_VECFP_ALU, AMX_LIST_MATFP_ALU,
-    AMX_LIST_VECINT_ALU, AMX_LIST_MATINT_ALU, AMX_LIST_GENLUT_MODE
+    AMX_LIST_NO_NAMES,
+    AMX_LIST_MASK7,
+    AMX_LIST_MASK9,
+    AMX_LIST_MASK9_VECTOR,
+    AMX_LIST_BROADCAST,
+    AMX_LIST_EXTR7_LANES,
+    AMX_LIST_EXTR9_INT_LANES,
+    AMX_LIST_EXTR9_FLOAT_LANES,
+    AMX_LIST_FP_LANES,
+    AMX_LIST_VECFP_ALU,
+    AMX_LIST_MATFP_ALU,
+    AMX_LIST_VECINT_ALU,
+    AMX_LIST_MATINT_ALU,
+    AMX_LIST_GENLUT_MODE
 };
 enum amx_relation { AMX_WHEN_ALWAYS, AMX_WHEN_EQUAL, AMX_WHEN_NOT_EQUAL, AMX_WHEN_AT_LEAST };
 

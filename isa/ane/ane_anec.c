@@ -6,8 +6,16 @@
 #include <stdio.h>
 
 enum {
-    AT_SIZE = 0, AT_TD_SIZE = 8, AT_TD_COUNT = 12, AT_TSK_SIZE = 16, AT_KRN_SIZE = 24, AT_SRC_COUNT = 32, AT_DST_COUNT = 36,
-    AT_TILES = 40, AT_NCHW = AT_TILES + 4 * 32, HEADER = AT_NCHW + 32 * 6 * 8,
+    AT_SIZE = 0,
+    AT_TD_SIZE = 8,
+    AT_TD_COUNT = 12,
+    AT_TSK_SIZE = 16,
+    AT_KRN_SIZE = 24,
+    AT_SRC_COUNT = 32,
+    AT_DST_COUNT = 36,
+    AT_TILES = 40,
+    AT_NCHW = AT_TILES + 4 * 32,
+    HEADER = AT_NCHW + 32 * 6 * 8,
     FIRST_RESULT = 4 /* slot: results, then sources */
 };
 

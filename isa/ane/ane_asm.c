@@ -163,7 +163,8 @@ static bool field_value(struct reader *r, enum ane_field field, const char *word
     const unsigned float_bits = ane_field_float_bits(field);
     uint64_t whole;
     double number;
-    if (float_bits && (strpbrk(word, ".-") || (strchr(word, 'e') && strncmp(word, "0x", 2) != 0)) && parse_number(word, &number)) {
+    if (float_bits && (strpbrk(word, ".-") || (strchr(word, 'e') && strncmp(word, "0x", 2) != 0)) &&
+        parse_number(word, &number)) {
         const float single = (float)number;
         memcpy(value, &single, sizeof single);
         if (float_bits == 16)
@@ -248,8 +249,8 @@ static bool read_td(struct reader *r)
         return fail(r, "more than 65536 descriptors", NULL);
     if (!grow(r, &l->td, l->tds, &l->td_room, sizeof *l->td))
         return false;
-    l->td[l->tds++] = (struct ane_asm_td){.line = r->line, .placed = word[0] != '\0', .offset = (uint32_t)offset, .first = l->values,
-                                          .end = l->values};
+    l->td[l->tds++] = (struct ane_asm_td){
+        .line = r->line, .placed = word[0] != '\0', .offset = (uint32_t)offset, .first = l->values, .end = l->values};
     return at_end(r);
 }
 

@@ -25,8 +25,8 @@ static bool place_bytes(const struct ane_asm_listing *l, uint8_t *file, struct i
     for (size_t i = 0; i < l->stretches; i++) {
         const struct ane_asm_bytes *b = &l->bytes[i];
         if (b->offset > l->size || b->count > l->size - b->offset)
-            return ane_asm_fail(error, b->line, "bytes 0x%zx..0x%zx are beyond the file, .size 0x%zx", b->offset, b->offset + b->count,
-                                l->size);
+            return ane_asm_fail(error, b->line, "bytes 0x%zx..0x%zx are beyond the file, .size 0x%zx", b->offset,
+                                b->offset + b->count, l->size);
         if (b->count)
             memcpy(file + b->offset, l->data + b->first, b->count);
     }
@@ -43,8 +43,8 @@ static bool place_tds(const struct ane_asm_listing *l, uint8_t *file, struct isa
             return ane_asm_fail(error, td->table_line ? td->table_line : td->weights_line,
                                 "tables and weights by value need a listing without .size");
         if (offset > l->size || l->size - offset < ANE_TD_BYTES)
-            return ane_asm_fail(error, td->line, "a descriptor at 0x%llx is beyond the file, .size 0x%zx", (unsigned long long)offset,
-                                l->size);
+            return ane_asm_fail(error, td->line, "a descriptor at 0x%llx is beyond the file, .size 0x%zx",
+                                (unsigned long long)offset, l->size);
         apply_values(l, td, &words);
         ane_td_store(&words, file + offset);
     }
@@ -148,8 +148,8 @@ static bool add_weights(const struct ane_asm_td *from, struct ane_task *task, st
 }
 
 /* Fields to a task, though they need not be complete. */
-static bool make_task(const struct ane_asm_listing *l, const struct ane_asm_td *from, struct ane_task *task, struct ane_pack *pack,
-                      struct isa_error *error)
+static bool make_task(const struct ane_asm_listing *l, const struct ane_asm_td *from, struct ane_task *task,
+                      struct ane_pack *pack, struct isa_error *error)
 {
     struct ane_td td;
     struct isa_error why = {.text = ""};
@@ -174,12 +174,14 @@ static bool check_values(const struct ane_asm_listing *l, const struct ane_asm_t
         const struct ane_asm_value *v = &l->value[i];
         if (v->field == ANE_FIELD_COUNT) {
             if (td->word[v->element] != given.word[v->element])
-                return ane_asm_fail(error, v->line, "the other fields ask for word 0x%x = 0x%x", 4 * v->element, td->word[v->element]);
+                return ane_asm_fail(error, v->line, "the other fields ask for word 0x%x = 0x%x", 4 * v->element,
+                                    td->word[v->element]);
             continue;
         }
         const uint32_t wanted = ane_get_at(&given, v->field, v->element), got = ane_get_at(td, v->field, v->element);
         if (wanted != got)
-            return ane_asm_fail(error, v->line, "%s = %u, but the other fields ask for %u", ane_field_info(v->field)->name, wanted, got);
+            return ane_asm_fail(error, v->line, "%s = %u, but the other fields ask for %u", ane_field_info(v->field)->name,
+                                wanted, got);
     }
     return true;
 }
@@ -187,8 +189,12 @@ static bool check_values(const struct ane_asm_listing *l, const struct ane_asm_t
 static bool make_program(const struct ane_asm_listing *l, const struct ane_task *task, const struct ane_pack *pack,
                          struct ane_program *program, struct isa_error *error)
 {
-    const struct ane_program_parts parts = {.container = l->container, .generation = ANE_H13, .task = task, .count = l->tds,
-                                            .coefficients = pack->bytes, .coefficient_bytes = pack->used};
+    const struct ane_program_parts parts = {.container = l->container,
+                                            .generation = ANE_H13,
+                                            .task = task,
+                                            .count = l->tds,
+                                            .coefficients = pack->bytes,
+                                            .coefficient_bytes = pack->used};
     if (!ane_program_make(&parts, program, error)) {
         error->line = l->td[0].line;
         return false;

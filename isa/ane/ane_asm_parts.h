@@ -1,6 +1,6 @@
 /* The assembler's two halves: lines to statements, statements to a program. Inside isa/ane only. */
-#ifndef ORCHARD_ISA_ANE_ASM_PARTS_H
-#define ORCHARD_ISA_ANE_ASM_PARTS_H
+#ifndef ORCHARD_ISA_ANE_ANE_ASM_PARTS_H
+#define ORCHARD_ISA_ANE_ANE_ASM_PARTS_H
 
 #include "isa/ane/ane_disasm_parts.h"
 
@@ -20,7 +20,7 @@ struct ane_asm_halves {
 
 struct ane_asm_td {
     unsigned long line;
-    bool placed;      /* .td OFFSET */
+    bool placed; /* .td OFFSET */
     uint32_t offset;
     size_t first, end; /* values */
     struct ane_asm_halves weights, bias;
@@ -36,7 +36,7 @@ struct ane_asm_bytes {
 
 struct ane_asm_listing {
     enum ane_container container;
-    bool sized;        /* .size was given: the listing holds every byte of the file */
+    bool sized; /* .size was given: the listing holds every byte of the file */
     size_t size, text_offset, const_offset;
     struct ane_asm_td *td;
     size_t tds, td_room;

@@ -1,7 +1,7 @@
 /* Layout of coefficient banks.
  *
- * joshuaswarren/mil-hwx-compiler (research/h13-td-fields.md, research/mint_conv_probes.py and the records in research/oracles/h13)
- * read it out of Apple's compiler for H13 with known weights:
+ * joshuaswarren/mil-hwx-compiler (research/h13-td-fields.md, research/mint_conv_probes.py and the records in
+ * research/oracles/h13) read it out of Apple's compiler for H13 with known weights:
  *
  * - A plane is `lanes` consecutive output channels, lanes = 2^OCGSize in all records. With E engines plane p lies in bank p % E,
  *   behind planes p - E, p - 2E ...; planes touch, the bank is padded to 64 bytes. Channels that whole rounds of E planes do not
@@ -9,20 +9,20 @@
  * - A plane is a row of `lanes` biases, when there are any, and a row of `lanes` weights for each input channel, kernel row and
  *   kernel column: the lane is innermost. That is the order in which products reach the adders.
  * - Group after group, each one's part of a bank padded to 64 bytes. Depthwise convolutions are planes of one lane.
- * - Sparse (SparseFmt; the compiler takes it for every convolution of stride 2): behind the biases a 24-bit number of bytes, then a
- *   slot for each place and lane, eight at a time: a byte of mask bits, then the weights of the slots whose bit is set. Zeros have
- *   none. Places are those of a kernel whose sides are rounded up to the stride, taps of one stride phase after those of another:
- *   0 2 6 8, 1 7, 3 5, 4 of 3x3 at stride 2. A place has at least 2 slots, 4 in small source mode. The number, the places of 3x3
- *   kernels and the least slots are our reading of the records; it gives the SHA-256 of Apple's bytes for all of them that were
- *   tried (tests/isa/test_ane_banks.c), also for the 16 and 32 lanes, groups and depthwise that the source leaves open.
+ * - Sparse (SparseFmt; the compiler takes it for every convolution of stride 2): behind the biases a 24-bit number of bytes, then
+ * a slot for each place and lane, eight at a time: a byte of mask bits, then the weights of the slots whose bit is set. Zeros
+ * have none. Places are those of a kernel whose sides are rounded up to the stride, taps of one stride phase after those of
+ * another: 0 2 6 8, 1 7, 3 5, 4 of 3x3 at stride 2. A place has at least 2 slots, 4 in small source mode. The number, the places
+ * of 3x3 kernels and the least slots are our reading of the records; it gives the SHA-256 of Apple's bytes for all of them that
+ * were tried (tests/isa/test_ane_banks.c), also for the 16 and 32 lanes, groups and depthwise that the source leaves open.
  *
  * From public programs (tinygrad conv.hwx and model.hwx.golden): one channel per bank, bias first. From sbryngelson/ane-guide: a
  * codebook of 16 or 256 fp16 values before the indices.
  *
- * CHOSEN HERE, because nothing public shows it: the codebook stands at the start of every bank; 8-bit weights and indices take the
- * places of halfwords, least significant bit first, and a plane (of a sparse one: the values of a mask byte) ends at a whole byte;
- * fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one group touch;
- * other strides than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
+ * CHOSEN HERE, because nothing public shows it: the codebook stands at the start of every bank; 8-bit weights and indices take
+ * the places of halfwords, least significant bit first, and a plane (of a sparse one: the values of a mask byte) ends at a whole
+ * byte; fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one group
+ * touch; other strides than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
  */
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"
@@ -39,14 +39,14 @@ static bool check_numbers(const struct ane_task *task, uint64_t groups, struct i
         return ane_fail(error, 0, "the task is no convolution: it has no weights");
     if (!task->channels_in || !task->channels_out || !task->kernel_width || !task->kernel_height)
         return ane_fail(error, 0, "convolution of %u to %u channels with a %ux%u kernel", task->channels_in, task->channels_out,
-                      task->kernel_width, task->kernel_height);
+                        task->kernel_width, task->kernel_height);
     if (task->channels_in > 1u << 17 || task->channels_out > 1u << 17 || task->kernel_width > 255 || task->kernel_height > 255)
         return ane_fail(error, 0, "convolution beyond 131072 channels or 255x255 taps");
     if (task->engines == 0 || task->engines > ANE_BANKS)
         return ane_fail(error, 0, "%u engines, expected 1 to 16", task->engines);
     if (task->channels_in % groups || task->channels_out % groups)
         return ane_fail(error, 0, "%u to %u channels do not divide into %lu groups", task->channels_in, task->channels_out,
-                      (unsigned long)groups);
+                        (unsigned long)groups);
     if (task->palette_bits && !known_bits(task->palette_bits))
         return ane_fail(error, 0, "palette of %u bits, expected 1, 2, 4, 6 or 8", task->palette_bits);
     if (task->palette_bits && task->kernel_format != ANE_KERNEL_F16)
@@ -59,15 +59,27 @@ bool ane_bank_shape(const struct ane_task *task, struct ane_bank_shape *shape, s
     const uint64_t groups = task->groups ? task->groups : 1;
     if (!check_numbers(task, groups, error))
         return false;
-    const uint64_t taps = (uint64_t)task->kernel_width * task->kernel_height, inputs = task->depthwise ? 1 : task->channels_in / groups;
+    const uint64_t taps = (uint64_t)task->kernel_width * task->kernel_height,
+                   inputs = task->depthwise ? 1 : task->channels_in / groups;
     const bool phases = task->sparse && task->stride_x && task->stride_y;
-    *shape = (struct ane_bank_shape){
-        .channels = task->channels_out, .groups = task->depthwise ? 1 : groups, .per_group = task->channels_out / (task->depthwise ? 1 : groups),
-        .inputs = inputs, .per_channel = inputs * taps, .kernel_width = task->kernel_width, .kernel_height = task->kernel_height,
-        .phases_x = phases ? task->stride_x : 1, .phases_y = phases ? task->stride_y : 1, .engines = task->engines,
-        .lanes = task->depthwise ? 1 : 1u << (task->channel_group_log2 & 7), .slots = task->small_source ? 4 : 2,
-        .bits = task->palette_bits ? task->palette_bits : task->kernel_format == ANE_KERNEL_F16 ? 16 : 8,
-        .palette = task->palette_bits ? 1u << task->palette_bits : 0, .sparse = task->sparse, .bias = task->bias};
+    *shape = (struct ane_bank_shape){.channels = task->channels_out,
+                                     .groups = task->depthwise ? 1 : groups,
+                                     .per_group = task->channels_out / (task->depthwise ? 1 : groups),
+                                     .inputs = inputs,
+                                     .per_channel = inputs * taps,
+                                     .kernel_width = task->kernel_width,
+                                     .kernel_height = task->kernel_height,
+                                     .phases_x = phases ? task->stride_x : 1,
+                                     .phases_y = phases ? task->stride_y : 1,
+                                     .engines = task->engines,
+                                     .lanes = task->depthwise ? 1 : 1u << (task->channel_group_log2 & 7),
+                                     .slots = task->small_source ? 4 : 2,
+                                     .bits = task->palette_bits                      ? task->palette_bits
+                                             : task->kernel_format == ANE_KERNEL_F16 ? 16
+                                                                                     : 8,
+                                     .palette = task->palette_bits ? 1u << task->palette_bits : 0,
+                                     .sparse = task->sparse,
+                                     .bias = task->bias};
     return true;
 }
 
@@ -93,8 +105,8 @@ bool ane_bank_next(struct ane_bank_walk *walk, struct ane_bank_plane *plane)
             walk->group++;
         }
         if (walk->bank < shape->engines && place < left) {
-            *plane = (struct ane_bank_plane){.channel = group * shape->per_group + first + place, .lanes = lanes,
-                                             .begins_group = group > 0 && first == 0};
+            *plane = (struct ane_bank_plane){
+                .channel = group * shape->per_group + first + place, .lanes = lanes, .begins_group = group > 0 && first == 0};
             return true;
         }
     }
@@ -114,7 +126,8 @@ uint64_t ane_bank_places(const struct ane_bank_shape *shape)
 
 uint64_t ane_bank_tap(const struct ane_bank_shape *shape, uint64_t place)
 {
-    const uint64_t across = divide_up(shape->kernel_width, shape->phases_x), each = across * divide_up(shape->kernel_height, shape->phases_y);
+    const uint64_t across = divide_up(shape->kernel_width, shape->phases_x),
+                   each = across * divide_up(shape->kernel_height, shape->phases_y);
     const uint64_t phase = place / each, inside = place % each;
     const uint64_t x = inside % across * shape->phases_x + phase % shape->phases_x;
     const uint64_t y = inside / across * shape->phases_y + phase / shape->phases_x;

@@ -1,6 +1,6 @@
 /* What lies where inside a coefficient bank: the one place that decides it. Inside isa/ane only. */
-#ifndef ORCHARD_ISA_ANE_BANK_H
-#define ORCHARD_ISA_ANE_BANK_H
+#ifndef ORCHARD_ISA_ANE_ANE_BANK_H
+#define ORCHARD_ISA_ANE_ANE_BANK_H
 
 #include "isa/ane/ane_coefficients.h"
 
@@ -8,15 +8,15 @@
 
 /* Shape of a convolution's weights and their packing. */
 struct ane_bank_shape {
-    uint64_t channels, groups, per_group;  /* output channels in all, convolution groups, output channels of one */
-    uint64_t inputs, per_channel;          /* input channels and weights of an output channel */
+    uint64_t channels, groups, per_group; /* output channels in all, convolution groups, output channels of one */
+    uint64_t inputs, per_channel;         /* input channels and weights of an output channel */
     uint32_t kernel_width, kernel_height;
-    uint32_t phases_x, phases_y;           /* sparse: stride, whose phases the taps are sorted by; else 1 */
-    uint32_t engines;                      /* banks in use */
-    uint32_t lanes;                        /* most output channels of a plane */
-    uint32_t slots;                        /* sparse: least mask bits of a place */
-    uint32_t bits;                         /* of a stored weight */
-    uint32_t palette;                      /* values of the codebook, 0 = none */
+    uint32_t phases_x, phases_y; /* sparse: stride, whose phases the taps are sorted by; else 1 */
+    uint32_t engines;            /* banks in use */
+    uint32_t lanes;              /* most output channels of a plane */
+    uint32_t slots;              /* sparse: least mask bits of a place */
+    uint32_t bits;               /* of a stored weight */
+    uint32_t palette;            /* values of the codebook, 0 = none */
     bool sparse, bias;
 };
 /* False when the task has no weights or its numbers do not fit one another. */
@@ -24,8 +24,8 @@ bool ane_bank_shape(const struct ane_task *task, struct ane_bank_shape *shape, s
 
 /* The planes of a bank in order: begin with {.shape, .bank}. */
 struct ane_bank_plane {
-    uint64_t channel; /* first output channel */
-    uint32_t lanes;   /* channels */
+    uint64_t channel;  /* first output channel */
+    uint32_t lanes;    /* channels */
     bool begins_group; /* of another group than the plane before: starts at a multiple of ANE_BANK_ROUND */
 };
 struct ane_bank_walk {

@@ -1,6 +1,6 @@
 /* Little-endian numbers in files. Callers check the room. */
-#ifndef ORCHARD_ISA_ANE_BYTES_H
-#define ORCHARD_ISA_ANE_BYTES_H
+#ifndef ORCHARD_ISA_ANE_ANE_BYTES_H
+#define ORCHARD_ISA_ANE_ANE_BYTES_H
 
 #include <stddef.h>
 #include <stdint.h>

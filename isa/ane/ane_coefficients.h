@@ -1,10 +1,10 @@
 /* Coefficient banks: weights as the kernel DMA streams them into the 16 engines, and activation tables.
  *
- * Planes of 2^OCGSize output channels, lane innermost, go round the banks, each behind its biases; sparse planes are mask bytes and
- * the values they mark. What is known of that and what is chosen stands in ane_bank.c and nowhere else.
+ * Planes of 2^OCGSize output channels, lane innermost, go round the banks, each behind its biases; sparse planes are mask bytes
+ * and the values they mark. What is known of that and what is chosen stands in ane_bank.c and nowhere else.
  */
-#ifndef ORCHARD_ISA_ANE_COEFFICIENTS_H
-#define ORCHARD_ISA_ANE_COEFFICIENTS_H
+#ifndef ORCHARD_ISA_ANE_ANE_COEFFICIENTS_H
+#define ORCHARD_ISA_ANE_ANE_COEFFICIENTS_H
 
 #include "isa/ane/ane_task.h"
 
@@ -12,8 +12,8 @@
  * Shapes, formats, palette and sparsity are those of the task; its channels_in and channels_out count the channels of all groups
  * together. int8 weights are whole numbers here. */
 struct ane_weights {
-    uint16_t *weight; /* owned */
-    uint16_t *bias;   /* owned, NULL = none */
+    uint16_t *weight;   /* owned */
+    uint16_t *bias;     /* owned, NULL = none */
     size_t per_channel; /* weights of one output channel */
     size_t channels;
     uint64_t nonzero; /* of the weights */
@@ -24,8 +24,8 @@ bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients
 void ane_weights_free(struct ane_weights *weights);
 /* Lays weights out as the task's format says, after *used bytes of `coefficients` (grown by realloc), and sets the task's banks.
  * The task's channel_group_log2, strides and small_source decide the order: set them before.
- * int8: weights must be whole numbers in range, their scale goes to post_scale by the caller. Palette: one codebook for all banks,
- * the weights' own values when there are few enough, else the nearest of clusters. Sparse: zero weights take no room. */
+ * int8: weights must be whole numbers in range, their scale goes to post_scale by the caller. Palette: one codebook for all
+ * banks, the weights' own values when there are few enough, else the nearest of clusters. Sparse: zero weights take no room. */
 struct ane_pack {
     uint8_t *bytes; /* owned by the caller */
     size_t used, room;
@@ -33,23 +33,31 @@ struct ane_pack {
 bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint16_t *bias, struct ane_pack *pack,
                       struct isa_error *error);
 
-/* Activation table: 64 halfwords in one bank. y = knots interpolated in x * 2^spacing_log2, with clamps and tails: at or below `low`
- * y is `below`, at or above `high` it is `above`; between a clamp and the knots the line slope * x + intercept. Tables of tails
- * alone use the left line at x <= 0 (the step of ceil.bin needs 0 there). Bits 0x60 of a mode mean an odd function, read at |x|:
- * fraction and integer part are those toward zero. */
+/* Activation table: 64 halfwords in one bank. y = knots interpolated in x * 2^spacing_log2, with clamps and tails: at or below
+ * `low` y is `below`, at or above `high` it is `above`; between a clamp and the knots the line slope * x + intercept. Tables of
+ * tails alone use the left line at x <= 0 (the step of ceil.bin needs 0 there). Bits 0x60 of a mode mean an odd function, read at
+ * |x|: fraction and integer part are those toward zero. */
 #define ANE_TABLE_HALVES 64u
 #define ANE_TABLE_KNOTS  33u
 enum ane_table_mode {
-    ANE_TABLE_CENTRED = 0x01, ANE_TABLE_RIGHT = 0x02, ANE_TABLE_EXP2 = 0x0a, ANE_TABLE_ODD = 0x60, ANE_TABLE_FRACTION = 0x63,
-    ANE_TABLE_INTEGER = 0x64, ANE_TABLE_RECIPROCAL = 0x67, ANE_TABLE_SQRT = 0xc5, ANE_TABLE_RSQRT = 0xc6, ANE_TABLE_LOG2 = 0xc9
+    ANE_TABLE_CENTRED = 0x01,
+    ANE_TABLE_RIGHT = 0x02,
+    ANE_TABLE_EXP2 = 0x0a,
+    ANE_TABLE_ODD = 0x60,
+    ANE_TABLE_FRACTION = 0x63,
+    ANE_TABLE_INTEGER = 0x64,
+    ANE_TABLE_RECIPROCAL = 0x67,
+    ANE_TABLE_SQRT = 0xc5,
+    ANE_TABLE_RSQRT = 0xc6,
+    ANE_TABLE_LOG2 = 0xc9
 };
 struct ane_table {
-    uint16_t low, high;             /* clamps of x */
-    uint16_t below, above;          /* y there */
+    uint16_t low, high;    /* clamps of x */
+    uint16_t below, above; /* y there */
     uint16_t knot[ANE_TABLE_KNOTS];
     uint16_t left_slope, left_intercept, right_slope, right_intercept;
-    int16_t spacing_log2;           /* knots are 2^-spacing_log2 apart; 0x40 = tails only, they meet at x = 0 */
-    uint16_t mode;                  /* enum ane_table_mode */
+    int16_t spacing_log2; /* knots are 2^-spacing_log2 apart; 0x40 = tails only, they meet at x = 0 */
+    uint16_t mode;        /* enum ane_table_mode */
 };
 bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, struct isa_error *error);
 void ane_table_write(const struct ane_table *table, uint8_t bytes[2 * ANE_TABLE_HALVES]);

@@ -24,8 +24,8 @@ static void write_port(const struct ane_program *program, unsigned bar, FILE *ou
     if (port->name[0])
         fprintf(out, " \"%s\"", port->name);
     if (port->width)
-        fprintf(out, ", %s, channels %u, height %u, width %u, row 0x%x, plane 0x%x", format_names[port->format % 3], port->channels,
-                port->height, port->width, port->row, port->plane);
+        fprintf(out, ", %s, channels %u, height %u, width %u, row 0x%x, plane 0x%x", format_names[port->format % 3],
+                port->channels, port->height, port->width, port->row, port->plane);
     if (port->bytes)
         fprintf(out, ", 0x%llx bytes", (unsigned long long)port->bytes);
     fprintf(out, "\n");
@@ -53,8 +53,8 @@ static void write_head(const struct ane_program *program, FILE *out)
     else
         fprintf(out, "; operation not recognised\n");
     write_expressions(program, out);
-    fprintf(out, "; Neural Engine H%d, %zu task%s, 0x%zx bytes of coefficients\n", (int)program->generation,
-            program->count, program->count == 1 ? "" : "s", program->const_bytes);
+    fprintf(out, "; Neural Engine H%d, %zu task%s, 0x%zx bytes of coefficients\n", (int)program->generation, program->count,
+            program->count == 1 ? "" : "s", program->const_bytes);
     if (program->compiler)
         fprintf(out, "; compiler: %.*s\n", (int)strcspn(program->compiler, "\r\n"), program->compiler);
     for (unsigned bar = 0; bar < ANE_BARS; bar++)
@@ -68,13 +68,14 @@ static void write_head(const struct ane_program *program, FILE *out)
 unsigned ane_field_float_bits(enum ane_field field)
 {
     switch (field) {
-    case ANE_PE_BIAS_SCALE_BIAS: case ANE_PE_BIAS_SCALE_SCALE: case ANE_PE_PRE_SCALE_PRE_SCALE: case ANE_NE_ACC_BIAS_ACC_BIAS:
-    case ANE_NE_POST_SCALE_POST_SCALE: case ANE_NE_MATRIX_VECTOR_BIAS_MATRIX_VECTOR_BIAS:
-        return 16;
-    case ANE_PE_FINAL_SCALE_FINAL_SCALE:
-        return 32;
-    default:
-        return 0;
+    case ANE_PE_BIAS_SCALE_BIAS:
+    case ANE_PE_BIAS_SCALE_SCALE:
+    case ANE_PE_PRE_SCALE_PRE_SCALE:
+    case ANE_NE_ACC_BIAS_ACC_BIAS:
+    case ANE_NE_POST_SCALE_POST_SCALE:
+    case ANE_NE_MATRIX_VECTOR_BIAS_MATRIX_VECTOR_BIAS: return 16;
+    case ANE_PE_FINAL_SCALE_FINAL_SCALE: return 32;
+    default: return 0;
     }
 }
 

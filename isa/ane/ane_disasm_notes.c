@@ -197,14 +197,15 @@ static void write_convolution(const struct ane_task *task, FILE *out)
     const bool window = (task->engine == ANE_ENGINE_NE && task->ne_op != ANE_NE_ELEMENT) || task->pe_reduce >= ANE_POOL_AVERAGE;
     if (!window)
         return;
-    fprintf(out, ";   window: %ux%u, stride %ux%u, padding left %u top %u", task->kernel_width, task->kernel_height, task->stride_x,
-            task->stride_y, task->pad_left, task->pad_top);
+    fprintf(out, ";   window: %ux%u, stride %ux%u, padding left %u top %u", task->kernel_width, task->kernel_height,
+            task->stride_x, task->stride_y, task->pad_left, task->pad_top);
     if (task->step_x > 1 || task->step_y > 1)
         fprintf(out, ", transposed: %ux%u results per position", task->step_x, task->step_y);
     if (task->depthwise)
         fprintf(out, ", depthwise");
     if (task->engine == ANE_ENGINE_NE)
-        fprintf(out, ", %u channel%s per engine at once", 1u << (task->channel_group_log2 & 7), task->channel_group_log2 ? "s" : "");
+        fprintf(out, ", %u channel%s per engine at once", 1u << (task->channel_group_log2 & 7),
+                task->channel_group_log2 ? "s" : "");
     fprintf(out, "\n");
 }
 
@@ -223,8 +224,8 @@ static void write_banks(const struct ane_task *task, FILE *out)
         count++;
         bytes += bank->bytes;
     }
-    fprintf(out, "%u bank%s from 0x%x, 0x%llx bytes", count, count == 1 ? "" : "s", first < ANE_BANKS ? task->bank[first].base : 0,
-            (unsigned long long)bytes);
+    fprintf(out, "%u bank%s from 0x%x, 0x%llx bytes", count, count == 1 ? "" : "s",
+            first < ANE_BANKS ? task->bank[first].base : 0, (unsigned long long)bytes);
 }
 
 static void write_range(const struct ane_weights *weights, FILE *out)

@@ -1,6 +1,6 @@
 /* What the files of the disassembler and the assembler share. Inside isa/ane only. */
-#ifndef ORCHARD_ISA_ANE_DISASM_PARTS_H
-#define ORCHARD_ISA_ANE_DISASM_PARTS_H
+#ifndef ORCHARD_ISA_ANE_ANE_DISASM_PARTS_H
+#define ORCHARD_ISA_ANE_ANE_DISASM_PARTS_H
 
 #include "isa/ane/ane_text.h"
 

@@ -53,15 +53,17 @@ static size_t block_length(const char *name)
 void ane_document(FILE *out)
 {
     const char *block = "", *name, *text;
-    fprintf(out, "# Neural Engine task descriptors of H13 (M1 family, A14)\n\n"
-                 "0x%x bytes, %u words, at a pitch of 0x%x bytes. Byte: offset of the word; bits: inside the word.\n"
-                 "Fields with a unit of bytes hold multiples of it; listings write them in bytes.\n",
+    fprintf(out,
+            "# Neural Engine task descriptors of H13 (M1 family, A14)\n\n"
+            "0x%x bytes, %u words, at a pitch of 0x%x bytes. Byte: offset of the word; bits: inside the word.\n"
+            "Fields with a unit of bytes hold multiples of it; listings write them in bytes.\n",
             ANE_TD_BYTES, (unsigned)ANE_TD_WORDS, ANE_TD_PITCH);
     for (unsigned i = 0; i < ANE_FIELD_COUNT; i++) {
         const struct ane_field_info *info = ane_field_info((enum ane_field)i);
         const size_t length = block_length(info->name);
         if (length != block_length(block) || strncmp(block, info->name, length) != 0)
-            fprintf(out, "\n## %.*s\n\n| field | byte | bits | unit | meaning |\n|---|---|---|---|---|\n", (int)length, info->name);
+            fprintf(out, "\n## %.*s\n\n| field | byte | bits | unit | meaning |\n|---|---|---|---|---|\n", (int)length,
+                    info->name);
         block = info->name;
         write_row((enum ane_field)i, out);
     }

@@ -115,8 +115,8 @@ bool ane_task_table(const struct ane_program *program, const struct ane_task *ta
     for (unsigned k = 0; k < ANE_BANKS; k++) {
         const struct ane_bank *bank = &task->bank[k];
         if (bank->enabled)
-            return bank->base <= program->const_bytes &&
-                   ane_table_read(program->bytes + program->const_offset + bank->base, program->const_bytes - bank->base, table, &error);
+            return bank->base <= program->const_bytes && ane_table_read(program->bytes + program->const_offset + bank->base,
+                                                                        program->const_bytes - bank->base, table, &error);
     }
     return false;
 }

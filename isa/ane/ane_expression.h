@@ -1,9 +1,10 @@
-/* What a chain of tasks computes, as expressions over its inputs: the tasks are followed from buffer to buffer. Inside isa/ane only.
+/* What a chain of tasks computes, as expressions over its inputs: the tasks are followed from buffer to buffer. Inside isa/ane
+ * only.
  *
  * Equal expressions are one node, so nodes compare by number and their count grows by at most a few per task.
  */
-#ifndef ORCHARD_ISA_ANE_EXPRESSION_H
-#define ORCHARD_ISA_ANE_EXPRESSION_H
+#ifndef ORCHARD_ISA_ANE_ANE_EXPRESSION_H
+#define ORCHARD_ISA_ANE_ANE_EXPRESSION_H
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
@@ -11,18 +12,18 @@
 #define ANE_NODE_NONE UINT32_MAX
 
 struct ane_node {
-    const char *op;   /* "input", "scale", "add", "exp2" ...; static */
-    double p, q;      /* scale: p * x + q; input: bar; tables with a parameter: p; windows: width, height */
-    uint32_t arg[2];  /* ANE_NODE_NONE = none */
+    const char *op;  /* "input", "scale", "add", "exp2" ...; static */
+    double p, q;     /* scale: p * x + q; input: bar; tables with a parameter: p; windows: width, height */
+    uint32_t arg[2]; /* ANE_NODE_NONE = none */
 };
 
 struct ane_expressions {
     struct ane_node *node; /* owned */
     uint32_t count, room;
-    uint32_t *result;      /* of each task, owned */
-    uint32_t *output;      /* different values of the outputs, in the order they are written; owned */
+    uint32_t *result; /* of each task, owned */
+    uint32_t *output; /* different values of the outputs, in the order they are written; owned */
     uint32_t outputs;
-    bool failed;           /* memory was out */
+    bool failed; /* memory was out */
 };
 /* False when memory is out. Free with ane_expressions_free. */
 bool ane_expressions_make(const struct ane_program *program, struct ane_expressions *expressions);

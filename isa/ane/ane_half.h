@@ -1,6 +1,6 @@
 /* fp16 values of fields, tables and weights: bits to double (exact) and back (to nearest, ties to even). */
-#ifndef ORCHARD_ISA_ANE_HALF_H
-#define ORCHARD_ISA_ANE_HALF_H
+#ifndef ORCHARD_ISA_ANE_ANE_HALF_H
+#define ORCHARD_ISA_ANE_ANE_HALF_H
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,7 +20,8 @@ static inline double ane_half_value(uint16_t bits)
         value = (double)rest * 0x1p-24;
         memcpy(&wide, &value, sizeof wide);
     } else {
-        wide = rest < 0x7c00 ? (rest + ANE_HALF_REBIAS) << ANE_HALF_DROPPED : UINT64_C(0x7ff) << 52 | (rest & 1023) << ANE_HALF_DROPPED;
+        wide = rest < 0x7c00 ? (rest + ANE_HALF_REBIAS) << ANE_HALF_DROPPED
+                             : UINT64_C(0x7ff) << 52 | (rest & 1023) << ANE_HALF_DROPPED;
     }
     wide |= sign;
     memcpy(&value, &wide, sizeof value);

@@ -152,8 +152,7 @@ static bool read_places(struct hwx *hwx, const struct command *command)
     struct ane_program *program = hwx->program;
     switch (command->kind) {
     case HWX_LC_SEGMENT:
-        return check_segment(hwx, command) &&
-               (!named(command->at + SEGMENT_NAME, "__TEXT") || read_text_segment(hwx, command));
+        return check_segment(hwx, command) && (!named(command->at + SEGMENT_NAME, "__TEXT") || read_text_segment(hwx, command));
     case HWX_LC_BANNER:
         copy_text(command, 8, program->text, sizeof program->text);
         program->compiler = program->text;
@@ -162,8 +161,7 @@ static bool read_places(struct hwx *hwx, const struct command *command)
         if (command->size < THREAD_WORDS + 4)
             return short_command(hwx, command, THREAD_WORDS + 4);
         return ane_get32(command->at + THREAD_FLAVOUR) != PROCEDURE || read_procedure(hwx, command);
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -243,8 +241,7 @@ bool ane_hwx_read(struct ane_program *program, struct isa_error *error)
         return false;
     if (!hwx.text)
         return ane_fail(error, 16, "no section __text: the container holds no descriptors");
-    if (program->generation != ANE_H13 &&
-        !ane_td_here(program->bytes + program->text_offset, program->text_bytes))
+    if (program->generation != ANE_H13 && !ane_td_here(program->bytes + program->text_offset, program->text_bytes))
         return ane_fail(error, 8, "descriptors of H%d; those of H13 (A14, M1) are known", (int)program->generation);
     return each_command(&hwx, read_ports) && each_command(&hwx, read_tensor);
 }

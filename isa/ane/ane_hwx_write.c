@@ -19,9 +19,9 @@ struct writer {
 };
 
 /* Text of debugging symbols: types as the containers number them, then one per port. */
-static const char *const types[] = {"void:t1=1",           "int8:t2=r2;0;127",  "uint8:t3=r1;0;255", "int16:t4=r1;-32768;32767",
-                                    "float16:t5=r1;2;0",   "float:t6=r1;4;0",   "raw10:t7=r1;-512;511", "lut:t8=",
-                                    "uint4:t9=r1;0;15",    "uint6:t10=r1;0;63"};
+static const char *const types[] = {
+    "void:t1=1",       "int8:t2=r2;0;127",     "uint8:t3=r1;0;255", "int16:t4=r1;-32768;32767", "float16:t5=r1;2;0",
+    "float:t6=r1;4;0", "raw10:t7=r1;-512;511", "lut:t8=",           "uint4:t9=r1;0;15",         "uint6:t10=r1;0;63"};
 enum { TYPES = sizeof types / sizeof types[0], SYMBOL_EXTERNAL = 15, SYMBOL_TYPE = 128, SYMBOL_TENSOR = 32, PORT_TYPES = 5 };
 
 /* Zeroed room at the end; its offset, as the buffer moves. */
@@ -138,12 +138,23 @@ static void add_port_segment(struct writer *w, const struct ane_port *port, uint
 {
     const bool input = port->kind == ANE_PORT_INPUT, scratch = port->kind == ANE_PORT_SCRATCH;
     const char *name = scratch ? "__DATA" : "__FVMLIB";
-    const struct segment segment = {.name = name, .address = address, .bytes = ane_round_up(port->bytes, ANE_PAGE),
-                                    .protection = scratch ? PROTECTION_SCRATCH : input ? PROTECTION_READ : PROTECTION_WRITE,
-                                    .sections = 1, .flags = scratch ? 4 : 6};
+    const struct segment segment = {.name = name,
+                                    .address = address,
+                                    .bytes = ane_round_up(port->bytes, ANE_PAGE),
+                                    .protection = scratch ? PROTECTION_SCRATCH
+                                                  : input ? PROTECTION_READ
+                                                          : PROTECTION_WRITE,
+                                    .sections = 1,
+                                    .flags = scratch ? 4 : 6};
     const size_t at = add_segment(w, &segment);
-    set_section(w, at, input ? "__const" : scratch ? "__bss" : "__data", name, address, port->bytes, 0, 14,
-                input ? 0x21 : scratch ? 0x22 : 0x23);
+    set_section(w, at,
+                input     ? "__const"
+                : scratch ? "__bss"
+                          : "__data",
+                name, address, port->bytes, 0, 14,
+                input     ? 0x21
+                : scratch ? 0x22
+                          : 0x23);
 }
 
 /* Buffers follow the text in the order of their slots. */

@@ -1,6 +1,6 @@
 /* Text in a fixed buffer, cut where the buffer ends. Inside isa/ane only. */
-#ifndef ORCHARD_ISA_ANE_LINE_H
-#define ORCHARD_ISA_ANE_LINE_H
+#ifndef ORCHARD_ISA_ANE_ANE_LINE_H
+#define ORCHARD_ISA_ANE_ANE_LINE_H
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,8 +3,9 @@
  * Names, with x and y the inputs: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
  * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, floor; frac (y = floor(|x|) is
  * an input, as in eiln/ane's program); softmax, softmin, logsoftmax, norm,
- * layernorm, rmsnorm, reduce_sum, reduce_max, reduce_min, reduce_mean, reduce_squares (along the width); conv2d, conv_transpose2d,
- * matmul, avgpool, maxpool, minpool; scaled_add (alpha * x + y); attention; concat; rearrange (a copy with other strides or parts).
+ * layernorm, rmsnorm, reduce_sum, reduce_max, reduce_min, reduce_mean, reduce_squares (along the width); conv2d,
+ * conv_transpose2d, matmul, avgpool, maxpool, minpool; scaled_add (alpha * x + y); attention; concat; rearrange (a copy with
+ * other strides or parts).
  */
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_line.h"
@@ -15,20 +16,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Patterns: x, y, z are different inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the first * is the
- * operation's alpha, the second its bias. */
-#define LOG2E    "1.442695"
-#define LN2      "0.693147"
-#define SIGMOID  "scale[1,0.5](sigmoid_half(x))"
-#define EXP(x)   "exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x "))))"
-#define SOFT(x)  "mul(" EXP(x) ",recip(sum(" EXP(x) ")))"
-#define MINUS    "scale[-1,0](x)"
+/* Patterns: x, y, z are different inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the
+ * first * is the operation's alpha, the second its bias. */
+#define LOG2E          "1.442695"
+#define LN2            "0.693147"
+#define SIGMOID        "scale[1,0.5](sigmoid_half(x))"
+#define EXP(x)         "exp2(scale[" LOG2E ",0](sub(" x ",rowmax(" x "))))"
+#define SOFT(x)        "mul(" EXP(x) ",recip(sum(" EXP(x) ")))"
+#define MINUS          "scale[-1,0](x)"
 #define MINUS_FRACTION "scale[-1,0](fraction(x))"
-#define SHIFTED  "sub(x,rowmax(x))"
-#define SCORES   "scale[*,0](matmul(x,y))"
-#define CENTRED  "sub(x,scale[*,0](sum(x)))"
-#define LAYERNORM "mul(rsqrt(scale[*,*](sum(mul(" CENTRED "," CENTRED "))))," CENTRED ")"
-#define RMSNORM  "mul(rsqrt(scale[*,*](sum(mul(x,x)))),x)"
+#define SHIFTED        "sub(x,rowmax(x))"
+#define SCORES         "scale[*,0](matmul(x,y))"
+#define CENTRED        "sub(x,scale[*,0](sum(x)))"
+#define LAYERNORM      "mul(rsqrt(scale[*,*](sum(mul(" CENTRED "," CENTRED "))))," CENTRED ")"
+#define RMSNORM        "mul(rsqrt(scale[*,*](sum(mul(x,x)))),x)"
 static const struct rule {
     const char *name, *pattern;
 } rules[] = {
@@ -329,8 +330,8 @@ static void add_convolution(struct ane_line *d, const struct ane_program *progra
     size_t parts = 0;
     for (size_t i = 0; i < program->count; i++)
         parts += program->task[i].engine == ANE_ENGINE_NE && program->task[i].ne_op == ANE_NE_CONVOLUTION;
-    ane_line_add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height, task->stride_x,
-        task->stride_y, task->pad_left, task->pad_top, task->channels_in, task->channels_out);
+    ane_line_add(d, "kernel=%ux%u stride=%ux%u pad=%u,%u channels=%u->%u", task->kernel_width, task->kernel_height,
+                 task->stride_x, task->stride_y, task->pad_left, task->pad_top, task->channels_in, task->channels_out);
     if (task->groups > 1)
         ane_line_add(d, " groups=%u", task->groups);
     if (task->depthwise)
@@ -353,9 +354,10 @@ static void add_inputs(struct ane_line *d, const struct ane_operation *operation
 
 static bool along_width(const char *name)
 {
-    return strncmp(name, "soft", 4) == 0 ? strcmp(name, "softmax") == 0 || strcmp(name, "softmin") == 0
-                                         : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0 ||
-                                               strcmp(name, "layernorm") == 0 || strcmp(name, "rmsnorm") == 0;
+    return strncmp(name, "soft", 4) == 0
+               ? strcmp(name, "softmax") == 0 || strcmp(name, "softmin") == 0
+               : strcmp(name, "logsoftmax") == 0 || strcmp(name, "norm") == 0 || strncmp(name, "reduce", 6) == 0 ||
+                     strcmp(name, "layernorm") == 0 || strcmp(name, "rmsnorm") == 0;
 }
 
 static void add_alpha(struct ane_line *d, const struct ane_operation *operation)

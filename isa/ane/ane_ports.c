@@ -28,8 +28,8 @@ static void note_shape(const struct ane_task *task, const struct ane_operand *op
     const uint32_t row = rows ? operand->group : operand->row;
     const uint64_t first = operand->plane ? operand->base / operand->plane : 0;
     if (use->width == 0) {
-        *use = (struct bar_use){use->read, use->written, use->end, operand->format, first + channels, height, width, row,
-                                operand->plane};
+        *use = (struct bar_use){use->read, use->written, use->end, operand->format, first + channels,
+                                height,    width,        row,      operand->plane};
         return;
     }
     if (use->width == width && use->height == height && use->plane == operand->plane && first + channels > use->channels)

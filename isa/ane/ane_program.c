@@ -45,8 +45,10 @@ static bool locate(struct ane_program *program, struct isa_error *error)
         return true;
     if (size < ANE_TD_BYTES)
         return ane_fail(error, size, "%zu bytes: a task descriptor of H13 has %u", size, ANE_TD_BYTES);
-    return ane_fail(error, 0, "no Neural Engine program: starts with %08x; known are .hwx (%08x), .anec and streams of H13 "
-                    "descriptors", ane_get32(bytes), ANE_HWX_MAGIC);
+    return ane_fail(error, 0,
+                    "no Neural Engine program: starts with %08x; known are .hwx (%08x), .anec and streams of H13 "
+                    "descriptors",
+                    ane_get32(bytes), ANE_HWX_MAGIC);
 }
 
 /* ---- the chain ---- */
@@ -81,8 +83,9 @@ static bool add_descriptor(struct ane_program *program, size_t at, size_t *next,
         return false;
     }
     if (task->last != (task->next == 0))
-        return ane_fail(error, place + 0x1c, "%s", task->last ? "the last descriptor of the network names a next one"
-                                                               : "the chain ends before the last descriptor of the network");
+        return ane_fail(error, place + 0x1c, "%s",
+                        task->last ? "the last descriptor of the network names a next one"
+                                   : "the chain ends before the last descriptor of the network");
     if (task->next && task->next < at + ANE_TD_BYTES)
         return ane_fail(error, place + 0x1c, "next descriptor at 0x%x, not behind this one at 0x%zx: the chain loops or overlaps",
                         task->next, at);

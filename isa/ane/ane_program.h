@@ -3,8 +3,8 @@
  * A program owns its bytes: saving an unchanged program gives the file back byte for byte. It must not be copied by value while
  * `compiler` is used (it points into the struct).
  */
-#ifndef ORCHARD_ISA_ANE_PROGRAM_H
-#define ORCHARD_ISA_ANE_PROGRAM_H
+#ifndef ORCHARD_ISA_ANE_ANE_PROGRAM_H
+#define ORCHARD_ISA_ANE_ANE_PROGRAM_H
 
 #include "isa/ane/ane_task.h"
 
@@ -14,11 +14,18 @@ enum ane_generation { ANE_H13 = 13, ANE_H14 = 14, ANE_H15 = 15, ANE_H16 = 16 };
 #define ANE_BARS 32u /* base address registers of a request */
 
 /* What a base address register stands for. */
-enum ane_port_kind { ANE_PORT_UNUSED, ANE_PORT_COMMAND, ANE_PORT_COEFFICIENTS, ANE_PORT_SCRATCH, ANE_PORT_OUTPUT, ANE_PORT_INPUT };
+enum ane_port_kind {
+    ANE_PORT_UNUSED,
+    ANE_PORT_COMMAND,
+    ANE_PORT_COEFFICIENTS,
+    ANE_PORT_SCRATCH,
+    ANE_PORT_OUTPUT,
+    ANE_PORT_INPUT
+};
 struct ane_port {
     enum ane_port_kind kind;
-    char name[64];         /* of inputs and outputs; "input0" when the container has none */
-    uint64_t bytes;        /* that descriptors can touch */
+    char name[64];  /* of inputs and outputs; "input0" when the container has none */
+    uint64_t bytes; /* that descriptors can touch */
     enum ane_format format;
     /* Logical tensor, when descriptors or the container tell; 0 = unknown. Strides in bytes. */
     uint32_t channels, height, width;
@@ -28,16 +35,16 @@ struct ane_port {
 struct ane_program {
     enum ane_container container;
     enum ane_generation generation;
-    uint8_t *bytes;              /* the whole file, owned */
+    uint8_t *bytes; /* the whole file, owned */
     size_t size;
     size_t text_offset, text_bytes;   /* descriptors */
     size_t const_offset, const_bytes; /* coefficients */
-    struct ane_td *td;           /* owned, in chain order */
-    struct ane_task *task;       /* decoded, same order, owned */
-    size_t *td_offset;           /* of each in the text, owned */
+    struct ane_td *td;                /* owned, in chain order */
+    struct ane_task *task;            /* decoded, same order, owned */
+    size_t *td_offset;                /* of each in the text, owned */
     size_t count;
     struct ane_port port[ANE_BARS];
-    const char *compiler;        /* banner of the container, NULL; points into `text` below */
+    const char *compiler; /* banner of the container, NULL; points into `text` below */
     char text[256];
 };
 

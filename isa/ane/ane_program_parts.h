@@ -1,13 +1,13 @@
 /* Readers and writers of the containers; not part of the interface. */
-#ifndef ORCHARD_ISA_ANE_PROGRAM_PARTS_H
-#define ORCHARD_ISA_ANE_PROGRAM_PARTS_H
+#ifndef ORCHARD_ISA_ANE_ANE_PROGRAM_PARTS_H
+#define ORCHARD_ISA_ANE_ANE_PROGRAM_PARTS_H
 
 #include "isa/ane/ane_program.h"
 #include "isa/ane/ane_task_parts.h"
 
-#define ANE_HWX_MAGIC     0xbeeffaceu
-#define ANE_TEXT_ADDRESS  UINT64_C(0x30000000)
-#define ANE_PAGE          0x4000u
+#define ANE_HWX_MAGIC    0xbeeffaceu
+#define ANE_TEXT_ADDRESS UINT64_C(0x30000000)
+#define ANE_PAGE         0x4000u
 
 /* True when a descriptor of H13 can start here. */
 bool ane_td_here(const uint8_t *bytes, size_t size);

@@ -22,11 +22,17 @@ static void set_half(uint8_t *bytes, unsigned index, uint16_t value)
 static bool mode_is_known(uint16_t mode)
 {
     switch (mode) {
-    case ANE_TABLE_CENTRED: case ANE_TABLE_RIGHT: case ANE_TABLE_EXP2: case ANE_TABLE_ODD: case ANE_TABLE_FRACTION:
-    case ANE_TABLE_INTEGER: case ANE_TABLE_RECIPROCAL: case ANE_TABLE_SQRT: case ANE_TABLE_RSQRT: case ANE_TABLE_LOG2:
-        return true;
-    default:
-        return false;
+    case ANE_TABLE_CENTRED:
+    case ANE_TABLE_RIGHT:
+    case ANE_TABLE_EXP2:
+    case ANE_TABLE_ODD:
+    case ANE_TABLE_FRACTION:
+    case ANE_TABLE_INTEGER:
+    case ANE_TABLE_RECIPROCAL:
+    case ANE_TABLE_SQRT:
+    case ANE_TABLE_RSQRT:
+    case ANE_TABLE_LOG2: return true;
+    default: return false;
     }
 }
 
@@ -34,11 +40,16 @@ bool ane_table_read(const uint8_t *bytes, size_t size, struct ane_table *table, 
 {
     if (size < 2 * ANE_TABLE_HALVES)
         return ane_fail(error, size, "activation table of %zu bytes, expected 128", size);
-    *table = (struct ane_table){
-        .low = half_at(bytes, LOW), .high = half_at(bytes, HIGH), .below = half_at(bytes, BELOW), .above = half_at(bytes, ABOVE),
-        .left_slope = half_at(bytes, LEFT_SLOPE), .left_intercept = half_at(bytes, LEFT_INTERCEPT),
-        .right_slope = half_at(bytes, RIGHT_SLOPE), .right_intercept = half_at(bytes, RIGHT_INTERCEPT),
-        .spacing_log2 = (int16_t)half_at(bytes, SPACING), .mode = half_at(bytes, MODE)};
+    *table = (struct ane_table){.low = half_at(bytes, LOW),
+                                .high = half_at(bytes, HIGH),
+                                .below = half_at(bytes, BELOW),
+                                .above = half_at(bytes, ABOVE),
+                                .left_slope = half_at(bytes, LEFT_SLOPE),
+                                .left_intercept = half_at(bytes, LEFT_INTERCEPT),
+                                .right_slope = half_at(bytes, RIGHT_SLOPE),
+                                .right_intercept = half_at(bytes, RIGHT_INTERCEPT),
+                                .spacing_log2 = (int16_t)half_at(bytes, SPACING),
+                                .mode = half_at(bytes, MODE)};
     for (unsigned k = 0; k < ANE_TABLE_KNOTS; k++)
         table->knot[k] = half_at(bytes, KNOTS + k);
     if (!mode_is_known(table->mode))
@@ -73,15 +84,11 @@ double ane_table_knot_x(uint16_t mode, int spacing_log2, unsigned knot)
     if (spacing_log2 == ANE_TABLE_TAILS)
         return 0;
     switch (mode) {
-    case ANE_TABLE_CENTRED:
-        return ldexp(n - 16, -spacing_log2);
-    case ANE_TABLE_RIGHT:
-        return ldexp(n - 32, -spacing_log2);
+    case ANE_TABLE_CENTRED: return ldexp(n - 16, -spacing_log2);
+    case ANE_TABLE_RIGHT: return ldexp(n - 32, -spacing_log2);
     case ANE_TABLE_LOG2:
-    case ANE_TABLE_RECIPROCAL:
-        return 0.5 + ldexp(n, -6); /* mantissa */
-    default: /* odd functions, fraction of exp2's argument, mantissa of two octaves for roots */
-        return ldexp(n, -spacing_log2);
+    case ANE_TABLE_RECIPROCAL: return 0.5 + ldexp(n, -6); /* mantissa */
+    default: /* odd functions, fraction of exp2's argument, mantissa of two octaves for roots */ return ldexp(n, -spacing_log2);
     }
 }
 
@@ -103,7 +110,8 @@ static void make_knots(const struct ane_table_function *f, double alpha, struct 
         table->knot[k] = ane_half_bits(knot[k]);
 }
 
-static void make_tail(const struct ane_table_edge *edge, double x, uint16_t knot, double value, uint16_t *slope, uint16_t *intercept)
+static void make_tail(const struct ane_table_edge *edge, double x, uint16_t knot, double value, uint16_t *slope,
+                      uint16_t *intercept)
 {
     if (edge->tail == ANE_EDGE_LINE) {
         *slope = ane_half_bits(edge->slope);
@@ -120,9 +128,12 @@ static void make(const struct ane_table_function *f, double alpha, struct ane_ta
     const double a = isnan(alpha) ? f->alpha : alpha;
     const double below = isnan(f->left.value) ? f->value(f->left.clamp, a) : f->left.value;
     const double above = isnan(f->right.value) ? f->value(f->right.clamp, a) : f->right.value;
-    *table = (struct ane_table){.low = ane_half_bits(f->left.clamp), .high = ane_half_bits(f->right.clamp),
-                                .below = ane_half_bits(below), .above = ane_half_bits(above),
-                                .spacing_log2 = f->spacing_log2, .mode = f->mode};
+    *table = (struct ane_table){.low = ane_half_bits(f->left.clamp),
+                                .high = ane_half_bits(f->right.clamp),
+                                .below = ane_half_bits(below),
+                                .above = ane_half_bits(above),
+                                .spacing_log2 = f->spacing_log2,
+                                .mode = f->mode};
     make_knots(f, a, table);
     make_tail(&f->left, ane_table_knot_x(f->mode, f->spacing_log2, 0), table->knot[0], below, &table->left_slope,
               &table->left_intercept);
@@ -169,8 +180,10 @@ static int steps_between(uint16_t a, uint16_t b)
 
 static bool same_lines(const struct ane_table *a, const struct ane_table *b)
 {
-    const uint16_t one[] = {a->low, a->high, a->below, a->above, a->left_slope, a->left_intercept, a->right_slope, a->right_intercept};
-    const uint16_t two[] = {b->low, b->high, b->below, b->above, b->left_slope, b->left_intercept, b->right_slope, b->right_intercept};
+    const uint16_t one[] = {a->low,        a->high,           a->below,       a->above,
+                            a->left_slope, a->left_intercept, a->right_slope, a->right_intercept};
+    const uint16_t two[] = {b->low,        b->high,           b->below,       b->above,
+                            b->left_slope, b->left_intercept, b->right_slope, b->right_intercept};
     for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++)
         if (steps_between(one[i], two[i]) > 1)
             return false;
@@ -185,7 +198,8 @@ static double knots_apart(const struct ane_table_function *f, double alpha, cons
     const double allowed = f->kind == ANE_KNOTS_FITTED ? step * step / 4 : 0;
     double worst = 0;
     for (unsigned k = 0; k < ANE_TABLE_KNOTS; k++) {
-        const double y = f->value(ane_table_knot_x(table->mode, table->spacing_log2, k), alpha), got = ane_half_value(table->knot[k]);
+        const double y = f->value(ane_table_knot_x(table->mode, table->spacing_log2, k), alpha),
+                     got = ane_half_value(table->knot[k]);
         const double apart = fabs(y - got), near = allowed + 0x1p-22 + 0x1p-9 * fabs(y);
         if (!(apart <= near))
             return (double)INFINITY;

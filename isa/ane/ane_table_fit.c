@@ -1,5 +1,6 @@
-/* Knots by least squares. The public gelu table's knots lie below the function where it is convex and near it at 0: what minimises
- * the squared error summed over all normal fp16 arguments (24 of its 33 halfwords come out the same, the rest within 6e-5). */
+/* Knots by least squares. The public gelu table's knots lie below the function where it is convex and near it at 0: what
+ * minimises the squared error summed over all normal fp16 arguments (24 of its 33 halfwords come out the same, the rest within
+ * 6e-5). */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
 

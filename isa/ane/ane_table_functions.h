@@ -1,6 +1,6 @@
 /* The library of activation tables: which function, where its knots lie, how it goes on beyond them. Inside isa/ane only. */
-#ifndef ORCHARD_ISA_ANE_TABLE_FUNCTIONS_H
-#define ORCHARD_ISA_ANE_TABLE_FUNCTIONS_H
+#ifndef ORCHARD_ISA_ANE_ANE_TABLE_FUNCTIONS_H
+#define ORCHARD_ISA_ANE_ANE_TABLE_FUNCTIONS_H
 
 #include "isa/ane/ane_coefficients.h"
 
@@ -10,16 +10,16 @@
 
 /* How the knots arise. */
 enum ane_table_kind {
-    ANE_KNOTS_NONE,     /* two lines that meet at x = 0 */
-    ANE_KNOTS_SAMPLED,  /* the function at the knots */
-    ANE_KNOTS_FITTED,   /* least squares over the fp16 numbers between the first and the last knot */
-    ANE_KNOTS_MANTISSA  /* sampled over one or two octaves; the engine brings the argument there */
+    ANE_KNOTS_NONE,    /* two lines that meet at x = 0 */
+    ANE_KNOTS_SAMPLED, /* the function at the knots */
+    ANE_KNOTS_FITTED,  /* least squares over the fp16 numbers between the first and the last knot */
+    ANE_KNOTS_MANTISSA /* sampled over one or two octaves; the engine brings the argument there */
 };
 
 /* What lies beyond the knots. Left and right each; the tail line runs from the last knot to the clamp. */
 struct ane_table_edge {
-    double clamp;  /* x */
-    double value;  /* y beyond; NAN = the function's value at the clamp */
+    double clamp; /* x */
+    double value; /* y beyond; NAN = the function's value at the clamp */
     enum { ANE_EDGE_CHORD, ANE_EDGE_LINE } tail;
     double slope, intercept; /* of ANE_EDGE_LINE */
 };

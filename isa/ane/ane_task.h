@@ -2,8 +2,8 @@
  * and post-processing. The executing and the timing side of units/ane and the disassembler read this and never raw fields;
  * builders fill it and encode.
  */
-#ifndef ORCHARD_ISA_ANE_TASK_H
-#define ORCHARD_ISA_ANE_TASK_H
+#ifndef ORCHARD_ISA_ANE_ANE_TASK_H
+#define ORCHARD_ISA_ANE_ANE_TASK_H
 
 #include "isa/ane/ane_td.h"
 
@@ -13,10 +13,10 @@ unsigned ane_format_bytes(enum ane_format format);
 /* Where an operand lives. */
 enum ane_place {
     ANE_PLACE_NONE,
-    ANE_PLACE_DRAM,  /* buffer of the request: base register `bar` + base */
-    ANE_PLACE_L2,    /* tile memory, at `base` */
-    ANE_PLACE_CHAIN  /* tile memory as a ring between this task and its neighbour: the whole tensor passes through; `base` names
-                        the ring */
+    ANE_PLACE_DRAM, /* buffer of the request: base register `bar` + base */
+    ANE_PLACE_L2,   /* tile memory, at `base` */
+    ANE_PLACE_CHAIN /* tile memory as a ring between this task and its neighbour: the whole tensor passes through; `base` names
+                       the ring */
 };
 
 struct ane_layout {
@@ -28,19 +28,19 @@ struct ane_layout {
 struct ane_operand {
     enum ane_place place;
     enum ane_format format;
-    uint8_t bar;              /* DRAM: slot of the request, 0..31 */
+    uint8_t bar; /* DRAM: slot of the request, 0..31 */
     uint32_t base;
-    uint32_t row, plane, depth, group; /* strides */
-    bool broadcast_width;     /* one element per row stands for the whole row */
-    uint8_t interleave;       /* channels stored side by side, 1 = none */
-    uint8_t cache_hint;       /* sources 2, results 3 in most programs; 0 with the two below = those */
+    uint32_t row, plane, depth, group;   /* strides */
+    bool broadcast_width;                /* one element per row stands for the whole row */
+    uint8_t interleave;                  /* channels stored side by side, 1 = none */
+    uint8_t cache_hint;                  /* sources 2, results 3 in most programs; 0 with the two below = those */
     uint8_t cache_reuse, cache_no_reuse; /* sources: hints for data that is and is not read again */
-    uint8_t dependency;       /* DMA waits for an earlier task: DependencyMode */
-    uint8_t dependency_scope; /* results: DependencyScope */
-    uint8_t l2_dependent;     /* first source: Dependent */
-    uint8_t alias;            /* ANE_ALIAS_* */
-    bool keep_padding;        /* results in DRAM: bytes between the end of a row and its stride are left as they are */
-    bool named;               /* in tile memory, and the descriptor names a DRAM buffer (`bar`, `other`) that it does not access */
+    uint8_t dependency;                  /* DMA waits for an earlier task: DependencyMode */
+    uint8_t dependency_scope;            /* results: DependencyScope */
+    uint8_t l2_dependent;                /* first source: Dependent */
+    uint8_t alias;                       /* ANE_ALIAS_* */
+    bool keep_padding;                   /* results in DRAM: bytes between the end of a row and its stride are left as they are */
+    bool named; /* in tile memory, and the descriptor names a DRAM buffer (`bar`, `other`) that it does not access */
     /* DRAM: the staging tile in tile memory. Tile memory: the DRAM buffer when `named`, else zero. */
     struct ane_layout other;
 };
@@ -71,15 +71,15 @@ struct ane_bank {
 
 struct ane_task {
     enum ane_engine engine;
-    bool last;              /* end of the network */
-    uint32_t next;          /* byte offset of the next descriptor, 0 = none */
+    bool last;     /* end of the network */
+    uint32_t next; /* byte offset of the next descriptor, 0 = none */
     uint16_t id, queue, priority;
 
     uint32_t width_in, height_in, channels_in;
     uint32_t width_out, height_out, channels_out;
-    uint32_t groups;        /* convolution groups, whose channels are all counted above; rows of a reduction */
-    uint32_t tile_height;   /* rows of a work unit */
-    uint32_t engines;       /* 1, 2, 4, 8, 16; 0 = planar engine only */
+    uint32_t groups;      /* convolution groups, whose channels are all counted above; rows of a reduction */
+    uint32_t tile_height; /* rows of a work unit */
+    uint32_t engines;     /* 1, 2, 4, 8, 16; 0 = planar engine only */
 
     struct ane_operand source, second, result;
 
@@ -87,43 +87,43 @@ struct ane_task {
     enum ane_ne_op ne_op;
     uint32_t kernel_width, kernel_height;
     uint32_t stride_x, stride_y, pad_left, pad_top;
-    uint32_t step_x, step_y;      /* Ox, Oy: outputs per input position, 1 = plain, 2.. = transposed convolution */
-    uint32_t channel_group_log2;  /* OCGSize: output channels an engine handles at once, side by side in its bank */
-    bool depthwise;               /* each output channel reads its own input channel (UnicastEn) */
+    uint32_t step_x, step_y;     /* Ox, Oy: outputs per input position, 1 = plain, 2.. = transposed convolution */
+    uint32_t channel_group_log2; /* OCGSize: output channels an engine handles at once, side by side in its bank */
+    bool depthwise;              /* each output channel reads its own input channel (UnicastEn) */
     enum ane_kernel_format kernel_format;
-    uint32_t palette_bits;        /* 0 = none; 1, 2, 4, 6, 8 */
+    uint32_t palette_bits; /* 0 = none; 1, 2, 4, 6, 8 */
     bool sparse;
-    bool bias;                    /* first value of every channel's coefficients */
-    float acc_bias;               /* added before scale and activation; fp16 value */
-    float post_scale;             /* fp16 value */
+    bool bias;        /* first value of every channel's coefficients */
+    float acc_bias;   /* added before scale and activation; fp16 value */
+    float post_scale; /* fp16 value */
     uint32_t post_shift;
     enum ane_nonlinear nonlinear;
     bool input_relu;
     struct ane_bank bank[ANE_BANKS];
     bool small_source, double_buffer;
     uint8_t shape_preferred, shape_least, shape_most; /* work unit: ShPref, ShMin, ShMax; all 0 = 4 small source, else 1 */
-    uint8_t binary_point;         /* 0 = 28 with kernel format f16 */
-    uint8_t coefficient_bar;      /* 0 = 1, the usual one; meaningful when a bank is enabled */
-    uint32_t unicast_channels;    /* UnicastCin; 0 = 1 */
+    uint8_t binary_point;                             /* 0 = 28 with kernel format f16 */
+    uint8_t coefficient_bar;                          /* 0 = 1, the usual one; meaningful when a bank is enabled */
+    uint32_t unicast_channels;                        /* UnicastCin; 0 = 1 */
 
     /* PE: y = final_scale * (scale * op(pre_scale * x0, x1) + bias) */
     enum ane_pe_op pe_op;
     enum ane_pe_reduce pe_reduce;
     bool pe_absolute, pe_relu, pe_reciprocal;
-    bool pe_subtract_second;      /* x1 is subtracted, wherever it comes from */
+    bool pe_subtract_second; /* x1 is subtracted, wherever it comes from */
     float pe_pre_scale, pe_scale, pe_bias, pe_final_scale;
     /* log2 of the tile: width in bits 0..3, height in 4..7; 0 = height from tile_height, width from the first source's tile */
     uint8_t planar_tile;
 
     /* Both engines. Fields without influence on results; the builder may leave them 0. */
-    uint8_t padding_mode;         /* L2: 1 pads with the least value; 0 = as the operation needs */
-    uint16_t pixel_offset;        /* elements left out at the start of each source row */
-    uint8_t kernel_dependency;    /* NE.KernelCfg.Dependency: 1 and 4 pair the producer and the consumer of a small tensor in L2 */
-    uint8_t command_bar;          /* where the next descriptor is read from */
-    uint8_t unusual_flags;        /* header word 6, bits 8..15: those that differ from what the places of operands imply */
-    uint16_t exe_cycles;          /* the compiler's estimate */
-    bool newer_compiler;          /* hints that macOS 26's compiler adds: an event to log, sizes of the kernel DMA */
-    uint32_t debug_log_events;    /* 0 = fff86a for the last task, fff868 else */
+    uint8_t padding_mode;      /* L2: 1 pads with the least value; 0 = as the operation needs */
+    uint16_t pixel_offset;     /* elements left out at the start of each source row */
+    uint8_t kernel_dependency; /* NE.KernelCfg.Dependency: 1 and 4 pair the producer and the consumer of a small tensor in L2 */
+    uint8_t command_bar;       /* where the next descriptor is read from */
+    uint8_t unusual_flags;     /* header word 6, bits 8..15: those that differ from what the places of operands imply */
+    uint16_t exe_cycles;       /* the compiler's estimate */
+    bool newer_compiler;       /* hints that macOS 26's compiler adds: an event to log, sizes of the kernel DMA */
+    uint32_t debug_log_events; /* 0 = fff86a for the last task, fff868 else */
 };
 
 /* Reads a descriptor. False, with the byte offset inside the descriptor, when packets are not where H13 has them, when a field

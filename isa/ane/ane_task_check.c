@@ -8,14 +8,14 @@ const struct ane_layout_fields ane_dram_fields[ANE_SIDES] = {
      ANE_SRC_GROUP_STRIDE_STRIDE},
     {ANE_SRC_SEC_BASE_ADDR_ADDR, ANE_SRC_SEC_ROW_STRIDE_STRIDE, ANE_SRC_SEC_PLANE_STRIDE_PLANE_STRIDE,
      ANE_SRC_SEC_DEPTH_STRIDE_STRIDE, ANE_SRC_SEC_GROUP_STRIDE_STRIDE},
-    {ANE_DST_BASE_ADDR_ADDR, ANE_DST_ROW_STRIDE_ROW_STRIDE, ANE_DST_PLANE_STRIDE_PLANE_STRIDE,
-     ANE_DST_DEPTH_STRIDE_DEPTH_STRIDE, ANE_DST_GROUP_STRIDE_GROUP_STRIDE},
+    {ANE_DST_BASE_ADDR_ADDR, ANE_DST_ROW_STRIDE_ROW_STRIDE, ANE_DST_PLANE_STRIDE_PLANE_STRIDE, ANE_DST_DEPTH_STRIDE_DEPTH_STRIDE,
+     ANE_DST_GROUP_STRIDE_GROUP_STRIDE},
 };
 const struct ane_layout_fields ane_l2_fields[ANE_SIDES] = {
     {ANE_L2_SOURCE_BASE_ADDR, ANE_L2_SOURCE_ROW_STRIDE_STRIDE, ANE_L2_SOURCE_CHANNEL_STRIDE_STRIDE,
      ANE_L2_SOURCE_DEPTH_STRIDE_STRIDE, ANE_L2_SOURCE_GROUP_STRIDE_STRIDE},
-    {ANE_L2_SEC_BASE_ADDR, ANE_L2_SEC_ROW_STRIDE_STRIDE, ANE_L2_SEC_CHANNEL_STRIDE_STRIDE,
-     ANE_L2_SEC_DEPTH_STRIDE_STRIDE, ANE_L2_SEC_GROUP_STRIDE_STRIDE},
+    {ANE_L2_SEC_BASE_ADDR, ANE_L2_SEC_ROW_STRIDE_STRIDE, ANE_L2_SEC_CHANNEL_STRIDE_STRIDE, ANE_L2_SEC_DEPTH_STRIDE_STRIDE,
+     ANE_L2_SEC_GROUP_STRIDE_STRIDE},
     {ANE_L2_RESULT_BASE_ADDR, ANE_L2_CONV_RESULT_ROW_STRIDE_STRIDE, ANE_L2_CONV_RESULT_CHANNEL_STRIDE_STRIDE,
      ANE_L2_RESULT_DEPTH_STRIDE_STRIDE, ANE_L2_RESULT_GROUP_STRIDE_STRIDE},
 };
@@ -108,8 +108,7 @@ static unsigned log2_down(uint32_t value)
  * its width and little more. */
 static uint8_t default_planar_tile(const struct ane_task *task)
 {
-    const struct ane_operand *source =
-        task->source.broadcast_width && ane_task_second(task) ? &task->second : &task->source;
+    const struct ane_operand *source = task->source.broadcast_width && ane_task_second(task) ? &task->second : &task->source;
     const uint32_t row = source->place == ANE_PLACE_DRAM ? source->other.row : source->row;
     uint32_t width = row / ane_format_bytes(source->format);
     if (width < 16 || width > task->width_in)
@@ -207,13 +206,20 @@ static bool check_shape(const struct ane_task *task, struct isa_error *error)
         uint32_t value;
         enum ane_field field;
     } positive[] = {
-        {task->width_in, ANE_COMMON_IN_DIM_WIN},        {task->height_in, ANE_COMMON_IN_DIM_HIN},
-        {task->channels_in, ANE_COMMON_CIN_CIN},        {task->channels_out, ANE_COMMON_COUT_COUT},
-        {task->width_out, ANE_COMMON_OUT_DIM_WOUT},     {task->height_out, ANE_COMMON_OUT_DIM_HOUT},
-        {task->groups, ANE_COMMON_GROUP_CONV_CFG_NUM_GROUPS}, {task->tile_height, ANE_COMMON_TILE_CFG_TILE_HEIGHT},
-        {task->kernel_width, ANE_COMMON_CONV_CFG_KW},   {task->kernel_height, ANE_COMMON_CONV_CFG_KH},
-        {task->stride_x, ANE_COMMON_CONV_CFG_SX},       {task->stride_y, ANE_COMMON_CONV_CFG_SY},
-        {task->step_x, ANE_COMMON_CONV_CFG_OX},         {task->step_y, ANE_COMMON_CONV_CFG_OY},
+        {task->width_in, ANE_COMMON_IN_DIM_WIN},
+        {task->height_in, ANE_COMMON_IN_DIM_HIN},
+        {task->channels_in, ANE_COMMON_CIN_CIN},
+        {task->channels_out, ANE_COMMON_COUT_COUT},
+        {task->width_out, ANE_COMMON_OUT_DIM_WOUT},
+        {task->height_out, ANE_COMMON_OUT_DIM_HOUT},
+        {task->groups, ANE_COMMON_GROUP_CONV_CFG_NUM_GROUPS},
+        {task->tile_height, ANE_COMMON_TILE_CFG_TILE_HEIGHT},
+        {task->kernel_width, ANE_COMMON_CONV_CFG_KW},
+        {task->kernel_height, ANE_COMMON_CONV_CFG_KH},
+        {task->stride_x, ANE_COMMON_CONV_CFG_SX},
+        {task->stride_y, ANE_COMMON_CONV_CFG_SY},
+        {task->step_x, ANE_COMMON_CONV_CFG_OX},
+        {task->step_y, ANE_COMMON_CONV_CFG_OY},
     };
     for (size_t i = 0; i < sizeof positive / sizeof positive[0]; i++)
         if (positive[i].value == 0)
@@ -255,8 +261,8 @@ static bool check_ne(const struct ane_task *task, struct isa_error *error)
     if (task->engines == 0 || task->engines > ANE_BANKS || (task->engines & (task->engines - 1)))
         return ane_fail(error, byte_of(ANE_COMMON_CFG_ACTIVE_NE), "%u engines; 1, 2, 4, 8 or 16 can work", task->engines);
     if (ane_task_second(task) != matmul)
-        return ane_fail(error, byte_of(ANE_L2_SOURCE_CFG_SOURCE_TYPE), "%s", matmul ?
-                        "a matmul without second source" : "only a matmul of the NE has a second source");
+        return ane_fail(error, byte_of(ANE_L2_SOURCE_CFG_SOURCE_TYPE), "%s",
+                        matmul ? "a matmul without second source" : "only a matmul of the NE has a second source");
     if (task->ne_op == ANE_NE_ELEMENT)
         return check_same_shape(task, error);
     if (task->channels_in % task->groups || task->channels_out % task->groups)
@@ -292,8 +298,7 @@ bool ane_task_check(const struct ane_task *task, struct isa_error *error)
         return ane_fail(error, byte_of(ANE_L2_RESULT_CFG_RESULT_TYPE), "the task has no result");
     if (task->second.place > ANE_PLACE_L2)
         return ane_fail(error, byte_of(ANE_L2_SEC_BASE_ADDR), "a second source lives in DRAM or tile memory");
-    return check_shape(task, error) &&
-           (task->engine == ANE_ENGINE_NE ? check_ne(task, error) : check_pe(task, error)) &&
+    return check_shape(task, error) && (task->engine == ANE_ENGINE_NE ? check_ne(task, error) : check_pe(task, error)) &&
            check_span(task, ANE_SIDE_SOURCE, &task->source, "the source", error) &&
            check_span(task, ANE_SIDE_SECOND, &task->second, "the second source", error) &&
            check_span(task, ANE_SIDE_RESULT, &task->result, "the result", error);

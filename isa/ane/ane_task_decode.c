@@ -167,9 +167,9 @@ static void decode_banks(const struct ane_td *td, struct ane_task *task)
 static void decode_ne(const struct ane_td *td, struct ane_task *task)
 {
     const bool palette = ane_get(td, ANE_NE_KERNEL_CFG_PALETTIZED_EN);
-    task->ne_op = ane_get(td, ANE_NE_MACCFG_KERNEL_MODE)       ? ANE_NE_ELEMENT
+    task->ne_op = ane_get(td, ANE_NE_MACCFG_KERNEL_MODE)    ? ANE_NE_ELEMENT
                   : ane_get(td, ANE_NE_MACCFG_OP_MODE) == 1 ? ANE_NE_MATMUL
-                                                               : ANE_NE_CONVOLUTION;
+                                                            : ANE_NE_CONVOLUTION;
     task->engines = 1u << ane_get(td, ANE_COMMON_CFG_ACTIVE_NE);
     task->depthwise = task->ne_op != ANE_NE_ELEMENT && ane_get(td, ANE_COMMON_GROUP_CONV_CFG_UNICAST_EN);
     task->small_source = ane_get(td, ANE_COMMON_CFG_SMALL_SOURCE_MODE);
@@ -216,8 +216,8 @@ static void decode_pe(const struct ane_td *td, struct ane_task *task)
     task->pe_scale = half_at(td, ANE_PE_BIAS_SCALE_SCALE);
     task->pe_bias = half_at(td, ANE_PE_BIAS_SCALE_BIAS);
     memcpy(&task->pe_final_scale, &final_scale, sizeof task->pe_final_scale);
-    task->planar_tile = (uint8_t)(ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_WIDTH_LOG2) |
-                                  ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_HEIGHT_LOG2) << 4);
+    task->planar_tile =
+        (uint8_t)(ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_WIDTH_LOG2) | ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_HEIGHT_LOG2) << 4);
 }
 
 /* ---- whether the descriptor is one that is understood ---- */
@@ -242,8 +242,7 @@ static bool check_formats(const struct ane_td *td, struct isa_error *error)
                                              ANE_NE_KERNEL_CFG_KERNEL_FMT};
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
         if (ane_get(td, formats[i]) == 3)
-            return ane_fail(error, ane_field_info(formats[i])->byte, "%s = 3: no such format",
-                            ane_field_info(formats[i])->name);
+            return ane_fail(error, ane_field_info(formats[i])->byte, "%s = 3: no such format", ane_field_info(formats[i])->name);
     return true;
 }
 

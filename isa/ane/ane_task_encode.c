@@ -243,7 +243,8 @@ static uint32_t place_code(enum ane_place place)
     return place == ANE_PLACE_DRAM ? 2 : place == ANE_PLACE_CHAIN ? 3 : 0;
 }
 
-static void put_alias(struct encoder *e, const struct ane_operand *operand, enum ane_field conv_source, enum ane_field planar_source)
+static void put_alias(struct encoder *e, const struct ane_operand *operand, enum ane_field conv_source,
+                      enum ane_field planar_source)
 {
     put(e, conv_source, (operand->alias & ANE_ALIAS_CONVOLUTION_SOURCE) != 0);
     put(e, (enum ane_field)(conv_source + 1), (operand->alias & ANE_ALIAS_CONVOLUTION_RESULT) != 0);
@@ -291,15 +292,11 @@ static void put_result_dma(struct encoder *e, const struct ane_task *task)
 static uint32_t pe_kind(enum ane_pe_reduce reduce)
 {
     switch (reduce) {
-    case ANE_POOL_AVERAGE:
-        return 1;
+    case ANE_POOL_AVERAGE: return 1;
     case ANE_REDUCE_MAX:
-    case ANE_POOL_MAX:
-        return 2;
-    case ANE_POOL_MIN:
-        return 3;
-    default:
-        return 0;
+    case ANE_POOL_MAX: return 2;
+    case ANE_POOL_MIN: return 3;
+    default: return 0;
     }
 }
 

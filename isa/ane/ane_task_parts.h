@@ -1,6 +1,6 @@
 /* What decoding and encoding of tasks share; not part of the interface. */
-#ifndef ORCHARD_ISA_ANE_TASK_PARTS_H
-#define ORCHARD_ISA_ANE_TASK_PARTS_H
+#ifndef ORCHARD_ISA_ANE_ANE_TASK_PARTS_H
+#define ORCHARD_ISA_ANE_ANE_TASK_PARTS_H
 
 #include "isa/ane/ane_task.h"
 

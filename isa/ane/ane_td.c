@@ -26,8 +26,7 @@ static bool name_matches(const struct ane_field_info *info, const char *name, si
     size_t at = stem + 1;
     for (; at < length && at < stem + 4 && name[at] >= '0' && name[at] <= '9'; at++)
         *element = *element * 10 + (unsigned)(name[at] - '0');
-    if (at == stem + 1 || (name[stem + 1] == '0' && at > stem + 2) || at >= length || name[at] != ']' ||
-        *element >= info->count)
+    if (at == stem + 1 || (name[stem + 1] == '0' && at > stem + 2) || at >= length || name[at] != ']' || *element >= info->count)
         return false;
     at++;
     return last && length - at == strlen(last) && memcmp(last, name + at, length - at) == 0;
@@ -97,11 +96,10 @@ static const struct {
     uint16_t byte;
     uint32_t word;
 } always[] = {
-    {0x008, 0x00000400}, {0x028, 0xf401f800}, {0x124, 0x3c000000}, {0x12c, 0x00000001}, {0x130, 0x00000022},
-    {0x140, 0x00000001}, {0x144, 0x5000a021}, {0x148, 0x00002041}, {0x14c, 0x00010000}, {0x168, 0x6c013800},
-    {0x16c, 0x00000800}, {0x170, 0x00000800}, {0x1a4, 0x01000000}, {0x1dc, 0x44004800}, {0x1e4, 0x00000100},
-    {0x210, 0x00000140}, {0x228, 0x0c008800}, {0x23c, 0x1000c800}, {0x254, 0x18017800}, {0x258, 0x000000c0},
-    {0x270, 0x01000000},
+    {0x008, 0x00000400}, {0x028, 0xf401f800}, {0x124, 0x3c000000}, {0x12c, 0x00000001}, {0x130, 0x00000022}, {0x140, 0x00000001},
+    {0x144, 0x5000a021}, {0x148, 0x00002041}, {0x14c, 0x00010000}, {0x168, 0x6c013800}, {0x16c, 0x00000800}, {0x170, 0x00000800},
+    {0x1a4, 0x01000000}, {0x1dc, 0x44004800}, {0x1e4, 0x00000100}, {0x210, 0x00000140}, {0x228, 0x0c008800}, {0x23c, 0x1000c800},
+    {0x254, 0x18017800}, {0x258, 0x000000c0}, {0x270, 0x01000000},
 };
 
 void ane_td_init(struct ane_td *td)

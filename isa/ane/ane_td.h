@@ -4,8 +4,8 @@
  * table ane_fields.inc names every field; all reading and writing of fields goes through it. Facts: tinygrad
  * extra/accel/ane (aneregs.json), freedomtan/coreml_to_ane_hwx (register maps), eiln/ane and eiln/anecc.
  */
-#ifndef ORCHARD_ISA_ANE_TD_H
-#define ORCHARD_ISA_ANE_TD_H
+#ifndef ORCHARD_ISA_ANE_ANE_TD_H
+#define ORCHARD_ISA_ANE_ANE_TD_H
 
 #include "isa/isa_error.h"
 
@@ -31,13 +31,13 @@ enum ane_field {
 };
 
 struct ane_field_info {
-    const char *name;  /* as public sources name it: "Common.InDim.Win"; elements of arrays get [i] before the last part */
-    uint16_t byte;     /* of the first element: offset in the descriptor of the byte that holds the lowest bit */
-    uint8_t bit;       /* 0..7 in that byte */
-    uint8_t width;     /* bits */
-    uint8_t count;     /* elements, one word apart; 1 when it is no array */
-    uint8_t shift;     /* value in the register << shift = value in bytes (addresses and strides of 16 or 64 bytes); else 0 */
-    const char *text;  /* meaning, values */
+    const char *name; /* as public sources name it: "Common.InDim.Win"; elements of arrays get [i] before the last part */
+    uint16_t byte;    /* of the first element: offset in the descriptor of the byte that holds the lowest bit */
+    uint8_t bit;      /* 0..7 in that byte */
+    uint8_t width;    /* bits */
+    uint8_t count;    /* elements, one word apart; 1 when it is no array */
+    uint8_t shift;    /* value in the register << shift = value in bytes (addresses and strides of 16 or 64 bytes); else 0 */
+    const char *text; /* meaning, values */
 };
 const struct ane_field_info *ane_field_info(enum ane_field field);
 /* By name ("Common.Cin.Cin", "KernelDMASrc.CoeffBaseAddr[3].Addr"): false when there is none. */

@@ -1,6 +1,6 @@
 /* Neural Engine programs as text: an engineer's notes to read, a listing that assembles back, and the table page. */
-#ifndef ORCHARD_ISA_ANE_TEXT_H
-#define ORCHARD_ISA_ANE_TEXT_H
+#ifndef ORCHARD_ISA_ANE_ANE_TEXT_H
+#define ORCHARD_ISA_ANE_ANE_TEXT_H
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
@@ -22,15 +22,15 @@ const char *ane_program_operation(const struct ane_program *program, char *detai
 
 /* ... with what a caller needs to compute the same. */
 struct ane_operation {
-    const char *name;        /* of the list in ane_operation.c; static */
-    uint8_t input[3];        /* base registers of x, y and z */
+    const char *name; /* of the list in ane_operation.c; static */
+    uint8_t input[3]; /* base registers of x, y and z */
     unsigned inputs;
     uint8_t output;
-    double alpha;            /* parameter of the function, epsilon, factor of scale; NAN = none */
-    double bias;             /* scale: x * alpha + bias */
-    const char *activation;  /* applied to the result of the operation ("conv2d" then "relu"); NULL = none; static */
+    double alpha;           /* parameter of the function, epsilon, factor of scale; NAN = none */
+    double bias;            /* scale: x * alpha + bias */
+    const char *activation; /* applied to the result of the operation ("conv2d" then "relu"); NULL = none; static */
     double activation_alpha;
-    size_t task;             /* the convolution, pooling ... that has the shape */
+    size_t task; /* the convolution, pooling ... that has the shape */
 };
 bool ane_program_find_operation(const struct ane_program *program, struct ane_operation *operation);
 

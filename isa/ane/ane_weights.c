@@ -10,8 +10,8 @@ static bool refuse_bank(struct isa_error *error, const struct ane_bank *bank, un
 {
     if (!bank->enabled)
         return ane_fail(error, bank->base, "bank %u is off, but channels fall to it", number);
-    return ane_fail(error, bank->base, "bank %u (0x%x bytes at 0x%x) is shorter than its contents, %llu bytes", number, bank->bytes,
-                    bank->base, (unsigned long long)needed);
+    return ane_fail(error, bank->base, "bank %u (0x%x bytes at 0x%x) is shorter than its contents, %llu bytes", number,
+                    bank->bytes, bank->base, (unsigned long long)needed);
 }
 
 /* `bits` bits from bit `at` of a little-endian stream; at most 16. */
@@ -141,8 +141,8 @@ static bool read_bank(const struct ane_task *task, struct bank_reader *reader, u
         if (!reader->shape->sparse)
             read_dense(reader, &plane);
         else if (!read_sparse(reader, &plane))
-            return ane_fail(error, task->bank[number].base, "bank %u: the masks of channels from %llu do not fit their bytes", number,
-                            (unsigned long long)plane.channel);
+            return ane_fail(error, task->bank[number].base, "bank %u: the masks of channels from %llu do not fit their bytes",
+                            number, (unsigned long long)plane.channel);
     }
     return true;
 }
@@ -180,8 +180,11 @@ bool ane_weights_unpack(const struct ane_task *task, const uint8_t *coefficients
     if (!ok)
         *error = (struct isa_error){.text = "out of memory"};
     for (unsigned k = 0; ok && k < shape.engines; k++) {
-        struct bank_reader reader = {.shape = &shape, .bytes = coefficients + task->bank[k].base, .end = task->bank[k].bytes,
-                                     .is_signed = task->kernel_format == ANE_KERNEL_I8, .weights = weights};
+        struct bank_reader reader = {.shape = &shape,
+                                     .bytes = coefficients + task->bank[k].base,
+                                     .end = task->bank[k].bytes,
+                                     .is_signed = task->kernel_format == ANE_KERNEL_I8,
+                                     .weights = weights};
         ok = ane_bank_bytes(&shape, k, false) == 0 || read_bank(task, &reader, k, error);
     }
     if (ok)

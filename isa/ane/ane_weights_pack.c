@@ -23,7 +23,7 @@ static bool check_weights(const struct ane_task *task, const struct ane_bank_sha
         const bool good = shape->palette ? isfinite(value) : value >= least && value <= most && value == nearbyint(value);
         if (!good)
             return ane_fail(error, i, "weight %llu is %g, which %s cannot hold", (unsigned long long)i, value,
-                        shape->palette ? "a palette" : "8 bits");
+                            shape->palette ? "a palette" : "8 bits");
     }
     return true;
 }
@@ -115,7 +115,8 @@ static void write_slot(const struct bank_writer *writer, struct slots *slots, ui
 static bool write_sparse(struct bank_writer *writer, const struct ane_bank_plane *plane)
 {
     const struct ane_bank_shape *shape = writer->shape;
-    const uint64_t start = writer->at + ANE_BANK_COUNT_BYTES, places = ane_bank_places(shape), taps = shape->per_channel / shape->inputs;
+    const uint64_t start = writer->at + ANE_BANK_COUNT_BYTES, places = ane_bank_places(shape),
+                   taps = shape->per_channel / shape->inputs;
     const uint16_t *weight = writer->weight + plane->channel * shape->per_channel;
     struct slots slots = {.mask = start};
     for (uint64_t input = 0; input < shape->inputs; input++)
@@ -179,7 +180,8 @@ bool ane_weights_pack(struct ane_task *task, const uint16_t *weight, const uint1
         return false;
     bool ok = !shape.palette ||
               ane_palette_choose(weight, shape.channels * shape.per_channel, !shape.sparse, task->palette_bits, palette);
-    struct bank_writer writer = {.shape = &shape, .weight = weight, .bias = bias, .palette = palette, .palette_bits = task->palette_bits};
+    struct bank_writer writer = {
+        .shape = &shape, .weight = weight, .bias = bias, .palette = palette, .palette_bits = task->palette_bits};
     for (unsigned k = 0; ok && k < ANE_BANKS; k++)
         ok = add_bank(&writer, k, pack, &task->bank[k]);
     if (!ok)

@@ -20,8 +20,7 @@ void elf_clean_text(char *text)
             *text = '?';
 }
 
-__attribute__((format(printf, 3, 4))) static bool refuse(struct isa_error *error, uint64_t offset, const char *format,
-                                                         ...)
+__attribute__((format(printf, 3, 4))) static bool refuse(struct isa_error *error, uint64_t offset, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -63,8 +62,7 @@ static bool check_identity(const struct elf_file *elf, Elf64_Ehdr *header, struc
     if (!elf_is(elf->bytes, elf->size))
         return refuse(error, 0, "not an ELF file: it does not start with 7f 45 4c 46");
     if (elf->size < sizeof *header)
-        return refuse(error, elf->size, "the ELF header is cut off: %zu bytes, expected at least %zu", elf->size,
-                      sizeof *header);
+        return refuse(error, elf->size, "the ELF header is cut off: %zu bytes, expected at least %zu", elf->size, sizeof *header);
     memcpy(header, elf->bytes, sizeof *header);
     if (header->e_ident[EI_CLASS] != ELFCLASS64)
         return refuse(error, EI_CLASS, "ELF class %u, expected 2 (64-bit)", header->e_ident[EI_CLASS]);
@@ -79,18 +77,12 @@ static bool check_identity(const struct elf_file *elf, Elf64_Ehdr *header, struc
 static bool check_kind(struct elf_file *elf, const Elf64_Ehdr *header, struct isa_error *error)
 {
     switch (header->e_type) {
-    case ET_EXEC:
-        elf->kind = ELF_EXECUTABLE;
-        return true;
-    case ET_DYN:
-        elf->kind = ELF_PIE;
-        return true;
-    case ET_REL:
-        elf->kind = ELF_OBJECT;
-        return true;
+    case ET_EXEC: elf->kind = ELF_EXECUTABLE; return true;
+    case ET_DYN: elf->kind = ELF_PIE; return true;
+    case ET_REL: elf->kind = ELF_OBJECT; return true;
     default:
-        return refuse(error, offsetof(Elf64_Ehdr, e_type),
-                      "ELF type %u, expected 1 (object), 2 (executable) or 3 (static PIE)", header->e_type);
+        return refuse(error, offsetof(Elf64_Ehdr, e_type), "ELF type %u, expected 1 (object), 2 (executable) or 3 (static PIE)",
+                      header->e_type);
     }
 }
 
@@ -100,8 +92,8 @@ static bool check_tables(struct elf_file *elf, const Elf64_Ehdr *header, struct 
     const uint64_t phdr_bytes = (uint64_t)header->e_phnum * sizeof(Elf64_Phdr);
     const uint64_t shdr_bytes = (uint64_t)header->e_shnum * sizeof(Elf64_Shdr);
     if (header->e_phnum && header->e_phentsize != sizeof(Elf64_Phdr))
-        return refuse(error, offsetof(Elf64_Ehdr, e_phentsize), "program header size %u, expected %zu",
-                      header->e_phentsize, sizeof(Elf64_Phdr));
+        return refuse(error, offsetof(Elf64_Ehdr, e_phentsize), "program header size %u, expected %zu", header->e_phentsize,
+                      sizeof(Elf64_Phdr));
     if (header->e_phnum > PHDR_LIMIT)
         return refuse(error, offsetof(Elf64_Ehdr, e_phnum), "%u program headers, expected at most %u", header->e_phnum,
                       PHDR_LIMIT);
@@ -110,8 +102,8 @@ static bool check_tables(struct elf_file *elf, const Elf64_Ehdr *header, struct 
                       "%u program headers at offset 0x%" PRIx64 " lie outside the file of %zu bytes", header->e_phnum,
                       header->e_phoff, elf->size);
     if (header->e_shnum && header->e_shentsize != sizeof(Elf64_Shdr))
-        return refuse(error, offsetof(Elf64_Ehdr, e_shentsize), "section header size %u, expected %zu",
-                      header->e_shentsize, sizeof(Elf64_Shdr));
+        return refuse(error, offsetof(Elf64_Ehdr, e_shentsize), "section header size %u, expected %zu", header->e_shentsize,
+                      sizeof(Elf64_Shdr));
     if (!inside(header->e_shoff, shdr_bytes, elf->size))
         return refuse(error, offsetof(Elf64_Ehdr, e_shoff),
                       "%u section headers at offset 0x%" PRIx64 " lie outside the file of %zu bytes", header->e_shnum,
@@ -136,19 +128,19 @@ static bool check_load(struct elf_file *elf, uint32_t index, const Elf64_Phdr *p
                       p->p_filesz, p->p_offset, elf->size);
     if (p->p_filesz > p->p_memsz)
         return refuse(error, at + offsetof(Elf64_Phdr, p_memsz),
-                      "segment %u: 0x%" PRIx64 " bytes in memory hold less than the 0x%" PRIx64 " of the file", index,
-                      p->p_memsz, p->p_filesz);
+                      "segment %u: 0x%" PRIx64 " bytes in memory hold less than the 0x%" PRIx64 " of the file", index, p->p_memsz,
+                      p->p_filesz);
     if (!inside(p->p_vaddr, p->p_memsz, ADDRESS_LIMIT))
         return refuse(error, at + offsetof(Elf64_Phdr, p_vaddr),
                       "segment %u: 0x%" PRIx64 " bytes at address 0x%" PRIx64 " leave the 48-bit address space", index,
                       p->p_memsz, p->p_vaddr);
     if (!power_of_two_or_zero(p->p_align))
-        return refuse(error, at + offsetof(Elf64_Phdr, p_align),
-                      "segment %u: alignment 0x%" PRIx64 " is not a power of two", index, p->p_align);
+        return refuse(error, at + offsetof(Elf64_Phdr, p_align), "segment %u: alignment 0x%" PRIx64 " is not a power of two",
+                      index, p->p_align);
     if (elf->load_count && p->p_vaddr < elf->high)
         return refuse(error, at + offsetof(Elf64_Phdr, p_vaddr),
-                      "segment %u at address 0x%" PRIx64 " overlaps or precedes the one before, which ends at 0x%" PRIx64,
-                      index, p->p_vaddr, elf->high);
+                      "segment %u at address 0x%" PRIx64 " overlaps or precedes the one before, which ends at 0x%" PRIx64, index,
+                      p->p_vaddr, elf->high);
     if (elf->load_count == 0)
         elf->low = p->p_vaddr;
     elf->high = p->p_vaddr + p->p_memsz;
@@ -193,8 +185,9 @@ static bool check_dynamic(struct elf_file *elf, const Elf64_Phdr *p, struct isa_
             rela_bytes = entry.d_un.d_val;
     }
     if (rela_bytes && !file_range(elf, rela, rela_bytes, &elf->relative_offset))
-        return refuse(error, p->p_offset, "the dynamic relocations (0x%" PRIx64 " bytes at 0x%" PRIx64
-                      ") lie outside the segments", rela_bytes, rela);
+        return refuse(error, p->p_offset,
+                      "the dynamic relocations (0x%" PRIx64 " bytes at 0x%" PRIx64 ") lie outside the segments", rela_bytes,
+                      rela);
     elf->relative_bytes = rela_bytes;
     return true;
 }
@@ -252,11 +245,10 @@ static bool check_section(const struct elf_file *elf, uint32_t index, const Elf6
                       "section %u: 0x%" PRIx64 " bytes at offset 0x%" PRIx64 " lie outside the file of %zu bytes", index,
                       s.sh_size, s.sh_offset, elf->size);
     if (!power_of_two_or_zero(s.sh_addralign))
-        return refuse(error, at + offsetof(Elf64_Shdr, sh_addralign),
-                      "section %u: alignment 0x%" PRIx64 " is not a power of two", index, s.sh_addralign);
+        return refuse(error, at + offsetof(Elf64_Shdr, sh_addralign), "section %u: alignment 0x%" PRIx64 " is not a power of two",
+                      index, s.sh_addralign);
     if (s.sh_size >= ADDRESS_LIMIT || s.sh_addralign >= ADDRESS_LIMIT)
-        return refuse(error, at + offsetof(Elf64_Shdr, sh_size), "section %u: 0x%" PRIx64 " bytes is absurd", index,
-                      s.sh_size);
+        return refuse(error, at + offsetof(Elf64_Shdr, sh_size), "section %u: 0x%" PRIx64 " bytes is absurd", index, s.sh_size);
     return true;
 }
 
@@ -268,8 +260,8 @@ static bool check_symbols(struct elf_file *elf, uint32_t index, struct isa_error
     if (elf->symbol_count)
         return refuse(error, at, "section %u is a second symbol table, expected one", index);
     if (table.sh_entsize != sizeof(Elf64_Sym) || table.sh_size % sizeof(Elf64_Sym))
-        return refuse(error, at + offsetof(Elf64_Shdr, sh_entsize), "symbol size %" PRIu64 ", expected %zu",
-                      table.sh_entsize, sizeof(Elf64_Sym));
+        return refuse(error, at + offsetof(Elf64_Shdr, sh_entsize), "symbol size %" PRIu64 ", expected %zu", table.sh_entsize,
+                      sizeof(Elf64_Sym));
     if (table.sh_size / sizeof(Elf64_Sym) > UINT32_MAX)
         return refuse(error, at + offsetof(Elf64_Shdr, sh_size), "too many symbols");
     if (!check_strings(elf, table.sh_link, "symbol names", &names, error))
@@ -282,8 +274,8 @@ static bool check_symbols(struct elf_file *elf, uint32_t index, struct isa_error
         const uint64_t symbol_at = table.sh_offset + (uint64_t)i * sizeof s;
         memcpy(&s, elf->bytes + symbol_at, sizeof s);
         if (s.st_name >= names.sh_size)
-            return refuse(error, symbol_at, "symbol %u: name at 0x%x lies outside the string table of 0x%" PRIx64 " bytes",
-                          i, s.st_name, names.sh_size);
+            return refuse(error, symbol_at, "symbol %u: name at 0x%x lies outside the string table of 0x%" PRIx64 " bytes", i,
+                          s.st_name, names.sh_size);
         if (s.st_shndx >= elf->section_count && s.st_shndx < SHN_LORESERVE)
             return refuse(error, symbol_at, "symbol %u: section %u does not exist (%u sections)", i, s.st_shndx,
                           elf->section_count);
@@ -314,8 +306,8 @@ static bool check_relocations(const struct elf_file *elf, uint32_t index, uint64
     if (raw.sh_info >= elf->section_count)
         return refuse(error, at, "section %u: relocates section %u, which does not exist", index, raw.sh_info);
     if (raw.sh_entsize != sizeof(Elf64_Rela) || raw.sh_size % sizeof(Elf64_Rela))
-        return refuse(error, at + offsetof(Elf64_Shdr, sh_entsize), "section %u: relocation size %" PRIu64
-                      ", expected %zu", index, raw.sh_entsize, sizeof(Elf64_Rela));
+        return refuse(error, at + offsetof(Elf64_Shdr, sh_entsize), "section %u: relocation size %" PRIu64 ", expected %zu",
+                      index, raw.sh_entsize, sizeof(Elf64_Rela));
     *total += raw.sh_size;
     if (*total > elf->size) /* tables do not share bytes, so all of them fit the file; bounds the work below */
         return refuse(error, at, "section %u: the relocation tables together are larger than the file", index);
@@ -327,11 +319,12 @@ static bool check_relocations(const struct elf_file *elf, uint32_t index, uint64
         elf_relocation(elf, &rela, i, &r);
         const uint64_t relocation_at = raw.sh_offset + (uint64_t)i * sizeof(Elf64_Rela);
         if (r.symbol >= elf->symbol_count)
-            return refuse(error, relocation_at, "relocation %u of %.60s: symbol %u does not exist (%u symbols)", i,
-                          target.name, r.symbol, elf->symbol_count);
+            return refuse(error, relocation_at, "relocation %u of %.60s: symbol %u does not exist (%u symbols)", i, target.name,
+                          r.symbol, elf->symbol_count);
         if (r.offset >= target.bytes)
-            return refuse(error, relocation_at, "relocation %u of %.60s: offset 0x%" PRIx64
-                          " lies outside the section of 0x%" PRIx64 " bytes", i, target.name, r.offset, target.bytes);
+            return refuse(error, relocation_at,
+                          "relocation %u of %.60s: offset 0x%" PRIx64 " lies outside the section of 0x%" PRIx64 " bytes", i,
+                          target.name, r.offset, target.bytes);
     }
     return true;
 }
@@ -340,9 +333,7 @@ static bool check_sections(struct elf_file *elf, const Elf64_Ehdr *header, struc
 {
     Elf64_Shdr names;
     if (elf->section_count == 0)
-        return elf->kind == ELF_OBJECT
-                   ? refuse(error, offsetof(Elf64_Ehdr, e_shnum), "the object file has no sections")
-                   : true;
+        return elf->kind == ELF_OBJECT ? refuse(error, offsetof(Elf64_Ehdr, e_shnum), "the object file has no sections") : true;
     if (!check_strings(elf, header->e_shstrndx, "section names", &names, error))
         return false;
     for (uint32_t i = 0; i < elf->section_count; i++)
@@ -367,8 +358,8 @@ bool elf_open(struct elf_file *elf, const void *bytes, size_t size, struct isa_e
     memset(elf, 0, sizeof *elf);
     elf->bytes = bytes;
     elf->size = size;
-    return check_identity(elf, &header, error) && check_kind(elf, &header, error) &&
-           check_tables(elf, &header, error) && check_segments(elf, error) && check_sections(elf, &header, error);
+    return check_identity(elf, &header, error) && check_kind(elf, &header, error) && check_tables(elf, &header, error) &&
+           check_segments(elf, error) && check_sections(elf, &header, error);
 }
 
 void elf_segment(const struct elf_file *elf, uint32_t index, struct elf_segment *out)
@@ -380,8 +371,14 @@ void elf_segment(const struct elf_file *elf, uint32_t index, struct elf_segment 
         if (p.p_type == PT_LOAD && p.p_memsz && seen++ == index)
             break;
     }
-    *out = (struct elf_segment){p.p_offset, p.p_filesz, p.p_vaddr, p.p_memsz, p.p_align ? p.p_align : 1,
-                                (p.p_flags & PF_R) != 0, (p.p_flags & PF_W) != 0, (p.p_flags & PF_X) != 0};
+    *out = (struct elf_segment){p.p_offset,
+                                p.p_filesz,
+                                p.p_vaddr,
+                                p.p_memsz,
+                                p.p_align ? p.p_align : 1,
+                                (p.p_flags & PF_R) != 0,
+                                (p.p_flags & PF_W) != 0,
+                                (p.p_flags & PF_X) != 0};
 }
 
 static const char *section_name(const struct elf_file *elf, uint32_t name)
@@ -399,16 +396,21 @@ void elf_section(const struct elf_file *elf, uint32_t index, struct elf_section 
     read_shdr(elf, index, &s);
     if (s.sh_type == SHT_NULL) /* an unused entry: its other fields mean nothing */
         s = (Elf64_Shdr){.sh_name = s.sh_name};
-    *out = (struct elf_section){section_name(elf, s.sh_name), s.sh_type, s.sh_link, s.sh_info, s.sh_flags, s.sh_addr,
-                                s.sh_offset, s.sh_size, s.sh_addralign ? s.sh_addralign : 1};
+    *out = (struct elf_section){
+        section_name(elf, s.sh_name),       s.sh_type, s.sh_link, s.sh_info, s.sh_flags, s.sh_addr, s.sh_offset, s.sh_size,
+        s.sh_addralign ? s.sh_addralign : 1};
 }
 
 void elf_symbol(const struct elf_file *elf, uint32_t index, struct elf_symbol *out)
 {
     Elf64_Sym s;
     memcpy(&s, elf->bytes + elf->symbol_offset + (uint64_t)index * sizeof s, sizeof s);
-    *out = (struct elf_symbol){(const char *)elf->bytes + elf->symbol_names_offset + s.st_name, s.st_value, s.st_size,
-                               s.st_shndx, ELF64_ST_TYPE(s.st_info), ELF64_ST_BIND(s.st_info)};
+    *out = (struct elf_symbol){(const char *)elf->bytes + elf->symbol_names_offset + s.st_name,
+                               s.st_value,
+                               s.st_size,
+                               s.st_shndx,
+                               ELF64_ST_TYPE(s.st_info),
+                               ELF64_ST_BIND(s.st_info)};
 }
 
 uint32_t elf_relocation_count(const struct elf_file *elf, const struct elf_section *rela)
@@ -417,13 +419,11 @@ uint32_t elf_relocation_count(const struct elf_file *elf, const struct elf_secti
     return applies(elf, rela, &target) ? (uint32_t)(rela->bytes / sizeof(Elf64_Rela)) : 0;
 }
 
-void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index,
-                    struct elf_relocation *out)
+void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index, struct elf_relocation *out)
 {
     Elf64_Rela r;
     memcpy(&r, elf->bytes + rela->offset + (uint64_t)index * sizeof r, sizeof r);
-    *out = (struct elf_relocation){r.r_offset, (uint32_t)ELF64_R_TYPE(r.r_info), (uint32_t)ELF64_R_SYM(r.r_info),
-                                   r.r_addend};
+    *out = (struct elf_relocation){r.r_offset, (uint32_t)ELF64_R_TYPE(r.r_info), (uint32_t)ELF64_R_SYM(r.r_info), r.r_addend};
 }
 
 static int binding_rank(const struct elf_symbol *s)
@@ -460,17 +460,18 @@ bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *sy
 
 const char *elf_relocation_name(uint32_t type)
 {
-#define ROW(name) case R_AARCH64_##name: return "R_AARCH64_" #name;
+#define ROW(name)                                                                                                                \
+    case R_AARCH64_##name: return "R_AARCH64_" #name;
     switch (type) {
-        ROW(NONE) ROW(ABS64) ROW(ABS32) ROW(ABS16) ROW(PREL64) ROW(PREL32) ROW(PREL16)
-        ROW(MOVW_UABS_G0) ROW(MOVW_UABS_G0_NC) ROW(MOVW_UABS_G1) ROW(MOVW_UABS_G1_NC) ROW(MOVW_UABS_G2)
-        ROW(MOVW_UABS_G2_NC) ROW(MOVW_UABS_G3) ROW(MOVW_SABS_G0) ROW(MOVW_SABS_G1) ROW(MOVW_SABS_G2)
-        ROW(LD_PREL_LO19) ROW(ADR_PREL_LO21) ROW(ADR_PREL_PG_HI21) ROW(ADR_PREL_PG_HI21_NC) ROW(ADD_ABS_LO12_NC)
-        ROW(LDST8_ABS_LO12_NC) ROW(LDST16_ABS_LO12_NC) ROW(LDST32_ABS_LO12_NC) ROW(LDST64_ABS_LO12_NC)
-        ROW(LDST128_ABS_LO12_NC) ROW(TSTBR14) ROW(CONDBR19) ROW(JUMP26) ROW(CALL26) ROW(GOT_LD_PREL19) ROW(ADR_GOT_PAGE)
-        ROW(LD64_GOT_LO12_NC) ROW(LD64_GOTPAGE_LO15) ROW(RELATIVE) ROW(IRELATIVE)
-    default:
-        return NULL;
+        ROW(NONE)
+        ROW(ABS64)
+        ROW(ABS32) ROW(ABS16) ROW(PREL64) ROW(PREL32) ROW(PREL16) ROW(MOVW_UABS_G0) ROW(MOVW_UABS_G0_NC) ROW(MOVW_UABS_G1)
+            ROW(MOVW_UABS_G1_NC) ROW(MOVW_UABS_G2) ROW(MOVW_UABS_G2_NC) ROW(MOVW_UABS_G3) ROW(MOVW_SABS_G0) ROW(MOVW_SABS_G1)
+                ROW(MOVW_SABS_G2) ROW(LD_PREL_LO19) ROW(ADR_PREL_LO21) ROW(ADR_PREL_PG_HI21) ROW(ADR_PREL_PG_HI21_NC)
+                    ROW(ADD_ABS_LO12_NC) ROW(LDST8_ABS_LO12_NC) ROW(LDST16_ABS_LO12_NC) ROW(LDST32_ABS_LO12_NC)
+                        ROW(LDST64_ABS_LO12_NC) ROW(LDST128_ABS_LO12_NC) ROW(TSTBR14) ROW(CONDBR19) ROW(JUMP26) ROW(CALL26)
+                            ROW(GOT_LD_PREL19) ROW(ADR_GOT_PAGE) ROW(LD64_GOT_LO12_NC) ROW(LD64_GOTPAGE_LO15) ROW(RELATIVE)
+                                ROW(IRELATIVE) default : return NULL;
     }
 #undef ROW
 }

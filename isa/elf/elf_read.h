@@ -6,8 +6,8 @@
  *
  * Facts: System V ABI, ELF-64 object file format; ARM "ELF for the Arm 64-bit Architecture" (AAELF64).
  */
-#ifndef ORCHARD_ISA_ELF_READ_H
-#define ORCHARD_ISA_ELF_READ_H
+#ifndef ORCHARD_ISA_ELF_ELF_READ_H
+#define ORCHARD_ISA_ELF_ELF_READ_H
 
 #include "isa/isa_error.h"
 
@@ -27,9 +27,9 @@ struct elf_segment {
 
 struct elf_section {
     const char *name;
-    uint32_t type;         /* SHT_* */
+    uint32_t type; /* SHT_* */
     uint32_t link, info;
-    uint64_t flags;        /* SHF_* */
+    uint64_t flags; /* SHF_* */
     uint64_t addr;
     uint64_t offset, bytes; /* SHT_NOBITS has bytes but nothing in the file */
     uint64_t align;         /* a power of two */
@@ -38,9 +38,9 @@ struct elf_section {
 struct elf_symbol {
     const char *name;
     uint64_t value, bytes;
-    uint16_t section;  /* index, or SHN_UNDEF, SHN_ABS, SHN_COMMON */
-    uint8_t type;      /* STT_* */
-    uint8_t binding;   /* STB_* */
+    uint16_t section; /* index, or SHN_UNDEF, SHN_ABS, SHN_COMMON */
+    uint8_t type;     /* STT_* */
+    uint8_t binding;  /* STB_* */
 };
 
 struct elf_relocation {
@@ -53,12 +53,12 @@ struct elf_relocation {
 /* Read the first fields freely; the others are for the accessors. */
 struct elf_file {
     enum elf_kind kind;
-    uint64_t entry;           /* 0 = none */
-    uint32_t load_count;      /* PT_LOAD segments */
+    uint64_t entry;      /* 0 = none */
+    uint32_t load_count; /* PT_LOAD segments */
     uint32_t section_count;
     uint32_t symbol_count;
-    uint64_t low, high;       /* addresses covered by the segments, [low, high) */
-    uint64_t phdr_addr;       /* address of the program headers when a segment holds them, else 0 */
+    uint64_t low, high; /* addresses covered by the segments, [low, high) */
+    uint64_t phdr_addr; /* address of the program headers when a segment holds them, else 0 */
     uint32_t phdr_count;
     uint64_t relative_offset, relative_bytes; /* file range of the dynamic RELA table of a PIE */
 
@@ -74,14 +74,13 @@ bool elf_is(const void *bytes, size_t size);
 /* False and *error when the file is not one that can be run here; the text says what to do instead. */
 bool elf_open(struct elf_file *elf, const void *bytes, size_t size, struct isa_error *error);
 
-void elf_segment(const struct elf_file *elf, uint32_t index, struct elf_segment *out);  /* index < load_count */
-void elf_section(const struct elf_file *elf, uint32_t index, struct elf_section *out);  /* index < section_count */
-void elf_symbol(const struct elf_file *elf, uint32_t index, struct elf_symbol *out);    /* index < symbol_count */
+void elf_segment(const struct elf_file *elf, uint32_t index, struct elf_segment *out); /* index < load_count */
+void elf_section(const struct elf_file *elf, uint32_t index, struct elf_section *out); /* index < section_count */
+void elf_symbol(const struct elf_file *elf, uint32_t index, struct elf_symbol *out);   /* index < symbol_count */
 
 /* Number of relocations in a section: 0 unless it is SHT_RELA for a section that is loaded. */
 uint32_t elf_relocation_count(const struct elf_file *elf, const struct elf_section *rela);
-void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index,
-                    struct elf_relocation *out);
+void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index, struct elf_relocation *out);
 
 /* Index of a defined symbol by name, global before weak before local. False when there is none. */
 bool elf_find_symbol(const struct elf_file *elf, const char *name, uint32_t *index);

@@ -54,8 +54,12 @@ static uint64_t round_up(uint64_t n, uint64_t align)
 
 static struct placed place(const char *name, const struct elf_part *part, uint32_t segment, uint64_t section)
 {
-    return (struct placed){.name = name, .type = SHT_PROGBITS, .flags_segment = segment,
-                           .flags_section = SHF_ALLOC | section, .addr = part->addr, .bytes = part->size,
+    return (struct placed){.name = name,
+                           .type = SHT_PROGBITS,
+                           .flags_segment = segment,
+                           .flags_section = SHF_ALLOC | section,
+                           .addr = part->addr,
+                           .bytes = part->size,
                            .content = part->bytes};
 }
 
@@ -75,8 +79,7 @@ static bool check_part(const struct layout *l, unsigned index, struct isa_error 
         const struct placed *q = &l->part[i];
         if (q->bytes && p->addr < round_up(q->addr + q->bytes, ELF_WRITE_ALIGN) &&
             q->addr < round_up(p->addr + p->bytes, ELF_WRITE_ALIGN))
-            return refuse(error, "%s at 0x%" PRIx64 " shares a page with %s at 0x%" PRIx64, p->name, p->addr, q->name,
-                          q->addr);
+            return refuse(error, "%s at 0x%" PRIx64 " shares a page with %s at 0x%" PRIx64, p->name, p->addr, q->name, q->addr);
     }
     return true;
 }
@@ -143,9 +146,13 @@ static void put_segments(const struct layout *l, uint8_t *file)
                 next = &l->part[i];
         if (!next)
             return;
-        const Elf64_Phdr p = {.p_type = PT_LOAD, .p_flags = next->flags_segment, .p_offset = next->offset,
-                              .p_vaddr = next->addr, .p_paddr = next->addr,
-                              .p_filesz = next->type == SHT_PROGBITS ? next->bytes : 0, .p_memsz = next->bytes,
+        const Elf64_Phdr p = {.p_type = PT_LOAD,
+                              .p_flags = next->flags_segment,
+                              .p_offset = next->offset,
+                              .p_vaddr = next->addr,
+                              .p_paddr = next->addr,
+                              .p_filesz = next->type == SHT_PROGBITS ? next->bytes : 0,
+                              .p_memsz = next->bytes,
                               .p_align = ELF_WRITE_ALIGN};
         memcpy(at, &p, sizeof p);
         at += sizeof p;
@@ -161,7 +168,9 @@ static bool put_symbols(const struct elf_program *program, const struct layout *
     bool found = false;
     for (size_t i = 0; i < program->label_count; i++) {
         const struct elf_label *label = &program->labels[i];
-        Elf64_Sym s = {.st_name = (Elf64_Word)name, .st_value = label->addr, .st_size = label->bytes,
+        Elf64_Sym s = {.st_name = (Elf64_Word)name,
+                       .st_value = label->addr,
+                       .st_size = label->bytes,
                        .st_info = ELF64_ST_INFO(STB_GLOBAL, label->is_function ? STT_FUNC : STT_OBJECT)};
         if (!check_label(l, label, &s.st_shndx, error))
             return false;
@@ -186,31 +195,55 @@ static void put_sections(const struct elf_program *program, const struct layout 
     for (unsigned i = 0; i < PART_COUNT; i++) {
         const struct placed *p = &l->part[i];
         if (p->section)
-            put_section(l, file, p->section, &(Elf64_Shdr){
-                .sh_name = section_name_offset(p->name), .sh_type = p->type, .sh_flags = p->flags_section,
-                .sh_addr = p->addr, .sh_offset = p->offset, .sh_size = p->bytes, .sh_addralign = ELF_WRITE_ALIGN});
+            put_section(l, file, p->section,
+                        &(Elf64_Shdr){.sh_name = section_name_offset(p->name),
+                                      .sh_type = p->type,
+                                      .sh_flags = p->flags_section,
+                                      .sh_addr = p->addr,
+                                      .sh_offset = p->offset,
+                                      .sh_size = p->bytes,
+                                      .sh_addralign = ELF_WRITE_ALIGN});
     }
     const unsigned symtab = l->sections - 3u, strtab = symtab + 1, shstrtab = symtab + 2;
-    put_section(l, file, symtab, &(Elf64_Shdr){
-        .sh_name = section_name_offset(".symtab"), .sh_type = SHT_SYMTAB, .sh_offset = l->symbols_offset,
-        .sh_size = (program->label_count + 1) * sizeof(Elf64_Sym), .sh_link = strtab, .sh_info = 1, .sh_addralign = 8,
-        .sh_entsize = sizeof(Elf64_Sym)});
-    put_section(l, file, strtab, &(Elf64_Shdr){
-        .sh_name = section_name_offset(".strtab"), .sh_type = SHT_STRTAB, .sh_offset = l->names_offset,
-        .sh_size = l->names_bytes, .sh_addralign = 1});
-    put_section(l, file, shstrtab, &(Elf64_Shdr){
-        .sh_name = section_name_offset(".shstrtab"), .sh_type = SHT_STRTAB, .sh_offset = l->section_names_offset,
-        .sh_size = sizeof section_names, .sh_addralign = 1});
+    put_section(l, file, symtab,
+                &(Elf64_Shdr){.sh_name = section_name_offset(".symtab"),
+                              .sh_type = SHT_SYMTAB,
+                              .sh_offset = l->symbols_offset,
+                              .sh_size = (program->label_count + 1) * sizeof(Elf64_Sym),
+                              .sh_link = strtab,
+                              .sh_info = 1,
+                              .sh_addralign = 8,
+                              .sh_entsize = sizeof(Elf64_Sym)});
+    put_section(l, file, strtab,
+                &(Elf64_Shdr){.sh_name = section_name_offset(".strtab"),
+                              .sh_type = SHT_STRTAB,
+                              .sh_offset = l->names_offset,
+                              .sh_size = l->names_bytes,
+                              .sh_addralign = 1});
+    put_section(l, file, shstrtab,
+                &(Elf64_Shdr){.sh_name = section_name_offset(".shstrtab"),
+                              .sh_type = SHT_STRTAB,
+                              .sh_offset = l->section_names_offset,
+                              .sh_size = sizeof section_names,
+                              .sh_addralign = 1});
     memcpy(file + l->section_names_offset, section_names, sizeof section_names);
 }
 
 static void put_header(const struct layout *l, uint64_t entry, uint8_t *file)
 {
     Elf64_Ehdr h = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-                    .e_type = ET_EXEC, .e_machine = EM_AARCH64, .e_version = EV_CURRENT, .e_entry = entry,
-                    .e_phoff = sizeof h, .e_shoff = l->sections_offset, .e_ehsize = sizeof h,
-                    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = l->parts, .e_shentsize = sizeof(Elf64_Shdr),
-                    .e_shnum = l->sections, .e_shstrndx = (Elf64_Half)(l->sections - 1)};
+                    .e_type = ET_EXEC,
+                    .e_machine = EM_AARCH64,
+                    .e_version = EV_CURRENT,
+                    .e_entry = entry,
+                    .e_phoff = sizeof h,
+                    .e_shoff = l->sections_offset,
+                    .e_ehsize = sizeof h,
+                    .e_phentsize = sizeof(Elf64_Phdr),
+                    .e_phnum = l->parts,
+                    .e_shentsize = sizeof(Elf64_Shdr),
+                    .e_shnum = l->sections,
+                    .e_shstrndx = (Elf64_Half)(l->sections - 1)};
     memcpy(file, &h, sizeof h);
 }
 

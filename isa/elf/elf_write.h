@@ -1,8 +1,8 @@
 /* Writes a static AArch64 executable from bytes that somebody generated: what `objdump -d`, qemu and orchard's own
  * loader read. Layout of the file: header, program headers, parts, symbol table, names, section headers.
  */
-#ifndef ORCHARD_ISA_ELF_WRITE_H
-#define ORCHARD_ISA_ELF_WRITE_H
+#ifndef ORCHARD_ISA_ELF_ELF_WRITE_H
+#define ORCHARD_ISA_ELF_ELF_WRITE_H
 
 #include "isa/isa_error.h"
 
@@ -22,18 +22,18 @@ struct elf_part {
 struct elf_label {
     const char *name;
     uint64_t addr;
-    uint64_t bytes;    /* size of the function or object, 0 when unknown */
+    uint64_t bytes; /* size of the function or object, 0 when unknown */
     bool is_function;
 };
 
 struct elf_program {
-    struct elf_part code;    /* .text, read and execute; must not be empty */
-    struct elf_part rodata;  /* .rodata, read only */
-    struct elf_part data;    /* .data, read and write */
-    uint64_t bss_addr, bss_bytes; /* .bss, zero-filled */
+    struct elf_part code;           /* .text, read and execute; must not be empty */
+    struct elf_part rodata;         /* .rodata, read only */
+    struct elf_part data;           /* .data, read and write */
+    uint64_t bss_addr, bss_bytes;   /* .bss, zero-filled */
     const struct elf_label *labels; /* all global; each must lie inside a part */
     size_t label_count;
-    const char *entry;       /* name of the label where execution starts; NULL = "_start" */
+    const char *entry; /* name of the label where execution starts; NULL = "_start" */
 };
 
 /* The whole file in one allocation that the caller frees; NULL and *error otherwise. */

@@ -4,10 +4,10 @@
  * are its own file laid over the files it inherits from, then derived values, then overrides ("KEY=VALUE"). Values
  * never change after that, so a struct chip may be read by any number of threads.
  */
-#ifndef ORCHARD_SIM_CHIP_H
-#define ORCHARD_SIM_CHIP_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_H
+#define ORCHARD_SIM_CHIP_CHIP_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,22 +28,22 @@ struct chip_key {
     const char *text;
 };
 size_t chip_key_count(void);
-const struct chip_key *chip_key_at(size_t index);         /* in the order of the table */
-const struct chip_key *chip_key_find(const char *name);   /* NULL when there is none */
-const char *chip_key_nearest(const char *name);           /* for "did you mean", NULL when nothing is near */
+const struct chip_key *chip_key_at(size_t index);       /* in the order of the table */
+const struct chip_key *chip_key_find(const char *name); /* NULL when there is none */
+const char *chip_key_nearest(const char *name);         /* for "did you mean", NULL when nothing is near */
 
 struct chip_value {
     const struct chip_key *key;
-    bool known;            /* false: looked for and not found, or never given */
-    double number;         /* INT and REAL; CORES: with one active core; 0 otherwise */
-    const double *list;    /* LIST and CORES; NULL otherwise */
-    size_t count;          /* of list; rows of a TABLE; entries of a MAP */
-    const char *json;      /* the value as JSON text, TEXT without quotes; "null" when not known */
+    bool known;         /* false: looked for and not found, or never given */
+    double number;      /* INT and REAL; CORES: with one active core; 0 otherwise */
+    const double *list; /* LIST and CORES; NULL otherwise */
+    size_t count;       /* of list; rows of a TABLE; entries of a MAP */
+    const char *json;   /* the value as JSON text, TEXT without quotes; "null" when not known */
     enum chip_kind kind;
-    const char *source;    /* the original source; "" only for keys that were never given */
-    const char *note;      /* NULL when there is none */
-    double uncertainty;    /* relative, one standard deviation */
-    const char *origin;    /* file without ".json", "derived", or "--set" */
+    const char *source; /* the original source; "" only for keys that were never given */
+    const char *note;   /* NULL when there is none */
+    double uncertainty; /* relative, one standard deviation */
+    const char *origin; /* file without ".json", "derived", or "--set" */
 };
 
 /* The folder. NULL = $ORCHARD_DATA, else the source tree, else the installed data. */
@@ -92,9 +92,9 @@ double chip_mark(const struct chip *chip, size_t index);
 double chip_certainty_mark(const struct chip *chip, size_t index);
 
 const char *chip_id(const struct chip *chip);
-const char *chip_name(const struct chip *chip);   /* "M1 Max" */
+const char *chip_name(const struct chip *chip); /* "M1 Max" */
 bool chip_experimental(const struct chip *chip);
-bool chip_modified(const struct chip *chip);      /* some value was overridden */
+bool chip_modified(const struct chip *chip); /* some value was overridden */
 /* FNV-1a64 over the effective values (not their sources); independent of files and of inheritance. */
 uint64_t chip_hash(const struct chip *chip);
 /* The same over the keys that start with one of the prefixes. */
@@ -108,8 +108,7 @@ bool chip_value_same(const struct chip_value *a, const struct chip_value *b);
 /* A number that must be known: ORCH_UNMODELLED names the key otherwise. */
 bool chip_number(const struct chip *chip, const char *key, double *value, struct orch_error *error);
 /* A CORES value with `active` cores of the cluster busy (at least 1). */
-bool chip_number_active(const struct chip *chip, const char *key, unsigned active, double *value,
-                        struct orch_error *error);
+bool chip_number_active(const struct chip *chip, const char *key, unsigned active, double *value, struct orch_error *error);
 bool chip_map_number(const struct chip *chip, const char *key, const char *entry, double *value);
 bool chip_table_number(const struct chip *chip, const char *key, size_t row, const char *column, double *value);
 

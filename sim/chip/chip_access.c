@@ -107,24 +107,20 @@ bool chip_number(const struct chip *chip, const char *key, double *number, struc
     return chip_number_active(chip, key, 1, number, error);
 }
 
-bool chip_number_active(const struct chip *chip, const char *key, unsigned active, double *number,
-                        struct orch_error *error)
+bool chip_number_active(const struct chip *chip, const char *key, unsigned active, double *number, struct orch_error *error)
 {
     const struct chip_value *value = known_value(chip, key, error);
     if (!value)
         return false;
     switch (value->key->type) {
     case CHIP_INT:
-    case CHIP_REAL:
-        *number = value->number;
-        return true;
+    case CHIP_REAL: *number = value->number; return true;
     case CHIP_CORES: {
         const size_t index = active ? active - 1 : 0;
         *number = value->list[index < value->count ? index : value->count - 1];
         return true;
     }
-    default:
-        return orch_fail(error, ORCH_INTERNAL, "%s is not a number", key);
+    default: return orch_fail(error, ORCH_INTERNAL, "%s is not a number", key);
     }
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct relation {
-    const char *keys[4];  /* all must be known for the relation to be checked; NULL ends */
-    bool structural;      /* holds for supposed values too */
+    const char *keys[4]; /* all must be known for the relation to be checked; NULL ends */
+    bool structural;     /* holds for supposed values too */
     bool (*holds)(const struct chip *chip);
     const char *text;
 };
@@ -48,8 +48,7 @@ static bool e_clusters_add_up(const struct chip *chip)
 
 static bool clusters_fit_dies(const struct chip *chip)
 {
-    const size_t dies = (size_t)number(chip, "dies"), p = get(chip, "p_clusters")->count,
-                 e = get(chip, "e_clusters")->count;
+    const size_t dies = (size_t)number(chip, "dies"), p = get(chip, "p_clusters")->count, e = get(chip, "e_clusters")->count;
     return p % dies == 0 && e % dies == 0 && p + e <= 8;
 }
 

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 #include "sim/chip/chip_internal.h"
-#include "sim/cli/suggest.h"
+#include "sim/base/suggest.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -102,12 +102,10 @@ static bool link_parent(struct chip_db *db, struct chip_file *file, json_object 
         note = json_object_object_get_ex(entry, "note", &part) ? json_object_get_string(part) : NULL;
     }
     if (!name || file->parents == CHIP_MAX_PARENTS)
-        return orch_fail(error, ORCH_USAGE, "%s.json: inherits lists at most %d file names", file->stem,
-                         CHIP_MAX_PARENTS);
+        return orch_fail(error, ORCH_USAGE, "%s.json: inherits lists at most %d file names", file->stem, CHIP_MAX_PARENTS);
     enum chip_kind kind = CHIP_VENDOR_SPEC;
     if (json_object_is_type(entry, json_type_object) && (!kind_name || !note || !chip_kind_from_name(kind_name, &kind)))
-        return orch_fail(error, ORCH_USAGE, "%s.json: inherits \"%.60s\" with a wrong or missing kind or note",
-                         file->stem, name);
+        return orch_fail(error, ORCH_USAGE, "%s.json: inherits \"%.60s\" with a wrong or missing kind or note", file->stem, name);
     size_t index;
     if (find_file(db, name, &index)) {
         file->parent[file->parents].file = index;
@@ -221,8 +219,8 @@ bool chip_db_finish(struct chip_db *db, struct orch_error *error)
     }
     for (size_t i = 0; i < db->files; i++)
         if (!depth_is_sane(db, i, 1))
-            return orch_fail(error, ORCH_USAGE, "%s.json: inherits through more than %d files, or from itself",
-                             db->file[i].stem, CHIP_MAX_DEPTH);
+            return orch_fail(error, ORCH_USAGE, "%s.json: inherits through more than %d files, or from itself", db->file[i].stem,
+                             CHIP_MAX_DEPTH);
     qsort_r(db->chip, db->chips, sizeof *db->chip, compare_chips, db);
     return check_names(db, error);
 }

@@ -104,8 +104,7 @@ static bool derive_clusters(struct derivation *d, const char *cores, const char 
             return false;
     }
     const bool changed = overridden(d, clusters) || overridden(d, cores);
-    return !changed || overridden(d, blocks) || !list->known ||
-           set_number(d, blocks, (double)list->count, from_clusters);
+    return !changed || overridden(d, blocks) || !list->known || set_number(d, blocks, (double)list->count, from_clusters);
 }
 
 /* "LPDDR5-6400" -> 6400 */
@@ -130,8 +129,8 @@ static bool derive_peaks(struct derivation *d)
 {
     static const char *const gpu[3] = {"gpu_cores", "gpu_f32_flop_per_cycle_per_core", "gpu_max_mhz"};
     if (wanted(d, "gpu_peak_f32_gflops", gpu) &&
-        !set_number(d, "gpu_peak_f32_gflops",
-                    get(d, gpu[0])->number * get(d, gpu[1])->number * get(d, gpu[2])->number / 1000, gpu))
+        !set_number(d, "gpu_peak_f32_gflops", get(d, gpu[0])->number * get(d, gpu[1])->number * get(d, gpu[2])->number / 1000,
+                    gpu))
         return false;
     static const struct {
         const char *target, *inputs[3];
@@ -185,8 +184,7 @@ static bool derive_p_clock(struct derivation *d)
 static bool derive_rest(struct derivation *d)
 {
     static const char *const e_max[3] = {"e_max_mhz"}, *const link[3] = {"ultrafusion_TBps"};
-    if (wanted(d, "cpu_e.clock_ghz", e_max) &&
-        !set_number(d, "cpu_e.clock_ghz", get(d, "e_max_mhz")->number / 1000, e_max))
+    if (wanted(d, "cpu_e.clock_ghz", e_max) && !set_number(d, "cpu_e.clock_ghz", get(d, "e_max_mhz")->number / 1000, e_max))
         return false;
     /* The advertised figure counts both directions (guess: Apple does not say). */
     return !wanted(d, "mem.die_link_gbps", link) ||

@@ -1,6 +1,6 @@
 #include "sim/chip/chip_internal.h"
-#include "sim/cli/suggest.h"
-#include "sim/json_text.h"
+#include "sim/base/suggest.h"
+#include "sim/base/json_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static bool all_strings(json_object *array)
 static bool check_members(const char *stem, json_object *root, struct orch_error *error)
 {
     static const char *const known[] = {"about", "chip", "experimental", "aliases", "inherits", "values"};
-    json_object_object_foreach (root, name, unused) {
+    json_object_object_foreach(root, name, unused)
+    {
         (void)unused;
         struct suggest s;
         suggest_start(&s, name);
@@ -48,15 +49,15 @@ static bool check_members(const char *stem, json_object *root, struct orch_error
 
 static bool check_keys(const char *stem, json_object *values, struct orch_error *error)
 {
-    json_object_object_foreach (values, name, value) {
+    json_object_object_foreach(values, name, value)
+    {
         if (!chip_key_find(name)) {
             const char *nearest = chip_key_nearest(name);
             return orch_fail(error, ORCH_USAGE, "%s.json: unknown key \"%.60s\"%s%s", stem, name,
                              nearest ? "; did you mean " : "", nearest ? nearest : "");
         }
         if (!json_object_is_type(value, json_type_object))
-            return orch_fail(error, ORCH_USAGE, "%s.json: %s: expected {\"value\", \"unit\", \"kind\", \"source\"}",
-                             stem, name);
+            return orch_fail(error, ORCH_USAGE, "%s.json: %s: expected {\"value\", \"unit\", \"kind\", \"source\"}", stem, name);
     }
     return true;
 }
@@ -79,11 +80,13 @@ bool chip_file_parse(struct chip_file *file, const char *stem, const char *text,
     if (!check_members(stem, file->root, error))
         ok = false;
     else if (!ok || !all_strings(aliases) || !file->values)
-        ok = orch_fail(error, ORCH_USAGE, "%s.json: chip and about are texts, experimental a truth value, aliases a list "
-                                          "of texts, inherits a list, values an object that must be there", stem);
+        ok = orch_fail(error, ORCH_USAGE,
+                       "%s.json: chip and about are texts, experimental a truth value, aliases a list "
+                       "of texts, inherits a list, values an object that must be there",
+                       stem);
     else if (file->chip && strcmp(file->chip, stem) != 0)
-        ok = orch_fail(error, ORCH_USAGE, "%s.json: describes chip \"%.60s\": file and chip must have one name", stem,
-                       file->chip);
+        ok =
+            orch_fail(error, ORCH_USAGE, "%s.json: describes chip \"%.60s\": file and chip must have one name", stem, file->chip);
     else if (aliases && !file->chip)
         ok = orch_fail(error, ORCH_USAGE, "%s.json: aliases without \"chip\"", stem);
     else

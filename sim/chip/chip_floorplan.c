@@ -31,8 +31,8 @@ static double area(struct builder *b, const char *field)
     return b->ok ? value : 0;
 }
 
-static void __attribute__((format(printf, 6, 7))) add(struct builder *b, double mm2, enum power_domain domain, unsigned slice,
-                                                       bool sensor, const char *format, ...)
+static void __attribute__((format(printf, 6, 7)))
+add(struct builder *b, double mm2, enum power_domain domain, unsigned slice, bool sensor, const char *format, ...)
 {
     va_list arguments;
 
@@ -109,7 +109,8 @@ static void add_all(struct builder *b, const unsigned slices[POWER_DOMAIN_COUNT]
     /* What is left: fabric, display, media, I/O. */
     const double die = area(b, "die_mm2"), rest = die - b->used_mm2;
     if (b->ok && rest < 0.05 * die) {
-        b->ok = orch_fail(b->error, ORCH_USAGE, "chip %s: the blocks cover %.1f of %.1f mm2 of the die and leave nothing for fabric and I/O",
+        b->ok = orch_fail(b->error, ORCH_USAGE,
+                          "chip %s: the blocks cover %.1f of %.1f mm2 of the die and leave nothing for fabric and I/O",
                           chip_id(b->chip), b->used_mm2, die);
         return;
     }

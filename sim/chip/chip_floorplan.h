@@ -1,6 +1,6 @@
 /* The floorplan of a chip's die, and which power domain each of its blocks belongs to. */
-#ifndef ORCHARD_SIM_CHIP_FLOORPLAN_H
-#define ORCHARD_SIM_CHIP_FLOORPLAN_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_FLOORPLAN_H
+#define ORCHARD_SIM_CHIP_CHIP_FLOORPLAN_H
 
 #include "power/energy.h"
 #include "power/floorplan.h"
@@ -8,13 +8,13 @@
 
 struct chip_block {
     enum power_domain domain;
-    unsigned slice;     /* of the domain: core, controller ...; shared blocks have the number of slices */
-    bool sensor;        /* counts in the mean die temperature: not memory interfaces and I/O */
+    unsigned slice; /* of the domain: core, controller ...; shared blocks have the number of slices */
+    bool sensor;    /* counts in the mean die temperature: not memory interfaces and I/O */
 };
 struct chip_floorplan {
-    struct floorplan plan;     /* one die */
-    struct chip_block *block;  /* owned, same order as plan.block */
-    unsigned dies;             /* equal dies side by side under one spreader: power of each is half of a domain's */
+    struct floorplan plan;    /* one die */
+    struct chip_block *block; /* owned, same order as plan.block */
+    unsigned dies;            /* equal dies side by side under one spreader: power of each is half of a domain's */
 };
 
 /* Areas are keys "area.*"; what they leave of the die is the rest of the SoC. Free with chip_floorplan_free. */

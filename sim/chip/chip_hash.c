@@ -28,7 +28,8 @@ static void add_members(uint64_t *hash, json_object *object)
 {
     const char *names[64];
     size_t count = 0;
-    json_object_object_foreach (object, name, unused) {
+    json_object_object_foreach(object, name, unused)
+    {
         (void)unused;
         if (count < sizeof names / sizeof names[0])
             names[count++] = name;
@@ -54,14 +55,9 @@ static void add_json(uint64_t *hash, json_object *object)
         for (size_t i = 0; i < json_object_array_length(object); i++)
             add_json(hash, json_object_array_get_idx(object, i));
         break;
-    case json_type_object:
-        add_members(hash, object);
-        break;
-    case json_type_string:
-        add_text(hash, json_object_get_string(object));
-        break;
-    default:
-        add_text(hash, "null");
+    case json_type_object: add_members(hash, object); break;
+    case json_type_string: add_text(hash, json_object_get_string(object)); break;
+    default: add_text(hash, "null");
     }
     add_text(hash, ",");
 }

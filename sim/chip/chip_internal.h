@@ -1,6 +1,6 @@
 /* Inside the chip database: files as read, and the steps that make a chip of them. */
-#ifndef ORCHARD_SIM_CHIP_INTERNAL_H
-#define ORCHARD_SIM_CHIP_INTERNAL_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_INTERNAL_H
+#define ORCHARD_SIM_CHIP_CHIP_INTERNAL_H
 
 #include "sim/chip/chip.h"
 
@@ -54,8 +54,8 @@ struct chip_slot {
     json_object *object; /* the value itself: MAP and TABLE are looked up in it */
     char *json, *source, *note, *origin;
     double *list;
-    double mark;  /* differs when the value differs: chip_mark */
-    bool shared;  /* what it points to belongs to the slot of a base */
+    double mark; /* differs when the value differs: chip_mark */
+    bool shared; /* what it points to belongs to the slot of a base */
 };
 
 enum { CHIP_HASHED = 4096 }; /* a power of 2, some times as many as keys */
@@ -63,8 +63,8 @@ enum { CHIP_HASHED = 4096 }; /* a power of 2, some times as many as keys */
 struct chip_base {
     char *id;
     bool experimental;
-    struct chip_slot *slot; /* chip_key_count() of them, of the files alone */
-    uint16_t *by_name;      /* their numbers in the order of key names */
+    struct chip_slot *slot;        /* chip_key_count() of them, of the files alone */
+    uint16_t *by_name;             /* their numbers in the order of key names */
     uint16_t by_hash[CHIP_HASHED]; /* 1 + their numbers, at the hash of the name or behind it; 0 = free */
 };
 /* Of a key's name, where it is looked for in by_hash. */
@@ -72,9 +72,9 @@ uint32_t chip_name_hash(const char *name);
 
 struct chip {
     const struct chip_base *base;
-    struct chip_base *own_base;   /* the same when it goes with the chip */
-    const struct chip *seen;      /* a view of this chip, which owns the slots */
-    uint8_t *reads;               /* of a view: what was read, by key */
+    struct chip_base *own_base; /* the same when it goes with the chip */
+    const struct chip *seen;    /* a view of this chip, which owns the slots */
+    uint8_t *reads;             /* of a view: what was read, by key */
     struct chip_slot *slot;
     bool modified;
 };
@@ -84,8 +84,8 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
                      struct orch_error *error);
 /* Takes over `value` (a reference to it); checks type and range. */
 bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_object *value, struct orch_error *error);
-void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double uncertainty, const char *source,
-                        const char *note, const char *origin);
+void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double uncertainty, const char *source, const char *note,
+                        const char *origin);
 void chip_slot_clear(struct chip_slot *slot);
 bool chip_kind_from_name(const char *name, enum chip_kind *kind);
 

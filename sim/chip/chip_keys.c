@@ -2,61 +2,56 @@
 #include "power/gpu_control.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/chip_keys.inc"
-#include "sim/cli/suggest.h"
+#include "sim/base/suggest.h"
 
 #include <string.h>
 
-#define KEY(name, unit, type, lowest, highest, text) {name, unit, CHIP_##type, lowest, highest, text},
+#define KEY(name, unit, type, lowest, highest, text)            {name, unit, CHIP_##type, lowest, highest, text},
 #define CHARACTERISTIC(name, unit, type, lowest, highest, text) KEY(#name, unit, type, lowest, highest, text)
-#define AMX_P(name, ...) KEY("amx." #name, __VA_ARGS__)
-#define AMX_E(name, ...) KEY("amx_e." #name, __VA_ARGS__)
-#define CPU_P(name, ...) KEY("cpu_p." #name, __VA_ARGS__)
-#define CPU_E(name, ...) KEY("cpu_e." #name, __VA_ARGS__)
-#define MEM_P(name, ...) KEY("mem.p_" #name, __VA_ARGS__)
-#define MEM_E(name, ...) KEY("mem.e_" #name, __VA_ARGS__)
-#define MEM(name, ...) KEY("mem." #name, __VA_ARGS__)
-#define DRAM(name, ...) KEY("dram." #name, __VA_ARGS__)
-#define GPU(name, ...) KEY("gpu." #name, __VA_ARGS__)
-#define ANE(name, ...) KEY("ane." #name, __VA_ARGS__)
-#define PORT_P(group, name) KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
-#define PORT_E(group, name) KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
+#define AMX_P(name, ...)                                        KEY("amx." #name, __VA_ARGS__)
+#define AMX_E(name, ...)                                        KEY("amx_e." #name, __VA_ARGS__)
+#define CPU_P(name, ...)                                        KEY("cpu_p." #name, __VA_ARGS__)
+#define CPU_E(name, ...)                                        KEY("cpu_e." #name, __VA_ARGS__)
+#define MEM_P(name, ...)                                        KEY("mem.p_" #name, __VA_ARGS__)
+#define MEM_E(name, ...)                                        KEY("mem.e_" #name, __VA_ARGS__)
+#define MEM(name, ...)                                          KEY("mem." #name, __VA_ARGS__)
+#define DRAM(name, ...)                                         KEY("dram." #name, __VA_ARGS__)
+#define GPU(name, ...)                                          KEY("gpu." #name, __VA_ARGS__)
+#define ANE(name, ...)                                          KEY("ane." #name, __VA_ARGS__)
+#define PORT_P(group, name)                                     KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
+#define PORT_E(group, name)                                     KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
 
-#define AREA(name, ...) KEY("area." #name, __VA_ARGS__)
-#define POWER(name, ...) KEY("power." #name, __VA_ARGS__)
-#define POWER_EVENT(name, unit, text) KEY("power.pj." #name, "pJ", REAL, 0, 1e6, text)
-#define POWER_P_CPU(field, unit, lowest, highest, text) KEY("power.p_cpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_E_CPU(field, unit, lowest, highest, text) KEY("power.e_cpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_AMX(field, unit, lowest, highest, text) KEY("power.amx." #field, unit, REAL, lowest, highest, text)
-#define POWER_GPU(field, unit, lowest, highest, text) KEY("power.gpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_ANE(field, unit, lowest, highest, text) KEY("power.ane." #field, unit, REAL, lowest, highest, text)
-#define POWER_SLC(field, unit, lowest, highest, text) KEY("power.slc." #field, unit, REAL, lowest, highest, text)
+#define AREA(name, ...)                                  KEY("area." #name, __VA_ARGS__)
+#define POWER(name, ...)                                 KEY("power." #name, __VA_ARGS__)
+#define POWER_EVENT(name, unit, text)                    KEY("power.pj." #name, "pJ", REAL, 0, 1e6, text)
+#define POWER_P_CPU(field, unit, lowest, highest, text)  KEY("power.p_cpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_E_CPU(field, unit, lowest, highest, text)  KEY("power.e_cpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_AMX(field, unit, lowest, highest, text)    KEY("power.amx." #field, unit, REAL, lowest, highest, text)
+#define POWER_GPU(field, unit, lowest, highest, text)    KEY("power.gpu." #field, unit, REAL, lowest, highest, text)
+#define POWER_ANE(field, unit, lowest, highest, text)    KEY("power.ane." #field, unit, REAL, lowest, highest, text)
+#define POWER_SLC(field, unit, lowest, highest, text)    KEY("power.slc." #field, unit, REAL, lowest, highest, text)
 #define POWER_FABRIC(field, unit, lowest, highest, text) KEY("power.fabric." #field, unit, REAL, lowest, highest, text)
-#define POWER_DRAM(field, unit, lowest, highest, text) KEY("power.dram." #field, unit, REAL, lowest, highest, text)
-#define POWER_SOC(field, unit, lowest, highest, text) KEY("power.soc." #field, unit, REAL, lowest, highest, text)
+#define POWER_DRAM(field, unit, lowest, highest, text)   KEY("power.dram." #field, unit, REAL, lowest, highest, text)
+#define POWER_SOC(field, unit, lowest, highest, text)    KEY("power.soc." #field, unit, REAL, lowest, highest, text)
 
 #define GPU_CONTROL(field, unit, lowest, highest, text) KEY("gpu_control." #field, unit, REAL, lowest, highest, text)
 
 #define CLASS_FIELD(prefix, name, ...) KEY(prefix "." #name, __VA_ARGS__)
-#define CLASS_P(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
-#define CLASS_E(enumerator, name) CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
+#define CLASS_P(enumerator, name)      CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
+#define CLASS_E(enumerator, name)      CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
 
 #define GPU_COST(enumerator, name) CHIP_GPU_COST_FIELDS(CLASS_FIELD, "gpu." #name)
 
 static const struct chip_key keys[] = {
-    CHIP_CHARACTERISTICS(CHARACTERISTIC)
-    CHIP_AMX_FIELDS(AMX_P) CHIP_AMX_FIELDS(AMX_E)
-    CHIP_CPU_FIELDS(CPU_P) CHIP_CPU_PORTS(PORT_P) CHIP_CPU_CLASSES(CLASS_P)
-    CHIP_CPU_FIELDS(CPU_E) CHIP_CPU_PORTS(PORT_E) CHIP_CPU_CLASSES(CLASS_E)
-    CHIP_MEM_CORE_FIELDS(MEM_P) CHIP_MEM_CORE_FIELDS(MEM_E) CHIP_MEM_FIELDS(MEM)
-    CHIP_DRAM_FIELDS(DRAM)
-    CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU)
-    CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE) CHIP_ANE_NUMERIC(ANE)
-    CHIP_AREA_FIELDS(AREA) CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER) ACTIVITY_TABLE(POWER_EVENT)
-    POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU) POWER_DOMAIN_FIELDS(POWER_AMX)
-    POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE) POWER_DOMAIN_FIELDS(POWER_SLC)
-    POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM) POWER_DOMAIN_FIELDS(POWER_SOC)
-    GPU_CONTROL_FIELDS(GPU_CONTROL)
-};
+    CHIP_CHARACTERISTICS(CHARACTERISTIC) CHIP_AMX_FIELDS(AMX_P) CHIP_AMX_FIELDS(AMX_E) CHIP_CPU_FIELDS(CPU_P)
+        CHIP_CPU_PORTS(PORT_P) CHIP_CPU_CLASSES(CLASS_P) CHIP_CPU_FIELDS(CPU_E) CHIP_CPU_PORTS(PORT_E) CHIP_CPU_CLASSES(CLASS_E)
+            CHIP_MEM_CORE_FIELDS(MEM_P) CHIP_MEM_CORE_FIELDS(MEM_E) CHIP_MEM_FIELDS(MEM) CHIP_DRAM_FIELDS(DRAM)
+                CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU) CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE)
+                    CHIP_ANE_NUMERIC(ANE) CHIP_AREA_FIELDS(AREA) CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER)
+                        ACTIVITY_TABLE(POWER_EVENT) POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU)
+                            POWER_DOMAIN_FIELDS(POWER_AMX) POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE)
+                                POWER_DOMAIN_FIELDS(POWER_SLC) POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM)
+                                    POWER_DOMAIN_FIELDS(POWER_SOC) GPU_CONTROL_FIELDS(GPU_CONTROL)};
 enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
 
 size_t chip_key_count(void)

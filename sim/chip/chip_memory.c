@@ -30,7 +30,8 @@ bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *
     }
     chip_memory_options(chip, options, sizeof options);
     if (!found)
-        return orch_fail(error, ORCH_USAGE, "%s has no option with %u GiB of memory; there are %s GiB", chip_id(chip), gib, options);
+        return orch_fail(error, ORCH_USAGE, "%s has no option with %u GiB of memory; there are %s GiB", chip_id(chip), gib,
+                         options);
     params->capacity_bytes = (uint64_t)(gib ? gib : most) * GIB;
     return chip_number(chip, "mem.pressure_warn", &params->warn_share, error) &&
            chip_number(chip, "mem.pressure_critical", &params->critical_share, error);

@@ -1,5 +1,5 @@
 #include "sim/chip/chip_internal.h"
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -90,8 +90,8 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
     const struct chip_key *key = slot->value.key;
     json_object *value = parse_override(key, equals + 1);
     if (!value)
-        return orch_fail(error, ORCH_USAGE, "--set %s: '%.60s' is not a value%s%s", name, equals + 1,
-                         key->unit[0] ? " in " : "", key->unit);
+        return orch_fail(error, ORCH_USAGE, "--set %s: '%.60s' is not a value%s%s", name, equals + 1, key->unit[0] ? " in " : "",
+                         key->unit);
     if (!chip_slot_set(slot, key, value, error))
         return orch_fail_in(error, "--set");
     /* What the user supposes is exact by definition. */

@@ -4,17 +4,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure,
-                             double value, const char *format, ...) __attribute__((format(printf, 6, 7)));
+static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure, double value,
+                             const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure,
-                             double value, const char *format, ...)
+static struct chip_peak *add(struct chip_peaks *out, const char *unit, const char *precision, const char *measure, double value,
+                             const char *format, ...)
 {
     if (out->count == CHIP_PEAKS_MAX)
         return NULL;
     struct chip_peak *peak = &out->peak[out->count++];
-    *peak = (struct chip_peak){
-        .unit = unit, .precision = precision, .measure = measure, .value = value, .supported = value > 0};
+    *peak = (struct chip_peak){.unit = unit, .precision = precision, .measure = measure, .value = value, .supported = value > 0};
     va_list args;
     va_start(args, format);
     vsnprintf(peak->formula, sizeof peak->formula, format, args);
@@ -66,15 +65,14 @@ static void cpu_peaks(const struct chip *chip, struct chip_peaks *out)
     double width, p_fma, e_fma;
     struct orch_error unused;
     if (!busy_clusters(chip, CHIP_P_CORE, &p) || !busy_clusters(chip, CHIP_E_CORE, &e) ||
-        !chip_number(chip, "neon_width_bits", &width, &unused) ||
-        !chip_number(chip, "neon_fma_per_cycle_p", &p_fma, &unused) ||
+        !chip_number(chip, "neon_width_bits", &width, &unused) || !chip_number(chip, "neon_fma_per_cycle_p", &p_fma, &unused) ||
         !chip_number(chip, "neon_fma_per_cycle_e", &e_fma, &unused))
         return;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         const double lanes = width / types[i].bits_per_mac;
         add(out, "cpu", types[i].precision, types[i].measure, 2e9 * lanes * (p_fma * p.core_ghz + e_fma * e.core_ghz),
-            "2 x %g lanes x (%g FMA x %u P x %.3f GHz + %g FMA x %u E x %.3f GHz)", lanes, p_fma, p.cores,
-            p.core_ghz / p.cores, e_fma, e.cores, e.core_ghz / e.cores);
+            "2 x %g lanes x (%g FMA x %u P x %.3f GHz + %g FMA x %u E x %.3f GHz)", lanes, p_fma, p.cores, p.core_ghz / p.cores,
+            e_fma, e.cores, e.core_ghz / e.cores);
     }
 }
 
@@ -95,8 +93,8 @@ static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
     struct busy p, e;
     enum amx_gen gen;
     struct orch_error unused;
-    if (!chip_amx_gen(chip, &gen, &unused) || !busy_clusters(chip, CHIP_P_CORE, &p) ||
-        !busy_clusters(chip, CHIP_E_CORE, &e) || p.blocks == 0)
+    if (!chip_amx_gen(chip, &gen, &unused) || !busy_clusters(chip, CHIP_P_CORE, &p) || !busy_clusters(chip, CHIP_E_CORE, &e) ||
+        p.blocks == 0)
         return;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         char key[64], key_e[64];
@@ -105,13 +103,13 @@ static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
         snprintf(key_e, sizeof key_e, "amx_e.%s", types[i].field);
         if (gen < types[i].first) {
             add(out, "amx", types[i].precision, types[i].measure, 0, "from M2 on");
-        } else if (chip_number(chip, key, &cycles, &unused) && chip_number(chip, key_e, &cycles_e, &unused) &&
-                   cycles > 0 && cycles_e > 0) {
+        } else if (chip_number(chip, key, &cycles, &unused) && chip_number(chip, key_e, &cycles_e, &unused) && cycles > 0 &&
+                   cycles_e > 0) {
             const double e_clock = e.blocks ? e.block_ghz / e.blocks : 0;
             add(out, "amx", types[i].precision, types[i].measure,
                 2e9 * types[i].macs * (p.block_ghz / cycles + e.block_ghz / cycles_e),
-                "2 x %g MAC x (%u P blocks x %.3f GHz / %g cycles + %u E blocks x %.3f GHz / %g cycles)",
-                types[i].macs, p.blocks, p.block_ghz / p.blocks, cycles, e.blocks, e_clock, cycles_e);
+                "2 x %g MAC x (%u P blocks x %.3f GHz / %g cycles + %u E blocks x %.3f GHz / %g cycles)", types[i].macs, p.blocks,
+                p.block_ghz / p.blocks, cycles, e.blocks, e_clock, cycles_e);
         }
     }
 }
@@ -129,8 +127,8 @@ static void gpu_peaks(const struct chip *chip, struct chip_peaks *out)
         return;
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (chip_number(chip, types[i].key, &rate, &unused))
-            add(out, "gpu", types[i].precision, types[i].measure, cores * mhz * 1e6 * rate,
-                "%g cores x %g per cycle x %g MHz", cores, rate, mhz);
+            add(out, "gpu", types[i].precision, types[i].measure, cores * mhz * 1e6 * rate, "%g cores x %g per cycle x %g MHz",
+                cores, rate, mhz);
     add(out, "gpu", "f64", "FLOPS", 0, "no f64 arithmetic");
 }
 

@@ -1,6 +1,6 @@
 /* Peaks of a chip's units, computed from its values: what the arithmetic units could do if nothing ever waited. */
-#ifndef ORCHARD_SIM_CHIP_PEAKS_H
-#define ORCHARD_SIM_CHIP_PEAKS_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_PEAKS_H
+#define ORCHARD_SIM_CHIP_CHIP_PEAKS_H
 
 #include "sim/chip/chip.h"
 

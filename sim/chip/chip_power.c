@@ -22,8 +22,7 @@ bool chip_power_params(const struct chip *chip, struct power_params *params, str
 
     memset(params, 0, sizeof *params);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-#define X(field, unit, lowest, highest, meaning)                                                                       \
-    params->domain[d].field = number(chip, power_domain_name(d), #field, &ok, error);
+#define X(field, unit, lowest, highest, meaning) params->domain[d].field = number(chip, power_domain_name(d), #field, &ok, error);
         POWER_DOMAIN_FIELDS(X)
 #undef X
     }
@@ -57,19 +56,13 @@ static struct opp_source source_of(enum power_domain domain)
 {
     switch (domain) {
     case POWER_P_CPU:
-    case POWER_AMX:
-        return (struct opp_source){"p_opp_table", "p_max_mhz", "power.p_volts"};
-    case POWER_E_CPU:
-        return (struct opp_source){"e_opp_table", "e_max_mhz", "power.e_volts"};
-    case POWER_GPU:
-        return (struct opp_source){"gpu_states", "gpu_max_mhz", "power.gpu_volts"};
-    case POWER_ANE:
-        return (struct opp_source){"power.ane_states", NULL, "power.ane_volts"};
+    case POWER_AMX: return (struct opp_source){"p_opp_table", "p_max_mhz", "power.p_volts"};
+    case POWER_E_CPU: return (struct opp_source){"e_opp_table", "e_max_mhz", "power.e_volts"};
+    case POWER_GPU: return (struct opp_source){"gpu_states", "gpu_max_mhz", "power.gpu_volts"};
+    case POWER_ANE: return (struct opp_source){"power.ane_states", NULL, "power.ane_volts"};
     case POWER_SLC:
-    case POWER_FABRIC:
-        return (struct opp_source){"power.memory_states", NULL, NULL};
-    default:
-        return (struct opp_source){NULL, NULL, NULL};
+    case POWER_FABRIC: return (struct opp_source){"power.memory_states", NULL, NULL};
+    default: return (struct opp_source){NULL, NULL, NULL};
     }
 }
 
@@ -149,8 +142,8 @@ bool chip_power_slices(const struct chip *chip, unsigned slices[POWER_DOMAIN_COU
         const char *key;
         double per_slice;
     } counts[] = {
-        {POWER_P_CPU, "p_cores", 1},          {POWER_E_CPU, "e_cores", 1},          {POWER_AMX, "amx_blocks_p", 1},
-        {POWER_GPU, "gpu_cores", 1},          {POWER_ANE, "ane_cores", 4},          {POWER_SLC, "memory_bus_bits", 64},
+        {POWER_P_CPU, "p_cores", 1},           {POWER_E_CPU, "e_cores", 1},         {POWER_AMX, "amx_blocks_p", 1},
+        {POWER_GPU, "gpu_cores", 1},           {POWER_ANE, "ane_cores", 4},         {POWER_SLC, "memory_bus_bits", 64},
         {POWER_FABRIC, "memory_bus_bits", 64}, {POWER_DRAM, "memory_bus_bits", 16},
     };
 

@@ -1,6 +1,6 @@
 /* From keys to the parameters of power/. */
-#ifndef ORCHARD_SIM_CHIP_POWER_H
-#define ORCHARD_SIM_CHIP_POWER_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_POWER_H
+#define ORCHARD_SIM_CHIP_CHIP_POWER_H
 
 #include "power/energy.h"
 #include "power/gpu_control.h"
@@ -11,7 +11,8 @@
 bool chip_power_params(const struct chip *chip, struct power_params *params, struct orch_error *error);
 
 /* Operating points of a domain; AMX has those of P_CPU, SLC and FABRIC those of memory (DRAM: constant volts). Voltages that are
- * not published come from the chip's voltage curve and are marked. A chip without states has its highest clock as the only point. */
+ * not published come from the chip's voltage curve and are marked. A chip without states has its highest clock as the only point.
+ */
 bool chip_opp_table(const struct chip *chip, enum power_domain domain, struct opp_table *table, struct orch_error *error);
 
 /* Slices of a domain: P cores, E cores, AMX blocks, GPU cores, clusters of the Neural Engine (four engines each), SLC and

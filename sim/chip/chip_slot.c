@@ -1,5 +1,5 @@
 #include "sim/chip/chip_internal.h"
-#include "sim/cli/suggest.h"
+#include "sim/base/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +44,8 @@ static bool check_number(const struct chip_key *key, json_object *object, double
     if (key->type == CHIP_INT && *number != floor(*number))
         return orch_fail(error, ORCH_USAGE, "%s: expected a whole number, got %g", key->name, *number);
     if (*number < key->lowest || *number > key->highest)
-        return orch_fail(error, ORCH_USAGE, "%s: %g is outside %g..%g%s%s", key->name, *number, key->lowest,
-                         key->highest, key->unit[0] ? " " : "", key->unit);
+        return orch_fail(error, ORCH_USAGE, "%s: %g is outside %g..%g%s%s", key->name, *number, key->lowest, key->highest,
+                         key->unit[0] ? " " : "", key->unit);
     return true;
 }
 
@@ -54,7 +54,8 @@ static bool check_entries(const struct chip_key *key, json_object *object, struc
 {
     if (!json_object_is_type(object, json_type_object) || json_object_object_length(object) == 0)
         return orch_fail(error, ORCH_USAGE, "%s: expected {\"name\": number, ...}", key->name);
-    json_object_object_foreach (object, name, entry) {
+    json_object_object_foreach(object, name, entry)
+    {
         double unused;
         if (entry && !check_number(key, entry, &unused, error))
             return orch_fail_in(error, "entry \"%.40s\"", name);
@@ -109,8 +110,7 @@ static bool set_typed(struct chip_slot *slot, const struct chip_key *key, json_o
 {
     switch (key->type) {
     case CHIP_INT:
-    case CHIP_REAL:
-        return check_number(key, value, &slot->value.number, error);
+    case CHIP_REAL: return check_number(key, value, &slot->value.number, error);
     case CHIP_TEXT:
         if (!json_object_is_type(value, json_type_string) || json_object_get_string_len(value) == 0)
             return orch_fail(error, ORCH_USAGE, "%s: expected a text", key->name);
@@ -122,10 +122,8 @@ static bool set_typed(struct chip_slot *slot, const struct chip_key *key, json_o
     case CHIP_MAP:
         slot->value.count = json_object_is_type(value, json_type_object) ? (size_t)json_object_object_length(value) : 0;
         return check_entries(key, value, error);
-    case CHIP_TABLE:
-        return set_table(slot, key, value, error);
-    case CHIP_CORES:
-        return set_cores(slot, key, value, error);
+    case CHIP_TABLE: return set_table(slot, key, value, error);
+    case CHIP_CORES: return set_cores(slot, key, value, error);
     }
     return orch_fail(error, ORCH_INTERNAL, "%s: key without a type", key->name);
 }
@@ -158,7 +156,7 @@ bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_obje
     slot->object = value;
     if (value && !set_typed(slot, key, value, error))
         return false;
-    const char *json = !value                  ? "null"
+    const char *json = !value                   ? "null"
                        : key->type == CHIP_TEXT ? json_object_get_string(value)
                                                 : json_object_to_json_string_ext(value, JSON_C_TO_STRING_PLAIN);
     slot->json = strdup(json ? json : "null");
@@ -180,8 +178,8 @@ static void replace(char **text, const char *with)
     *text = copy;
 }
 
-void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double uncertainty, const char *source,
-                        const char *note, const char *origin)
+void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double uncertainty, const char *source, const char *note,
+                        const char *origin)
 {
     replace(&slot->source, source);
     replace(&slot->note, note);
@@ -223,23 +221,21 @@ static bool read_annotation(const char *name, json_object *object, struct annota
     return false;
 }
 
-static bool read_annotations(const struct chip_key *key, json_object *object, struct annotations *a,
-                             enum chip_kind *kind, struct orch_error *error)
+static bool read_annotations(const struct chip_key *key, json_object *object, struct annotations *a, enum chip_kind *kind,
+                             struct orch_error *error)
 {
     *a = (struct annotations){.uncertainty = -1};
-    json_object_object_foreach (object, name, entry)
-        if (!read_annotation(name, entry, a))
-            return orch_fail(error, ORCH_USAGE,
-                             "%s: \"%.40s\" is none of value, unit, kind, source, note (texts), uncertainty (0..10)",
-                             key->name, name);
+    json_object_object_foreach(object, name, entry) if (!read_annotation(name, entry, a)) return orch_fail(
+        error, ORCH_USAGE, "%s: \"%.40s\" is none of value, unit, kind, source, note (texts), uncertainty (0..10)", key->name,
+        name);
     if (!a->has_value || !a->unit || !a->kind || !a->source || !a->source[0])
         return orch_fail(error, ORCH_USAGE, "%s: value, unit, kind and source must be given", key->name);
     if (strcmp(a->unit, key->unit) != 0)
         return orch_fail(error, ORCH_USAGE, "%s: unit is \"%s\", not \"%.40s\"", key->name, key->unit, a->unit);
     if (!chip_kind_from_name(a->kind, kind))
         return orch_fail(error, ORCH_USAGE,
-                         "%s: kind \"%.40s\" is none of vendor-spec, measured, reverse-engineered, inferred, guess",
-                         key->name, a->kind);
+                         "%s: kind \"%.40s\" is none of vendor-spec, measured, reverse-engineered, inferred, guess", key->name,
+                         a->kind);
     return true;
 }
 
@@ -253,13 +249,11 @@ static char *joined(const char *a, const char *b)
     return text;
 }
 
-bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const struct chip_found *found,
-                     struct orch_error *error)
+bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const struct chip_found *found, struct orch_error *error)
 {
     struct annotations a;
     enum chip_kind kind = CHIP_GUESS;
-    if (!read_annotations(key, found->object, &a, &kind, error) ||
-        !chip_slot_set(slot, key, json_object_get(a.value), error))
+    if (!read_annotations(key, found->object, &a, &kind, error) || !chip_slot_set(slot, key, json_object_get(a.value), error))
         return orch_fail_in(error, "%s.json", found->stem);
     /* A value taken over from a relative is not as sure as it was there. */
     const bool weaker = found->kind > (int)kind && key->type != CHIP_TEXT;

@@ -5,8 +5,7 @@
 #include <string.h>
 
 const char *const chip_unit_prefixes[] = {
-    "amx",       "cpu_",      "mem.",   "dram.",           "p_clusters", "e_clusters",       "dies",
-    "l1d_kB",    "l2_MB",     "slc_MB", "memory_peak_GBps", "family",
+    "amx", "cpu_", "mem.", "dram.", "p_clusters", "e_clusters", "dies", "l1d_kB", "l2_MB", "slc_MB", "memory_peak_GBps", "family",
 };
 const size_t chip_unit_prefix_count = sizeof chip_unit_prefixes / sizeof chip_unit_prefixes[0];
 
@@ -48,8 +47,7 @@ static struct reader start(const struct chip *chip, const char *prefix, unsigned
     return (struct reader){.chip = chip, .error = error, .prefix = prefix, .active = active, .ok = true};
 }
 
-static bool read_list(const struct chip *chip, const char *key, const struct chip_value **value,
-                      struct orch_error *error)
+static bool read_list(const struct chip *chip, const char *key, const struct chip_value **value, struct orch_error *error)
 {
     *value = chip_value(chip, key);
     if (*value && (*value)->known && (*value)->list)
@@ -93,14 +91,12 @@ bool chip_amx_gen(const struct chip *chip, enum amx_gen *gen, struct orch_error 
     return orch_fail(error, ORCH_UNMODELLED, "chip %s: AMX of family '%.20s'", chip_id(chip), name);
 }
 
-bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
-                        struct orch_error *error)
+bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error)
 {
     return chip_number_active(chip, kind == CHIP_P_CORE ? "cpu_p.clock_ghz" : "cpu_e.clock_ghz", active, ghz, error);
 }
 
-bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
-                        struct orch_error *error)
+bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error)
 {
     return chip_number_active(chip, kind == CHIP_P_CORE ? "amx.clock_ghz" : "amx_e.clock_ghz", active, ghz, error);
 }
@@ -200,8 +196,9 @@ static void read_die_policy(struct reader *r, struct mem_params *params)
     } else if (strcmp(name, "interleave") == 0) {
         params->die_policy = MEM_DIE_INTERLEAVE;
     } else if (r->ok) {
-        r->ok = orch_fail(r->error, ORCH_USAGE, "chip %s: mem.placement '%.30s' is none of interleave, first-touch, local, remote",
-                          chip_id(r->chip), name);
+        r->ok =
+            orch_fail(r->error, ORCH_USAGE, "chip %s: mem.placement '%.30s' is none of interleave, first-touch, local, remote",
+                      chip_id(r->chip), name);
     }
 }
 
@@ -232,8 +229,7 @@ static void read_shared(struct reader *r, struct mem_params *params)
     params->dram_channels = (uint32_t)(read_number(r, "channels") / dies);
 }
 
-bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params,
-                     struct orch_error *error)
+bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params, struct orch_error *error)
 {
     struct chip_clusters clusters;
     memset(params, 0, sizeof *params);
@@ -271,8 +267,7 @@ static bool start_port(const struct chip *chip, unsigned cluster, struct mem_por
     return r->ok;
 }
 
-bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
-                    struct orch_error *error)
+bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error)
 {
     struct reader r;
     if (!start_port(chip, cluster, params, &r, error))
@@ -287,8 +282,7 @@ bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_p
     return r.ok;
 }
 
-bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
-                   struct orch_error *error)
+bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error)
 {
     struct reader r;
     if (!start_port(chip, cluster, params, &r, error))

@@ -1,6 +1,6 @@
 /* From keys to unit parameters: the only place where the chip database meets the parameter structs of units. */
-#ifndef ORCHARD_SIM_CHIP_UNITS_H
-#define ORCHARD_SIM_CHIP_UNITS_H
+#ifndef ORCHARD_SIM_CHIP_CHIP_UNITS_H
+#define ORCHARD_SIM_CHIP_CHIP_UNITS_H
 
 #include "isa/amx/amx_isa.h"
 #include "sim/chip/chip.h"
@@ -31,10 +31,8 @@ bool chip_clusters(const struct chip *chip, struct chip_clusters *out, struct or
 bool chip_amx_gen(const struct chip *chip, enum amx_gen *gen, struct orch_error *error);
 
 /* Clocks depend on the number of active cores of the cluster (at least 1). */
-bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
-                        struct orch_error *error);
-bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz,
-                        struct orch_error *error);
+bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error);
+bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error);
 
 /* Each fills the whole struct. False with ORCH_UNMODELLED names a key that is not known for this chip. */
 bool chip_amx_params(const struct chip *chip, enum chip_core kind, unsigned active, struct amx_params *params,
@@ -42,24 +40,20 @@ bool chip_amx_params(const struct chip *chip, enum chip_core kind, unsigned acti
 bool chip_cpu_params(const struct chip *chip, enum chip_core kind, unsigned active, struct cpu_params *params,
                      struct orch_error *error);
 /* `active` has the number of active cores per cluster; NULL = one each. */
-bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params,
-                     struct orch_error *error);
+bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params, struct orch_error *error);
 /* The memory of a machine with this chip: `gib` must be one of the sizes on sale, 0 = the largest. */
 bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *params, struct orch_error *error);
 /* "8, 16": the sizes on sale. */
 void chip_memory_options(const struct chip *chip, char *text, size_t size);
 /* The ports of one core of `cluster`: its own, and the one its AMX loads and stores use. */
-bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
-                    struct orch_error *error);
-bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params,
-                   struct orch_error *error);
+bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
+bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
 
 /* The GPU. Its L2s are clusters behind those of the CPU, one per die: chip_gpu_memory adds them to what chip_mem_params gave and
  * says which number the first has; core i of chip_gpu_params(...)->cores opens the port that chip_gpu_port describes. */
 bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error);
 bool chip_gpu_params(const struct chip *chip, struct gpu_params *params, struct orch_error *error);
-bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster,
-                     struct orch_error *error);
+bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster, struct orch_error *error);
 bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned core, struct mem_port_params *params,
                    struct orch_error *error);
 /* Keys that GPU timing reads, beside those below. */

@@ -33,8 +33,7 @@ static double number(const struct chip *chip, const char *name, bool *ok, struct
     return *ok ? value : 0;
 }
 
-static void read_cost(const struct chip *chip, const char *name, struct gpu_cost *cost, bool *ok,
-                      struct orch_error *error)
+static void read_cost(const struct chip *chip, const char *name, struct gpu_cost *cost, bool *ok, struct orch_error *error)
 {
     char key[64];
     snprintf(key, sizeof key, "%s.pipe_cycles", name);
@@ -64,8 +63,7 @@ static bool read_dies(const struct chip *chip, unsigned *dies, double *cores, st
     return true;
 }
 
-bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster,
-                     struct orch_error *error)
+bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster, struct orch_error *error)
 {
     unsigned dies = 1;
     double cores = 0;

@@ -1,7 +1,7 @@
 #include "sim/cmd/cmd.h"
 
-#include "sim/check/check.h"
-#include "sim/cli/json_out.h"
+#include "sim/base/check.h"
+#include "sim/base/json_out.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,8 +13,7 @@ int cmd_fail(struct cmd_context *context, const struct orch_error *error)
 {
     fprintf(context->err, "orchard: %s\n", error->text);
     if (error->exit_code == ORCH_INTERNAL)
-        fprintf(context->err, "orchard: this is a mistake of orchard " ORCHARD_VERSION
-                              ", or the system is out of resources\n");
+        fprintf(context->err, "orchard: this is a mistake of orchard " ORCHARD_VERSION ", or the system is out of resources\n");
     return error->exit_code ? error->exit_code : ORCH_INTERNAL;
 }
 

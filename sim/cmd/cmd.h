@@ -1,25 +1,25 @@
 /* Commands: each is `int cmd_NAME(struct cmd_context *, int argc, char **argv)`, returning an exit code.
  *
  * argv holds the words after the verb; all options, common ones and the verb's own, are parsed already. To add a verb:
- * declare it here and add one line to the table in sim/main.c.
+ * declare it here and add one line to the table in sim/cmd/main.c.
  */
-#ifndef ORCHARD_SIM_CMD_H
-#define ORCHARD_SIM_CMD_H
+#ifndef ORCHARD_SIM_CMD_CMD_H
+#define ORCHARD_SIM_CMD_CMD_H
 
 #include "sim/chip/chip.h"
-#include "sim/cli/common.h"
-#include "sim/cli/verb.h"
-#include "sim/error.h"
+#include "sim/cmd/common.h"
+#include "sim/cmd/verb.h"
+#include "sim/base/error.h"
 
 #include <stdio.h>
 
 struct cmd_context {
-    struct cli_common common;  /* --chip, --set, --db, --json, ... */
-    struct cli_args args;      /* for cli_value(&context->args, "name") */
+    struct cli_common common; /* --chip, --set, --db, --json, ... */
+    struct cli_args args;     /* for cli_value(&context->args, "name") */
     const struct cmd_verb *verb;
-    FILE *out;                 /* results and nothing else */
-    FILE *err;                 /* remarks and errors */
-    struct chip_db *chip_db;   /* opened by cmd_chip_db */
+    FILE *out;               /* results and nothing else */
+    FILE *err;               /* remarks and errors */
+    struct chip_db *chip_db; /* opened by cmd_chip_db */
 };
 
 struct cmd_verb {

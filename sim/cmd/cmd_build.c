@@ -1,14 +1,15 @@
 /* orchard build: programs of a unit as files that run and disasm accept. */
-#include "sim/ane/ane_workload.h"
+#include "sim/workload/ane/ane_workload.h"
 #include "sim/cmd/cmd.h"
-#include "sim/kernel/kernel.h"
+#include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const struct cli_option cmd_build_options[] = {
     {"unit", 0, "UNIT", false, "ane: whose program it becomes"},
-    {"output", 'o', "FILE", false, "OUT.hwx for the container of Apple's compiler, OUT.bin for bare descriptors and coefficients"},
+    {"output", 'o', "FILE", false,
+     "OUT.hwx for the container of Apple's compiler, OUT.bin for bare descriptors and coefficients"},
     {"precision", 0, "TYPE", false, "weights: f16 (default), i8, i4"},
     {"input", 0, "NAME=FILE", true, "a constant of the kernel (weights), .npy; others are generated"},
     {0},
@@ -26,7 +27,8 @@ static bool check_request(const char *unit, const char *workload, struct orch_er
     if (!cli_choice("--unit", unit ? unit : "ane", "ane|gpu", &choice, error))
         return false;
     if (ends_with(workload, ".onnx") || !kernel_is_workload(workload))
-        return orch_fail(error, ORCH_UNMODELLED, "%.200s: networks are not read yet; KERNEL:SHAPE is built (orchard kernels)", workload);
+        return orch_fail(error, ORCH_UNMODELLED, "%.200s: networks are not read yet; KERNEL:SHAPE is built (orchard kernels)",
+                         workload);
     if (choice == 1)
         return orch_fail(error, ORCH_UNMODELLED, "--unit gpu: kernels of the GPU are not written to files yet; the ane's are");
     return true;
@@ -36,8 +38,11 @@ static bool check_request(const char *unit, const char *workload, struct orch_er
 static bool save_as(const struct ane_program *p, const char *path, struct orch_error *error)
 {
     struct ane_program_parts parts = {.container = ends_with(path, ".hwx") ? ANE_CONTAINER_HWX : ANE_CONTAINER_RAW,
-                                      .generation = p->generation, .task = p->task, .count = p->count,
-                                      .coefficients = p->bytes + p->const_offset, .coefficient_bytes = p->const_bytes};
+                                      .generation = p->generation,
+                                      .task = p->task,
+                                      .count = p->count,
+                                      .coefficients = p->bytes + p->const_offset,
+                                      .coefficient_bytes = p->const_bytes};
     struct ane_program made;
     struct isa_error why = {0};
     memcpy(parts.port, p->port, sizeof parts.port);
@@ -50,7 +55,8 @@ static bool save_as(const struct ane_program *p, const char *path, struct orch_e
     return ok;
 }
 
-static bool build(struct cmd_context *context, const struct chip *chip, const char *text, const char *path, struct orch_error *error)
+static bool build(struct cmd_context *context, const struct chip *chip, const char *text, const char *path,
+                  struct orch_error *error)
 {
     const struct cli_args *a = &context->args;
     struct ane_workload workload = {.arrays = 0};
@@ -60,11 +66,12 @@ static bool build(struct cmd_context *context, const struct chip *chip, const ch
         return orch_fail(error, ORCH_INTERNAL, "out of memory");
     for (size_t i = 0; i < count; i++)
         inputs[i] = cli_value_at(a, "input", i);
-    bool ok = ane_workload_open_kernel(&workload, text, cli_value(a, "precision"), chip, context->common.seed, inputs, count, error);
+    bool ok =
+        ane_workload_open_kernel(&workload, text, cli_value(a, "precision"), chip, context->common.seed, inputs, count, error);
     ok = ok && save_as(&workload.kernel.program, path, error);
     if (ok)
-        cmd_note(context, "%s: %zu descriptor%s, %zu bytes of coefficients (%s)", path, workload.kernel.program.count, workload.kernel.program.count == 1 ? "" : "s",
-                 workload.kernel.program.const_bytes, workload.kernel.variant);
+        cmd_note(context, "%s: %zu descriptor%s, %zu bytes of coefficients (%s)", path, workload.kernel.program.count,
+                 workload.kernel.program.count == 1 ? "" : "s", workload.kernel.program.const_bytes, workload.kernel.variant);
     ane_workload_close(&workload);
     free(inputs);
     return ok;

@@ -1,8 +1,8 @@
 /* orchard calibrate: fits guessed parameters to published measurements and keeps the result as a named set. */
-#include "sim/calibrate/calibrate.h"
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/prove/calibrate/calibrate.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
 
@@ -46,8 +46,9 @@ static void list_keys(const struct chip *chip, struct table *table)
 
 static bool print_keys(struct cmd_context *context, struct orch_error *error)
 {
-    static const struct table_column columns[] = {{"chip", NULL, false, 0}, {"key", NULL, false, 0},  {"value", NULL, true, 30}, {"unit", NULL, false, 0},
-                                                  {"kind", NULL, false, 0}, {"from", "x", true, 0},   {"to", "x", true, 0}};
+    static const struct table_column columns[] = {{"chip", NULL, false, 0}, {"key", NULL, false, 0},  {"value", NULL, true, 30},
+                                                  {"unit", NULL, false, 0}, {"kind", NULL, false, 0}, {"from", "x", true, 0},
+                                                  {"to", "x", true, 0}};
     struct cmd_chips chips = {0};
     struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
     const bool ok = table ? cmd_chips_open(context, NULL, &chips, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
@@ -83,12 +84,17 @@ static void print_parameters(struct cmd_context *context, const struct calibrate
 
 static void print_errors(struct cmd_context *context, const struct calibrate_result *r)
 {
-    static const struct table_column columns[] = {{"error", NULL, false, 0}, {"MAPE before", "%", true, 0}, {"after", "%", true, 0}, {"rms of ln, before", NULL, true, 0},
+    static const struct table_column columns[] = {{"error", NULL, false, 0},
+                                                  {"MAPE before", "%", true, 0},
+                                                  {"after", "%", true, 0},
+                                                  {"rms of ln, before", NULL, true, 0},
                                                   {"after", NULL, true, 0}};
     const struct {
         const char *name;
         const struct calibrate_score *before, *after;
-    } lines[] = {{"all rows", &r->before, &r->after}, {"in the folds", &r->before, &r->in_fold}, {"out of the folds", &r->out_before, &r->out_of_fold}};
+    } lines[] = {{"all rows", &r->before, &r->after},
+                 {"in the folds", &r->before, &r->in_fold},
+                 {"out of the folds", &r->out_before, &r->out_of_fold}};
     struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
     for (unsigned i = 0; table && i < (r->folds ? 3U : 1U); i++) {
         table_row(table);
@@ -103,15 +109,18 @@ static void print_errors(struct cmd_context *context, const struct calibrate_res
     table_free(table);
 }
 
-static void print_text(struct cmd_context *context, const struct calibrate_request *q, const struct calibrate_result *r, const char *name)
+static void print_text(struct cmd_context *context, const struct calibrate_request *q, const struct calibrate_result *r,
+                       const char *name)
 {
-    fprintf(context->out, "%s: %zu rows fitted of %zu (%zu name no chip of the database, %zu not modelled), %u chip%s, %zu evaluations\n\n", q->name, r->rows,
-            r->given, r->no_chip, r->unmodelled, r->chips, r->chips == 1 ? "" : "s", r->evaluations);
+    fprintf(context->out,
+            "%s: %zu rows fitted of %zu (%zu name no chip of the database, %zu not modelled), %u chip%s, %zu evaluations\n\n",
+            q->name, r->rows, r->given, r->no_chip, r->unmodelled, r->chips, r->chips == 1 ? "" : "s", r->evaluations);
     print_parameters(context, q, r);
     fputc('\n', context->out);
     print_errors(context, r);
     if (r->folds)
-        fprintf(context->out, "\n%u folds by %s. Condition number %.3g.\n", r->folds, r->folds_by_source ? "source" : "row", r->condition);
+        fprintf(context->out, "\n%u folds by %s. Condition number %.3g.\n", r->folds, r->folds_by_source ? "source" : "row",
+                r->condition);
     if (r->folds && r->out_of_fold.rms_log > r->out_before.rms_log)
         fprintf(context->out, "Rows that were not fitted are predicted worse than before: the set does not carry over.\n");
     if (name)
@@ -169,7 +178,8 @@ static bool read_request(struct cmd_context *context, struct calibrate_request *
 static bool save(struct cmd_context *context, const char *name, json_object *body, struct orch_error *error)
 {
     struct orch_db *const db = db_open(context->common.db, DB_WRITE, error);
-    const bool ok = db && db_put_fitted_set(db, name, "calibrated", json_object_to_json_string_ext(body, JSON_C_TO_STRING_PLAIN), error);
+    const bool ok =
+        db && db_put_fitted_set(db, name, "calibrated", json_object_to_json_string_ext(body, JSON_C_TO_STRING_PLAIN), error);
     db_close(db);
     return ok;
 }
@@ -212,8 +222,9 @@ int cmd_calibrate(struct cmd_context *context, int argc, char **argv)
     if (cli_has(&context->args, "keys"))
         return print_keys(context, &error) ? ORCH_OK : cmd_fail(context, &error);
     if (argc != 1)
-        return cmd_usage(context, argc ? "one table of measurements, got '%s' and more" : "a table of measurements is missing (FILE.csv)%s",
-                         argc ? argv[0] : "");
+        return cmd_usage(
+            context, argc ? "one table of measurements, got '%s' and more" : "a table of measurements is missing (FILE.csv)%s",
+            argc ? argv[0] : "");
     if (!cli_count(&context->args, "vary"))
         return cmd_usage(context, "--vary KEY is missing: which parameters may move (orchard calibrate --keys lists them)");
     return calibrate(context, argv[0], &error) ? ORCH_OK : cmd_fail(context, &error);

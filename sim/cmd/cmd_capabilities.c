@@ -3,9 +3,9 @@
 #include "isa/amx/amx_table.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "units/gpu/gpu_program.h"
 
@@ -46,8 +46,7 @@ static void newer_fields(enum amx_gen gen, bool present, json_object *list)
 {
     for (size_t i = 0; i < amx_form_count; i++) {
         const struct amx_form *form = &amx_forms[i];
-        for (const struct amx_field *f = amx_next_field(form, NULL, AMX_GEN_M4); f;
-             f = amx_next_field(form, f, AMX_GEN_M4)) {
+        for (const struct amx_field *f = amx_next_field(form, NULL, AMX_GEN_M4); f; f = amx_next_field(form, f, AMX_GEN_M4)) {
             char text[96];
             if (f->first_gen == AMX_GEN_M1 || (f->first_gen <= gen) != present)
                 continue;
@@ -114,8 +113,10 @@ static void ane_unit(json_object *unit, const struct ane_limits *l)
 {
     json_object *present = json_object_new_array(), *absent = json_object_new_array();
     char text[160];
-    snprintf(text, sizeof text, "H%d: kernels up to %ux%u, pooling up to %ux%u, width and height up to %u, channels up to %u, %u KiB of "
-             "tile memory", (int)l->generation, l->kernel_max, l->kernel_max, l->pool_max, l->pool_max, l->dimension_max, l->channels_max,
+    snprintf(text, sizeof text,
+             "H%d: kernels up to %ux%u, pooling up to %ux%u, width and height up to %u, channels up to %u, %u KiB of "
+             "tile memory",
+             (int)l->generation, l->kernel_max, l->kernel_max, l->pool_max, l->pool_max, l->dimension_max, l->channels_max,
              l->l2_bytes >> 10);
     json_object_array_add(present, json_object_new_string(text));
     add_feature(present, absent, l->int8_weights, "int8 weights on the direct path");

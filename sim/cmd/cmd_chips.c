@@ -1,7 +1,7 @@
 /* orchard chips: the chip database as a person or a program wants to read it. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 
 #include <stdlib.h>
@@ -37,8 +37,8 @@ static json_object *chip_json(const struct chip_db *db, const struct chip *chip)
 
 static void list_row_json(const struct chip_db *db, const struct chip *chip, json_object *rows)
 {
-    static const char *const keys[] = {"p_cores", "e_cores", "gpu_cores", "ane_cores", "amx_blocks_p",
-                                       "amx_blocks_e", "memory_peak_GBps"};
+    static const char *const keys[] = {"p_cores",      "e_cores",      "gpu_cores",       "ane_cores",
+                                       "amx_blocks_p", "amx_blocks_e", "memory_peak_GBps"};
     json_object *row = chip_json(db, chip);
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         json_add_number(row, keys[i], number_or_nan(chip, keys[i]));
@@ -156,8 +156,8 @@ static json_object *show_json(const struct chip_db *db, const struct chip *chip)
 static void show_text(struct cmd_context *context, const struct chip *chip)
 {
     static const struct table_column columns[] = {
-        {"key", NULL, false, 0},  {"value", NULL, false, 40}, {"unit", NULL, false, 0},   {"kind", NULL, false, 0},
-        {"+/-", NULL, true, 0},   {"origin", NULL, false, 0}, {"source", NULL, false, 70}, {"note", NULL, false, 70},
+        {"key", NULL, false, 0}, {"value", NULL, false, 40}, {"unit", NULL, false, 0},    {"kind", NULL, false, 0},
+        {"+/-", NULL, true, 0},  {"origin", NULL, false, 0}, {"source", NULL, false, 70}, {"note", NULL, false, 70},
     };
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     if (!table)
@@ -227,7 +227,8 @@ static void diff_json(struct cmd_context *context, const struct chip *a, const s
 static void diff_text(struct cmd_context *context, const struct chip *a, const struct chip *b)
 {
     const struct table_column columns[] = {
-        {"key", NULL, false, 0}, {"unit", NULL, false, 0}, {chip_id(a), NULL, false, 48}, {chip_id(b), NULL, false, 48}, {"ratio", NULL, true, 0},
+        {"key", NULL, false, 0},       {"unit", NULL, false, 0}, {chip_id(a), NULL, false, 48},
+        {chip_id(b), NULL, false, 48}, {"ratio", NULL, true, 0},
     };
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     if (!table)

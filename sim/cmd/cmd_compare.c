@@ -1,7 +1,7 @@
 /* orchard compare: two recorded runs beside each other. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/report/compare.h"
 
@@ -34,7 +34,8 @@ static json_object *sides(const char *a, const char *b)
 
 static void print_json(FILE *out, const struct comparison *c)
 {
-    json_object *const document = json_object_new_object(), *const texts = json_object_new_object(), *const keys = json_object_new_object();
+    json_object *const document = json_object_new_object(), *const texts = json_object_new_object(),
+                       *const keys = json_object_new_object();
     json_add_count(document, "a", (uint64_t)c->a->r.run_id);
     json_add_count(document, "b", (uint64_t)c->b->r.run_id);
     json_add_number(document, "speedup", c->a->r.seconds / c->b->r.seconds);
@@ -45,8 +46,9 @@ static void print_json(FILE *out, const struct comparison *c)
     for (size_t i = 0; i < c->texts; i++)
         json_object_object_add(texts, c->text[i].name, sides(c->text[i].a, c->text[i].b));
     for (size_t i = 0; i < c->keys; i++)
-        json_object_object_add(keys, c->key[i].a->key->name,
-                               sides(c->key[i].a->known ? c->key[i].a->json : NULL, c->key[i].b->known ? c->key[i].b->json : NULL));
+        json_object_object_add(
+            keys, c->key[i].a->key->name,
+            sides(c->key[i].a->known ? c->key[i].a->json : NULL, c->key[i].b->known ? c->key[i].b->json : NULL));
     json_object_object_add(document, "settings", texts);
     json_object_object_add(document, "numbers", numbers_json(c->number, c->numbers));
     json_object_object_add(document, "stall_seconds", numbers_json(c->stall, c->stalls));
@@ -91,9 +93,11 @@ static void print_texts(struct cmd_context *context, const struct comparison *c)
     table_free(t);
 }
 
-static void print_numbers(struct cmd_context *context, const char *title, const struct compare_number *list, size_t count, bool growth)
+static void print_numbers(struct cmd_context *context, const char *title, const struct compare_number *list, size_t count,
+                          bool growth)
 {
-    const struct table_column columns[] = {{title, NULL, false, 44}, {"A", NULL, true, 0}, {"B", NULL, true, 0}, {growth ? "grew by" : "B / A", NULL, true, 0}};
+    const struct table_column columns[] = {
+        {title, NULL, false, 44}, {"A", NULL, true, 0}, {"B", NULL, true, 0}, {growth ? "grew by" : "B / A", NULL, true, 0}};
     struct table *const t = table_create(columns, 4);
     char a[FORMAT_SIZE], b[FORMAT_SIZE], last[FORMAT_SIZE];
     for (size_t i = 0; t && i < count; i++) {
@@ -116,7 +120,8 @@ static void print_numbers(struct cmd_context *context, const char *title, const 
 
 static void print_keys(struct cmd_context *context, const struct comparison *c)
 {
-    static const struct table_column columns[] = {{"value of the chip", NULL, false, 0}, {"unit", NULL, false, 0}, {"A", NULL, false, 40}, {"B", NULL, false, 40}};
+    static const struct table_column columns[] = {
+        {"value of the chip", NULL, false, 0}, {"unit", NULL, false, 0}, {"A", NULL, false, 40}, {"B", NULL, false, 40}};
     struct table *const t = table_create(columns, 4);
     for (size_t i = 0; t && i < c->keys && i < KEYS_MAX; i++) {
         const struct chip_value *const a = c->key[i].a, *const b = c->key[i].b;
@@ -138,9 +143,9 @@ static void print_keys(struct cmd_context *context, const struct comparison *c)
 static void print_side(FILE *out, char letter, const struct report_run *run)
 {
     char text[FORMAT_SIZE];
-    fprintf(out, "%c  run %lld: %s on %s%s%s%s%s, %s\n", letter, (long long)run->r.run_id, run->r.workload, run->r.chip ? run->r.chip : "?",
-            run->r.unit ? " " : "", run->r.unit ? run->r.unit : "", run->r.device ? " in " : "", run->r.device ? run->r.device : "",
-            format_seconds(text, run->r.seconds, run->r.seconds_low, run->r.seconds_high));
+    fprintf(out, "%c  run %lld: %s on %s%s%s%s%s, %s\n", letter, (long long)run->r.run_id, run->r.workload,
+            run->r.chip ? run->r.chip : "?", run->r.unit ? " " : "", run->r.unit ? run->r.unit : "", run->r.device ? " in " : "",
+            run->r.device ? run->r.device : "", format_seconds(text, run->r.seconds, run->r.seconds_low, run->r.seconds_high));
 }
 
 static void print_text(struct cmd_context *context, const struct comparison *c)
@@ -156,15 +161,19 @@ static void print_text(struct cmd_context *context, const struct comparison *c)
     if (ratio == 1)
         fprintf(context->out, "both take the same time\n");
     else if (isfinite(ratio))
-        fprintf(context->out, "B is %s times as %s%s\n", format_digits(text, ratio > 1 ? ratio : 1 / ratio, 3), ratio > 1 ? "fast" : "slow",
-                !c->has_intervals ? "" : c->intervals_overlap ? "; their 90 % intervals overlap" : "; their 90 % intervals do not overlap");
+        fprintf(context->out, "B is %s times as %s%s\n", format_digits(text, ratio > 1 ? ratio : 1 / ratio, 3),
+                ratio > 1 ? "fast" : "slow",
+                !c->has_intervals      ? ""
+                : c->intervals_overlap ? "; their 90 % intervals overlap"
+                                       : "; their 90 % intervals do not overlap");
     print_texts(context, c);
     print_numbers(context, "number", c->number, c->numbers, false);
     print_numbers(context, "time by reason", c->stall, c->stalls, true);
     print_keys(context, c);
 }
 
-static bool read_sides(struct cmd_context *context, struct orch_db *db, char **argv, struct report_run side[2], struct orch_error *error)
+static bool read_sides(struct cmd_context *context, struct orch_db *db, char **argv, struct report_run side[2],
+                       struct orch_error *error)
 {
     const struct chip_db *const chips = cmd_chip_db(context, error);
     bool ok = chips != NULL;

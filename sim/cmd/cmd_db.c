@@ -1,10 +1,10 @@
 /* orchard db: the performance database. */
-#include "sim/check/check.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/check.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -125,8 +125,7 @@ static void print_info(struct cmd_context *context, struct orch_db *db, const st
     char size[HUMAN_SIZE];
     fprintf(context->out, "%s\nschema version %d, %s\nruns:", db_path(db), db_file_version(db),
             human_bytes((double)file_bytes(db_path(db)), size));
-    json_object_object_foreach(info->runs, status, count)
-        fprintf(context->out, " %s %s", json_object_get_string(count), status);
+    json_object_object_foreach(info->runs, status, count) fprintf(context->out, " %s %s", json_object_get_string(count), status);
     fputs("\n\n", context->out);
     struct table *table = table_create(columns, 2);
     json_object_object_foreach(info->tables, name, rows)
@@ -195,8 +194,7 @@ static int run_sql(struct cmd_context *context, int argc, char **argv)
     db = open_or_fail(context, DB_READ, &code);
     if (!db)
         return code;
-    const bool ok = db_print_query(db, argv[0], context->common.json ? DB_FORMAT_JSON : DB_FORMAT_TABLE, context->out,
-                                   &error);
+    const bool ok = db_print_query(db, argv[0], context->common.json ? DB_FORMAT_JSON : DB_FORMAT_TABLE, context->out, &error);
     return close_with(context, db, ok, &error);
 }
 
@@ -330,8 +328,7 @@ static void print_merged(struct cmd_context *context, json_object *rows, const c
 {
     if (!context->common.json) {
         fprintf(context->out, "%s: %lld runs, %lld characteristics, %lld measurements, %lld sweep points\n", shard,
-                (long long)m->runs, (long long)m->characteristics, (long long)m->measurements,
-                (long long)m->sweep_points);
+                (long long)m->runs, (long long)m->characteristics, (long long)m->measurements, (long long)m->sweep_points);
         return;
     }
     json_object *row = json_object_new_object();
@@ -369,7 +366,7 @@ static int run_merge(struct cmd_context *context, int argc, char **argv)
 
 int cmd_db(struct cmd_context *context, int argc, char **argv)
 {
-    static int (*const actions[])(struct cmd_context *, int, char **) = {run_init,  run_info,   run_sql,  run_check,
+    static int (*const actions[])(struct cmd_context *, int, char **) = {run_init,   run_info,  run_sql,  run_check,
                                                                          run_export, run_prune, run_merge};
     struct orch_error error = {0};
     unsigned action;

@@ -1,6 +1,6 @@
 /* orchard doctor: is everything here that orchard needs, and which paths does it take on this host? */
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 
 #include <errno.h>
@@ -20,8 +20,7 @@ struct report {
     unsigned problems;
 };
 
-static void add(struct report *report, const char *what, bool ok, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+static void add(struct report *report, const char *what, bool ok, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static void add(struct report *report, const char *what, bool ok, const char *format, ...)
 {
@@ -65,8 +64,8 @@ static void host_path(struct report *report)
     }
     snprintf(sets + strlen(sets), sizeof sets - strlen(sets), ")");
 #endif
-    add(report, "host", true, "%s %s, %ld processors, %s%s", host.sysname, host.machine, sysconf(_SC_NPROCESSORS_ONLN),
-        best, sets);
+    add(report, "host", true, "%s %s, %ld processors, %s%s", host.sysname, host.machine, sysconf(_SC_NPROCESSORS_ONLN), best,
+        sets);
 }
 
 static void versions(struct report *report)

@@ -30,8 +30,7 @@ static bool show(struct cmd_context *context, const char *text, struct orch_erro
     bool ok = db && db_resolve_run(db, text, &id, error) && db_read_run(db, id, &result, error);
     if (ok) {
         const struct summary_options options = {context->common.color, 64, 8};
-        ok = summary_print(context->out, &result, &options) ||
-             orch_fail(error, ORCH_USAGE, "standard output cannot be written");
+        ok = summary_print(context->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written");
     }
     if (ok)
         explain(context, &result);

@@ -2,9 +2,9 @@
 #include "isa/a64/a64_isa.h"
 #include "isa/agx/agx_isa.h"
 #include "isa/ane/ane_text.h"
-#include "sim/check/amx_vectors.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/listing.h"
+#include "sim/prove/check/amx_vectors.h"
+#include "sim/base/json_out.h"
+#include "sim/cmd/listing.h"
 #include "sim/cmd/cmd_isa.h"
 
 #include <inttypes.h>
@@ -150,7 +150,8 @@ static int check_amx(struct cmd_context *context, int files, char **paths)
         if (!check_amx_knows(paths[i]))
             ok = orch_fail(&error, ORCH_USAGE,
                            "%.200s: the name before the first dot must be one of fma fms ldst extr mac16 matfp matint "
-                           "vecfp vecint genlut programs full_states", paths[i]);
+                           "vecfp vecint genlut programs full_states",
+                           paths[i]);
     struct check_report report = {0};
     for (int i = 0; ok && i < files; i++)
         ok = check_amx_vectors(paths[i], by_choice[path], &report, &error);
@@ -194,6 +195,5 @@ int cmd_isa(struct cmd_context *context, int argc, char **argv)
     if (verb == ASM)
         return family == AMX ? assemble(context, argv[2])
                              : unmodelled(context, "a64 has no assembler here; use aarch64-linux-gnu-as");
-    return family == AMX ? check_amx(context, argc - 2, argv + 2)
-                         : unmodelled(context, "there are no golden vectors of a64");
+    return family == AMX ? check_amx(context, argc - 2, argv + 2) : unmodelled(context, "there are no golden vectors of a64");
 }

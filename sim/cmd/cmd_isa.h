@@ -1,10 +1,11 @@
 /* orchard isa: what its families share, and the families with a file of their own; cmd_isa.c chooses. */
-#ifndef ORCHARD_SIM_CMD_ISA_H
-#define ORCHARD_SIM_CMD_ISA_H
+#ifndef ORCHARD_SIM_CMD_CMD_ISA_H
+#define ORCHARD_SIM_CMD_CMD_ISA_H
 
 #include "sim/cmd/cmd.h"
 
-/* asm: the text of `path` (free it) and where -o says that the code goes. When false, the user was told; *code is the exit code. */
+/* asm: the text of `path` (free it) and where -o says that the code goes. When false, the user was told; *code is the exit code.
+ */
 bool cmd_isa_source(struct cmd_context *context, const char *path, uint8_t **text, size_t *size, const char **output, int *code);
 
 /* Each returns an exit code. */

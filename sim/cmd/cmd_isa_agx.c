@@ -1,9 +1,9 @@
 /* orchard isa ... agx: GPU code as text. */
 #include "isa/agx/agx_asm.h"
-#include "sim/agx/abi_skeleton.h"
-#include "sim/agx/agx_listing.h"
-#include "sim/check/agx_vectors.h"
-#include "sim/cli/json_out.h"
+#include "sim/workload/gpu/abi_skeleton.h"
+#include "sim/workload/gpu/agx_listing.h"
+#include "sim/prove/check/agx_vectors.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd_isa.h"
 
 #include <errno.h>
@@ -89,7 +89,8 @@ static bool write_folder(const char *folder, const struct agx_assembly *a, struc
     if (!cmd_write_file(path, a->code, a->code_bytes, error))
         return false;
     json_object *document = abi_skeleton(a, name);
-    const char *text = document ? json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
+    const char *text =
+        document ? json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
     snprintf(path, sizeof path, "%s/abi.json", folder);
     const bool ok = text ? cmd_write_file(path, text, strlen(text), error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
     json_object_put(document);
@@ -129,8 +130,10 @@ int cmd_isa_agx_check(struct cmd_context *context, int files, char **paths)
     bool ok = !name || cli_choice("path", name, "fast|reference", &path, &error);
     for (int i = 0; ok && i < files; i++)
         if (!check_agx_knows(paths[i]))
-            ok = orch_fail(&error, ORCH_USAGE, "%.200s: the name before the first dot must be one of encode compiler-words "
-                                               "mesa-words exec-single exec-program exec-load", paths[i]);
+            ok = orch_fail(&error, ORCH_USAGE,
+                           "%.200s: the name before the first dot must be one of encode compiler-words "
+                           "mesa-words exec-single exec-program exec-load",
+                           paths[i]);
     struct check_report report = {0};
     for (int i = 0; ok && i < files; i++)
         ok = check_agx_vectors(paths[i], path ? CHECK_AGX_REFERENCE : CHECK_AGX_FAST, &report, &error);

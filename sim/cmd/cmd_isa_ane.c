@@ -2,9 +2,9 @@
 #include "sim/cmd/cmd_isa.h"
 
 #include "isa/ane/ane_text.h"
-#include "sim/check/ane_programs.h"
-#include "sim/cli/json_out.h"
-#include "sim/gzip.h"
+#include "sim/prove/check/ane_programs.h"
+#include "sim/base/json_out.h"
+#include "sim/base/gzip.h"
 
 #include <stdlib.h>
 #include <string.h>

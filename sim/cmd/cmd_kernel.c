@@ -1,5 +1,5 @@
 /* orchard kernel: GPU kernels against what they must compute. */
-#include "sim/check/gpu_kernels.h"
+#include "sim/prove/check/gpu_kernels.h"
 #include "sim/cmd/cmd.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* orchard kernels: the kernel library. */
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
-#include "sim/kernel/cpu_kernel.h"
-#include "sim/kernel/kernel.h"
+#include "sim/workload/cpu/cpu_kernel.h"
+#include "sim/workload/amx/kernel.h"
 #include "units/ane/kernels/ane_kernels.h"
 #include "units/gpu/kernels/gpu_kernels.h"
 
@@ -51,8 +51,8 @@ static json_object *row_json(const struct row *r)
 
 static int list(struct cmd_context *context)
 {
-    static const struct table_column columns[] = {{"kernel", NULL, false, 0}, {"units", NULL, false, 0},
-                                                  {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
+    static const struct table_column columns[] = {
+        {"kernel", NULL, false, 0}, {"units", NULL, false, 0}, {"precisions", NULL, false, 0}, {"shape", NULL, false, 0}};
     json_object *rows = json_object_new_array();
     struct table *table = table_create(columns, 4);
     for (size_t i = 0; table && i < row_count(); i++) {
@@ -88,7 +88,8 @@ static int show(struct cmd_context *context, const char *name)
             continue;
         json_object_array_add(found, row_json(&r));
         if (!context->common.json)
-            fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units, r.precisions);
+            fprintf(context->out, "%s:%s\n  %s\n  units: %s\n  precisions: %s\n", r.name, r.grammar, r.text, r.units,
+                    r.precisions);
     }
     const size_t count = json_object_array_length(found);
     if (count && context->common.json) {

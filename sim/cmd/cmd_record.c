@@ -14,8 +14,8 @@ static bool subscribe(const struct cmd_record *r, struct event_bus *bus, struct 
            (!r->trace || event_bus_subscribe(bus, &(struct event_listener){trace_recorder_on_event, r->trace, false}));
 }
 
-bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject, uint64_t number,
-                    struct run_result *result, struct orch_error *error)
+bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject,
+                    uint64_t number, struct run_result *result, struct orch_error *error)
 {
     const struct cmd_context *const c = record->context;
     struct event_bus *const bus = event_bus_create();

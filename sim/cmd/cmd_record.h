@@ -1,12 +1,12 @@
 /* Runs of a command and everything that listens to them: the database, the progress bar, a Chrome trace, a
  * trace. */
-#ifndef ORCHARD_SIM_CMD_RECORD_H
-#define ORCHARD_SIM_CMD_RECORD_H
+#ifndef ORCHARD_SIM_CMD_CMD_RECORD_H
+#define ORCHARD_SIM_CMD_CMD_RECORD_H
 
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
-#include "sim/event.h"
-#include "sim/run_result.h"
+#include "sim/base/event.h"
+#include "sim/base/run_result.h"
 
 struct perfetto_listener;
 struct trace_recorder;
@@ -19,11 +19,12 @@ struct cmd_record {
 };
 
 /* Simulates and emits the events of run `number`. */
-typedef bool cmd_record_work(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error);
+typedef bool cmd_record_work(void *subject, struct event_bus *bus, uint64_t number, struct run_result *result,
+                             struct orch_error *error);
 
 /* Does the work with all listeners on the bus; result->run_id is the run's row. The chip's values are kept with it. */
-bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject, uint64_t number,
-                    struct run_result *result, struct orch_error *error);
+bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cmd_record_work *work, void *subject,
+                    uint64_t number, struct run_result *result, struct orch_error *error);
 /* A run found in the database, for the listeners that would have heard it. */
 bool cmd_record_found(const struct cmd_record *record, int64_t run_id, uint64_t number, struct orch_error *error);
 

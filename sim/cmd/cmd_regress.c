@@ -1,9 +1,9 @@
 /* orchard regress: characteristics of all chips, recorded and compared. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd_regress.h"
-#include "sim/regress/compare.h"
+#include "sim/prove/regress/compare.h"
 #include "sim/run/run_version.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ const struct cli_option cmd_regress_options[] = {
 struct session {
     struct cmd_context *context;
     struct regress_request request;
-    const char **chip;   /* ids, owned */
+    const char **chip; /* ids, owned */
     struct regress_job *jobs;
     size_t measured;
 };
@@ -35,8 +35,11 @@ static const char *way_text(const struct regress_program *p)
 
 static void list_metrics(struct cmd_context *context)
 {
-    static const struct table_column columns[] = {
-        {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0}, {"tolerance", "%", true, 0}, {"measured by", NULL, false, 0}, {"what runs", NULL, false, 70}};
+    static const struct table_column columns[] = {{"characteristic", NULL, false, 0},
+                                                  {"unit", NULL, false, 0},
+                                                  {"tolerance", "%", true, 0},
+                                                  {"measured by", NULL, false, 0},
+                                                  {"what runs", NULL, false, 70}};
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     struct regress_metric m;
     char tolerance[FORMAT_SIZE];
@@ -136,7 +139,8 @@ static bool record(struct session *s, const char *name, struct orch_error *error
 {
     struct baseline b = {0};
     const char *path = cli_value(&s->context->args, "output");
-    bool ok = choose_chips(s, error) && regress_run(&s->request, &s->jobs, error) && regress_record(&s->request, s->jobs, &b, error);
+    bool ok =
+        choose_chips(s, error) && regress_run(&s->request, &s->jobs, error) && regress_record(&s->request, s->jobs, &b, error);
     ok = ok && (path ? write_text(path, &b, error) : write_database(s->context, name, &b, error));
     if (ok)
         tell_recorded(s->context, path ? path : name, &b, s->request.chip_count);
@@ -158,7 +162,8 @@ static bool read_text(const char *path, struct baseline *b, struct orch_error *e
 /* Beside the sources, or installed. */
 static const char *shipped(void)
 {
-    static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/regress/default.baseline", ORCHARD_DATA_DIR "/default.baseline"};
+    static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/prove/regress/default.baseline",
+                                         ORCHARD_DATA_DIR "/default.baseline"};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
         if (access(places[i], R_OK) == 0)
             return places[i];
@@ -198,8 +203,8 @@ static void leave_out_unknown(struct session *s, const struct baseline *b, struc
 static void print_moved(struct cmd_context *context, const struct regress_comparison *r)
 {
     static const struct table_column columns[] = {
-        {"chip", NULL, false, 0}, {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0}, {"before", NULL, true, 0}, {"after", NULL, true, 0},
-        {"change", "%", true, 0}, {"tolerance", "%", true, 0}, {"cause", NULL, false, 120}};
+        {"chip", NULL, false, 0}, {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0},    {"before", NULL, true, 0},
+        {"after", NULL, true, 0}, {"change", "%", true, 0},           {"tolerance", "%", true, 0}, {"cause", NULL, false, 120}};
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     char text[FORMAT_SIZE];
     for (size_t i = 0; table && i < r->moved_count; i++) {

@@ -1,9 +1,9 @@
 /* What commands about baselines share. */
-#ifndef ORCHARD_SIM_CMD_REGRESS_H
-#define ORCHARD_SIM_CMD_REGRESS_H
+#ifndef ORCHARD_SIM_CMD_CMD_REGRESS_H
+#define ORCHARD_SIM_CMD_CMD_REGRESS_H
 
 #include "sim/cmd/cmd.h"
-#include "sim/regress/baseline.h"
+#include "sim/prove/regress/baseline.h"
 
 /* A file, or a name in the database; `default` is the one that orchard ships with until another is recorded. */
 bool cmd_open_baseline(struct cmd_context *context, const char *name, struct baseline *b, struct orch_error *error);

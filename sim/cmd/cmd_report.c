@@ -1,11 +1,11 @@
 /* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
-#include "sim/cli/suggest.h"
+#include "sim/base/suggest.h"
 #include "sim/cmd/cmd_regress.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
 #include "sim/report/report.h"
 #include "sim/report/run_events.h"
-#include "sim/whole_file.h"
+#include "sim/base/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,11 @@ const struct cli_option cmd_report_options[] = {
     {"perfetto", 0, "FILE", false, "also write the runs as a Chrome trace (JSON)"},
     {"figure", 0, "TITLE", false, "only this figure of the page, as SVG: 'Roofline', 'Temperature', ..."},
     {"sweep", 0, "ID", false, "a sweep: its number, name, beginning of its hash, or last"},
-    {"regression", 0, NULL, false, "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
+    {"regression", 0, NULL, false,
+     "a baseline (a word after it names it) against the simulated chips of now: all, or those of --chip"},
     {"only", 0, "PREFIX", false, "--regression: characteristics whose names begin so (amx., gpu.gemm)"},
-    {"validation", 0, NULL, false, "predictions beside measurements; a word after it chooses a version or a file of measurements"},
+    {"validation", 0, NULL, false,
+     "predictions beside measurements; a word after it chooses a version or a file of measurements"},
     {NULL, 0, NULL, false, NULL},
 };
 
@@ -34,7 +36,8 @@ static bool write_trace(struct orch_db *db, const char *path, const int64_t *ids
     return false;
 }
 
-static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
+static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page,
+                      struct orch_error *error)
 {
     const struct chip_db *const chips = cmd_chip_db(context, error);
     int64_t *const ids = calloc((size_t)argc + 1, sizeof *ids);
@@ -49,7 +52,8 @@ static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc,
 }
 
 /* Chips of --chip, or all, that the baseline knows. */
-static bool regression_chips(struct cmd_context *context, const struct baseline *b, const char ***chip, size_t *count, struct orch_error *error)
+static bool regression_chips(struct cmd_context *context, const struct baseline *b, const char ***chip, size_t *count,
+                             struct orch_error *error)
 {
     struct chip_db *const db = cmd_chip_db(context, error);
     struct cmd_chips given = {0};
@@ -77,7 +81,11 @@ static bool regression_page(struct cmd_context *context, const char *name, struc
     size_t count = 0;
     bool ok = cmd_open_baseline(context, name, &b, error) && regression_chips(context, &b, &chip, &count, error);
     if (ok) {
-        const struct regress_request request = {.chips = context->chip_db, .sets = {c->sets, c->set_count}, .chip = chip, .chip_count = count, .threads = c->threads,
+        const struct regress_request request = {.chips = context->chip_db,
+                                                .sets = {c->sets, c->set_count},
+                                                .chip = chip,
+                                                .chip_count = count,
+                                                .threads = c->threads,
                                                 .only = cli_value(&context->args, "only")};
         ok = report_regression(&request, &b, name, page, error);
     }
@@ -86,14 +94,16 @@ static bool regression_page(struct cmd_context *context, const char *name, struc
     return ok;
 }
 
-static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page, struct orch_error *error)
+static bool make_page(struct cmd_context *context, struct orch_db *db, int argc, char **argv, struct page **page,
+                      struct orch_error *error)
 {
     if (cli_has(&context->args, "regression"))
         return regression_page(context, argc ? argv[0] : "default", page, error);
     if (cli_has(&context->args, "validation"))
         return report_validation(db, argc ? argv[0] : NULL, page, error);
     if (cli_has(&context->args, "sweep"))
-        return argc ? orch_fail(error, ORCH_USAGE, "--sweep and runs are pages of their own") : report_sweep(db, cli_value(&context->args, "sweep"), page, error);
+        return argc ? orch_fail(error, ORCH_USAGE, "--sweep and runs are pages of their own")
+                    : report_sweep(db, cli_value(&context->args, "sweep"), page, error);
     return runs_page(context, db, argc, argv, page, error);
 }
 
@@ -108,7 +118,8 @@ static bool find_figure(const struct page *page, const char *title, size_t *inde
             return true;
         suggest_offer(&nearest, page_picture_title(page, *index));
     }
-    return orch_fail(error, ORCH_USAGE, "no figure '%.100s' on this page%s", title, suggest_phrase(&nearest, phrase, sizeof phrase));
+    return orch_fail(error, ORCH_USAGE, "no figure '%.100s' on this page%s", title,
+                     suggest_phrase(&nearest, phrase, sizeof phrase));
 }
 
 /* The page, or one figure of it. */
@@ -137,8 +148,11 @@ int cmd_report(struct cmd_context *context, int argc, char **argv)
 {
     struct orch_error error = {0};
     struct page *page = NULL;
-    struct orch_db *const db = cli_has(&context->args, "regression") ? NULL : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
-    const bool ok = error.exit_code == 0 && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
+    struct orch_db *const db = cli_has(&context->args, "regression")
+                                   ? NULL
+                                   : db_open(context->common.db, DB_READ, &error); /* a baseline may be a file */
+    const bool ok =
+        error.exit_code == 0 && make_page(context, db, argc, argv, &page, &error) && write_page(context, page, &error);
     page_free(page);
     db_close(db);
     return ok ? ORCH_OK : cmd_fail(context, &error);

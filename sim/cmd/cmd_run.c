@@ -1,7 +1,7 @@
 /* orchard run: simulate a workload on one chip or several, record it, show the answer. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_record.h"
 #include "sim/cmd/cmd_run.h"
@@ -15,20 +15,23 @@
 #include "sim/run/run.h"
 #include "sim/run/run_explain.h"
 #include "sim/run/run_timing.h"
-#include "sim/run/together.h"
-#include "sim/study/known.h"
-#include "sim/study/uncertainty.h"
+#include "sim/scenario/together.h"
+#include "sim/ask/study/known.h"
+#include "sim/ask/study/uncertainty.h"
 #include "sim/trace/trace_recorder.h"
-#include "sim/study/fitted.h"
+#include "sim/ask/study/fitted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 const struct cli_option cmd_run_options[] = {
     {"unit", 0, "UNIT", false, "cpu, amx, gpu, ane or auto (default: what the workload runs on)"},
-    {"precision", 0, "TYPE", false, "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
+    {"precision", 0, "TYPE", false,
+     "element type of a kernel: f64 f32 f16 bf16 i16 i8 (default f32); ane: f16 i8 i4 weights (default f16)"},
     {"mode", 0, "MODE", false, "full (default), functional (results only) or timing (no values)"},
-    {"detail", 0, "LEVEL", false, "instr, sampled (GPU: representative threadgroups are timed), op (kernels: time without values, from characteristics) or auto"},
+    {"detail", 0, "LEVEL", false,
+     "instr, sampled (GPU: representative threadgroups are timed), op (kernels: time without values, from characteristics) or "
+     "auto"},
     {"cores", 0, "N", false, "copies of a program, one a core, spread over the clusters (default 1)"},
     {"core", 0, "KIND", false, "p or e: which cores to use (default: P cores first)"},
     {"entry", 0, "NAME", false, "call this function of the program instead of starting it"},
@@ -45,7 +48,8 @@ const struct cli_option cmd_run_options[] = {
     {"trace", 0, "FILE", false, "write down what happens as a trace; JSON lines when FILE ends in .jsonl (see orchard trace)"},
     {"fitted", 0, "SET", false, "use a named set of orchard tune or orchard calibrate"},
     {"rerun", 0, NULL, false, "simulate even when an equal run is in the database"},
-    {"uncertainty", 0, "N", false, "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
+    {"uncertainty", 0, "N", false,
+     "find the interval by N simulations at uncertain parameters (Latin hypercube); without it by estimate"},
     {"explain", 0, NULL, false, "say what the limit is, what the roofline says, which assumptions matter"},
     {NULL, 0, NULL, false, NULL},
 };
@@ -57,9 +61,9 @@ struct session {
     const char **args;
     struct cmd_record record;
     const struct cmd_recording *recording; /* of trace record; NULL = run */
-    struct known *known;    /* characteristics, for --detail op */
+    struct known *known;                   /* characteristics, for --detail op */
     struct run_known ask;
-    struct uncertainty uncertainty;  /* of --uncertainty */
+    struct uncertainty uncertainty; /* of --uncertainty */
     struct run_uncertainty sampled;
     bool rerun, explain, many;
     bool differs; /* some output is not as its description expects */
@@ -88,8 +92,8 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
 {
     const struct cli_args *a = &s->context->args;
     uint64_t cores = 1, repeat = 1, memory = 0;
-    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) || !cli_unsigned(a, "memory", 1, 65536, &memory, error) ||
-        !cli_unsigned(a, "repeat", 1, 1000000, &repeat, error))
+    if (!read_choices(s, error) || !cli_unsigned(a, "cores", 1, 64, &cores, error) ||
+        !cli_unsigned(a, "memory", 1, 65536, &memory, error) || !cli_unsigned(a, "repeat", 1, 1000000, &repeat, error))
         return false;
     struct run_request *q = &s->request;
     q->workload = workload;
@@ -135,8 +139,10 @@ static bool read_uncertainty(struct session *s, struct orch_error *error)
         return true;
     if (s->request.known || cli_has(a, "fitted") || cmd_run_wants_device(s->context) || together_is(s->request.workload))
         return orch_fail(error, ORCH_USAGE, "--uncertainty: of one workload at fixed clocks, not with --detail op or --fitted");
-    s->uncertainty = (struct uncertainty){.chips = s->context->chip_db, .sets = {s->context->common.sets, s->context->common.set_count},
-                                          .runs = (unsigned)runs, .seed = s->request.seed};
+    s->uncertainty = (struct uncertainty){.chips = s->context->chip_db,
+                                          .sets = {s->context->common.sets, s->context->common.set_count},
+                                          .runs = (unsigned)runs,
+                                          .seed = s->request.seed};
     s->sampled = uncertainty_as_run(&s->uncertainty);
     s->request.uncertainty = &s->sampled;
     return true;
@@ -224,7 +230,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     if (!run)
         return false;
     run_result_init(&result);
-    bool ok = find_earlier(s, run, &result, &found, error) && (found || cmd_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
+    bool ok = find_earlier(s, run, &result, &found, error) &&
+              (found || cmd_record_run(&s->record, chip, execute, run, ++s->number, &result, error)) &&
               show(s, run, &result, error);
     for (size_t i = 0; i < run_remark_count(run); i++)
         fprintf(s->context->err, "orchard: %s\n", run_remark(run, i));
@@ -238,8 +245,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
 static bool open_outputs(struct session *s, struct orch_error *error)
 {
     static const struct table_column columns[] = {
-        {"chip", NULL, false, 0},    {"time", "simulated", true, 0},   {"GFLOPS", NULL, true, 0}, {"DRAM", "GB/s", true, 0},
-        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40}, {"host time", NULL, true, 0},  {"run", NULL, true, 0},
+        {"chip", NULL, false, 0},     {"time", "simulated", true, 0}, {"GFLOPS", NULL, true, 0},    {"DRAM", "GB/s", true, 0},
+        {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
     };
     s->rows = json_object_new_array();
     s->table = table_create(columns, sizeof columns / sizeof columns[0]);
@@ -289,7 +296,8 @@ static bool one_fitted_chip(struct session *s, const struct chip *chip, struct o
     struct chip *const fitted = chip_open(s->context->chip_db, chip_id(chip), &sets.overrides, error);
     fitted_apply(&s->fitted, chip_id(chip), &s->request, &used);
     if (!used)
-        cmd_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload, chip_id(chip));
+        cmd_note(s->context, "set %s has nothing for %s on %s: it changes nothing", s->fitted.name, asked.workload,
+                 chip_id(chip));
     common->sets = sets.overrides.text;
     common->set_count = sets.overrides.count;
     const bool ok = fitted && one_chip(s, fitted, error);
@@ -324,9 +332,11 @@ static bool open_trace(struct session *s, const char *workload, struct orch_erro
     if (!path)
         return true;
     const char *const dot = strrchr(path, '.');
-    const struct trace_recorder_options options = {
-        .level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR, .text = (s->recording && s->recording->text) || (dot && strcmp(dot, ".jsonl") == 0),
-        .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips, .workload = workload};
+    const struct trace_recorder_options options = {.level = s->recording ? s->recording->level : TRACE_LEVEL_OPERATOR,
+                                                   .text = (s->recording && s->recording->text) ||
+                                                           (dot && strcmp(dot, ".jsonl") == 0),
+                                                   .chip = strchr(c->common.chips, ',') ? NULL : c->common.chips,
+                                                   .workload = workload};
     s->record.trace = trace_recorder_create(path, &options, error);
     return s->record.trace != NULL;
 }
@@ -350,11 +360,14 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
         orch_fail(&error, ORCH_INTERNAL, "out of memory");
     if (argc == 0 || (argc > 1 && workload && !together_is(workload))) {
         free(workload);
-        return cmd_usage(context, argc ? "one workload, got '%s' and more (several at once: A + B)" : "a workload is missing, as in gemm:512x512x512",
+        return cmd_usage(context,
+                         argc ? "one workload, got '%s' and more (several at once: A + B)"
+                              : "a workload is missing, as in gemm:512x512x512",
                          argc ? argv[0] : "");
     }
     bool ok = workload && open_trace(&s, workload, &error) && read_request(&s, workload, &error) &&
-              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) && read_uncertainty(&s, &error);
+              cmd_chips_open(context, NULL, &chips, &error) && open_outputs(&s, &error) && open_known(&s, &error) &&
+              read_uncertainty(&s, &error);
     if (ok && cli_value(&context->args, "fitted"))
         ok = fitted_open(s.record.db, cli_value(&context->args, "fitted"), &s.fitted, &error);
     s.many = chips.count > 1;

@@ -1,6 +1,6 @@
 /* orchard run, for orchard trace record. */
-#ifndef ORCHARD_SIM_CMD_RUN_H
-#define ORCHARD_SIM_CMD_RUN_H
+#ifndef ORCHARD_SIM_CMD_CMD_RUN_H
+#define ORCHARD_SIM_CMD_CMD_RUN_H
 
 #include "sim/cmd/cmd.h"
 #include "sim/trace/trace_recorder.h"

@@ -1,8 +1,8 @@
 #include "sim/cmd/cmd_run_device.h"
 
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const options[] = {"device", "duration", "ambient", "policy", "power-mode", "power-cap", "target", "battery", "steer"};
+static const char *const options[] = {"device",    "duration", "ambient", "policy", "power-mode",
+                                      "power-cap", "target",   "battery", "steer"};
 
 bool cmd_run_wants_device(const struct cmd_context *context)
 {
@@ -23,10 +24,12 @@ bool cmd_run_wants_device(const struct cmd_context *context)
 static bool read_options(const struct cmd_context *context, struct run_sustained_request *q, struct orch_error *error)
 {
     const struct cli_args *const a = &context->args;
-    const char *const policy = cli_value(a, "policy"), *const mode = cli_value(a, "power-mode"), *const steer = cli_value(a, "steer");
+    const char *const policy = cli_value(a, "policy"), *const mode = cli_value(a, "power-mode"),
+                      *const steer = cli_value(a, "steer");
     unsigned choice = GOVERNOR_PERFORMANCE;
 
-    if (policy && !cli_choice("--policy", policy, "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
+    if (policy &&
+        !cli_choice("--policy", policy, "fixed|performance|balanced|low-power|race-to-idle|pace|thermal-safe", &choice, error))
         return false;
     q->policy = (enum governor_policy)choice;
     choice = 1;
@@ -42,7 +45,8 @@ static bool read_options(const struct cmd_context *context, struct run_sustained
     q->steering = (enum sustain_steering)choice;
     q->device = cli_value(a, "device");
     if (!q->device)
-        return orch_fail(error, ORCH_USAGE, "heat, limits and battery belong to a machine: give --device, as in --device macbook-air");
+        return orch_fail(error, ORCH_USAGE,
+                         "heat, limits and battery belong to a machine: give --device, as in --device macbook-air");
     q->ambient_c = q->battery_percent = NAN;
     if ((cli_value(a, "ambient") && !cli_number(a, "ambient", -40, 60, &q->ambient_c, error)) ||
         (cli_value(a, "battery") && !cli_number(a, "battery", 0, 100, &q->battery_percent, error)) ||
@@ -149,9 +153,9 @@ enum { LINES = 12 };
 static void print_series(struct cmd_context *context, const struct sustain_result *s)
 {
     static const struct table_column columns[] = {
-        {"time", "s", true, 0}, {"chip", "W", true, 0},  {"P", "MHz", true, 0},      {"E", "MHz", true, 0},   {"GPU", "MHz", true, 0},
-        {"ANE", "MHz", true, 0}, {"mean", "C", true, 0}, {"hottest", "C", true, 0}, {"case", "C", true, 0}, {"fan", "rpm", true, 0},
-        {"pressure", NULL, false, 0},
+        {"time", "s", true, 0},  {"chip", "W", true, 0},  {"P", "MHz", true, 0},        {"E", "MHz", true, 0},
+        {"GPU", "MHz", true, 0}, {"ANE", "MHz", true, 0}, {"mean", "C", true, 0},       {"hottest", "C", true, 0},
+        {"case", "C", true, 0},  {"fan", "rpm", true, 0}, {"pressure", NULL, false, 0},
     };
     static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
     struct table *const t = table_create(columns, sizeof columns / sizeof columns[0]);
@@ -227,7 +231,11 @@ static void print_text(struct cmd_context *context, const struct run_sustained_r
         fprintf(context->out, "clocks fall after %.1f s; %.1f s below the wanted clocks", s->onset_s, s->throttled_s);
     fprintf(context->out, "; %.1f W at the wall", s->wall_w);
     if (q->machine->battery.capacity_wh > 0)
-        fprintf(context->out, "; %s battery lasts %.0f minutes", isnan(q->battery_percent) ? "a full" : s->battery_empty ? "an empty" : "the", 60 * s->hours_left);
+        fprintf(context->out, "; %s battery lasts %.0f minutes",
+                isnan(q->battery_percent) ? "a full"
+                : s->battery_empty        ? "an empty"
+                                          : "the",
+                60 * s->hours_left);
     if (s->clock_change_s > 0)
         fprintf(context->out, "; %.3g clock changes cost %.3g s", s->clock_changes, s->clock_change_s);
     if (s->low_power_s > 0)
@@ -264,12 +272,12 @@ static void show(struct cmd_context *context, const struct run_sustained_request
     }
 }
 
-bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number, struct json_object *rows,
-                       struct orch_error *error)
+bool cmd_run_in_device(const struct cmd_record *record, const struct run_request *request, uint64_t number,
+                       struct json_object *rows, struct orch_error *error)
 {
     struct cmd_context *const context = record->context;
-    struct run_sustained_request q = {.run = *request, .db = cmd_chip_db(context, error),
-                                      .overrides = {context->common.sets, context->common.set_count}};
+    struct run_sustained_request q = {
+        .run = *request, .db = cmd_chip_db(context, error), .overrides = {context->common.sets, context->common.set_count}};
     struct together_part part[TOGETHER_PARTS];
     char *storage = NULL;
     struct device_list devices = {0};
@@ -290,7 +298,8 @@ bool cmd_run_in_device(const struct cmd_record *record, const struct run_request
     q.machine = device_find(&devices, q.device, chip_id(request->chip), error);
     struct run_sustained *const run = q.machine ? run_sustained_prepare(&q, error) : NULL;
     run_result_init(&result);
-    const bool ok = run && cmd_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
+    const bool ok =
+        run && cmd_record_run(record, request->chip, execute, &(struct sustained){run, &series}, number, &result, error);
     if (ok)
         show(context, &q, run, &result, &series, rows);
     sustain_result_free(&series);

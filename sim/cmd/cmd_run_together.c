@@ -1,11 +1,11 @@
 #include "sim/cmd/cmd_run_together.h"
 
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
-#include "sim/run/together.h"
+#include "sim/scenario/together.h"
 #include "sim/trace/trace_recorder.h"
 
 #include <math.h>
@@ -54,9 +54,9 @@ static json_object *document(const struct together *t, const struct run_result *
 static void print_parts(const struct together *t, FILE *out, bool colour)
 {
     static const struct table_column columns[] = {
-        {"workload", NULL, false, 48}, {"unit", NULL, false, 0},  {"alone", NULL, true, 0},      {"together", NULL, true, 0},
-        {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0}, {"together", "GB/s", true, 0},
-        {"events", "energy", true, 0}, {"limited by", NULL, false, 0},
+        {"workload", NULL, false, 48}, {"unit", NULL, false, 0},      {"alone", NULL, true, 0},
+        {"together", NULL, true, 0},   {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0},
+        {"together", "GB/s", true, 0}, {"events", "energy", true, 0}, {"limited by", NULL, false, 0},
     };
     struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
     for (unsigned i = 0; table && i < together_count(t); i++) {
@@ -112,7 +112,8 @@ bool cmd_run_together(const struct cmd_together *c, struct orch_error *error)
     char *storage = NULL;
     run_result_init(&whole);
     if (c->common->watch)
-        return orch_fail(error, ORCH_UNMODELLED, "level instruction: one workload by itself; several at once are recorded at --level operator");
+        return orch_fail(error, ORCH_UNMODELLED,
+                         "level instruction: one workload by itself; several at once are recorded at --level operator");
     bool ok = together_parse(c->text, c->common, part, &count, &storage, error) &&
               (!c->record->trace || trace_recorder_expect(c->record->trace, part, count, error));
     struct together *t = ok ? together_prepare(part, count, c->text, error) : NULL;

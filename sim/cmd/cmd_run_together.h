@@ -1,6 +1,6 @@
 /* orchard run A + B: several workloads at once, for cmd_run.c. */
-#ifndef ORCHARD_SIM_CMD_RUN_TOGETHER_H
-#define ORCHARD_SIM_CMD_RUN_TOGETHER_H
+#ifndef ORCHARD_SIM_CMD_CMD_RUN_TOGETHER_H
+#define ORCHARD_SIM_CMD_CMD_RUN_TOGETHER_H
 
 #include "sim/cmd/cmd_record.h"
 #include "sim/db/db.h"
@@ -10,10 +10,10 @@
 
 struct cmd_together {
     const struct cmd_record *record;
-    const char *text;                  /* "A[unit=gpu] + B" */
-    const struct run_request *common;  /* every workload starts from it; its chip is the one to run on */
-    uint64_t number;                   /* of the run, for events */
-    json_object *rows;                 /* with --json: gets the document */
+    const char *text;                 /* "A[unit=gpu] + B" */
+    const struct run_request *common; /* every workload starts from it; its chip is the one to run on */
+    uint64_t number;                  /* of the run, for events */
+    json_object *rows;                /* with --json: gets the document */
 };
 
 /* Simulates, records and shows on one chip. */

@@ -1,11 +1,11 @@
 /* orchard sweep: the same question at many settings. */
 #define _GNU_SOURCE /* asprintf */
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd_sweep.h"
-#include "sim/cmd/sweep_pool.h"
+#include "sim/ask/sweep/sweep_pool.h"
 #include "sim/cmd/sweep_slurm.h"
-#include "sim/study/fitted.h"
-#include "sim/sweep/sweep_summary.h"
+#include "sim/ask/study/fitted.h"
+#include "sim/ask/sweep/sweep_summary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +92,8 @@ static bool read_design(const struct cli_args *a, struct sweep_spec *spec, struc
 {
     uint64_t lhs = 0, random = 0;
 
-    if (!cli_unsigned(a, "lhs", 1, SWEEP_POINTS_MAX, &lhs, error) || !cli_unsigned(a, "random", 1, SWEEP_POINTS_MAX, &random, error) ||
+    if (!cli_unsigned(a, "lhs", 1, SWEEP_POINTS_MAX, &lhs, error) ||
+        !cli_unsigned(a, "random", 1, SWEEP_POINTS_MAX, &random, error) ||
         !cli_number(a, "tolerance", 0, 1, &spec->tolerance, error))
         return false;
     if (lhs && random)
@@ -178,8 +179,8 @@ static void tell(void *context, const struct sweep_progress *p)
     const double rate = (double)(p->done - p->before) / p->host_seconds;
     t->told = p->host_seconds;
     t->drawn = t->terminal;
-    fprintf(t->context->err, "%ssweep: %llu of %llu points (%.0f %%), %.1f/s", t->terminal ? "\r\033[K" : "", (unsigned long long)p->done,
-            (unsigned long long)p->points, 100.0 * (double)p->done / (double)p->points, rate);
+    fprintf(t->context->err, "%ssweep: %llu of %llu points (%.0f %%), %.1f/s", t->terminal ? "\r\033[K" : "",
+            (unsigned long long)p->done, (unsigned long long)p->points, 100.0 * (double)p->done / (double)p->points, rate);
     if (rate > 0)
         fprintf(t->context->err, ", at most %.0f s to go", (double)(p->points - p->done) / rate);
     fputs(t->terminal ? "" : "\n", t->context->err);
@@ -218,7 +219,8 @@ bool cmd_sweep_jobs(struct cmd_context *context, uint64_t *jobs, struct orch_err
     return cli_unsigned(&context->args, "jobs", 1, 1024, jobs, error);
 }
 
-static bool show(struct cmd_context *context, const struct sweep_done *done, const struct sweep_summary *how, struct orch_error *error)
+static bool show(struct cmd_context *context, const struct sweep_done *done, const struct sweep_summary *how,
+                 struct orch_error *error)
 {
     char which[24];
 
@@ -240,7 +242,8 @@ static bool show(struct cmd_context *context, const struct sweep_done *done, con
     return ok;
 }
 
-static bool evaluate(struct cmd_context *context, struct sweep_run *run, uint64_t jobs, struct sweep_done *done, struct orch_error *error)
+static bool evaluate(struct cmd_context *context, struct sweep_run *run, uint64_t jobs, struct sweep_done *done,
+                     struct orch_error *error)
 {
     struct study_base base = {.request = {.seed = run->spec->seed, .threads = 1, .detail = "op", .mode = RUN_TIMING}};
     struct teller teller = {.context = context, .terminal = isatty(fileno(context->err)) == 1};
@@ -260,8 +263,8 @@ static bool evaluate(struct cmd_context *context, struct sweep_run *run, uint64_
     return ok;
 }
 
-static bool run_here(struct cmd_context *context, const struct sweep_spec *spec, const struct sweep_summary *how, struct sweep_done *done,
-                     struct orch_error *error)
+static bool run_here(struct cmd_context *context, const struct sweep_spec *spec, const struct sweep_summary *how,
+                     struct sweep_done *done, struct orch_error *error)
 {
     struct sweep_run run = {.spec = spec, .db = context->common.db};
     uint64_t jobs;

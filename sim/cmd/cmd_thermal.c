@@ -1,8 +1,8 @@
 /* orchard thermal: the thermal models on cases of a die, a package and a power trace. */
-#include "sim/check/thermal_cases.h"
-#include "sim/cli/json_out.h"
+#include "sim/prove/check/thermal_cases.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd.h"
-#include "sim/thermal/thermal_case.h"
+#include "sim/machine/thermal/thermal_case.h"
 
 static void print_text(struct cmd_context *context, const struct thermal_case *c, const struct thermal_answer *a)
 {
@@ -29,7 +29,7 @@ static struct json_object *numbers(const double *value, size_t count)
 static struct json_object *answer_json(const struct thermal_case *c, const struct thermal_answer *a)
 {
     struct json_object *const root = json_object_new_object(), *const steady = json_object_new_object(),
-                       *const trace = json_object_new_array();
+                              *const trace = json_object_new_array();
 
     for (size_t n = 0; n < a->nodes; n++)
         json_add_number(steady, a->steady[n].name, a->steady[n].kelvin);

@@ -1,9 +1,9 @@
 /* orchard trace: record what happens, look at it, and ask what it would be elsewhere. */
 #include "sim/cmd/cmd_trace.h"
 
-#include "sim/check/check.h"
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
+#include "sim/base/check.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd_run.h"
 #include "sim/trace/trace_errors.h"
 #include "sim/trace/trace_import.h"
@@ -92,7 +92,8 @@ static json_object *info_json(const char *path, const struct trace_survey *s)
     json_add_number(j, "blocks", (double)s->account.blocks);
     json_add_number(j, "lost_places", (double)s->account.lost_places);
     json_add_number(j, "lost_bytes", (double)s->account.lost_bytes);
-    json_add_number(j, "lost_records", s->account.lost_places && !s->account.lost_known ? (double)NAN : (double)s->account.lost_records);
+    json_add_number(j, "lost_records",
+                    s->account.lost_places && !s->account.lost_known ? (double)NAN : (double)s->account.lost_records);
     return j;
 }
 
@@ -117,14 +118,16 @@ static void info_text(struct cmd_context *context, const char *path, const struc
     if (s->chip[0])
         fprintf(out, "  chip       %s\n", s->chip);
     fprintf(out, "  time       %s, %" PRIu64 " run%s\n", format_si(text, s->seconds, "s"), s->runs, s->runs == 1 ? "" : "s");
-    fprintf(out, "  launches   %" PRIu64 " kernels, %" PRIu64 " estimates, %" PRIu64 " without work\n", s->works[0], s->works[1], s->works[2]);
+    fprintf(out, "  launches   %" PRIu64 " kernels, %" PRIu64 " estimates, %" PRIu64 " without work\n", s->works[0], s->works[1],
+            s->works[2]);
     for (int kind = TRACE_RUN_BEGIN; kind < TRACE_KIND_END; kind++)
         if (s->records[kind])
             fprintf(out, "  %-12s%" PRIu64 "\n", trace_kind_name((enum trace_kind)kind), s->records[kind]);
     fprintf(out, "  size       %s", format_bytes(text, s->account.file_bytes));
     if (!s->text && s->account.records)
         fprintf(out, " in %" PRIu64 " blocks, %.2f bytes a record (%.2f before compression)", s->account.blocks,
-                (double)s->account.file_bytes / (double)s->account.records, (double)s->account.raw_bytes / (double)s->account.records);
+                (double)s->account.file_bytes / (double)s->account.records,
+                (double)s->account.raw_bytes / (double)s->account.records);
     fputc('\n', out);
 }
 
@@ -176,7 +179,8 @@ static int print(struct cmd_context *context, const char *path)
     struct trace_record r;
     uint64_t from = 0, count = UINT64_MAX, printed = 0;
     enum trace_step step = TRACE_OVER;
-    if (!cli_unsigned(&context->args, "from", 0, UINT64_MAX, &from, &error) || !cli_unsigned(&context->args, "count", 0, UINT64_MAX, &count, &error))
+    if (!cli_unsigned(&context->args, "from", 0, UINT64_MAX, &from, &error) ||
+        !cli_unsigned(&context->args, "count", 0, UINT64_MAX, &count, &error))
         return cmd_fail(context, &error);
     struct trace_reader *reader = trace_reader_open(path, cli_has(&context->args, "force"), &own);
     bool ok = reader && trace_seek(reader, from, &own);
@@ -217,7 +221,8 @@ static int convert(struct cmd_context *context, const char *path)
     if (!to)
         return cmd_usage(context, "convert needs -o FILE");
     struct trace_reader *reader = trace_reader_open(path, cli_has(&context->args, "force"), &own);
-    struct trace_writer *writer = reader ? trace_writer_create(to, trace_reader_header(reader), wants_text(context, to), &own) : NULL;
+    struct trace_writer *writer =
+        reader ? trace_writer_create(to, trace_reader_header(reader), wants_text(context, to), &own) : NULL;
     const bool ok = writer && convert_records(reader, writer, &own);
     if (reader)
         trace_reader_account(reader, &account);
@@ -263,11 +268,13 @@ static json_object *coverage_json(const struct import_coverage *c)
 static void coverage_text(FILE *out, const struct import_coverage *c)
 {
     char text[FORMAT_SIZE];
-    fprintf(out, "%s of %s\n", format_si(text, import_total_seconds(c), "s"), c->device ? "device time" : "operators on the host");
+    fprintf(out, "%s of %s\n", format_si(text, import_total_seconds(c), "s"),
+            c->device ? "device time" : "operators on the host");
     fprintf(out, "  kernels    %6.2f %%  %" PRIu64 " operators", 100 * share(c, c->seconds[0]), c->operators[0]);
     if (c->assumed)
         fprintf(out, ", %" PRIu64 " of them with something assumed (%.2f %%)", c->assumed, 100 * share(c, c->assumed_seconds));
-    fprintf(out, "\n  estimates  %6.2f %%  %" PRIu64 " operators, by their bytes", 100 * share(c, c->seconds[1]), c->operators[1]);
+    fprintf(out, "\n  estimates  %6.2f %%  %" PRIu64 " operators, by their bytes", 100 * share(c, c->seconds[1]),
+            c->operators[1]);
     if (c->estimate_name[0])
         fprintf(out, "; longest: %s", c->estimate_name);
     fprintf(out, "\n  no work    %6.2f %%  %" PRIu64 " operators\n", 100 * share(c, c->seconds[2]), c->operators[2]);
@@ -281,14 +288,20 @@ static int import(struct cmd_context *context, const char *path)
 {
     struct orch_error error = {0};
     struct import_coverage coverage;
-    const char *to = cli_value(&context->args, "output"), *format = cli_value(&context->args, "format"), *unit = cli_value(&context->args, "unit");
+    const char *to = cli_value(&context->args, "output"), *format = cli_value(&context->args, "format"),
+               *unit = cli_value(&context->args, "unit");
     unsigned choice, ignored;
     if (!to || !format)
         return cmd_usage(context, "import needs --format " IMPORT_FORMATS " and -o FILE");
-    if (!cli_choice("--format", format, IMPORT_FORMATS, &choice, &error) || (unit && !cli_choice("--unit", unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
+    if (!cli_choice("--format", format, IMPORT_FORMATS, &choice, &error) ||
+        (unit && !cli_choice("--unit", unit, "cpu|amx|gpu|ane|auto", &ignored, &error)))
         return cmd_fail(context, &error);
-    const struct trace_import_request request = {.path = path, .output = to, .format = (enum import_format)choice, .unit = unit,
-                                                 .text = wants_text(context, to), .force = cli_has(&context->args, "force")};
+    const struct trace_import_request request = {.path = path,
+                                                 .output = to,
+                                                 .format = (enum import_format)choice,
+                                                 .unit = unit,
+                                                 .text = wants_text(context, to),
+                                                 .force = cli_has(&context->args, "force")};
     if (!trace_import(&request, &coverage, &error))
         return cmd_fail(context, &error);
     if (coverage.cut)
@@ -329,6 +342,8 @@ int cmd_trace(struct cmd_context *context, int argc, char **argv)
         return cmd_usage(context, "%s takes one trace", argv[0]);
     if (verb == IMPORT)
         return import(context, argv[1]);
-    return verb == INFO ? info(context, argv[1]) : verb == PRINT ? print(context, argv[1]) : verb == CONVERT ? convert(context, argv[1])
-                                                                                                        : cmd_trace_replay(context, argv[1]);
+    return verb == INFO      ? info(context, argv[1])
+           : verb == PRINT   ? print(context, argv[1])
+           : verb == CONVERT ? convert(context, argv[1])
+                             : cmd_trace_replay(context, argv[1]);
 }

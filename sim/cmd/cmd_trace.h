@@ -1,6 +1,6 @@
 /* Traces as workloads of orchard run. */
-#ifndef ORCHARD_SIM_CMD_TRACE_H
-#define ORCHARD_SIM_CMD_TRACE_H
+#ifndef ORCHARD_SIM_CMD_CMD_TRACE_H
+#define ORCHARD_SIM_CMD_CMD_TRACE_H
 
 #include "sim/cmd/cmd.h"
 

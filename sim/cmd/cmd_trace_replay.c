@@ -2,9 +2,9 @@
 #include "sim/cmd/cmd_record.h"
 #include "sim/cmd/cmd_trace.h"
 
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
 #include "sim/trace/trace_replay.h"
@@ -61,10 +61,12 @@ static void print_account(const struct session *s, const struct run_result *r, c
     } else {
         fprintf(out, ": %" PRIu64 " launches, %" PRIu64 " by kernels (%s, %" PRIu64 " different), ", a->launches, a->works[0],
                 format_si(text, a->seconds[0], "s"), a->distinct);
-        fprintf(out, "%" PRIu64 " by copies of their bytes (%s), %" PRIu64 " without work", a->works[1], format_si(other, a->seconds[1], "s"), a->works[2]);
+        fprintf(out, "%" PRIu64 " by copies of their bytes (%s), %" PRIu64 " without work", a->works[1],
+                format_si(other, a->seconds[1], "s"), a->works[2]);
     }
     if (a->recorded_seconds > 0)
-        fprintf(out, "; recorded %s, now %.4g times that", format_si(text, a->recorded_seconds, "s"), r->seconds / a->recorded_seconds);
+        fprintf(out, "; recorded %s, now %.4g times that", format_si(text, a->recorded_seconds, "s"),
+                r->seconds / a->recorded_seconds);
     fputc('\n', out);
     if (a->missing[0])
         fprintf(out, "  without a kernel: %s\n", a->missing);
@@ -83,7 +85,8 @@ static bool one_chip(struct session *s, const struct chip *chip, struct orch_err
     bool ok = cmd_record_run(&s->record, chip, execute, &subject, ++s->number, &result, error);
     if (ok && c->common.json)
         json_object_array_add(s->rows, document(s, &result, &account));
-    else if (ok && (ok = summary_print(c->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written")))
+    else if (ok &&
+             (ok = summary_print(c->out, &result, &options) || orch_fail(error, ORCH_USAGE, "standard output cannot be written")))
         print_account(s, &result, &account);
     run_result_free(&result);
     return ok;
@@ -95,8 +98,12 @@ static bool read_request(struct session *s, const char *path, struct orch_error 
     const struct cli_common *common = &s->context->common;
     const char *word = cli_value(a, "timing");
     unsigned timing = TRACE_TIMING_DEPENDENCY, unit;
-    s->request = (struct trace_replay_request){.path = path, .force = cli_has(a, "force"), .unit = cli_value(a, "unit"), .db = NULL,
-                                               .chips = cmd_chip_db(s->context, error), .sets = {common->sets, common->set_count},
+    s->request = (struct trace_replay_request){.path = path,
+                                               .force = cli_has(a, "force"),
+                                               .unit = cli_value(a, "unit"),
+                                               .db = NULL,
+                                               .chips = cmd_chip_db(s->context, error),
+                                               .sets = {common->sets, common->set_count},
                                                .common = {.threads = common->threads, .seed = common->seed}};
     if (!s->request.chips || (word && !cli_choice("--timing", word, "dependency|arrival", &timing, error)) ||
         (s->request.unit && !cli_choice("--unit", s->request.unit, "cpu|amx|gpu|ane|auto", &unit, error)) ||

@@ -1,10 +1,10 @@
 /* orchard tune: tries the variants of a kernel and keeps the best choice as a named set. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
-#include "sim/tune/tune.h"
+#include "sim/ask/tune/tune.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,8 +24,11 @@ const struct cli_option cmd_tune_options[] = {
 
 static void list_choices(struct cmd_context *context)
 {
-    static const struct table_column columns[] = {
-        {"unit", NULL, false, 0}, {"kernel", NULL, false, 0}, {"option", NULL, false, 0}, {"values", NULL, false, 0}, {"decides", NULL, false, 0}};
+    static const struct table_column columns[] = {{"unit", NULL, false, 0},
+                                                  {"kernel", NULL, false, 0},
+                                                  {"option", NULL, false, 0},
+                                                  {"values", NULL, false, 0},
+                                                  {"decides", NULL, false, 0}};
     struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; table && i < tune_choice_count(); i++) {
         const struct tune_choice *const c = tune_choice_at(i);
@@ -52,7 +55,8 @@ static void on_tried(void *context, size_t number, size_t count)
 
 static const char *state_text(const struct tune_result *r, size_t i)
 {
-    static const char *const states[] = {[TUNE_TIMED] = "timed", [TUNE_CHECKED] = "results right", [TUNE_WRONG] = "wrong", [TUNE_REFUSED] = "refused"};
+    static const char *const states[] = {
+        [TUNE_TIMED] = "timed", [TUNE_CHECKED] = "results right", [TUNE_WRONG] = "wrong", [TUNE_REFUSED] = "refused"};
     if (i == r->best)
         return r->trial[i].own_rule ? "best; the library's own" : "best; results right";
     return r->trial[i].own_rule && r->trial[i].state != TUNE_REFUSED ? "the library's own" : states[r->trial[i].state];
@@ -62,8 +66,9 @@ static const char *state_text(const struct tune_result *r, size_t i)
 
 static void print_trials(struct cmd_context *context, const struct tune_result *r)
 {
-    static const struct table_column columns[] = {{"variant", NULL, false, 0}, {"unit", NULL, false, 0}, {"cores", NULL, true, 0},
-                                                  {"time", NULL, true, 0},     {"energy", NULL, true, 0}, {"of usual", NULL, true, 0}, {"", NULL, false, 0}};
+    static const struct table_column columns[] = {
+        {"variant", NULL, false, 0}, {"unit", NULL, false, 0},    {"cores", NULL, true, 0}, {"time", NULL, true, 0},
+        {"energy", NULL, true, 0},   {"of usual", NULL, true, 0}, {"", NULL, false, 0}};
     struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
     char text[FORMAT_SIZE];
     for (size_t i = 0; table && i < r->count; i++) {
@@ -131,12 +136,14 @@ static void print_json(struct cmd_context *context, const struct tune_request *q
 
 /* ---- the set ---- */
 
-static bool save(struct cmd_context *context, const struct tune_request *q, const struct tune_result *r, const char *name, struct orch_error *error)
+static bool save(struct cmd_context *context, const struct tune_request *q, const struct tune_result *r, const char *name,
+                 struct orch_error *error)
 {
     struct orch_db *const db = db_open(context->common.db, DB_WRITE, error);
     char *old = NULL, hash[DB_HASH_SIZE];
     int64_t there = 0;
-    bool ok = db && db_number(db, error, 0, &there, "SELECT count(*) FROM fitted_set WHERE name = ? AND kind = 'tuned'", "t", name) &&
+    bool ok = db &&
+              db_number(db, error, 0, &there, "SELECT count(*) FROM fitted_set WHERE name = ? AND kind = 'tuned'", "t", name) &&
               (!there || db_get_fitted_set(db, name, &old, hash, error));
     json_object *const entry = ok ? tune_entry(q, r) : NULL, *const body = ok ? tune_body_with(old, entry) : NULL;
     ok = ok && db_put_fitted_set(db, name, "tuned", json_object_to_json_string_ext(body, JSON_C_TO_STRING_PLAIN), error);
@@ -153,9 +160,15 @@ static bool read_request(struct cmd_context *context, const char *workload, stru
     const char *const goal = cli_value(a, "goal");
     unsigned choice = 0;
     uint64_t most = 200;
-    *q = (struct tune_request){.sets = {context->common.sets, context->common.set_count}, .workload = workload, .unit = cli_value(a, "unit"),
-                               .precision = cli_value(a, "precision"), .seed = context->common.seed, .tried = on_tried, .context = context};
-    if ((goal && !cli_choice("--goal", goal, "seconds|joules", &choice, error)) || !cli_unsigned(a, "max", 1, 100000, &most, error) ||
+    *q = (struct tune_request){.sets = {context->common.sets, context->common.set_count},
+                               .workload = workload,
+                               .unit = cli_value(a, "unit"),
+                               .precision = cli_value(a, "precision"),
+                               .seed = context->common.seed,
+                               .tried = on_tried,
+                               .context = context};
+    if ((goal && !cli_choice("--goal", goal, "seconds|joules", &choice, error)) ||
+        !cli_unsigned(a, "max", 1, 100000, &most, error) ||
         (q->unit && !cli_choice("--unit", q->unit, "cpu|amx|gpu|ane|auto", &(unsigned){0}, error)))
         return false;
     q->goal = (enum tune_goal)choice;
@@ -195,7 +208,8 @@ int cmd_tune(struct cmd_context *context, int argc, char **argv)
         return ORCH_OK;
     }
     if (argc != 1)
-        return cmd_usage(context, argc ? "one kernel, got '%s' and more" : "a kernel is missing, as in gemm:512x512x512%s", argc ? argv[0] : "");
+        return cmd_usage(context, argc ? "one kernel, got '%s' and more" : "a kernel is missing, as in gemm:512x512x512%s",
+                         argc ? argv[0] : "");
     bool ok = read_request(context, argv[0], &request, &error) && cmd_chips_open(context, NULL, &chips, &error);
     for (size_t i = 0; ok && i < chips.count; i++)
         ok = tune_one(context, &request, chips.chip[i], &error);

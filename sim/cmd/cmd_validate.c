@@ -1,12 +1,12 @@
 /* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
 #include "isa/ane/ane_program.h"
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_validate_curve.h"
-#include "sim/validate/jobs.h"
-#include "sim/validate/record.h"
-#include "sim/validate/require.h"
-#include "sim/validate/validate.h"
+#include "sim/prove/validate/jobs.h"
+#include "sim/prove/validate/record.h"
+#include "sim/prove/validate/require.h"
+#include "sim/prove/validate/validate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,13 @@ const struct cli_option cmd_validate_options[] = {
     {"markdown", 0, NULL, false, "the table of accuracy by file and unit, for a README"},
     {"history", 0, NULL, false, "scores recorded so far, by version; FILE: of this table only"},
     {"require", 0, "BOUNDS", false, "exit 1 unless the score keeps them: 'mape<0.2,within25>0.6'"},
-    {"dump", 0, "ID", false, "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
+    {"dump", 0, "ID", false,
+     "write the program of this row instead of scoring: an ELF file, GPU rows as assembler text, "
      "those of the Neural Engine as descriptors"},
-    {"fit-overheads", 0, NULL, false, "write what frameworks add, fitted on these rows, as lines of sim/validate/overheads.inc"},
-    {"fit-residuals", 0, NULL, false, "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
+    {"fit-overheads", 0, NULL, false,
+     "write what frameworks add, fitted on these rows, as lines of sim/prove/validate/overheads.inc"},
+    {"fit-residuals", 0, NULL, false,
+     "write how far these rows are from hardware, by kind of work, as lines of sim/run/residuals.inc"},
     {"output", 'o', "FILE", false, "where --dump writes (default: the row's id with .elf, .s or .ane)"},
     {"device", 0, "NAME", false, "for curves of a machine (time_s,soc_power_W,soc_temp_C): which one (default macbook-air)"},
     {NULL, 0, NULL, false, NULL},
@@ -51,7 +54,8 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
         cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes,
                  elf   ? "; orchard isa disasm a64 "
                  : ane ? "; orchard isa disasm ane "
-                       : " of assembler text", elf || ane ? path : "", elf || ane ? " shows it" : "");
+                       : " of assembler text",
+                 elf || ane ? path : "", elf || ane ? " shows it" : "");
     free(file);
     return ok;
 }
@@ -72,7 +76,8 @@ static bool print(struct cmd_context *context, const struct validation *v, struc
     const char *group_by = cli_value(&context->args, "group-by");
     char made_by[160];
     if (context->common.json) {
-        json_object *document = validation_json(v, group_by, error), *residuals = document ? validation_residuals_json(v, error) : NULL;
+        json_object *document = validation_json(v, group_by, error),
+                    *residuals = document ? validation_residuals_json(v, error) : NULL;
         if (!residuals) {
             json_object_put(document);
             return false;
@@ -146,8 +151,9 @@ int cmd_validate(struct cmd_context *context, int argc, char **argv)
     struct orch_error error = {0};
     struct cmd_curves curves = {0};
     if (cli_has(&context->args, "history"))
-        return argc > 1 ? cmd_usage(context, "--history is of one table, or of all")
-                        : history(context, argc ? argv[0] : NULL, &error) ? ORCH_OK : cmd_fail(context, &error);
+        return argc > 1                                          ? cmd_usage(context, "--history is of one table, or of all")
+               : history(context, argc ? argv[0] : NULL, &error) ? ORCH_OK
+                                                                 : cmd_fail(context, &error);
     if (argc < 1)
         return cmd_usage(context, "a table of measurements is missing (FILE.csv)");
     struct validation *v = validation_create();

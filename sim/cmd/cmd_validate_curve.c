@@ -1,9 +1,9 @@
 /* orchard validate curve.csv: a machine's thermal model, and its closed loop, against a measured curve. */
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 #include "sim/cmd/cmd_validate_curve.h"
 #include "sim/run/run_profile.h"
-#include "sim/validate/power_loops.h"
-#include "sim/validate/validate.h"
+#include "sim/prove/validate/power_loops.h"
+#include "sim/prove/validate/validate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,8 +77,8 @@ static bool profile_of_loop(struct cmd_context *context, const struct chip *chip
     return ok;
 }
 
-static bool close_loop(struct cmd_context *context, const struct device_curve *curve, const struct chip *chip, const struct device *device,
-                       struct cmd_curve *result, struct orch_error *error)
+static bool close_loop(struct cmd_context *context, const struct device_curve *curve, const struct chip *chip,
+                       const struct device *device, struct cmd_curve *result, struct orch_error *error)
 {
     struct power_profile profile;
 
@@ -127,22 +127,27 @@ void cmd_curves_free(struct cmd_curves *curves)
 static void print_closed(const struct cmd_curve *c, FILE *out)
 {
     const struct device_closed_score *const s = &c->closed;
-    fprintf(out, "  closed loop, a renderer's loop on %u cores from %.0f to %.0f s: error %.2f K, bias %+.2f K; ", c->cores, s->begin_s, s->end_s,
-            s->rmse_k, s->bias_k);
+    fprintf(out, "  closed loop, a renderer's loop on %u cores from %.0f to %.0f s: error %.2f K, bias %+.2f K; ", c->cores,
+            s->begin_s, s->end_s, s->rmse_k, s->bias_k);
     if (isnan(s->onset_s))
         fputs("clocks never fall", out);
     else
         fprintf(out, "clocks fall after %.0f s", s->onset_s);
-    fprintf(out, "; P cluster %.2f W at %.0f MHz, in the end %.2f W at %.0f MHz; chip %.2f W (measured %.2f), in the end %.2f W (measured %.2f)\n",
-            s->first_w, s->first_mhz, s->last_w, s->last_mhz, s->chip_first_w, s->measured_first_w, s->chip_last_w, s->measured_last_w);
+    fprintf(out,
+            "; P cluster %.2f W at %.0f MHz, in the end %.2f W at %.0f MHz; chip %.2f W (measured %.2f), in the end %.2f W "
+            "(measured %.2f)\n",
+            s->first_w, s->first_mhz, s->last_w, s->last_mhz, s->chip_first_w, s->measured_first_w, s->chip_last_w,
+            s->measured_last_w);
 }
 
 void cmd_curves_print(const struct cmd_curves *curves, FILE *out)
 {
     for (size_t i = 0; i < curves->count; i++) {
         const struct cmd_curve *c = &curves->item[i];
-        fprintf(out, "%s: %zu points, %s in %s, measured watts in: error %.2f K (root mean square), bias %+.2f K, worst %+.2f K at %g s\n",
-                c->path, c->points, c->chip, c->device, c->score.rmse_k, c->score.bias_k, c->score.worst_k, c->score.worst_s);
+        fprintf(
+            out,
+            "%s: %zu points, %s in %s, measured watts in: error %.2f K (root mean square), bias %+.2f K, worst %+.2f K at %g s\n",
+            c->path, c->points, c->chip, c->device, c->score.rmse_k, c->score.bias_k, c->score.worst_k, c->score.worst_s);
         print_closed(c, out);
     }
 }

@@ -1,9 +1,9 @@
 /* orchard validate curve.csv: machines' thermal models against measured curves. */
-#ifndef ORCHARD_SIM_CMD_VALIDATE_CURVE_H
-#define ORCHARD_SIM_CMD_VALIDATE_CURVE_H
+#ifndef ORCHARD_SIM_CMD_CMD_VALIDATE_CURVE_H
+#define ORCHARD_SIM_CMD_CMD_VALIDATE_CURVE_H
 
 #include "sim/cmd/cmd.h"
-#include "sim/thermal/device_closed.h"
+#include "sim/machine/thermal/device_closed.h"
 
 #include <json-c/json.h>
 
@@ -13,7 +13,7 @@ struct cmd_curve {
     char chip[64], device[64];
     size_t points;
     struct device_curve_score score;
-    unsigned cores;                    /* of the closed loop */
+    unsigned cores; /* of the closed loop */
     struct device_closed_score closed;
 };
 struct cmd_curves {
@@ -27,7 +27,7 @@ bool cmd_is_curve(const char *path);
 bool cmd_curves_add(struct cmd_context *context, const char *path, struct cmd_curves *curves, struct orch_error *error);
 void cmd_curves_free(struct cmd_curves *curves);
 
-void cmd_curves_print(const struct cmd_curves *curves, FILE *out); /* two lines each */
+void cmd_curves_print(const struct cmd_curves *curves, FILE *out);    /* two lines each */
 struct json_object *cmd_curves_json(const struct cmd_curves *curves); /* an array */
 /* The whole answer when there is nothing else; a document of one curve is that curve. */
 void cmd_curves_report(struct cmd_context *context, const struct cmd_curves *curves);

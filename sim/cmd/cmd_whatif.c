@@ -1,9 +1,9 @@
 /* orchard whatif: what would have to change to reach a goal. */
-#include "sim/sweep/whatif.h"
+#include "sim/ask/sweep/whatif.h"
 
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/cmd/cmd_sweep.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ static bool read_goals(const struct cli_args *a, struct question *q, struct orch
 {
     q->goals = cli_count(a, "goal");
     if (q->goals == 0 || q->goals > WHATIF_GOALS_MAX)
-        return orch_fail(error, ORCH_USAGE, q->goals ? "more than %d goals" : "a goal is missing, as in --goal 'seconds<0.01' (up to %d)",
+        return orch_fail(error, ORCH_USAGE,
+                         q->goals ? "more than %d goals" : "a goal is missing, as in --goal 'seconds<0.01' (up to %d)",
                          WHATIF_GOALS_MAX);
     for (size_t i = 0; i < q->goals; i++)
         if (!whatif_goal_parse(cli_value_at(a, "goal", i), &q->goal[i], error))
@@ -49,8 +50,9 @@ static bool read_vary(const struct cli_args *a, struct question *q, struct orch_
 static bool read_question(struct cmd_context *context, const char *workload, struct question *q, struct orch_error *error)
 {
     q->spec = sweep_spec_create();
-    return q->spec && read_goals(&context->args, q, error) && sweep_spec_add_workload(q->spec, workload, strlen(workload), error) &&
-           read_vary(&context->args, q, error) && cmd_sweep_base(context, q->spec, error);
+    return q->spec && read_goals(&context->args, q, error) &&
+           sweep_spec_add_workload(q->spec, workload, strlen(workload), error) && read_vary(&context->args, q, error) &&
+           cmd_sweep_base(context, q->spec, error);
 }
 
 /* ---- text ---- */
@@ -66,7 +68,8 @@ static void goal_text(const struct question *q, const struct whatif_point *p, ch
                                  isnan(p->field[g]) ? "-" : format_number(number, p->field[g], 4));
 }
 
-static void values_text(const struct question *q, const struct whatif_answer *a, const struct whatif_point *p, char *text, size_t size)
+static void values_text(const struct question *q, const struct whatif_answer *a, const struct whatif_point *p, char *text,
+                        size_t size)
 {
     char from[FORMAT_SIZE], to[FORMAT_SIZE];
     size_t used = 0;
@@ -96,8 +99,11 @@ static void add_row(struct table *table, const struct question *q, const struct 
 
 static void print_text(struct cmd_context *context, const struct question *q, const struct whatif_answer *a)
 {
-    static const struct table_column columns[] = {
-        {"what changes", NULL, false, 0}, {"reached", NULL, false, 0}, {"how", NULL, false, 0}, {"change", NULL, true, 0}, {"then", NULL, false, 0}};
+    static const struct table_column columns[] = {{"what changes", NULL, false, 0},
+                                                  {"reached", NULL, false, 0},
+                                                  {"how", NULL, false, 0},
+                                                  {"change", NULL, true, 0},
+                                                  {"then", NULL, false, 0}};
     struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
     char text[600];
 
@@ -122,7 +128,8 @@ static void print_text(struct cmd_context *context, const struct question *q, co
 
 static json_object *point_json(const struct question *q, const struct whatif_point *p)
 {
-    json_object *const o = json_object_new_object(), *const values = json_object_new_object(), *const fields = json_object_new_object();
+    json_object *const o = json_object_new_object(), *const values = json_object_new_object(),
+                       *const fields = json_object_new_object();
 
     json_add_bool(o, "reached", p->reached);
     json_add_number(o, "change", p->change);
@@ -170,7 +177,8 @@ int cmd_whatif(struct cmd_context *context, int argc, char **argv)
     struct whatif_answer answer;
 
     if (argc != 1)
-        return cmd_usage(context, argc ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512", argc ? argv[0] : "");
+        return cmd_usage(context, argc ? "one workload, got '%s' and more" : "a workload is missing, as in gemm:512x512x512",
+                         argc ? argv[0] : "");
     const bool ok = read_question(context, argv[0], &q, &error) && search(context, &q, &answer, &error);
     if (ok && context->common.json)
         print_json(context, &q, &answer);

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* asprintf */
 #include "sim/cmd/sweep_slurm.h"
 
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -158,7 +158,8 @@ static bool submit(const struct plan *p, const char *options, const char *script
 
 static int print_scripts(const struct plan *p)
 {
-    fprintf(p->context->out, "# %s/array.sh\n%s\n# %s/merge.sh, when all shards have ended\n%s", p->folder, p->array, p->folder, p->merge);
+    fprintf(p->context->out, "# %s/array.sh\n%s\n# %s/merge.sh, when all shards have ended\n%s", p->folder, p->array, p->folder,
+            p->merge);
     return ORCH_OK;
 }
 
@@ -179,7 +180,8 @@ static bool submit_both(const struct plan *p, struct orch_error *error)
         json_add_text(o, "folder", p->folder);
         json_print(o, p->context->out);
     } else {
-        fprintf(p->context->out, "array %s, merge %s; answers go to %s, the summary to %s/sweep.txt\n", array, merge, p->db, p->folder);
+        fprintf(p->context->out, "array %s, merge %s; answers go to %s, the summary to %s/sweep.txt\n", array, merge, p->db,
+                p->folder);
     }
     return true;
 }

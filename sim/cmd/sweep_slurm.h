@@ -3,7 +3,7 @@
 #define ORCHARD_SIM_CMD_SWEEP_SLURM_H
 
 #include "sim/cmd/cmd.h"
-#include "sim/sweep/sweep_spec.h"
+#include "sim/ask/sweep/sweep_spec.h"
 
 /* Writes SPEC.json and two scripts into --slurm-folder, submits them with sbatch and prints the ids; with --dry-run it prints the
  * scripts only. Returns the exit code. */

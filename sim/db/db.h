@@ -10,13 +10,13 @@
  * the file or its disk is ORCH_USAGE with the path and the cause in one line, a mistake of ours is ORCH_INTERNAL.
  * Runs get in through listen/db_writer.h.
  */
-#ifndef ORCHARD_SIM_DB_H
-#define ORCHARD_SIM_DB_H
+#ifndef ORCHARD_SIM_DB_DB_H
+#define ORCHARD_SIM_DB_DB_H
 
 #include "power/activity.h"
-#include "sim/error.h"
-#include "sim/event.h"
-#include "sim/run_result.h"
+#include "sim/base/error.h"
+#include "sim/base/event.h"
+#include "sim/base/run_result.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -59,8 +59,8 @@ sqlite3_stmt *db_query(struct orch_db *db, struct orch_error *error, const char 
 /* The same for a statement without rows that matter: runs it to the end. */
 bool db_exec(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, ...);
 /* One number from a query's first row; `absent` when there is no row. */
-bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int64_t *number, const char *sql,
-               const char *types, ...);
+bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int64_t *number, const char *sql, const char *types,
+               ...);
 /* Steps a query: SQLITE_ROW, SQLITE_DONE, or another code with *error filled. */
 int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *error);
 /* Fills *error from a result code of SQLite; returns false. */
@@ -141,17 +141,15 @@ bool db_characteristic_reads(struct orch_db *db, const struct db_characteristic_
 /* The timing of the one that read exactly these parameters (any order) with these values; *timing NULL when there is none. */
 bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
                     size_t parameter_count, char **timing, struct orch_error *error);
-/* Stores one with the parameters that its timing run read (any order, no key twice); own transaction unless one is open. The same key and
- * parameters with different results mean that `version` is wrong: ORCH_INTERNAL, and the stored one stays. */
-bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key,
-                           const struct db_parameter *parameters, size_t parameter_count,
-                           const struct db_characteristic *value, struct orch_error *error);
+/* Stores one with the parameters that its timing run read (any order, no key twice); own transaction unless one is open. The same
+ * key and parameters with different results mean that `version` is wrong: ORCH_INTERNAL, and the stored one stays. */
+bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
+                           size_t parameter_count, const struct db_characteristic *value, struct orch_error *error);
 
 /* --- measurements, comparisons ---------------------------------------------------------------------------------- */
 
 struct db_measurement {
-    const char *label, *chip, *unit, *workload, *precision, *shape, *metric, *value_unit, *condition, *kind, *source,
-        *note;
+    const char *label, *chip, *unit, *workload, *precision, *shape, *metric, *value_unit, *condition, *kind, *source, *note;
     double value, watts, flops, min_bytes; /* NAN = not given */
 };
 /* Adds a measurement when its content is new; inside the caller's transaction. */
@@ -160,7 +158,7 @@ bool db_put_measurement(struct orch_db *db, const struct db_measurement *m, int6
 struct db_validation {
     int64_t measurement_id, run_id; /* run 0 = none */
     const char *chip_hash, *version;
-    double predicted, low, high;    /* NAN = not modelled, with the reason */
+    double predicted, low, high; /* NAN = not modelled, with the reason */
     bool fitted;
     const char *unmodelled;
 };
@@ -173,15 +171,16 @@ bool db_put_validation(struct orch_db *db, const struct db_validation *v, struct
 bool db_put_fitted_set(struct orch_db *db, const char *name, const char *kind, const char *body, struct orch_error *error);
 /* *body (free it) and the content's hash, which belongs into the configuration of a run that uses the set. ORCH_USAGE
  * with the nearest name when there is no such set. */
-bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE],
-                       struct orch_error *error);
+bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE], struct orch_error *error);
 
 /* --- sweeps ---------------------------------------------------------------------------------------------------- */
 
 /* Answers of a point, columns of sweep_point. */
-#define DB_SWEEP_VALUE_TABLE(X)                                                                              \
-    X(seconds) X(seconds_low) X(seconds_high) X(device_seconds) X(gflops) X(dram_bytes) X(dram_gbps)         \
-    X(joules) X(watts_avg) X(celsius_max) X(throttled_seconds)
+#define DB_SWEEP_VALUE_TABLE(X)                                                                                                  \
+    X(seconds)                                                                                                                   \
+    X(seconds_low)                                                                                                               \
+    X(seconds_high) X(device_seconds) X(gflops) X(dram_bytes) X(dram_gbps) X(joules) X(watts_avg) X(celsius_max)                 \
+        X(throttled_seconds)
 enum db_sweep_value {
 #define X(name) DB_SWEEP_##name,
     DB_SWEEP_VALUE_TABLE(X)
@@ -224,10 +223,10 @@ bool db_print_query(struct orch_db *db, const char *sql, enum db_format format, 
 bool db_export(struct orch_db *db, const char *table, enum db_format format, FILE *out, struct orch_error *error);
 
 struct db_prune {
-    const char *before; /* runs started before this date, ISO 8601; NULL = any date */
-    bool failed;        /* only runs that failed or were interrupted */
+    const char *before;       /* runs started before this date, ISO 8601; NULL = any date */
+    bool failed;              /* only runs that failed or were interrupted */
     const char *keep_version; /* also characteristics of other versions than this; NULL = keep all */
-    bool dry_run;       /* only count */
+    bool dry_run;             /* only count */
 };
 struct db_pruned {
     int64_t runs, characteristics;

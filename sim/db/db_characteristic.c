@@ -1,5 +1,5 @@
 /* Characteristics: costs of kernels, found by what decides them. */
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ void db_characteristic_free(struct db_characteristic *c)
 
 static void base_hash(const struct db_characteristic_key *k, char hash[CONTENT_HASH_SIZE])
 {
-    const char *const texts[] = {k->program_hash, k->kernel, k->shape, k->precision, k->detail, k->version,
+    const char *const texts[] = {k->program_hash,        k->kernel, k->shape, k->precision, k->detail, k->version,
                                  orch_part_name(k->part)};
     struct content_hash h;
     content_hash_begin(&h);
@@ -84,8 +84,8 @@ static bool parameters_hold(struct orch_db *db, int64_t id, db_parameter_lookup 
     *hold = true;
     while (*hold && (code = db_step(db, rows, error)) == SQLITE_ROW) {
         double present;
-        *hold = lookup(context, (const char *)sqlite3_column_text(rows, 0), &present) &&
-                present == sqlite3_column_double(rows, 1);
+        *hold =
+            lookup(context, (const char *)sqlite3_column_text(rows, 0), &present) && present == sqlite3_column_double(rows, 1);
     }
     sqlite3_finalize(rows);
     return code == SQLITE_DONE || !*hold;
@@ -126,8 +126,7 @@ static bool read_values(struct orch_db *db, int64_t id, struct db_characteristic
     bool ok = true;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW)
         ok = take_value(rows, out) ||
-             orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld has an unknown event", db->path,
-                       (long long)id);
+             orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld has an unknown event", db->path, (long long)id);
     sqlite3_finalize(rows);
     return ok && code == SQLITE_DONE;
 }
@@ -153,8 +152,7 @@ bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_ke
     char base[CONTENT_HASH_SIZE];
     base_hash(key, base);
     *found = false;
-    sqlite3_stmt *rows =
-        db_query(db, error, "SELECT id, cycles FROM characteristic WHERE base_hash = ? ORDER BY id", "t", base);
+    sqlite3_stmt *rows = db_query(db, error, "SELECT id, cycles FROM characteristic WHERE base_hash = ? ORDER BY id", "t", base);
     if (!rows)
         return false;
     int code = SQLITE_DONE;
@@ -209,7 +207,8 @@ bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key,
 /* --- writing --------------------------------------------------------------------------------------------------- */
 
 /* A row of ids and a number through a statement that is used again. */
-static bool put_number(struct orch_db *db, sqlite3_stmt *statement, int64_t id, int64_t what, double value, struct orch_error *error)
+static bool put_number(struct orch_db *db, sqlite3_stmt *statement, int64_t id, int64_t what, double value,
+                       struct orch_error *error)
 {
     sqlite3_bind_int64(statement, 1, id);
     sqlite3_bind_int64(statement, 2, what);
@@ -224,8 +223,8 @@ static sqlite3_stmt *value_statement(struct orch_db *db, struct orch_error *erro
     return db_query(db, error, "INSERT INTO characteristic_value (characteristic_id, metric_id, value) VALUES (?, ?, ?)", "");
 }
 
-static bool put_values(struct orch_db *db, int64_t id, const char *kind, const char *unit,
-                       const struct run_values *values, struct orch_error *error)
+static bool put_values(struct orch_db *db, int64_t id, const char *kind, const char *unit, const struct run_values *values,
+                       struct orch_error *error)
 {
     sqlite3_stmt *statement = value_statement(db, error);
     bool ok = statement != NULL;
@@ -254,8 +253,8 @@ static bool put_activity(struct orch_db *db, int64_t id, const struct activity *
 static bool put_parameters(struct orch_db *db, int64_t id, const struct db_parameter *parameters, size_t count,
                            struct orch_error *error)
 {
-    sqlite3_stmt *statement = db_query(
-        db, error, "INSERT INTO characteristic_parameter (characteristic_id, key_id, value) VALUES (?, ?, ?)", "");
+    sqlite3_stmt *statement =
+        db_query(db, error, "INSERT INTO characteristic_parameter (characteristic_id, key_id, value) VALUES (?, ?, ?)", "");
     bool ok = statement != NULL;
     for (size_t i = 0; ok && i < count; i++) {
         int64_t key;
@@ -282,8 +281,8 @@ static bool reads_id(struct orch_db *db, const struct db_parameter *sorted, size
     return ok;
 }
 
-static bool put_row(struct orch_db *db, const struct db_characteristic_key *k, const char *hash, const char *base,
-                    int64_t reads, const struct db_characteristic *value, int64_t *id, struct orch_error *error)
+static bool put_row(struct orch_db *db, const struct db_characteristic_key *k, const char *hash, const char *base, int64_t reads,
+                    const struct db_characteristic *value, int64_t *id, struct orch_error *error)
 {
     int64_t kernel, shape, precision;
     char now[32];
@@ -350,9 +349,8 @@ static bool put_inside(struct orch_db *db, const struct db_characteristic_key *k
            put_values(db, id, "characteristic", "", &value->other, error);
 }
 
-bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key,
-                           const struct db_parameter *parameters, size_t parameter_count,
-                           const struct db_characteristic *value, struct orch_error *error)
+bool db_put_characteristic(struct orch_db *db, const struct db_characteristic_key *key, const struct db_parameter *parameters,
+                           size_t parameter_count, const struct db_characteristic *value, struct orch_error *error)
 {
     char base[CONTENT_HASH_SIZE], hash[CONTENT_HASH_SIZE];
     struct db_parameter *sorted = copy_parameters(parameters, parameter_count, error);

@@ -1,5 +1,5 @@
 /* Is everything in the file as it should be? */
-#include "sim/check/check.h"
+#include "sim/base/check.h"
 #include "sim/db/db_internal.h"
 
 #include <string.h>
@@ -9,10 +9,12 @@ struct finding {
     const char *what, *sql;
 };
 
-#define WITHOUT_OP(table)                                                                                    \
-    {"op of every row of " #table,                                                                           \
-     "SELECT 'run ' || t.run_id || ' op ' || t.op FROM " #table " t WHERE t.op > 0 AND NOT EXISTS "          \
-     "(SELECT 1 FROM op o WHERE o.run_id = t.run_id AND o.op = t.op) LIMIT 5"}
+#define WITHOUT_OP(table)                                                                                                        \
+    {                                                                                                                            \
+        "op of every row of " #table,                                                                                            \
+            "SELECT 'run ' || t.run_id || ' op ' || t.op FROM " #table " t WHERE t.op > 0 AND NOT EXISTS "                       \
+            "(SELECT 1 FROM op o WHERE o.run_id = t.run_id AND o.op = t.op) LIMIT 5"                                             \
+    }
 
 static const struct finding findings[] = {
     {"pages and indexes", "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT 5"},
@@ -57,8 +59,8 @@ static void check_unfinished(struct orch_db *db, struct check_report *report)
 {
     struct orch_error trouble = {0};
     unsigned long dead = 0;
-    sqlite3_stmt *rows = db_query(
-        db, &trouble, "SELECT id, coalesce(process, ''), coalesce(host, '') FROM run WHERE status = 'running'", "");
+    sqlite3_stmt *rows =
+        db_query(db, &trouble, "SELECT id, coalesce(process, ''), coalesce(host, '') FROM run WHERE status = 'running'", "");
     int code = rows ? SQLITE_ROW : SQLITE_ERROR;
     while (rows && (code = db_step(db, rows, &trouble)) == SQLITE_ROW) {
         const long long id = sqlite3_column_int64(rows, 0);

@@ -39,15 +39,13 @@ static const char *text_value(const struct chip *chip, const char *key)
     return v && v->known ? v->json : NULL;
 }
 
-static bool put_inside(struct orch_db *db, const struct chip *chip, const char *hash, int64_t *id,
-                       struct orch_error *error)
+static bool put_inside(struct orch_db *db, const struct chip *chip, const char *hash, int64_t *id, struct orch_error *error)
 {
     int64_t values;
     if (!db_exec(db, error,
                  "INSERT INTO chip (hash, chip, name, family, modified) VALUES (?, ?, ?, ?, ?) "
                  "ON CONFLICT (hash) DO UPDATE SET name = excluded.name, family = excluded.family",
-                 "tttti", hash, chip_id(chip), chip_name(chip), text_value(chip, "family"),
-                 (int64_t)chip_modified(chip)) ||
+                 "tttti", hash, chip_id(chip), chip_name(chip), text_value(chip, "family"), (int64_t)chip_modified(chip)) ||
         !db_number(db, error, 0, id, "SELECT id FROM chip WHERE hash = ?", "t", hash) ||
         !db_number(db, error, 0, &values, "SELECT count(*) FROM chip_value WHERE chip_id = ?", "i", *id))
         return false;
@@ -59,8 +57,8 @@ bool db_put_chip(struct orch_db *db, const struct chip *chip, int64_t *id, struc
     char hash[24];
     db_chip_hash_text(chip_hash(chip), hash, sizeof hash);
     if (!db_number(db, error, 0, id,
-                   "SELECT c.id FROM chip c WHERE c.hash = ? AND EXISTS (SELECT 1 FROM chip_value v WHERE v.chip_id = c.id)",
-                   "t", hash))
+                   "SELECT c.id FROM chip c WHERE c.hash = ? AND EXISTS (SELECT 1 FROM chip_value v WHERE v.chip_id = c.id)", "t",
+                   hash))
         return false;
     if (*id)
         return true;

@@ -1,6 +1,6 @@
 /* Named sets of tuned or calibrated values. */
-#include "sim/cli/suggest.h"
-#include "sim/db/content_hash.h"
+#include "sim/base/suggest.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
 #include <stdlib.h>
@@ -43,8 +43,7 @@ static bool no_such_set(struct orch_db *db, const char *name, struct orch_error 
                      suggest_phrase(&nearest, phrase, sizeof phrase));
 }
 
-bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE],
-                       struct orch_error *error)
+bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char hash[DB_HASH_SIZE], struct orch_error *error)
 {
     *body = NULL;
     sqlite3_stmt *row = db_query(db, error, "SELECT body, hash FROM fitted_set WHERE name = ?", "t", name);

@@ -1,6 +1,6 @@
 /* Shared by the files of sim/db and the writer in sim/listen only. */
-#ifndef ORCHARD_SIM_DB_INTERNAL_H
-#define ORCHARD_SIM_DB_INTERNAL_H
+#ifndef ORCHARD_SIM_DB_DB_INTERNAL_H
+#define ORCHARD_SIM_DB_DB_INTERNAL_H
 
 #include "sim/db/db.h"
 #include "sim/db/text_map.h"
@@ -8,8 +8,15 @@
 /* "ORCH": tells our files from those of other programs. */
 enum { DB_APPLICATION_ID = 0x4f524348 };
 
-enum db_kept { DB_KEPT_NAME_GET, DB_KEPT_NAME_ADD, DB_KEPT_SOURCE_GET, DB_KEPT_SOURCE_ADD, DB_KEPT_METRIC_GET,
-               DB_KEPT_METRIC_ADD, DB_KEPT_COUNT };
+enum db_kept {
+    DB_KEPT_NAME_GET,
+    DB_KEPT_NAME_ADD,
+    DB_KEPT_SOURCE_GET,
+    DB_KEPT_SOURCE_ADD,
+    DB_KEPT_METRIC_GET,
+    DB_KEPT_METRIC_ADD,
+    DB_KEPT_COUNT
+};
 
 struct orch_db {
     sqlite3 *sqlite;

@@ -1,13 +1,13 @@
 /* Published measurements and predictions beside them. */
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
 #include <math.h>
 
 static void hash_measurement(const struct db_measurement *m, char hash[CONTENT_HASH_SIZE])
 {
-    const char *const texts[] = {m->label,      m->chip,      m->unit, m->workload, m->precision, m->shape, m->metric,
-                                 m->value_unit, m->condition, m->kind, m->source,   m->note};
+    const char *const texts[] = {m->label,  m->chip,       m->unit,      m->workload, m->precision, m->shape,
+                                 m->metric, m->value_unit, m->condition, m->kind,     m->source,    m->note};
     const double numbers[] = {m->value, m->watts, m->flops, m->min_bytes};
     struct content_hash h;
     content_hash_begin(&h);
@@ -34,19 +34,18 @@ bool db_put_measurement(struct orch_db *db, const struct db_measurement *m, int6
                  "INSERT INTO measurement (hash, label, chip, unit, workload, precision, shape, metric, value, value_unit, "
                  "watts, condition, kind, source_id, flops, min_bytes, note) "
                  "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                 "ttttttttdtdttiddt", hash, m->label, m->chip, m->unit, m->workload, m->precision, m->shape, m->metric,
-                 m->value, m->value_unit, m->watts, m->condition, m->kind, source, m->flops, m->min_bytes, m->note))
+                 "ttttttttdtdttiddt", hash, m->label, m->chip, m->unit, m->workload, m->precision, m->shape, m->metric, m->value,
+                 m->value_unit, m->watts, m->condition, m->kind, source, m->flops, m->min_bytes, m->note))
         return false;
     *id = sqlite3_last_insert_rowid(db->sqlite);
     return true;
 }
 
 /* The row of one prediction: measurement (by content), chip and version. */
-static bool hash_validation(struct orch_db *db, const struct db_validation *v, char hash[CONTENT_HASH_SIZE],
-                            double *measured, struct orch_error *error)
+static bool hash_validation(struct orch_db *db, const struct db_validation *v, char hash[CONTENT_HASH_SIZE], double *measured,
+                            struct orch_error *error)
 {
-    sqlite3_stmt *row =
-        db_query(db, error, "SELECT hash, value FROM measurement WHERE id = ?", "i", v->measurement_id);
+    sqlite3_stmt *row = db_query(db, error, "SELECT hash, value FROM measurement WHERE id = ?", "i", v->measurement_id);
     if (!row)
         return false;
     const int code = db_step(db, row, error);
@@ -80,6 +79,8 @@ bool db_put_validation(struct orch_db *db, const struct db_validation *v, struct
                    "predicted_low = excluded.predicted_low, predicted_high = excluded.predicted_high, "
                    "ape = excluded.ape, fitted = excluded.fitted, unmodelled = excluded.unmodelled, "
                    "created = excluded.created",
-                   "tintddddit" "t", hash, v->measurement_id, v->run_id, v->version, v->predicted, v->low, v->high, ape,
-                   (int64_t)v->fitted, v->unmodelled, now);
+                   "tintddddit"
+                   "t",
+                   hash, v->measurement_id, v->run_id, v->version, v->predicted, v->low, v->high, ape, (int64_t)v->fitted,
+                   v->unmodelled, now);
 }

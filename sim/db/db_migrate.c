@@ -81,8 +81,8 @@ bool db_require_current(struct orch_db *db, struct orch_error *error)
         return false;
     if (s.version < SCHEMA_VERSION)
         return orch_fail(error, ORCH_USAGE,
-                         "database %s: schema version %d, older than %d; `orchard db init` brings it up to date",
-                         db->path, s.version, SCHEMA_VERSION);
+                         "database %s: schema version %d, older than %d; `orchard db init` brings it up to date", db->path,
+                         s.version, SCHEMA_VERSION);
     return true;
 }
 
@@ -90,14 +90,13 @@ static bool drop_views(struct orch_db *db, struct orch_error *error)
 {
     char drop[4096];
     size_t used = 0;
-    sqlite3_stmt *views =
-        db_query(db, error, "SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'", "");
+    sqlite3_stmt *views = db_query(db, error, "SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'", "");
     if (!views)
         return false;
     int code;
     while ((code = db_step(db, views, error)) == SQLITE_ROW && used < sizeof drop)
-        used += (size_t)snprintf(drop + used, sizeof drop - used, "DROP VIEW \"%s\";",
-                                 (const char *)sqlite3_column_text(views, 0));
+        used +=
+            (size_t)snprintf(drop + used, sizeof drop - used, "DROP VIEW \"%s\";", (const char *)sqlite3_column_text(views, 0));
     sqlite3_finalize(views);
     if (used >= sizeof drop)
         return orch_fail(error, ORCH_INTERNAL, "database %s: too many views named v_*", db->path);

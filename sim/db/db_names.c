@@ -1,5 +1,5 @@
 /* Ids of repeated texts, and the metric dictionary inside the file. */
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 #include "sim/db/metric_table.h"
 
@@ -69,8 +69,7 @@ bool db_source_id(struct orch_db *db, const char *citation, int64_t *id, struct 
     return id_of_text(db, &db->sources, DB_KEPT_SOURCE_GET, DB_KEPT_SOURCE_ADD, citation, id, error);
 }
 
-bool db_metric_id(struct orch_db *db, const char *kind, const char *name, const char *unit, int64_t *id,
-                  struct orch_error *error)
+bool db_metric_id(struct orch_db *db, const char *kind, const char *name, const char *unit, int64_t *id, struct orch_error *error)
 {
     const char *const texts[] = {kind, name, unit ? unit : ""};
     char key[320];
@@ -117,9 +116,8 @@ static bool define_entry(void *context, const struct metric_entry *e)
     char key[128];
     snprintf(key, sizeof key, "%s/%s", e->kind, e->name);
     if (text_map_get(&c->defined, key, 0))
-        return db_exec(c->db, c->error,
-                       "UPDATE metric SET definition = definition || '; ' || ? WHERE kind = ? AND name = ?", "ttt",
-                       e->definition, e->kind, e->name);
+        return db_exec(c->db, c->error, "UPDATE metric SET definition = definition || '; ' || ? WHERE kind = ? AND name = ?",
+                       "ttt", e->definition, e->kind, e->name);
     return text_map_add(&c->defined, key, 1) &&
            db_define_metric(c->db, e->kind, e->name, e->unit, e->definition, e->higher_is_better, c->error);
 }

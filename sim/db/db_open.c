@@ -80,8 +80,7 @@ static bool open_for_writing(struct orch_db *db, struct orch_error *error)
     const bool create = db->mode == DB_WRITE;
     if (create && !make_parents(db->path, error))
         return false;
-    if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw",
-                      error))
+    if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw", error))
         return false;
     /* SQLite quietly falls back to reading when it may not write. */
     if (sqlite3_db_readonly(db->sqlite, "main") == 1)
@@ -100,8 +99,7 @@ static bool usable_path(const char *path, enum db_mode mode, struct orch_error *
         return orch_fail(error, ORCH_USAGE, "the path of the database is empty or too long");
     if (stat(path, &st) != 0) {
         if (errno == ENOENT && mode != DB_WRITE)
-            return orch_fail(error, ORCH_USAGE, "database %s: there is no such file (make one with `orchard db init`)",
-                             path);
+            return orch_fail(error, ORCH_USAGE, "database %s: there is no such file (make one with `orchard db init`)", path);
         if (errno != ENOENT && errno != ENOTDIR)
             return orch_fail(error, ORCH_USAGE, "database %s: %s", path, strerror(errno));
         return true;

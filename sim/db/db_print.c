@@ -1,7 +1,7 @@
 /* Rows of reading statements as tables, CSV, JSON. */
-#include "sim/cli/format.h"
-#include "sim/cli/json_out.h"
-#include "sim/cli/table.h"
+#include "sim/base/format.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
 #include "sim/db/db_internal.h"
 
 #include <ctype.h>
@@ -12,12 +12,12 @@
 /* Pragmas that only look. */
 static bool reading_pragma(const char *name, const char *argument)
 {
-    static const char *const looking[] = {"table_info",       "table_xinfo",     "table_list",        "index_list",
-                                          "index_info",       "index_xinfo",     "foreign_key_list",  "foreign_key_check",
-                                          "integrity_check",  "quick_check",     "database_list",     "compile_options",
-                                          "function_list",    "collation_list"};
-    static const char *const plain[] = {"user_version", "application_id", "journal_mode", "page_count", "page_size",
-                                        "freelist_count", "foreign_keys", "encoding", "schema_version"};
+    static const char *const looking[] = {"table_info",      "table_xinfo",   "table_list",       "index_list",
+                                          "index_info",      "index_xinfo",   "foreign_key_list", "foreign_key_check",
+                                          "integrity_check", "quick_check",   "database_list",    "compile_options",
+                                          "function_list",   "collation_list"};
+    static const char *const plain[] = {"user_version",   "application_id", "journal_mode", "page_count",    "page_size",
+                                        "freelist_count", "foreign_keys",   "encoding",     "schema_version"};
     for (size_t i = 0; i < sizeof looking / sizeof looking[0]; i++)
         if (sqlite3_stricmp(name, looking[i]) == 0)
             return true;
@@ -35,14 +35,10 @@ static int only_reading(void *context, int action, const char *a, const char *b,
     switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
-    case SQLITE_RECURSIVE:
-        return SQLITE_OK;
-    case SQLITE_FUNCTION:
-        return b && sqlite3_stricmp(b, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:
-        return a && reading_pragma(a, b) ? SQLITE_OK : SQLITE_DENY;
-    default:
-        return SQLITE_DENY;
+    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_FUNCTION: return b && sqlite3_stricmp(b, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: return a && reading_pragma(a, b) ? SQLITE_OK : SQLITE_DENY;
+    default: return SQLITE_DENY;
     }
 }
 
@@ -93,14 +89,12 @@ static void csv_cell(FILE *out, sqlite3_stmt *row, int column)
 {
     char text[40];
     switch (sqlite3_column_type(row, column)) {
-    case SQLITE_NULL:
-        return;
+    case SQLITE_NULL: return;
     case SQLITE_FLOAT:
         real_text(sqlite3_column_double(row, column), text);
         fputs(text, out);
         return;
-    default:
-        format_csv(out, (const char *)sqlite3_column_text(row, column));
+    default: format_csv(out, (const char *)sqlite3_column_text(row, column));
     }
 }
 
@@ -109,17 +103,14 @@ static json_object *json_cell(sqlite3_stmt *row, int column)
     char text[40];
     const double real = sqlite3_column_double(row, column);
     switch (sqlite3_column_type(row, column)) {
-    case SQLITE_NULL:
-        return NULL;
-    case SQLITE_INTEGER:
-        return json_object_new_int64(sqlite3_column_int64(row, column));
+    case SQLITE_NULL: return NULL;
+    case SQLITE_INTEGER: return json_object_new_int64(sqlite3_column_int64(row, column));
     case SQLITE_FLOAT:
         if (!isfinite(real))
             return NULL;
         real_text(real, text);
         return json_object_new_double_s(real, text);
-    default:
-        return json_object_new_string((const char *)sqlite3_column_text(row, column));
+    default: return json_object_new_string((const char *)sqlite3_column_text(row, column));
     }
 }
 
@@ -200,8 +191,7 @@ static int fill_table(struct orch_db *db, sqlite3_stmt *rows, struct table_colum
     int code = db_step(db, rows, error);
     for (int i = 0; i < count; i++) {
         const int type = code == SQLITE_ROW ? sqlite3_column_type(rows, i) : SQLITE_TEXT;
-        columns[i] = (struct table_column){sqlite3_column_name(rows, i), NULL,
-                                           type == SQLITE_INTEGER || type == SQLITE_FLOAT, 0};
+        columns[i] = (struct table_column){sqlite3_column_name(rows, i), NULL, type == SQLITE_INTEGER || type == SQLITE_FLOAT, 0};
     }
     struct table *table = table_create(columns, (size_t)count);
     bool room = table != NULL;
@@ -252,8 +242,8 @@ bool db_export(struct orch_db *db, const char *table, enum db_format format, FIL
 {
     int64_t there;
     char sql[200];
-    if (!db_number(db, error, 0, &there,
-                   "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?", "t", table))
+    if (!db_number(db, error, 0, &there, "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?", "t",
+                   table))
         return false;
     if (!there || strlen(table) > 64)
         return orch_fail(error, ORCH_USAGE, "no table or view '%.64s' in %s (orchard db info lists them)", table, db->path);

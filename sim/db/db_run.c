@@ -1,5 +1,5 @@
 /* Runs: their configuration's hash, finding them, reading them back. */
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
 #include <ctype.h>
@@ -25,8 +25,7 @@ void db_config_hash(const struct event_run_begin *begin, char hash[DB_HASH_SIZE]
 bool db_find_run(struct orch_db *db, const char *config_hash, int64_t *run_id, struct orch_error *error)
 {
     return db_number(db, error, 0, run_id,
-                     "SELECT id FROM run WHERE config_hash = ? AND status = 'done' ORDER BY id DESC LIMIT 1", "t",
-                     config_hash);
+                     "SELECT id FROM run WHERE config_hash = ? AND status = 'done' ORDER BY id DESC LIMIT 1", "t", config_hash);
 }
 
 static bool resolve_uid(struct orch_db *db, const char *text, int64_t *run_id, struct orch_error *error)
@@ -106,8 +105,7 @@ static bool read_fields(struct orch_db *db, int64_t run_id, struct run_result *r
     if (code == SQLITE_DONE)
         orch_fail(error, ORCH_USAGE, "no run %lld in %s", (long long)run_id, db->path);
     else if (ok && strcmp(column_text(row, 0), "done") != 0)
-        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path,
-                       column_text(row, 0));
+        ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path, column_text(row, 0));
     else if (ok && !fields_of_row(row, result))
         ok = orch_fail(error, ORCH_INTERNAL, "out of memory");
     sqlite3_finalize(row);
@@ -123,8 +121,7 @@ static bool take_part(sqlite3_stmt *row, struct run_result *result)
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (strcmp(orch_part_name((enum orch_part)i), part) == 0)
             result->utilisation[i] = column_number(row, 1);
-    return sqlite3_column_type(row, 2) == SQLITE_NULL ||
-           run_values_set(&result->joules_by, part, sqlite3_column_double(row, 2));
+    return sqlite3_column_type(row, 2) == SQLITE_NULL || run_values_set(&result->joules_by, part, sqlite3_column_double(row, 2));
 }
 
 static bool take_stall(sqlite3_stmt *row, struct run_result *result)
@@ -212,8 +209,8 @@ static bool find_dead(struct orch_db *db, int64_t dead[DEAD_AT_ONCE], size_t *co
 
 static bool empty_run(struct orch_db *db, int64_t run_id, const char *why, struct orch_error *error)
 {
-    static const char *const tables[] = {"run_part",    "placement", "assumption", "checksum", "op",   "activity", "stall",
-                                         "counter",     "sample",    "transfer",   "dvfs_change", "fault"};
+    static const char *const tables[] = {"run_part", "placement", "assumption", "checksum", "op",          "activity",
+                                         "stall",    "counter",   "sample",     "transfer", "dvfs_change", "fault"};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         char sql[96];
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id = ?", tables[i]);

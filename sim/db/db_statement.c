@@ -120,12 +120,10 @@ static int bind_one(sqlite3_stmt *statement, int index, char type, va_list *argu
     if (type == 't')
         return sqlite3_bind_text(statement, index, va_arg(*arguments, const char *), -1, SQLITE_TRANSIENT);
     const int64_t number = va_arg(*arguments, int64_t);
-    return type == 'n' && number == 0 ? sqlite3_bind_null(statement, index)
-                                      : sqlite3_bind_int64(statement, index, number);
+    return type == 'n' && number == 0 ? sqlite3_bind_null(statement, index) : sqlite3_bind_int64(statement, index, number);
 }
 
-static sqlite3_stmt *prepare(struct orch_db *db, struct orch_error *error, const char *sql, const char *types,
-                             va_list *arguments)
+static sqlite3_stmt *prepare(struct orch_db *db, struct orch_error *error, const char *sql, const char *types, va_list *arguments)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(db->sqlite, sql, -1, &statement, NULL);
@@ -171,8 +169,8 @@ bool db_exec(struct orch_db *db, struct orch_error *error, const char *sql, cons
     return code == SQLITE_DONE;
 }
 
-bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int64_t *number, const char *sql,
-               const char *types, ...)
+bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int64_t *number, const char *sql, const char *types,
+               ...)
 {
     va_list arguments;
     va_start(arguments, types);

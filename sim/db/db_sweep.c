@@ -6,14 +6,13 @@
 #include <string.h>
 
 #define COLUMN(name) ", " #name
-#define MARK(name) ", ?"
+#define MARK(name)   ", ?"
 static const char insert_point[] =
-    "INSERT INTO sweep_point (sweep_id, point, settings, status, error, method, bound_by_id, expected_error"
-    DB_SWEEP_VALUE_TABLE(COLUMN) ") VALUES (?, ?, ?, ?, ?, ?, ?, ?" DB_SWEEP_VALUE_TABLE(MARK)
-    ") ON CONFLICT (sweep_id, point) DO NOTHING";
+    "INSERT INTO sweep_point (sweep_id, point, settings, status, error, method, bound_by_id, expected_error" DB_SWEEP_VALUE_TABLE(
+        COLUMN) ") VALUES (?, ?, ?, ?, ?, ?, ?, ?" DB_SWEEP_VALUE_TABLE(MARK) ") ON CONFLICT (sweep_id, point) DO NOTHING";
 static const char select_points[] =
-    "SELECT point, settings, status, error, method, (SELECT text FROM name WHERE id = bound_by_id), expected_error"
-    DB_SWEEP_VALUE_TABLE(COLUMN) " FROM sweep_point WHERE sweep_id = ? AND status <> 'open' ORDER BY point";
+    "SELECT point, settings, status, error, method, (SELECT text FROM name WHERE id = bound_by_id), "
+    "expected_error" DB_SWEEP_VALUE_TABLE(COLUMN) " FROM sweep_point WHERE sweep_id = ? AND status <> 'open' ORDER BY point";
 enum { FIRST_VALUE_MARK = 9, FIRST_VALUE_COLUMN = 7 };
 
 static bool put_sweep(struct orch_db *db, const struct db_sweep *sweep, int64_t *id, struct orch_error *error)
@@ -101,8 +100,7 @@ static double number_or_nan(sqlite3_stmt *row, int column)
     return sqlite3_column_type(row, column) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, column);
 }
 
-bool db_each_sweep_point(struct orch_db *db, int64_t sweep_id, db_sweep_point_sink *sink, void *context,
-                         struct orch_error *error)
+bool db_each_sweep_point(struct orch_db *db, int64_t sweep_id, db_sweep_point_sink *sink, void *context, struct orch_error *error)
 {
     sqlite3_stmt *row = db_query(db, error, select_points, "i", sweep_id);
     int code = row ? SQLITE_ROW : SQLITE_ERROR;

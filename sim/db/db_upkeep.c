@@ -11,8 +11,7 @@ static const char prunable[] = " FROM run WHERE status <> 'running' AND (?1 IS N
                                "AND (?1 IS NULL OR started < ?1) "
                                "AND (NOT ?2 OR status IN ('failed', 'interrupted'))";
 
-static bool prune_inside(struct orch_db *db, const struct db_prune *what, struct db_pruned *pruned,
-                         struct orch_error *error)
+static bool prune_inside(struct orch_db *db, const struct db_prune *what, struct db_pruned *pruned, struct orch_error *error)
 {
     char count[320], drop[320];
     snprintf(count, sizeof count, "SELECT count(*)%s", prunable);
@@ -100,8 +99,8 @@ static bool merge_inside(struct orch_db *db, const char *shard, struct db_merged
         return false;
     if (conflicts)
         return orch_fail(error, ORCH_FAILED,
-                         "%s: %lld characteristics disagree with those of %s under the same version; nothing was merged",
-                         shard, (long long)conflicts, db->path);
+                         "%s: %lld characteristics disagree with those of %s under the same version; nothing was merged", shard,
+                         (long long)conflicts, db->path);
     if (!counts(db, &before, error) || !db_run_sql(db, db_merge_sql, error) || !counts(db, &after, error))
         return false;
     *merged = (struct db_merged){after.runs - before.runs, after.characteristics - before.characteristics,

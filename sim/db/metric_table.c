@@ -1,11 +1,11 @@
 #include "sim/db/metric_table.h"
 
-#include "sim/sustain/sustain.h"
+#include "sim/base/event.h"
 
 #include "isa/agx/agx_isa.h"
 #include "isa/amx/amx_isa.h"
 #include "power/energy.h"
-#include "sim/run_result.h"
+#include "sim/base/run_result.h"
 #include "units/amx/amx_timing.h"
 #include "units/ane/ane_timing.h"
 #include "units/cpu/cpu_timing.h"
@@ -15,9 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HITS(level, text) {"counter", "mem." level "_hits", "accesses", "accesses that found their line in " text, -1}
-#define MISSES(level, text) {"counter", "mem." level "_misses", "accesses", "accesses that did not find their line in " text, 0}
-#define WRITEBACKS(level, text) {"counter", "mem." level "_writebacks", "lines", "changed lines written back from " text, 0}
+#define HITS(level, text)                                                                                                        \
+    {                                                                                                                            \
+        "counter", "mem." level "_hits", "accesses", "accesses that found their line in " text, -1                               \
+    }
+#define MISSES(level, text)                                                                                                      \
+    {                                                                                                                            \
+        "counter", "mem." level "_misses", "accesses", "accesses that did not find their line in " text, 0                       \
+    }
+#define WRITEBACKS(level, text)                                                                                                  \
+    {                                                                                                                            \
+        "counter", "mem." level "_writebacks", "lines", "changed lines written back from " text, 0                               \
+    }
 
 #define TRAFFIC(unit, who)                                                                                                       \
     {"counter", "traffic." unit ".l2_bytes", "bytes", "bytes read from and written to the L2 of " who, 0},                       \
@@ -25,12 +34,16 @@
         {"counter", "traffic." unit ".fabric_write_bytes", "bytes", "bytes to the memory side from " who, 0},                    \
         {"counter", "traffic." unit ".remote_bytes", "bytes", "bytes of these that crossed to or from the other die", 0},        \
         {"counter", "traffic." unit ".dram_read_bytes", "bytes", "bytes read from DRAM for " who, 0},                            \
-        {"counter", "traffic." unit ".dram_write_bytes", "bytes", "bytes written to DRAM because of " who, 0}
+    {                                                                                                                            \
+        "counter", "traffic." unit ".dram_write_bytes", "bytes", "bytes written to DRAM because of " who, 0                      \
+    }
 #define DIE_TRAFFIC(die, which)                                                                                                  \
     {"counter", "traffic." die ".slc_bytes", "bytes", "bytes through the system-level cache of the " which " die", 0},           \
         {"counter", "traffic." die ".dram_read_bytes", "bytes", "bytes read from the DRAM of the " which " die", 0},             \
         {"counter", "traffic." die ".dram_write_bytes", "bytes", "bytes written to the DRAM of the " which " die", 0},           \
-        {"counter", "traffic." die ".link_bytes", "bytes", "bytes that left the " which " die over the link", 0}
+    {                                                                                                                            \
+        "counter", "traffic." die ".link_bytes", "bytes", "bytes that left the " which " die over the link", 0                   \
+    }
 
 /* The counters of caches and prefetchers are those of struct mem_counters in units/mem. */
 static const struct metric_entry listed[] = {
@@ -68,7 +81,8 @@ static const struct metric_entry listed[] = {
     DIE_TRAFFIC("die0", "first"),
     DIE_TRAFFIC("die1", "second"),
     {"counter", "traffic.dram_imbalance", "1", "DRAM traffic of the busier die over the mean of both, less 1", 0},
-    {"counter", "traffic.gpu.imbalance", "1", "memory traffic of the busier die's half of the GPU over the mean of both, less 1", 0},
+    {"counter", "traffic.gpu.imbalance", "1", "memory traffic of the busier die's half of the GPU over the mean of both, less 1",
+     0},
     {"counter", "cpu.instructions", "instructions", "AArch64 instructions executed, AMX words included", -1},
     {"counter", "amx.instructions", "instructions", "AMX instructions executed", -1},
     {"counter", "gpu.simdgroup_instructions", "instructions", "GPU instructions issued, one for a simdgroup of 32 lanes", -1},
@@ -140,27 +154,27 @@ static const struct metric_entry listed[] = {
     CPU_STALL_TABLE(X)
 #undef X
 #define X(name, key, text) {"stall", "amx." key, "cycles", "amx: " text, 0},
-    AMX_STALL_TABLE(X)
+        AMX_STALL_TABLE(X)
 #undef X
 #define X(name, key, text) {"stall", "gpu." key, "cycles", "gpu: " text, 0},
-    GPU_STALL_TABLE(X)
+            GPU_STALL_TABLE(X)
 #undef X
 #define X(name, key, text) {"stall", "ane." key, "cycles", "ane: " text, 0},
-    ANE_STALL_TABLE(X)
+                ANE_STALL_TABLE(X)
 #undef X
 
 #define X(name, event_unit, text) {"activity", #name, event_unit, text, -1},
-    ACTIVITY_TABLE(X)
+                    ACTIVITY_TABLE(X)
 #undef X
-#define X(enumerator, name, text)                                                                                      \
-    {"counter", "energy." #name ".dynamic", "J", "energy of what happened in the " text, 0},                           \
-        {"counter", "energy." #name ".clock", "J", "energy of clock trees and control in the " text, 0},               \
+#define X(enumerator, name, text)                                                                                                \
+    {"counter", "energy." #name ".dynamic", "J", "energy of what happened in the " text, 0},                                     \
+        {"counter", "energy." #name ".clock", "J", "energy of clock trees and control in the " text, 0},                         \
         {"counter", "energy." #name ".leakage", "J", "leakage of the " text, 0},
-    POWER_DOMAIN_TABLE(X)
+                        POWER_DOMAIN_TABLE(X)
 #undef X
-#define X(name, text) {"energy", text, "J", "energy of " text, 0}, \
-        {"utilisation", text, "1", "busy share of " text ", 0 to 1", -1},
-    ORCH_PART_TABLE(X)
+#define X(name, text)                                                                                                            \
+    {"energy", text, "J", "energy of " text, 0}, {"utilisation", text, "1", "busy share of " text ", 0 to 1", -1},
+                            ORCH_PART_TABLE(X)
 #undef X
 };
 
@@ -233,7 +247,7 @@ static bool visit_parts(metric_visit *visit, void *context)
         int higher_is_better;
     } of_each[] = {{"repetitions", "runs", "repetitions in the machine", -1},
                    {"slowdown", "1", "time of a repetition over its time alone in a cool machine", 0}};
-    for (unsigned i = 1; i <= SUSTAIN_WORKLOADS; i++)
+    for (unsigned i = 1; i <= EVENT_WORKLOADS; i++)
         for (size_t k = 0; k < sizeof of_each / sizeof of_each[0]; k++) {
             char name[64], definition[120];
             snprintf(name, sizeof name, "device.%u.%s", i, of_each[k].name);
@@ -250,6 +264,6 @@ bool metric_table_visit(metric_visit *visit, void *context)
     for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
         if (!visit(context, &listed[i]))
             return false;
-    return visit_activity(visit, context) && visit_amx_instructions(visit, context) &&
-           visit_gpu_instructions(visit, context) && visit_parts(visit, context) && visit_totals(visit, context);
+    return visit_activity(visit, context) && visit_amx_instructions(visit, context) && visit_gpu_instructions(visit, context) &&
+           visit_parts(visit, context) && visit_totals(visit, context);
 }

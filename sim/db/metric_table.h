@@ -1,4 +1,4 @@
-/* The metric dictionary: what every number in the database means. Totals of runs come from sim/run_result.h, activity from
+/* The metric dictionary: what every number in the database means. Totals of runs come from sim/base/run_result.h, activity from
  * power/activity.h, stall reasons from the units' own tables; counters and series are listed in metric_table.c.
  */
 #ifndef ORCHARD_SIM_DB_METRIC_TABLE_H

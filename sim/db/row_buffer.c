@@ -37,8 +37,7 @@ static const struct row_shape shapes[ROW_TABLE_COUNT] = {
                    "VALUES (?,?,?,?,?,?,?,?,?)",
                    "idtitttt"},
     [ROW_PART] = {"INSERT INTO run_part (run_id, part, utilisation, joules) VALUES (?,?,?,?)", "tdd"},
-    [ROW_PLACEMENT] = {"INSERT INTO placement (run_id, seq, op_id, unit_id, kernel_id, why_id) VALUES (?,?,?,?,?,?)",
-                       "innnn"},
+    [ROW_PLACEMENT] = {"INSERT INTO placement (run_id, seq, op_id, unit_id, kernel_id, why_id) VALUES (?,?,?,?,?,?)", "innnn"},
     [ROW_ASSUMPTION] = {"INSERT INTO assumption (run_id, seq, key, kind, effect) VALUES (?,?,?,?,?)", "ittt"},
     [ROW_CHECKSUM] = {"INSERT INTO checksum (run_id, seq, output, fnv1a64) VALUES (?,?,?,?)", "itt"},
 };
@@ -226,16 +225,15 @@ bool row_buffer_add(struct row_buffer *buffer, enum row_table table, ...)
 }
 
 /* Id of a text or metric in the file, asked for once per buffer and file. */
-static bool file_id(struct row_buffer *b, struct orch_db *db, char letter, int64_t number, int64_t *id,
-                    struct orch_error *error)
+static bool file_id(struct row_buffer *b, struct orch_db *db, char letter, int64_t number, int64_t *id, struct orch_error *error)
 {
     *id = 0;
     if (number < 0)
         return true;
     int64_t *known = letter == 'n' ? &b->text[number].id : &b->metric[number].id;
     const struct metric_key *m = letter == 'n' ? NULL : &b->metric[number];
-    if (*known == 0 && !(m ? db_metric_id(db, m->kind, m->name, m->unit, known, error)
-                           : db_name_id(db, b->text[number].text, known, error)))
+    if (*known == 0 &&
+        !(m ? db_metric_id(db, m->kind, m->name, m->unit, known, error) : db_name_id(db, b->text[number].text, known, error)))
         return false;
     *id = *known;
     return true;
@@ -246,8 +244,7 @@ static int bind_cell(struct row_buffer *b, sqlite3_stmt *statement, int index, c
     if (letter == 'i')
         return sqlite3_bind_int64(statement, index, cell.integer);
     if (letter == 'd')
-        return isnan(cell.real) ? sqlite3_bind_null(statement, index)
-                                : sqlite3_bind_double(statement, index, cell.real);
+        return isnan(cell.real) ? sqlite3_bind_null(statement, index) : sqlite3_bind_double(statement, index, cell.real);
     /* The text lives as long as the buffer, longer than the statement. */
     return cell.integer < 0 ? sqlite3_bind_null(statement, index)
                             : sqlite3_bind_text(statement, index, b->text[cell.integer].text, -1, SQLITE_STATIC);
@@ -286,8 +283,8 @@ static void forget_ids(struct row_buffer *b)
         b->metric[i].id = 0;
 }
 
-static bool write_rows(struct row_buffer *b, struct orch_db *db, int64_t run_id,
-                       sqlite3_stmt *statements[ROW_TABLE_COUNT], struct orch_error *error)
+static bool write_rows(struct row_buffer *b, struct orch_db *db, int64_t run_id, sqlite3_stmt *statements[ROW_TABLE_COUNT],
+                       struct orch_error *error)
 {
     const union cell *cells = b->cell;
     for (size_t i = 0; i < b->row_count; i++) {

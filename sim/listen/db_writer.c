@@ -1,6 +1,6 @@
 #include "sim/listen/db_writer.h"
 
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 #include "sim/db/row_buffer.h"
 
@@ -58,9 +58,8 @@ static struct open_run *find_run(const struct db_writer *w, uint64_t run)
 
 static void free_head(struct run_head *h)
 {
-    char *const texts[] = {h->workload, h->chip_id, h->chip_hash, h->program_name, h->program_kind, h->program_hash,
-                           h->device,   h->unit,    h->precision, h->detail,       h->mode,         h->options,
-                           h->version,  h->host};
+    char *const texts[] = {h->workload, h->chip_id,   h->chip_hash, h->program_name, h->program_kind, h->program_hash, h->device,
+                           h->unit,     h->precision, h->detail,    h->mode,         h->options,      h->version,      h->host};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         free(texts[i]);
 }
@@ -137,19 +136,17 @@ static void begin_run(struct db_writer *w, const struct event *event)
 static bool put_chip(struct orch_db *db, const struct run_head *h, int64_t *id, struct orch_error *error)
 {
     *id = 0;
-    return !h->chip_hash ||
-           (db_exec(db, error, "INSERT OR IGNORE INTO chip (hash, chip, modified) VALUES (?, ?, ?)", "tti", h->chip_hash,
-                    h->chip_id ? h->chip_id : "", (int64_t)h->chip_modified) &&
-            db_number(db, error, 0, id, "SELECT id FROM chip WHERE hash = ?", "t", h->chip_hash));
+    return !h->chip_hash || (db_exec(db, error, "INSERT OR IGNORE INTO chip (hash, chip, modified) VALUES (?, ?, ?)", "tti",
+                                     h->chip_hash, h->chip_id ? h->chip_id : "", (int64_t)h->chip_modified) &&
+                             db_number(db, error, 0, id, "SELECT id FROM chip WHERE hash = ?", "t", h->chip_hash));
 }
 
 static bool put_program(struct orch_db *db, const struct run_head *h, int64_t *id, struct orch_error *error)
 {
     *id = 0;
-    return !h->program_hash ||
-           (db_exec(db, error, "INSERT OR IGNORE INTO program (hash, name, kind) VALUES (?, ?, ?)", "ttt",
-                    h->program_hash, h->program_name, h->program_kind) &&
-            db_number(db, error, 0, id, "SELECT id FROM program WHERE hash = ?", "t", h->program_hash));
+    return !h->program_hash || (db_exec(db, error, "INSERT OR IGNORE INTO program (hash, name, kind) VALUES (?, ?, ?)", "ttt",
+                                        h->program_hash, h->program_name, h->program_kind) &&
+                                db_number(db, error, 0, id, "SELECT id FROM program WHERE hash = ?", "t", h->program_hash));
 }
 
 /* The run row, status 'running', inside the caller's transaction. */
@@ -165,9 +162,10 @@ static bool insert_run(struct orch_db *db, const struct run_head *h, int64_t *ru
                  "INSERT INTO run (uid, status, config_hash, workload, chip_id, program_id, chip, device, unit, precision, "
                  "detail, mode, options, version, seed, host, process, started) "
                  "VALUES (?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                 "tttnntttttttti" "ttt", h->uid, h->config_hash, h->workload, chip, program, h->chip_id, h->device,
-                 h->unit, h->precision, h->detail, h->mode, h->options, h->version, (int64_t)h->seed, h->host, process,
-                 h->started))
+                 "tttnntttttttti"
+                 "ttt",
+                 h->uid, h->config_hash, h->workload, chip, program, h->chip_id, h->device, h->unit, h->precision, h->detail,
+                 h->mode, h->options, h->version, (int64_t)h->seed, h->host, process, h->started))
         return false;
     *run_id = sqlite3_last_insert_rowid(db->sqlite);
     return true;
@@ -198,8 +196,8 @@ static void finish_sql(char *sql, size_t size)
 {
     int used = snprintf(sql, size, "UPDATE run SET status = ?, error = ?, finished = ?, process = NULL");
     for (size_t i = 0; i < run_text_field_count(); i++)
-        used += snprintf(sql + used, size - (size_t)used, ", %s = coalesce(?, %s)", run_text_field(i)->name,
-                         run_text_field(i)->name);
+        used +=
+            snprintf(sql + used, size - (size_t)used, ", %s = coalesce(?, %s)", run_text_field(i)->name, run_text_field(i)->name);
     for (size_t i = 0; i < run_number_field_count(); i++)
         used += snprintf(sql + used, size - (size_t)used, ", %s = ?", run_number_field(i)->name);
     snprintf(sql + used, size - (size_t)used, " WHERE id = ? AND status = 'running'");
@@ -214,13 +212,12 @@ static bool finish_run(struct orch_db *db, int64_t run_id, const struct event_ru
     if (!statement)
         return false;
     int index = 4;
-    bool ok = bind_result(statement, &index, end->result) &&
-              sqlite3_bind_int64(statement, index, run_id) == SQLITE_OK;
+    bool ok = bind_result(statement, &index, end->result) && sqlite3_bind_int64(statement, index, run_id) == SQLITE_OK;
     ok = ok ? db_step(db, statement, error) == SQLITE_DONE : db_fail(db, error, "writing");
     sqlite3_finalize(statement);
     if (ok && sqlite3_changes(db->sqlite) != 1)
-        return orch_fail(error, ORCH_INTERNAL, "database %s: another process took run %lld for dead and removed it",
-                         db_path(db), (long long)run_id);
+        return orch_fail(error, ORCH_INTERNAL, "database %s: another process took run %lld for dead and removed it", db_path(db),
+                         (long long)run_id);
     return ok;
 }
 
@@ -230,8 +227,7 @@ static bool flush(struct db_writer *w, struct open_run *r, const struct event_ru
     int64_t run_id = r->run_id;
     if (!db_begin(w->db, &r->error))
         return false;
-    if ((run_id || insert_run(w->db, &r->head, &run_id, &r->error)) &&
-        row_buffer_write(r->rows, w->db, run_id, &r->error) &&
+    if ((run_id || insert_run(w->db, &r->head, &run_id, &r->error)) && row_buffer_write(r->rows, w->db, run_id, &r->error) &&
         (!end || finish_run(w->db, run_id, end, &r->error)) && db_commit(w->db, &r->error)) {
         r->run_id = run_id;
         row_buffer_clear(r->rows);
@@ -270,8 +266,8 @@ static bool add_op(struct row_buffer *rows, const struct event_op_end *e)
     const struct event_op *o = &e->op;
     const int64_t op = (int64_t)o->op;
     return row_buffer_add(rows, ROW_OP, op, o->name, o->kernel, o->shape, o->precision, orch_part_name(o->place.part),
-                          (int64_t)o->place.instance, o->submitted_ns, o->started_ns, e->seconds, e->cycles, e->macs,
-                          e->flops, (int64_t)(e->repeats ? e->repeats : 1)) &&
+                          (int64_t)o->place.instance, o->submitted_ns, o->started_ns, e->seconds, e->cycles, e->macs, e->flops,
+                          (int64_t)(e->repeats ? e->repeats : 1)) &&
            add_activity(rows, op, e->activity) && add_values(rows, ROW_STALL, "stall", op, &e->stalls) &&
            add_values(rows, ROW_COUNTER, "counter", op, &e->counters);
 }
@@ -280,8 +276,8 @@ static bool add_transfer(struct open_run *r, const struct event *e)
 {
     const struct event_mem_transfer *t = &e->mem_transfer;
     return row_buffer_add(r->rows, ROW_TRANSFER, ++r->seq, e->time_ns, t->what, orch_part_name(t->from.part),
-                          (int64_t)t->from.instance, orch_part_name(t->to.part), (int64_t)t->to.instance,
-                          (int64_t)t->bytes, t->seconds);
+                          (int64_t)t->from.instance, orch_part_name(t->to.part), (int64_t)t->to.instance, (int64_t)t->bytes,
+                          t->seconds);
 }
 
 static bool add_sample(struct open_run *r, const struct event *e)
@@ -309,8 +305,8 @@ static bool add_fault(struct open_run *r, const struct event *e)
     char pc[24], address[24];
     hex64(f->pc, pc);
     hex64(f->address, address);
-    return row_buffer_add(r->rows, ROW_FAULT, ++r->seq, e->time_ns, orch_part_name(f->place.part),
-                          (int64_t)f->place.instance, f->fault, pc, address, f->text);
+    return row_buffer_add(r->rows, ROW_FAULT, ++r->seq, e->time_ns, orch_part_name(f->place.part), (int64_t)f->place.instance,
+                          f->fault, pc, address, f->text);
 }
 
 /* --- run_end --------------------------------------------------------------------------------------------------- */
@@ -389,18 +385,12 @@ static void end_run(struct db_writer *w, struct open_run *r, const struct event_
 static bool add_row(struct open_run *r, const struct event *event)
 {
     switch (event->kind) {
-    case EVENT_OP_END:
-        return add_op(r->rows, &event->op_end);
-    case EVENT_MEM_TRANSFER:
-        return add_transfer(r, event);
-    case EVENT_SAMPLE:
-        return add_sample(r, event);
-    case EVENT_DVFS_CHANGE:
-        return add_dvfs_change(r, event);
-    case EVENT_FAULT:
-        return add_fault(r, event);
-    default:
-        return true; /* launch and op_begin are repeated in op_end */
+    case EVENT_OP_END: return add_op(r->rows, &event->op_end);
+    case EVENT_MEM_TRANSFER: return add_transfer(r, event);
+    case EVENT_SAMPLE: return add_sample(r, event);
+    case EVENT_DVFS_CHANGE: return add_dvfs_change(r, event);
+    case EVENT_FAULT: return add_fault(r, event);
+    default: return true; /* launch and op_begin are repeated in op_end */
     }
 }
 

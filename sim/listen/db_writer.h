@@ -15,7 +15,7 @@
 #define ORCHARD_SIM_LISTEN_DB_WRITER_H
 
 #include "sim/db/db.h"
-#include "sim/event.h"
+#include "sim/base/event.h"
 
 enum { DB_WRITER_CHUNK = 1 << 17 };
 

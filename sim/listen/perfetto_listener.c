@@ -1,8 +1,8 @@
 #include "sim/listen/perfetto_listener.h"
 
 #include "reports/perfetto.h"
-#include "sim/listen/place_name.h"
-#include "sim/whole_file.h"
+#include "sim/base/place_name.h"
+#include "sim/base/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -126,9 +126,11 @@ static void on_op_end(struct perfetto_listener *l, const struct event *e)
     if (submitted) {
         const unsigned submits = process(l, e, PID_SUBMIT, "submissions");
         perfetto_track(l->perfetto, submits, 0, "submitted, waiting");
-        from = perfetto_slice(l->perfetto, submits, 0, op_name(&o->op), o->op.submitted_ns, o->op.started_ns - o->op.submitted_ns, NULL);
+        from = perfetto_slice(l->perfetto, submits, 0, op_name(&o->op), o->op.submitted_ns, o->op.started_ns - o->op.submitted_ns,
+                              NULL);
     }
-    const struct perfetto_place to = perfetto_slice(l->perfetto, pid, tid, op_name(&o->op), o->op.started_ns, o->seconds * 1e9, d);
+    const struct perfetto_place to =
+        perfetto_slice(l->perfetto, pid, tid, op_name(&o->op), o->op.started_ns, o->seconds * 1e9, d);
     if (submitted)
         perfetto_arrow(l->perfetto, "launch", from, o->op.submitted_ns, to, o->op.started_ns);
 }
@@ -159,7 +161,8 @@ static void counter(struct perfetto_listener *l, const struct event *e, const st
 static void on_dvfs_change(struct perfetto_listener *l, const struct event *e)
 {
     const struct event_dvfs_change *const c = &e->dvfs_change;
-    const struct perfetto_detail d[] = {{"from MHz", NULL, c->from_mhz}, {"to MHz", NULL, c->to_mhz}, {"volts", NULL, c->volts}, {NULL, NULL, 0}};
+    const struct perfetto_detail d[] = {
+        {"from MHz", NULL, c->from_mhz}, {"to MHz", NULL, c->to_mhz}, {"volts", NULL, c->volts}, {NULL, NULL, 0}};
     const unsigned pid = part_process(l, e, c->place.part);
     perfetto_moment(l->perfetto, pid, track_of(l, pid, &c->place), c->reason ? c->reason : "clock", e->time_ns, d);
     counter(l, e, &c->place, "clock", "MHz", c->to_mhz);
@@ -171,7 +174,8 @@ static void on_fault(struct perfetto_listener *l, const struct event *e)
     char pc[24], address[24];
     snprintf(pc, sizeof pc, "0x%llx", (unsigned long long)f->pc);
     snprintf(address, sizeof address, "0x%llx", (unsigned long long)f->address);
-    const struct perfetto_detail d[] = {{"pc", pc, 0}, {"address", address, 0}, {"text", f->text ? f->text : "", 0}, {NULL, NULL, 0}};
+    const struct perfetto_detail d[] = {
+        {"pc", pc, 0}, {"address", address, 0}, {"text", f->text ? f->text : "", 0}, {NULL, NULL, 0}};
     const unsigned pid = part_process(l, e, f->place.part);
     perfetto_moment(l->perfetto, pid, track_of(l, pid, &f->place), f->fault ? f->fault : "fault", e->time_ns, d);
 }
@@ -187,8 +191,8 @@ static void on_end(struct perfetto_listener *l, const struct event *e)
 {
     const struct run_result *const r = e->run_end.result;
     const struct perfetto_detail d[] = {
-        {"seconds", NULL, r ? r->seconds : (double)NAN}, {"joules", NULL, r ? r->joules : (double)NAN},
-        {"gflops", NULL, r ? r->gflops : (double)NAN},   {"bound by", r && r->bound_by ? r->bound_by : "", 0},
+        {"seconds", NULL, r ? r->seconds : (double)NAN},        {"joules", NULL, r ? r->joules : (double)NAN},
+        {"gflops", NULL, r ? r->gflops : (double)NAN},          {"bound by", r && r->bound_by ? r->bound_by : "", 0},
         {"error", e->run_end.error ? e->run_end.error : "", 0}, {NULL, NULL, 0}};
     const unsigned pid = process(l, e, PID_RUN, "run");
     perfetto_track(l->perfetto, pid, 0, "whole run");
@@ -199,28 +203,15 @@ void perfetto_listener_on_event(void *listener, const struct event *event)
 {
     struct perfetto_listener *const l = listener;
     switch (event->kind) {
-    case EVENT_RUN_BEGIN:
-        on_begin(l, event);
-        break;
-    case EVENT_OP_END:
-        on_op_end(l, event);
-        break;
-    case EVENT_MEM_TRANSFER:
-        on_transfer(l, event);
-        break;
+    case EVENT_RUN_BEGIN: on_begin(l, event); break;
+    case EVENT_OP_END: on_op_end(l, event); break;
+    case EVENT_MEM_TRANSFER: on_transfer(l, event); break;
     case EVENT_SAMPLE:
         counter(l, event, &event->sample.place, event->sample.series, event->sample.unit, event->sample.value);
         break;
-    case EVENT_DVFS_CHANGE:
-        on_dvfs_change(l, event);
-        break;
-    case EVENT_FAULT:
-        on_fault(l, event);
-        break;
-    case EVENT_RUN_END:
-        on_end(l, event);
-        break;
-    default:
-        break; /* launch and op_begin are repeated in op_end */
+    case EVENT_DVFS_CHANGE: on_dvfs_change(l, event); break;
+    case EVENT_FAULT: on_fault(l, event); break;
+    case EVENT_RUN_END: on_end(l, event); break;
+    default: break; /* launch and op_begin are repeated in op_end */
     }
 }

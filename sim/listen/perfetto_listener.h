@@ -1,11 +1,11 @@
-/* The listener that writes a Chrome trace (reports/perfetto.h): a process per part of the chip, a track per instance, counters for
- * every series, arrows from submission to begin. Several runs may follow one another into one file.
+/* The listener that writes a Chrome trace (reports/perfetto.h): a process per part of the chip, a track per instance, counters
+ * for every series, arrows from submission to begin. Several runs may follow one another into one file.
  */
 #ifndef ORCHARD_SIM_LISTEN_PERFETTO_LISTENER_H
 #define ORCHARD_SIM_LISTEN_PERFETTO_LISTENER_H
 
-#include "sim/error.h"
-#include "sim/event.h"
+#include "sim/base/error.h"
+#include "sim/base/event.h"
 
 struct perfetto_listener;
 

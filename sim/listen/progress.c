@@ -1,6 +1,6 @@
 #include "sim/listen/progress.h"
 
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { BAR_WIDTH = 24 };
-#define FIRST_SECONDS 1.0  /* shorter runs show nothing */
+#define FIRST_SECONDS  1.0 /* shorter runs show nothing */
 #define REDRAW_SECONDS 0.1
 
 struct progress {

@@ -4,7 +4,7 @@
 #ifndef ORCHARD_SIM_LISTEN_PROGRESS_H
 #define ORCHARD_SIM_LISTEN_PROGRESS_H
 
-#include "sim/event.h"
+#include "sim/base/event.h"
 
 #include <stdio.h>
 

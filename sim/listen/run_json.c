@@ -1,6 +1,6 @@
 #include "sim/listen/run_json.h"
 
-#include "sim/cli/json_out.h"
+#include "sim/base/json_out.h"
 
 #include <math.h>
 

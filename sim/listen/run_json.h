@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_LISTEN_RUN_JSON_H
 #define ORCHARD_SIM_LISTEN_RUN_JSON_H
 
-#include "sim/run_result.h"
+#include "sim/base/run_result.h"
 
 #include <json-c/json.h>
 

@@ -1,6 +1,6 @@
 #include "sim/listen/summary.h"
 
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,8 +63,7 @@ static void print_rates(const struct page *p)
     }
     if (!isnan(r->tokens_per_second)) {
         label(p, "tokens");
-        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second,
-                human_quantity(r->prefill_seconds, "s", text));
+        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second, human_quantity(r->prefill_seconds, "s", text));
     }
     if (!isnan(r->dram_bytes)) {
         label(p, "DRAM");
@@ -105,8 +104,7 @@ static void print_utilisation(const struct page *p)
             continue;
         if (!any)
             label(p, "busy");
-        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i),
-                human_share(p->r->utilisation[i], text));
+        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i), human_share(p->r->utilisation[i], text));
         any = true;
     }
     if (any)
@@ -199,8 +197,7 @@ static void print_assumptions(const struct page *p)
     for (size_t i = 0; i < p->r->assumptions.count; i++) {
         const struct run_assumption *a = &p->r->assumptions.item[i];
         label(p, i ? "" : "assumes");
-        fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "",
-                a->effect ? a->effect : "");
+        fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "", a->effect ? a->effect : "");
     }
 }
 
@@ -208,8 +205,7 @@ static void print_checksums(const struct page *p)
 {
     for (size_t i = 0; i < p->r->checksum.count; i++) {
         label(p, i ? "" : "checksum");
-        fprintf(p->out, "%s %016llx\n", p->r->checksum.item[i].output,
-                (unsigned long long)p->r->checksum.item[i].fnv1a64);
+        fprintf(p->out, "%s %016llx\n", p->r->checksum.item[i].output, (unsigned long long)p->r->checksum.item[i].fnv1a64);
     }
 }
 

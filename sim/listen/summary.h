@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_LISTEN_SUMMARY_H
 #define ORCHARD_SIM_LISTEN_SUMMARY_H
 
-#include "sim/run_result.h"
+#include "sim/base/run_result.h"
 
 #include <stdio.h>
 

@@ -25,8 +25,8 @@ static void add_number(struct compare_number *list, size_t *count, const char *n
 /* ---- numbers ---- */
 
 /* Names of `b` that `a` does not have come behind those of `a`. */
-static void add_values(struct compare_number *list, size_t *count, const char *prefix, const char *unit, const struct run_values *a,
-                       const struct run_values *b)
+static void add_values(struct compare_number *list, size_t *count, const char *prefix, const char *unit,
+                       const struct run_values *a, const struct run_values *b)
 {
     char name[80];
     for (size_t i = 0; i < a->count; i++) {
@@ -43,8 +43,9 @@ static void add_values(struct compare_number *list, size_t *count, const char *p
 static bool compare_numbers(struct comparison *c)
 {
     const struct run_result *const a = &c->a->r, *const b = &c->b->r;
-    c->number = calloc(run_number_field_count() + RUN_UTILISATION_COUNT + a->joules_by.count + b->joules_by.count + a->counters.count +
-                           b->counters.count, sizeof *c->number);
+    c->number = calloc(run_number_field_count() + RUN_UTILISATION_COUNT + a->joules_by.count + b->joules_by.count +
+                           a->counters.count + b->counters.count,
+                       sizeof *c->number);
     if (!c->number)
         return false;
     for (size_t i = 0; i < run_number_field_count(); i++) {
@@ -117,10 +118,17 @@ static bool compare_texts(struct comparison *c)
 {
     const struct report_run *const a = c->a, *const b = c->b;
     const struct compare_text all[] = {
-        {"workload", a->r.workload, b->r.workload}, {"chip", a->r.chip, b->r.chip},       {"device", a->r.device, b->r.device},
-        {"unit", a->r.unit, b->r.unit},             {"precision", a->r.precision, b->r.precision}, {"detail", a->r.detail, b->r.detail},
-        {"mode", a->r.mode, b->r.mode},             {"options", a->options, b->options},  {"version", a->version, b->version},
-        {"values of the chip", a->chip_hash, b->chip_hash}, {"bound by", a->r.bound_by, b->r.bound_by},
+        {"workload", a->r.workload, b->r.workload},
+        {"chip", a->r.chip, b->r.chip},
+        {"device", a->r.device, b->r.device},
+        {"unit", a->r.unit, b->r.unit},
+        {"precision", a->r.precision, b->r.precision},
+        {"detail", a->r.detail, b->r.detail},
+        {"mode", a->r.mode, b->r.mode},
+        {"options", a->options, b->options},
+        {"version", a->version, b->version},
+        {"values of the chip", a->chip_hash, b->chip_hash},
+        {"bound by", a->r.bound_by, b->r.bound_by},
     };
     c->text = calloc(sizeof all / sizeof all[0], sizeof *c->text);
     for (size_t i = 0; c->text && i < sizeof all / sizeof all[0]; i++) {

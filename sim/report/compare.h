@@ -7,9 +7,9 @@
 /* A number that both, or one, have and that differs. */
 struct compare_number {
     char name[80];
-    const char *unit;   /* of the metric dictionary; "" = none */
-    double a, b;        /* NAN = it has none */
-    double ratio;       /* b / a; NAN where it says nothing */
+    const char *unit; /* of the metric dictionary; "" = none */
+    double a, b;      /* NAN = it has none */
+    double ratio;     /* b / a; NAN where it says nothing */
 };
 
 /* What decides the answer and is not the same. */
@@ -20,12 +20,12 @@ struct compare_text {
 struct comparison {
     const struct report_run *a, *b;
     struct compare_text *text;
-    struct compare_number *number, *stall;   /* stall: shares of the time, by what they grew in seconds */
+    struct compare_number *number, *stall; /* stall: shares of the time, by what they grew in seconds */
     size_t texts, numbers, stalls;
-    bool intervals_overlap, has_intervals;   /* of seconds */
+    bool intervals_overlap, has_intervals; /* of seconds */
     struct {
         const struct chip_value *a, *b;
-    } *key;                                  /* of the chips, where both could be opened */
+    } * key; /* of the chips, where both could be opened */
     size_t keys;
 };
 

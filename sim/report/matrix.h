@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_REPORT_MATRIX_H
 #define ORCHARD_SIM_REPORT_MATRIX_H
 
-#include "sim/run_result.h"
+#include "sim/base/run_result.h"
 
 struct matrix {
     char **column;

@@ -1,6 +1,6 @@
 /* A baseline against the simulated chips of now: what moved, by how much, and why. */
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/report.h"
 #include "sim/run/run_version.h"
 
@@ -17,15 +17,17 @@ static double change_of(const struct regress_moved *m)
 
 static int by_change(const void *a, const void *b)
 {
-    const struct regress_moved *const x = *(const struct regress_moved *const *)a, *const y = *(const struct regress_moved *const *)b;
+    const struct regress_moved *const x = *(const struct regress_moved *const *)a, *const y =
+                                                                                       *(const struct regress_moved *const *)b;
     const double s = isnan(change_of(x)) ? HUGE_VAL : fabs(change_of(x)), t = isnan(change_of(y)) ? HUGE_VAL : fabs(change_of(y));
     return s < t ? 1 : s > t ? -1 : x < y ? -1 : 1;
 }
 
 static struct result_table *moved_table(const struct regress_moved *const *order, size_t count)
 {
-    static const struct result_column columns[] = {{"chip", NULL, false},   {"characteristic", NULL, false}, {"unit", NULL, false},     {"before", NULL, true},
-                                                   {"now", NULL, true},     {"change", NULL, true},          {"tolerance", NULL, true}, {"cause", NULL, false}};
+    static const struct result_column columns[] = {
+        {"chip", NULL, false}, {"characteristic", NULL, false}, {"unit", NULL, false},     {"before", NULL, true},
+        {"now", NULL, true},   {"change", NULL, true},          {"tolerance", NULL, true}, {"cause", NULL, false}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++) {
@@ -63,8 +65,12 @@ static bool moved_part(struct page *page, const struct regress_comparison *c)
     }
     struct result_table *const t = order ? moved_table(order, c->moved_count) : NULL;
     const struct chart_bars chart = {{.label = "change since the baseline", .unit = "%", .zero = true}, bar, bars};
-    const struct page_figure figure = {.title = "What moved most", .caption = "Beyond its tolerance; the table has all, with the cause found by putting values of the chip back.",
-                                       .draw = chart_bars, .chart = &chart, .table = t};
+    const struct page_figure figure = {
+        .title = "What moved most",
+        .caption = "Beyond its tolerance; the table has all, with the cause found by putting values of the chip back.",
+        .draw = chart_bars,
+        .chart = &chart,
+        .table = t};
     if (bars)
         page_figure(page, &figure);
     else if (c->moved_count)
@@ -77,9 +83,12 @@ static bool moved_part(struct page *page, const struct regress_comparison *c)
 }
 
 /* Every characteristic of every chip asked for. */
-static bool values_part(struct page *page, const struct regress_request *q, const struct regress_job *jobs, const struct baseline *b)
+static bool values_part(struct page *page, const struct regress_request *q, const struct regress_job *jobs,
+                        const struct baseline *b)
 {
-    static const struct result_column columns[] = {{"characteristic", NULL, false}, {"unit", NULL, false}, {"chip", NULL, false}, {"before", NULL, true}, {"now", NULL, true}, {"now over before", NULL, true}};
+    static const struct result_column columns[] = {
+        {"characteristic", NULL, false}, {"unit", NULL, false}, {"chip", NULL, false},
+        {"before", NULL, true},          {"now", NULL, true},   {"now over before", NULL, true}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     struct regress_metric m;
     size_t rows = 0;
@@ -102,7 +111,8 @@ static bool values_part(struct page *page, const struct regress_request *q, cons
     return ok;
 }
 
-static void cards(struct page *page, const struct regress_request *q, const struct baseline *b, const struct regress_comparison *c)
+static void cards(struct page *page, const struct regress_request *q, const struct baseline *b,
+                  const struct regress_comparison *c)
 {
     char value[3][HUMAN_SIZE], more[2][160];
     size_t gone = 0;
@@ -113,12 +123,13 @@ static void cards(struct page *page, const struct regress_request *q, const stru
     snprintf(value[2], HUMAN_SIZE, "%zu", gone);
     snprintf(more[0], sizeof more[0], "recorded with %.60s", b->version);
     snprintf(more[1], sizeof more[1], "now %.60s", run_model_version());
-    const struct page_card card[] = {{"moved beyond tolerance", value[0], more[1]}, {"chips", value[1], more[0]}, {"no longer modelled", value[2], NULL}};
+    const struct page_card card[] = {
+        {"moved beyond tolerance", value[0], more[1]}, {"chips", value[1], more[0]}, {"no longer modelled", value[2], NULL}};
     page_cards(page, card, 3);
 }
 
-bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name, struct page **page,
-                       struct orch_error *error)
+bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name,
+                       struct page **page, struct orch_error *error)
 {
     struct regress_job *jobs = NULL;
     struct regress_comparison c = {0};
@@ -136,7 +147,8 @@ bool report_regression(const struct regress_request *request, const struct basel
         page_section(*page, "All values");
         ok = values_part(*page, request, jobs, baseline) && ok;
         ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
-        page_foot(*page, "Simulated chips are compared with themselves: how far they are from hardware is what orchard validate says.");
+        page_foot(*page,
+                  "Simulated chips are compared with themselves: how far they are from hardware is what orchard validate says.");
     }
     regress_comparison_free(&c);
     regress_jobs_free(jobs);

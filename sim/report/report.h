@@ -2,26 +2,27 @@
  *
  * A page is freed with page_free, also after an error (NULL then).
  */
-#ifndef ORCHARD_SIM_REPORT_H
-#define ORCHARD_SIM_REPORT_H
+#ifndef ORCHARD_SIM_REPORT_REPORT_H
+#define ORCHARD_SIM_REPORT_REPORT_H
 
 #include "reports/page.h"
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
-#include "sim/regress/compare.h"
+#include "sim/prove/regress/compare.h"
 
 /* One run, or several side by side. */
 bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
                  struct orch_error *error);
 
-/* Predictions beside measurements. `which`: NULL = the newest version of each row; a version; or the name of a file of measurements. */
+/* Predictions beside measurements. `which`: NULL = the newest version of each row; a version; or the name of a file of
+ * measurements. */
 bool report_validation(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
 /* A sweep by id, name, beginning of its hash, or "last". */
 bool report_sweep(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
 /* A baseline against the simulated chips of the request, measured here. `name` is for the title. */
-bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name, struct page **page,
-                       struct orch_error *error);
+bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name,
+                       struct page **page, struct orch_error *error);
 
 #endif

@@ -8,10 +8,11 @@ enum { OVERRIDES_MAX = 64 };
 /* What --set gave, from the values kept with the chip. */
 static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRIDES_MAX], size_t *count, struct orch_error *error)
 {
-    sqlite3_stmt *const rows =
-        db_query(db, error,
-                 "SELECT n.text || '=' || v.value FROM run r JOIN chip_value v ON v.chip_id = r.chip_id JOIN name n ON n.id = v.key_id "
-                 "WHERE r.id = ? AND v.origin = '--set' ORDER BY n.text", "i", run_id);
+    sqlite3_stmt *const rows = db_query(
+        db, error,
+        "SELECT n.text || '=' || v.value FROM run r JOIN chip_value v ON v.chip_id = r.chip_id JOIN name n ON n.id = v.key_id "
+        "WHERE r.id = ? AND v.origin = '--set' ORDER BY n.text",
+        "i", run_id);
     int code = SQLITE_ERROR;
     bool ok = rows != NULL;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < OVERRIDES_MAX) {
@@ -44,21 +45,24 @@ static bool open_chip(struct orch_db *db, const struct chip_db *chips, struct re
 
 static bool read_rest(struct orch_db *db, struct report_run *run, struct orch_error *error)
 {
-    sqlite3_stmt *const row =
-        db_query(db, error,
-                 "SELECT r.uid, r.options, r.version, r.started, c.hash, p.name, r.seed FROM run r LEFT JOIN chip c ON c.id = r.chip_id "
-                 "LEFT JOIN program p ON p.id = r.program_id WHERE r.id = ?", "i", run->r.run_id);
+    sqlite3_stmt *const row = db_query(
+        db, error,
+        "SELECT r.uid, r.options, r.version, r.started, c.hash, p.name, r.seed FROM run r LEFT JOIN chip c ON c.id = r.chip_id "
+        "LEFT JOIN program p ON p.id = r.program_id WHERE r.id = ?",
+        "i", run->r.run_id);
     char **const texts[] = {&run->uid, &run->options, &run->version, &run->started, &run->chip_hash, &run->program};
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
     for (int i = 0; ok && i < 6; i++)
-        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) ||
+             orch_fail(error, ORCH_INTERNAL, "out of memory");
     if (ok)
         run->seed = sqlite3_column_int64(row, 6);
     sqlite3_finalize(row);
     return ok;
 }
 
-bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run, struct orch_error *error)
+bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run,
+                     struct orch_error *error)
 {
     run_result_init(&run->r);
     return db_read_run(db, run_id, &run->r, error) && read_rest(db, run, error) && open_chip(db, chips, run, error);
@@ -81,7 +85,8 @@ void report_run_labels(struct report_run *runs, size_t count)
         same = same && strcmp(runs[i].r.workload, runs[0].r.workload) == 0;
     for (size_t i = 0; i < count; i++) {
         const struct run_result *const r = &runs[i].r;
-        snprintf(runs[i].label, sizeof runs[i].label, "%lld: %.50s%s%.40s %.12s%s%.30s", (long long)r->run_id, same ? "" : r->workload,
-                 same ? "" : ", ", r->chip ? r->chip : "", r->unit ? r->unit : "", r->device ? ", " : "", r->device ? r->device : "");
+        snprintf(runs[i].label, sizeof runs[i].label, "%lld: %.50s%s%.40s %.12s%s%.30s", (long long)r->run_id,
+                 same ? "" : r->workload, same ? "" : ", ", r->chip ? r->chip : "", r->unit ? r->unit : "", r->device ? ", " : "",
+                 r->device ? r->device : "");
     }
 }

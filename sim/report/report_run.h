@@ -1,22 +1,23 @@
 /* A recorded run with what surrounds it, for pages and comparisons. */
-#ifndef ORCHARD_SIM_REPORT_RUN_H
-#define ORCHARD_SIM_REPORT_RUN_H
+#ifndef ORCHARD_SIM_REPORT_REPORT_RUN_H
+#define ORCHARD_SIM_REPORT_REPORT_RUN_H
 
 #include "sim/chip/chip.h"
 #include "sim/db/db.h"
-#include "sim/run_result.h"
+#include "sim/base/run_result.h"
 
 struct report_run {
     struct run_result r;
     char *uid, *options, *version, *started, *chip_hash, *program;
     int64_t seed;
-    struct chip *chip;      /* opened anew, with the values that --set gave then; NULL when that is not possible */
-    bool chip_same;         /* its values are those of the run: the chip files have not changed since */
-    char label[160];        /* short, for rows of charts */
+    struct chip *chip; /* opened anew, with the values that --set gave then; NULL when that is not possible */
+    bool chip_same;    /* its values are those of the run: the chip files have not changed since */
+    char label[160];   /* short, for rows of charts */
 };
 
 /* Fills a zeroed run; free it in any case. Runs that are not done are ORCH_USAGE. */
-bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run, struct orch_error *error);
+bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t run_id, struct report_run *run,
+                     struct orch_error *error);
 void report_run_free(struct report_run *run);
 /* "12: m1_4p4e_8g gpu", with the workload in front of the chip when the runs have different ones. */
 void report_run_labels(struct report_run *runs, size_t count);

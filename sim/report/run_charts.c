@@ -1,8 +1,8 @@
 /* Where time and energy of runs went, and how near they came to the roof. */
 #include "reports/chart.h"
 #include "sim/chip/chip_peaks.h"
-#include "sim/listen/human.h"
-#include "sim/power/run_energy.h"
+#include "sim/base/human.h"
+#include "sim/machine/power/run_energy.h"
 #include "sim/report/matrix.h"
 #include "sim/report/run_parts.h"
 #include "sim/run/run_explain.h"
@@ -68,7 +68,8 @@ static struct result_table *stack_table(const struct stack *s, const struct repo
     struct result_column columns[RUNS_MAX + 2] = {{first, NULL, false}};
     char cell[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++)
-        columns[i + 1] = (struct result_column){count == 1 ? (*unit == '1' ? "share" : "energy") : runs[i].label, *unit == '1' ? NULL : unit, true};
+        columns[i + 1] = (struct result_column){count == 1 ? (*unit == '1' ? "share" : "energy") : runs[i].label,
+                                                *unit == '1' ? NULL : unit, true};
     columns[count + 1] = (struct result_column){"meaning", NULL, false};
     struct result_table *const t = result_table_create(columns, count + 1 + meanings);
     for (size_t k = 0; k < s->all.columns; k++) {
@@ -87,7 +88,8 @@ static bool stack_figure(struct page *page, const struct report_run *runs, size_
     struct stack s;
     bool ok = stack_build(&s, runs, count, values, text);
     if (ok && s.shown.columns) {
-        const struct chart_stack chart = {*axis, s.rows, count, (const char *const *)s.shown.column, s.shown.columns, s.shown.value, s.texts};
+        const struct chart_stack chart = {*axis,           s.rows,        count,  (const char *const *)s.shown.column,
+                                          s.shown.columns, s.shown.value, s.texts};
         struct result_table *const table = stack_table(&s, runs, count, first, axis->unit, text, *axis->unit == '1');
         struct page_figure figure = *like;
         figure.draw = chart_stack;
@@ -104,7 +106,8 @@ static bool stack_figure(struct page *page, const struct report_run *runs, size_
 bool run_part_stalls(struct page *page, const struct report_run *runs, size_t count)
 {
     const struct run_values *values[RUNS_MAX];
-    const struct page_figure figure = {.title = "Time by reason", .caption = "Shares of the critical path: what was waited for, or worked at, how long."};
+    const struct page_figure figure = {.title = "Time by reason",
+                                       .caption = "Shares of the critical path: what was waited for, or worked at, how long."};
     const struct chart_axis axis = {.label = "share of the time", .unit = "1", .low = 0, .high = 1};
     size_t reasons = 0;
     for (size_t i = 0; i < count && i < RUNS_MAX; i++) {
@@ -136,7 +139,8 @@ static bool energy_by_kind(const struct run_result *r, double joules[POWER_DOMAI
 
 static bool energy_figure(struct page *page, const double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS], const char *what)
 {
-    static const struct result_column columns[] = {{"part", NULL, false}, {"dynamic", "J", true}, {"clock", "J", true}, {"leakage", "J", true}, {"sum", "J", true}};
+    static const struct result_column columns[] = {
+        {"part", NULL, false}, {"dynamic", "J", true}, {"clock", "J", true}, {"leakage", "J", true}, {"sum", "J", true}};
     const char *rows[POWER_DOMAIN_COUNT], *texts[POWER_DOMAIN_COUNT * ENERGY_KINDS];
     char text[POWER_DOMAIN_COUNT * ENERGY_KINDS][HUMAN_SIZE], cell[HUMAN_SIZE];
     struct result_table *const t = result_table_create(columns, 5);
@@ -152,8 +156,10 @@ static bool energy_figure(struct page *page, const double joules[POWER_DOMAIN_CO
         }
         result_table_number(t, sum, human_quantity(sum, "J", cell));
     }
-    const struct chart_stack chart = {{.label = "energy", .unit = "J", .si = true}, rows, POWER_DOMAIN_COUNT, energy_kinds, ENERGY_KINDS, joules, texts};
-    const struct page_figure figure = {.title = "Energy by part", .caption = what, .draw = chart_stack, .chart = &chart, .table = t};
+    const struct chart_stack chart = {
+        {.label = "energy", .unit = "J", .si = true}, rows, POWER_DOMAIN_COUNT, energy_kinds, ENERGY_KINDS, joules, texts};
+    const struct page_figure figure = {
+        .title = "Energy by part", .caption = what, .draw = chart_stack, .chart = &chart, .table = t};
     page_figure(page, &figure);
     const bool ok = !result_table_failed(t);
     result_table_free(t);
@@ -168,7 +174,8 @@ bool run_part_energy(struct page *page, const struct report_run *runs, size_t co
     double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS];
     size_t parts = 0;
     if (count == 1 && energy_by_kind(&runs[0].r, joules) && !runs[0].r.device)
-        return energy_figure(page, joules, "dynamic: what happened; clock: clock trees and control; leakage: by voltage and temperature");
+        return energy_figure(page, joules,
+                             "dynamic: what happened; clock: clock trees and control; leakage: by voltage and temperature");
     for (size_t i = 0; i < count && i < RUNS_MAX; i++) {
         values[i] = &runs[i].r.joules_by;
         parts += values[i]->count;
@@ -197,11 +204,12 @@ static bool same_type(const char *peak, const char *precision)
     return n && strncmp(peak, precision, n) == 0 && (peak[n] == 0 || peak[n] == ' ');
 }
 
-static void add_roof(struct roofline *f, const char *chip, const struct chip_peak *p, double bandwidth, unsigned colour, bool dashed)
+static void add_roof(struct roofline *f, const char *chip, const struct chip_peak *p, double bandwidth, unsigned colour,
+                     bool dashed)
 {
     char name[96], peak[HUMAN_SIZE], dram[HUMAN_SIZE];
-    snprintf(name, sizeof name, "%.24s %.8s %.16s: %s, DRAM %s", chip, p->unit, p->precision, human_quantity(p->value, "flop/s", peak),
-             human_quantity(bandwidth, "B/s", dram));
+    snprintf(name, sizeof name, "%.24s %.8s %.16s: %s, DRAM %s", chip, p->unit, p->precision,
+             human_quantity(p->value, "flop/s", peak), human_quantity(bandwidth, "B/s", dram));
     for (size_t i = 0; i < f->roofs; i++)
         if (strcmp(f->name[i], name) == 0)
             return;
@@ -249,7 +257,8 @@ static void add_point(struct roofline *f, const struct report_run *run, unsigned
     if (traffic)
         snprintf(at, sizeof at, "at %.4g flop/byte", x);
     snprintf(f->text[i], sizeof f->text[i], "%.130s: %s %s", name, human_quantity(rate, "flop/s", shown), at);
-    f->point[i] = (struct chart_point){x, rate, busy ? (double)NAN : r->flops / r->seconds_high, busy ? (double)NAN : r->flops / r->seconds_low, f->text[i]};
+    f->point[i] = (struct chart_point){x, rate, busy ? (double)NAN : r->flops / r->seconds_high,
+                                       busy ? (double)NAN : r->flops / r->seconds_low, f->text[i]};
     f->series[i] = (struct chart_series){name, colour, busy ? SVG_DIAMOND : SVG_CIRCLE, busy, false, false, &f->point[i], 1};
     f->points++;
     f->without_dram = f->without_dram || !traffic;
@@ -272,8 +281,9 @@ static void add_row(struct roofline *f, const struct report_run *run, double pea
 
 bool run_part_roofline(struct page *page, const struct report_run *runs, size_t count)
 {
-    static const struct result_column columns[] = {{"run", NULL, false}, {"operations per byte", "flop/byte", true}, {"rate", "flop/s", true},
-                                                   {"rate while busy", "flop/s", true}, {"roof", "flop/s", true}, {"of the roof, busy", NULL, true}};
+    static const struct result_column columns[] = {{"run", NULL, false},     {"operations per byte", "flop/byte", true},
+                                                   {"rate", "flop/s", true}, {"rate while busy", "flop/s", true},
+                                                   {"roof", "flop/s", true}, {"of the roof, busy", NULL, true}};
     struct roofline *const f = calloc(1, sizeof *f);
     if (!f)
         return false;
@@ -293,9 +303,13 @@ bool run_part_roofline(struct page *page, const struct report_run *runs, size_t 
     }
     const struct chart_roofline chart = {"flop/s", f->roof, f->roofs, f->series, f->points};
     char caption[400];
-    snprintf(caption, sizeof caption, "Peaks of all units of the kind together, and of the DRAM. Right of the edge arithmetic can be the limit, left of it "
-             "bandwidth. Whiskers: 90 %% interval.%s", f->without_dram ? " A run without DRAM traffic stands right of the edge." : "");
-    const struct page_figure figure = {.title = "Roofline", .draw = chart_roofline, .chart = &chart, .table = f->table, .caption = caption};
+    snprintf(
+        caption, sizeof caption,
+        "Peaks of all units of the kind together, and of the DRAM. Right of the edge arithmetic can be the limit, left of it "
+        "bandwidth. Whiskers: 90 %% interval.%s",
+        f->without_dram ? " A run without DRAM traffic stands right of the edge." : "");
+    const struct page_figure figure = {
+        .title = "Roofline", .draw = chart_roofline, .chart = &chart, .table = f->table, .caption = caption};
     if (f->points)
         page_figure(page, &figure);
     result_table_free(f->table);

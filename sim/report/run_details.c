@@ -1,6 +1,6 @@
 /* Assumptions, ops, placement, counters, and what decided the answer of a run. */
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/run_parts.h"
 
 #include <math.h>
@@ -35,14 +35,17 @@ static struct ranked rank_of(const struct run_assumption *a, size_t place)
 static int by_swing(const void *a, const void *b)
 {
     const struct ranked *const x = a, *const y = b;
-    const double s = isnan(x->swing) ? HUGE_VAL : x->swing, t = isnan(y->swing) ? HUGE_VAL : y->swing; /* unmeasured: first, to be read */
+    const double s = isnan(x->swing) ? HUGE_VAL : x->swing,
+                 t = isnan(y->swing) ? HUGE_VAL : y->swing; /* unmeasured: first, to be read */
     return s != t ? (s > t ? -1 : 1) : x->place < y->place ? -1 : 1;
 }
 
 static struct result_table *assumption_table(const struct ranked *r, size_t count)
 {
-    static const struct result_column columns[] = {{"assumption", NULL, false}, {"kind", NULL, false}, {"of", NULL, false},
-                                                   {"decides", NULL, true},     {"known to", NULL, true}, {"moves the answer by", NULL, true}, {"in words", NULL, false}};
+    static const struct result_column columns[] = {{"assumption", NULL, false}, {"kind", NULL, false},
+                                                   {"of", NULL, false},         {"decides", NULL, true},
+                                                   {"known to", NULL, true},    {"moves the answer by", NULL, true},
+                                                   {"in words", NULL, false}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++) {
@@ -74,13 +77,17 @@ void run_part_assumptions(struct page *page, const struct report_run *run)
         if (isnan(r[i].swing))
             continue;
         snprintf(name[bars], sizeof name[0], "%.70s (%.20s)", r[i].a->key ? r[i].a->key : "?", r[i].a->kind ? r[i].a->kind : "?");
-        bar[bars] = (struct chart_bar){name[bars], human_share(r[i].swing, shown[bars]), 100 * r[i].swing, NAN, NAN, r[i].energy ? 1 : 0};
+        bar[bars] =
+            (struct chart_bar){name[bars], human_share(r[i].swing, shown[bars]), 100 * r[i].swing, NAN, NAN, r[i].energy ? 1 : 0};
         bars++;
     }
     const struct chart_bars chart = {{.label = "moves the answer by", .unit = "%", .zero = true}, bar, bars};
     const struct page_figure figure = {.title = "Assumptions by how much they matter",
-                                       .caption = "Share of the time (blue) or energy (orange) that a value decides, times how well it is known (one standard deviation).",
-                                       .draw = chart_bars, .chart = &chart, .table = table};
+                                       .caption = "Share of the time (blue) or energy (orange) that a value decides, times how "
+                                                  "well it is known (one standard deviation).",
+                                       .draw = chart_bars,
+                                       .chart = &chart,
+                                       .table = table};
     if (bars)
         page_figure(page, &figure);
     else if (count)
@@ -115,13 +122,16 @@ static unsigned lane_of(struct ops *o, const char *part, long long instance)
 
 static void take_op(struct ops *o, struct result_table *t, sqlite3_stmt *row)
 {
-    const char *const texts[] = {(const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 2), (const char *)sqlite3_column_text(row, 3)};
+    const char *const texts[] = {(const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 2),
+                                 (const char *)sqlite3_column_text(row, 3)};
     const char *const part = (const char *)sqlite3_column_text(row, 4);
-    const double begin = sqlite3_column_double(row, 6) * 1e-9, seconds = sqlite3_column_double(row, 7), flops = sqlite3_column_double(row, 8);
+    const double begin = sqlite3_column_double(row, 6) * 1e-9, seconds = sqlite3_column_double(row, 7),
+                 flops = sqlite3_column_double(row, 8);
     char text[HUMAN_SIZE];
     const unsigned lane = lane_of(o, part, sqlite3_column_int64(row, 5));
     const size_t i = o->count++;
-    snprintf(o->name[i], sizeof o->name[i], "%.60s %.70s: %s", texts[0] ? texts[0] : "op", texts[2] ? texts[2] : "", human_quantity(seconds, "s", text));
+    snprintf(o->name[i], sizeof o->name[i], "%.60s %.70s: %s", texts[0] ? texts[0] : "op", texts[2] ? texts[2] : "",
+             human_quantity(seconds, "s", text));
     o->interval[i] = (struct chart_interval){lane, lane, begin, begin + seconds, o->name[i]};
     result_table_number(t, (double)sqlite3_column_int64(row, 0), NULL);
     for (int k = 0; k < 3; k++)
@@ -135,9 +145,11 @@ static void take_op(struct ops *o, struct result_table *t, sqlite3_stmt *row)
 
 static bool read_ops(struct orch_db *db, int64_t run_id, struct ops *o, struct result_table *t, struct orch_error *error)
 {
-    sqlite3_stmt *const rows = db_query(db, error,
-                                        "SELECT op, name, kernel, shape, unit, instance, started_ns, seconds, flops, share FROM v_op "
-                                        "WHERE run_id = ? ORDER BY seconds DESC, op", "i", run_id);
+    sqlite3_stmt *const rows =
+        db_query(db, error,
+                 "SELECT op, name, kernel, shape, unit, instance, started_ns, seconds, flops, share FROM v_op "
+                 "WHERE run_id = ? ORDER BY seconds DESC, op",
+                 "i", run_id);
     int code = SQLITE_ERROR;
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW && o->count < OPS_MAX)
         take_op(o, t, rows);
@@ -147,8 +159,9 @@ static bool read_ops(struct orch_db *db, int64_t run_id, struct ops *o, struct r
 
 bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error)
 {
-    static const struct result_column columns[] = {{"op", NULL, true},    {"name", NULL, false},  {"kernel", NULL, false},     {"shape", NULL, false}, {"on", NULL, false},
-                                                   {"begin", "s", true}, {"time", "s", true}, {"rate", "flop/s", true}, {"share", NULL, true}};
+    static const struct result_column columns[] = {{"op", NULL, true},     {"name", NULL, false},    {"kernel", NULL, false},
+                                                   {"shape", NULL, false}, {"on", NULL, false},      {"begin", "s", true},
+                                                   {"time", "s", true},    {"rate", "flop/s", true}, {"share", NULL, true}};
     int64_t count = 0;
     if (!db_number(db, error, 0, &count, "SELECT count(*) FROM op WHERE run_id = ?", "i", run->r.run_id))
         return false;
@@ -161,8 +174,13 @@ bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run
     if (ok && count > OPS_MAX)
         snprintf(caption, sizeof caption, "The %d longest of %lld ops.", OPS_MAX, (long long)count);
     if (ok) {
-        const struct chart_timeline chart = {{.label = "simulated time", .unit = "s", .si = true, .zero = true}, o->lanes, o->lane_count, o->interval, o->count};
-        const struct page_figure figure = {.title = "Operations over time", .caption = *caption ? caption : NULL, .draw = chart_timeline, .chart = &chart, .table = t};
+        const struct chart_timeline chart = {
+            {.label = "simulated time", .unit = "s", .si = true, .zero = true}, o->lanes, o->lane_count, o->interval, o->count};
+        const struct page_figure figure = {.title = "Operations over time",
+                                           .caption = *caption ? caption : NULL,
+                                           .draw = chart_timeline,
+                                           .chart = &chart,
+                                           .table = t};
         page_figure(page, &figure);
     }
     result_table_free(t);
@@ -174,7 +192,8 @@ bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run
 
 static void placements(struct page *page, const struct run_placements *list)
 {
-    static const struct result_column columns[] = {{"op", NULL, false}, {"unit", NULL, false}, {"kernel", NULL, false}, {"why", NULL, false}};
+    static const struct result_column columns[] = {
+        {"op", NULL, false}, {"unit", NULL, false}, {"kernel", NULL, false}, {"why", NULL, false}};
     struct result_table *const t = result_table_create(columns, 4);
     for (size_t i = 0; i < list->count; i++) {
         result_table_text(t, list->item[i].op);
@@ -189,9 +208,11 @@ static void placements(struct page *page, const struct run_placements *list)
 
 static bool counters(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error)
 {
-    static const struct result_column columns[] = {{"counter", NULL, false}, {"value", NULL, true}, {"unit", NULL, false}, {"definition", NULL, false}};
+    static const struct result_column columns[] = {
+        {"counter", NULL, false}, {"value", NULL, true}, {"unit", NULL, false}, {"definition", NULL, false}};
     struct result_table *const t = result_table_create(columns, 4);
-    sqlite3_stmt *const rows = db_query(db, error, "SELECT name, value, unit, definition FROM v_counters WHERE run_id = ? ORDER BY name", "i", run->r.run_id);
+    sqlite3_stmt *const rows = db_query(
+        db, error, "SELECT name, value, unit, definition FROM v_counters WHERE run_id = ? ORDER BY name", "i", run->r.run_id);
     int code = SQLITE_ERROR;
     char text[HUMAN_SIZE];
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW) {
@@ -214,9 +235,19 @@ static void identity(struct page *page, const struct report_run *run)
     struct result_table *const t = result_table_create(columns, 2);
     char seed[32], hash[24];
     snprintf(seed, sizeof seed, "%lld", (long long)run->seed);
-    const char *const rows[][2] = {{"workload", run->r.workload}, {"chip", run->r.chip},           {"values of the chip", run->chip_hash}, {"device", run->r.device},
-                                   {"unit", run->r.unit},         {"precision", run->r.precision}, {"detail", run->r.detail},               {"mode", run->r.mode},
-                                   {"program", run->program},     {"options", run->options},       {"version", run->version},               {"seed", seed}, {"uid", run->uid}};
+    const char *const rows[][2] = {{"workload", run->r.workload},
+                                   {"chip", run->r.chip},
+                                   {"values of the chip", run->chip_hash},
+                                   {"device", run->r.device},
+                                   {"unit", run->r.unit},
+                                   {"precision", run->r.precision},
+                                   {"detail", run->r.detail},
+                                   {"mode", run->r.mode},
+                                   {"program", run->program},
+                                   {"options", run->options},
+                                   {"version", run->version},
+                                   {"seed", seed},
+                                   {"uid", run->uid}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i][1]) {
             result_table_text(t, rows[i][0]);

@@ -54,11 +54,19 @@ static bool each(const struct replay *r, const char *sql, void (*take)(const str
 static void take_begin(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_RUN_BEGIN};
-    e.run_begin = (struct event_run_begin){
-        .workload = text_at(row, 0), .chip_id = text_at(row, 1), .chip_hash = text_at(row, 2), .device = text_at(row, 3),
-        .unit = text_at(row, 4), .precision = text_at(row, 5), .detail = text_at(row, 6), .mode = text_at(row, 7),
-        .options = text_at(row, 8), .version = text_at(row, 9), .seed = (uint64_t)sqlite3_column_int64(row, 10),
-        .host = text_at(row, 11), .chip_modified = sqlite3_column_int(row, 12) != 0};
+    e.run_begin = (struct event_run_begin){.workload = text_at(row, 0),
+                                           .chip_id = text_at(row, 1),
+                                           .chip_hash = text_at(row, 2),
+                                           .device = text_at(row, 3),
+                                           .unit = text_at(row, 4),
+                                           .precision = text_at(row, 5),
+                                           .detail = text_at(row, 6),
+                                           .mode = text_at(row, 7),
+                                           .options = text_at(row, 8),
+                                           .version = text_at(row, 9),
+                                           .seed = (uint64_t)sqlite3_column_int64(row, 10),
+                                           .host = text_at(row, 11),
+                                           .chip_modified = sqlite3_column_int(row, 12) != 0};
     tell(r, &e, 0);
 }
 
@@ -80,7 +88,8 @@ static void take_sample(const struct replay *r, sqlite3_stmt *row)
 static void take_dvfs_change(const struct replay *r, sqlite3_stmt *row)
 {
     struct event e = {.kind = EVENT_DVFS_CHANGE};
-    e.dvfs_change = (struct event_dvfs_change){place_at(row, 1), number_at(row, 3), number_at(row, 4), number_at(row, 5), text_at(row, 6)};
+    e.dvfs_change =
+        (struct event_dvfs_change){place_at(row, 1), number_at(row, 3), number_at(row, 4), number_at(row, 5), text_at(row, 6)};
     tell(r, &e, number_at(row, 0));
 }
 
@@ -109,7 +118,8 @@ static bool open_values(const struct replay *r, const char *table, struct values
     char sql[256];
     snprintf(sql, sizeof sql,
              "SELECT t.op, m.name, m.unit, t.value FROM %s t JOIN metric m ON m.id = t.metric_id "
-             "WHERE t.run_id = ? AND t.op > 0 ORDER BY t.op, m.name", table);
+             "WHERE t.run_id = ? AND t.op > 0 ORDER BY t.op, m.name",
+             table);
     v->rows = db_query(r->db, r->error, sql, "i", r->run_id);
     v->code = v->rows ? db_step(r->db, v->rows, r->error) : SQLITE_ERROR;
     return v->code == SQLITE_ROW || v->code == SQLITE_DONE;
@@ -132,15 +142,25 @@ static bool values_of(const struct replay *r, int64_t op, struct values *v)
 
 static void tell_op(const struct replay *r, sqlite3_stmt *row, const struct values *stalls, const struct values *counters)
 {
-    struct event_op op = {.op = (uint64_t)sqlite3_column_int64(row, 0), .name = text_at(row, 1), .kernel = text_at(row, 2),
-                          .shape = text_at(row, 3), .precision = text_at(row, 4), .place = place_at(row, 5),
-                          .submitted_ns = number_at(row, 7), .started_ns = number_at(row, 8)};
+    struct event_op op = {.op = (uint64_t)sqlite3_column_int64(row, 0),
+                          .name = text_at(row, 1),
+                          .kernel = text_at(row, 2),
+                          .shape = text_at(row, 3),
+                          .precision = text_at(row, 4),
+                          .place = place_at(row, 5),
+                          .submitted_ns = number_at(row, 7),
+                          .started_ns = number_at(row, 8)};
     const double seconds = number_at(row, 9);
     struct event launch = {.kind = EVENT_LAUNCH, .launch = op}, begin = {.kind = EVENT_OP_BEGIN, .op_begin = op};
     struct event end = {.kind = EVENT_OP_END};
-    end.op_end = (struct event_op_end){.op = op, .seconds = seconds, .cycles = number_at(row, 10), .macs = number_at(row, 11),
-                                       .flops = number_at(row, 12), .repeats = (uint64_t)sqlite3_column_int64(row, 13),
-                                       .stalls = {stalls->value, stalls->count}, .counters = {counters->value, counters->count}};
+    end.op_end = (struct event_op_end){.op = op,
+                                       .seconds = seconds,
+                                       .cycles = number_at(row, 10),
+                                       .macs = number_at(row, 11),
+                                       .flops = number_at(row, 12),
+                                       .repeats = (uint64_t)sqlite3_column_int64(row, 13),
+                                       .stalls = {stalls->value, stalls->count},
+                                       .counters = {counters->value, counters->count}};
     tell(r, &launch, isnan(op.submitted_ns) ? op.started_ns : op.submitted_ns);
     tell(r, &begin, op.started_ns);
     tell(r, &end, op.started_ns + seconds * 1e9);
@@ -148,10 +168,11 @@ static void tell_op(const struct replay *r, sqlite3_stmt *row, const struct valu
 
 static bool tell_ops(const struct replay *r, struct values *stalls, struct values *counters)
 {
-    sqlite3_stmt *const rows =
-        db_query(r->db, r->error,
-                 "SELECT op, name, kernel, shape, precision, unit, instance, submitted_ns, started_ns, seconds, cycles, macs, flops, repeats "
-                 "FROM v_op WHERE run_id = ? ORDER BY op", "i", r->run_id);
+    sqlite3_stmt *const rows = db_query(r->db, r->error,
+                                        "SELECT op, name, kernel, shape, precision, unit, instance, submitted_ns, started_ns, "
+                                        "seconds, cycles, macs, flops, repeats "
+                                        "FROM v_op WHERE run_id = ? ORDER BY op",
+                                        "i", r->run_id);
     int code = SQLITE_ERROR;
     bool ok = rows && open_values(r, "stall", stalls) && open_values(r, "counter", counters);
     while (ok && (code = db_step(r->db, rows, r->error)) == SQLITE_ROW) {
@@ -179,17 +200,28 @@ bool run_events(struct orch_db *db, int64_t run_id, uint64_t number, const struc
     const struct replay r = {db, run_id, number, to, error};
     struct run_result result;
     run_result_init(&result);
-    bool ok = db_read_run(db, run_id, &result, error) &&
-              each(&r, "SELECT r.workload, r.chip, c.hash, r.device, r.unit, r.precision, r.detail, r.mode, r.options, r.version, r.seed, "
-                       "r.host, c.modified FROM run r LEFT JOIN chip c ON c.id = r.chip_id WHERE r.id = ?", take_begin) &&
-              all_ops(&r) &&
-              each(&r, "SELECT t.time_ns, n.text, t.from_part, t.from_instance, t.to_part, t.to_instance, t.bytes, t.seconds FROM transfer t "
-                       "LEFT JOIN name n ON n.id = t.what_id WHERE t.run_id = ? ORDER BY t.time_ns, t.seq", take_transfer) &&
-              each(&r, "SELECT s.time_ns, m.name, m.unit, s.part, s.instance, s.value FROM sample s JOIN metric m ON m.id = s.metric_id "
-                       "WHERE s.run_id = ? ORDER BY s.time_ns, s.metric_id, s.part, s.instance", take_sample) &&
-              each(&r, "SELECT d.time_ns, d.part, d.instance, d.from_mhz, d.to_mhz, d.volts, n.text FROM dvfs_change d "
-                       "LEFT JOIN name n ON n.id = d.reason_id WHERE d.run_id = ? ORDER BY d.time_ns, d.seq", take_dvfs_change) &&
-              each(&r, "SELECT time_ns, part, instance, fault, pc, address, text FROM fault WHERE run_id = ? ORDER BY time_ns, seq", take_fault);
+    bool ok =
+        db_read_run(db, run_id, &result, error) &&
+        each(&r,
+             "SELECT r.workload, r.chip, c.hash, r.device, r.unit, r.precision, r.detail, r.mode, r.options, r.version, r.seed, "
+             "r.host, c.modified FROM run r LEFT JOIN chip c ON c.id = r.chip_id WHERE r.id = ?",
+             take_begin) &&
+        all_ops(&r) &&
+        each(&r,
+             "SELECT t.time_ns, n.text, t.from_part, t.from_instance, t.to_part, t.to_instance, t.bytes, t.seconds FROM transfer "
+             "t "
+             "LEFT JOIN name n ON n.id = t.what_id WHERE t.run_id = ? ORDER BY t.time_ns, t.seq",
+             take_transfer) &&
+        each(&r,
+             "SELECT s.time_ns, m.name, m.unit, s.part, s.instance, s.value FROM sample s JOIN metric m ON m.id = s.metric_id "
+             "WHERE s.run_id = ? ORDER BY s.time_ns, s.metric_id, s.part, s.instance",
+             take_sample) &&
+        each(&r,
+             "SELECT d.time_ns, d.part, d.instance, d.from_mhz, d.to_mhz, d.volts, n.text FROM dvfs_change d "
+             "LEFT JOIN name n ON n.id = d.reason_id WHERE d.run_id = ? ORDER BY d.time_ns, d.seq",
+             take_dvfs_change) &&
+        each(&r, "SELECT time_ns, part, instance, fault, pc, address, text FROM fault WHERE run_id = ? ORDER BY time_ns, seq",
+             take_fault);
     if (ok) {
         struct event end = {.kind = EVENT_RUN_END, .run_end = {EVENT_RUN_DONE, NULL, &result}};
         tell(&r, &end, result.seconds * 1e9);

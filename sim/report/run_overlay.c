@@ -43,11 +43,13 @@ static bool add_line(struct overlay *o, const struct report_run *run, unsigned c
         result_table_number(o->table, value, NULL);
     }
     o->point[o->lines] = point;
-    o->line[o->lines++] = (struct chart_series){run->label, colour, SVG_NO_MARK, false, true, colour >= SVG_COLOURS, point, s->rows};
+    o->line[o->lines++] =
+        (struct chart_series){run->label, colour, SVG_NO_MARK, false, true, colour >= SVG_COLOURS, point, s->rows};
     return true;
 }
 
-static bool read_line(struct overlay *o, struct orch_db *db, const struct report_run *run, unsigned colour, struct orch_error *error)
+static bool read_line(struct overlay *o, struct orch_db *db, const struct report_run *run, unsigned colour,
+                      struct orch_error *error)
 {
     struct series_kind kind[SERIES_KINDS];
     size_t count;
@@ -74,7 +76,9 @@ static bool one_overlay(struct overlay *o, struct page *page, struct orch_db *db
     for (size_t i = 0; ok && i < count && i < RUNS_MAX; i++)
         ok = read_line(o, db, &runs[i], (unsigned)i, error);
     const struct chart_lines chart = {{.label = "simulated time", .unit = "s", .zero = true},
-                                      {.label = o->title, .unit = o->unit, .zero = strcmp(o->kind, "power") == 0}, o->line, o->lines};
+                                      {.label = o->title, .unit = o->unit, .zero = strcmp(o->kind, "power") == 0},
+                                      o->line,
+                                      o->lines};
     const struct page_figure figure = {.title = o->title, .draw = chart_lines, .chart = &chart, .table = o->table};
     if (ok && o->lines > 1)
         page_figure(page, &figure);
@@ -84,10 +88,15 @@ static bool one_overlay(struct overlay *o, struct page *page, struct orch_db *db
     return ok;
 }
 
-bool run_part_overlays(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count, struct orch_error *error)
+bool run_part_overlays(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,
+                       struct orch_error *error)
 {
     struct overlay power = {.kind = "power", .title = "Power of all parts", .place = "all parts", .unit = "W"};
-    struct overlay heat = {.kind = "temperature", .title = "Hottest block of the die", .place = "die, hottest block", .unit = "\xc2\xb0""C"};
+    struct overlay heat = {.kind = "temperature",
+                           .title = "Hottest block of the die",
+                           .place = "die, hottest block",
+                           .unit = "\xc2\xb0"
+                                   "C"};
     struct overlay clock = {.kind = "clock", .title = "Clock of the P cores", .place = "P cores", .unit = "MHz"};
     return one_overlay(&power, page, db, runs, count, error) && one_overlay(&heat, page, db, runs, count, error) &&
            one_overlay(&clock, page, db, runs, count, error);

@@ -1,4 +1,4 @@
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/report.h"
 #include "sim/report/run_parts.h"
 
@@ -16,8 +16,9 @@ static struct page *begin(const struct report_run *runs, size_t count)
         snprintf(sub, sizeof sub, "orchard, simulated; first run of %.24s", runs[0].started ? runs[0].started : "?");
     } else {
         snprintf(title, sizeof title, "%.160s on %.60s", r->workload ? r->workload : "run", r->chip ? r->chip : "?");
-        snprintf(sub, sizeof sub, "run %lld: %.24s%s%.16s%s%.40s, %.16s, %.16s; simulated by orchard %.40s, %.24s", (long long)r->run_id, r->unit ? r->unit : "",
-                 r->precision ? " " : "", r->precision ? r->precision : "", r->device ? " in " : "", r->device ? r->device : "", r->detail ? r->detail : "", r->mode ? r->mode : "",
+        snprintf(sub, sizeof sub, "run %lld: %.24s%s%.16s%s%.40s, %.16s, %.16s; simulated by orchard %.40s, %.24s",
+                 (long long)r->run_id, r->unit ? r->unit : "", r->precision ? " " : "", r->precision ? r->precision : "",
+                 r->device ? " in " : "", r->device ? r->device : "", r->detail ? r->detail : "", r->mode ? r->mode : "",
                  runs[0].version ? runs[0].version : "", runs[0].started ? runs[0].started : "");
     }
     return page_create(title, sub);
@@ -29,7 +30,8 @@ static bool own_parts(struct page *page, struct orch_db *db, const struct report
 {
     int64_t moments;
     if (!db_number(db, error, 0, &moments,
-                   "SELECT EXISTS (SELECT 1 FROM sample WHERE run_id = ?1) OR (SELECT count(*) FROM op WHERE run_id = ?1) > 1", "i", run->r.run_id))
+                   "SELECT EXISTS (SELECT 1 FROM sample WHERE run_id = ?1) OR (SELECT count(*) FROM op WHERE run_id = ?1) > 1",
+                   "i", run->r.run_id))
         return false;
     if (moments == 0 && !title)
         return true;
@@ -37,7 +39,8 @@ static bool own_parts(struct page *page, struct orch_db *db, const struct report
     return run_part_series(page, db, run, rows_max, error) && run_part_ops(page, db, run, error);
 }
 
-static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count, struct orch_error *error)
+static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,
+                      struct orch_error *error)
 {
     char host[HUMAN_SIZE];
     page_section(page, count > 1 ? "Comparison" : "Summary");
@@ -54,13 +57,16 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
             page_section(page, "Details");
             ok = run_part_details(page, db, &runs[i], error);
         }
-        page_foot(page, "Run %lld took %s of host time. Times, energies and temperatures are simulated, not measured; intervals are of 90 %%.",
+        page_foot(page,
+                  "Run %lld took %s of host time. Times, energies and temperatures are simulated, not measured; intervals are of "
+                  "90 %%.",
                   (long long)runs[i].r.run_id, human_quantity(runs[i].r.host_seconds, "s", host));
     }
     return ok;
 }
 
-bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page, struct orch_error *error)
+bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
+                 struct orch_error *error)
 {
     *page = NULL;
     if (count == 0 || count > RUNS_MOST)

@@ -12,9 +12,11 @@ bool run_part_stalls(struct page *page, const struct report_run *runs, size_t co
 bool run_part_roofline(struct page *page, const struct report_run *runs, size_t count);
 bool run_part_energy(struct page *page, const struct report_run *runs, size_t count);
 /* Power, temperature, clock ... over time, of one run; more samples than `rows_max` become means of neighbours. */
-bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, size_t rows_max, struct orch_error *error);
+bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, size_t rows_max,
+                     struct orch_error *error);
 /* Power and temperature of several runs in one picture each, where they have samples. */
-bool run_part_overlays(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count, struct orch_error *error);
+bool run_part_overlays(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,
+                       struct orch_error *error);
 /* Timeline and table of the ops of one run, when there are several. */
 bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
 /* Assumptions by how much they matter. */

@@ -18,7 +18,8 @@ static double highest(const struct series *s, size_t place)
     return most;
 }
 
-/* Places worth a line come first: those that reach a hundredth of the largest, largest first unless it is temperatures. Their number. */
+/* Places worth a line come first: those that reach a hundredth of the largest, largest first unless it is temperatures. Their
+ * number. */
 static size_t choose(struct series *s)
 {
     const bool in_order = strcmp(s->name, "temperature") == 0;
@@ -93,7 +94,8 @@ static void caption_of(const struct series *s, size_t each, size_t shown, char *
     int used = snprintf(text, size, "%s", t < TITLES && titles[t].caption ? titles[t].caption : "");
     if (strcmp(s->name, "pressure") == 0)
         for (unsigned level = 0; level < PRESSURE_COUNT; level++)
-            used += snprintf(text + used, size - (size_t)used, "%s%u %s", level ? ", " : "", level, thermal_pressure_name((enum thermal_pressure)level));
+            used += snprintf(text + used, size - (size_t)used, "%s%u %s", level ? ", " : "", level,
+                             thermal_pressure_name((enum thermal_pressure)level));
     if (each > 1)
         used += snprintf(text + used, size - (size_t)used, "%sEach point is the mean of %zu samples.", used ? " " : "", each);
     if (shown < s->places)
@@ -125,15 +127,31 @@ static bool draw(struct page *page, struct series *s, size_t each)
     const bool steps = s->rows <= LIVE_ROWS && !degrees && strcmp(s->name, "battery") != 0 && strcmp(s->name, "memory_used") != 0;
     for (size_t k = 0; ok && k < count; k++) {
         struct chart_point *const own = &point[2 * k * s->rows];
-        line[k] = (struct chart_series){s->place[k], (unsigned)k, SVG_NO_MARK, false, true, k >= SVG_COLOURS, own, fill_points(s, k, steps, own)};
+        line[k] = (struct chart_series){s->place[k], (unsigned)k,      SVG_NO_MARK, false,
+                                        true,        k >= SVG_COLOURS, own,         fill_points(s, k, steps, own)};
     }
     caption_of(s, each, count, caption, sizeof caption);
     const char *const title = t < TITLES ? titles[t].title : s->name;
     const struct chart_lines chart = {{.label = "simulated time", .unit = "s", .zero = true, .si = s->rows <= LIVE_ROWS},
-                                      {.label = title, .unit = degrees ? "\xc2\xb0""C" : s->unit, .zero = !degrees}, line, count};
-    const struct page_figure figure = {.title = title, .caption = *caption ? caption : NULL, .draw = chart_lines, .chart = &chart, .table = table,
-                                       .series = s->rows > LIVE_ROWS, .axis = degrees ? "\xc2\xb0""C" : s->unit[0] == '1' ? "share or level" : s->unit,
-                                       .shown = count, .zero = !degrees};
+                                      {.label = title,
+                                       .unit = degrees ? "\xc2\xb0"
+                                                         "C"
+                                                       : s->unit,
+                                       .zero = !degrees},
+                                      line,
+                                      count};
+    const struct page_figure figure = {.title = title,
+                                       .caption = *caption ? caption : NULL,
+                                       .draw = chart_lines,
+                                       .chart = &chart,
+                                       .table = table,
+                                       .series = s->rows > LIVE_ROWS,
+                                       .axis = degrees             ? "\xc2\xb0"
+                                                                     "C"
+                                               : s->unit[0] == '1' ? "share or level"
+                                                                   : s->unit,
+                                       .shown = count,
+                                       .zero = !degrees};
     if (ok)
         page_figure(page, &figure);
     result_table_free(table);
@@ -152,7 +170,8 @@ static bool one_series(struct page *page, struct orch_db *db, int64_t run_id, co
         const size_t each = series_thin_out(&s, rows_max);
         series_add_sum(&s);
         if (constant(&s)) /* no line to look at */
-            page_note(page, "%s: %.6g%s%s throughout.", title < TITLES ? titles[title].title : kind->name, s.value[0], plain ? "" : " ", plain ? "" : kind->unit);
+            page_note(page, "%s: %.6g%s%s throughout.", title < TITLES ? titles[title].title : kind->name, s.value[0],
+                      plain ? "" : " ", plain ? "" : kind->unit);
         else
             ok = draw(page, &s, each) || orch_fail(error, ORCH_INTERNAL, "out of memory");
     }
@@ -160,7 +179,8 @@ static bool one_series(struct page *page, struct orch_db *db, int64_t run_id, co
     return ok;
 }
 
-bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, size_t rows_max, struct orch_error *error)
+bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, size_t rows_max,
+                     struct orch_error *error)
 {
     struct series_kind kind[SERIES_KINDS];
     size_t count;

@@ -1,6 +1,6 @@
 /* Key numbers of runs: cards of one, bars and a table of several. */
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/run_parts.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ static void interval(const struct run_result *r, char *text, size_t size)
 {
     char low[HUMAN_SIZE], high[HUMAN_SIZE];
     if (isfinite(r->seconds_low) && isfinite(r->seconds_high) && r->seconds_high > r->seconds_low)
-        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", human_quantity(r->seconds_low, "s", low), human_quantity(r->seconds_high, "s", high));
+        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", human_quantity(r->seconds_low, "s", low),
+                 human_quantity(r->seconds_high, "s", high));
 }
 
 /* Nobody counts in kiloseconds. */
@@ -73,7 +74,10 @@ static void energy_cards(struct cards *c, const struct run_result *r)
     }
     if (!isnan(r->celsius_max)) {
         const size_t i = add(c, "hottest block");
-        snprintf(c->value[i], sizeof c->value[i], "%.1f \xc2\xb0""C", r->celsius_max);
+        snprintf(c->value[i], sizeof c->value[i],
+                 "%.1f \xc2\xb0"
+                 "C",
+                 r->celsius_max);
         if (r->throttled_seconds > 0) {
             snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock", human_quantity(r->throttled_seconds, "s", peak));
             c->card[i].more = c->more[i];
@@ -86,7 +90,8 @@ static void energy_cards(struct cards *c, const struct run_result *r)
 
 static void one_run(struct page *page, const struct run_result *r)
 {
-    static const char *const busy[RUN_UTILISATION_COUNT] = {"CPU busy", "AMX busy", "GPU busy", "Neural Engine busy", "DRAM busy"};
+    static const char *const busy[RUN_UTILISATION_COUNT] = {"CPU busy", "AMX busy", "GPU busy", "Neural Engine busy",
+                                                            "DRAM busy"};
     struct cards c = {.count = 0};
     char text[HUMAN_SIZE];
     time_card(&c, r);
@@ -113,9 +118,10 @@ static void one_run(struct page *page, const struct run_result *r)
 static struct result_table *table_of(const struct report_run *runs, size_t count)
 {
     static const struct result_column columns[] = {
-        {"run", NULL, true},       {"workload", NULL, false}, {"chip", NULL, false},   {"unit", NULL, false}, {"device", NULL, false},
-        {"time", "s", true},       {"low", "s", true},        {"high", "s", true},     {"rate", "flop/s", true}, {"DRAM", "B/s", true},
-        {"energy", "J", true},     {"power", "W", true},      {"hottest", "degC", true}, {"bound by", NULL, false},
+        {"run", NULL, true},       {"workload", NULL, false}, {"chip", NULL, false}, {"unit", NULL, false},
+        {"device", NULL, false},   {"time", "s", true},       {"low", "s", true},    {"high", "s", true},
+        {"rate", "flop/s", true},  {"DRAM", "B/s", true},     {"energy", "J", true}, {"power", "W", true},
+        {"hottest", "degC", true}, {"bound by", NULL, false},
     };
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < count; i++) {
@@ -145,11 +151,13 @@ static void several_runs(struct page *page, const struct report_run *runs, size_
     char(*const shown)[HUMAN_SIZE] = calloc(count, sizeof *shown);
     struct result_table *const table = table_of(runs, count);
     for (size_t i = 0; bar && shown && i < count; i++)
-        bar[i] = (struct chart_bar){runs[i].label, seconds_text(runs[i].r.seconds, shown[i]), runs[i].r.seconds,
-                                    runs[i].r.seconds_low, runs[i].r.seconds_high, (unsigned)i};
-    const struct chart_bars bars = {{.label = "simulated time", .unit = "s", .si = true, .zero = true}, bar, bar && shown ? count : 0};
-    const struct page_figure figure = {.title = "Time of each run", .caption = "Whiskers: 90 % interval.", .draw = chart_bars,
-                                       .chart = &bars, .table = table};
+        bar[i] = (struct chart_bar){runs[i].label,          seconds_text(runs[i].r.seconds, shown[i]),
+                                    runs[i].r.seconds,      runs[i].r.seconds_low,
+                                    runs[i].r.seconds_high, (unsigned)i};
+    const struct chart_bars bars = {
+        {.label = "simulated time", .unit = "s", .si = true, .zero = true}, bar, bar && shown ? count : 0};
+    const struct page_figure figure = {
+        .title = "Time of each run", .caption = "Whiskers: 90 % interval.", .draw = chart_bars, .chart = &bars, .table = table};
     page_figure(page, &figure);
     result_table_free(table);
     free(bar);

@@ -1,6 +1,6 @@
 #include "sim/report/series.h"
 
-#include "sim/listen/place_name.h"
+#include "sim/base/place_name.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,7 +55,8 @@ bool series_read(struct orch_db *db, int64_t run_id, int64_t metric, const char 
     snprintf(s->unit, sizeof s->unit, "%s", unit);
     sqlite3_stmt *const rows = db_query(db, error,
                                         "SELECT time_ns, part, instance, value FROM sample WHERE run_id = ? AND metric_id = ? "
-                                        "ORDER BY time_ns, part, instance", "ii", run_id, metric);
+                                        "ORDER BY time_ns, part, instance",
+                                        "ii", run_id, metric);
     int code = SQLITE_ERROR;
     bool stored = true;
     while (rows && stored && (code = db_step(db, rows, error)) == SQLITE_ROW)
@@ -119,11 +120,13 @@ void series_add_sum(struct series *s)
     }
 }
 
-bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SERIES_KINDS], size_t *count, struct orch_error *error)
+bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SERIES_KINDS], size_t *count,
+                  struct orch_error *error)
 {
     sqlite3_stmt *const rows = db_query(db, error,
                                         "SELECT m.id, m.name, m.unit FROM metric m WHERE m.kind = 'sample' AND EXISTS "
-                                        "(SELECT 1 FROM sample s WHERE s.run_id = ? AND s.metric_id = m.id) ORDER BY m.name", "i", run_id);
+                                        "(SELECT 1 FROM sample s WHERE s.run_id = ? AND s.metric_id = m.id) ORDER BY m.name",
+                                        "i", run_id);
     int code = SQLITE_ERROR;
     *count = 0;
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < SERIES_KINDS) {

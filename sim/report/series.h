@@ -11,7 +11,8 @@ struct series_kind {
     char name[48], unit[24];
 };
 /* What the run has samples of, by name. */
-bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SERIES_KINDS], size_t *count, struct orch_error *error);
+bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SERIES_KINDS], size_t *count,
+                  struct orch_error *error);
 
 struct series {
     char name[48], unit[24], place[SERIES_PLACES][48];

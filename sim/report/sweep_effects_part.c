@@ -1,6 +1,6 @@
 /* What the keys of a sweep do: tornado, response curves, table of main effects. */
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/sweep_parts.h"
 
 #include <math.h>
@@ -34,8 +34,9 @@ static struct chart_axis response_axis(enum sweep_response response)
 static struct result_table *tornado_table(const struct sweep_data *data, const struct sweep_effects *e)
 {
     const char *const unit = sweep_response_unit(e->response);
-    const struct result_column columns[] = {{"key", NULL, false},      {"where least", NULL, false}, {"response there", unit, true},
-                                            {"where greatest", NULL, false}, {"response there", unit, true}, {"greatest over least", NULL, true}};
+    const struct result_column columns[] = {{"key", NULL, false},           {"where least", NULL, false},
+                                            {"response there", unit, true}, {"where greatest", NULL, false},
+                                            {"response there", unit, true}, {"greatest over least", NULL, true}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[TEXT];
     for (size_t i = 0; i < e->count; i++) {
@@ -71,7 +72,8 @@ bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const 
     struct result_table *const t = tornado_table(data, e);
     const struct chart_tornado chart = {response_axis(e->response), e->base, swing, count};
     snprintf(title, sizeof title, "What each key alone does to %s", sweep_response_name(e->response));
-    snprintf(caption, sizeof caption, "Blue: the setting where it is least, orange-red: where it is greatest; the line is the base, %s.",
+    snprintf(caption, sizeof caption,
+             "Blue: the setting where it is least, orange-red: where it is greatest; the line is the base, %s.",
              human_quantity(e->base, sweep_response_unit(e->response), base));
     const struct page_figure figure = {.title = title, .caption = caption, .draw = chart_tornado, .chart = &chart, .table = t};
     page_figure(page, &figure);
@@ -85,7 +87,8 @@ bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const 
 static struct result_table *levels_table(const struct sweep_data *data, const struct sweep_effects *e)
 {
     const char *const unit = sweep_response_unit(e->response);
-    const struct result_column columns[] = {{"key", NULL, false}, {"value", NULL, false}, {"points", NULL, true}, {"mean", unit, true}, {"least", unit, true}, {"greatest", unit, true}};
+    const struct result_column columns[] = {{"key", NULL, false}, {"value", NULL, false}, {"points", NULL, true},
+                                            {"mean", unit, true}, {"least", unit, true},  {"greatest", unit, true}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char low[TEXT], high[TEXT], text[2 * TEXT + 8];
     for (size_t i = 0; i < e->count; i++)
@@ -108,7 +111,8 @@ static struct result_table *levels_table(const struct sweep_data *data, const st
 }
 
 /* A panel per numeric key. */
-static bool numeric_curves(struct page *page, const struct sweep_data *data, const struct sweep_effects *e, const struct result_table *t)
+static bool numeric_curves(struct page *page, const struct sweep_data *data, const struct sweep_effects *e,
+                           const struct result_table *t)
 {
     struct chart_panel panel[PANELS_MAX];
     struct chart_series series[PANELS_MAX];
@@ -123,14 +127,24 @@ static bool numeric_curves(struct page *page, const struct sweep_data *data, con
             continue;
         for (size_t k = 0; k < f->level_count && count < LEVELS_MAX; k++)
             if (f->level[k].count)
-                point[panels][count++] = (struct chart_point){(f->level[k].low + f->level[k].high) / 2, f->level[k].mean, f->level[k].lowest, f->level[k].highest, NULL};
-        series[panels] = (struct chart_series){"mean; whiskers: least and greatest", 0, SVG_CIRCLE, false, true, false, point[panels], count};
-        panel[panels] = (struct chart_panel){key->name, {.label = key->name, .unit = "", .log = key->log && key->low > 0, .whole = key->whole}, &series[panels], 1};
+                point[panels][count++] = (struct chart_point){(f->level[k].low + f->level[k].high) / 2, f->level[k].mean,
+                                                              f->level[k].lowest, f->level[k].highest, NULL};
+        series[panels] =
+            (struct chart_series){"mean; whiskers: least and greatest", 0, SVG_CIRCLE, false, true, false, point[panels], count};
+        panel[panels] =
+            (struct chart_panel){key->name,
+                                 {.label = key->name, .unit = "", .log = key->log && key->low > 0, .whole = key->whole},
+                                 &series[panels],
+                                 1};
         panels++;
     }
     snprintf(title, sizeof title, "%s over each key", sweep_response_name(e->response));
     const struct chart_curves chart = {response_axis(e->response), panel, panels};
-    const struct page_figure figure = {.title = title, .caption = "All points of the sweep, whatever the other keys are.", .draw = chart_curves, .chart = &chart, .table = t};
+    const struct page_figure figure = {.title = title,
+                                       .caption = "All points of the sweep, whatever the other keys are.",
+                                       .draw = chart_curves,
+                                       .chart = &chart,
+                                       .table = t};
     if (panels)
         page_figure(page, &figure);
     free(point);
@@ -151,7 +165,8 @@ static void level_bars(struct page *page, const struct sweep_data *data, const s
                 continue;
             snprintf(name[bars], sizeof name[0], "%.40s %s", key->name, sweep_key_text(key, f->level[k].low, text, sizeof text));
             human_quantity(f->level[k].mean, sweep_response_unit(e->response), shown[bars]);
-            bar[bars] = (struct chart_bar){name[bars], shown[bars], f->level[k].mean, f->level[k].lowest, f->level[k].highest, (unsigned)i};
+            bar[bars] = (struct chart_bar){name[bars],         shown[bars],         f->level[k].mean,
+                                           f->level[k].lowest, f->level[k].highest, (unsigned)i};
             bars++;
         }
     }
@@ -160,14 +175,18 @@ static void level_bars(struct page *page, const struct sweep_data *data, const s
     axis.zero = true;
     snprintf(title, sizeof title, "Mean %s by level", sweep_response_name(e->response));
     const struct chart_bars chart = {axis, bar, bars};
-    const struct page_figure figure = {.title = title, .caption = "Whiskers: least and greatest.", .draw = chart_bars, .chart = &chart};
+    const struct page_figure figure = {
+        .title = title, .caption = "Whiskers: least and greatest.", .draw = chart_bars, .chart = &chart};
     if (bars)
         page_figure(page, &figure);
 }
 
 static void effects_table(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)
 {
-    static const struct result_column columns[] = {{"key", NULL, false}, {"share of the variance", NULL, true}, {"elasticity", NULL, true}, {"standardised coefficient", NULL, true}};
+    static const struct result_column columns[] = {{"key", NULL, false},
+                                                   {"share of the variance", NULL, true},
+                                                   {"elasticity", NULL, true},
+                                                   {"standardised coefficient", NULL, true}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[HUMAN_SIZE], title[96];
     for (size_t i = 0; i < e->count; i++) {
@@ -178,8 +197,11 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
     }
     snprintf(title, sizeof title, "Main effects on %s", sweep_response_name(e->response));
     page_table(page, title, t);
-    page_note(page, "Elasticity: relative change of the response per relative change of the key, from a regression over all numeric keys%s%s.",
-              isnan(e->explained) ? "" : " that explains a share of ", isnan(e->explained) ? "" : human_share(e->explained, text));
+    page_note(page,
+              "Elasticity: relative change of the response per relative change of the key, from a regression over all numeric "
+              "keys%s%s.",
+              isnan(e->explained) ? "" : " that explains a share of ",
+              isnan(e->explained) ? "" : human_share(e->explained, text));
     result_table_free(t);
 }
 

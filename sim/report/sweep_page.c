@@ -1,5 +1,5 @@
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/report.h"
 #include "sim/report/sweep_parts.h"
 
@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 200, CLOUD_MAX = 1000, POINTS_MAX = 600, FRONT_MAX = 300, KEY_TEXT = 64 }; /* the three limits: on the page, all workloads together */
+enum {
+    NAME = 200,
+    CLOUD_MAX = 1000,
+    POINTS_MAX = 600,
+    FRONT_MAX = 300,
+    KEY_TEXT = 64
+}; /* the three limits: on the page, all workloads together */
 
 /* What one workload may have of them. */
 static size_t part_of(const struct sweep_data *data, size_t most)
@@ -92,20 +98,26 @@ static struct chart_axis spread_axis(const char *label, const char *unit, const 
 
 bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
 {
-    static const struct result_column columns[] = {{"setting", NULL, false}, {"time", "s", true}, {"energy", "J", true}, {"hottest", "degC", true}};
-    struct cloud c = {.point = calloc(data->point_count + 1, sizeof *c.point), .front = calloc(data->point_count + 1, sizeof *c.front),
-                      .name = calloc(data->point_count + 1, sizeof *c.name), .table = result_table_create(columns, 4)};
+    static const struct result_column columns[] = {
+        {"setting", NULL, false}, {"time", "s", true}, {"energy", "J", true}, {"hottest", "degC", true}};
+    struct cloud c = {.point = calloc(data->point_count + 1, sizeof *c.point),
+                      .front = calloc(data->point_count + 1, sizeof *c.front),
+                      .name = calloc(data->point_count + 1, sizeof *c.name),
+                      .table = result_table_create(columns, 4)};
     size_t *front = NULL, fronts = 0;
     bool ok = (c.point && c.front && c.name) || orch_fail(error, ORCH_INTERNAL, "out of memory");
     ok = ok && sweep_pareto(data, workload, &front, &fronts, error);
     if (ok)
         fill(&c, data, workload, front, fronts);
-    const struct chart_pareto chart = {spread_axis("time", "s", &c, false), spread_axis("energy", "J", &c, true), c.point, c.front, c.count};
+    const struct chart_pareto chart = {spread_axis("time", "s", &c, false), spread_axis("energy", "J", &c, true), c.point,
+                                       c.front, c.count};
     char caption[240];
-    snprintf(caption, sizeof caption, "Below: %s%zu points that no other point beats in time, energy and, where there is one, temperature%s.",
-             fronts > part_of(data, FRONT_MAX) ? "some of the " : "the ", fronts, c.count < data->done ? "; of many points some are drawn" : "");
-    const struct page_figure figure = {.title = "Energy over time", .caption = caption,
-                                       .draw = chart_pareto, .chart = &chart, .table = c.table};
+    snprintf(caption, sizeof caption,
+             "Below: %s%zu points that no other point beats in time, energy and, where there is one, temperature%s.",
+             fronts > part_of(data, FRONT_MAX) ? "some of the " : "the ", fronts,
+             c.count < data->done ? "; of many points some are drawn" : "");
+    const struct page_figure figure = {
+        .title = "Energy over time", .caption = caption, .draw = chart_pareto, .chart = &chart, .table = c.table};
     if (ok && c.count > 1)
         page_figure(page, &figure);
     free(front);
@@ -150,7 +162,9 @@ bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t 
     size_t count = 0, used = 1;
     for (size_t k = 0; k < data->spec->key_count; k++)
         columns[used++] = (struct result_column){data->spec->key[k].name, NULL, data->spec->key[k].numeric};
-    static const struct result_column rest[] = {{"time", "s", true}, {"low", "s", true}, {"high", "s", true}, {"energy", "J", true}, {"hottest", "degC", true}, {"bound by", NULL, false}, {"how", NULL, false}};
+    static const struct result_column rest[] = {{"time", "s", true},   {"low", "s", true},        {"high", "s", true},
+                                                {"energy", "J", true}, {"hottest", "degC", true}, {"bound by", NULL, false},
+                                                {"how", NULL, false}};
     memcpy(columns + used, rest, sizeof rest);
     struct result_table *const t = result_table_create(columns, used + sizeof rest / sizeof rest[0]);
     for (size_t i = 0; order && i < data->point_count; i++)
@@ -163,7 +177,8 @@ bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t 
         point_row(t, data, order[i]);
     page_table(page, count > shown ? "The fastest points" : "Points, fastest first", t);
     if (count > shown)
-        page_note(page, "%zu of %zu points; all: orchard db sql 'SELECT * FROM v_sweep WHERE sweep_id = %lld'", shown, count, (long long)data->id);
+        page_note(page, "%zu of %zu points; all: orchard db sql 'SELECT * FROM v_sweep WHERE sweep_id = %lld'", shown, count,
+                  (long long)data->id);
     const bool ok = order && !result_table_failed(t);
     result_table_free(t);
     free(order);
@@ -178,12 +193,16 @@ static void summary(struct page *page, const struct sweep_data *data)
     snprintf(value[0], HUMAN_SIZE, "%zu of %llu", data->done, (unsigned long long)data->spec->points);
     snprintf(more[0], sizeof more[0], "%zu failed", data->failed);
     snprintf(value[1], HUMAN_SIZE, "%s", sweep_design_name(data->spec->design));
-    snprintf(more[1], sizeof more[1], "%zu keys, %zu workload%s", data->spec->key_count, data->spec->workload_count, data->spec->workload_count == 1 ? "" : "s");
+    snprintf(more[1], sizeof more[1], "%zu keys, %zu workload%s", data->spec->key_count, data->spec->workload_count,
+             data->spec->workload_count == 1 ? "" : "s");
     snprintf(value[2], HUMAN_SIZE, "%zu", data->by_method[SWEEP_SIMULATED] + data->by_method[SWEEP_KNOWN]);
     snprintf(more[2], sizeof more[2], "%zu of them known from before", data->by_method[SWEEP_KNOWN]);
     snprintf(value[3], HUMAN_SIZE, "%zu", data->by_method[SWEEP_INTERPOLATED]);
     snprintf(more[3], sizeof more[3], "between simulated points, to %.3g %%", 100 * data->spec->tolerance);
-    const struct page_card card[] = {{"points done", value[0], more[0]}, {"design", value[1], more[1]}, {"simulated", value[2], more[2]}, {"interpolated", value[3], more[3]}};
+    const struct page_card card[] = {{"points done", value[0], more[0]},
+                                     {"design", value[1], more[1]},
+                                     {"simulated", value[2], more[2]},
+                                     {"interpolated", value[3], more[3]}};
     page_cards(page, card, 4);
 }
 
@@ -210,7 +229,8 @@ static bool keys_table(struct page *page, const struct sweep_data *data)
 }
 
 /* Effects on one response, when enough points have it. */
-static bool effects(struct page *page, const struct sweep_data *data, size_t workload, enum sweep_response response, bool curves, struct orch_error *error)
+static bool effects(struct page *page, const struct sweep_data *data, size_t workload, enum sweep_response response, bool curves,
+                    struct orch_error *error)
 {
     struct sweep_effects e;
     size_t points = 0;
@@ -228,8 +248,8 @@ static bool effects(struct page *page, const struct sweep_data *data, size_t wor
 static bool workload_parts(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
 {
     page_section(page, data->spec->workload[workload]);
-    return effects(page, data, workload, SWEEP_seconds, true, error) && effects(page, data, workload, SWEEP_joules, false, error) &&
-           sweep_part_pareto(page, data, workload, error) &&
+    return effects(page, data, workload, SWEEP_seconds, true, error) &&
+           effects(page, data, workload, SWEEP_joules, false, error) && sweep_part_pareto(page, data, workload, error) &&
            (sweep_part_points(page, data, workload) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
 }
 
@@ -239,10 +259,10 @@ static struct page *begin(const struct sweep_data *data)
     if (data->spec->name)
         snprintf(title, sizeof title, "Sweep %.150s", data->spec->name);
     else
-        snprintf(title, sizeof title, "Sweep %lld of %.120s%s", (long long)data->id, data->spec->workload_count ? data->spec->workload[0] : "",
-                 data->spec->workload_count > 1 ? " and more" : "");
-    snprintf(sub, sizeof sub, "sweep %lld, %.16s; simulated by orchard %.60s, %.24s", (long long)data->id, data->hash, data->version ? data->version : "?",
-             data->created ? data->created : "?");
+        snprintf(title, sizeof title, "Sweep %lld of %.120s%s", (long long)data->id,
+                 data->spec->workload_count ? data->spec->workload[0] : "", data->spec->workload_count > 1 ? " and more" : "");
+    snprintf(sub, sizeof sub, "sweep %lld, %.16s; simulated by orchard %.60s, %.24s", (long long)data->id, data->hash,
+             data->version ? data->version : "?", data->created ? data->created : "?");
     return page_create(title, sub);
 }
 
@@ -258,7 +278,8 @@ bool report_sweep(struct orch_db *db, const char *which, struct page **page, str
     bool ok = keys_table(*page, data) || orch_fail(error, ORCH_INTERNAL, "out of memory");
     for (size_t w = 0; ok && w < data->spec->workload_count; w++)
         ok = workload_parts(*page, data, w, error);
-    page_foot(*page, "Share of the variance: first-order index, corrected for the scatter of few points. Everything is simulated, not measured.");
+    page_foot(*page, "Share of the variance: first-order index, corrected for the scatter of few points. Everything is "
+                     "simulated, not measured.");
     sweep_close(data);
     if (!ok) {
         page_free(*page);

@@ -3,8 +3,8 @@
 #define ORCHARD_SIM_REPORT_SWEEP_PARTS_H
 
 #include "reports/page.h"
-#include "sim/sweep/effects.h"
-#include "sim/sweep/pareto.h"
+#include "sim/ask/sweep/effects.h"
+#include "sim/ask/sweep/pareto.h"
 
 /* What each key alone does: bars around the base. Nothing before those points are done. */
 bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const struct sweep_effects *effects);

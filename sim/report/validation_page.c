@@ -1,6 +1,6 @@
 /* Predictions beside measurements: how far, where, since when, and what is not modelled. */
 #include "reports/chart.h"
-#include "sim/listen/human.h"
+#include "sim/base/human.h"
 #include "sim/report/report.h"
 #include "sim/report/validation_rows.h"
 
@@ -64,7 +64,8 @@ struct cloud {
     size_t count, points;
 };
 
-static bool belongs(const struct validation_row *r, const char *quantity, const char *chip, const struct validation_part *chips, size_t named)
+static bool belongs(const struct validation_row *r, const char *quantity, const char *chip, const struct validation_part *chips,
+                    size_t named)
 {
     if (strcmp(quantity_of(r), quantity) != 0 || isnan(r->ape) || !(r->predicted > 0) || !(r->measured > 0))
         return false;
@@ -78,13 +79,13 @@ static bool belongs(const struct validation_row *r, const char *quantity, const 
 
 static void point_name(const struct validation_row *r, char *text, size_t size)
 {
-    snprintf(text, size, "%.24s %.40s %.20s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "", r->shape ? r->shape : "",
-             r->measured, r->predicted);
+    snprintf(text, size, "%.24s %.40s %.20s: %.4g, predicted %.4g", r->label ? r->label : "", r->workload ? r->workload : "",
+             r->shape ? r->shape : "", r->measured, r->predicted);
 }
 
 /* One series; the colour of the last, "others", is grey. */
-static void add_series(struct cloud *c, const struct validation_rows *rows, const char *quantity, const struct validation_part *chips, size_t chip,
-                       size_t named, bool fitted)
+static void add_series(struct cloud *c, const struct validation_rows *rows, const char *quantity,
+                       const struct validation_part *chips, size_t chip, size_t named, bool fitted)
 {
     const size_t first = c->points;
     const char *const name = chip < named ? chips[chip].name : NULL;
@@ -98,15 +99,23 @@ static void add_series(struct cloud *c, const struct validation_rows *rows, cons
     }
     if (c->points > first) {
         const char *const shown = name ? name : "other chips";
-        c->series[c->count++] = (struct chart_series){fitted ? NULL : shown, name ? (unsigned)chip : SVG_COLOURS - 1,
-                                                      (enum svg_mark)(1 + chip % (SVG_MARKS - 1)), fitted, false, false, &c->point[first], c->points - first};
+        c->series[c->count++] = (struct chart_series){fitted ? NULL : shown,
+                                                      name ? (unsigned)chip : SVG_COLOURS - 1,
+                                                      (enum svg_mark)(1 + chip % (SVG_MARKS - 1)),
+                                                      fitted,
+                                                      false,
+                                                      false,
+                                                      &c->point[first],
+                                                      c->points - first};
     }
 }
 
-static bool scatter(struct page *page, const struct validation_rows *rows, const char *quantity, const struct validation_part *chips, size_t chip_count)
+static bool scatter(struct page *page, const struct validation_rows *rows, const char *quantity,
+                    const struct validation_part *chips, size_t chip_count)
 {
     const size_t named = chip_count < SVG_COLOURS ? chip_count : SVG_COLOURS - 1;
-    struct cloud c = {.series = calloc(2 * (named + 1) + 1, sizeof *c.series), .point = calloc(rows->count + 1, sizeof *c.point),
+    struct cloud c = {.series = calloc(2 * (named + 1) + 1, sizeof *c.series),
+                      .point = calloc(rows->count + 1, sizeof *c.point),
                       .name = calloc(rows->count + 1, sizeof *c.name)};
     const bool ok = c.series && c.point && c.name;
     for (int fitted = 0; ok && fitted < 2; fitted++)
@@ -114,7 +123,9 @@ static bool scatter(struct page *page, const struct validation_rows *rows, const
             add_series(&c, rows, quantity, chips, i, named, fitted);
     char title[96], caption[160];
     snprintf(title, sizeof title, "Predicted over measured, %.60s", *quantity ? quantity : "no unit");
-    snprintf(caption, sizeof caption, "%zu rows; inside the band the error is below 25 %%. Hollow: a parameter was taken from the row or its source.", c.points);
+    snprintf(caption, sizeof caption,
+             "%zu rows; inside the band the error is below 25 %%. Hollow: a parameter was taken from the row or its source.",
+             c.points);
     const struct chart_scatter chart = {quantity, c.series, c.count};
     const struct page_figure figure = {.title = title, .caption = caption, .draw = chart_scatter, .chart = &chart};
     if (ok && c.points >= SCATTER_ROWS_MIN)
@@ -129,7 +140,8 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
 {
     struct validation_part *quantity = NULL, *chip = NULL;
     size_t quantities, chips;
-    bool ok = validation_parts_by(rows, quantity_of, &quantity, &quantities, error) && validation_parts_by(rows, chip_of, &chip, &chips, error);
+    bool ok = validation_parts_by(rows, quantity_of, &quantity, &quantities, error) &&
+              validation_parts_by(rows, chip_of, &chip, &chips, error);
     for (size_t i = 0; ok && i < quantities && i < SCATTERS_MAX; i++)
         ok = scatter(page, rows, quantity[i].name, chip, chips) || orch_fail(error, ORCH_INTERNAL, "out of memory");
     if (ok && quantities > SCATTERS_MAX)
@@ -141,16 +153,18 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
 
 static int by_error(const void *a, const void *b)
 {
-    const struct validation_row *const x = *(const struct validation_row *const *)a, *const y = *(const struct validation_row *const *)b;
+    const struct validation_row *const x = *(const struct validation_row *const *)a, *const y =
+                                                                                         *(const struct validation_row *const *)b;
     return x->ape < y->ape ? 1 : x->ape > y->ape ? -1 : x < y ? -1 : 1;
 }
 
 /* The rows themselves, those that are farthest off first. */
 static bool row_table(struct page *page, const struct validation_rows *rows)
 {
-    static const struct result_column columns[] = {{"row", NULL, false},      {"chip", NULL, false},     {"unit", NULL, false},      {"workload", NULL, false},
-                                                   {"shape", NULL, false},    {"measured", NULL, true},  {"predicted", NULL, true},  {"low", NULL, true},
-                                                   {"high", NULL, true},      {"quantity", NULL, false}, {"error", NULL, true},      {"fitted", NULL, false}};
+    static const struct result_column columns[] = {{"row", NULL, false},      {"chip", NULL, false},  {"unit", NULL, false},
+                                                   {"workload", NULL, false}, {"shape", NULL, false}, {"measured", NULL, true},
+                                                   {"predicted", NULL, true}, {"low", NULL, true},    {"high", NULL, true},
+                                                   {"quantity", NULL, false}, {"error", NULL, true},  {"fitted", NULL, false}};
     const struct validation_row **const order = calloc(rows->count + 1, sizeof *order);
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[HUMAN_SIZE], title[96];
@@ -173,7 +187,8 @@ static bool row_table(struct page *page, const struct validation_rows *rows)
         result_table_number(t, r->ape, human_share(r->ape, text));
         result_table_text(t, r->fitted ? "fitted" : NULL);
     }
-    snprintf(title, sizeof title, count > WORST_MAX ? "The %d rows that are farthest off, of %zu" : "Rows, farthest off first", WORST_MAX, count);
+    snprintf(title, sizeof title, count > WORST_MAX ? "The %d rows that are farthest off, of %zu" : "Rows, farthest off first",
+             WORST_MAX, count);
     page_table(page, title, t);
     if (count > WORST_MAX)
         page_note(page, "All rows: orchard db export v_validation");
@@ -187,8 +202,10 @@ static bool row_table(struct page *page, const struct validation_rows *rows)
 
 static struct result_table *part_table(const struct validation_part *part, size_t count, const char *what)
 {
-    const struct result_column columns[] = {{what, NULL, false},          {"rows", NULL, true},        {"modelled", NULL, true}, {"mean error", NULL, true},
-                                            {"symmetrical", NULL, true}, {"median", NULL, true},      {"bias", NULL, true},     {"within 10 %", NULL, true},
+    const struct result_column columns[] = {{what, NULL, false},         {"rows", NULL, true},
+                                            {"modelled", NULL, true},    {"mean error", NULL, true},
+                                            {"symmetrical", NULL, true}, {"median", NULL, true},
+                                            {"bias", NULL, true},        {"within 10 %", NULL, true},
                                             {"within 25 %", NULL, true}, {"in 90 % interval", NULL, true}};
     struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
     char text[HUMAN_SIZE];
@@ -204,7 +221,8 @@ static struct result_table *part_table(const struct validation_part *part, size_
     return t;
 }
 
-static bool errors_by(struct page *page, const struct validation_rows *rows, validation_column *column, const char *what, struct orch_error *error)
+static bool errors_by(struct page *page, const struct validation_rows *rows, validation_column *column, const char *what,
+                      struct orch_error *error)
 {
     struct validation_part *part = NULL;
     struct chart_bar bar[BARS_MAX];
@@ -216,15 +234,19 @@ static bool errors_by(struct page *page, const struct validation_rows *rows, val
     }
     for (size_t i = 0; i < count && bars < BARS_MAX; i++)
         if (part[i].score.count) {
-            snprintf(shown[bars], sizeof shown[0], "%s, %zu row%s", human_share(part[i].score.symmetric, share), part[i].score.count, part[i].score.count == 1 ? "" : "s");
+            snprintf(shown[bars], sizeof shown[0], "%s, %zu row%s", human_share(part[i].score.symmetric, share),
+                     part[i].score.count, part[i].score.count == 1 ? "" : "s");
             bar[bars] = (struct chart_bar){part[i].name, shown[bars], 100 * part[i].score.symmetric, NAN, NAN, 0};
             bars++;
         }
     snprintf(title, sizeof title, "Error by %s", what);
     struct result_table *const t = part_table(part, count, what);
     const struct chart_bars chart = {{.label = "symmetrical error, mean", .unit = "%", .zero = true}, bar, bars};
-    const struct page_figure figure = {.title = title, .caption = "Rows that no parameter was taken from, groups with most rows first.", .draw = chart_bars,
-                                       .chart = &chart, .table = t};
+    const struct page_figure figure = {.title = title,
+                                       .caption = "Rows that no parameter was taken from, groups with most rows first.",
+                                       .draw = chart_bars,
+                                       .chart = &chart,
+                                       .table = t};
     if (bars)
         page_figure(page, &figure);
     const bool ok = !result_table_failed(t) || orch_fail(error, ORCH_INTERNAL, "out of memory");
@@ -245,7 +267,8 @@ struct history {
 
 static void take_score(struct history *h, sqlite3_stmt *row)
 {
-    const char *const file = (const char *)sqlite3_column_text(row, 0), *const version = (const char *)sqlite3_column_text(row, 1);
+    const char *const file = (const char *)sqlite3_column_text(row, 0), *const version =
+                                                                            (const char *)sqlite3_column_text(row, 1);
     const char *const created = (const char *)sqlite3_column_text(row, 2);
     size_t f = 0;
     char text[HUMAN_SIZE];
@@ -257,7 +280,8 @@ static void take_score(struct history *h, sqlite3_stmt *row)
         snprintf(h->file[h->files++], sizeof h->file[0], "%s", file);
     if (h->count[f] < HISTORY_MAX && sqlite3_column_type(row, 5) != SQLITE_NULL) {
         const size_t i = h->count[f]++;
-        snprintf(h->name[f][i], sizeof h->name[0][0], "%.40s %.60s: %s", file, version, human_share(sqlite3_column_double(row, 5), text));
+        snprintf(h->name[f][i], sizeof h->name[0][0], "%.40s %.60s: %s", file, version,
+                 human_share(sqlite3_column_double(row, 5), text));
         h->point[f][i] = (struct chart_point){(double)i + 1, 100 * sqlite3_column_double(row, 5), NAN, NAN, h->name[f][i]};
     }
     result_table_text(h->table, file);
@@ -273,9 +297,11 @@ static void take_score(struct history *h, sqlite3_stmt *row)
 
 static bool read_history(struct orch_db *db, struct history *h, struct orch_error *error)
 {
-    sqlite3_stmt *const rows = db_query(db, error,
-                                        "SELECT file, version, created, rows, modelled, symmetric, mape, median_ape, within25, interval_coverage "
-                                        "FROM validation_score WHERE grouping = '' AND fitted = 0 ORDER BY created, file, id", "");
+    sqlite3_stmt *const rows =
+        db_query(db, error,
+                 "SELECT file, version, created, rows, modelled, symmetric, mape, median_ape, within25, interval_coverage "
+                 "FROM validation_score WHERE grouping = '' AND fitted = 0 ORDER BY created, file, id",
+                 "");
     int code = SQLITE_ERROR;
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW)
         take_score(h, rows);
@@ -285,8 +311,10 @@ static bool read_history(struct orch_db *db, struct history *h, struct orch_erro
 
 static bool history(struct page *page, struct orch_db *db, struct orch_error *error)
 {
-    static const struct result_column columns[] = {{"file", NULL, false},        {"version", NULL, false},    {"when", NULL, false},   {"rows", NULL, true}, {"modelled", NULL, true},
-                                                   {"symmetrical", NULL, true}, {"mean error", NULL, true}, {"median", NULL, true}, {"within 25 %", NULL, true}, {"in 90 % interval", NULL, true}};
+    static const struct result_column columns[] = {
+        {"file", NULL, false},       {"version", NULL, false},        {"when", NULL, false},      {"rows", NULL, true},
+        {"modelled", NULL, true},    {"symmetrical", NULL, true},     {"mean error", NULL, true}, {"median", NULL, true},
+        {"within 25 %", NULL, true}, {"in 90 % interval", NULL, true}};
     struct history *const h = calloc(1, sizeof *h);
     struct chart_series line[HISTORY_FILES];
     size_t most = 0;
@@ -300,10 +328,16 @@ static bool history(struct page *page, struct orch_db *db, struct orch_error *er
         most = h->count[f] > most ? h->count[f] : most;
     }
     if (ok && most > 1) {
-        const struct chart_lines chart = {{.label = "validation", .unit = "1", .low = 1, .high = (double)most, .whole = true}, {.label = "symmetrical error, mean", .unit = "%", .zero = true},
-                                          line, h->files};
-        const struct page_figure figure = {.title = "Accuracy across versions", .caption = "Whole files, rows that no parameter was taken from; oldest validation left.",
-                                           .draw = chart_lines, .chart = &chart, .table = h->table};
+        const struct chart_lines chart = {{.label = "validation", .unit = "1", .low = 1, .high = (double)most, .whole = true},
+                                          {.label = "symmetrical error, mean", .unit = "%", .zero = true},
+                                          line,
+                                          h->files};
+        const struct page_figure figure = {.title = "Accuracy across versions",
+                                           .caption =
+                                               "Whole files, rows that no parameter was taken from; oldest validation left.",
+                                           .draw = chart_lines,
+                                           .chart = &chart,
+                                           .table = h->table};
         page_figure(page, &figure);
     } else if (ok && h->files) {
         page_table(page, "Scores of whole files", h->table);
@@ -393,9 +427,11 @@ bool report_validation(struct orch_db *db, const char *which, struct page **page
     bool ok = validation_rows_read(db, which, &rows, error);
     if (ok) {
         snprintf(title, sizeof title, "How far orchard is from hardware%s%.100s", which ? ": " : "", which ? which : "");
-        snprintf(sub, sizeof sub, "%zu published measurements, the newest prediction of each; version %.80s", rows.count, newest(&rows));
+        snprintf(sub, sizeof sub, "%zu published measurements, the newest prediction of each; version %.80s", rows.count,
+                 newest(&rows));
         *page = page_create(title, sub);
-        page_foot(*page, "Error: |predicted \xe2\x88\x92 measured| / measured. Symmetrical: over the smaller of both. Made by orchard validate; measurements and "
+        page_foot(*page, "Error: |predicted \xe2\x88\x92 measured| / measured. Symmetrical: over the smaller of both. Made by "
+                         "orchard validate; measurements and "
                          "their sources are in tables measurement and source.");
         ok = sections(*page, db, &rows, error);
     }

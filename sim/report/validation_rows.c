@@ -22,9 +22,14 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
         rows->room = room;
     }
     struct validation_row *const r = &rows->row[rows->count++];
-    *r = (struct validation_row){.measured = number_at(from, 10, NAN), .predicted = number_at(from, 11, NAN), .low = number_at(from, 12, 0),
-                                 .high = number_at(from, 13, 0),      .ape = number_at(from, 14, NAN),       .fitted = sqlite3_column_int(from, 15) != 0};
-    char **const texts[] = {&r->label, &r->chip, &r->unit, &r->workload, &r->shape, &r->condition, &r->value_unit, &r->source, &r->unmodelled, &r->version};
+    *r = (struct validation_row){.measured = number_at(from, 10, NAN),
+                                 .predicted = number_at(from, 11, NAN),
+                                 .low = number_at(from, 12, 0),
+                                 .high = number_at(from, 13, 0),
+                                 .ape = number_at(from, 14, NAN),
+                                 .fitted = sqlite3_column_int(from, 15) != 0};
+    char **const texts[] = {&r->label,     &r->chip,       &r->unit,   &r->workload,   &r->shape,
+                            &r->condition, &r->value_unit, &r->source, &r->unmodelled, &r->version};
     for (int i = 0; i < 10; i++) {
         const char *const text = (const char *)sqlite3_column_text(from, i);
         *texts[i] = text ? strdup(text) : NULL;
@@ -34,16 +39,18 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
     return true;
 }
 
-#define ROWS_SQL                                                                                                                         \
-    "SELECT m.label, m.chip, m.unit, m.workload, m.shape, m.condition, m.value_unit, s.citation, v.unmodelled, v.version, m.value, "     \
-    "v.predicted, v.predicted_low, v.predicted_high, v.ape, v.fitted FROM measurement m JOIN source s ON s.id = m.source_id "            \
-    "JOIN validation v ON v.id = (SELECT w.id FROM validation w WHERE w.measurement_id = m.id AND (?1 IS NULL OR "                       \
-    "substr(w.version, 1, length(?1)) = ?1) ORDER BY w.created DESC, w.id DESC LIMIT 1) "                                               \
-    "WHERE ?2 IS NULL OR CASE ?3 WHEN 0 THEN substr(m.label, 1, length(?2)) = ?2 ELSE instr(m.label, ':') = 0 END "                     \
+#define ROWS_SQL                                                                                                                 \
+    "SELECT m.label, m.chip, m.unit, m.workload, m.shape, m.condition, m.value_unit, s.citation, v.unmodelled, v.version, "      \
+    "m.value, "                                                                                                                  \
+    "v.predicted, v.predicted_low, v.predicted_high, v.ape, v.fitted FROM measurement m JOIN source s ON s.id = m.source_id "    \
+    "JOIN validation v ON v.id = (SELECT w.id FROM validation w WHERE w.measurement_id = m.id AND (?1 IS NULL OR "               \
+    "substr(w.version, 1, length(?1)) = ?1) ORDER BY w.created DESC, w.id DESC LIMIT 1) "                                        \
+    "WHERE ?2 IS NULL OR CASE ?3 WHEN 0 THEN substr(m.label, 1, length(?2)) = ?2 ELSE instr(m.label, ':') = 0 END "              \
     "ORDER BY m.label, m.id"
 
 /* `prefix`: of labels, "amx-timing:"; NULL = all. */
-static bool read_rows(struct orch_db *db, const char *version, const char *prefix, struct validation_rows *rows, struct orch_error *error)
+static bool read_rows(struct orch_db *db, const char *version, const char *prefix, struct validation_rows *rows,
+                      struct orch_error *error)
 {
     sqlite3_stmt *const from = db_query(db, error, ROWS_SQL, "tti", version, prefix, (int64_t)rows->by_label);
     int code = SQLITE_ERROR;
@@ -84,7 +91,8 @@ bool validation_rows_read(struct orch_db *db, const char *which, struct validati
     }
     if (rows->count)
         return true;
-    return which ? orch_fail(error, ORCH_USAGE, "no validation of '%.200s' in %s: neither a file of measurements nor a version", which, db_path(db))
+    return which ? orch_fail(error, ORCH_USAGE, "no validation of '%.200s' in %s: neither a file of measurements nor a version",
+                             which, db_path(db))
                  : orch_fail(error, ORCH_USAGE, "no validation in %s; orchard validate FILE.csv makes one", db_path(db));
 }
 
@@ -92,7 +100,8 @@ void validation_rows_free(struct validation_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         const struct validation_row *const r = &rows->row[i];
-        char *const texts[] = {r->label, r->chip, r->unit, r->workload, r->shape, r->condition, r->value_unit, r->source, r->unmodelled, r->version};
+        char *const texts[] = {r->label,     r->chip,       r->unit,   r->workload,   r->shape,
+                               r->condition, r->value_unit, r->source, r->unmodelled, r->version};
         for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
             free(texts[k]);
     }
@@ -108,8 +117,8 @@ static bool scored(const struct validation_row *r)
 }
 
 /* Scores the rows of one name (NULL column = all). */
-static bool score_where(const struct validation_rows *rows, validation_column *column, const char *name, bool fitted, struct score *score,
-                        size_t *all, struct orch_error *error)
+static bool score_where(const struct validation_rows *rows, validation_column *column, const char *name, bool fitted,
+                        struct score *score, size_t *all, struct orch_error *error)
 {
     struct score_pair *const pair = calloc(rows->count + 1, sizeof *pair);
     size_t count = 0;
@@ -127,7 +136,8 @@ static bool score_where(const struct validation_rows *rows, validation_column *c
     return ok;
 }
 
-bool validation_score_of(const struct validation_rows *rows, bool fitted, struct score *score, size_t *all, struct orch_error *error)
+bool validation_score_of(const struct validation_rows *rows, bool fitted, struct score *score, size_t *all,
+                         struct orch_error *error)
 {
     return score_where(rows, NULL, NULL, fitted, score, all, error);
 }
@@ -138,8 +148,8 @@ static int by_rows(const void *a, const void *b)
     return x->rows != y->rows ? (x->rows < y->rows ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-bool validation_parts_by(const struct validation_rows *rows, validation_column *column, struct validation_part **parts, size_t *count,
-                         struct orch_error *error)
+bool validation_parts_by(const struct validation_rows *rows, validation_column *column, struct validation_part **parts,
+                         size_t *count, struct orch_error *error)
 {
     struct validation_part *const list = calloc(rows->count + 1, sizeof *list);
     bool ok = list || orch_fail(error, ORCH_INTERNAL, "out of memory");

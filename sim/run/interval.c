@@ -20,16 +20,17 @@ void interval_share_add(struct interval_shares *shares, const char *key, double 
 
 /* ---- bandwidth and latency ---- */
 
-/* Where several things limit a stream, the time is taken as the power mean of what it would take at each of them alone: near 1 of a
- * limit it decides nearly everything, at half of it next to nothing. Chosen so that simulated elasticities of streams on M1 come out
- * (tests/sim/test_uncertainty.c compares). */
+/* Where several things limit a stream, the time is taken as the power mean of what it would take at each of them alone: near 1 of
+ * a limit it decides nearly everything, at half of it next to nothing. Chosen so that simulated elasticities of streams on M1
+ * come out (tests/sim/ask/test_uncertainty.c compares). */
 #define MEAN_POWER 8
 
 struct interval_traffic interval_traffic_of(const struct activity *activity, double ns)
 {
     if (!(ns > 0))
         return (struct interval_traffic){0, 0};
-    return (struct interval_traffic){(double)activity->count[ACT_DRAM_READ_BYTES] / ns, (double)activity->count[ACT_DRAM_WRITE_BYTES] / ns};
+    return (struct interval_traffic){(double)activity->count[ACT_DRAM_READ_BYTES] / ns,
+                                     (double)activity->count[ACT_DRAM_WRITE_BYTES] / ns};
 }
 
 static double nearness(double gbps, double limit_gbps)
@@ -43,16 +44,18 @@ static double number(const struct chip *chip, const char *key)
     return v && v->known ? v->number : 0;
 }
 
-/* Divides a share of the time between the bandwidth of DRAM, that of the way there (NULL = none) and latency, which is returned. DRAM
- * reaches one share of its peak with reads alone and another one with reads and writes in turn; each direction has its own way. */
-static double divide(struct interval_shares *shares, const struct chip *chip, const struct interval_traffic *traffic, const char *way,
-                     double ways, double share)
+/* Divides a share of the time between the bandwidth of DRAM, that of the way there (NULL = none) and latency, which is returned.
+ * DRAM reaches one share of its peak with reads alone and another one with reads and writes in turn; each direction has its own
+ * way. */
+static double divide(struct interval_shares *shares, const struct chip *chip, const struct interval_traffic *traffic,
+                     const char *way, double ways, double share)
 {
     const double gbps = traffic->read_gbps + traffic->write_gbps;
     if (!(gbps > 0))
         return share;
     const double mixed = fmin(1, 2 * fmin(traffic->read_gbps, traffic->write_gbps) / gbps);
-    const double efficiency = (1 - mixed) * number(chip, "dram.efficiency_stream") + mixed * number(chip, "dram.efficiency_mixed");
+    const double efficiency =
+        (1 - mixed) * number(chip, "dram.efficiency_stream") + mixed * number(chip, "dram.efficiency_mixed");
     const double dram = nearness(gbps, number(chip, "memory_peak_GBps") * efficiency);
     const double there = way ? nearness(fmax(traffic->read_gbps, traffic->write_gbps), ways * number(chip, way)) : 0;
     const double scale = share / fmax(1, dram + there);
@@ -67,7 +70,7 @@ static double divide(struct interval_shares *shares, const struct chip *chip, co
 /* ---- cores and their AMX blocks ---- */
 
 /* Parameters that decide how long a reason lasts. */
-#define REASON_KEYS 3
+#define REASON_KEYS      3
 #define AMX_REASON(name) (CPU_STALL_COUNT + AMX_STALL_##name)
 static const struct {
     int reason;
@@ -93,7 +96,8 @@ static const struct {
 /* The same parameter of an E core. */
 static const char *key_of(const char *key, bool performance)
 {
-    static const char *const names[][2] = {{"cpu_p.", "cpu_e."}, {"mem.p_", "mem.e_"}, {"p_max_mhz", "e_max_mhz"}, {"amx.", "amx_e."}};
+    static const char *const names[][2] = {
+        {"cpu_p.", "cpu_e."}, {"mem.p_", "mem.e_"}, {"p_max_mhz", "e_max_mhz"}, {"amx.", "amx_e."}};
     char text[64];
     for (size_t i = 0; !performance && i < sizeof names / sizeof names[0]; i++) {
         const size_t length = strlen(names[i][0]);
@@ -112,7 +116,8 @@ void interval_add_cpu(struct interval_shares *shares, const struct chip *chip, c
         return;
     for (size_t i = 0; i < sizeof cpu_reasons / sizeof cpu_reasons[0]; i++)
         for (int k = 0; k < REASON_KEYS && cpu_reasons[i].key[k]; k++)
-            interval_share_add(shares, key_of(cpu_reasons[i].key[k], cpu->performance), cpu->stalls[cpu_reasons[i].reason] / cpu->whole);
+            interval_share_add(shares, key_of(cpu_reasons[i].key[k], cpu->performance),
+                               cpu->stalls[cpu_reasons[i].reason] / cpu->whole);
     const double latency = divide(shares, chip, &cpu->traffic, key_of("mem.p_fabric_gbps", cpu->performance), cpu->clusters,
                                   cpu->stalls[CPU_STALL_DRAM] / cpu->whole);
     interval_share_add(shares, "dram.latency_ns", latency);
@@ -146,9 +151,10 @@ void interval_add_gpu(struct interval_shares *shares, const struct chip *chip, c
             interval_share_add(shares, gpu_reasons[i].key[k], stalls[gpu_reasons[i].reason] / whole);
     const double latency = divide(shares, chip, traffic, NULL, 0, stalls[GPU_STALL_MEMORY] / whole);
     const double dram_ns = number(chip, "dram.latency_ns"), slc_ns = number(chip, "mem.slc_latency_ns"),
-                 way_ns = number(chip, "gpu.fabric_latency_ns"), l2_ns = number(chip, "gpu.l2_latency_cycles") /
-                 fmax(1e-3 * number(chip, "gpu_max_mhz"), 0.1);
-    const double far = traffic->read_gbps > 0.01 * number(chip, "memory_peak_GBps") ? dram_ns : 0, all = far + slc_ns + way_ns + l2_ns;
+                 way_ns = number(chip, "gpu.fabric_latency_ns"),
+                 l2_ns = number(chip, "gpu.l2_latency_cycles") / fmax(1e-3 * number(chip, "gpu_max_mhz"), 0.1);
+    const double far = traffic->read_gbps > 0.01 * number(chip, "memory_peak_GBps") ? dram_ns : 0,
+                 all = far + slc_ns + way_ns + l2_ns;
     if (!(all > 0))
         return;
     interval_share_add(shares, "dram.latency_ns", latency * far / all);
@@ -221,9 +227,9 @@ struct side {
     double reach, parameters; /* of the logarithm, squared */
 };
 
-/* Of the spread that rows of this kind showed, a part came from parameters of just these rows; it is taken out before the parameters of
- * this run are put in. It is believed to be at most half of the variance: where the stated uncertainties say more, the measurements do
- * not bear them out, and they count for less. */
+/* Of the spread that rows of this kind showed, a part came from parameters of just these rows; it is taken out before the
+ * parameters of this run are put in. It is believed to be at most half of the variance: where the stated uncertainties say more,
+ * the measurements do not bear them out, and they count for less. */
 static struct side side_of(double spread, double typical, double sd, double *belief)
 {
     const double own = NINETY_PERCENT * typical, bound = spread * M_SQRT1_2;
@@ -241,6 +247,8 @@ struct interval interval_of(const struct residual *r, double sd_low, double sd_h
     const struct side down = side_of(fmax(-r->low, LEAST_SPREAD), r->parameter, sd_low, &belief[0]),
                       up = side_of(fmax(r->high, LEAST_SPREAD), r->parameter, sd_high, &belief[1]);
     const double all = down.reach + up.reach;
-    return (struct interval){.low = exp(-sqrt(down.reach)), .high = exp(sqrt(up.reach)), .belief = (belief[0] + belief[1]) / 2,
+    return (struct interval){.low = exp(-sqrt(down.reach)),
+                             .high = exp(sqrt(up.reach)),
+                             .belief = (belief[0] + belief[1]) / 2,
                              .parameters = all > 0 ? (down.parameters + up.parameters) / all : 0};
 }

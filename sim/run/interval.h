@@ -1,8 +1,8 @@
 /* The 90 % interval of a simulated time: what is not known about parameters, and how far runs of this kind were from hardware.
  *
- * The cheap way, of every run: a parameter's elasticity (by how many percent the time changes when it changes by one) is taken from the
- * share of the time that its reason has. Waiting for DRAM is divided into what bandwidth and what latency decide. Real elasticities,
- * by simulation, are in sim/study/uncertainty.h.
+ * The cheap way, of every run: a parameter's elasticity (by how many percent the time changes when it changes by one) is taken
+ * from the share of the time that its reason has. Waiting for DRAM is divided into what bandwidth and what latency decide. Real
+ * elasticities, by simulation, are in sim/ask/study/uncertainty.h.
  */
 #ifndef ORCHARD_SIM_RUN_INTERVAL_H
 #define ORCHARD_SIM_RUN_INTERVAL_H
@@ -56,8 +56,8 @@ double interval_parameters(const struct chip *chip, const struct interval_shares
 /* The interval as factors of the time, and what part of its variance (of logarithms, both sides together) parameters are. */
 struct interval {
     double low, high;
-    double parameters;  /* 0 .. 1; the rest is the residual of the model */
-    double belief;      /* how much of the stated uncertainty of parameters the measurements bear out: 0 .. 1 */
+    double parameters; /* 0 .. 1; the rest is the residual of the model */
+    double belief;     /* how much of the stated uncertainty of parameters the measurements bear out: 0 .. 1 */
 };
 /* From how far parameters move the time down and up: relative, one standard deviation. */
 struct interval interval_of(const struct residual *residual, double sd_low, double sd_high);
@@ -65,7 +65,8 @@ struct interval interval_of(const struct residual *residual, double sd_low, doub
 /* Of programs that just ran on these cores (at most 64) until end_ns; takes the soc's activity. */
 double interval_of_cores(struct soc *soc, struct soc_core *const *cores, unsigned count, double end_ns);
 
-/* The GPU core that was busy longest: the others had their last threadgroup before. Returns the share of issuing of all cores' time. */
+/* The GPU core that was busy longest: the others had their last threadgroup before. Returns the share of issuing of all cores'
+ * time. */
 double interval_gpu_stalls(const struct gpu_timing *timing, unsigned cores, double cycles[GPU_STALL_COUNT]);
 
 #endif

@@ -25,16 +25,13 @@ const struct residual *residual_of(const char *part, const char *work)
 const char *residual_work(const char *workload)
 {
     static const char *const groups[][2] = {
-        {"gemm", "gemm"},           {"matmul", "gemm"},         {"gemv", "gemv"},
-        {"conv2d", "conv"},         {"conv-stack", "conv"},     {"conv_transpose2d", "conv"},
-        {"attention", "attention"}, {"reduce", "reduce"},       {"softmax", "reduce"},
-        {"layernorm", "reduce"},    {"rmsnorm", "reduce"},      {"groupnorm", "reduce"},
-        {"batchnorm", "reduce"},    {"globalpool", "reduce"},   {"scan", "reduce"},
-        {"pool", "stream"},         {"copy", "stream"},         {"stream-scale", "stream"},
-        {"stream-add", "stream"},   {"stream-triad", "stream"}, {"elementwise", "stream"},
-        {"rope", "stream"},         {"resize", "stream"},       {"transpose", "stream"},
-        {"concat", "stream"},       {"split", "stream"},        {"pad", "stream"},
-        {"slice", "stream"},
+        {"gemm", "gemm"},          {"matmul", "gemm"},           {"gemv", "gemv"},           {"conv2d", "conv"},
+        {"conv-stack", "conv"},    {"conv_transpose2d", "conv"}, {"attention", "attention"}, {"reduce", "reduce"},
+        {"softmax", "reduce"},     {"layernorm", "reduce"},      {"rmsnorm", "reduce"},      {"groupnorm", "reduce"},
+        {"batchnorm", "reduce"},   {"globalpool", "reduce"},     {"scan", "reduce"},         {"pool", "stream"},
+        {"copy", "stream"},        {"stream-scale", "stream"},   {"stream-add", "stream"},   {"stream-triad", "stream"},
+        {"elementwise", "stream"}, {"rope", "stream"},           {"resize", "stream"},       {"transpose", "stream"},
+        {"concat", "stream"},      {"split", "stream"},          {"pad", "stream"},          {"slice", "stream"},
     };
     const size_t length = strcspn(workload, ":");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)

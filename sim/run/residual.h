@@ -1,5 +1,5 @@
-/* How far runs of a kind were from hardware: the spread of measured over predicted times, by unit and kind of work, of the published
- * measurements that no parameter was taken from. The table is written by `orchard validate FILE... --fit-residuals`.
+/* How far runs of a kind were from hardware: the spread of measured over predicted times, by unit and kind of work, of the
+ * published measurements that no parameter was taken from. The table is written by `orchard validate FILE... --fit-residuals`.
  */
 #ifndef ORCHARD_SIM_RUN_RESIDUAL_H
 #define ORCHARD_SIM_RUN_RESIDUAL_H
@@ -10,7 +10,7 @@
 struct residual {
     const char *part, *work; /* unit and kind of work; "" = all of them */
     double low, high;
-    double parameter;        /* what the parameters of these rows contribute: relative, one standard deviation, in the middle */
+    double parameter; /* what the parameters of these rows contribute: relative, one standard deviation, in the middle */
     unsigned rows, sources;
 };
 

@@ -1,10 +1,10 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_version.h"
 
-#include "sim/checksum.h"
-#include "sim/cli/suggest.h"
-#include "sim/gzip.h"
-#include "sim/program_args.h"
+#include "sim/base/checksum.h"
+#include "sim/base/suggest.h"
+#include "sim/base/gzip.h"
+#include "sim/workload/cpu/program_args.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,7 @@ double run_host_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-#define FILE_MAX  (UINT64_C(1) << 30)
+#define FILE_MAX (UINT64_C(1) << 30)
 
 static bool read_workload(struct run *run, struct orch_error *error)
 {
@@ -62,14 +62,17 @@ static bool check_format(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, "%s: the file is empty", run->request->workload);
     const char *dot = strrchr(run->request->workload, '.');
     if (dot && (strcmp(dot, ".s") == 0 || strcmp(dot, ".agx") == 0))
-        return orch_fail(error, ORCH_USAGE, "%s: assembler text of the GPU runs through a launch description: {\"files\": {\"code\": "
-                         "\"%.60s\"}, \"launch\": ..., \"args\": [...]}", run->request->workload, run->request->workload);
-    return orch_fail(error, ORCH_USAGE, "%s: neither an AArch64 ELF file, a GPU launch description nor a Neural Engine program (first bytes %02x %02x %02x %02x)",
-                     run->request->workload, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
+        return orch_fail(error, ORCH_USAGE,
+                         "%s: assembler text of the GPU runs through a launch description: {\"files\": {\"code\": "
+                         "\"%.60s\"}, \"launch\": ..., \"args\": [...]}",
+                         run->request->workload, run->request->workload);
+    return orch_fail(
+        error, ORCH_USAGE,
+        "%s: neither an AArch64 ELF file, a GPU launch description nor a Neural Engine program (first bytes %02x %02x %02x %02x)",
+        run->request->workload, n > 0 ? b[0] : 0, n > 1 ? b[1] : 0, n > 2 ? b[2] : 0, n > 3 ? b[3] : 0);
 }
 
-static bool check_word(const char *option, const char *given, const char *const *known, size_t count,
-                       struct orch_error *error)
+static bool check_word(const char *option, const char *given, const char *const *known, size_t count, struct orch_error *error)
 {
     struct suggest s;
     char phrase[96];
@@ -91,7 +94,11 @@ static bool check_agx_choices(const struct run_request *q, struct orch_error *er
         return orch_fail(error, ORCH_USAGE, "--unit %s: GPU machine code runs on the gpu", q->unit);
     if (q->entry || q->arg_count || q->home || q->cores > 1)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s describes a GPU launch",
-                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+                         q->entry       ? "entry"
+                         : q->arg_count ? "args"
+                         : q->home      ? "home"
+                                        : "cores",
+                         q->workload);
     if (q->precision)
         return orch_fail(error, ORCH_USAGE, "--precision %s: machine code has its own element types", q->precision);
     return true;
@@ -101,7 +108,11 @@ static bool check_gpu_kernel_choices(const struct run_request *q, struct orch_er
 {
     if (q->entry || q->arg_count || q->home || q->cores > 1)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s is a kernel of the GPU",
-                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+                         q->entry       ? "entry"
+                         : q->arg_count ? "args"
+                         : q->home      ? "home"
+                                        : "cores",
+                         q->workload);
     if (q->input_count || q->output_folder)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", q->input_count ? "input" : "output");
     return true;
@@ -114,7 +125,11 @@ static bool check_ane_choices(const struct run *run, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, "--unit %s: %s runs on the ane", q->unit, q->workload);
     if (q->entry || q->arg_count || q->home || q->cores > 1)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s runs on the Neural Engine",
-                         q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : "cores", q->workload);
+                         q->entry       ? "entry"
+                         : q->arg_count ? "args"
+                         : q->home      ? "home"
+                                        : "cores",
+                         q->workload);
     if (q->sanitize)
         return orch_fail(error, ORCH_USAGE, "--sanitize belongs to GPU launches (abi.json)");
     if (q->precision && !run->ane->request.info)
@@ -128,12 +143,16 @@ static bool check_ane_choices(const struct run *run, struct orch_error *error)
 static bool check_operator(const struct run_request *q, struct orch_error *error)
 {
     if (!kernel_is_workload(q->workload))
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)", q->workload);
+        return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)",
+                         q->workload);
     if (q->watch)
         return orch_fail(error, ORCH_UNMODELLED, "--detail op: an operator has no instructions to record");
     if (q->mode == RUN_FUNCTIONAL || q->input_count || q->output_folder || q->sanitize)
         return orch_fail(error, ORCH_USAGE, "--%s: an operator (--detail op) has no values",
-                         q->mode == RUN_FUNCTIONAL ? "mode functional" : q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
+                         q->mode == RUN_FUNCTIONAL ? "mode functional"
+                         : q->input_count          ? "input"
+                         : q->output_folder        ? "output"
+                                                   : "sanitize");
     return true;
 }
 
@@ -154,11 +173,17 @@ static bool check_choices(const struct run *run, struct orch_error *error)
         return check_ane_choices(run, error);
     if (q->input_count || q->output_folder || q->sanitize)
         return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json) and the Neural Engine",
-                         q->input_count ? "input" : q->output_folder ? "output" : "sanitize");
+                         q->input_count     ? "input"
+                         : q->output_folder ? "output"
+                                            : "sanitize");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit, q->workload);
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit,
+                         q->workload);
     if (run->kind == RUN_CPU_KERNEL && (q->entry || q->arg_count || q->home))
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU", q->entry ? "entry" : q->arg_count ? "args" : "home",
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU",
+                         q->entry       ? "entry"
+                         : q->arg_count ? "args"
+                                        : "home",
                          q->home ? "kernels of the amx" : "program files", q->workload);
     if (run->kind == RUN_CPU_KERNEL && q->mode == RUN_TIMING && !run_is_operator(q))
         return orch_fail(error, ORCH_UNMODELLED, "--mode timing: a CPU kernel is timed while it executes (full)");
@@ -204,15 +229,18 @@ static void write_options(struct run *run)
     for (size_t i = 0; i < q->arg_count; i++)
         args = hash_argument(args, q->args[i]);
     snprintf(run->options, sizeof run->options,
-             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s%s}",
+             "{\"args\":\"%016" PRIx64 "\",\"cold\":%s,\"core\":%d,\"cores\":%u,\"entry\":\"%.120s\",\"home\":\"%s\",\"memory\":%"
+             "u,\"repeat\":%u,\"sanitize\":%s,\"skip\":%u,\"others\":%u%s%.160s%s%s}",
              args, q->cold ? "true" : "false", (int)q->core_choice, q->cores ? q->cores : 1, q->entry ? q->entry : "",
-             q->home ? q->home : "process", q->memory_gib, q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false", q->skip_cores,
-             q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "", uncertainty);
+             q->home ? q->home : "process", q->memory_gib, q->repeat ? q->repeat : 1, q->sanitize ? "true" : "false",
+             q->skip_cores, q->other_cores, q->fitted ? ",\"fitted\":\"" : "", q->fitted ? q->fitted : "", q->fitted ? "\"" : "",
+             uncertainty);
 }
 
 /* By enum run_kind. */
-static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel", "ane", "kernel"},
-                  *const kind_units[] = {"cpu", "amx", "gpu", "gpu", "ane", "cpu"};
+static const char *const kind_names[] = {"elf", "kernel", "agx", "kernel", "ane", "kernel"}, *const kind_units[] = {"cpu", "amx",
+                                                                                                                    "gpu", "gpu",
+                                                                                                                    "ane", "cpu"};
 static const enum orch_part kind_parts[] = {PART_CPU, PART_AMX, PART_GPU, PART_GPU, PART_ANE, PART_CPU};
 
 static bool on_gpu(const struct run *run)
@@ -220,8 +248,8 @@ static bool on_gpu(const struct run *run)
     return run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL;
 }
 
-/* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told when
- * the buffers are filled. */
+/* The program says everything of a kernel too, constants included; input files come on top. Files that cannot be read are told
+ * when the buffers are filled. */
 static uint64_t hash_ane(const struct run *run)
 {
     const struct run_request *q = run->request;
@@ -271,17 +299,28 @@ static void fill_begin(struct run *run)
     snprintf(run->chip_hash, sizeof run->chip_hash, "%016" PRIx64, chip_hash(q->chip));
     write_options(run);
     run->begin = (struct event_run_begin){
-        .workload = q->workload, .chip_id = chip_id(q->chip), .chip_hash = run->chip_hash,
-        .chip_modified = chip_modified(q->chip), .program_name = run->program_name,
+        .workload = q->workload,
+        .chip_id = chip_id(q->chip),
+        .chip_hash = run->chip_hash,
+        .chip_modified = chip_modified(q->chip),
+        .program_name = run->program_name,
         .program_kind = run->kind == RUN_ANE && run->ane->request.info ? "kernel" : kind_names[run->kind],
-        .program_hash = run->program_hash, .unit = kind_units[run->kind],
+        .program_hash = run->program_hash,
+        .unit = kind_units[run->kind],
         .precision = run->kind == RUN_KERNEL       ? run->call.precision
                      : run->kind == RUN_GPU_KERNEL ? gpu_type_name(run->library->request.type)
                      : run->kind == RUN_ANE        ? run->ane->precision
                      : run->kind == RUN_CPU_KERNEL ? cpu_kernel_precision(&run->cpu_kernel)
                                                    : NULL,
-        .detail = run_is_operator(q) ? "op" : on_gpu(run) && q->detail ? q->detail : on_gpu(run) ? "auto" : "instr",
-        .mode = mode_name(run_is_operator(q) ? RUN_TIMING : q->mode), .options = run->options, .version = run_model_version(), .seed = q->seed, .host = "local",
+        .detail = run_is_operator(q)         ? "op"
+                  : on_gpu(run) && q->detail ? q->detail
+                  : on_gpu(run)              ? "auto"
+                                             : "instr",
+        .mode = mode_name(run_is_operator(q) ? RUN_TIMING : q->mode),
+        .options = run->options,
+        .version = run_model_version(),
+        .seed = q->seed,
+        .host = "local",
     };
 }
 
@@ -476,16 +515,20 @@ static struct event_place place_of(const struct run *run)
 
 static void emit_op_begin(const struct run *run, struct event_bus *bus, uint64_t number)
 {
-    const struct event_op op = {.op = 1, .name = run->program_name, .kernel = run->program_name,
-                                .shape = run->request->workload, .precision = run->begin.precision, .place = place_of(run)};
+    const struct event_op op = {.op = 1,
+                                .name = run->program_name,
+                                .kernel = run->program_name,
+                                .shape = run->request->workload,
+                                .precision = run->begin.precision,
+                                .place = place_of(run)};
     emit(bus, &(struct event){.kind = EVENT_LAUNCH, .launch = op}, number);
     emit(bus, &(struct event){.kind = EVENT_OP_BEGIN, .op_begin = op}, number);
 }
 
 enum { STALLS_MAX = CPU_STALL_COUNT + AMX_STALL_COUNT + GPU_STALL_COUNT + ANE_STALL_COUNT + 1 };
 
-static void emit_op_end(const struct run *run, const struct run_measure *m, const struct run_result *r,
-                        struct event_bus *bus, uint64_t number)
+static void emit_op_end(const struct run *run, const struct run_measure *m, const struct run_result *r, struct event_bus *bus,
+                        uint64_t number)
 {
     struct event_value stalls[STALLS_MAX];
     size_t count = 0;
@@ -493,10 +536,18 @@ static void emit_op_end(const struct run *run, const struct run_measure *m, cons
         stalls[count++] = (struct event_value){r->stalls.item[i].name, "cycles",
                                                r->stalls.item[i].value * (isnan(r->cycles) ? m->end_ns : r->cycles)};
     const struct event_op_end end = {
-        .op = {.op = 1, .name = run->program_name, .kernel = run->program_name, .shape = run->request->workload,
-               .precision = run->begin.precision, .place = place_of(run)},
-        .seconds = r->seconds, .cycles = r->cycles, .macs = r->macs, .flops = r->flops,
-        .repeats = run->request->repeat ? run->request->repeat : 1, .activity = &m->activity,
+        .op = {.op = 1,
+               .name = run->program_name,
+               .kernel = run->program_name,
+               .shape = run->request->workload,
+               .precision = run->begin.precision,
+               .place = place_of(run)},
+        .seconds = r->seconds,
+        .cycles = r->cycles,
+        .macs = r->macs,
+        .flops = r->flops,
+        .repeats = run->request->repeat ? run->request->repeat : 1,
+        .activity = &m->activity,
         .stalls = {stalls, count},
     };
     emit(bus, &(struct event){.kind = EVENT_OP_END, .time_ns = m->end_ns, .op_end = end}, number);
@@ -505,9 +556,11 @@ static void emit_op_end(const struct run *run, const struct run_measure *m, cons
 static void emit_end(struct event_bus *bus, uint64_t number, const struct run_result *r, const struct orch_error *error,
                      double time_ns)
 {
-    const struct event_run_end end = {
-        .status = r ? EVENT_RUN_DONE : error->exit_code == ORCH_INTERRUPTED ? EVENT_RUN_INTERRUPTED : EVENT_RUN_FAILED,
-        .error = r ? NULL : error->text, .result = r};
+    const struct event_run_end end = {.status = r                                      ? EVENT_RUN_DONE
+                                                : error->exit_code == ORCH_INTERRUPTED ? EVENT_RUN_INTERRUPTED
+                                                                                       : EVENT_RUN_FAILED,
+                                      .error = r ? NULL : error->text,
+                                      .result = r};
     emit(bus, &(struct event){.kind = EVENT_RUN_END, .time_ns = time_ns, .run_end = end}, number);
 }
 
@@ -516,17 +569,18 @@ bool run_time(struct run *run, struct run_measure *m, struct run_result *result,
     const bool in_process = run->kind == RUN_KERNEL && (!run->request->home || strcmp(run->request->home, "process") == 0);
     return fill_texts(run, result, error) && run_compression(run, m, error) &&
            (run->kind == RUN_ANE ? run_ane(run, m, result, error) && run_ane_account(run, m, result, error)
-            : on_gpu(run)  ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, m, result, error) &&
-                              run_gpu_account(run, m, result, error)
+            : on_gpu(run)        ? (run->kind == RUN_AGX ? run_agx : run_gpu_kernel)(run, m, result, error) &&
+                                run_gpu_account(run, m, result, error)
             : in_process ? run_kernel(run, m, result, error) && run_account(run, m, result, error)
-                                 : run_program(run, m, result, error) && run_account(run, m, result, error)) &&
+                         : run_program(run, m, result, error) && run_account(run, m, result, error)) &&
            run_add_memory_use(run, m, result, error);
 }
 
 static bool tell_fitted(const struct run *run, struct run_result *result, struct orch_error *error)
 {
     const char *const fitted = run->request->fitted;
-    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) ||
+           orch_fail(error, ORCH_INTERNAL, "out of memory");
 }
 
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
@@ -545,8 +599,7 @@ void run_measure_release(struct run_measure *m)
     soc_free(m->soc);
 }
 
-bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct run_result *result,
-                 struct orch_error *error)
+bool run_execute(struct run *run, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
 {
     struct run_measure m = {0};
     struct orch_error own = {0};

@@ -3,13 +3,13 @@
  * run_prepare recognises the workload and fills the event that decides the answer (its hash finds an equal earlier run);
  * run_execute simulates it and emits the event stream; both are deterministic.
  */
-#ifndef ORCHARD_SIM_RUN_H
-#define ORCHARD_SIM_RUN_H
+#ifndef ORCHARD_SIM_RUN_RUN_H
+#define ORCHARD_SIM_RUN_RUN_H
 
 #include "sim/chip/chip.h"
-#include "sim/event.h"
-#include "sim/power/run_energy.h"
-#include "sim/run_result.h"
+#include "sim/base/event.h"
+#include "sim/machine/power/run_energy.h"
+#include "sim/base/run_result.h"
 #include "sim/soc/soc.h"
 #include "units/unit_watch.h"
 
@@ -20,11 +20,11 @@ struct run_known;
 struct run_request;
 struct interval_shares;
 
-/* Who finds out by simulation how far uncertain parameters move the time (sim/study/uncertainty.h): puts elasticities where shares of the
- * time stood, and the relative standard deviations of the time downwards and upwards. */
+/* Who finds out by simulation how far uncertain parameters move the time (sim/ask/study/uncertainty.h): puts elasticities where
+ * shares of the time stood, and the relative standard deviations of the time downwards and upwards. */
 struct run_uncertainty {
-    bool (*sample)(void *context, const struct run_request *request, struct interval_shares *shares, double *sd_low, double *sd_high,
-                   struct orch_error *error);
+    bool (*sample)(void *context, const struct run_request *request, struct interval_shares *shares, double *sd_low,
+                   double *sd_high, struct orch_error *error);
     void *context;
     unsigned runs; /* simulations: a part of what decides the answer */
 };
@@ -36,9 +36,9 @@ enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 #define RUN_PACES 32
 struct run_paces {
     struct run_pace {
-        double ns;                 /* 0 = timed as a whole */
-        double first;              /* ns per instruction of its first stretch */
-        uint64_t warm;             /* threadgroups that bring the caches where the launch leaves them; 0 = what it leaves does not stay */
+        double ns;     /* 0 = timed as a whole */
+        double first;  /* ns per instruction of its first stretch */
+        uint64_t warm; /* threadgroups that bring the caches where the launch leaves them; 0 = what it leaves does not stay */
     } launch[RUN_PACES];
     unsigned launches;
 };
@@ -51,37 +51,37 @@ struct run_request {
     const char *detail;            /* instr, sampled, op, auto; NULL = auto */
     const struct run_known *known; /* who may know the timing: there are no values then (run/run_timing.h); NULL = nobody */
     enum run_mode mode;
-    unsigned cores;                /* copies of a CPU program; 0 = 1 */
+    unsigned cores; /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
-    unsigned skip_cores;           /* so many are busy with something else: the next ones are taken */
-    unsigned other_cores;          /* so many behind them are busy, too: clocks are set for all */
-    unsigned memory_gib;           /* of the machine, one of the chip's options; 0 = the largest */
-    const char *entry;             /* function of a program; NULL = its start */
-    const char *const *args;       /* of a program */
+    unsigned skip_cores;     /* so many are busy with something else: the next ones are taken */
+    unsigned other_cores;    /* so many behind them are busy, too: clocks are set for all */
+    unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
+    const char *entry;       /* function of a program; NULL = its start */
+    const char *const *args; /* of a program */
     size_t arg_count;
-    const char *output_folder;     /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
-    const char *const *inputs;     /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
+    const char *output_folder; /* GPU, Neural Engine: where outputs go as .npy; NULL = nowhere */
+    const char *const *inputs; /* GPU, Neural Engine: "NAME=FILE", other start contents of buffers */
     size_t input_count;
-    bool sanitize;                 /* GPU: races, bounds, barrier divergence, reads before their wait */
-    unsigned threads;              /* of the host, for execution without time; 0 = 1 */
-    const char *home;              /* kernels: "process" or "elf"; NULL = process */
-    const char *programs;          /* folder of the cross-compiled kernels; NULL = beside the build */
-    bool cold;                     /* caches empty; else one untimed warm-up */
-    unsigned repeat;               /* 0 = 1 */
+    bool sanitize;        /* GPU: races, bounds, barrier divergence, reads before their wait */
+    unsigned threads;     /* of the host, for execution without time; 0 = 1 */
+    const char *home;     /* kernels: "process" or "elf"; NULL = process */
+    const char *programs; /* folder of the cross-compiled kernels; NULL = beside the build */
+    bool cold;            /* caches empty; else one untimed warm-up */
+    unsigned repeat;      /* 0 = 1 */
     uint64_t seed;
-    const char *fitted;            /* named set that decided choices or values: its kind, name and hash; NULL = none */
-    double celsius;                /* of the die, for its leakage; 0 = where the chip file gives it */
+    const char *fitted; /* named set that decided choices or values: its kind, name and hash; NULL = none */
+    double celsius;     /* of the die, for its leakage; 0 = where the chip file gives it */
     const struct run_uncertainty *uncertainty; /* NULL = the cheap estimate of run/interval.h */
-    const struct unit_watch *watch; /* CPU, AMX, GPU: sees every instruction of the timed passes; NULL = nobody does */
-    FILE *program_output;          /* what the simulated program writes; NULL = dropped */
-    const struct run_paces *paces; /* GPU, --mode timing: of this run at other clocks; NULL = none */
+    const struct unit_watch *watch;            /* CPU, AMX, GPU: sees every instruction of the timed passes; NULL = nobody does */
+    FILE *program_output;                      /* what the simulated program writes; NULL = dropped */
+    const struct run_paces *paces;             /* GPU, --mode timing: of this run at other clocks; NULL = none */
 };
 
 /* Counters of a run that had effects besides its answer: bytes printed by the program, .npy files written. */
 #define RUN_COUNTER_OUTPUT "program.output_bytes"
 #define RUN_COUNTER_FILES  "program.output_files"
 /* Buffers that had an expected content, and how many of them have it. */
-#define RUN_COUNTER_EXPECTED "gpu.outputs_expected"
+#define RUN_COUNTER_EXPECTED    "gpu.outputs_expected"
 #define RUN_COUNTER_AS_EXPECTED "gpu.outputs_as_expected"
 
 /* The unit that KERNEL:SHAPE runs on. */

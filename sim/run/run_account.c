@@ -131,10 +131,9 @@ static double array_share(const struct run *run, const struct run_measure *m)
             earlier++;
         blocks += earlier == i;
     }
-    const double cycles = (double)n[ACT_AMX_F64_MACS] / 64 * p.array_f64_cycles +
-                          (double)n[ACT_AMX_F32_MACS] / 256 * p.array_f32_cycles +
-                          (double)n[ACT_AMX_F16_MACS] / 1024 * p.array_f16_cycles +
-                          (double)n[ACT_AMX_INT_MACS] / 1024 * p.array_i16_cycles;
+    const double cycles =
+        (double)n[ACT_AMX_F64_MACS] / 64 * p.array_f64_cycles + (double)n[ACT_AMX_F32_MACS] / 256 * p.array_f32_cycles +
+        (double)n[ACT_AMX_F16_MACS] / 1024 * p.array_f16_cycles + (double)n[ACT_AMX_INT_MACS] / 1024 * p.array_i16_cycles;
     return fmin(1, cycles / (m->end_ns * core->amx_clock_ghz) / blocks);
 }
 

@@ -1,7 +1,7 @@
 /* A launch of GPU machine code: executed for its results, timed for its duration. Executing never depends on time, so results
  * are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
-#include "sim/agx/gpu_job.h"
-#include "sim/checksum.h"
+#include "sim/workload/gpu/gpu_job.h"
+#include "sim/base/checksum.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
@@ -35,7 +35,7 @@ unsigned run_launch_repeats(const struct run_launch *l)
 static bool add_remark(struct run_launch *l, const char *text)
 {
     struct run *run = l->run;
-    char (*grown)[sizeof *run->remark] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);
+    char(*grown)[sizeof *run->remark] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);
     if (!grown)
         return orch_fail(l->error, ORCH_INTERNAL, "out of memory");
     run->remark = grown;
@@ -49,8 +49,8 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
     for (size_t i = 0; i < found->count; i++)
         if (!add_remark(l, found->text[i]))
             return false;
-    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program", l->setup->kernel->path,
-                                      found->count, found->count == 1 ? "thing" : "things");
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program",
+                                      l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 
 /* Whether results are the same whenever and wherever threadgroups run. */
@@ -94,7 +94,10 @@ bool run_launch_execute(struct run_launch *l)
     double cores = 1;
     chip_number(q->chip, "gpu_cores", &cores, NULL);
     const struct gpu_functional options = {
-        .threads = q->threads, .cores = (unsigned)cores, .work = g->work, .findings = &found,
+        .threads = q->threads,
+        .cores = (unsigned)cores,
+        .work = g->work,
+        .findings = &found,
         .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
     bool ok = true;
     for (unsigned i = 0; ok && i < run_launch_repeats(l); i++) {
@@ -117,7 +120,8 @@ static bool save_output(const struct run_launch *l, unsigned arg)
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(l->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
-    struct npy_array array = {.type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
+    struct npy_array array = {
+        .type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 
@@ -162,7 +166,8 @@ static void read_stalls(struct run_launch *l)
         g->stalls[i] += cycles[i];
 }
 
-bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals)
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
+                     struct gpu_totals *totals)
 {
     struct gpu_totals own = {0};
     struct engine *engine = engine_create();
@@ -196,7 +201,7 @@ void run_launch_restart(struct run_launch *l, bool keep_caches)
 }
 
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
-                          struct gpu_totals *totals)
+                        struct gpu_totals *totals)
 {
     struct mem_counters memory;
     run_launch_restart(l, keep_caches);
@@ -301,7 +306,8 @@ static bool run_launch(struct run_launch *l, struct run_result *r)
     return mode == RUN_FUNCTIONAL || run_launch_time(l);
 }
 
-bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error)
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result,
+                        struct orch_error *error)
 {
     struct abi_target target;
     if (!run_agx_target(run->request->chip, &target, generation, error))
@@ -309,8 +315,9 @@ bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, 
     if (*generation != GPU_G15)
         return true;
     *generation = GPU_G14;
-    return run_assumption_add(&result->assumptions, "gpu_family", "guess",
-                              "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
+    return run_assumption_add(
+               &result->assumptions, "gpu_family", "guess",
+               "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
            orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }
 

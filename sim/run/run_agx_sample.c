@@ -1,5 +1,5 @@
 /* The time of a big launch of GPU machine code from some of its threadgroups. */
-#include "sim/agx/gpu_sample.h"
+#include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
@@ -39,8 +39,8 @@ static void scale_counts(struct run_launch *l, double factor)
 /* Caches behind the GPU's cores, lines. */
 struct reach {
     double l2_lines, slc_lines;
-    bool fits;              /* what the launch touches stays in the SLC as a whole */
-    uint64_t l2, slc;       /* threadgroups after which nothing is left in the cache of what was there before */
+    bool fits;        /* what the launch touches stays in the SLC as a whole */
+    uint64_t l2, slc; /* threadgroups after which nothing is left in the cache of what was there before */
 };
 
 /* After so many lines for each place of a cache hardly any place has its old line. */
@@ -99,8 +99,8 @@ static void sweep(struct run_launch *l)
     for (uint64_t at = 0; at < longest; at += MEM_LINE_BYTES)
         for (unsigned i = 0; i < k->args; i++)
             if (at < k->arg[i].bytes)
-                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at, MEM_LINE_BYTES,
-                              MEM_ACCESS_LOAD);
+                mem_port_warm(l->gpu->port[at / MEM_LINE_BYTES % l->gpu->params.cores], 0, l->setup->address[i] + at,
+                              MEM_LINE_BYTES, MEM_ACCESS_LOAD);
 }
 
 /* The caches as the launch leaves them. */

@@ -1,22 +1,23 @@
 /* Untimed passes that bring the caches into the state in which a launch leaves them: most threadgroups are executed only, those
  * that end the launch are timed as well. */
-#include "sim/agx/gpu_sample.h"
+#include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* So many waves end a launch together: the last one's loads and stores come in another order than those of single threadgroups. */
+/* So many waves end a launch together: the last one's loads and stores come in another order than those of single threadgroups.
+ */
 #define END_WAVES 2
 
-/* Timing all threadgroups of a launch of fewer waves, or of fewer instructions of simdgroups, takes hardly longer, and how the last
- * wave comes out, which may differ by a percent for any reason, is much of the whole. */
+/* Timing all threadgroups of a launch of fewer waves, or of fewer instructions of simdgroups, takes hardly longer, and how the
+ * last wave comes out, which may differ by a percent for any reason, is much of the whole. */
 #define LEAST_WAVES 8
 #define LEAST_WORK  0x1p20
 
-/* A launch finds in the SLC what the order of its last accesses has left there when its data nearly fill it, or are not much more:
- * so many times its size. That matters where DRAM would have such a share in the least time of the instructions. */
+/* A launch finds in the SLC what the order of its last accesses has left there when its data nearly fill it, or are not much
+ * more: so many times its size. That matters where DRAM would have such a share in the least time of the instructions. */
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
 

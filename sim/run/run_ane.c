@@ -43,8 +43,9 @@ static bool check_given(struct work *k)
     const struct ane_workload *w = k->run->ane;
     for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++)
         if (k->given[i] && !given_at(k, i))
-            return orch_fail(k->error, ORCH_USAGE, "%.200s: buffer %s at 0x%llx is shorter than %llu bytes", w->name, w->array[i].name,
-                             (unsigned long long)k->given[i], (unsigned long long)ane_array_dense_bytes(&w->array[i]));
+            return orch_fail(k->error, ORCH_USAGE, "%.200s: buffer %s at 0x%llx is shorter than %llu bytes", w->name,
+                             w->array[i].name, (unsigned long long)k->given[i],
+                             (unsigned long long)ane_array_dense_bytes(&w->array[i]));
     return true;
 }
 
@@ -160,8 +161,7 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
 {
     struct ane_buffers buffers;
     struct mem_space *space = run_space_create(run, error);
-    const bool ok = space &&
-                    ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
+    const bool ok = space && ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
     run_space_free(space, run, m);
     return ok;
 }
@@ -178,8 +178,8 @@ static bool tell_generation(struct work *k)
         return false;
     if (limits.generation == own)
         return true;
-    snprintf(text, sizeof text, "descriptors are those of H%d; this chip's H%d engine is taken to run them at its own pace", (int)own,
-             (int)limits.generation);
+    snprintf(text, sizeof text, "descriptors are those of H%d; this chip's H%d engine is taken to run them at its own pace",
+             (int)own, (int)limits.generation);
     return run_assumption_add(&k->result->assumptions, "ane.generation", "guess", text) || no_memory(k->error);
 }
 
@@ -199,17 +199,16 @@ static bool place(struct work *k)
            no_memory(k->error);
 }
 
-bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count, struct run_measure *m,
-                struct run_result *result, struct orch_error *error)
+bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count,
+                struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
-    struct work k = {.run = run, .m = m, .result = result, .theirs = theirs, .given = given, .given_count = given_count,
-                     .error = error};
+    struct work k = {
+        .run = run, .m = m, .result = result, .theirs = theirs, .given = given, .given_count = given_count, .error = error};
     const enum run_mode mode = run->request->mode;
     struct mem_space *space = run_space_create(run, error);
-    const bool ok = space && tell_generation(&k) &&
-                    check_given(&k) && take_constants(&k) && ane_buffers_open(&k.buffers, run->ane, space, error) &&
-                    (mode == RUN_TIMING || execute(&k)) && (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) &&
-                    place(&k);
+    const bool ok = space && tell_generation(&k) && check_given(&k) && take_constants(&k) &&
+                    ane_buffers_open(&k.buffers, run->ane, space, error) && (mode == RUN_TIMING || execute(&k)) &&
+                    (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) && place(&k);
     run_space_free(space, run, m);
     return ok;
 }

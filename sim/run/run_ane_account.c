@@ -83,7 +83,8 @@ bool run_ane_account(struct run *run, const struct run_measure *m, struct run_re
     if (run->request->mode == RUN_FUNCTIONAL)
         return true;
     add_numbers(run, m, r);
-    if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
+    if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) ||
+        !run_add_memory(run->request->chip, &m->memory, &r->counters))
         return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
     struct interval_shares shares = {.count = 0};
     run_ane_shares(m, &shares);

@@ -1,7 +1,7 @@
 /* Descriptor by descriptor: what each does, which engines it keeps busy, what it moves, why it takes as long as it does. */
 #include "sim/run/run_internal.h"
 
-#include "sim/cli/format.h"
+#include "sim/base/format.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,12 +40,13 @@ static void describe_ne(const struct ane_program *p, const struct ane_task *t, c
         snprintf(weights, sizeof weights, " %s", formats[t->kernel_format]);
     switch (t->ne_op) {
     case ANE_NE_CONVOLUTION:
-        snprintf(text, size, "%sconv %ux%u%s%s%s%s", t->step_x > 1 || t->step_y > 1 ? "transposed " : t->depthwise ? "depthwise " : "",
+        snprintf(text, size, "%sconv %ux%u%s%s%s%s",
+                 t->step_x > 1 || t->step_y > 1 ? "transposed "
+                 : t->depthwise                 ? "depthwise "
+                                                : "",
                  t->kernel_width, t->kernel_height, weights, t->sparse ? " sparse" : "", t->bias ? " + bias" : "", after);
         break;
-    case ANE_NE_MATMUL:
-        snprintf(text, size, "matmul%s", after);
-        break;
+    case ANE_NE_MATMUL: snprintf(text, size, "matmul%s", after); break;
     case ANE_NE_ELEMENT:
         snprintf(text, size, "%s", after[0] ? after + (after[0] == ' ' ? 3 : 0) : "element (scale, copy)");
         break;
@@ -65,8 +66,7 @@ static void describe_pe(const struct ane_task *t, char *text, size_t size)
 
 static uint64_t lookups(const struct ane_task *t)
 {
-    return t->engine == ANE_ENGINE_NE && t->nonlinear == ANE_TABLE
-               ? (uint64_t)t->width_out * t->height_out * t->channels_out : 0;
+    return t->engine == ANE_ENGINE_NE && t->nonlinear == ANE_TABLE ? (uint64_t)t->width_out * t->height_out * t->channels_out : 0;
 }
 
 /* The two reasons that take most of the task's cycles. */
@@ -94,7 +94,8 @@ static void describe_shape(const struct ane_task *t, char *text, size_t size)
     if (t->engine == ANE_ENGINE_PE && (t->pe_reduce == ANE_REDUCE_SUM || t->pe_reduce == ANE_REDUCE_MAX))
         snprintf(text, size, "%u rows of %u", t->groups, t->width_in);
     else
-        snprintf(text, size, "%ux%ux%u>%ux%ux%u", t->channels_in, t->height_in, t->width_in, t->channels_out, t->height_out, t->width_out);
+        snprintf(text, size, "%ux%ux%u>%ux%ux%u", t->channels_in, t->height_in, t->width_in, t->channels_out, t->height_out,
+                 t->width_out);
 }
 
 static void print_task(FILE *out, const struct ane_program *p, size_t i, const struct ane_task_time *time)
@@ -107,9 +108,9 @@ static void print_task(FILE *out, const struct ane_program *p, size_t i, const s
         describe_pe(t, operation, sizeof operation);
     describe_shape(t, shape, sizeof shape);
     describe_waits(time, waits, sizeof waits);
-    fprintf(out, "  %4zu  %-30.30s %-26s %2u %s %5.1f %%  %2u  %10.0f  %10s  %9llu  %s\n", i + 1, operation, shape, time->engines_used,
-            t->engine == ANE_ENGINE_NE ? "NE" : "PE", 100 * time->mac_utilisation, time->coefficient_passes, time->cycles,
-            format_si(dma, (double)(time->source_bytes + time->result_bytes + time->coefficient_bytes), "B"),
+    fprintf(out, "  %4zu  %-30.30s %-26s %2u %s %5.1f %%  %2u  %10.0f  %10s  %9llu  %s\n", i + 1, operation, shape,
+            time->engines_used, t->engine == ANE_ENGINE_NE ? "NE" : "PE", 100 * time->mac_utilisation, time->coefficient_passes,
+            time->cycles, format_si(dma, (double)(time->source_bytes + time->result_bytes + time->coefficient_bytes), "B"),
             (unsigned long long)lookups(t), waits);
 }
 
@@ -138,8 +139,10 @@ void run_ane_explain(FILE *out, const struct run *run, const struct run_result *
     struct orch_error unused = {0};
     if (run_ane_time(run, &m, &unused)) {
         roofline(out, run, &m, r);
-        fprintf(out, "descriptors  number, operation, channels x height x width in > out, engines, MACs in use, times that coefficients "
-                     "are streamed, cycles, DMA, table lookups, reasons\n");
+        fprintf(
+            out,
+            "descriptors  number, operation, channels x height x width in > out, engines, MACs in use, times that coefficients "
+            "are streamed, cycles, DMA, table lookups, reasons\n");
         for (size_t i = 0; i < p->count && i < LINES_MAX; i++)
             print_task(out, p, i, &m.ane.timed.task[i]);
         if (p->count > LINES_MAX)

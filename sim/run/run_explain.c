@@ -1,7 +1,7 @@
 #include "sim/run/run_explain.h"
 
 #include "sim/chip/chip_units.h"
-#include "sim/cli/format.h"
+#include "sim/base/format.h"
 #include "sim/run/run_internal.h"
 
 #include <math.h>
@@ -60,17 +60,12 @@ const char *run_reason_meaning(const char *reason)
 static double peak_gflops(const struct kernel_call *call, const struct amx_params *p, double ghz)
 {
     switch (call->kind) {
-    case GEMM_F64:
-        return 2 * 64 / p->array_f64_cycles * ghz;
-    case GEMM_F32:
-        return 2 * 256 / p->array_f32_cycles * ghz;
-    case GEMM_F16:
-        return 2 * 1024 / p->array_f16_cycles * ghz;
+    case GEMM_F64: return 2 * 64 / p->array_f64_cycles * ghz;
+    case GEMM_F32: return 2 * 256 / p->array_f32_cycles * ghz;
+    case GEMM_F16: return 2 * 1024 / p->array_f16_cycles * ghz;
     case GEMM_F16_F32:
-    case GEMM_BF16_F32:
-        return 2 * 1024 / p->array_f16_f32_cycles * ghz;
-    default:
-        return 2 * 1024 / p->array_i16_cycles * ghz;
+    case GEMM_BF16_F32: return 2 * 1024 / p->array_f16_f32_cycles * ghz;
+    default: return 2 * 1024 / p->array_i16_cycles * ghz;
     }
 }
 
@@ -91,7 +86,8 @@ static void gpu_roofline(FILE *out, const struct run *run, const struct run_resu
     if (!(r->flops > 0 && bytes > 0))
         return;
     fprintf(out, "roofline     %s at most: f32 peak %s (%.4g cores, %.4g MHz), DRAM %s x %.4g flop/byte of its buffers\n",
-            format_si(a, roof, "FLOPS"), format_si(b, peak, "FLOPS"), cores, mhz, format_si(c, bandwidth * 1e9, "B/s"), intensity);
+            format_si(a, roof, "FLOPS"), format_si(b, peak, "FLOPS"), cores, mhz, format_si(c, bandwidth * 1e9, "B/s"),
+            intensity);
     fprintf(out, "             while busy this run reaches %.3g %% of it%s\n", 100 * reached / roof,
             reached > roof ? ": caches brought what DRAM could not" : "");
     const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");

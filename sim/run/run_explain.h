@@ -1,6 +1,6 @@
 /* Why a run took as long as it did, in words: `orchard run --explain`. */
-#ifndef ORCHARD_SIM_RUN_EXPLAIN_H
-#define ORCHARD_SIM_RUN_EXPLAIN_H
+#ifndef ORCHARD_SIM_RUN_RUN_EXPLAIN_H
+#define ORCHARD_SIM_RUN_RUN_EXPLAIN_H
 
 #include "sim/run/run.h"
 

@@ -1,7 +1,7 @@
 /* A kernel of the GPU library: its steps one after another in one command buffer, over the same buffers. */
 #include "sim/run/run_internal.h"
 
-#include "sim/checksum.h"
+#include "sim/base/checksum.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,8 @@ static bool add_step(struct chain *c, struct run_launch *l)
     c->sampled |= c->run->detail && strcmp(c->run->detail, "sampled") == 0;
     return run_gpu_counters(l->setup, m, c->result, c->error) &&
            (run_placement_add(&c->result->placement, l->setup->kernel->name, "gpu", l->setup->kernel->code_name,
-                              "a program of the kernel library") || no_memory(c));
+                              "a program of the kernel library") ||
+            no_memory(c));
 }
 
 /* ---- one step ---- */
@@ -86,8 +87,7 @@ static bool work(struct chain *c, struct run_launch *l, bool last)
     struct gpu_totals again = {0};
     l->m->gpu.groups = l->setup->group_count;
     bool ok = gpu_totals_init(&l->m->gpu.totals, l->setup->program, c->error) && gpu_setup_keep(l->setup, c->error) &&
-              (mode == RUN_FUNCTIONAL || run_launch_open(l)) &&
-              (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
+              (mode == RUN_FUNCTIONAL || run_launch_open(l)) && (mode == RUN_FUNCTIONAL || run_launch_prepare(l)) &&
               (mode == RUN_TIMING || run_launch_execute(l));
     if (ok && last && mode != RUN_TIMING)
         ok = hand_over(c);
@@ -128,15 +128,15 @@ static bool run_steps(struct chain *c)
             return false;
     c->run->gpu_bytes = c->library->kernel.min_bytes;
     c->sum->end_ns = c->sum->gpu.device_ns + c->sum->gpu.overhead_ns;
-    return c->run->request->mode == RUN_FUNCTIONAL ||
-           run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") || no_memory(c);
+    return c->run->request->mode == RUN_FUNCTIONAL || run_result_set_text(&c->run->detail, c->sampled ? "sampled" : "instr") ||
+           no_memory(c);
 }
 
 bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                        struct run_result *result, struct orch_error *error)
 {
-    struct chain c = {.run = run, .library = run->library, .space = space, .sum = m, .result = result, .error = error,
-                      .given = given != NULL};
+    struct chain c = {
+        .run = run, .library = run->library, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
     return run_gpu_generation(run, &c.generation, result, error) &&
            gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
 }
@@ -144,8 +144,7 @@ bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t 
 bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
 {
     struct mem_space *space = run_space_create(run, error);
-    const bool ok = space &&
-                    run_gpu_kernel_in(run, space, NULL, m, result, error);
+    const bool ok = space && run_gpu_kernel_in(run, space, NULL, m, result, error);
     run_space_free(space, run, m);
     return ok;
 }

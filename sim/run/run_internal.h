@@ -1,14 +1,14 @@
 /* Shared by the files of sim/run; not for others. */
-#ifndef ORCHARD_SIM_RUN_INTERNAL_H
-#define ORCHARD_SIM_RUN_INTERNAL_H
+#ifndef ORCHARD_SIM_RUN_RUN_INTERNAL_H
+#define ORCHARD_SIM_RUN_RUN_INTERNAL_H
 
-#include "sim/agx/gpu_sample.h"
-#include "sim/ane/ane_time.h"
+#include "sim/workload/gpu/gpu_sample.h"
+#include "sim/workload/ane/ane_time.h"
 #include "units/gpu/gpu_timing.h"
-#include "sim/kernel/cpu_kernel.h"
-#include "sim/kernel/gpu_library.h"
-#include "sim/kernel/kernel.h"
-#include "sim/power/run_energy.h"
+#include "sim/workload/cpu/cpu_kernel.h"
+#include "sim/workload/gpu/gpu_library.h"
+#include "sim/workload/amx/kernel.h"
+#include "sim/machine/power/run_energy.h"
 #include "sim/run/interval.h"
 #include "sim/run/run.h"
 
@@ -18,35 +18,35 @@ struct run {
     char program_hash[20], chip_hash[20], options[768], program_name[256];
     enum run_kind { RUN_ELF, RUN_KERNEL, RUN_AGX, RUN_GPU_KERNEL, RUN_ANE, RUN_CPU_KERNEL } kind;
     struct kernel_call call;
-    struct cpu_kernel cpu_kernel;  /* RUN_CPU_KERNEL */
+    struct cpu_kernel cpu_kernel; /* RUN_CPU_KERNEL */
     struct abi_kernel gpu_kernel;
-    struct gpu_library *library;   /* RUN_GPU_KERNEL */
-    struct ane_workload *ane;      /* RUN_ANE: a program or a kernel */
-    double gpu_bytes;              /* that the launch must touch at least */
+    struct gpu_library *library; /* RUN_GPU_KERNEL */
+    struct ane_workload *ane;    /* RUN_ANE: a program or a kernel */
+    double gpu_bytes;            /* that the launch must touch at least */
     unsigned gpu_group_threads;
-    const char *occupancy_limit;   /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
-    char *detail;                  /* GPU: at which the launch was timed; NULL = begin.detail */
-    char (*remark)[400];           /* what run_remark says */
+    const char *occupancy_limit; /* GPU, after execution: what limits the threadgroups of a core; NULL = not known */
+    char *detail;                /* GPU: at which the launch was timed; NULL = begin.detail */
+    char (*remark)[400];         /* what run_remark says */
     size_t remarks;
-    uint8_t *file;                 /* bytes of a program file */
+    uint8_t *file; /* bytes of a program file */
     size_t file_bytes;
-    struct run_paces paces;        /* GPU: of the launches so far */
-    double parameters_sd;          /* after execution with time: what run_parameters_sd says */
-    struct energy_run energy;      /* after execution with time */
+    struct run_paces paces;   /* GPU: of the launches so far */
+    double parameters_sd;     /* after execution with time: what run_parameters_sd says */
+    struct energy_run energy; /* after execution with time */
     bool has_energy;
 };
 
 /* What a GPU launch did; sums over repeats. */
 struct run_gpu {
     struct gpu_params params;
-    struct gpu_totals totals;      /* of the whole launch, exact except in --mode timing --detail sampled */
-    uint32_t *work;                /* instructions of each threadgroup, where sampling needs them */
+    struct gpu_totals totals; /* of the whole launch, exact except in --mode timing --detail sampled */
+    uint32_t *work;           /* instructions of each threadgroup, where sampling needs them */
     double device_ns, overhead_ns;
-    double stalls[GPU_STALL_COUNT];/* cycles of the core that was busy longest */
-    double issue_share;            /* of all cores' time */
-    unsigned occupancy;            /* threadgroups of a core at a time */
+    double stalls[GPU_STALL_COUNT]; /* cycles of the core that was busy longest */
+    double issue_share;             /* of all cores' time */
+    unsigned occupancy;             /* threadgroups of a core at a time */
     uint64_t groups, groups_timed;
-    double scale_uncertainty;      /* of what was not timed, relative */
+    double scale_uncertainty; /* of what was not timed, relative */
 };
 
 /* What requests to the Neural Engine did; sums over repeats. */
@@ -58,22 +58,22 @@ struct run_ane {
 /* What one simulated run did, before it becomes a result. */
 struct run_measure {
     struct soc *soc;
-    struct soc_core *cores[64];    /* the cores that took part */
+    struct soc_core *cores[64]; /* the cores that took part */
     unsigned core_count;
-    double end_ns;                 /* last completion */
+    double end_ns; /* last completion */
     double host_seconds;
     uint64_t cpu_instructions, amx_instructions, amx_counts[32];
     struct activity activity;
     struct activity by[POWER_DOMAIN_COUNT]; /* CPU: the same by what reported it */
-    struct energy_cores busy;      /* CPU: cores and blocks at work */
+    struct energy_cores busy;               /* CPU: cores and blocks at work */
     struct mem_counters memory;
-    const struct soc_core *critical; /* the core that ended last */
+    const struct soc_core *critical;                  /* the core that ended last */
     double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
     struct run_gpu gpu;
     struct run_ane ane;
-    double memory_bytes;           /* simulated memory mapped at most */
-    double compressed_share;       /* of its lines, estimated from what was in it at the end; 0 = there were no data */
-    double moved_share;            /* of DRAM traffic, with compression switched on; 0 = off */
+    double memory_bytes;     /* simulated memory mapped at most */
+    double compressed_share; /* of its lines, estimated from what was in it at the end; 0 = there were no data */
+    double moved_share;      /* of DRAM traffic, with compression switched on; 0 = off */
 };
 
 /* Everything but energy. The caller releases the measure, zero-filled at first, in any case. */
@@ -103,8 +103,8 @@ bool run_kernel_in(struct run *run, struct mem_space *space, const uint64_t *giv
 bool run_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_program(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 
-/* Whether it runs as AArch64 programs on cores. Several such, each on the cores that its request asks for, on one time line and in the
- * same caches; the measures (zero-filled) share one soc, which the first one owns. */
+/* Whether it runs as AArch64 programs on cores. Several such, each on the cores that its request asks for, on one time line and
+ * in the same caches; the measures (zero-filled) share one soc, which the first one owns. */
 bool run_is_program(const struct run *run);
 bool run_programs_together(struct run *const *run, unsigned count, struct run_measure *const *m, struct orch_error *error);
 
@@ -135,29 +135,32 @@ bool run_launch_sample(struct run_launch *l);
 bool run_launch_was_sampled(const struct run_launch *l); /* at the other clocks of request.paces */
 /* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
 #define RUN_SLC_FILLED 0.75
-/* run_agx_warm.c: untimed threadgroups. How many the GPU holds at a time; an executor for them; [first, end) for what they leave in
- * the caches. Then the caches as they are behind the launch: from the `last` threadgroups of it, what was there before aside; or from
- * all of it, with results in memory as long as they do not depend on the order of threadgroups. `totals` (may be NULL) gets what was
- * executed. */
+/* run_agx_warm.c: untimed threadgroups. How many the GPU holds at a time; an executor for them; [first, end) for what they leave
+ * in the caches. Then the caches as they are behind the launch: from the `last` threadgroups of it, what was there before aside;
+ * or from all of it, with results in memory as long as they do not depend on the order of threadgroups. `totals` (may be NULL)
+ * gets what was executed. */
 uint64_t run_launch_wave(const struct run_launch *l);
 struct gpu_warmer *run_launch_warmer(struct run_launch *l);
 bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end);
 bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last);
 bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals);
-/* For both. A pass over the selected threadgroups of memory as it is; `totals` (may be NULL) gets what they executed. The border between two passes, and a
- * pass from there with what it did in the memory system and why it waited. Where totals belong when timing is all that runs. */
+/* For both. A pass over the selected threadgroups of memory as it is; `totals` (may be NULL) gets what they executed. The border
+ * between two passes, and a pass from there with what it did in the memory system and why it waited. Where totals belong when
+ * timing is all that runs. */
 unsigned run_launch_repeats(const struct run_launch *l);
 double run_launch_buffer_bytes(const struct run_launch *l);
-bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part, struct gpu_totals *totals);
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
+                     struct gpu_totals *totals);
 void run_launch_restart(struct run_launch *l, bool keep_caches);
 bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
                         struct gpu_totals *totals);
 struct gpu_totals *run_launch_totals(const struct run_launch *l);
 /* Of the code to run; G15 is told as an assumption and becomes G14. */
-bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result, struct orch_error *error);
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result,
+                        struct orch_error *error);
 
-/* A kernel of the GPU library. `given` has addresses of buffers in the kernel's order without scratch, which the caller owns and has
- * filled; 0 or NULL = allocated and filled here. */
+/* A kernel of the GPU library. `given` has addresses of buffers in the kernel's order without scratch, which the caller owns and
+ * has filled; 0 or NULL = allocated and filled here. */
 bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
                        struct run_result *result, struct orch_error *error);
 bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
@@ -168,12 +171,13 @@ bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_re
 bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *result,
                       struct orch_error *error);
 /* The way code was made for and the way atomics are wanted on this chip; false names what is not known. */
-bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error);
+bool run_agx_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation,
+                    struct orch_error *error);
 
 /* Requests to the Neural Engine. `given` has addresses in `theirs` of the caller's buffers by array of the workload, elements in
  * order; 0 or NULL = generated. */
-bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count, struct run_measure *m,
-                struct run_result *result, struct orch_error *error);
+bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count,
+                struct run_measure *m, struct run_result *result, struct orch_error *error);
 bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error);
 /* Opens the chip unless the measure has one and times one request of the program, without buffers of its own. */
 bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_error *error);
@@ -181,7 +185,8 @@ bool run_ane_account(struct run *run, const struct run_measure *m, struct run_re
 /* Descriptor by descriptor, and the roofline. */
 void run_ane_explain(FILE *out, const struct run *run, const struct run_result *result);
 
-/* run_memory.c: bytes of all buffers, as far as known before the run; whether so much fits a machine with `gib` (0 = the largest). */
+/* run_memory.c: bytes of all buffers, as far as known before the run; whether so much fits a machine with `gib` (0 = the
+ * largest). */
 double run_memory_need(const struct run *run);
 bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, double bytes, struct orch_error *error);
 /* The address space of a run, no larger than the machine's memory; freeing notes how much of it was used. */
@@ -206,8 +211,8 @@ bool run_add_memory(const struct chip *chip, const struct mem_counters *counters
 bool run_add_traffic(const struct chip *chip, const struct mem_traffic *traffic, struct run_values *to);
 bool run_add_activity(const struct activity *activity, struct run_values *to);
 
-/* run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result. other_sd: relative
- * standard deviation that comes from elsewhere. */
+/* run_interval.c: elasticities of a measured run, and from them the interval and the assumptions of its result. other_sd:
+ * relative standard deviation that comes from elsewhere. */
 void run_cpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);
 void run_gpu_shares(const struct chip *chip, const struct run_measure *m, struct interval_shares *shares);
 void run_ane_shares(const struct run_measure *m, struct interval_shares *shares);

@@ -45,13 +45,15 @@ static bool tell_residual(struct run_result *r, const struct residual *residual,
         snprintf(of, sizeof of, "all");
     else
         snprintf(of, sizeof of, "%.20s%s%.20s", residual->part, *residual->work ? " " : "", residual->work);
-    snprintf(effect, sizeof effect, "hardware took %.2f to %.2f of the predicted time in 90 %% of %u published measurements (%s): %.0f %% of the "
-             "interval", exp(residual->low), exp(residual->high), residual->rows, of, 100 * (1 - interval->parameters));
+    snprintf(effect, sizeof effect,
+             "hardware took %.2f to %.2f of the predicted time in 90 %% of %u published measurements (%s): %.0f %% of the "
+             "interval",
+             exp(residual->low), exp(residual->high), residual->rows, of, 100 * (1 - interval->parameters));
     return run_assumption_add(&r->assumptions, "model", "residual", effect);
 }
 
-/* Parameters by their part of the variance; those that decide neither the time nor the interval are left out. The residual comes where
- * it belongs. */
+/* Parameters by their part of the variance; those that decide neither the time nor the interval are left out. The residual comes
+ * where it belongs. */
 static bool tell(const struct chip *chip, const struct interval_shares *shares, const struct residual *residual,
                  const struct interval *interval, struct run_result *r)
 {
@@ -63,9 +65,11 @@ static bool tell(const struct chip *chip, const struct interval_shares *shares, 
         const struct chip_value *v = chip_value(chip, shares->item[i].key);
         if (!v || !v->known)
             continue;
-        const double of_sd = sd > 0 ? shares->item[i].share * v->uncertainty / sd : 0, part = of_sd * of_sd * interval->parameters;
+        const double of_sd = sd > 0 ? shares->item[i].share * v->uncertainty / sd : 0,
+                     part = of_sd * of_sd * interval->parameters;
         if (part >= 0.005 || shares->item[i].share >= 0.1)
-            told[count++] = (struct told){shares->item[i].key, chip_kind_name(v->kind), shares->item[i].share, v->uncertainty, part};
+            told[count++] =
+                (struct told){shares->item[i].key, chip_kind_name(v->kind), shares->item[i].share, v->uncertainty, part};
     }
     qsort(told, count, sizeof told[0], larger_part_first);
     for (size_t i = 0; ok && i <= count; i++) {

@@ -56,8 +56,9 @@ static void take(const struct run *run, const struct energy_model *model, const 
 /* ---- results ---- */
 
 static const enum orch_part part_of[] = {
-    [POWER_P_CPU] = PART_CPU, [POWER_E_CPU] = PART_CPU, [POWER_AMX] = PART_AMX,       [POWER_GPU] = PART_GPU,   [POWER_ANE] = PART_ANE,
-    [POWER_SLC] = PART_SLC,   [POWER_FABRIC] = PART_FABRIC, [POWER_DRAM] = PART_DRAM, [POWER_SOC] = PART_SOC,
+    [POWER_P_CPU] = PART_CPU,     [POWER_E_CPU] = PART_CPU, [POWER_AMX] = PART_AMX,
+    [POWER_GPU] = PART_GPU,       [POWER_ANE] = PART_ANE,   [POWER_SLC] = PART_SLC,
+    [POWER_FABRIC] = PART_FABRIC, [POWER_DRAM] = PART_DRAM, [POWER_SOC] = PART_SOC,
 };
 
 static bool add_counter(struct run_result *r, enum power_domain domain, const char *kind, double joules)
@@ -79,8 +80,9 @@ bool run_joules_add(const struct energy_report *report, struct run_result *r)
     r->watts_peak = report->busy_watts;
     for (enum power_domain d = 0; ok && d < POWER_DOMAIN_COUNT; d++) {
         const struct power_energy *e = &report->domain[d];
-        ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), power_energy_sum(e)) && add_counter(r, d, "dynamic", e->dynamic_j) &&
-             add_counter(r, d, "clock", e->clock_j) && add_counter(r, d, "leakage", e->leakage_j);
+        ok = run_values_add(&r->joules_by, orch_part_name(part_of[d]), power_energy_sum(e)) &&
+             add_counter(r, d, "dynamic", e->dynamic_j) && add_counter(r, d, "clock", e->clock_j) &&
+             add_counter(r, d, "leakage", e->leakage_j);
     }
     return ok;
 }
@@ -110,7 +112,8 @@ enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
 #define TOLD_SHARE 0.15 /* of the energy */
 
 /* Joules of one kind of event, each where it was counted: an E core's cost less. */
-static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m, enum activity_event event)
+static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m,
+                           enum activity_event event)
 {
     const bool units = run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL || run->kind == RUN_ANE;
     double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
@@ -171,7 +174,8 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
         return true;
     take(run, &model, m, r, &run->energy);
     run->has_energy = true;
-    energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model), &report);
+    energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model),
+                  &report);
     return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, run, &report, m, list), r)) ||
            orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
 }

@@ -1,5 +1,5 @@
 #include "sim/chip/chip_units.h"
-#include "sim/kernel/amx_job.h"
+#include "sim/workload/amx/amx_job.h"
 #include "sim/run/run_internal.h"
 
 #include <stdlib.h>
@@ -107,7 +107,8 @@ bool run_kernel(struct run *run, struct run_measure *m, struct run_result *resul
 {
     struct mem_space *space = run_space_create(run, error);
     bool ok = space != NULL;
-    ok = ok && (run->request->mode == RUN_FUNCTIONAL || run_soc_open(run, m, error)) && run_kernel_in(run, space, NULL, m, result, error);
+    ok = ok && (run->request->mode == RUN_FUNCTIONAL || run_soc_open(run, m, error)) &&
+         run_kernel_in(run, space, NULL, m, result, error);
     run_space_free(space, run, m);
     return ok;
 }

@@ -14,10 +14,8 @@ double run_memory_need(const struct run *run)
 {
     double bytes = 0;
     switch (run->kind) {
-    case RUN_KERNEL:
-        return (double)kernel_data_bytes(&run->call);
-    case RUN_CPU_KERNEL:
-        return run->cpu_kernel.min_bytes;
+    case RUN_KERNEL: return (double)kernel_data_bytes(&run->call);
+    case RUN_CPU_KERNEL: return run->cpu_kernel.min_bytes;
     case RUN_GPU_KERNEL:
         for (unsigned i = 0; i < run->library->kernel.buffers; i++)
             bytes += (double)gpu_type_bytes(run->library->kernel.buffer[i].type, run->library->kernel.buffer[i].count);
@@ -26,8 +24,7 @@ double run_memory_need(const struct run *run)
         for (unsigned i = 0; i < run->gpu_kernel.args; i++)
             bytes += run->gpu_kernel.arg[i].buffer ? (double)run->gpu_kernel.arg[i].bytes : 0;
         return bytes;
-    default: /* programs ask while they run */
-        return 0;
+    default: /* programs ask while they run */ return 0;
     }
 }
 
@@ -53,8 +50,8 @@ bool run_memory_fits(const struct chip *chip, unsigned gib, const char *what, do
     chip_memory_options(chip, options, sizeof options);
     if (enough(chip, bytes) > 0)
         snprintf(hint, sizeof hint, "; --memory %.0f is enough", enough(chip, bytes));
-    return orch_fail(error, ORCH_USAGE, "%.120s needs %.1f GiB of memory, this %s has %.0f GiB (there are %s GiB)%s", what, bytes / GIB,
-                     chip_id(chip), (double)memory.capacity_bytes / GIB, options, hint);
+    return orch_fail(error, ORCH_USAGE, "%.120s needs %.1f GiB of memory, this %s has %.0f GiB (there are %s GiB)%s", what,
+                     bytes / GIB, chip_id(chip), (double)memory.capacity_bytes / GIB, options, hint);
 }
 
 struct mem_space *run_space_create(const struct run *run, struct orch_error *error)
@@ -145,7 +142,8 @@ bool run_add_memory_use(const struct run *run, const struct run_measure *m, stru
     if (!chip_memory(run->request->chip, run->request->memory_gib, &memory, NULL))
         return true;
     const enum mem_pressure pressure = mem_pressure_of(&memory, (uint64_t)m->memory_bytes);
-    bool ok = tell_compression(run, m, r) && run_values_set(&r->counters, "memory.capacity_bytes", (double)memory.capacity_bytes) &&
+    bool ok = tell_compression(run, m, r) &&
+              run_values_set(&r->counters, "memory.capacity_bytes", (double)memory.capacity_bytes) &&
               run_values_set(&r->counters, "memory.used_bytes", m->memory_bytes) &&
               run_values_set(&r->counters, "memory.pressure", pressure);
     if (ok && pressure != MEM_PRESSURE_NOMINAL) {

@@ -13,21 +13,17 @@ enum { OVERRIDES_MAX = 64, TEXT_BYTES = 1024 };
 /* Clock keys that move with a domain: single numbers, or lists by active cores. */
 static const char *const *clock_keys(enum power_domain driver)
 {
-    static const char *const p[] = {"cpu_p.clock_ghz", "amx.clock_ghz", NULL}, *const e[] = {"cpu_e.clock_ghz", "amx_e.clock_ghz", NULL};
+    static const char *const p[] = {"cpu_p.clock_ghz", "amx.clock_ghz", NULL}, *const e[] = {"cpu_e.clock_ghz", "amx_e.clock_ghz",
+                                                                                             NULL};
     static const char *const gpu[] = {"gpu.clock_ghz", NULL}, *const ane[] = {"ane.clock_ghz", NULL}, *const none[] = {NULL};
 
     switch (driver) {
     case POWER_P_CPU:
-    case POWER_AMX:
-        return p;
-    case POWER_E_CPU:
-        return e;
-    case POWER_GPU:
-        return gpu;
-    case POWER_ANE:
-        return ane;
-    default:
-        return none;
+    case POWER_AMX: return p;
+    case POWER_E_CPU: return e;
+    case POWER_GPU: return gpu;
+    case POWER_ANE: return ane;
+    default: return none;
     }
 }
 
@@ -65,8 +61,8 @@ struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, co
     return chip_open(db, chip_id(chip), &all, error);
 }
 
-static bool simulate(const struct run_request *request, struct run_result *result, struct power_profile *profile, struct run_paces *paces,
-                     struct orch_error *error)
+static bool simulate(const struct run_request *request, struct run_result *result, struct power_profile *profile,
+                     struct run_paces *paces, struct orch_error *error)
 {
     struct run *const run = run_prepare(request, error);
 
@@ -97,8 +93,8 @@ static bool has_timing_mode(const struct run_request *q)
     return run != NULL;
 }
 
-/* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones, nor
- * slow ones for fast ones when these are throttled. What the caches and memory of a shared run cost per copy is kept. */
+/* Copies of a program that are repeated start again on their own core as soon as they end: fast cores do not wait for slow ones,
+ * nor slow ones for fast ones when these are throttled. What the caches and memory of a shared run cost per copy is kept. */
 static void keep_cores_busy(struct power_profile *p, const struct chip *chip)
 {
     static const enum power_domain cores[] = {POWER_P_CPU, POWER_E_CPU};
@@ -120,7 +116,8 @@ static void keep_cores_busy(struct power_profile *p, const struct chip *chip)
     }
 }
 
-/* Time that the domain's clock decides: of the whole run, or of a core of the driver when other cores run beside it and may take longer. */
+/* Time that the domain's clock decides: of the whole run, or of a core of the driver when other cores run beside it and may take
+ * longer. */
 static double driver_seconds(const struct power_profile *p, bool cores)
 {
     const unsigned slices = p->slices[p->driver];

@@ -1,8 +1,8 @@
-/* The profile of a workload (sim/power/profile.h) by simulating it at two clocks of the domain that paces it. */
-#ifndef ORCHARD_SIM_RUN_PROFILE_H
-#define ORCHARD_SIM_RUN_PROFILE_H
+/* The profile of a workload (sim/machine/power/profile.h) by simulating it at two clocks of the domain that paces it. */
+#ifndef ORCHARD_SIM_RUN_RUN_PROFILE_H
+#define ORCHARD_SIM_RUN_RUN_PROFILE_H
 
-#include "sim/power/profile.h"
+#include "sim/machine/power/profile.h"
 #include "sim/run/run.h"
 
 /* The chip again with every clock of a domain scaled: cores with their AMX blocks, GPU, Neural Engine. `overrides` are those that
@@ -10,8 +10,8 @@
 struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
                            enum power_domain driver, double share, struct orch_error *error);
 
-/* The profile of a run at one clock gets fixed_s from the same run at a lower clock: without values where the unit needs none, and of a
- * GPU launch that was sampled only the start is timed (`paces` of the run). Takes out what cores wait for each other. */
+/* The profile of a run at one clock gets fixed_s from the same run at a lower clock: without values where the unit needs none,
+ * and of a GPU launch that was sampled only the start is timed (`paces` of the run). Takes out what cores wait for each other. */
 bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                        const struct run_paces *paces, struct power_profile *profile, struct orch_error *error);
 

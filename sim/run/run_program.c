@@ -1,6 +1,6 @@
-#include "sim/checksum.h"
+#include "sim/base/checksum.h"
 #include "sim/chip/chip_units.h"
-#include "sim/run/program_set.h"
+#include "sim/workload/cpu/program_set.h"
 #include "sim/run/run_internal.h"
 
 #include <stdio.h>
@@ -49,7 +49,10 @@ static bool open_set(struct source *s, struct program_set *set, struct soc_core 
 {
     const unsigned count = s->run->request->cores ? s->run->request->cores : 1;
     return program_set_open(set, count, s->file, s->bytes, &s->options, s->gen, cores,
-                            s->is_kernel ? prepare_kernel : s->part ? prepare_part : NULL, s, error);
+                            s->is_kernel ? prepare_kernel
+                            : s->part    ? prepare_part
+                                         : NULL,
+                            s, error);
 }
 
 /* Shown as it is written: a long run's user sees it go on. */
@@ -69,8 +72,7 @@ static bool add_effects(const struct program *p, struct run_result *r)
     program_text(p, 2, &bytes[1]);
     for (size_t i = 0; i < program_result_count(p); i++)
         files += program_result(p, i, &out) && out.save_path;
-    return (bytes[0] + bytes[1] == 0 ||
-            run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)(bytes[0] + bytes[1]))) &&
+    return (bytes[0] + bytes[1] == 0 || run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)(bytes[0] + bytes[1]))) &&
            (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
 }
 
@@ -84,8 +86,7 @@ static uint64_t parts_checksum(const struct source *s, const struct program_set 
 }
 
 /* Buffers, exit code and x0 of the first copy. */
-static bool collect_results(const struct source *s, const struct program_set *set, struct run_result *r,
-                            struct orch_error *error)
+static bool collect_results(const struct source *s, const struct program_set *set, struct run_result *r, struct orch_error *error)
 {
     const struct program *p = set->program[0];
     bool ok = true;
@@ -233,8 +234,8 @@ static bool open_source(struct source *s, const struct run *run, struct orch_err
     const struct run_request *q = run->request;
     struct mem_pool_params memory;
     *s = (struct source){.run = run, .file = run->file, .bytes = run->file_bytes, .is_kernel = run->kind == RUN_KERNEL};
-    s->options = (struct program_options){.path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count,
-                                          .seed = q->seed};
+    s->options = (struct program_options){
+        .path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count, .seed = q->seed};
     if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
         s->options.memory_bytes = memory.capacity_bytes / (q->cores ? q->cores : 1);
     return chip_amx_gen(q->chip, &s->gen, error) &&
@@ -305,7 +306,8 @@ bool run_programs_together(struct run *const *run, unsigned count, struct run_me
         m[i]->soc = m[0]->soc;
         ok = ok && open_source(&crew[i].source, run[i], error) && run_place(run[i], cores, m[i], error);
     }
-    ok = ok && (run[0]->request->cold || pass_together(crew, count, m, false, error)) && pass_together(crew, count, m, true, error);
+    ok = ok && (run[0]->request->cold || pass_together(crew, count, m, false, error)) &&
+         pass_together(crew, count, m, true, error);
     for (unsigned i = 0; crew && i < count; i++)
         close_source(&crew[i].source);
     free(crew);

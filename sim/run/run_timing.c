@@ -95,7 +95,8 @@ static bool name_detail(const struct run_timing *t, const struct run_request *q,
            run_assumption_add(&r->assumptions, "detail", "inferred", text);
 }
 
-static bool finish(const struct run_timing *t, struct run *run, struct run_measure *m, struct run_result *r, struct orch_error *error)
+static bool finish(const struct run_timing *t, struct run *run, struct run_measure *m, struct run_result *r,
+                   struct orch_error *error)
 {
     const struct run_request *q = run->request;
     give(t, run, m);

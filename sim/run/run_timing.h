@@ -1,14 +1,14 @@
 /* The timing of a run as a thing of its own: everything that a simulation found out, apart from what energy, temperature and the
  * chip's name add. It can be kept, and the whole result made of it again without simulating: bit for bit the one of a new run.
  */
-#ifndef ORCHARD_SIM_RUN_TIMING_H
-#define ORCHARD_SIM_RUN_TIMING_H
+#ifndef ORCHARD_SIM_RUN_RUN_TIMING_H
+#define ORCHARD_SIM_RUN_RUN_TIMING_H
 
 #include "sim/run/run.h"
 
 struct run_timing {
-    struct run_result result;                /* what is known before energy */
-    int kind;                                /* of run, as sim/run numbers them */
+    struct run_result result; /* what is known before energy */
+    int kind;                 /* of run, as sim/run numbers them */
     double end_ns;
     struct activity activity, by[POWER_DOMAIN_COUNT];
     struct energy_cores busy;
@@ -34,7 +34,8 @@ bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_e
 /* Who knows timings, or has them simulated and keeps them (sim/study). The timing stays his and is valid until the next call. */
 struct run_known {
     void *context;
-    const struct run_timing *(*timing)(void *context, const struct run_request *request, bool *was_known, struct orch_error *error);
+    const struct run_timing *(*timing)(void *context, const struct run_request *request, bool *was_known,
+                                       struct orch_error *error);
 };
 
 #endif

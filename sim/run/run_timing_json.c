@@ -1,5 +1,5 @@
 /* A timing as text: JSON whose numbers have all their digits. What is zero, empty or not applicable is left out. */
-#include "sim/json_text.h"
+#include "sim/base/json_text.h"
 #include "sim/run/run_timing.h"
 
 #include <math.h>
@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* Whoever adds a field to these adds it below: a known timing must give the joules of a new one. */
-_Static_assert(sizeof(struct energy_cores) == (3 * sizeof(double) + 2 * sizeof(unsigned)) * POWER_DOMAIN_COUNT + 2 * sizeof(double),
+_Static_assert(sizeof(struct energy_cores) ==
+                   (3 * sizeof(double) + 2 * sizeof(unsigned)) * POWER_DOMAIN_COUNT + 2 * sizeof(double),
                "energy_cores as written here");
 
 /* ---- writing ---- */
@@ -172,7 +173,8 @@ static bool read_values(json_object *from, struct run_values *values)
 {
     bool ok = json_object_is_type(from, json_type_object);
     if (ok) {
-        json_object_object_foreach (from, name, value) {
+        json_object_object_foreach(from, name, value)
+        {
             ok = ok && run_values_append(values, name, value ? json_object_get_double(value) : NAN);
         }
     }
@@ -209,7 +211,8 @@ static bool read_result(json_object *from, struct run_result *r)
         json_object_array_length(utilisation) != RUN_UTILISATION_COUNT)
         return false;
     bool ok = true;
-#define X(name, definition) ok = ok && run_result_set_text(&r->name, member(from, #name) ? json_object_get_string(member(from, #name)) : NULL);
+#define X(name, definition)                                                                                                      \
+    ok = ok && run_result_set_text(&r->name, member(from, #name) ? json_object_get_string(member(from, #name)) : NULL);
     RUN_TEXT_TABLE(X)
 #undef X
 #define X(name, unit, kind, better, definition) r->name = number(from, #name, NAN);
@@ -223,7 +226,8 @@ static bool read_result(json_object *from, struct run_result *r)
            read_lists(from, r);
 }
 
-/* An event or a domain that is not there is 0; one that this version does not know does not come here: versions have their own. */
+/* An event or a domain that is not there is 0; one that this version does not know does not come here: versions have their own.
+ */
 static void read_activity(json_object *from, struct activity *activity)
 {
     for (int i = 0; from && i < ACT_COUNT; i++) {

@@ -7,12 +7,8 @@
 #include <stdio.h>
 
 static const char *const flow_names[MEM_FLOW_COUNT] = {
-    [MEM_FLOW_L2] = "l2",
-    [MEM_FLOW_FABRIC_READ] = "fabric_read",
-    [MEM_FLOW_FABRIC_WRITE] = "fabric_write",
-    [MEM_FLOW_REMOTE] = "remote",
-    [MEM_FLOW_DRAM_READ] = "dram_read",
-    [MEM_FLOW_DRAM_WRITE] = "dram_write",
+    [MEM_FLOW_L2] = "l2",         [MEM_FLOW_FABRIC_READ] = "fabric_read", [MEM_FLOW_FABRIC_WRITE] = "fabric_write",
+    [MEM_FLOW_REMOTE] = "remote", [MEM_FLOW_DRAM_READ] = "dram_read",     [MEM_FLOW_DRAM_WRITE] = "dram_write",
 };
 static const char *const die_names[MEM_DIE_FLOW_COUNT] = {
     [MEM_DIE_SLC] = "slc",

@@ -98,7 +98,8 @@ struct soc *soc_create(const struct chip *chip, struct orch_error *error)
     if (!chip_clusters(chip, &soc->clusters, error) || !chip_amx_gen(chip, &soc->gen, error) ||
         !chip_mem_params(chip, NULL, &params, error))
         goto failed;
-    soc->has_gpu_memory = chip_gpu_memory(chip, &params, &soc->gpu_cluster, NULL); /* what a chip without it cannot run, soc_gpu tells */
+    soc->has_gpu_memory =
+        chip_gpu_memory(chip, &params, &soc->gpu_cluster, NULL); /* what a chip without it cannot run, soc_gpu tells */
     soc->memory = mem_system_create(&params);
     if (!soc->memory) {
         no_memory(error);
@@ -200,8 +201,7 @@ static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch
     return true;
 }
 
-bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores,
-               struct orch_error *error)
+bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores, struct orch_error *error)
 {
     unsigned active[MEM_CLUSTERS_MAX] = {0}, taken = 0;
     if (choice != SOC_E_CORE)
@@ -211,9 +211,12 @@ bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, str
     if (count == 0 || taken < count)
         return orch_fail(error, ORCH_USAGE, "%s has %u P and %u E cores; %u%s were asked for", chip_id(soc->chip),
                          soc_core_count(soc, true), soc_core_count(soc, false), count,
-                         choice == SOC_P_CORE ? " P cores" : choice == SOC_E_CORE ? " E cores" : "");
+                         choice == SOC_P_CORE   ? " P cores"
+                         : choice == SOC_E_CORE ? " E cores"
+                                                : "");
     for (unsigned c = 0; c < soc->clusters.count; c++)
-        if ((active[c] && !open_cluster(soc, c, error)) || (soc->opened[c] && !set_clocks(soc, c, active[c] ? active[c] : 1, error)))
+        if ((active[c] && !open_cluster(soc, c, error)) ||
+            (soc->opened[c] && !set_clocks(soc, c, active[c] ? active[c] : 1, error)))
             return false;
     return true;
 }

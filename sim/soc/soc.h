@@ -1,8 +1,8 @@
 /* One chip, wired: its memory system, CPU clusters with their cores, and one AMX block per cluster, all timing parts
  * filled from the chip database. Functional parts (programs, address spaces) belong to the tasks that use the cores.
  */
-#ifndef ORCHARD_SIM_SOC_H
-#define ORCHARD_SIM_SOC_H
+#ifndef ORCHARD_SIM_SOC_SOC_H
+#define ORCHARD_SIM_SOC_SOC_H
 
 #include "power/energy.h"
 #include "sim/chip/chip.h"
@@ -13,9 +13,9 @@
 #include "units/mem/mem_bulk.h"
 
 struct soc_core {
-    bool performance;            /* P core, else E core */
-    unsigned cluster, slot;      /* cluster of the chip; place inside its AMX block */
-    unsigned number;             /* over all cores of its kind */
+    bool performance;                 /* P core, else E core */
+    unsigned cluster, slot;           /* cluster of the chip; place inside its AMX block */
+    unsigned number;                  /* over all cores of its kind */
     struct mem_port *port, *amx_port; /* from here on: once soc_place has picked a core of the cluster */
     struct cpu_timing *timing;
     struct amx_block *amx;
@@ -55,15 +55,14 @@ enum soc_core_choice { SOC_ANY_CORE, SOC_P_CORE, SOC_E_CORE };
 
 /* Picks `count` cores as an operating system would for busy threads: P cores first, spread over the clusters, then E cores
  * (or only one kind), and sets every clock to the number of active cores of its cluster. Cores stay the soc's. */
-bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores,
-               struct orch_error *error);
+bool soc_place(struct soc *soc, unsigned count, enum soc_core_choice choice, struct soc_core **cores, struct orch_error *error);
 unsigned soc_core_count(const struct soc *soc, bool performance);
 
 /* Border between warm-up and run: clocks to 0, counters cleared, cache contents kept (or dropped). */
 void soc_restart(struct soc *soc, bool keep_caches);
 void soc_take_activity(struct soc *soc, struct activity *into);
-/* The same apart, added to what reported it: P and E clusters (their caches and AMX blocks too), GPU, Neural Engine; traffic of SLC and
- * DRAM to POWER_FABRIC. */
+/* The same apart, added to what reported it: P and E clusters (their caches and AMX blocks too), GPU, Neural Engine; traffic of
+ * SLC and DRAM to POWER_FABRIC. */
 void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT]);
 
 /* The link through which a core's instructions reach its AMX block. */

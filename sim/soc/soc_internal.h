@@ -1,6 +1,6 @@
 /* Inside of struct soc; for sim/soc only. */
-#ifndef ORCHARD_SIM_SOC_INTERNAL_H
-#define ORCHARD_SIM_SOC_INTERNAL_H
+#ifndef ORCHARD_SIM_SOC_SOC_INTERNAL_H
+#define ORCHARD_SIM_SOC_SOC_INTERNAL_H
 
 #include "sim/chip/chip_units.h"
 #include "sim/soc/soc.h"

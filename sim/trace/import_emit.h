@@ -11,13 +11,13 @@ struct import_emit {
     struct import_coverage *coverage;
     struct trace_writer *writer;
     uint64_t ops;
-    double end_us;              /* of the last operator */
+    double end_us; /* of the last operator */
 };
 
 /* One operator: what it is, where it stands in time. */
 struct import_placed {
     const struct import_op *op;
-    const char *name;           /* NULL = op->name */
+    const char *name; /* NULL = op->name */
     double submitted_us, begin_us, end_us, seconds;
     uint64_t stream;
     const char *unit;

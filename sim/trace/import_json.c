@@ -13,7 +13,7 @@ struct splitter {
     json_tokener *tokener;
     unsigned char window[WINDOW];
     size_t at, size;
-    uint64_t offset;           /* of window[0] */
+    uint64_t offset; /* of window[0] */
     char *event;
     size_t length, capacity;
     bool ended, bad;
@@ -48,7 +48,9 @@ static int next_solid(struct splitter *s)
 static bool wrong(const struct splitter *s, struct orch_error *error, const char *what)
 {
     return orch_fail(error, ORCH_USAGE, "%s: byte %" PRIu64 ": %s", s->source->name, s->offset + s->at,
-                     s->bad ? "cannot be read any further" : s->ended ? "the document is cut off" : what);
+                     s->bad     ? "cannot be read any further"
+                     : s->ended ? "the document is cut off"
+                                : what);
 }
 
 /* One value, kept in s->event unless it is only passed over. */
@@ -178,10 +180,12 @@ static bool take_object(struct splitter *s, import_on_event *on_event, void *con
         if (c != '}')
             return wrong(s, error, "expected ',' or '}'");
     }
-    return found || orch_fail(error, ORCH_USAGE, "%s: byte %" PRIu64 ": there is no array \"traceEvents\"", s->source->name, s->offset + s->at);
+    return found || orch_fail(error, ORCH_USAGE, "%s: byte %" PRIu64 ": there is no array \"traceEvents\"", s->source->name,
+                              s->offset + s->at);
 }
 
-bool import_json_events(const struct import_source *source, import_on_event *on_event, void *context, bool *cut, struct orch_error *error)
+bool import_json_events(const struct import_source *source, import_on_event *on_event, void *context, bool *cut,
+                        struct orch_error *error)
 {
     struct splitter *s = calloc(1, sizeof *s);
     struct orch_error own = {0};

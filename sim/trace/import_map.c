@@ -1,5 +1,5 @@
-/* From operators of profiles to kernels of the library. Where a profile does not tell what decides the work, the note says what was
- * assumed. Names: the operator sets of PyTorch (ATen), ONNX and ONNX Runtime. */
+/* From operators of profiles to kernels of the library. Where a profile does not tell what decides the work, the note says what
+ * was assumed. Names: the operator sets of PyTorch (ATen), ONNX and ONNX Runtime. */
 #include "sim/trace/import_op.h"
 
 #include <inttypes.h>
@@ -10,8 +10,28 @@
 #include <string.h>
 
 enum category {
-    GEMM, CONV, CONV_BACK, CONV_BACK_ONE, CONV_TRANSPOSE, ATTENTION, ATTENTION_BSHD, SOFTMAX, LAYERNORM, GROUPNORM, BATCHNORM, POOL,
-    GLOBALPOOL, REDUCE, ELEMENTWISE, COPY, COPY_ALL, COPY_OUT, GATHER, RESIZE, ESTIMATE, NONE
+    GEMM,
+    CONV,
+    CONV_BACK,
+    CONV_BACK_ONE,
+    CONV_TRANSPOSE,
+    ATTENTION,
+    ATTENTION_BSHD,
+    SOFTMAX,
+    LAYERNORM,
+    GROUPNORM,
+    BATCHNORM,
+    POOL,
+    GLOBALPOOL,
+    REDUCE,
+    ELEMENTWISE,
+    COPY,
+    COPY_ALL,
+    COPY_OUT,
+    GATHER,
+    RESIZE,
+    ESTIMATE,
+    NONE
 };
 
 static const struct name_row {
@@ -164,7 +184,8 @@ static void put_gemm(struct import_mapping *m, uint64_t batch, uint64_t rows, ui
 static void map_gemm(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     const struct import_array *a = in_at(op, (unsigned)(argument[0] - '0')), *b = in_at(op, (unsigned)(argument[1] - '0'));
-    if (op->outs && a->rank >= 1 && a->elements >= 1 && op->ins == 1 && op->out[0].elements >= 1) { /* packed weights are not told */
+    if (op->outs && a->rank >= 1 && a->elements >= 1 && op->ins == 1 &&
+        op->out[0].elements >= 1) { /* packed weights are not told */
         precision_of(m, a);
         note(m, "one matrix of weights for all rows assumed");
         put_gemm(m, 1, leading(&op->out[0], 1), last(&op->out[0], 0), last(a, 0));
@@ -203,13 +224,16 @@ struct conv {
 
 static void put_conv(struct import_mapping *m, const struct conv *v)
 {
-    const bool plain = v->stride && (v->h + 2 * v->pad - v->r) / v->stride + 1 == v->oh && (v->w + 2 * v->pad - v->s) / v->stride + 1 == v->ow;
+    const bool plain =
+        v->stride && (v->h + 2 * v->pad - v->r) / v->stride + 1 == v->oh && (v->w + 2 * v->pad - v->s) / v->stride + 1 == v->ow;
     /* Else an image without padding that gives the same results: the same products. */
     const uint64_t h = plain ? v->h : (v->oh - 1) * v->stride + v->r, w = plain ? v->w : (v->ow - 1) * v->stride + v->s;
     if (!plain)
         note(m, "image with its padding");
-    kernel(m, "conv2d", "n=%" PRIu64 ",c=%" PRIu64 ",h=%" PRIu64 ",w=%" PRIu64 ",k=%" PRIu64 ",r=%" PRIu64 ",s=%" PRIu64 ",stride=%" PRIu64
-           ",pad=%" PRIu64 ",groups=%" PRIu64, v->n, v->c, h, w, v->k, v->r, v->s, v->stride, plain ? v->pad : 0, v->groups);
+    kernel(m, "conv2d",
+           "n=%" PRIu64 ",c=%" PRIu64 ",h=%" PRIu64 ",w=%" PRIu64 ",k=%" PRIu64 ",r=%" PRIu64 ",s=%" PRIu64 ",stride=%" PRIu64
+           ",pad=%" PRIu64 ",groups=%" PRIu64,
+           v->n, v->c, h, w, v->k, v->r, v->s, v->stride, plain ? v->pad : 0, v->groups);
 }
 
 /* Of one direction: the window moves by so much. */
@@ -257,8 +281,13 @@ static void map_conv(const struct import_op *op, const char *argument, struct im
     if (x->rank < 3 || x->rank != f->rank || x->elements < 1 || f->elements < 1)
         return;
     precision_of(m, x);
-    struct conv v = {.n = x->dim[0], .c = x->dim[1], .h = x->rank >= 4 ? last(x, 1) : 1, .w = last(x, 0), .k = f->dim[0],
-                     .r = f->rank >= 4 ? last(f, 1) : 1, .s = last(f, 0)};
+    struct conv v = {.n = x->dim[0],
+                     .c = x->dim[1],
+                     .h = x->rank >= 4 ? last(x, 1) : 1,
+                     .w = last(x, 0),
+                     .k = f->dim[0],
+                     .r = f->rank >= 4 ? last(f, 1) : 1,
+                     .s = last(f, 0)};
     v.groups = v.c / f->dim[1] ? v.c / f->dim[1] : 1;
     if (!v.h || !v.w || !v.r || !v.s || !v.c)
         return;
@@ -317,14 +346,16 @@ static void map_conv_transpose(const struct import_op *op, struct import_mapping
     if (x->rank >= 3 && x->elements >= 1 && op->ins == 1 && op->outs && op->out[0].rank == x->rank && op->out[0].elements >= 1) {
         /* Packed weights are not told: windows side by side make as many products as results, times channels. */
         precision_of(m, x);
-        put_gemm(m, 1, (uint64_t)(op->out[0].elements * (double)x->dim[1] / x->elements + 0.5), (uint64_t)(x->elements / (double)x->dim[1]), x->dim[1]);
+        put_gemm(m, 1, (uint64_t)(op->out[0].elements * (double)x->dim[1] / x->elements + 0.5),
+                 (uint64_t)(x->elements / (double)x->dim[1]), x->dim[1]);
         note(m, "transposed convolution as one product, windows side by side assumed");
         return;
     }
     if (x->rank < 3 || f->rank != x->rank || x->elements < 1 || f->elements < 1)
         return;
     precision_of(m, x);
-    put_gemm(m, 1, (uint64_t)(f->elements / (double)(f->dim[0] ? f->dim[0] : 1)), (uint64_t)(x->elements / (double)(x->dim[1] ? x->dim[1] : 1)), x->dim[1]);
+    put_gemm(m, 1, (uint64_t)(f->elements / (double)(f->dim[0] ? f->dim[0] : 1)),
+             (uint64_t)(x->elements / (double)(x->dim[1] ? x->dim[1] : 1)), x->dim[1]);
     note(m, "transposed convolution as one product");
 }
 
@@ -339,7 +370,8 @@ static void map_attention(const struct import_op *op, bool heads_inside, struct 
     precision_of(m, q);
     if (k->dim[q->rank - 1 - place] != q->dim[q->rank - 1 - place])
         note(m, "as many keys as queries assumed");
-    kernel(m, "attention", "b=%" PRIu64 ",h=%" PRIu64 ",s=%" PRIu64 ",d=%" PRIu64, q->dim[0], q->dim[3 - head], k->dim[3 - place], q->dim[3]);
+    kernel(m, "attention", "b=%" PRIu64 ",h=%" PRIu64 ",s=%" PRIu64 ",d=%" PRIu64, q->dim[0], q->dim[3 - head], k->dim[3 - place],
+           q->dim[3]);
 }
 
 static void map_rows(const struct import_op *op, const char *name, const char *more, struct import_mapping *m)
@@ -473,71 +505,32 @@ static void map_gather(const struct import_op *op, const char *argument, struct 
 static void map_known(const struct import_op *op, const struct name_row *row, struct import_mapping *m)
 {
     switch (row->category) {
-    case GEMM:
-        map_gemm(op, row->argument, m);
-        break;
-    case CONV:
-        map_conv(op, row->argument, m);
-        break;
-    case CONV_BACK:
-        map_conv_back(op, row->argument, m);
-        break;
-    case CONV_BACK_ONE:
-        map_conv_back_one(op, m);
-        break;
-    case CONV_TRANSPOSE:
-        map_conv_transpose(op, m);
-        break;
-    case ATTENTION:
-        map_attention(op, false, m);
-        break;
-    case ATTENTION_BSHD:
-        map_attention(op, true, m);
-        break;
-    case SOFTMAX:
-        map_rows(op, "softmax", row->argument, m);
-        break;
-    case LAYERNORM:
-        map_rows(op, row->argument, "", m);
-        break;
-    case GROUPNORM:
-        map_groupnorm(op, row->argument, m);
-        break;
-    case BATCHNORM:
-        map_image(op, "batchnorm", "", m);
-        break;
-    case POOL:
-        map_pool(op, row->argument, m);
-        break;
+    case GEMM: map_gemm(op, row->argument, m); break;
+    case CONV: map_conv(op, row->argument, m); break;
+    case CONV_BACK: map_conv_back(op, row->argument, m); break;
+    case CONV_BACK_ONE: map_conv_back_one(op, m); break;
+    case CONV_TRANSPOSE: map_conv_transpose(op, m); break;
+    case ATTENTION: map_attention(op, false, m); break;
+    case ATTENTION_BSHD: map_attention(op, true, m); break;
+    case SOFTMAX: map_rows(op, "softmax", row->argument, m); break;
+    case LAYERNORM: map_rows(op, row->argument, "", m); break;
+    case GROUPNORM: map_groupnorm(op, row->argument, m); break;
+    case BATCHNORM: map_image(op, "batchnorm", "", m); break;
+    case POOL: map_pool(op, row->argument, m); break;
     case GLOBALPOOL: {
         char more[16];
         snprintf(more, sizeof more, ",op=%s", row->argument);
         map_image(op, "globalpool", more, m);
         break;
     }
-    case REDUCE:
-        map_reduce(op, row->argument, m);
-        break;
-    case ELEMENTWISE:
-        map_elementwise(op, row->argument, m);
-        break;
-    case COPY:
-        put_copy(m, bytes_out(op));
-        break;
-    case COPY_ALL:
-        put_copy(m, bytes_in(op));
-        break;
-    case COPY_OUT:
-        put_copy(m, bytes_out(op));
-        break;
-    case GATHER:
-        map_gather(op, row->argument, m);
-        break;
-    case RESIZE:
-        map_resize(op, row->argument, m);
-        break;
-    default:
-        break;
+    case REDUCE: map_reduce(op, row->argument, m); break;
+    case ELEMENTWISE: map_elementwise(op, row->argument, m); break;
+    case COPY: put_copy(m, bytes_out(op)); break;
+    case COPY_ALL: put_copy(m, bytes_in(op)); break;
+    case COPY_OUT: put_copy(m, bytes_out(op)); break;
+    case GATHER: map_gather(op, row->argument, m); break;
+    case RESIZE: map_resize(op, row->argument, m); break;
+    default: break;
     }
 }
 

@@ -16,7 +16,9 @@ struct reader {
 static const char *text_of(json_object *from, const char *key)
 {
     json_object *value;
-    return json_object_object_get_ex(from, key, &value) && json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+    return json_object_object_get_ex(from, key, &value) && json_object_is_type(value, json_type_string)
+               ? json_object_get_string(value)
+               : NULL;
 }
 
 static double number_of(json_object *from, const char *key)
@@ -36,7 +38,8 @@ static unsigned read_arrays(json_object *args, const char *key, struct import_ar
         json_object *item = json_object_array_get_idx(list, i);
         if (!json_object_is_type(item, json_type_object))
             continue;
-        json_object_object_foreach(item, type, dims) {
+        json_object_object_foreach(item, type, dims)
+        {
             import_array_set(&to[count++], dims, type);
             break;
         }
@@ -57,7 +60,8 @@ static bool on_event(void *context, json_object *event, struct orch_error *error
     json_object *args;
     char name[200];
     const char *cat = text_of(event, "cat"), *full = text_of(event, "name");
-    if (!cat || !full || strcmp(cat, "Node") != 0 || !ends_with(full, "_kernel_time") || !json_object_object_get_ex(event, "args", &args))
+    if (!cat || !full || strcmp(cat, "Node") != 0 || !ends_with(full, "_kernel_time") ||
+        !json_object_object_get_ex(event, "args", &args))
         return true;
     op.name = text_of(args, "op_name");
     /* What is in them is told, too. */
@@ -73,8 +77,13 @@ static bool on_event(void *context, json_object *event, struct orch_error *error
     r->begun = true;
     const bool host = !provider || strcmp(provider, "CPUExecutionProvider") == 0;
     r->emit->coverage->device |= !host;
-    const struct import_placed placed = {.op = &op, .name = name[0] ? name : NULL, .submitted_us = ts - r->first_us, .begin_us = ts - r->first_us,
-                                         .end_us = ts - r->first_us + duration, .seconds = duration * 1e-6, .unit = host ? "cpu" : "gpu"};
+    const struct import_placed placed = {.op = &op,
+                                         .name = name[0] ? name : NULL,
+                                         .submitted_us = ts - r->first_us,
+                                         .begin_us = ts - r->first_us,
+                                         .end_us = ts - r->first_us + duration,
+                                         .seconds = duration * 1e-6,
+                                         .unit = host ? "cpu" : "gpu"};
     return import_emit_op(r->emit, &placed, error);
 }
 
@@ -83,5 +92,6 @@ bool import_onnx(struct import_emit *emit, const struct import_source *source, s
     struct reader r = {.emit = emit};
     if (!import_json_events(source, on_event, &r, &emit->coverage->cut, error))
         return false;
-    return r.begun || orch_fail(error, ORCH_USAGE, "%s: there are no operators in it (events of category Node named ..._kernel_time)", source->name);
+    return r.begun || orch_fail(error, ORCH_USAGE,
+                                "%s: there are no operators in it (events of category Node named ..._kernel_time)", source->name);
 }

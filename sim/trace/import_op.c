@@ -7,10 +7,11 @@ static const struct type_name {
     const char *name, *type;
     unsigned bytes;
 } types[] = {
-    {"float", "f32", 4},         {"c10::Half", "f16", 2},     {"float16", "f16", 2},   {"c10::BFloat16", "bf16", 2}, {"bfloat16", "bf16", 2},
-    {"double", "f32", 8},        {"long int", NULL, 8},       {"long", NULL, 8},       {"int64", NULL, 8},           {"uint64", NULL, 8},
-    {"int", NULL, 4},            {"int32", NULL, 4},          {"uint32", NULL, 4},     {"short int", NULL, 2},       {"int16", NULL, 2},
-    {"uint16", NULL, 2},         {"signed char", NULL, 1},    {"unsigned char", NULL, 1}, {"int8", NULL, 1},         {"uint8", NULL, 1},
+    {"float", "f32", 4},      {"c10::Half", "f16", 2},    {"float16", "f16", 2}, {"c10::BFloat16", "bf16", 2},
+    {"bfloat16", "bf16", 2},  {"double", "f32", 8},       {"long int", NULL, 8}, {"long", NULL, 8},
+    {"int64", NULL, 8},       {"uint64", NULL, 8},        {"int", NULL, 4},      {"int32", NULL, 4},
+    {"uint32", NULL, 4},      {"short int", NULL, 2},     {"int16", NULL, 2},    {"uint16", NULL, 2},
+    {"signed char", NULL, 1}, {"unsigned char", NULL, 1}, {"int8", NULL, 1},     {"uint8", NULL, 1},
     {"bool", NULL, 1},
 };
 
@@ -61,7 +62,8 @@ void import_array_set(struct import_array *a, json_object *dims, const char *typ
     set_type(a, type);
     if (!json_object_is_type(dims, json_type_array))
         return;
-    const bool named_none = type && (!*type || strcmp(type, "Scalar") == 0 || strcmp(type, "ScalarList") == 0 || strcmp(type, "Device") == 0);
+    const bool named_none =
+        type && (!*type || strcmp(type, "Scalar") == 0 || strcmp(type, "ScalarList") == 0 || strcmp(type, "Device") == 0);
     if (read_shape(a, dims)) {
         a->is_array = a->rank > 0 || !named_none;
         if (!a->is_array)

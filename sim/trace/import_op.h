@@ -11,19 +11,19 @@ enum { IMPORT_DIMS = 8, IMPORT_ARRAYS = 16 };
 struct import_array {
     uint64_t dim[IMPORT_DIMS];
     unsigned rank;
-    double elements;     /* 0 = none; of a list of arrays the sum, rank 1 */
-    bool is_array;       /* has a shape: no number or text */
-    unsigned bytes;      /* of an element */
-    const char *type;    /* "f32" ...; NULL = an integer type or none */
+    double elements;  /* 0 = none; of a list of arrays the sum, rank 1 */
+    bool is_array;    /* has a shape: no number or text */
+    unsigned bytes;   /* of an element */
+    const char *type; /* "f32" ...; NULL = an integer type or none */
 };
 
 struct import_op {
-    const char *name;    /* "aten::mm", "MatMul" */
+    const char *name; /* "aten::mm", "MatMul" */
     struct import_array in[IMPORT_ARRAYS], out[IMPORT_ARRAYS];
-    unsigned ins, outs;  /* outs 0 = not told */
-    json_object *values; /* values of the inputs that are no arrays, as texts, by input; NULL = not told */
+    unsigned ins, outs;       /* outs 0 = not told */
+    json_object *values;      /* values of the inputs that are no arrays, as texts, by input; NULL = not told */
     struct import_array next; /* conv without `out`: what a later operator reads of the same batch and channels; rank 0 = none */
-    double device_bytes; /* moved, when the profile tells; 0 = not */
+    double device_bytes;      /* moved, when the profile tells; 0 = not */
 };
 
 enum import_work { IMPORT_KERNEL, IMPORT_ESTIMATE, IMPORT_NONE };
@@ -31,9 +31,9 @@ enum import_work { IMPORT_KERNEL, IMPORT_ESTIMATE, IMPORT_NONE };
 struct import_mapping {
     enum import_work work;
     char kernel[24], workload[200], precision[8];
-    char note[120];      /* what was assumed; "" = nothing */
-    unsigned repeat;     /* so many times the workload, at least 1 */
-    uint64_t bytes;      /* in and out together */
+    char note[120];  /* what was assumed; "" = nothing */
+    unsigned repeat; /* so many times the workload, at least 1 */
+    uint64_t bytes;  /* in and out together */
 };
 
 /* Shapes from JSON: [2,3], or [[2,3],[4]] for a list. `type` as the profile calls it. */

@@ -16,11 +16,11 @@ enum { EVENTS_MAX = 1 << 26, LOOK_AHEAD = 24 };
 struct host_op {
     double ts, dur;
     uint64_t tid, external;
-    char *name, *args;    /* args: JSON of shapes, types and values; NULL = not told */
+    char *name, *args; /* args: JSON of shapes, types and values; NULL = not told */
     uint32_t parent;
     double device_us, first_us, last_us, bytes; /* of what it launched */
     uint64_t stream;
-    bool claimed;         /* without a device: its time is told by itself or something around it */
+    bool claimed; /* without a device: its time is told by itself or something around it */
 };
 
 /* A call that hands something to the device. */
@@ -97,7 +97,8 @@ static uint64_t external_of(json_object *args)
 /* Only what shapes need, compact. */
 static char *keep_args(json_object *args)
 {
-    static const char *const keys[][2] = {{"Input Dims", "Input dims"}, {"Input type", "Input Types"}, {"Concrete Inputs", "Concrete inputs"}};
+    static const char *const keys[][2] = {
+        {"Input Dims", "Input dims"}, {"Input type", "Input Types"}, {"Concrete Inputs", "Concrete inputs"}};
     json_object *kept = json_object_new_array();
     bool any = false;
     for (size_t i = 0; i < 3; i++) {
@@ -165,8 +166,13 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static bool on_event(void *context, json_object *event, struct orch_error *error)
 {
-    static const char *const ops[] = {"cpu_op", "operator", NULL}, *const calls[] = {"cuda_runtime", "cuda_driver", "runtime", "xpu_runtime", "privateuse1_runtime", NULL},
-                      *const devices[] = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", NULL};
+    static const char *const ops[] = {"cpu_op", "operator", NULL}, *const calls[] = {"cuda_runtime",
+                                                                                     "cuda_driver",
+                                                                                     "runtime",
+                                                                                     "xpu_runtime",
+                                                                                     "privateuse1_runtime",
+                                                                                     NULL},
+                             *const devices[] = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", NULL};
     struct profile *p = context;
     json_object *cat = member(event, "cat"), *name = member(event, "name"), *args = member(event, "args");
     if (!json_object_is_type(cat, json_type_string) || !json_object_is_type(name, json_type_string) || !member(event, "dur"))
@@ -218,7 +224,8 @@ static void find_parents(struct profile *p)
     for (size_t i = 1; i < p->ops.count; i++) {
         struct host_op *op = op_at(p, i);
         uint32_t around = (uint32_t)i - 1;
-        while (around != NOBODY && (op_at(p, around)->tid != op->tid || op_at(p, around)->ts + op_at(p, around)->dur < op->ts + op->dur))
+        while (around != NOBODY &&
+               (op_at(p, around)->tid != op->tid || op_at(p, around)->ts + op_at(p, around)->dur < op->ts + op->dur))
             around = op_at(p, around)->tid != op->tid ? NOBODY : op_at(p, around)->parent;
         op->parent = around;
     }
@@ -266,7 +273,8 @@ static uint64_t *index_externals(const struct profile *p)
 static uint32_t by_external(const struct profile *p, const uint64_t *index, uint64_t external)
 {
     const uint64_t key[2] = {external, 0};
-    const uint64_t *found = external && p->host_ops ? bsearch(key, index, p->host_ops, 2 * sizeof *index, compare_external) : NULL;
+    const uint64_t *found =
+        external && p->host_ops ? bsearch(key, index, p->host_ops, 2 * sizeof *index, compare_external) : NULL;
     return found ? (uint32_t)found[1] : NOBODY;
 }
 
@@ -274,7 +282,8 @@ static uint32_t by_external(const struct profile *p, const uint64_t *index, uint
 static uint32_t launcher(const struct profile *p, const uint64_t *externals, const struct device_event *d)
 {
     const struct runtime_call key = {.correlation = d->correlation};
-    const struct runtime_call *call = p->calls.count ? bsearch(&key, p->calls.item, p->calls.count, sizeof key, by_correlation) : NULL;
+    const struct runtime_call *call =
+        p->calls.count ? bsearch(&key, p->calls.item, p->calls.count, sizeof key, by_correlation) : NULL;
     uint32_t op = call ? op_around(p, call->tid, call->ts) : NOBODY;
     if (op == NOBODY && call)
         op = by_external(p, externals, call->external);
@@ -295,7 +304,8 @@ static uint32_t launcher(const struct profile *p, const uint64_t *externals, con
 
 static json_object *item(json_object *list, size_t i)
 {
-    return json_object_is_type(list, json_type_array) && i < json_object_array_length(list) ? json_object_array_get_idx(list, i) : NULL;
+    return json_object_is_type(list, json_type_array) && i < json_object_array_length(list) ? json_object_array_get_idx(list, i)
+                                                                                            : NULL;
 }
 
 /* Shapes of an operator; what it returns is to be put when op is not used any more. */
@@ -306,9 +316,11 @@ static json_object *fill_op(const struct host_op *from, struct import_op *op)
     op->name = from->name;
     op->values = item(args, 2);
     op->device_bytes = from->bytes;
-    for (size_t i = 0; json_object_is_type(dims, json_type_array) && i < json_object_array_length(dims) && op->ins < IMPORT_ARRAYS; i++) {
+    for (size_t i = 0;
+         json_object_is_type(dims, json_type_array) && i < json_object_array_length(dims) && op->ins < IMPORT_ARRAYS; i++) {
         json_object *type = item(item(args, 1), i);
-        import_array_set(&op->in[op->ins++], item(dims, i), type && json_object_is_type(type, json_type_string) ? json_object_get_string(type) : NULL);
+        import_array_set(&op->in[op->ins++], item(dims, i),
+                         type && json_object_is_type(type, json_type_string) ? json_object_get_string(type) : NULL);
     }
     return args;
 }
@@ -330,8 +342,8 @@ static void find_next(const struct profile *p, size_t at, struct import_op *op)
         looked++;
         json_object *args = fill_op(op_at(p, i), &other);
         const struct import_array *x = &other.in[0];
-        const bool fits = x->rank == 4 && x->dim[0] == op->in[0].dim[0] && x->dim[1] == channels && x->dim[2] <= op->in[0].dim[2] &&
-                          x->dim[3] <= op->in[0].dim[3];
+        const bool fits = x->rank == 4 && x->dim[0] == op->in[0].dim[0] && x->dim[1] == channels &&
+                          x->dim[2] <= op->in[0].dim[2] && x->dim[3] <= op->in[0].dim[3];
         if (fits)
             op->next = *x;
         json_object_put(args);
@@ -344,7 +356,8 @@ static void find_next(const struct profile *p, size_t at, struct import_op *op)
 static json_object *fill_gradient(const struct profile *p, const struct host_op *h, struct import_op *op)
 {
     const struct host_op *around = h->parent == NOBODY ? NULL : op_at(p, h->parent);
-    if (strncmp(h->name, "aten::cudnn_convolution_backward_", 33) != 0 || !around || strcmp(around->name, "aten::cudnn_convolution_backward") != 0 || !around->args)
+    if (strncmp(h->name, "aten::cudnn_convolution_backward_", 33) != 0 || !around ||
+        strcmp(around->name, "aten::cudnn_convolution_backward") != 0 || !around->args)
         return fill_op(h, op);
     json_object *args = fill_op(around, op);
     op->name = h->name;
@@ -357,8 +370,13 @@ static bool emit_op(struct profile *p, size_t i, double zero_us, const char *uni
     struct import_op op;
     json_object *args = fill_gradient(p, h, &op);
     find_next(p, i, &op);
-    const struct import_placed placed = {.op = &op, .submitted_us = fmax(0, h->ts - zero_us), .begin_us = h->first_us - zero_us,
-                                         .end_us = h->last_us - zero_us, .seconds = h->device_us * 1e-6, .stream = h->stream, .unit = unit};
+    const struct import_placed placed = {.op = &op,
+                                         .submitted_us = fmax(0, h->ts - zero_us),
+                                         .begin_us = h->first_us - zero_us,
+                                         .end_us = h->last_us - zero_us,
+                                         .seconds = h->device_us * 1e-6,
+                                         .stream = h->stream,
+                                         .unit = unit};
     const bool ok = import_emit_op(p->emit, &placed, error);
     json_object_put(args);
     return ok;
@@ -444,7 +462,8 @@ static bool attribute_device(struct profile *p, double *zero_us, struct orch_err
     return true;
 }
 
-/* Without a device: an operator that is known takes all of its time, also that of operators in it; any other one what is left of it. */
+/* Without a device: an operator that is known takes all of its time, also that of operators in it; any other one what is left of
+ * it. */
 static void attribute_host(struct profile *p, double *zero_us)
 {
     *zero_us = INFINITY;
@@ -475,8 +494,9 @@ static bool attribute(struct profile *p, const struct import_source *source, str
 {
     double zero_us = 0;
     if (!p->shapes)
-        return orch_fail(error, ORCH_USAGE, "%s: none of %zu operators tells its shapes (\"Input Dims\"): profile with record_shapes=True", source->name,
-                         p->ops.count);
+        return orch_fail(error, ORCH_USAGE,
+                         "%s: none of %zu operators tells its shapes (\"Input Dims\"): profile with record_shapes=True",
+                         source->name, p->ops.count);
     find_parents(p);
     p->emit->coverage->device = p->device.count > 0;
     if (p->device.count == 0)

@@ -83,7 +83,8 @@ static bool unescape(char *text)
             *to++ = *from;
             continue;
         }
-        if (!isxdigit((unsigned char)from[1]) || !isxdigit((unsigned char)from[2]) || sscanf(from + 1, "%2x", &value) != 1 || value == 0)
+        if (!isxdigit((unsigned char)from[1]) || !isxdigit((unsigned char)from[2]) || sscanf(from + 1, "%2x", &value) != 1 ||
+            value == 0)
             return false;
         *to++ = (char)value;
         from += 2;

@@ -3,7 +3,7 @@
 #include "sim/trace/replay_internal.h"
 #include "sim/trace/trace_errors.h"
 
-#include "sim/kernel/kernel.h"
+#include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +21,8 @@ struct again {
 
 bool replay_again_fits(const struct trace_survey *s)
 {
-    return strcmp(s->source, "orchard") == 0 && s->works[0] >= 1 && s->works[0] <= TOGETHER_PARTS && s->works[1] + s->works[2] == 0 &&
-           s->dependent == 0 && s->runs >= 1;
+    return strcmp(s->source, "orchard") == 0 && s->works[0] >= 1 && s->works[0] <= TOGETHER_PARTS &&
+           s->works[1] + s->works[2] == 0 && s->dependent == 0 && s->runs >= 1;
 }
 
 static bool no_memory(struct orch_error *error)
@@ -81,7 +81,8 @@ static bool read_run(struct again *a, struct orch_error *error)
         if (step == TRACE_BAD)
             ok = trace_tell(&own, error);
         else if (record.kind == TRACE_RUN_BEGIN && (q->run == 0 || record.run_begin.run == q->run)) {
-            snprintf(a->program_hash, sizeof a->program_hash, "%s", record.run_begin.program_hash ? record.run_begin.program_hash : "");
+            snprintf(a->program_hash, sizeof a->program_hash, "%s",
+                     record.run_begin.program_hash ? record.run_begin.program_hash : "");
             free(a->workload);
             ok = keep(record.run_begin.workload ? record.run_begin.workload : "trace", &a->workload) || no_memory(error);
         } else if (record.kind == TRACE_LAUNCH && (q->run == 0 || record.launch.run == q->run)) {
@@ -97,11 +98,12 @@ static bool check_hash(const struct again *a, const struct event_run_begin *begi
 {
     if (!a->has_file || !a->program_hash[0] || strcmp(a->program_hash, begin->program_hash) == 0)
         return true;
-    return orch_fail(error, ORCH_USAGE, "%s: %.200s has contents %s, recorded was %s", a->request->path, begin->workload, begin->program_hash,
-                     a->program_hash);
+    return orch_fail(error, ORCH_USAGE, "%s: %.200s has contents %s, recorded was %s", a->request->path, begin->workload,
+                     begin->program_hash, a->program_hash);
 }
 
-static bool run_one(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
+static bool run_one(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
+                    struct orch_error *error)
 {
     struct run *run = run_prepare(&a->part[0].request, error);
     const bool ok = run && check_hash(a, run_begin_event(run), error) && run_execute(run, bus, number, result, error);
@@ -109,7 +111,8 @@ static bool run_one(const struct again *a, struct event_bus *bus, uint64_t numbe
     return ok;
 }
 
-static bool run_many(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result, struct orch_error *error)
+static bool run_many(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
+                     struct orch_error *error)
 {
     struct together *t = together_prepare(a->part, a->count, a->workload ? a->workload : "trace", error);
     const bool ok = t && check_hash(a, together_begin_event(t), error) && together_execute(t, bus, number, result, error);
@@ -124,8 +127,8 @@ bool replay_again(const struct trace_replay_request *request, struct event_bus *
     if (!a)
         return no_memory(error);
     a->request = request;
-    bool ok = read_run(a, error) && (a->count > 0 || orch_fail(error, ORCH_USAGE, "%s: there is no run %llu with launches in it", request->path,
-                                                               (unsigned long long)request->run));
+    bool ok = read_run(a, error) && (a->count > 0 || orch_fail(error, ORCH_USAGE, "%s: there is no run %llu with launches in it",
+                                                               request->path, (unsigned long long)request->run));
     ok = ok && (a->count == 1 ? run_one : run_many)(a, bus, number, result, error);
     for (unsigned i = 0; i < a->count; i++) {
         launch_request_free(&a->launch[i]);

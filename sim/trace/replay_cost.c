@@ -1,7 +1,7 @@
 /* What a launch costs on the target: answers of studies, remembered by what was asked. */
-#include "sim/checksum.h"
-#include "sim/kernel/kernel.h"
-#include "sim/study/study.h"
+#include "sim/base/checksum.h"
+#include "sim/workload/amx/kernel.h"
+#include "sim/ask/study/study.h"
 #include "sim/trace/launch_settings.h"
 #include "sim/trace/replay_internal.h"
 
@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-    SLOTS = 1 << 14,        /* remembered answers; when three quarters are taken they are forgotten */
-    SETTINGS_MAX = 64,      /* different settings of launches */
-    COPY_LEAST = 12,        /* log2 bytes of the smallest copy that is simulated */
-    COPY_MOST = 26,         /* and of the largest: beyond, bandwidth decides */
-    ASSUMPTIONS_MAX = 24,   /* told, each by the first kernel that has it */
+    SLOTS = 1 << 14,      /* remembered answers; when three quarters are taken they are forgotten */
+    SETTINGS_MAX = 64,    /* different settings of launches */
+    COPY_LEAST = 12,      /* log2 bytes of the smallest copy that is simulated */
+    COPY_MOST = 26,       /* and of the largest: beyond, bandwidth decides */
+    ASSUMPTIONS_MAX = 24, /* told, each by the first kernel that has it */
 };
 
 struct answer {
@@ -144,7 +144,8 @@ static struct study *study_of(struct replay_costs *c, const char *text, struct o
     }
     if (!launch_settings_read(text, &s->launch, error))
         return NULL;
-    s->base = (struct study_base){.chips = q->chips, .sets = q->sets, .request = s->launch.part.request, .chip = q->chip_name, .ambient_c = NAN};
+    s->base = (struct study_base){
+        .chips = q->chips, .sets = q->sets, .request = s->launch.part.request, .chip = q->chip_name, .ambient_c = NAN};
     s->base.request.threads = q->common.threads;
     s->base.request.mode = RUN_TIMING;
     s->study = study_create(&s->base, q->db, error);
@@ -153,8 +154,8 @@ static struct study *study_of(struct replay_costs *c, const char *text, struct o
 
 static bool fill_setting(struct study_setting *s, const char *workload, const char *unit, const char *precision)
 {
-    return study_setting_set(s, "workload", workload) && study_setting_set(s, "unit", unit) && study_setting_set(s, "detail", "op") &&
-           (!precision || study_setting_set(s, "precision", precision));
+    return study_setting_set(s, "workload", workload) && study_setting_set(s, "unit", unit) &&
+           study_setting_set(s, "detail", "op") && (!precision || study_setting_set(s, "precision", precision));
 }
 
 static double or_zero(double value)
@@ -173,9 +174,16 @@ static enum orch_part part_of(const char *unit)
 static void fill_cost(const struct run_result *r, struct replay_cost *cost)
 {
     const double overhead = or_zero(r->overhead_seconds);
-    *cost = (struct replay_cost){.work = REPLAY_KERNEL, .part = part_of(r->unit), .busy_ns = fmax(0, r->seconds - overhead) * 1e9,
-                                 .overhead_ns = overhead * 1e9, .low = 1, .high = 1, .dram_bytes = or_zero(r->dram_bytes),
-                                 .macs = or_zero(r->macs), .flops = or_zero(r->flops), .joules = or_zero(r->joules)};
+    *cost = (struct replay_cost){.work = REPLAY_KERNEL,
+                                 .part = part_of(r->unit),
+                                 .busy_ns = fmax(0, r->seconds - overhead) * 1e9,
+                                 .overhead_ns = overhead * 1e9,
+                                 .low = 1,
+                                 .high = 1,
+                                 .dram_bytes = or_zero(r->dram_bytes),
+                                 .macs = or_zero(r->macs),
+                                 .flops = or_zero(r->flops),
+                                 .joules = or_zero(r->joules)};
     if (r->seconds > 0 && !isnan(r->seconds_low) && !isnan(r->seconds_high)) {
         cost->low = r->seconds_low / r->seconds;
         cost->high = r->seconds_high / r->seconds;
@@ -216,8 +224,12 @@ static bool ask(struct replay_costs *c, const char *workload, const char *unit, 
 static const char *const *candidates(const char *unit)
 {
     static const char *const cpu[] = {"amx", "cpu", NULL}, *const amx[] = {"amx", NULL}, *const gpu[] = {"gpu", NULL},
-                      *const ane[] = {"ane", NULL}, *const any[] = {"auto", NULL};
-    return strcmp(unit, "cpu") == 0 ? cpu : strcmp(unit, "amx") == 0 ? amx : strcmp(unit, "gpu") == 0 ? gpu : strcmp(unit, "ane") == 0 ? ane : any;
+                             *const ane[] = {"ane", NULL}, *const any[] = {"auto", NULL};
+    return strcmp(unit, "cpu") == 0   ? cpu
+           : strcmp(unit, "amx") == 0 ? amx
+           : strcmp(unit, "gpu") == 0 ? gpu
+           : strcmp(unit, "ane") == 0 ? ane
+                                      : any;
 }
 
 static struct answer *find(struct replay_costs *c, const char *key)
@@ -229,13 +241,16 @@ static struct answer *find(struct replay_costs *c, const char *key)
     return &c->answer[at];
 }
 
-static bool simulate_kernel(struct replay_costs *c, const struct trace_launch *l, const char *unit, struct replay_cost *cost, struct orch_error *error)
+static bool simulate_kernel(struct replay_costs *c, const struct trace_launch *l, const char *unit, struct replay_cost *cost,
+                            struct orch_error *error)
 {
     struct orch_error why = {0};
     bool known = false;
     for (const char *const *at = candidates(unit); *at && !known; at++) {
-        const bool own = strcmp(*at, "ane") != 0 || (l->precision && strcmp(l->precision, "f32") != 0 && strcmp(l->precision, "f64") != 0);
-        if (!ask(c, l->workload, *at, own && kernel_is_workload(l->workload) ? l->precision : NULL, l->settings ? l->settings : "", cost, &known, &why, error))
+        const bool own =
+            strcmp(*at, "ane") != 0 || (l->precision && strcmp(l->precision, "f32") != 0 && strcmp(l->precision, "f64") != 0);
+        if (!ask(c, l->workload, *at, own && kernel_is_workload(l->workload) ? l->precision : NULL,
+                 l->settings ? l->settings : "", cost, &known, &why, error))
             return false;
     }
     c->distinct += known;
@@ -244,18 +259,21 @@ static bool simulate_kernel(struct replay_costs *c, const struct trace_launch *l
     cost->busy_ns = -1;
     if (!c->missing[0])
         snprintf(c->missing, sizeof c->missing, "%.80s on %s: %.100s", l->workload, unit, why.text);
-    return l->bytes > 0 || orch_fail(error, why.exit_code, "operator %llu (%.80s) has no bytes to estimate it by: %.250s", (unsigned long long)l->op,
-                                     l->name ? l->name : l->workload, why.text);
+    return l->bytes > 0 || orch_fail(error, why.exit_code, "operator %llu (%.80s) has no bytes to estimate it by: %.250s",
+                                     (unsigned long long)l->op, l->name ? l->name : l->workload, why.text);
 }
 
-static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, const char *unit, struct replay_cost *cost, struct orch_error *error)
+static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, const char *unit, struct replay_cost *cost,
+                        struct orch_error *error)
 {
     char *key;
-    const int length = snprintf(NULL, 0, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "", l->settings ? l->settings : "");
+    const int length =
+        snprintf(NULL, 0, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "", l->settings ? l->settings : "");
     key = malloc((size_t)length + 1);
     if (!key)
         return no_memory(error);
-    snprintf(key, (size_t)length + 1, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "", l->settings ? l->settings : "");
+    snprintf(key, (size_t)length + 1, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "",
+             l->settings ? l->settings : "");
     struct answer *a = find(c, key);
     if (a->key) {
         free(key);
@@ -277,7 +295,8 @@ static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, co
 /* ---- copies in the place of what has no kernel ---- */
 
 /* A copy of 2^log2 bytes on a unit; AMX has none, its core has. */
-static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, const struct replay_cost **cost, struct orch_error *error)
+static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, const struct replay_cost **cost,
+                      struct orch_error *error)
 {
     struct replay_cost *known = &c->copy[part][log2];
     struct orch_error why;

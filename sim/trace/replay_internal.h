@@ -21,14 +21,15 @@ struct replay_cost {
     enum replay_work work;
     enum orch_part part;
     double busy_ns, overhead_ns;
-    double low, high;         /* 90 % interval, relative to the time */
+    double low, high; /* 90 % interval, relative to the time */
     double dram_bytes, macs, flops, joules;
 };
 
 struct replay_costs;
 struct replay_costs *replay_costs_create(const struct trace_replay_request *request, struct orch_error *error);
 void replay_costs_free(struct replay_costs *costs);
-bool replay_cost_of(struct replay_costs *costs, const struct trace_launch *launch, struct replay_cost *cost, struct orch_error *error);
+bool replay_cost_of(struct replay_costs *costs, const struct trace_launch *launch, struct replay_cost *cost,
+                    struct orch_error *error);
 uint64_t replay_costs_distinct(const struct replay_costs *costs);
 const char *replay_costs_missing(const struct replay_costs *costs);
 /* Assumptions of the answers so far, each once. */
@@ -43,7 +44,7 @@ struct replay_launch {
     double submit_ns;
     const uint64_t *after;
     size_t after_count;
-    char *name;               /* kept for the event; NULL = not told. Owned by the queue once added */
+    char *name; /* kept for the event; NULL = not told. Owned by the queue once added */
 };
 
 /* What became of one. */

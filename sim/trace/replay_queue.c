@@ -1,5 +1,5 @@
 /* Launches on queues of units, in events; memory for those that are not done, at most TRACE_REPLAY_WINDOW operators. */
-#include "sim/engine/fair_share.h"
+#include "sim/soc/fair_share.h"
 #include "sim/trace/replay_internal.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ enum { STREAMS_MAX = FAIR_FLOWS_MAX, RING = 2 * TRACE_REPLAY_WINDOW };
 struct entry {
     struct replay_launch launch;
     struct entry *next;
-    double left;    /* share of the work */
+    double left; /* share of the work */
     double start_ns;
 };
 
@@ -31,9 +31,9 @@ struct replay_queue {
     struct stream stream[STREAMS_MAX];
     unsigned streams;
     struct entry *spare;
-    uint64_t pending, last_op, oldest;      /* every operator below `oldest` is done */
-    double *done_ns;                        /* by operator modulo RING; NAN = not done */
-    uint8_t *part;                          /* of it */
+    uint64_t pending, last_op, oldest; /* every operator below `oldest` is done */
+    double *done_ns;                   /* by operator modulo RING; NAN = not done */
+    uint8_t *part;                     /* of it */
     double now_ns, busy_ns[PART_COUNT], lost_ns;
 };
 
@@ -191,7 +191,8 @@ static bool start_one(struct replay_queue *q)
         if (!s->first || s->running || (does_one_thing(s->part) && unit_runs(q, s->part)))
             continue;
         const double ready = ready_ns(q, s->first);
-        if (ready <= q->now_ns && (ready < best_ns || (ready == best_ns && best && s->first->launch.op < best->first->launch.op))) {
+        if (ready <= q->now_ns &&
+            (ready < best_ns || (ready == best_ns && best && s->first->launch.op < best->first->launch.op))) {
             best = s;
             best_ns = ready;
         }
@@ -254,8 +255,8 @@ static void finish(struct replay_queue *q, struct stream *s)
 {
     struct entry *e = s->first;
     const struct replay_launch *l = &e->launch;
-    const struct replay_done done = {.op = l->op, .cost = &l->cost, .name = l->name, .submit_ns = l->submit_ns,
-                                     .start_ns = e->start_ns, .end_ns = q->now_ns};
+    const struct replay_done done = {
+        .op = l->op, .cost = &l->cost, .name = l->name, .submit_ns = l->submit_ns, .start_ns = e->start_ns, .end_ns = q->now_ns};
     q->on_done(q->context, &done);
     q->done_ns[l->op % RING] = q->now_ns;
     s->running = false;

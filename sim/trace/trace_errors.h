@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_TRACE_TRACE_ERRORS_H
 #define ORCHARD_SIM_TRACE_TRACE_ERRORS_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 #include "traces/trace_error.h"
 
 /* False, always. */

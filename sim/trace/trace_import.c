@@ -30,8 +30,12 @@ static bool put(struct import_emit *e, const struct trace_record *record, struct
 bool import_emit_begin(struct import_emit *e, const char *version, struct orch_error *error)
 {
     struct trace_record r = {.kind = TRACE_RUN_BEGIN};
-    r.run_begin = (struct trace_run_begin){.run = 1, .workload = e->request->path, .program_name = e->request->path, .program_kind = formats[e->request->format],
-                                           .detail = "op", .version = version};
+    r.run_begin = (struct trace_run_begin){.run = 1,
+                                           .workload = e->request->path,
+                                           .program_name = e->request->path,
+                                           .program_kind = formats[e->request->format],
+                                           .detail = "op",
+                                           .version = version};
     return put(e, &r, error);
 }
 
@@ -81,11 +85,19 @@ bool import_emit_op(struct import_emit *e, const struct import_placed *p, struct
         snprintf(settings, sizeof settings, "repeat=%u", m.repeat);
     const uint64_t op = ++e->ops;
     const bool kernel = m.work == IMPORT_KERNEL;
-    launch.launch = (struct trace_launch){
-        .run = 1, .op = op, .submitted_ps = picoseconds(p->submitted_us), .name = name, .kernel = kernel ? m.kernel : NULL,
-        .workload = kernel ? m.workload : NULL, .precision = kernel && m.precision[0] ? m.precision : NULL,
-        .unit = e->request->unit ? e->request->unit : p->unit, .stream = p->stream, .settings = settings[0] ? settings : NULL,
-        .work = works[m.work], .bytes = m.bytes, .note = m.note[0] ? m.note : NULL};
+    launch.launch = (struct trace_launch){.run = 1,
+                                          .op = op,
+                                          .submitted_ps = picoseconds(p->submitted_us),
+                                          .name = name,
+                                          .kernel = kernel ? m.kernel : NULL,
+                                          .workload = kernel ? m.workload : NULL,
+                                          .precision = kernel && m.precision[0] ? m.precision : NULL,
+                                          .unit = e->request->unit ? e->request->unit : p->unit,
+                                          .stream = p->stream,
+                                          .settings = settings[0] ? settings : NULL,
+                                          .work = works[m.work],
+                                          .bytes = m.bytes,
+                                          .note = m.note[0] ? m.note : NULL};
     begin.op_begin = (struct trace_op_begin){1, op, picoseconds(p->begin_us)};
     trace_record_init(&end, TRACE_OP_END);
     end.op_end.run = 1;
@@ -109,17 +121,19 @@ bool import_emit_end(struct import_emit *e, struct orch_error *error)
     return put(e, &r, error);
 }
 
-bool trace_import_from(const struct import_source *source, const struct trace_import_request *request, struct import_coverage *coverage,
-                       struct orch_error *error)
+bool trace_import_from(const struct import_source *source, const struct trace_import_request *request,
+                       struct import_coverage *coverage, struct orch_error *error)
 {
-    const struct trace_header header = {.workload = source->name, .orchard = ORCHARD_VERSION, .level = "operator", .source = formats[request->format]};
+    const struct trace_header header = {
+        .workload = source->name, .orchard = ORCHARD_VERSION, .level = "operator", .source = formats[request->format]};
     struct trace_error own;
     struct import_emit e = {.request = request, .coverage = coverage};
     memset(coverage, 0, sizeof *coverage);
     e.writer = trace_writer_create(request->output, &header, request->text, &own);
     if (!e.writer)
         return trace_tell(&own, error);
-    bool ok = import_emit_begin(&e, NULL, error) && (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
+    bool ok = import_emit_begin(&e, NULL, error) &&
+              (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
               import_emit_end(&e, error) && (trace_writer_finish(e.writer, &own) || trace_tell(&own, error));
     trace_writer_free(e.writer);
     return ok;

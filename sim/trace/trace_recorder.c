@@ -12,11 +12,11 @@
 struct trace_recorder {
     struct trace_writer *writer;
     enum trace_level level;
-    struct trace_error error;      /* the first */
+    struct trace_error error; /* the first */
     bool failed;
     char *settings[TOGETHER_PARTS];
     unsigned parts;
-    uint64_t run;                  /* the present one */
+    uint64_t run; /* the present one */
     uint64_t instructions;
     struct unit_watch watch;
 };
@@ -37,11 +37,23 @@ static void put_run_begin(struct trace_recorder *r, const struct event *e)
 {
     const struct event_run_begin *b = &e->run_begin;
     struct trace_record record = {.kind = TRACE_RUN_BEGIN};
-    record.run_begin = (struct trace_run_begin){
-        .run = e->run, .time_ps = picoseconds(e->time_ns), .workload = b->workload, .chip = b->chip_id, .chip_hash = b->chip_hash,
-        .chip_modified = b->chip_modified, .program_name = b->program_name, .program_kind = b->program_kind,
-        .program_hash = b->program_hash, .device = b->device, .unit = b->unit, .precision = b->precision, .detail = b->detail,
-        .mode = b->mode, .options = b->options, .version = b->version, .seed = b->seed};
+    record.run_begin = (struct trace_run_begin){.run = e->run,
+                                                .time_ps = picoseconds(e->time_ns),
+                                                .workload = b->workload,
+                                                .chip = b->chip_id,
+                                                .chip_hash = b->chip_hash,
+                                                .chip_modified = b->chip_modified,
+                                                .program_name = b->program_name,
+                                                .program_kind = b->program_kind,
+                                                .program_hash = b->program_hash,
+                                                .device = b->device,
+                                                .unit = b->unit,
+                                                .precision = b->precision,
+                                                .detail = b->detail,
+                                                .mode = b->mode,
+                                                .options = b->options,
+                                                .version = b->version,
+                                                .seed = b->seed};
     r->run = e->run;
     put(r, &record);
 }
@@ -50,11 +62,18 @@ static void put_launch(struct trace_recorder *r, const struct event *e)
 {
     const struct event_op *op = &e->launch;
     struct trace_record record = {.kind = TRACE_LAUNCH};
-    record.launch = (struct trace_launch){
-        .run = e->run, .op = op->op, .submitted_ps = picoseconds(op->submitted_ns), .name = op->name, .kernel = op->kernel,
-        .workload = op->shape ? op->shape : op->name, .precision = op->precision, .unit = orch_part_name(op->place.part),
-        .instance = op->place.instance, .stream = op->place.instance, .work = "kernel",
-        .settings = op->op >= 1 && op->op <= r->parts ? r->settings[op->op - 1] : NULL};
+    record.launch = (struct trace_launch){.run = e->run,
+                                          .op = op->op,
+                                          .submitted_ps = picoseconds(op->submitted_ns),
+                                          .name = op->name,
+                                          .kernel = op->kernel,
+                                          .workload = op->shape ? op->shape : op->name,
+                                          .precision = op->precision,
+                                          .unit = orch_part_name(op->place.part),
+                                          .instance = op->place.instance,
+                                          .stream = op->place.instance,
+                                          .work = "kernel",
+                                          .settings = op->op >= 1 && op->op <= r->parts ? r->settings[op->op - 1] : NULL};
     put(r, &record);
 }
 
@@ -71,8 +90,14 @@ static void put_op_end(struct trace_recorder *r, const struct event *e)
     const struct activity *a = end->activity;
     struct trace_record record = {.kind = TRACE_OP_END};
     record.op_end = (struct trace_op_end){
-        .run = e->run, .op = end->op.op, .time_ps = picoseconds(e->time_ns), .seconds = end->seconds, .cycles = end->cycles,
-        .macs = end->macs, .flops = end->flops, .repeats = end->repeats,
+        .run = e->run,
+        .op = end->op.op,
+        .time_ps = picoseconds(e->time_ns),
+        .seconds = end->seconds,
+        .cycles = end->cycles,
+        .macs = end->macs,
+        .flops = end->flops,
+        .repeats = end->repeats,
         .dram_bytes = a ? (double)(a->count[ACT_DRAM_READ_BYTES] + a->count[ACT_DRAM_WRITE_BYTES]) : (double)NAN};
     put(r, &record);
 }
@@ -81,10 +106,15 @@ static void put_transfer(struct trace_recorder *r, const struct event *e)
 {
     const struct event_mem_transfer *t = &e->mem_transfer;
     struct trace_record record = {.kind = TRACE_TRANSFER};
-    record.transfer = (struct trace_transfer){
-        .run = e->run, .time_ps = picoseconds(e->time_ns), .what = t->what, .from = orch_part_name(t->from.part),
-        .from_instance = t->from.instance, .to = orch_part_name(t->to.part), .to_instance = t->to.instance, .bytes = t->bytes,
-        .seconds = t->seconds};
+    record.transfer = (struct trace_transfer){.run = e->run,
+                                              .time_ps = picoseconds(e->time_ns),
+                                              .what = t->what,
+                                              .from = orch_part_name(t->from.part),
+                                              .from_instance = t->from.instance,
+                                              .to = orch_part_name(t->to.part),
+                                              .to_instance = t->to.instance,
+                                              .bytes = t->bytes,
+                                              .seconds = t->seconds};
     put(r, &record);
 }
 
@@ -92,8 +122,13 @@ static void put_sample(struct trace_recorder *r, const struct event *e)
 {
     const struct event_sample *s = &e->sample;
     struct trace_record record = {.kind = TRACE_SAMPLE};
-    record.sample = (struct trace_sample){.run = e->run, .time_ps = picoseconds(e->time_ns), .series = s->series, .measure = s->unit,
-                                          .unit = orch_part_name(s->place.part), .instance = s->place.instance, .value = s->value};
+    record.sample = (struct trace_sample){.run = e->run,
+                                          .time_ps = picoseconds(e->time_ns),
+                                          .series = s->series,
+                                          .measure = s->unit,
+                                          .unit = orch_part_name(s->place.part),
+                                          .instance = s->place.instance,
+                                          .value = s->value};
     put(r, &record);
 }
 
@@ -101,8 +136,13 @@ static void put_clock(struct trace_recorder *r, const struct event *e)
 {
     const struct event_dvfs_change *c = &e->dvfs_change;
     struct trace_record record = {.kind = TRACE_CLOCK};
-    record.clock = (struct trace_clock){.run = e->run, .time_ps = picoseconds(e->time_ns), .unit = orch_part_name(c->place.part),
-                                        .instance = c->place.instance, .from_mhz = c->from_mhz, .to_mhz = c->to_mhz, .volts = c->volts,
+    record.clock = (struct trace_clock){.run = e->run,
+                                        .time_ps = picoseconds(e->time_ns),
+                                        .unit = orch_part_name(c->place.part),
+                                        .instance = c->place.instance,
+                                        .from_mhz = c->from_mhz,
+                                        .to_mhz = c->to_mhz,
+                                        .volts = c->volts,
                                         .reason = c->reason};
     put(r, &record);
 }
@@ -111,8 +151,13 @@ static void put_fault(struct trace_recorder *r, const struct event *e)
 {
     const struct event_fault *f = &e->fault;
     struct trace_record record = {.kind = TRACE_FAULT};
-    record.fault = (struct trace_fault){.run = e->run, .time_ps = picoseconds(e->time_ns), .unit = orch_part_name(f->place.part),
-                                        .instance = f->place.instance, .fault = f->fault, .pc = f->pc, .address = f->address,
+    record.fault = (struct trace_fault){.run = e->run,
+                                        .time_ps = picoseconds(e->time_ns),
+                                        .unit = orch_part_name(f->place.part),
+                                        .instance = f->place.instance,
+                                        .fault = f->fault,
+                                        .pc = f->pc,
+                                        .address = f->address,
                                         .text = f->text};
     put(r, &record);
 }
@@ -142,38 +187,20 @@ static void put_run_end(struct trace_recorder *r, const struct event *e)
 void trace_recorder_on_event(void *recorder, const struct event *event)
 {
     struct trace_recorder *r = recorder;
-    if (r->level == TRACE_LEVEL_KERNEL && (event->kind == EVENT_SAMPLE || event->kind == EVENT_MEM_TRANSFER || event->kind == EVENT_DVFS_CHANGE))
+    if (r->level == TRACE_LEVEL_KERNEL &&
+        (event->kind == EVENT_SAMPLE || event->kind == EVENT_MEM_TRANSFER || event->kind == EVENT_DVFS_CHANGE))
         return;
     switch (event->kind) {
-    case EVENT_RUN_BEGIN:
-        put_run_begin(r, event);
-        break;
-    case EVENT_LAUNCH:
-        put_launch(r, event);
-        break;
-    case EVENT_OP_BEGIN:
-        put_op_begin(r, event);
-        break;
-    case EVENT_OP_END:
-        put_op_end(r, event);
-        break;
-    case EVENT_MEM_TRANSFER:
-        put_transfer(r, event);
-        break;
-    case EVENT_SAMPLE:
-        put_sample(r, event);
-        break;
-    case EVENT_DVFS_CHANGE:
-        put_clock(r, event);
-        break;
-    case EVENT_FAULT:
-        put_fault(r, event);
-        break;
-    case EVENT_RUN_END:
-        put_run_end(r, event);
-        break;
-    default:
-        break;
+    case EVENT_RUN_BEGIN: put_run_begin(r, event); break;
+    case EVENT_LAUNCH: put_launch(r, event); break;
+    case EVENT_OP_BEGIN: put_op_begin(r, event); break;
+    case EVENT_OP_END: put_op_end(r, event); break;
+    case EVENT_MEM_TRANSFER: put_transfer(r, event); break;
+    case EVENT_SAMPLE: put_sample(r, event); break;
+    case EVENT_DVFS_CHANGE: put_clock(r, event); break;
+    case EVENT_FAULT: put_fault(r, event); break;
+    case EVENT_RUN_END: put_run_end(r, event); break;
+    default: break;
     }
 }
 
@@ -184,9 +211,15 @@ static void put_instruction(struct trace_recorder *r, const char *unit, unsigned
     r->instructions++;
     struct trace_record record = {.kind = TRACE_INSTRUCTION};
     record.instruction = (struct trace_instruction){
-        .run = r->run, .op = 1, .time_ps = picoseconds(i->issued_ns),
-        .duration_ps = i->done_ns > i->issued_ns ? (uint64_t)picoseconds(i->done_ns - i->issued_ns) : 0, .unit = unit, .instance = core,
-        .pc = i->pc, .word = i->word, .operand = i->operand};
+        .run = r->run,
+        .op = 1,
+        .time_ps = picoseconds(i->issued_ns),
+        .duration_ps = i->done_ns > i->issued_ns ? (uint64_t)picoseconds(i->done_ns - i->issued_ns) : 0,
+        .unit = unit,
+        .instance = core,
+        .pc = i->pc,
+        .word = i->word,
+        .operand = i->operand};
     put(r, &record);
 }
 
@@ -215,8 +248,8 @@ const struct unit_watch *trace_recorder_watch(struct trace_recorder *r)
 struct trace_recorder *trace_recorder_create(const char *path, const struct trace_recorder_options *o, struct orch_error *error)
 {
     static const char *const levels[] = {"kernel", "operator", "instruction"};
-    const struct trace_header header = {.chip = o->chip, .workload = o->workload, .orchard = ORCHARD_VERSION, .level = levels[o->level],
-                                        .source = "orchard"};
+    const struct trace_header header = {
+        .chip = o->chip, .workload = o->workload, .orchard = ORCHARD_VERSION, .level = levels[o->level], .source = "orchard"};
     struct trace_recorder *r = calloc(1, sizeof *r);
     if (!r) {
         orch_fail(error, ORCH_INTERNAL, "out of memory");
@@ -254,7 +287,9 @@ bool trace_recorder_expect(struct trace_recorder *r, const struct together_part 
 bool trace_recorder_finish(struct trace_recorder *r, struct orch_error *error)
 {
     if (r->level == TRACE_LEVEL_INSTRUCTION && r->instructions == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (--detail instr times all); else use --level operator");
+        return orch_fail(error, ORCH_UNMODELLED,
+                         "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (--detail "
+                         "instr times all); else use --level operator");
     return (!r->failed && trace_writer_finish(r->writer, &r->error)) || trace_tell(&r->error, error);
 }
 

@@ -10,8 +10,8 @@
 #ifndef ORCHARD_SIM_TRACE_TRACE_RECORDER_H
 #define ORCHARD_SIM_TRACE_TRACE_RECORDER_H
 
-#include "sim/event.h"
-#include "sim/run/together.h"
+#include "sim/base/event.h"
+#include "sim/scenario/together.h"
 
 /* kernel: launches and their times; operator: everything on the event stream; instruction: also what was issued. */
 enum trace_level { TRACE_LEVEL_KERNEL, TRACE_LEVEL_OPERATOR, TRACE_LEVEL_INSTRUCTION };
@@ -19,15 +19,17 @@ enum trace_level { TRACE_LEVEL_KERNEL, TRACE_LEVEL_OPERATOR, TRACE_LEVEL_INSTRUC
 
 struct trace_recorder_options {
     enum trace_level level;
-    bool text;                     /* JSON lines */
-    const char *chip, *workload;   /* of the header; chip NULL = several */
+    bool text;                   /* JSON lines */
+    const char *chip, *workload; /* of the header; chip NULL = several */
 };
 
 struct trace_recorder;
 
-struct trace_recorder *trace_recorder_create(const char *path, const struct trace_recorder_options *options, struct orch_error *error);
+struct trace_recorder *trace_recorder_create(const char *path, const struct trace_recorder_options *options,
+                                             struct orch_error *error);
 /* Of the next run: operator `i + 1` of it is parts[i]. Copied. */
-bool trace_recorder_expect(struct trace_recorder *recorder, const struct together_part *parts, unsigned count, struct orch_error *error);
+bool trace_recorder_expect(struct trace_recorder *recorder, const struct together_part *parts, unsigned count,
+                           struct orch_error *error);
 void trace_recorder_on_event(void *recorder, const struct event *event);
 /* For struct run_request: NULL unless the level is instruction, which is of one workload by itself. */
 const struct unit_watch *trace_recorder_watch(struct trace_recorder *recorder);

@@ -21,12 +21,12 @@ struct replay {
     struct trace_replay_account *account;
     struct replay_costs *costs;
     struct replay_queue *queue;
-    double low_ns, high_ns, busy_ns;   /* of operators, sums */
+    double low_ns, high_ns, busy_ns; /* of operators, sums */
     double unit_joules[PART_COUNT];
     struct run_result *result;
     int64_t first_ps;
     bool begun;
-    char texts[4][160];                /* of the run's begin event */
+    char texts[4][160]; /* of the run's begin event */
     struct event_run_begin begin;
 };
 
@@ -44,14 +44,25 @@ static void fill_begin(struct replay *p)
     const struct trace_replay_request *q = p->request;
     const char *slash = strrchr(q->path, '/');
     snprintf(p->texts[0], sizeof p->texts[0], "%.150s", slash ? slash + 1 : q->path);
-    snprintf(p->texts[1], sizeof p->texts[1], "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum, p->survey->account.records);
+    snprintf(p->texts[1], sizeof p->texts[1], "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum,
+             p->survey->account.records);
     snprintf(p->texts[2], sizeof p->texts[2], "%016" PRIx64, chip_hash(q->chip));
     snprintf(p->texts[3], sizeof p->texts[3], "{\"replay\":\"%s\",\"run\":%" PRIu64 ",\"unit\":\"%.20s\"}",
              q->timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency", q->run, q->unit ? q->unit : "");
-    p->begin = (struct event_run_begin){
-        .workload = q->path, .chip_id = chip_id(q->chip), .chip_hash = p->texts[2], .chip_modified = chip_modified(q->chip),
-        .program_name = p->texts[0], .program_kind = "trace", .program_hash = p->texts[1], .unit = q->unit ? q->unit : "auto",
-        .detail = "op", .mode = "timing", .options = p->texts[3], .version = run_model_version(), .seed = q->common.seed, .host = "local"};
+    p->begin = (struct event_run_begin){.workload = q->path,
+                                        .chip_id = chip_id(q->chip),
+                                        .chip_hash = p->texts[2],
+                                        .chip_modified = chip_modified(q->chip),
+                                        .program_name = p->texts[0],
+                                        .program_kind = "trace",
+                                        .program_hash = p->texts[1],
+                                        .unit = q->unit ? q->unit : "auto",
+                                        .detail = "op",
+                                        .mode = "timing",
+                                        .options = p->texts[3],
+                                        .version = run_model_version(),
+                                        .seed = q->common.seed,
+                                        .host = "local"};
 }
 
 /* ---- operators ---- */
@@ -80,10 +91,19 @@ static void on_done(void *context, const struct replay_done *d)
         return;
     p->told++;
     const char *kernel = d->cost->work == REPLAY_KERNEL ? "kernel" : d->cost->work == REPLAY_ESTIMATE ? "estimate" : "none";
-    const struct event_op op = {.op = d->op, .name = d->name, .kernel = kernel, .shape = d->name, .place = {d->cost->part, 0},
-                                .submitted_ns = d->submit_ns, .started_ns = d->start_ns};
-    const struct event_op_end end = {.op = op, .seconds = (d->end_ns - d->start_ns) * 1e-9, .cycles = NAN, .macs = d->cost->macs,
-                                     .flops = d->cost->flops, .repeats = 1};
+    const struct event_op op = {.op = d->op,
+                                .name = d->name,
+                                .kernel = kernel,
+                                .shape = d->name,
+                                .place = {d->cost->part, 0},
+                                .submitted_ns = d->submit_ns,
+                                .started_ns = d->start_ns};
+    const struct event_op_end end = {.op = op,
+                                     .seconds = (d->end_ns - d->start_ns) * 1e-9,
+                                     .cycles = NAN,
+                                     .macs = d->cost->macs,
+                                     .flops = d->cost->flops,
+                                     .repeats = 1};
     emit(p, &(struct event){.kind = EVENT_LAUNCH, .time_ns = d->submit_ns, .launch = op});
     emit(p, &(struct event){.kind = EVENT_OP_BEGIN, .time_ns = d->start_ns, .op_begin = op});
     emit(p, &(struct event){.kind = EVENT_OP_END, .time_ns = d->end_ns, .op_end = end});
@@ -92,7 +112,8 @@ static void on_done(void *context, const struct replay_done *d)
 static bool add_launch(struct replay *p, const struct trace_launch *l, struct orch_error *error)
 {
     const struct trace_replay_request *q = p->request;
-    struct replay_launch launch = {.op = l->op, .stream = (unsigned)(l->stream % STREAMS_KEPT), .after = l->after.item, .after_count = l->after.count};
+    struct replay_launch launch = {
+        .op = l->op, .stream = (unsigned)(l->stream % STREAMS_KEPT), .after = l->after.item, .after_count = l->after.count};
     if (!p->begun)
         p->first_ps = l->submitted_ps;
     p->begun = true;
@@ -125,8 +146,9 @@ static bool read_launches(struct replay *p, struct orch_error *error)
         if (step == TRACE_BAD) {
             ok = trace_tell(&own, error);
         } else if (record.kind == TRACE_LAUNCH && (q->run == 0 || record.launch.run == q->run)) {
-            ok = (record.launch.op > last || orch_fail(error, ORCH_USAGE, "%s: %s: operator %" PRIu64 " comes after operator %" PRIu64, q->path,
-                                                       trace_reader_place(r), record.launch.op, last)) &&
+            ok = (record.launch.op > last ||
+                  orch_fail(error, ORCH_USAGE, "%s: %s: operator %" PRIu64 " comes after operator %" PRIu64, q->path,
+                            trace_reader_place(r), record.launch.op, last)) &&
                  add_launch(p, &record.launch, error);
             last = ok ? record.launch.op : 0;
         }
@@ -154,7 +176,8 @@ static bool add_reasons(struct replay *p, double seconds)
             busiest = parts[i];
         }
     }
-    const double share = seconds > 0 ? fmin(1, most / seconds) : 0, lost = fmin(share, replay_queue_lost_ns(p->queue) * 1e-9 / fmax(seconds, 1e-30));
+    const double share = seconds > 0 ? fmin(1, most / seconds) : 0,
+                 lost = fmin(share, replay_queue_lost_ns(p->queue) * 1e-9 / fmax(seconds, 1e-30));
     ok = run_values_add(&p->result->stalls, "compute", share - lost);
     if (lost > 0)
         ok = ok && run_values_add(&p->result->stalls, "contention", lost);
@@ -167,8 +190,10 @@ static bool add_counters(const struct replay *p)
 {
     const struct trace_replay_account *a = p->account;
     struct run_values *c = &p->result->counters;
-    return run_values_add(c, "replay.kernels", (double)a->works[0]) && run_values_add(c, "replay.estimates", (double)a->works[1]) &&
-           run_values_add(c, "replay.no_work", (double)a->works[2]) && run_values_add(c, "replay.kernel_seconds", a->seconds[0]) &&
+    return run_values_add(c, "replay.kernels", (double)a->works[0]) &&
+           run_values_add(c, "replay.estimates", (double)a->works[1]) &&
+           run_values_add(c, "replay.no_work", (double)a->works[2]) &&
+           run_values_add(c, "replay.kernel_seconds", a->seconds[0]) &&
            run_values_add(c, "replay.estimate_seconds", a->seconds[1]) &&
            run_values_add(c, "replay.contention_seconds", replay_queue_lost_ns(p->queue) * 1e-9);
 }
@@ -182,8 +207,10 @@ static bool add_assumptions(const struct replay *p)
                                      ? "launches are submitted when they were recorded to be"
                                      : "launches are submitted at once; dependencies and queues of units decide when they run");
     if (p->account->works[REPLAY_ESTIMATE]) {
-        snprintf(text, sizeof text, "%" PRIu64 " operators without a kernel take as long as a copy of their bytes: %.1f %% of the busy time",
-                 p->account->works[REPLAY_ESTIMATE], 100 * p->account->seconds[1] / fmax(1e-30, p->account->seconds[0] + p->account->seconds[1]));
+        snprintf(text, sizeof text,
+                 "%" PRIu64 " operators without a kernel take as long as a copy of their bytes: %.1f %% of the busy time",
+                 p->account->works[REPLAY_ESTIMATE],
+                 100 * p->account->seconds[1] / fmax(1e-30, p->account->seconds[0] + p->account->seconds[1]));
         ok = ok && run_assumption_add(to, "replay.estimates", "guess", text);
     }
     return ok && run_assumption_add(to, "replay.energy", "inferred", "the sum of the launches, each as if it ran alone") &&
@@ -195,7 +222,8 @@ static bool fill_result(struct replay *p, struct orch_error *error)
     struct run_result *r = p->result;
     const double seconds = replay_queue_now(p->queue) * 1e-9;
     bool ok = run_result_set_text(&r->chip, p->begin.chip_id) && run_result_set_text(&r->workload, p->request->path) &&
-              run_result_set_text(&r->unit, p->begin.unit) && run_result_set_text(&r->detail, "op") && run_result_set_text(&r->mode, "timing");
+              run_result_set_text(&r->unit, p->begin.unit) && run_result_set_text(&r->detail, "op") &&
+              run_result_set_text(&r->mode, "timing");
     r->seconds = seconds;
     r->device_seconds = p->busy_ns * 1e-9;
     r->seconds_low = p->busy_ns > 0 ? seconds * p->low_ns / p->busy_ns : seconds;
@@ -207,7 +235,8 @@ static bool fill_result(struct replay *p, struct orch_error *error)
         if (p->unit_joules[part] > 0)
             ok = ok && run_values_add(&r->joules_by, orch_part_name((enum orch_part)part), p->unit_joules[part]);
     ok = ok && add_reasons(p, seconds) && add_counters(p) && add_assumptions(p) &&
-         run_placement_add(&r->placement, "trace", p->begin.unit, "replay", "every launch on the unit that it was recorded on, or on --unit");
+         run_placement_add(&r->placement, "trace", p->begin.unit, "replay",
+                           "every launch on the unit that it was recorded on, or on --unit");
     p->account->distinct = replay_costs_distinct(p->costs);
     snprintf(p->account->missing, sizeof p->account->missing, "%s", replay_costs_missing(p->costs));
     return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
@@ -234,8 +263,8 @@ static bool replay_stream(struct replay *p, struct orch_error *error)
     fill_begin(p);
     emit(p, &(struct event){.kind = EVENT_RUN_BEGIN, .run_begin = p->begin});
     const bool ok = stream(p, &own);
-    const struct event_run_end end = {.status = ok ? EVENT_RUN_DONE : EVENT_RUN_FAILED, .error = ok ? NULL : own.text,
-                                      .result = ok ? p->result : NULL};
+    const struct event_run_end end = {
+        .status = ok ? EVENT_RUN_DONE : EVENT_RUN_FAILED, .error = ok ? NULL : own.text, .result = ok ? p->result : NULL};
     emit(p, &(struct event){.kind = EVENT_RUN_END, .time_ns = p->queue ? replay_queue_now(p->queue) : 0, .run_end = end});
     replay_queue_free(p->queue);
     if (!ok && error)
@@ -243,16 +272,16 @@ static bool replay_stream(struct replay *p, struct orch_error *error)
     return ok;
 }
 
-bool trace_replay(const struct trace_replay_request *request, struct event_bus *bus, uint64_t run_number, struct run_result *result,
-                  struct trace_replay_account *account, struct orch_error *error)
+bool trace_replay(const struct trace_replay_request *request, struct event_bus *bus, uint64_t run_number,
+                  struct run_result *result, struct trace_replay_account *account, struct orch_error *error)
 {
     struct trace_survey survey;
     memset(account, 0, sizeof *account);
     if (!trace_survey(request->path, request->force, &survey, error))
         return false;
     if (survey.runs > 1 && request->run == 0)
-        return orch_fail(error, ORCH_USAGE, "%s: there are %" PRIu64 " runs in it; --run N takes one (the first is %" PRIu64 ")", request->path,
-                         survey.runs, survey.first_run);
+        return orch_fail(error, ORCH_USAGE, "%s: there are %" PRIu64 " runs in it; --run N takes one (the first is %" PRIu64 ")",
+                         request->path, survey.runs, survey.first_run);
     account->lost_records = survey.account.lost_records;
     account->recorded_seconds = survey.seconds;
     if (replay_again_fits(&survey)) {
@@ -260,6 +289,7 @@ bool trace_replay(const struct trace_replay_request *request, struct event_bus *
         account->launches = account->works[0] = survey.works[0];
         return replay_again(request, bus, run_number, result, error);
     }
-    struct replay p = {.request = request, .survey = &survey, .bus = bus, .number = run_number, .account = account, .result = result};
+    struct replay p = {
+        .request = request, .survey = &survey, .bus = bus, .number = run_number, .account = account, .result = result};
     return replay_stream(&p, error);
 }

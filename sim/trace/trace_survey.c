@@ -73,15 +73,9 @@ static void note(struct surveyor *v, const struct trace_record *r)
     struct trace_survey *s = v->s;
     s->records[r->kind]++;
     switch (r->kind) {
-    case TRACE_RUN_BEGIN:
-        note_run(v, &r->run_begin);
-        break;
-    case TRACE_LAUNCH:
-        note_launch(v, &r->launch);
-        break;
-    case TRACE_OP_BEGIN:
-        note_op(v, r->op_begin.op, r->op_begin.time_ps);
-        break;
+    case TRACE_RUN_BEGIN: note_run(v, &r->run_begin); break;
+    case TRACE_LAUNCH: note_launch(v, &r->launch); break;
+    case TRACE_OP_BEGIN: note_op(v, r->op_begin.op, r->op_begin.time_ps); break;
     case TRACE_OP_END:
         note_op(v, r->op_end.op, r->op_end.time_ps);
         s->op_seconds += isnan(r->op_end.seconds) ? 0 : r->op_end.seconds;
@@ -90,8 +84,7 @@ static void note(struct surveyor *v, const struct trace_record *r)
         v->told += isnan(r->run_end.seconds) ? 0 : r->run_end.seconds;
         v->in_run = false;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 

@@ -2,7 +2,7 @@
 #ifndef ORCHARD_SIM_TRACE_TRACE_SURVEY_H
 #define ORCHARD_SIM_TRACE_TRACE_SURVEY_H
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 #include "traces/trace_read.h"
 
 struct trace_survey {
@@ -11,12 +11,12 @@ struct trace_survey {
     char chip[64], workload[200], orchard[32], level[32], source[64]; /* of the header; "" = not said */
     uint64_t records[TRACE_KIND_END];
     uint64_t runs, first_run;
-    uint64_t works[3];          /* launches by work: kernel, estimate, none */
-    uint64_t dependent;         /* launches that wait for others */
-    double seconds;             /* of runs that tell, else from the first to the last time */
-    double op_seconds;          /* of operators, sum */
-    char program_hash[40];      /* of the first run */
-    uint64_t wrong;             /* records that cannot be: operators out of order, ends without a launch ... */
+    uint64_t works[3];     /* launches by work: kernel, estimate, none */
+    uint64_t dependent;    /* launches that wait for others */
+    double seconds;        /* of runs that tell, else from the first to the last time */
+    double op_seconds;     /* of operators, sum */
+    char program_hash[40]; /* of the first run */
+    uint64_t wrong;        /* records that cannot be: operators out of order, ends without a launch ... */
     char first_wrong[200];
 };
 

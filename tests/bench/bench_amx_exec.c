@@ -22,7 +22,7 @@ struct bench {
     uint8_t op[MAX_BODY];
     uint64_t operand[MAX_BODY];
     unsigned count;
-    unsigned counted; /* instructions per pass that the rate is about */
+    unsigned counted;                       /* instructions per pass that the rate is about */
     uint8_t list_op[LIST_COUNT + MAX_BODY]; /* the body again and again */
     uint64_t list_operand[LIST_COUNT + MAX_BODY];
     unsigned list_bodies;
@@ -57,26 +57,74 @@ static void outer(struct bench *b, unsigned op, uint64_t mode, unsigned accumula
         add(b, op, mode | registers(n % 8, (n + n / 8) % 8, n % accumulators));
 }
 
-#define BIT(n) (UINT64_C(1) << (n))
+#define BIT(n)   (UINT64_C(1) << (n))
 #define LANES(n) ((uint64_t)(n) << 42)
-#define ALU(n) ((uint64_t)(n) << 47)
+#define ALU(n)   ((uint64_t)(n) << 47)
 
-static void body_fma64(struct bench *b) { outer(b, AMX_FMA64, 0, 8); }
-static void body_fma32(struct bench *b) { outer(b, AMX_FMA32, 0, 4); }
-static void body_fma32_one(struct bench *b) { outer(b, AMX_FMA32, 0, 1); }
-static void body_fms32(struct bench *b) { outer(b, AMX_FMS32, 0, 4); }
-static void body_fma32_masked(struct bench *b) { outer(b, AMX_FMA32, BIT(46 + 1) | (uint64_t)5 << 41, 4); }
-static void body_fma32_odd(struct bench *b) { outer(b, AMX_FMA32, 4, 4); }
-static void body_fma16(struct bench *b) { outer(b, AMX_FMA16, 0, 2); }
-static void body_fma16_f32(struct bench *b) { outer(b, AMX_FMA16, BIT(62), 1); }
-static void body_bf16_f32(struct bench *b) { outer(b, AMX_MATFP, LANES(1), 1); }
-static void body_bf16(struct bench *b) { outer(b, AMX_MATFP, LANES(0), 2); }
-static void body_mac16(struct bench *b) { outer(b, AMX_MAC16, 0, 2); }
-static void body_mac16_i32(struct bench *b) { outer(b, AMX_MAC16, BIT(62), 1); }
-static void body_mac16_i8(struct bench *b) { outer(b, AMX_MAC16, BIT(60) | BIT(61) | BIT(62), 1); }
-static void body_mac16_shift(struct bench *b) { outer(b, AMX_MAC16, (uint64_t)7 << 55, 1); }
-static void body_matint_i8_i32(struct bench *b) { outer(b, AMX_MATINT, BIT(63) | BIT(26) | LANES(10) | ALU(8), 1); }
-static void body_matint_i8_i16(struct bench *b) { outer(b, AMX_MATINT, BIT(63) | BIT(26) | LANES(11) | ALU(8), 1); }
+static void body_fma64(struct bench *b)
+{
+    outer(b, AMX_FMA64, 0, 8);
+}
+static void body_fma32(struct bench *b)
+{
+    outer(b, AMX_FMA32, 0, 4);
+}
+static void body_fma32_one(struct bench *b)
+{
+    outer(b, AMX_FMA32, 0, 1);
+}
+static void body_fms32(struct bench *b)
+{
+    outer(b, AMX_FMS32, 0, 4);
+}
+static void body_fma32_masked(struct bench *b)
+{
+    outer(b, AMX_FMA32, BIT(46 + 1) | (uint64_t)5 << 41, 4);
+}
+static void body_fma32_odd(struct bench *b)
+{
+    outer(b, AMX_FMA32, 4, 4);
+}
+static void body_fma16(struct bench *b)
+{
+    outer(b, AMX_FMA16, 0, 2);
+}
+static void body_fma16_f32(struct bench *b)
+{
+    outer(b, AMX_FMA16, BIT(62), 1);
+}
+static void body_bf16_f32(struct bench *b)
+{
+    outer(b, AMX_MATFP, LANES(1), 1);
+}
+static void body_bf16(struct bench *b)
+{
+    outer(b, AMX_MATFP, LANES(0), 2);
+}
+static void body_mac16(struct bench *b)
+{
+    outer(b, AMX_MAC16, 0, 2);
+}
+static void body_mac16_i32(struct bench *b)
+{
+    outer(b, AMX_MAC16, BIT(62), 1);
+}
+static void body_mac16_i8(struct bench *b)
+{
+    outer(b, AMX_MAC16, BIT(60) | BIT(61) | BIT(62), 1);
+}
+static void body_mac16_shift(struct bench *b)
+{
+    outer(b, AMX_MAC16, (uint64_t)7 << 55, 1);
+}
+static void body_matint_i8_i32(struct bench *b)
+{
+    outer(b, AMX_MATINT, BIT(63) | BIT(26) | LANES(10) | ALU(8), 1);
+}
+static void body_matint_i8_i16(struct bench *b)
+{
+    outer(b, AMX_MATINT, BIT(63) | BIT(26) | LANES(11) | ALU(8), 1);
+}
 
 static void body_vecfp(struct bench *b)
 {
@@ -109,8 +157,14 @@ static void loads(struct bench *b, unsigned op, uint64_t pair)
         add(b, op, (uint64_t)n * bytes | (uint64_t)(n % 4) << 57 | pair);
 }
 
-static void body_ldx(struct bench *b) { loads(b, AMX_LDX, 0); }
-static void body_ldx_pair(struct bench *b) { loads(b, AMX_LDX, BIT(62)); }
+static void body_ldx(struct bench *b)
+{
+    loads(b, AMX_LDX, 0);
+}
+static void body_ldx_pair(struct bench *b)
+{
+    loads(b, AMX_LDX, BIT(62));
+}
 
 static void body_stz(struct bench *b)
 {
@@ -155,7 +209,10 @@ static void gemm_steps(struct bench *b, unsigned op, uint64_t mode)
     b->counted = 256;
 }
 
-static void body_gemm(struct bench *b) { gemm_steps(b, AMX_FMA32, 0); }
+static void body_gemm(struct bench *b)
+{
+    gemm_steps(b, AMX_FMA32, 0);
+}
 
 static const struct {
     const char *name;
@@ -278,8 +335,8 @@ static bool run_set(const char *set, const char *only)
     bool ok = false;
     if (space && b && (b->core = create(set, space))) {
         b->buffer = mem_space_alloc(space, BUFFER_BYTES, 256);
-        printf("\nkernels: %s\n%-26s %12s %10s %12s %10s\n", amx_core_path_name(b->core), "class", "M instr/s", "ns",
-               "as a list", "ns");
+        printf("\nkernels: %s\n%-26s %12s %10s %12s %10s\n", amx_core_path_name(b->core), "class", "M instr/s", "ns", "as a list",
+               "ns");
         for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
             if (only && !strstr(classes[c].name, only))
                 continue;

@@ -53,14 +53,24 @@ static void measure(const char *what, struct soc *soc, struct soc_core *core, en
     if (!memory || !ctx)
         return;
     const uint64_t base = (uint64_t)(uintptr_t)memory;
-    const struct gemm_args args = {.a = base, .b = base + matrix, .c = base + 2 * matrix, .workspace = base + 3 * matrix,
-                                   .lda = N, .ldb = N, .ldc = N, .m = N, .n = N, .k = N, .batch = 1, .kind = kind,
+    const struct gemm_args args = {.a = base,
+                                   .b = base + matrix,
+                                   .c = base + 2 * matrix,
+                                   .workspace = base + 3 * matrix,
+                                   .lda = N,
+                                   .ldb = N,
+                                   .ldc = N,
+                                   .m = N,
+                                   .n = N,
+                                   .k = N,
+                                   .batch = 1,
+                                   .kind = kind,
                                    .alpha_bits = kind == GEMM_F64 ? UINT64_C(0x3ff0000000000000) : 0x3f800000};
     amx_block_set_repeats(core->amx, repeats);
     for (unsigned pass = 0; pass < 4; pass++) {
         struct sink s = {.core = core, .step_ns = soc_core_send_step_ns(core)};
-        *ctx = (struct amx_ctx){.host_base = base - (1 << 20), .flush = flush, .copy = copied, .transpose = transposed,
-                                .owner = &s};
+        *ctx =
+            (struct amx_ctx){.host_base = base - (1 << 20), .flush = flush, .copy = copied, .transpose = transposed, .owner = &s};
         soc_restart(soc, true);
         gemm_run(ctx, &args);
         flush(ctx);

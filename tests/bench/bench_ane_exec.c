@@ -1,5 +1,6 @@
-/* Multiply-accumulates per second of the Neural Engine's executing side with its own rules of addition, beside OpenBLAS sgemm and a
- * plain loop in float on the same host, one thread each (time of the thread, so that other load counts little). Then element-wise work and a table on 4 million elements.
+/* Multiply-accumulates per second of the Neural Engine's executing side with its own rules of addition, beside OpenBLAS sgemm and
+ * a plain loop in float on the same host, one thread each (time of the thread, so that other load counts little). Then
+ * element-wise work and a table on 4 million elements.
  */
 #include "tests/units/ane_exec_example.h"
 #include "units/ane/ane_kernel_set.h"
@@ -9,8 +10,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#define SECONDS 0.7 /* per figure */
-#define ROUNDS 7
+#define SECONDS     0.7 /* per figure */
+#define ROUNDS      7
 #define FLOOR_GMACS 12.0 /* on AVX-512: half of what an idle host reaches */
 
 static double now(bool wall)
@@ -21,8 +22,8 @@ static double now(bool wall)
 }
 
 /* Fortran's sgemm of OpenBLAS; the name is loaded by hand because another BLAS is linked as well. */
-typedef void (*sgemm_type)(const char *, const char *, const int *, const int *, const int *, const float *, const float *, const int *,
-                           const float *, const int *, const float *, float *, const int *);
+typedef void (*sgemm_type)(const char *, const char *, const int *, const int *, const int *, const float *, const float *,
+                           const int *, const float *, const int *, const float *, float *, const int *);
 
 static sgemm_type openblas(void)
 {
@@ -113,7 +114,8 @@ static double sums(void)
     enum { K = 1152, ROWS = 32 };
     float *panel = aligned_alloc(64, K * ANE_MAC_LANES * sizeof *panel), *weight = malloc(K * ROWS * sizeof *weight);
     float *out = malloc(ROWS * ANE_MAC_LANES * sizeof *out);
-    const struct ane_mac_block b = {.panel = panel, .weight = weight, .out = out, .k = K, .rows = ROWS, .group = 4, .align = 4096};
+    const struct ane_mac_block b = {
+        .panel = panel, .weight = weight, .out = out, .k = K, .rows = ROWS, .group = 4, .align = 4096};
     uint64_t state = 1;
     double best = 1e9;
     for (size_t i = 0; i < K * ANE_MAC_LANES; i++)
@@ -163,7 +165,8 @@ static void bench_convolutions(void)
     const double first = conv("avx512", 1, 64, 56, 64, 3), second = conv("avx512", 2, 256, 28, 256, 3);
     printf("sums alone:                            %6.2f GMAC/s\n", sums());
     printf("conv 3x3, 64 -> 64 channels, 56x56:    %6.2f GMAC/s\n", first);
-    printf("conv 3x3, 256 -> 256 channels, 28x28:  %6.2f GMAC/s, two threads %.2f (wall)\n", conv("avx512", 1, 256, 28, 256, 3), second);
+    printf("conv 3x3, 256 -> 256 channels, 28x28:  %6.2f GMAC/s, two threads %.2f (wall)\n", conv("avx512", 1, 256, 28, 256, 3),
+           second);
     printf("conv 1x1, 512 -> 512 channels, 32x32:  %6.2f GMAC/s\n", conv("avx512", 1, 512, 32, 512, 1));
     printf("conv 3x3, 512 -> 512 channels, 7x7:    %6.2f GMAC/s\n", conv("avx512", 1, 512, 7, 512, 3));
     printf("portable, 64 -> 64, 56x56:             %6.2f GMAC/s\n", conv("portable", 1, 64, 56, 64, 3));

@@ -1,4 +1,5 @@
-/* Host time of Neural Engine timing per descriptor: streams of tasks as builders write them, with and without the chip's memory. */
+/* Host time of Neural Engine timing per descriptor: streams of tasks as builders write them, with and without the chip's memory.
+ */
 #include "sim/soc/soc.h"
 #include "tests/units/ane_timing_example.h"
 

@@ -13,27 +13,32 @@
 #include <time.h>
 #include <unicorn/unicorn.h>
 
-#define CODE UINT64_C(0x10000)
-#define DATA UINT64_C(0x1000000)
+#define CODE       UINT64_C(0x10000)
+#define DATA       UINT64_C(0x1000000)
 #define DATA_BYTES UINT64_C(0x1000000)
-#define OUT (DATA + UINT64_C(0x800000))
-#define BEST_OF 3
+#define OUT        (DATA + UINT64_C(0x800000))
+#define BEST_OF    3
 
 /* gcc 12 -O2/-O3, aarch64-linux-gnu */
-static const uint32_t crc_words[] = { /* x0 bytes, x1 count, x2 table -> w0 */
-    0xb40001a1, 0x8b010004, 0x12800003, 0xd503201f, 0x38401401, 0x4a030021, 0x92401c21, 0xb8617841,
-    0x4a432023, 0xeb00009f, 0x54ffff41, 0x2a2303e0, 0xd65f03c0, 0x52800000, 0xd65f03c0};
-static const uint32_t sieve_words[] = { /* x0 flags, x1 count -> x0 primes */
-    0xaa0003e4, 0xf100083f, 0x54000329, 0xd2800085, 0xd2800043, 0xd2800000, 0x52800026, 0x14000005, 0x91000463, 0x910008a5,
-    0xeb03003f, 0x540001e0, 0x38636882, 0x35ffff62, 0x91000400, 0xeb0100bf, 0x54ffff02, 0xaa0503e2, 0x38226886, 0x8b030042,
-    0xeb02003f, 0x54ffffa8, 0x91000463, 0x910008a5, 0xeb03003f, 0x54fffe61, 0xd65f03c0, 0xd2800000, 0xd65f03c0};
-static const uint32_t saxpy_words[] = { /* x0 y, x1 x, x4 bytes, s0 factor */
-    0x4e040403, 0xd2800003, 0x3ce36822, 0x3ce36801, 0x4e23cc41, 0x3ca36801, 0x91004063, 0xeb04007f, 0x54ffff41, 0xd65f03c0};
-static const uint32_t dot_words[] = { /* x0 a, x1 b, x2 count -> s0: ldr, ldr, fmadd in a chain */
-    0x2f00e400, 0xbc404402, 0xbc404421, 0x1f020020, 0xf1000442, 0x54ffff81, 0xd65f03c0};
-static const uint32_t amx_words[] = { /* x0, x1 rows, x2 count: ldy, ldx, fma32 with 7 integer instructions */
-    0xf100005f, 0x540001ad, 0xd2800003, 0xd503201f, 0xd37a1464, 0x8b040008, 0x00201028, 0x8b040028, 0x00201008,
-    0xd2800008, 0x00201188, 0x91000463, 0xeb03005f, 0x54fffee1, 0xd65f03c0};
+static const uint32_t crc_words[] = {/* x0 bytes, x1 count, x2 table -> w0 */
+                                     0xb40001a1, 0x8b010004, 0x12800003, 0xd503201f, 0x38401401,
+                                     0x4a030021, 0x92401c21, 0xb8617841, 0x4a432023, 0xeb00009f,
+                                     0x54ffff41, 0x2a2303e0, 0xd65f03c0, 0x52800000, 0xd65f03c0};
+static const uint32_t sieve_words[] = {/* x0 flags, x1 count -> x0 primes */
+                                       0xaa0003e4, 0xf100083f, 0x54000329, 0xd2800085, 0xd2800043, 0xd2800000,
+                                       0x52800026, 0x14000005, 0x91000463, 0x910008a5, 0xeb03003f, 0x540001e0,
+                                       0x38636882, 0x35ffff62, 0x91000400, 0xeb0100bf, 0x54ffff02, 0xaa0503e2,
+                                       0x38226886, 0x8b030042, 0xeb02003f, 0x54ffffa8, 0x91000463, 0x910008a5,
+                                       0xeb03003f, 0x54fffe61, 0xd65f03c0, 0xd2800000, 0xd65f03c0};
+static const uint32_t saxpy_words[] = {/* x0 y, x1 x, x4 bytes, s0 factor */
+                                       0x4e040403, 0xd2800003, 0x3ce36822, 0x3ce36801, 0x4e23cc41,
+                                       0x3ca36801, 0x91004063, 0xeb04007f, 0x54ffff41, 0xd65f03c0};
+static const uint32_t dot_words[] = {/* x0 a, x1 b, x2 count -> s0: ldr, ldr, fmadd in a chain */
+                                     0x2f00e400, 0xbc404402, 0xbc404421, 0x1f020020, 0xf1000442, 0x54ffff81, 0xd65f03c0};
+static const uint32_t amx_words[] = {/* x0, x1 rows, x2 count: ldy, ldx, fma32 with 7 integer instructions */
+                                     0xf100005f, 0x540001ad, 0xd2800003, 0xd503201f, 0xd37a1464,
+                                     0x8b040008, 0x00201028, 0x8b040028, 0x00201008, 0xd2800008,
+                                     0x00201188, 0x91000463, 0xeb03005f, 0x54fffee1, 0xd65f03c0};
 
 struct program {
     const char *name;
@@ -45,10 +50,8 @@ struct program {
 
 #define PROGRAM(n) #n, n##_words, sizeof n##_words
 static const struct program programs[] = {
-    {PROGRAM(crc), {OUT, 4000000, DATA}, 0x95c67053},
-    {PROGRAM(sieve), {OUT, 2000000}, 148933},
-    {PROGRAM(saxpy), {OUT, DATA, 0, 0, 4194304}, 0},
-    {PROGRAM(dot), {DATA, OUT, 1000000}, 0},
+    {PROGRAM(crc), {OUT, 4000000, DATA}, 0x95c67053}, {PROGRAM(sieve), {OUT, 2000000}, 148933},
+    {PROGRAM(saxpy), {OUT, DATA, 0, 0, 4194304}, 0},  {PROGRAM(dot), {DATA, OUT, 1000000}, 0},
     {PROGRAM(amx), {DATA, DATA, 1000000}, 0},
 };
 
@@ -191,14 +194,15 @@ static struct counts best(struct counts (*run)(const struct program *, bool), co
 int main(void)
 {
     int wrong = 0;
-    printf("%-6s %12s | %8s %8s | %8s %8s | %s\n", "", "instructions", "ours", "traced", "Unicorn", "hooked", "AMX M/s ours, Unicorn");
+    printf("%-6s %12s | %8s %8s | %8s %8s | %s\n", "", "instructions", "ours", "traced", "Unicorn", "hooked",
+           "AMX M/s ours, Unicorn");
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         const struct program *p = &programs[i];
         const struct counts plain = best(run_ours, p, false), traced = best(run_ours, p, true);
         const struct counts uc = best(run_theirs, p, false), hooked = best(run_theirs, p, true);
         const double millions = (double)plain.instructions / 1e6;
-        printf("%-6s %12llu | %8.0f %8.0f | %8.0f %8.0f |", p->name, (unsigned long long)plain.instructions, millions / plain.seconds,
-               millions / traced.seconds, millions / uc.seconds, millions / hooked.seconds);
+        printf("%-6s %12llu | %8.0f %8.0f | %8.0f %8.0f |", p->name, (unsigned long long)plain.instructions,
+               millions / plain.seconds, millions / traced.seconds, millions / uc.seconds, millions / hooked.seconds);
         if (plain.amx)
             printf(" %.0f, %.0f", (double)plain.amx / 1e6 / plain.seconds, (double)uc.amx / 1e6 / uc.seconds);
         printf("\n");

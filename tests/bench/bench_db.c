@@ -45,8 +45,8 @@ static double plain(const char *path, const char *schema)
     sqlite3 *sqlite;
     sqlite3_stmt *insert;
     must(sqlite3_open(path, &sqlite) == SQLITE_OK &&
-             sqlite3_exec(sqlite, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL,
-                          NULL, NULL) == SQLITE_OK &&
+             sqlite3_exec(sqlite, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON", NULL, NULL,
+                          NULL) == SQLITE_OK &&
              sqlite3_exec(sqlite, schema, NULL, NULL, NULL) == SQLITE_OK &&
              sqlite3_prepare_v2(sqlite, "INSERT INTO s VALUES (?, ?, ?, ?)", -1, &insert, NULL) == SQLITE_OK,
          "plain SQLite");
@@ -70,8 +70,14 @@ static double plain(const char *path, const char *schema)
 static void begin(struct event_bus *bus, uint64_t run)
 {
     struct event e = {.kind = EVENT_RUN_BEGIN, .run = run};
-    e.run_begin = (struct event_run_begin){.workload = "bench", .chip_id = "m1_4p4e_8g", .chip_hash = "c0ffee", .unit = "amx",
-                                           .precision = "f32", .detail = "instr", .mode = "full", .version = "bench",
+    e.run_begin = (struct event_run_begin){.workload = "bench",
+                                           .chip_id = "m1_4p4e_8g",
+                                           .chip_hash = "c0ffee",
+                                           .unit = "amx",
+                                           .precision = "f32",
+                                           .detail = "instr",
+                                           .mode = "full",
+                                           .version = "bench",
                                            .seed = run};
     event_bus_emit(bus, &e);
 }
@@ -193,10 +199,10 @@ int main(int argc, char **argv)
     qsort(seconds, SMALL_RUNS, sizeof seconds[0], by_size);
     printf("plain SQLite %s, bare table            %8.0f krows/s\n", sqlite3_libversion(), bare / 1e3);
     printf("plain SQLite %s, our keys, references  %8.0f krows/s\n", sqlite3_libversion(), keyed / 1e3);
-    printf("orchard, events to committed rows          %8.0f krows/s  %.2f of bare, %.2f of keyed\n", best / 1e3,
-           best / bare, best / keyed);
-    printf("a run of %d metrics, recorded and committed: first %.2f ms, median %.2f ms, worst %.2f ms  (target 5 ms)\n",
-           METRICS, first * 1e3, seconds[SMALL_RUNS / 2] * 1e3, seconds[SMALL_RUNS - 1] * 1e3);
+    printf("orchard, events to committed rows          %8.0f krows/s  %.2f of bare, %.2f of keyed\n", best / 1e3, best / bare,
+           best / keyed);
+    printf("a run of %d metrics, recorded and committed: first %.2f ms, median %.2f ms, worst %.2f ms  (target 5 ms)\n", METRICS,
+           first * 1e3, seconds[SMALL_RUNS / 2] * 1e3, seconds[SMALL_RUNS - 1] * 1e3);
     printf("creating the file %.1f ms, opening it again %.1f ms\n", create * 1e3, reopen * 1e3);
     return 0;
 }

@@ -123,7 +123,8 @@ int main(void)
             return 1;
         const double rate = openblas_gflops(&peer, cases[i].n, cases[i].peer_f64);
         printf("%-4s %-13d %9.1f GF %9.1f GF %9.1f GF %12.1f %8.3f\n", cases[i].precision, cases[i].n, rate,
-               flop / timed.host_seconds, flop / functional.host_seconds, timed.amx_per_s * 1e-6, flop / timed.host_seconds / rate);
+               flop / timed.host_seconds, flop / functional.host_seconds, timed.amx_per_s * 1e-6,
+               flop / timed.host_seconds / rate);
     }
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

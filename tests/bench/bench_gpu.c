@@ -1,8 +1,8 @@
 /* Speed of GPU simulation on compiled kernels, in millions of simdgroup instructions per second: functional on one and on two
  * host threads, timed (executing included) on one; outputs checked. And how much slower than a native OpenCL implementation the
  * functional matrix product is, on two threads each. */
-#include "sim/agx/gpu_functional.h"
-#include "sim/agx/gpu_job.h"
+#include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_job.h"
 #include "sim/chip/chip.h"
 #include "sim/soc/soc.h"
 #include "tests/bench/gpu_bench_cases.h"
@@ -10,8 +10,8 @@
 #include <dlfcn.h>
 #include <inttypes.h>
 
-#define ROUNDS 3
-#define TIMED_TARGET 15.0     /* M/s */
+#define ROUNDS            3
+#define TIMED_TARGET      15.0 /* M/s */
 #define PEER_RATIO_TARGET 10.0
 
 /* ---- OpenCL on the host: the types and numbers are those of the Khronos OpenCL 1.2 specification ---- */
@@ -35,9 +35,10 @@ struct opencl {
 
 static bool opencl_load(struct opencl *cl)
 {
-    static const char *const names[] = {"clGetPlatformIDs", "clGetDeviceIDs", "clCreateContext", "clCreateCommandQueue",
-                                        "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clCreateBuffer",
-                                        "clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFinish"};
+    static const char *const names[] = {
+        "clGetPlatformIDs",    "clGetDeviceIDs", "clCreateContext", "clCreateCommandQueue", "clCreateProgramWithSource",
+        "clBuildProgram",      "clCreateKernel", "clCreateBuffer",  "clSetKernelArg",       "clEnqueueNDRangeKernel",
+        "clEnqueueReadBuffer", "clFinish"};
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     void **function = (void **)cl;
     for (size_t i = 0; library && i < sizeof names / sizeof names[0]; i++) {
@@ -139,9 +140,14 @@ static bool compare_peer(double two_threads)
 
 /* ---- the simulator ---- */
 
-static void setup_of(const struct bench_case *c, const struct kernel_machine *m, const struct abi_kernel *named, struct gpu_setup *s)
+static void setup_of(const struct bench_case *c, const struct kernel_machine *m, const struct abi_kernel *named,
+                     struct gpu_setup *s)
 {
-    *s = (struct gpu_setup){.kernel = named, .space = m->space, .program = m->program, .launch = m->launch, .group_count = 1,
+    *s = (struct gpu_setup){.kernel = named,
+                            .space = m->space,
+                            .program = m->program,
+                            .launch = m->launch,
+                            .group_count = 1,
                             .code_address = UINT64_C(1) << 40};
     for (unsigned axis = 0; axis < 3; axis++) {
         s->groups[axis] = c->kernel.groups[axis];

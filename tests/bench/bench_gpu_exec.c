@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#define ROUNDS 3
+#define ROUNDS     3
 #define FLOOR_MIPS 50.0 /* of one thread */
 
 struct worker {
@@ -64,7 +64,8 @@ static bool bench_kernel(const struct bench_case *c, double *one)
     if (!kernel_open(&m, &c->kernel))
         return false;
     *one = timed(&m.launch, 1, false);
-    const double traced = timed(&m.launch, 1, true), two = timed(&m.launch, 2, false), million = (double)c->kernel.instructions / 1e6;
+    const double traced = timed(&m.launch, 1, true), two = timed(&m.launch, 2, false),
+                 million = (double)c->kernel.instructions / 1e6;
     const uint64_t hash = bench_output_hash(c, &m);
     const bool good = *one > 0 && traced > 0 && two > 0 && hash == c->hash;
     printf("%-12s %6.1f ms %6.1f M/s, recording %6.1f M/s, two threads %6.1f ms, output %016" PRIx64 "%s\n", c->kernel.name,
@@ -99,10 +100,16 @@ static bool bench_library(const char *workload, const char *precision)
 
 static bool bench_library_all(void)
 {
-    static const char *const workload[][2] = {
-        {"softmax:256x1000", "f32"}, {"elementwise:1048576,op=gelu", "f32"}, {"elementwise:1048576,op=sin", "f16"},
-        {"rmsnorm:256x4096", "f16"}, {"scan:256x4096", "f32"}, {"gemv:512x4096", "f16"}, {"copy:16777216", "f32"},
-        {"conv2d:c=32,h=32,w=32,k=32,pad=1", "f32"}, {"attention:b=1,h=4,s=256,d=64", "f16"}, {"gemm:512x512x512", "f32"}};
+    static const char *const workload[][2] = {{"softmax:256x1000", "f32"},
+                                              {"elementwise:1048576,op=gelu", "f32"},
+                                              {"elementwise:1048576,op=sin", "f16"},
+                                              {"rmsnorm:256x4096", "f16"},
+                                              {"scan:256x4096", "f32"},
+                                              {"gemv:512x4096", "f16"},
+                                              {"copy:16777216", "f32"},
+                                              {"conv2d:c=32,h=32,w=32,k=32,pad=1", "f32"},
+                                              {"attention:b=1,h=4,s=256,d=64", "f16"},
+                                              {"gemm:512x512x512", "f32"}};
     bool good = true;
     for (size_t i = 0; i < sizeof workload / sizeof workload[0]; i++)
         good = bench_library(workload[i][0], workload[i][1]) && good;
@@ -142,6 +149,7 @@ int main(void)
     }
     good = bench_library_all() && good;
     const double plain = plain_product();
-    printf("sgemm_tiled 512 against plain C -O2 on this host: %.1f ms / %.1f ms = %.1f times\n", sgemm * 1e3, plain * 1e3, sgemm / plain);
+    printf("sgemm_tiled 512 against plain C -O2 on this host: %.1f ms / %.1f ms = %.1f times\n", sgemm * 1e3, plain * 1e3,
+           sgemm / plain);
     return good ? 0 : 1;
 }

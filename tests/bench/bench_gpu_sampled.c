@@ -10,17 +10,29 @@
 
 static const char *const chips[] = {"m1", "m1-max"};
 static const char *const kernels[] = {
-    "gemm:1024x1024x256", "gemm:2048x2048x512", "gemv:65536x1024", "copy:32M", "stream-triad:16M", "elementwise:8000000,op=gelu",
-    "softmax:16384x500", "layernorm:16384x512", "reduce:16384x1024,op=sum", "transpose:2048x2048", "scan:4096x1024",
-    "conv2d:c=32,h=112,w=112,k=64,r=3,s=3,pad=1", "attention:b=2,h=8,s=2048,d=64", "pool:c=256,h=112,w=112,r=2,s=2,stride=2",
-    "gather:1000x512x8000", "gather:100000x128x64000",
+    "gemm:1024x1024x256",
+    "gemm:2048x2048x512",
+    "gemv:65536x1024",
+    "copy:32M",
+    "stream-triad:16M",
+    "elementwise:8000000,op=gelu",
+    "softmax:16384x500",
+    "layernorm:16384x512",
+    "reduce:16384x1024,op=sum",
+    "transpose:2048x2048",
+    "scan:4096x1024",
+    "conv2d:c=32,h=112,w=112,k=64,r=3,s=3,pad=1",
+    "attention:b=2,h=8,s=2048,d=64",
+    "pool:c=256,h=112,w=112,r=2,s=2,stride=2",
+    "gather:1000x512x8000",
+    "gather:100000x128x64000",
 };
 
 /* Busy seconds; NAN when it went wrong. */
 static double busy(const struct chip *chip, const char *workload, const char *detail, bool *as_asked, double *host)
 {
-    const struct run_request request = {.chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING,
-                                        .threads = 1};
+    const struct run_request request = {
+        .chip = chip, .workload = workload, .unit = "gpu", .detail = detail, .mode = RUN_TIMING, .threads = 1};
     struct orch_error error = {0};
     struct run_result result;
     double seconds = NAN;

@@ -26,20 +26,30 @@ int main(void)
          ".repeat 8\nimadd r{i}, r{i}, r20, 0\niadd r8, r8, r20\niadd r9, r9, r20\niadd r10, r10, r20\n.end\nstop", 1},
         {"multiplies only", ".repeat 32\nimadd r{i%8}, r{i%8}, r20, 0\n.end\nstop", 1},
         {"one load in eight, L1",
-         ".repeat 4\ndevice_load 0, i32, x, r4, u0_u1, r0, unsigned\n.repeat 6 j\nfadd32 r{8+j}, r{8+j}, r20\n.end\nwait 0\n.end\nstop", 32},
+         ".repeat 4\ndevice_load 0, i32, x, r4, u0_u1, r0, unsigned\n.repeat 6 j\nfadd32 r{8+j}, r{8+j}, r20\n.end\nwait "
+         "0\n.end\nstop",
+         32},
         {"one load in eight, DRAM",
-         ".repeat 4\ndevice_load 0, i32, x, r4, u0_u1, r0, unsigned\n.repeat 6 j\nfadd32 r{8+j}, r{8+j}, r20\n.end\nwait 0\n.end\nstop",
+         ".repeat 4\ndevice_load 0, i32, x, r4, u0_u1, r0, unsigned\n.repeat 6 j\nfadd32 r{8+j}, r{8+j}, r20\n.end\nwait "
+         "0\n.end\nstop",
          1u << 22},
-        {"matrix products", ".repeat 32\nsimd_matrix_fmadd32 r{2*(i%8)}_r{2*(i%8)+1}, r16_r17, r18_r19, r{2*(i%8)}_r{2*(i%8)+1}\n.end\nstop", 1},
+        {"matrix products",
+         ".repeat 32\nsimd_matrix_fmadd32 r{2*(i%8)}_r{2*(i%8)+1}, r16_r17, r18_r19, r{2*(i%8)}_r{2*(i%8)+1}\n.end\nstop", 1},
     };
     printf("%-26s %14s %12s\n", "", "instructions", "ns each");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct example_launch launch = {.text = rows[i].text, .cores = 4, .simds = 4, .groups = 48, .loops = 400,
-                                              .footprint = rows[i].footprint, .register_halves = 64};
+        const struct example_launch launch = {.text = rows[i].text,
+                                              .cores = 4,
+                                              .simds = 4,
+                                              .groups = 48,
+                                              .loops = 400,
+                                              .footprint = rows[i].footprint,
+                                              .register_halves = 64};
         const double begin = cpu_seconds();
         const struct example_run run = example_run(&launch);
         const double seconds = cpu_seconds() - begin;
-        printf("%-26s %14.0f %12.1f%s\n", rows[i].name, run.instructions, seconds * 1e9 / run.instructions, run.failed ? " failed" : "");
+        printf("%-26s %14.0f %12.1f%s\n", rows[i].name, run.instructions, seconds * 1e9 / run.instructions,
+               run.failed ? " failed" : "");
     }
     return 0;
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define LINE 128u
-#define MIB (UINT64_C(1) << 20)
+#define MIB  (UINT64_C(1) << 20)
 
 struct bench {
     struct mem_system *memory;
@@ -62,8 +62,7 @@ static double walk(struct bench *b, struct mem_port *const *ports, uint32_t port
     return last > now_ns ? last : now_ns;
 }
 
-static void measure(struct bench *b, const char *who, struct mem_port *const *ports, uint32_t port_count,
-                    const struct pattern *p)
+static void measure(struct bench *b, const char *who, struct mem_port *const *ports, uint32_t port_count, const struct pattern *p)
 {
     double best = 1e9, end_ns = 0;
     if (b->only && !strstr(p->name, b->only))

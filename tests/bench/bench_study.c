@@ -2,7 +2,7 @@
  *
  *     bench_study [FOLDER]      default /tmp
  */
-#include "sim/study/study.h"
+#include "sim/ask/study/study.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,7 +58,8 @@ static struct study *open_study(const struct study_base *base, struct orch_db *d
 
 static void measure(const struct chip_db *chips, const char *workload, const char *unit, const char *key, double nominal)
 {
-    const struct study_base base = {.chips = chips, .chip = "m1", .ambient_c = NAN, .request = {.workload = workload, .unit = unit}};
+    const struct study_base base = {
+        .chips = chips, .chip = "m1", .ambient_c = NAN, .request = {.workload = workload, .unit = unit}};
     struct study *study = open_study(&base, NULL);
     const double simulated = answers(study, key, nominal, nominal / 100, 1, STUDY_SIMULATED);
     answers(study, "power.leakage_per_k", 0.01, 0, 1, STUDY_SIMULATED);
@@ -69,7 +70,8 @@ static void measure(const struct chip_db *chips, const char *workload, const cha
 
 static void measure_db(const struct chip_db *chips, const char *folder)
 {
-    const struct study_base base = {.chips = chips, .chip = "m1", .ambient_c = NAN, .request = {.workload = "softmax:64x64", .unit = "ane"}};
+    const struct study_base base = {
+        .chips = chips, .chip = "m1", .ambient_c = NAN, .request = {.workload = "softmax:64x64", .unit = "ane"}};
     struct orch_error error = {0};
     char path[256], other[280];
     snprintf(path, sizeof path, "%s/bench_study.%ld.db", folder, (long)getpid());
@@ -78,7 +80,8 @@ static void measure_db(const struct chip_db *chips, const char *folder)
     struct study *first = open_study(&base, db), *second = open_study(&base, db);
     const double made = answers(first, "ane.clock_ghz", 1, 1e-3, POINTS, STUDY_SIMULATED);
     const double found = answers(second, "ane.clock_ghz", 1, 1e-3, POINTS, STUDY_KNOWN);
-    printf("  %-72s %-4s stored    %8.2f ms   found %6.1f us\n", "the same through a database, softmax:64x64", "ane", 1e3 * made, 1e6 * found);
+    printf("  %-72s %-4s stored    %8.2f ms   found %6.1f us\n", "the same through a database, softmax:64x64", "ane", 1e3 * made,
+           1e6 * found);
     study_free(first);
     study_free(second);
     db_close(db);

@@ -1,5 +1,5 @@
-/* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds cold and again (all points there), bytes of the database
- * per point, and how far interpolated points are from fresh simulations (the peer: what each of them would have cost).
+/* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds cold and again (all points there), bytes of the
+ * database per point, and how far interpolated points are from fresh simulations (the peer: what each of them would have cost).
  *
  * The last one varies the number of GPU cores, where the time of a small kernel jumps without order: its groups are simulated.
  */
@@ -16,13 +16,33 @@ struct case_row {
 };
 
 static const struct case_row cases[] = {
-    {"gemm:512x512x512", "ane", "f16", NULL, 10000, 200,
+    {"gemm:512x512x512",
+     "ane",
+     "f16",
+     NULL,
+     10000,
+     200,
      {"ane.clock_ghz=0.8:2", "memory_peak_GBps=50:200", "ane.request_us=50:200", "ane.dma_GBps=20:80"}},
-    {"gemm:512x512x512", "amx", "f32", NULL, 10000, 200,
+    {"gemm:512x512x512",
+     "amx",
+     "f32",
+     NULL,
+     10000,
+     200,
      {"p_max_mhz=2000:4000", "memory_peak_GBps=50:200", "mem.slc_latency_ns=20:100", "dram.latency_ns=60:200"}},
-    {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "gpu", "f32", "gpu_cores=20", 10000, 200,
+    {"conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1",
+     "gpu",
+     "f32",
+     "gpu_cores=20",
+     10000,
+     200,
      {"gpu_max_mhz=1000:1600", "memory_peak_GBps=100:300", "gpu.round_trip_us=50:200"}},
-    {"gemm:256x256x256", "gpu", "f32", NULL, 1000, 200,
+    {"gemm:256x256x256",
+     "gpu",
+     "f32",
+     NULL,
+     1000,
+     200,
      {"gpu_max_mhz=1000:1600", "memory_peak_GBps=60:200", "gpu.round_trip_us=50:200", "gpu_cores=8:20"}},
 };
 
@@ -67,11 +87,13 @@ static bool bench(const struct case_row *row, const struct chip_db *chips, const
         const double compare_begin = now_s();
         const struct off off = simulator_compare(&simulator, data, row->compared);
         const double each = off.compared ? (now_s() - compare_begin) / (double)off.compared : (double)NAN;
-        printf("%-3s %-24.24s %6llu points: %6.1f s cold, %4.2f s again; %4llu simulated, %5llu interpolated, %zu of %zu groups; %.0f bytes a point\n"
+        printf("%-3s %-24.24s %6llu points: %6.1f s cold, %4.2f s again; %4llu simulated, %5llu interpolated, %zu of %zu groups; "
+               "%.0f bytes a point\n"
                "    left out: %.2f %% rms; %zu against fresh ones (%.3f s each): mean %.2f %%, largest %.2f %%\n",
-               row->unit, row->workload, (unsigned long long)spec->points, cold, warm, (unsigned long long)done.by_method[SWEEP_SIMULATED],
-               (unsigned long long)done.by_method[SWEEP_INTERPOLATED], done.groups.interpolating, done.groups.groups,
-               (double)file.st_size / (double)spec->points, 100 * done.groups.left_out_rms, off.compared, each, 100 * off.mean, 100 * off.worst);
+               row->unit, row->workload, (unsigned long long)spec->points, cold, warm,
+               (unsigned long long)done.by_method[SWEEP_SIMULATED], (unsigned long long)done.by_method[SWEEP_INTERPOLATED],
+               done.groups.interpolating, done.groups.groups, (double)file.st_size / (double)spec->points,
+               100 * done.groups.left_out_rms, off.compared, each, 100 * off.mean, 100 * off.worst);
         sweep_close(data);
     } else {
         printf("%s: %s\n", row->workload, error.text);
@@ -114,5 +136,6 @@ static void gpu_cores(void)
     run_case(3);
 }
 
-static const struct suite_test tests[] = {{"Neural Engine", ane}, {"AMX", amx}, {"GPU", gpu}, {"GPU, number of cores", gpu_cores}};
+static const struct suite_test tests[] = {
+    {"Neural Engine", ane}, {"AMX", amx}, {"GPU", gpu}, {"GPU, number of cores", gpu_cores}};
 SUITE_MAIN("bench sweep", tests)

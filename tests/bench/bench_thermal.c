@@ -1,11 +1,11 @@
 /* Thermal models: steps per second of a block model as large as HotSpot's (132 nodes), and an hour of sustained operation.
  *
- * Peer: HotSpot 7.0's own integrator does 116 steps of 20 ms a second on such a case (one core, AMD EPYC, default build); the peer of
- * this run is a plain matrix exponential step, one dense 132 x 132 product each.
+ * Peer: HotSpot 7.0's own integrator does 116 steps of 20 ms a second on such a case (one core, AMD EPYC, default build); the
+ * peer of this run is a plain matrix exponential step, one dense 132 x 132 product each.
  */
 #include "power/thermal_hotspot.h"
 #include "power/thermal_solver.h"
-#include "sim/sustain/sustain.h"
+#include "sim/machine/sustain/sustain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -89,14 +89,24 @@ static double one_hour_s(void)
     struct device_list devices;
     struct chip_db *const db = chip_db_open(NULL, &error);
     struct chip *const chip = db ? chip_open(db, "m1", NULL, &error) : NULL;
-    struct power_profile load = {.driver = POWER_P_CPU, .mhz = 2988, .seconds = 1, .slices = {[POWER_P_CPU] = 4},
-                                 .running_s = {[POWER_P_CPU] = 4}, .shared_running_s = {[POWER_P_CPU] = 1}, .event_j = {[POWER_P_CPU] = 9}};
+    struct power_profile load = {.driver = POWER_P_CPU,
+                                 .mhz = 2988,
+                                 .seconds = 1,
+                                 .slices = {[POWER_P_CPU] = 4},
+                                 .running_s = {[POWER_P_CPU] = 4},
+                                 .shared_running_s = {[POWER_P_CPU] = 1},
+                                 .event_j = {[POWER_P_CPU] = 9}};
     struct sustain_result result;
     double seconds = NAN;
 
     if (chip && device_list_load(NULL, &devices, &error)) {
-        const struct sustain_setup setup = {.chip = chip, .device = device_find(&devices, "macbook-air", chip_id(chip), &error),
-                                            .ambient_c = NAN, .start_c = NAN, .profile = {&load}, .profiles = 1, .duration_s = 3600,
+        const struct sustain_setup setup = {.chip = chip,
+                                            .device = device_find(&devices, "macbook-air", chip_id(chip), &error),
+                                            .ambient_c = NAN,
+                                            .start_c = NAN,
+                                            .profile = {&load},
+                                            .profiles = 1,
+                                            .duration_s = 3600,
                                             .policy = GOVERNOR_PERFORMANCE};
         const double begin = now_s();
         if (sustain_run(&setup, &result, &error)) {
@@ -122,7 +132,8 @@ int main(void)
     if (!solver)
         return 1;
     const double ours = steps_per_second(solver), peer = peer_steps_per_second();
-    printf("block model, %zu nodes, 20 ms steps   %9.0f steps/s   %5.2f x one dense product a step (%.0f/s), %.0f x HotSpot's 116/s\n",
+    printf("block model, %zu nodes, 20 ms steps   %9.0f steps/s   %5.2f x one dense product a step (%.0f/s), %.0f x HotSpot's "
+           "116/s\n",
            thermal_solver_nodes(solver), ours, ours / peer, peer, ours / 116);
     printf("one hour of a throttled machine        %9.3f s\n", one_hour_s());
     thermal_solver_free(solver);

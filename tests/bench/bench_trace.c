@@ -1,5 +1,6 @@
-/* Traces: records a second written and read, bytes a record, and a replay in bounded memory. bench_trace [MiB [FILE]] (default 32;
- * 1024 is what the README of sim/trace speaks of). Beside it: zstd alone on the same bytes, the speed that the format could have. */
+/* Traces: records a second written and read, bytes a record, and a replay in bounded memory. bench_trace [MiB [FILE]] (default
+ * 32; 1024 is what the README of sim/trace speaks of). Beside it: zstd alone on the same bytes, the speed that the format could
+ * have. */
 #include "sim/trace/trace_replay.h"
 #include "traces/trace_read.h"
 #include "traces/trace_write.h"
@@ -50,9 +51,17 @@ static uint64_t generate(const char *path, uint64_t bytes)
         const uint64_t after[1] = {op > 8 ? op - dice % 8 : op};
         op++;
         trace_record_init(&r, TRACE_LAUNCH);
-        r.launch = (struct trace_launch){.run = 1, .op = op, .submitted_ps = (int64_t)(op * 1000000 + dice % 999983), .name = works[dice >> 8 & 3],
-                                         .kernel = "kernel", .workload = works[dice >> 8 & 3], .precision = "f32", .unit = (dice >> 8 & 3) != 3 || dice >> 16 & 3 ? "gpu" : "amx",
-                                         .stream = dice >> 20 & 1, .after = {after, op > 8 && (dice >> 24 & 7) == 0}, .work = "kernel",
+        r.launch = (struct trace_launch){.run = 1,
+                                         .op = op,
+                                         .submitted_ps = (int64_t)(op * 1000000 + dice % 999983),
+                                         .name = works[dice >> 8 & 3],
+                                         .kernel = "kernel",
+                                         .workload = works[dice >> 8 & 3],
+                                         .precision = "f32",
+                                         .unit = (dice >> 8 & 3) != 3 || dice >> 16 & 3 ? "gpu" : "amx",
+                                         .stream = dice >> 20 & 1,
+                                         .after = {after, op > 8 && (dice >> 24 & 7) == 0},
+                                         .work = "kernel",
                                          .bytes = random_next(&state) | UINT64_C(1) << 62};
         ok = trace_write(w, &r, &error);
     }
@@ -77,8 +86,9 @@ static void read_through(const char *path)
         return;
     const double seconds = now() - begin;
     trace_reader_account(reader, &a);
-    printf("read     %8.2f M records/s, %.0f MB/s of file; %.2f bytes a record (%.2f before compression)\n", (double)a.records / seconds * 1e-6,
-           (double)a.file_bytes / seconds * 1e-6, (double)a.file_bytes / (double)a.records, (double)a.raw_bytes / (double)a.records);
+    printf("read     %8.2f M records/s, %.0f MB/s of file; %.2f bytes a record (%.2f before compression)\n",
+           (double)a.records / seconds * 1e-6, (double)a.file_bytes / seconds * 1e-6, (double)a.file_bytes / (double)a.records,
+           (double)a.raw_bytes / (double)a.records);
     trace_reader_close(reader);
 }
 
@@ -96,12 +106,13 @@ static void replay(const char *path, uint64_t launches)
     struct run_result result;
     struct chip_db *chips = chip_db_open(NULL, &error);
     struct chip *chip = chips ? chip_open(chips, "m1", NULL, &error) : NULL;
-    const struct trace_replay_request q = {.path = path, .chip = chip, .chip_name = "m1", .chips = chips, .common = {.threads = 1, .seed = 1}};
+    const struct trace_replay_request q = {
+        .path = path, .chip = chip, .chip_name = "m1", .chips = chips, .common = {.threads = 1, .seed = 1}};
     const double begin = now();
     run_result_init(&result);
     if (chip && trace_replay(&q, NULL, 1, &result, &account, &error))
-        printf("replay   %8.2f M launches/s in %.1f s; %.6g s simulated; at most %ld MB of memory\n", (double)launches / (now() - begin) * 1e-6,
-               now() - begin, result.seconds, peak_mb());
+        printf("replay   %8.2f M launches/s in %.1f s; %.6g s simulated; at most %ld MB of memory\n",
+               (double)launches / (now() - begin) * 1e-6, now() - begin, result.seconds, peak_mb());
     else
         fprintf(stderr, "bench_trace: %s\n", error.text);
     run_result_free(&result);
@@ -122,7 +133,8 @@ static void zstd_alone(void)
     for (int i = 0; raw && stored && i < 64; i++)
         sum += ZSTD_compress(stored, ZSTD_compressBound(SIZE), raw, SIZE, 3);
     const double seconds = now() - begin;
-    printf("zstd -3  %8.0f MB/s before compression, alone (%.2f of the size)\n", 64.0 * SIZE / seconds * 1e-6, (double)sum / (64.0 * SIZE));
+    printf("zstd -3  %8.0f MB/s before compression, alone (%.2f of the size)\n", 64.0 * SIZE / seconds * 1e-6,
+           (double)sum / (64.0 * SIZE));
     free(raw);
     free(stored);
 }

@@ -1,7 +1,7 @@
 /* Launch descriptions and GPU vector lines on arbitrary bytes: what is accepted obeys the limits, what is refused says why. */
 #define _GNU_SOURCE
-#include "sim/agx/abi_kernel.h"
-#include "sim/check/agx_vectors.h"
+#include "sim/workload/gpu/abi_kernel.h"
+#include "sim/prove/check/agx_vectors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,8 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     /* Descriptions that are nearly whole: the input goes into an argument, the launch, or stands alone. */
     static const char *const starts[] = {
         "", "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[32],\"threadgroups\":[1]},\"args\":[{",
-        "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[", "{\"files\":{\"code\":\"", "{\"files\":{\"code\":\"x.s\"},"};
-    static const char *const ends[] = {"", "}]}", "],\"threadgroups\":[1]}}", "\"},\"launch\":{\"threads_per_threadgroup\":[1],\"threadgroups\":[1]}}",
+        "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[", "{\"files\":{\"code\":\"",
+        "{\"files\":{\"code\":\"x.s\"},"};
+    static const char *const ends[] = {"", "}]}", "],\"threadgroups\":[1]}}",
+                                       "\"},\"launch\":{\"threads_per_threadgroup\":[1],\"threadgroups\":[1]}}",
                                        "\"launch\":{\"threads_per_threadgroup\":[1],\"threadgroups\":[1]}}"};
     static const char *const lines[] = {"exec-single.txt", "exec-program.txt", "exec-load.txt", "encode.txt", "mesa-words.tsv"};
     static const char *const prefixes[] = {"1 f n ffffffff ", "1 i 2 ", "1 0 ffffffff ", "", ""};

@@ -1,6 +1,6 @@
 /* The reader of AMX golden vectors on arbitrary bytes, in all three formats, with and without a true line around them. */
 #define _GNU_SOURCE
-#include "sim/check/amx_vectors.h"
+#include "sim/prove/check/amx_vectors.h"
 
 #include <stdlib.h>
 #include <string.h>

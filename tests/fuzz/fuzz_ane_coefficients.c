@@ -1,4 +1,5 @@
-/* Arbitrary bytes as coefficient banks and activation tables: nothing crashes, and weights that were read pack and read the same. */
+/* Arbitrary bytes as coefficient banks and activation tables: nothing crashes, and weights that were read pack and read the same.
+ */
 #include "isa/ane/ane_coefficients.h"
 
 #include <stdlib.h>
@@ -19,14 +20,26 @@ static struct ane_task task_of(const uint8_t *head, size_t bytes)
 {
     static const uint32_t palettes[] = {0, 0, 1, 2, 4, 6, 8, 3};
     static const uint32_t engines[] = {1, 2, 4, 8, 16, 3, 0, 16};
-    struct ane_task task = {.engine = ANE_ENGINE_NE, .ne_op = ANE_NE_CONVOLUTION, .channels_in = head[0], .channels_out = head[1],
-                            .groups = head[2] & 7, .kernel_width = head[3] & 7, .kernel_height = head[3] >> 3 & 7,
-                            .engines = engines[head[4] & 7], .palette_bits = palettes[head[5] & 7], .sparse = head[6] & 1,
-                            .bias = head[6] >> 1 & 1, .depthwise = head[6] >> 2 & 1, .small_source = head[6] >> 3 & 1,
-                            .channel_group_log2 = head[12] & 7, .stride_x = head[12] >> 3 & 3, .stride_y = head[12] >> 5 & 3,
+    struct ane_task task = {.engine = ANE_ENGINE_NE,
+                            .ne_op = ANE_NE_CONVOLUTION,
+                            .channels_in = head[0],
+                            .channels_out = head[1],
+                            .groups = head[2] & 7,
+                            .kernel_width = head[3] & 7,
+                            .kernel_height = head[3] >> 3 & 7,
+                            .engines = engines[head[4] & 7],
+                            .palette_bits = palettes[head[5] & 7],
+                            .sparse = head[6] & 1,
+                            .bias = head[6] >> 1 & 1,
+                            .depthwise = head[6] >> 2 & 1,
+                            .small_source = head[6] >> 3 & 1,
+                            .channel_group_log2 = head[12] & 7,
+                            .stride_x = head[12] >> 3 & 3,
+                            .stride_y = head[12] >> 5 & 3,
                             .kernel_format = (enum ane_kernel_format)(head[7] % 3)};
     for (unsigned k = 0; k < ANE_BANKS; k++)
-        task.bank[k] = (struct ane_bank){.enabled = (head[8] & 15) != k + 1, .base = (uint32_t)head[9] * 64 * k,
+        task.bank[k] = (struct ane_bank){.enabled = (head[8] & 15) != k + 1,
+                                         .base = (uint32_t)head[9] * 64 * k,
                                          .bytes = head[10] & 1 ? (uint32_t)head[11] * 64 : (uint32_t)bytes};
     return task;
 }

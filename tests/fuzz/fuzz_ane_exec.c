@@ -1,5 +1,5 @@
-/* Arbitrary tasks on the executing side of the Neural Engine: runs or faults, writes nowhere but into the result's buffer, and gives
- * the same bytes for any number of threads and any host kernels.
+/* Arbitrary tasks on the executing side of the Neural Engine: runs or faults, writes nowhere but into the result's buffer, and
+ * gives the same bytes for any number of threads and any host kernels.
  */
 #include "units/ane/ane_exec.h"
 
@@ -50,8 +50,13 @@ static struct ane_operand take_operand(struct source *s)
 
 static struct ane_task take_task(struct source *s)
 {
-    struct ane_task t = {.engine = (enum ane_engine)take(s, 2), .post_scale = 1, .pe_pre_scale = 1, .pe_scale = 0.5f, .pe_final_scale = 1,
-                         .engines = 16, .kernel_format = ANE_KERNEL_F16};
+    struct ane_task t = {.engine = (enum ane_engine)take(s, 2),
+                         .post_scale = 1,
+                         .pe_pre_scale = 1,
+                         .pe_scale = 0.5f,
+                         .pe_final_scale = 1,
+                         .engines = 16,
+                         .kernel_format = ANE_KERNEL_F16};
     const uint32_t odd = take(s, 16) ? 1 : 0;
     t.channels_in = odd + take(s, 8);
     t.height_in = odd + take(s, 8);
@@ -117,7 +122,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint8_t coefficients[2048];
     struct source s = {data, size, 0};
     struct ane_task task[TASKS];
-    struct ane_program program = {.task = task, .count = TASKS, .bytes = coefficients, .size = sizeof coefficients, .const_bytes = sizeof coefficients};
+    struct ane_program program = {
+        .task = task, .count = TASKS, .bytes = coefficients, .size = sizeof coefficients, .const_bytes = sizeof coefficients};
     struct mem_space *space = mem_space_create((uint64_t)1 << 20);
     require(space != NULL);
     for (unsigned i = 0; i < TASKS; i++)

@@ -1,6 +1,6 @@
-/* Workload texts for the Neural Engine's kernel library: raw ones, and ones put together from a kernel's own parameters. What parses has a
- * canonical text that reads back; what builds saves and reads back to the same bytes, and neither descriptors nor tensors reach beyond
- * the buffers. The first byte chooses generation, weights and kind of text. */
+/* Workload texts for the Neural Engine's kernel library: raw ones, and ones put together from a kernel's own parameters. What
+ * parses has a canonical text that reads back; what builds saves and reads back to the same bytes, and neither descriptors nor
+ * tensors reach beyond the buffers. The first byte chooses generation, weights and kind of text. */
 #include "units/ane/kernels/ane_kernels.h"
 
 #include <inttypes.h>
@@ -65,7 +65,10 @@ static void put_together(struct bytes *b, char *text)
             word(b, row->words, value, sizeof value);
         else
             snprintf(value, sizeof value, "%" PRId64, number(b, row));
-        used += snprintf(text + used, (size_t)(TEXT_MAX - used), "%s", text[strlen(info->name)] == '\0' ? ":" : i < info->positional ? "x" : ",");
+        used += snprintf(text + used, (size_t)(TEXT_MAX - used), "%s",
+                         text[strlen(info->name)] == '\0' ? ":"
+                         : i < info->positional           ? "x"
+                                                          : ",");
         if (i >= info->positional)
             used += snprintf(text + used, (size_t)(TEXT_MAX - used), "%s=", row->name);
         used += snprintf(text + used, (size_t)(TEXT_MAX - used), "%s", value);
@@ -157,8 +160,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const unsigned choice = next(&b);
     const enum ane_generation generation = choice & 8 ? ANE_H15 : ANE_H13;
     struct ane_kernel_request q = {
-        .limits = {.generation = generation, .l2_bytes = 2u << 20, .kernel_max = 29, .dimension_max = 16384, .channels_max = 65536,
-                   .pool_max = 31, .int8_weights = generation > ANE_H13, .int4_palette = true, .sparse_weights = true},
+        .limits = {.generation = generation,
+                   .l2_bytes = 2u << 20,
+                   .kernel_max = 29,
+                   .dimension_max = 16384,
+                   .channels_max = 65536,
+                   .pool_max = 31,
+                   .int8_weights = generation > ANE_H13,
+                   .int4_palette = true,
+                   .sparse_weights = true},
     };
     struct isa_error error;
     struct ane_kernel kernel;

@@ -16,8 +16,11 @@ static void require(bool holds)
 
 static void make_again(const struct ane_program *program)
 {
-    struct ane_program_parts parts = {.container = ANE_CONTAINER_HWX, .generation = program->generation, .task = program->task,
-                                      .count = program->count, .coefficients = program->bytes + program->const_offset,
+    struct ane_program_parts parts = {.container = ANE_CONTAINER_HWX,
+                                      .generation = program->generation,
+                                      .task = program->task,
+                                      .count = program->count,
+                                      .coefficients = program->bytes + program->const_offset,
                                       .coefficient_bytes = program->const_bytes};
     struct ane_program made;
     struct isa_error error;
@@ -52,13 +55,34 @@ static void try_file(const uint8_t *file, size_t size)
 static bool good_program(enum ane_container container, struct ane_program *program)
 {
     static const uint8_t coefficients[256] = {0x00, 0x3c};
-    const struct ane_operand dram = {.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = 5, .row = 64, .plane = 512, .depth = 1024};
-    struct ane_task task[2] = {{.width_in = 8, .height_in = 8, .channels_in = 2, .width_out = 8, .height_out = 8, .channels_out = 2,
-                                .groups = 1, .tile_height = 8, .engines = 2, .kernel_width = 1, .kernel_height = 1, .stride_x = 1,
-                                .stride_y = 1, .step_x = 1, .step_y = 1, .source = dram, .result = dram, .post_scale = 1,
-                                .kernel_format = ANE_KERNEL_F16, .bank = {{true, 0, 64}, {true, 64, 64}}}};
-    struct ane_program_parts parts = {.container = container, .generation = ANE_H13, .task = task, .count = 2,
-                                      .coefficients = coefficients, .coefficient_bytes = sizeof coefficients};
+    const struct ane_operand dram = {
+        .place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = 5, .row = 64, .plane = 512, .depth = 1024};
+    struct ane_task task[2] = {{.width_in = 8,
+                                .height_in = 8,
+                                .channels_in = 2,
+                                .width_out = 8,
+                                .height_out = 8,
+                                .channels_out = 2,
+                                .groups = 1,
+                                .tile_height = 8,
+                                .engines = 2,
+                                .kernel_width = 1,
+                                .kernel_height = 1,
+                                .stride_x = 1,
+                                .stride_y = 1,
+                                .step_x = 1,
+                                .step_y = 1,
+                                .source = dram,
+                                .result = dram,
+                                .post_scale = 1,
+                                .kernel_format = ANE_KERNEL_F16,
+                                .bank = {{true, 0, 64}, {true, 64, 64}}}};
+    struct ane_program_parts parts = {.container = container,
+                                      .generation = ANE_H13,
+                                      .task = task,
+                                      .count = 2,
+                                      .coefficients = coefficients,
+                                      .coefficient_bytes = sizeof coefficients};
     struct isa_error error;
     task[1] = task[0];
     task[0].result.bar = task[1].source.bar = 3;

@@ -30,11 +30,31 @@ static void check(const struct ane_td *td)
 
 static void good_task(unsigned kind, struct ane_td *td)
 {
-    const struct ane_operand dram = {.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = 5, .row = 128, .plane = 8192,
-                                     .depth = 32768, .other = {.row = 128, .plane = 128}};
-    struct ane_task task = {.last = true, .width_in = 64, .height_in = 64, .channels_in = 4, .width_out = 64, .height_out = 64,
-                            .channels_out = 4, .groups = 1, .tile_height = 16, .kernel_width = 1, .kernel_height = 1, .stride_x = 1,
-                            .stride_y = 1, .step_x = 1, .step_y = 1, .source = dram, .result = dram, .post_scale = 1};
+    const struct ane_operand dram = {.place = ANE_PLACE_DRAM,
+                                     .format = ANE_F16,
+                                     .bar = 5,
+                                     .row = 128,
+                                     .plane = 8192,
+                                     .depth = 32768,
+                                     .other = {.row = 128, .plane = 128}};
+    struct ane_task task = {.last = true,
+                            .width_in = 64,
+                            .height_in = 64,
+                            .channels_in = 4,
+                            .width_out = 64,
+                            .height_out = 64,
+                            .channels_out = 4,
+                            .groups = 1,
+                            .tile_height = 16,
+                            .kernel_width = 1,
+                            .kernel_height = 1,
+                            .stride_x = 1,
+                            .stride_y = 1,
+                            .step_x = 1,
+                            .step_y = 1,
+                            .source = dram,
+                            .result = dram,
+                            .post_scale = 1};
     struct isa_error error;
     task.result.bar = 4;
     if (kind < 2) {

@@ -1,6 +1,6 @@
-/* Texts of regression baselines: whatever the bytes, reading ends in a baseline or an error that names the text; what was read is written and
- * read again to the same. */
-#include "sim/regress/baseline.h"
+/* Texts of regression baselines: whatever the bytes, reading ends in a baseline or an error that names the text; what was read is
+ * written and read again to the same. */
+#include "sim/prove/regress/baseline.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     FILE *const out = open_memstream(&text, &length);
     const bool written = out && baseline_write(&b, out);
-    if (out && fclose(out) == 0 && written && (!baseline_read_text(&again, "again", text, length, &error) || again.values != b.values))
+    if (out && fclose(out) == 0 && written &&
+        (!baseline_read_text(&again, "again", text, length, &error) || again.values != b.values))
         __builtin_trap();
     free(text);
     baseline_free(&b);

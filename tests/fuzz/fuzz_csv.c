@@ -1,6 +1,6 @@
 /* Any bytes: csv_parse either refuses with a place, or gives a table that says the same when written and read
  * again. */
-#include "sim/validate/csv.h"
+#include "sim/prove/validate/csv.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -69,8 +69,12 @@ static uint8_t *good_executable(size_t *size)
 {
     static const uint32_t code[16] = {0xd65f03c0};
     static const struct elf_label labels[] = {{"_start", 0x400000, 64, true}, {"table", 0x404000, 8, false}};
-    const struct elf_program program = {.code = {0x400000, code, sizeof code}, .data = {0x404000, code, 8},
-                                        .bss_addr = 0x408000, .bss_bytes = 64, .labels = labels, .label_count = 2};
+    const struct elf_program program = {.code = {0x400000, code, sizeof code},
+                                        .data = {0x404000, code, 8},
+                                        .bss_addr = 0x408000,
+                                        .bss_bytes = 64,
+                                        .labels = labels,
+                                        .label_count = 2};
     struct isa_error error;
     return elf_write(&program, size, &error);
 }
@@ -87,26 +91,41 @@ struct object {
 };
 
 #define AT(member) offsetof(struct object, member)
-#define PART(kind, flag, member, l, i, entry) \
-    {.sh_type = kind, .sh_flags = flag, .sh_offset = AT(member), .sh_size = sizeof(((struct object *)0)->member), \
-     .sh_link = l, .sh_info = i, .sh_addralign = 8, .sh_entsize = entry}
+#define PART(kind, flag, member, l, i, entry)                                                                                    \
+    {                                                                                                                            \
+        .sh_type = kind, .sh_flags = flag, .sh_offset = AT(member), .sh_size = sizeof(((struct object *)0)->member),             \
+        .sh_link = l, .sh_info = i, .sh_addralign = 8, .sh_entsize = entry                                                       \
+    }
 
 static const struct object good_object = {
-    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT}, .e_type = ET_REL,
-               .e_machine = EM_AARCH64, .e_version = 1, .e_shoff = AT(section), .e_ehsize = sizeof(Elf64_Ehdr),
-               .e_shentsize = sizeof(Elf64_Shdr), .e_shnum = 7, .e_shstrndx = 6},
+    .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
+               .e_type = ET_REL,
+               .e_machine = EM_AARCH64,
+               .e_version = 1,
+               .e_shoff = AT(section),
+               .e_ehsize = sizeof(Elf64_Ehdr),
+               .e_shentsize = sizeof(Elf64_Shdr),
+               .e_shnum = 7,
+               .e_shstrndx = 6},
     .text = {0x94000000, 0x90000000, 0xf9400000, 0x90000001, 0xf9400021, 0xd65f03c0},
-    .text_rela = {{0, ELF64_R_INFO(1, R_AARCH64_CALL26), 4}, {4, ELF64_R_INFO(2, R_AARCH64_ADR_PREL_PG_HI21), 0},
-                  {8, ELF64_R_INFO(2, R_AARCH64_LDST64_ABS_LO12_NC), 8}, {12, ELF64_R_INFO(3, R_AARCH64_ADR_GOT_PAGE), 0}},
+    .text_rela = {{0, ELF64_R_INFO(1, R_AARCH64_CALL26), 4},
+                  {4, ELF64_R_INFO(2, R_AARCH64_ADR_PREL_PG_HI21), 0},
+                  {8, ELF64_R_INFO(2, R_AARCH64_LDST64_ABS_LO12_NC), 8},
+                  {12, ELF64_R_INFO(3, R_AARCH64_ADR_GOT_PAGE), 0}},
     .data_rela = {{0, ELF64_R_INFO(1, R_AARCH64_ABS64), 0}},
-    .symbol = {{0}, {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0, 24}, {3, ELF64_ST_INFO(STB_LOCAL, STT_OBJECT), 0, 2, 0, 16},
+    .symbol = {{0},
+               {1, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC), 0, 1, 0, 24},
+               {3, ELF64_ST_INFO(STB_LOCAL, STT_OBJECT), 0, 2, 0, 16},
                {5, ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT), 0, SHN_COMMON, 16, 64},
                {7, ELF64_ST_INFO(STB_WEAK, STT_NOTYPE), 0, SHN_UNDEF, 0, 0}},
     .names = "\0f\0d\0c\0w\0.text\0.data",
-    .section = {{0}, PART(SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, text, 0, 0, 0),
+    .section = {{0},
+                PART(SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, text, 0, 0, 0),
                 PART(SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, data, 0, 0, 0),
-                PART(SHT_RELA, 0, text_rela, 5, 1, sizeof(Elf64_Rela)), PART(SHT_RELA, 0, data_rela, 5, 2, sizeof(Elf64_Rela)),
-                PART(SHT_SYMTAB, 0, symbol, 6, 3, sizeof(Elf64_Sym)), PART(SHT_STRTAB, 0, names, 0, 0, 0)}};
+                PART(SHT_RELA, 0, text_rela, 5, 1, sizeof(Elf64_Rela)),
+                PART(SHT_RELA, 0, data_rela, 5, 2, sizeof(Elf64_Rela)),
+                PART(SHT_SYMTAB, 0, symbol, 6, 3, sizeof(Elf64_Sym)),
+                PART(SHT_STRTAB, 0, names, 0, 0, 0)}};
 
 /* Two bytes of offset, one of value; the executable's headers and tables are hit as often as its long empty middle. */
 static void patch(uint8_t *file, size_t file_size, const uint8_t *data, size_t size)

@@ -76,8 +76,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i < AGX_UNIFORM_HALVES; i += 4)
         memcpy(uniforms + i, &at, 8);
     const uint32_t threads = 20 + 44U * (data[0] >> 1 & 1);
-    const struct gpu_launch launch = {.program = program, .uniforms = uniforms, .grid_threads = {threads, 1, 1}, .space = space,
-                                      .group_threads = {threads, 1, 1}, .threadgroup_memory_bytes = GROUP_BYTES,
+    const struct gpu_launch launch = {.program = program,
+                                      .uniforms = uniforms,
+                                      .grid_threads = {threads, 1, 1},
+                                      .space = space,
+                                      .group_threads = {threads, 1, 1},
+                                      .threadgroup_memory_bytes = GROUP_BYTES,
                                       .stack_bytes_per_thread = 64};
     const struct gpu_checks plain = {.reference = true, .instruction_limit = LIMIT}, fast = {.instruction_limit = LIMIT},
                             watched = {.sanitize = true, .poison = true, .instruction_limit = LIMIT};

@@ -1,6 +1,6 @@
 /* Importing a profile from memory, for the fuzz targets of importers. */
-#ifndef ORCHARD_TESTS_FUZZ_IMPORT_H
-#define ORCHARD_TESTS_FUZZ_IMPORT_H
+#ifndef ORCHARD_TESTS_FUZZ_FUZZ_IMPORT_H
+#define ORCHARD_TESTS_FUZZ_FUZZ_IMPORT_H
 
 #include "sim/trace/trace_import.h"
 #include "traces/trace_read.h"

@@ -1,5 +1,5 @@
 /* Kernel requests: any text either parses into a call whose description parses again to the same, or is refused. */
-#include "sim/kernel/kernel.h"
+#include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* .npy files. An input without the magic goes into the header of a good file. What is accepted must describe exactly the
  * bytes that are there, and survive being written and read again.
  */
-#include "sim/npy.h"
+#include "sim/base/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Any bytes: as SPEC.json, as -L text and as list of workloads. Either refused with a reason, or a specification whose written form
- * reads back to the same, and whose design gives a setting for its first and last points. */
-#include "sim/sweep/sweep_design.h"
+/* Any bytes: as SPEC.json, as -L text and as list of workloads. Either refused with a reason, or a specification whose written
+ * form reads back to the same, and whose design gives a setting for its first and last points. */
+#include "sim/ask/sweep/sweep_design.h"
 
 #include <stdint.h>
 #include <stdlib.h>

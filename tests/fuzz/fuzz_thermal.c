@@ -1,8 +1,8 @@
 /* Floorplans, package parameters, measured curves and machines from any bytes: refused with a text, or sound. */
 #include "power/floorplan.h"
 #include "power/thermal_hotspot.h"
-#include "sim/device/device.h"
-#include "sim/thermal/device_curve.h"
+#include "sim/machine/device/device.h"
+#include "sim/machine/thermal/device_curve.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -36,9 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct orch_error error = {0};
 
     switch (data[0] % 4) {
-    case 0:
-        look_at_plan(text, size - 1);
-        break;
+    case 0: look_at_plan(text, size - 1); break;
     case 1: {
         struct thermal_package package;
         struct power_error why;

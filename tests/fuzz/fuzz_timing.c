@@ -11,8 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char sample[] =
     "{\"kind\":1,\"end_ns\":1234.5,\"gpu_groups\":4,\"gpu_clock_ghz\":1.25,\"ane_clock_ghz\":0,\"gpu_bytes\":4096,"
     "\"gpu_group_threads\":32,\"activity\":{\"GPU_INSTRUCTIONS\":10,\"DRAM_READ_BYTES\":18446744073709551615},"
-    "\"by\":{\"p_cpu\":{\"CPU_LOADS\":3}},\"busy\":{\"p_cpu\":{\"seconds\":1e-9,\"shared_seconds\":1e-9,\"mhz\":3204,\"slices\":1,"
-    "\"clusters\":1},\"rail_mhz\":3204,\"rail\":0},\"result\":{\"unit\":\"gpu\",\"detail\":\"instr\",\"seconds\":1e-6,\"cycles\":99,"
+    "\"by\":{\"p_cpu\":{\"CPU_LOADS\":3}},\"busy\":{\"p_cpu\":{\"seconds\":1e-9,\"shared_seconds\":1e-9,\"mhz\":3204,\"slices\":"
+    "1,"
+    "\"clusters\":1},\"rail_mhz\":3204,\"rail\":0},\"result\":{\"unit\":\"gpu\",\"detail\":\"instr\",\"seconds\":1e-6,\"cycles\":"
+    "99,"
     "\"utilisation\":[null,0.5,1,null,0],\"stalls\":{\"gpu.alu\":0.25,\"launch\":0.75},\"counters\":{\"a\":1,\"b\":1e999},"
     "\"placement\":[[\"gemm\",\"gpu\",\"k\",null]],\"assumptions\":[[\"key\",\"guess\",\"effect\"]]}}";
 

@@ -1,6 +1,6 @@
-/* Any bytes: the reader of traces, binary or text, either gives records that keep to the rules or says where the file is wrong; with
- * force it always comes to an end. The first byte decides whether checksums of blocks are put right first, so that what is behind them
- * is reached. */
+/* Any bytes: the reader of traces, binary or text, either gives records that keep to the rules or says where the file is wrong;
+ * with force it always comes to an end. The first byte decides whether checksums of blocks are put right first, so that what is
+ * behind them is reached. */
 #include "traces/trace_layout.h"
 #include "traces/trace_read.h"
 

@@ -33,7 +33,10 @@ static float exp_of(float x)
     const int n = (int)(scaled + (scaled < 0 ? -0.5f : 0.5f));
     const float r = x - (float)n * 0.693147181f;
     float p = 1.0f + r * (1.0f + r * (0.5f + r * (0.166666667f + r * (0.0416666667f + r * 0.00833333333f))));
-    union { uint32_t u; float f; } power = {(uint32_t)(n + 127) << 23};
+    union {
+        uint32_t u;
+        float f;
+    } power = {(uint32_t)(n + 127) << 23};
     return p * power.f;
 }
 

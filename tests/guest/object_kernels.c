@@ -39,9 +39,8 @@ double kernel_weigh(const double *x, int n, double start)
 }
 
 /* Ten integers and ten numbers: two of each come on the stack. */
-uint64_t kernel_many(uint64_t a, uint32_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h,
-                     uint64_t i, int64_t j, double p, float q, double r, double s, double t, double u, double v, double w,
-                     double x, float y)
+uint64_t kernel_many(uint64_t a, uint32_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h, uint64_t i,
+                     int64_t j, double p, float q, double r, double s, double t, double u, double v, double w, double x, float y)
 {
     const double sum = p + 2 * q + 3 * r + 4 * s + 5 * t + 6 * u + 7 * v + 8 * w + 9 * x + 10 * y;
     return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h + 9 * i + 10 * (uint64_t)j + (uint64_t)(sum * 16);

@@ -16,15 +16,28 @@ struct ane_golden {
     const char *file, *operation;
 };
 static const struct ane_golden ane_goldens[] = {
-    {"eiln/activation_gelu.bin.gz", "gelu"}, {"eiln/activation_hardtanh.bin.gz", "hardtanh"},
-    {"eiln/activation_relu.bin.gz", "relu"}, {"eiln/activation_selu.bin.gz", "selu"},
-    {"eiln/activation_softmax.bin.gz", "softmax"}, {"eiln/binary_add.bin.gz", "add"}, {"eiln/binary_div.bin.gz", "div"},
-    {"eiln/binary_max.bin.gz", "max"}, {"eiln/binary_mul.bin.gz", "mul"}, {"eiln/unary_abs.bin.gz", "abs"},
-    {"eiln/unary_exp.bin.gz", "exp"}, {"eiln/unary_exp2.bin.gz", "exp2"}, {"eiln/unary_log2.bin.gz", "log2"},
-    {"eiln/unary_sigmoid.bin.gz", "sigmoid"}, {"eiln/unary_sqrt.bin.gz", "sqrt"}, {"eiln/unary_tanh.bin.gz", "tanh"},
-    {"tinygrad/conv.ff52f832dc.hwx.gz", "conv2d"}, {"tinygrad/gemm.73ae6d7821.hwx.gz", "conv2d"},
-    {"tinygrad/golden.1dcaecacc4.hwx.gz", "conv2d"}, {"tinygrad/golden.23664c99bd.hwx.gz", "conv2d"},
-    {"tinygrad/relu.da873cd556.hwx.gz", "relu"}, {"tinygrad/sum.6ca449afd2.hwx.gz", "add"},
+    {"eiln/activation_gelu.bin.gz", "gelu"},
+    {"eiln/activation_hardtanh.bin.gz", "hardtanh"},
+    {"eiln/activation_relu.bin.gz", "relu"},
+    {"eiln/activation_selu.bin.gz", "selu"},
+    {"eiln/activation_softmax.bin.gz", "softmax"},
+    {"eiln/binary_add.bin.gz", "add"},
+    {"eiln/binary_div.bin.gz", "div"},
+    {"eiln/binary_max.bin.gz", "max"},
+    {"eiln/binary_mul.bin.gz", "mul"},
+    {"eiln/unary_abs.bin.gz", "abs"},
+    {"eiln/unary_exp.bin.gz", "exp"},
+    {"eiln/unary_exp2.bin.gz", "exp2"},
+    {"eiln/unary_log2.bin.gz", "log2"},
+    {"eiln/unary_sigmoid.bin.gz", "sigmoid"},
+    {"eiln/unary_sqrt.bin.gz", "sqrt"},
+    {"eiln/unary_tanh.bin.gz", "tanh"},
+    {"tinygrad/conv.ff52f832dc.hwx.gz", "conv2d"},
+    {"tinygrad/gemm.73ae6d7821.hwx.gz", "conv2d"},
+    {"tinygrad/golden.1dcaecacc4.hwx.gz", "conv2d"},
+    {"tinygrad/golden.23664c99bd.hwx.gz", "conv2d"},
+    {"tinygrad/relu.da873cd556.hwx.gz", "relu"},
+    {"tinygrad/sum.6ca449afd2.hwx.gz", "add"},
 };
 #define ANE_GOLDENS (sizeof ane_goldens / sizeof ane_goldens[0])
 

@@ -46,7 +46,8 @@ static void test_rows_are_disjoint(void)
     for (unsigned g = 0; g < a64_group_count; g++)
         for (unsigned a = a64_groups[g].first; a < a64_groups[g + 1].first; a++) {
             CHECK((a64_rows[a].bits & ~a64_rows[a].mask) == 0, "%s has bits outside its mask", a64_form_name(a));
-            CHECK((a64_rows[a].bits & a64_groups[g].mask) == a64_groups[g].bits, "%s is not in group %s", a64_form_name(a), a64_groups[g].title);
+            CHECK((a64_rows[a].bits & a64_groups[g].mask) == a64_groups[g].bits, "%s is not in group %s", a64_form_name(a),
+                  a64_groups[g].title);
             for (unsigned b = a + 1; b < a64_groups[g + 1].first; b++) {
                 const uint32_t both = a64_rows[a].mask & a64_rows[b].mask;
                 const bool overlap = (a64_rows[a].bits & both) == (a64_rows[b].bits & both);
@@ -63,7 +64,8 @@ static void test_amx_words(void)
             struct a64_insn insn;
             uint32_t word = 0;
             a64_decode(AMX_WORD_BASE | op << 5 | reg, &insn);
-            CHECK(insn.form == A64_AMX && insn.imm == op && insn.rd == reg && insn.cls == A64_C_AMX, "AMX op %u register %u", op, reg);
+            CHECK(insn.form == A64_AMX && insn.imm == op && insn.rd == reg && insn.cls == A64_C_AMX, "AMX op %u register %u", op,
+                  reg);
             CHECK(insn.src[0] == (op == AMX_SETCLR || reg == 31 ? A64_DEP_NONE : reg), "the operand register is a source");
             CHECK(a64_encode(&insn, &word) && word == insn.word, "AMX word %08x", insn.word);
         }
@@ -77,30 +79,30 @@ struct expectation {
 
 /* Words by aarch64-linux-gnu-as; registers by the architecture's description. */
 static const struct expectation expectations[] = {
-    {0x8b020020, "x0", "x1,x2", 0, 0},      /* add x0, x1, x2 */
-    {0xeb02003f, "f", "x1,x2", 0, 0},       /* cmp x1, x2 */
-    {0x910043ff, "sp", "sp", 0, 0},         /* add sp, sp, #16 */
-    {0x9a821020, "x0", "x1,x2,f", 0, 0},    /* csel x0, x1, x2, ne */
-    {0x9b020c20, "x0", "x1,x2,x3", 0, 0},   /* madd x0, x1, x2, x3 */
-    {0xf2a00020, "x0", "x0", 0, 0},         /* movk x0, #1, lsl #16 */
-    {0xa9bf7bfd, "sp", "x29,x30,sp", 16, 0}, /* stp x29, x30, [sp, #-16]! */
-    {0xa8c17bfd, "x29,x30,sp", "sp", 16, 0}, /* ldp x29, x30, [sp], #16 */
-    {0xf8627820, "x0", "x1,x2", 8, 0},      /* ldr x0, [x1, x2, lsl #3] */
-    {0x3c810420, "x1", "v0,x1", 16, 0},     /* str q0, [x1], #16 */
-    {0x4e22cc20, "v0", "v0,v1,v2", 0, 4},   /* fmla v0.4s, v1.4s, v2.4s */
-    {0x1e622820, "v0", "v1,v2", 0, 1},      /* fadd d0, d1, d2 */
-    {0x0e61c020, "v0", "v1", 0, 4},      /* smull v0.4s, v1.4h, v1.4h */
+    {0x8b020020, "x0", "x1,x2", 0, 0},        /* add x0, x1, x2 */
+    {0xeb02003f, "f", "x1,x2", 0, 0},         /* cmp x1, x2 */
+    {0x910043ff, "sp", "sp", 0, 0},           /* add sp, sp, #16 */
+    {0x9a821020, "x0", "x1,x2,f", 0, 0},      /* csel x0, x1, x2, ne */
+    {0x9b020c20, "x0", "x1,x2,x3", 0, 0},     /* madd x0, x1, x2, x3 */
+    {0xf2a00020, "x0", "x0", 0, 0},           /* movk x0, #1, lsl #16 */
+    {0xa9bf7bfd, "sp", "x29,x30,sp", 16, 0},  /* stp x29, x30, [sp, #-16]! */
+    {0xa8c17bfd, "x29,x30,sp", "sp", 16, 0},  /* ldp x29, x30, [sp], #16 */
+    {0xf8627820, "x0", "x1,x2", 8, 0},        /* ldr x0, [x1, x2, lsl #3] */
+    {0x3c810420, "x1", "v0,x1", 16, 0},       /* str q0, [x1], #16 */
+    {0x4e22cc20, "v0", "v0,v1,v2", 0, 4},     /* fmla v0.4s, v1.4s, v2.4s */
+    {0x1e622820, "v0", "v1,v2", 0, 1},        /* fadd d0, d1, d2 */
+    {0x0e61c020, "v0", "v1", 0, 4},           /* smull v0.4s, v1.4h, v1.4h */
     {0x4c402020, "v0,v1,v2,v3", "x1", 64, 0}, /* ld1 {v0.16b-v3.16b}, [x1] */
-    {0x94000001, "x30", "", 0, 0},          /* bl */
-    {0xd65f03c0, "", "x30", 0, 0},          /* ret */
-    {0x54000021, "", "f", 0, 0},            /* b.ne */
-    {0xc8027c20, "x2", "x0,x1", 8, 0},      /* stxr w2, x0, [x1] */
-    {0xf8220020, "x0", "x2,x1", 8, 0},      /* ldadd x2, x0, [x1] */
-    {0xc8a27c20, "x2", "x2,x0,x1", 8, 0},   /* cas x2, x0, [x1] */
-    {0xd51b4201, "f", "x1", 0, 0},          /* msr nzcv, x1 */
-    {0xd51bd041, "", "x1", 0, 0},           /* msr tpidr_el0, x1 */
-    {0xd53bd041, "x1", "", 0, 0},           /* mrs x1, tpidr_el0 */
-    {0x1e270020, "v0", "x1", 0, 1},         /* fmov s0, w1 */
+    {0x94000001, "x30", "", 0, 0},            /* bl */
+    {0xd65f03c0, "", "x30", 0, 0},            /* ret */
+    {0x54000021, "", "f", 0, 0},              /* b.ne */
+    {0xc8027c20, "x2", "x0,x1", 8, 0},        /* stxr w2, x0, [x1] */
+    {0xf8220020, "x0", "x2,x1", 8, 0},        /* ldadd x2, x0, [x1] */
+    {0xc8a27c20, "x2", "x2,x0,x1", 8, 0},     /* cas x2, x0, [x1] */
+    {0xd51b4201, "f", "x1", 0, 0},            /* msr nzcv, x1 */
+    {0xd51bd041, "", "x1", 0, 0},             /* msr tpidr_el0, x1 */
+    {0xd53bd041, "x1", "", 0, 0},             /* mrs x1, tpidr_el0 */
+    {0x1e270020, "v0", "x1", 0, 1},           /* fmov s0, w1 */
 };
 
 static void name_list(const uint8_t *list, unsigned count, char *text, size_t size)
@@ -192,12 +194,12 @@ static void test_division_class_by_element(void)
         uint32_t word;
         enum a64_class cls;
     } cases[] = {
-        {UINT32_C(0x6e62fc20), A64_C_FP_DIV},   {UINT32_C(0x1e621820), A64_C_FP_DIV},    /* 2D, D */
-        {UINT32_C(0x6e22fc20), A64_C_FP_DIV_S}, {UINT32_C(0x1e221820), A64_C_FP_DIV_S},  /* 4S, S */
-        {UINT32_C(0x6e423c20), A64_C_FP_DIV_H}, {UINT32_C(0x1ee21820), A64_C_FP_DIV_H},  /* 8H, H */
+        {UINT32_C(0x6e62fc20), A64_C_FP_DIV},    {UINT32_C(0x1e621820), A64_C_FP_DIV},    /* 2D, D */
+        {UINT32_C(0x6e22fc20), A64_C_FP_DIV_S},  {UINT32_C(0x1e221820), A64_C_FP_DIV_S},  /* 4S, S */
+        {UINT32_C(0x6e423c20), A64_C_FP_DIV_H},  {UINT32_C(0x1ee21820), A64_C_FP_DIV_H},  /* 8H, H */
         {UINT32_C(0x6ee1f820), A64_C_FP_SQRT_D}, {UINT32_C(0x1e61c020), A64_C_FP_SQRT_D}, /* 2D, D */
-        {UINT32_C(0x6ea1f820), A64_C_FP_SQRT},  {UINT32_C(0x1e21c020), A64_C_FP_SQRT},   /* 4S, S */
-        {UINT32_C(0x6ef9f820), A64_C_FP_SQRT},  {UINT32_C(0x1ee1c020), A64_C_FP_SQRT},   /* 8H, H */
+        {UINT32_C(0x6ea1f820), A64_C_FP_SQRT},   {UINT32_C(0x1e21c020), A64_C_FP_SQRT},   /* 4S, S */
+        {UINT32_C(0x6ef9f820), A64_C_FP_SQRT},   {UINT32_C(0x1ee1c020), A64_C_FP_SQRT},   /* 8H, H */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct a64_insn insn;

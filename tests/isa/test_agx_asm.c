@@ -71,8 +71,8 @@ static void test_arguments(void)
     CU_ASSERT_EQUAL(assembly.argument_bytes, 18);
     for (unsigned i = 0; i < 4; i++) {
         const struct agx_argument *got = &assembly.arguments[i];
-        CHECK(strcmp(got->name, want[i].name) == 0 && strcmp(got->type, want[i].type) == 0 && got->offset_bytes == want[i].offset &&
-                  got->bytes == want[i].bytes,
+        CHECK(strcmp(got->name, want[i].name) == 0 && strcmp(got->type, want[i].type) == 0 &&
+                  got->offset_bytes == want[i].offset && got->bytes == want[i].bytes,
               "%s %s at %u", got->type, got->name, got->offset_bytes);
     }
     agx_assembly_free(&assembly);
@@ -81,11 +81,13 @@ static void test_arguments(void)
 static void test_constants(void)
 {
     struct agx_assembly assembly;
-    if (!assemble(".arg X u64\n.const pi f32 3.14159274\n.const tenth f16 0.1\n.const same f32 3.14159274\n.const big u64 0x123456789a\n"
+    if (!assemble(".arg X u64\n.const pi f32 3.14159274\n.const tenth f16 0.1\n.const same f32 3.14159274\n.const big u64 "
+                  "0x123456789a\n"
                   "fadd32 r0, pi, same\nfadd16 r1l, r1h, tenth\nstop",
                   &assembly))
         return;
-    static const uint8_t pool[] = {0xdb, 0x0f, 0x49, 0x40, 0x66, 0x2e, 0x00, 0x00, 0x9a, 0x78, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00};
+    static const uint8_t pool[] = {0xdb, 0x0f, 0x49, 0x40, 0x66, 0x2e, 0x00, 0x00,
+                                   0x9a, 0x78, 0x56, 0x34, 0x12, 0x00, 0x00, 0x00};
     CU_ASSERT_EQUAL(assembly.constant_first_half, 4);
     CU_ASSERT_EQUAL(assembly.constant_halves, 8);
     CU_ASSERT_EQUAL(assembly.main_offset, 128);
@@ -107,8 +109,9 @@ static void test_expansion(void)
 
 static void test_labels(void)
 {
-    check_main("mov_imm r0l, 0\ntop: while_icmp ult, r1, r2, 1\njmp_exec_none out\njmp_exec_any top\nout:\npop_exec 1\nstop",
-               "mov_imm r0l, 0\nwhile_icmp r0l, ult, r1, r2, 1\njmp_exec_none pc+12\njmp_exec_any pc-12\npop_exec r0l, 1\nstop\n");
+    check_main(
+        "mov_imm r0l, 0\ntop: while_icmp ult, r1, r2, 1\njmp_exec_none out\njmp_exec_any top\nout:\npop_exec 1\nstop",
+        "mov_imm r0l, 0\nwhile_icmp r0l, ult, r1, r2, 1\njmp_exec_none pc+12\njmp_exec_any pc-12\npop_exec r0l, 1\nstop\n");
 }
 
 static void test_sections_and_layout(void)

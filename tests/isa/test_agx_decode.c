@@ -7,7 +7,8 @@ static void format_fields(const struct agx_inst *inst, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (unsigned i = 0; i < agx_form_field_count(inst->form); i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%u", i ? ";" : "", agx_form_field_name(inst->form, i), inst->field[i]);
+        used += (size_t)snprintf(text + used, size - used, "%s%s=%u", i ? ";" : "", agx_form_field_name(inst->form, i),
+                                 inst->field[i]);
 }
 
 /* A copy on the heap of exactly this size, so that the sanitizers see a read behind it. */
@@ -34,7 +35,8 @@ static void check_word(const struct agx_words_line *line, const char *fields, bo
     const size_t again = agx_encode(&inst, bytes);
     if (canonical)
         CHECK(again == line->size && memcmp(bytes, line->bytes, again) == 0, "%s: encodes otherwise", line->column[0]);
-    CHECK(agx_decode(bytes, again, &back) == again && back.form == inst.form && memcmp(back.field, inst.field, sizeof inst.field) == 0,
+    CHECK(agx_decode(bytes, again, &back) == again && back.form == inst.form &&
+              memcmp(back.field, inst.field, sizeof inst.field) == 0,
           "%s: decodes otherwise after encoding", line->column[0]);
 }
 
@@ -95,8 +97,8 @@ static struct agx_inst decode_hex(const char *hex)
 
 static void check_operand(const struct agx_operand *operand, enum agx_place place, unsigned index, enum agx_hint hint)
 {
-    CHECK(operand->place == place && operand->index == index && operand->hint == hint, "place %d index %u hint %d", operand->place,
-          operand->index, operand->hint);
+    CHECK(operand->place == place && operand->index == index && operand->hint == hint, "place %d index %u hint %d",
+          operand->place, operand->index, operand->hint);
 }
 
 static void test_alu_operands(void)
@@ -186,13 +188,13 @@ static void test_what_cannot_run(void)
     static const struct {
         const char *hex, *why;
     } words[] = {
-        {"7e0180008000", NULL},                                                    /* or from uniform word: fine */
-        {"7e01000a8000", "a source register with hint 0"},                         /* type 1000 of A */
-        {"526c4ae21800", "an integer condition without a known meaning"},          /* cc 3 */
-        {"a6fdbbc53902", "a 32-bit uniform in a 16-bit operand"},                  /* fadd16 r31l.cache, u29.neg, u78.abs */
-        {"6f800120c000", "a reduction without a known meaning"},                   /* operation 6 */
-        {"0501000d80c00200", "a memory operation without components"},             /* mask 0 */
-        {"8500000d80c01300", "an unknown memory format"},                          /* format 9 */
+        {"7e0180008000", NULL},                                           /* or from uniform word: fine */
+        {"7e01000a8000", "a source register with hint 0"},                /* type 1000 of A */
+        {"526c4ae21800", "an integer condition without a known meaning"}, /* cc 3 */
+        {"a6fdbbc53902", "a 32-bit uniform in a 16-bit operand"},         /* fadd16 r31l.cache, u29.neg, u78.abs */
+        {"6f800120c000", "a reduction without a known meaning"},          /* operation 6 */
+        {"0501000d80c00200", "a memory operation without components"},    /* mask 0 */
+        {"8500000d80c01300", "an unknown memory format"},                 /* format 9 */
     };
     for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
         const struct agx_inst inst = decode_hex(words[i].hex);

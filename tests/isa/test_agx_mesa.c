@@ -12,42 +12,98 @@ struct mapping {
 };
 
 static const struct mapping mappings[] = {
-    {"ffma", AGX_OP_FMADD32, "DABC"}, {"hfma", AGX_OP_FMADD16, "DABC"}, {"fadd", AGX_OP_FADD32, "DAB"},
-    {"hadd", AGX_OP_FADD16, "DAB"}, {"fmul", AGX_OP_FMUL32, "DAB"}, {"hmul", AGX_OP_FMUL16, "DAB"},
-    {"iadd", AGX_OP_IADD, "DABl"}, {"imadd", AGX_OP_IMADD, "DABC"}, {"imul", AGX_OP_IMADD, "DAB"},
-    {"and", AGX_OP_BITOP, "DAB"}, {"or", AGX_OP_BITOP, "DAB"}, {"andn2", AGX_OP_BITOP, "DAB"},
-    {"not", AGX_OP_BITOP, "DA"}, {"mov", AGX_OP_BITOP, "DA"}, {"mov", AGX_OP_GET_SR, "D"},
-    {"mov", AGX_OP_UNIFORM_STORE, NULL}, {"csel", AGX_OP_FCMPSEL, "DABXYk"}, {"csel", AGX_OP_ICMPSEL, "DABXYk"},
-    {"if", AGX_OP_IF_FCMP, "ABnK"}, {"if", AGX_OP_IF_ICMP, "ABnK"}, {"else", AGX_OP_ELSE_FCMP, "ABnK"},
-    {"update_exec", AGX_OP_IF_FCMP, ""}, {"pop_exec", AGX_OP_POP_EXEC, "n"}, {"shl", AGX_OP_BFI, "DBC"},
-    {"shr", AGX_OP_BFEIL, "DBC"}, {"bfeil", AGX_OP_BFEIL, "DABCm"}, {"extr", AGX_OP_EXTR, "DABCm"},
-    {"intl", AGX_OP_INTL, "DAB"}, {"ffs", AGX_OP_FFS, "DA"}, {"rcp", AGX_OP_RCP, "DA"},
-    {"rsqrt", AGX_OP_RSQRT, "DA"}, {"log2", AGX_OP_LOG2, "DA"}, {"exp2", AGX_OP_EXP2, "DA"},
-    {"u32_to_f", AGX_OP_CONVERT, "DAr"}, {"s32_to_f", AGX_OP_CONVERT, "DAr"}, {"f_to_u32", AGX_OP_CONVERT, "DAr"},
-    {"f_to_s32", AGX_OP_CONVERT, "DAr"}, {"ldimm", AGX_OP_MOV_IMM, "DA"}, {"load", AGX_OP_DEVICE_LOAD, "DuilFMw"},
-    {"load", AGX_OP_SAMPLER_STATE_STORE, NULL}, {"load", AGX_OP_TEX_STATE_STORE, NULL},
-    {"store", AGX_OP_DEVICE_STORE, "RuilFMw"}, {"lload", AGX_OP_THREADGROUP_LOAD, "DoFM"},
-    {"lstore", AGX_OP_THREADGROUP_STORE, "RoFM"}, {"atomic", AGX_OP_ATOMIC, "_Rui"},
-    {"latomic", AGX_OP_THREADGROUP_ATOMIC, "DRoa"}, {"stack_load", AGX_OP_STACK_LOAD, "DiFMw"},
-    {"stack_store", AGX_OP_STACK_STORE, "RiFMw"}, {"stack_adjust", AGX_OP_STACK_ADJUST, "A"},
-    {"jmp_any", AGX_OP_JMP_EXEC_ANY, "b"}, {"jmp_none", AGX_OP_JMP_EXEC_NONE, "b"}, {"call", AGX_OP_CALL, "b"},
-    {"jmp_if_skipping_doorbell", AGX_OP_JMP_IF_SKIPPING_DOORBELL, "b"}, {"ret", AGX_OP_RET, "A"},
-    {"ballot", AGX_OP_ICMP_BALLOT, "D"}, {"shuffle", AGX_OP_QUAD_SHUFFLE, "DAB"},
-    {"shuffle", AGX_OP_QUAD_SHUFFLE_XOR, "DAB"}, {"shuffle", AGX_OP_SIMD_SHUFFLE, "DAB"},
-    {"shuffle", AGX_OP_SIMD_SHUFFLE_XOR, "DAB"}, {"shuffle", AGX_OP_SIMD_SHUFFLE_DOWN, "DAB"},
-    {"simd", AGX_OP_NONE, "DA"}, {"wait", AGX_OP_WAIT, "w"}, {"stop", AGX_OP_STOP, ""},
-    {"barrier", AGX_OP_THREADGROUP_BARRIER, ""}, {"memory_barrier", AGX_OP_MEMORY_BARRIER, ""},
-    {"memory_barrier_2", AGX_OP_MEMORY_BARRIER, ""}, {"memory_barrier_3", AGX_OP_MEMORY_BARRIER, ""},
-    {"image_barrier_1", AGX_OP_MEMORY_BARRIER, ""}, {"image_barrier_2", AGX_OP_MEMORY_BARRIER, ""},
-    {"image_barrier_3", AGX_OP_MEMORY_BARRIER, ""}, {"image_barrier_4", AGX_OP_MEMORY_BARRIER, ""},
-    {"unknown_barrier_1", AGX_OP_MEMORY_BARRIER, ""}, {"unknown_barrier_2", AGX_OP_MEMORY_BARRIER, ""},
-    {"flush_memory_to_texture", AGX_OP_MEMORY_BARRIER, ""}, {"doorbell", AGX_OP_DOORBELL, NULL},
-    {"smpf", AGX_OP_TEXTURE_SAMPLE, "D"}, {"smpi", AGX_OP_TEXTURE_LOAD, "D"}, {"st_var", AGX_OP_ST_VAR, NULL},
-    {"st_var", AGX_OP_ST_VAR_FINAL, NULL}, {"st_var", AGX_OP_NO_VAR, NULL}, {"iter", AGX_OP_ITER, "D"},
-    {"iter", AGX_OP_ITERPROJ, "D"}, {"ldcf", AGX_OP_LDCF, "D"}, {"st_tile", AGX_OP_TILE, NULL},
-    {"ld_tile", AGX_OP_TILE, NULL}, {"sample_mask", AGX_OP_SAMPLE_MASK, NULL}, {"zs_emit", AGX_OP_ZS_EMIT, NULL},
-    {"pixwait", AGX_OP_WAIT_PIX, NULL}, {"map", AGX_OP_MAP, NULL}, {"unmap", AGX_OP_MAP, NULL},
-    {"imgw", AGX_OP_IMAGE_WRITE, NULL}, {"imgwblk", AGX_OP_IMAGE_WRITE_BLOCK, NULL},
+    {"ffma", AGX_OP_FMADD32, "DABC"},
+    {"hfma", AGX_OP_FMADD16, "DABC"},
+    {"fadd", AGX_OP_FADD32, "DAB"},
+    {"hadd", AGX_OP_FADD16, "DAB"},
+    {"fmul", AGX_OP_FMUL32, "DAB"},
+    {"hmul", AGX_OP_FMUL16, "DAB"},
+    {"iadd", AGX_OP_IADD, "DABl"},
+    {"imadd", AGX_OP_IMADD, "DABC"},
+    {"imul", AGX_OP_IMADD, "DAB"},
+    {"and", AGX_OP_BITOP, "DAB"},
+    {"or", AGX_OP_BITOP, "DAB"},
+    {"andn2", AGX_OP_BITOP, "DAB"},
+    {"not", AGX_OP_BITOP, "DA"},
+    {"mov", AGX_OP_BITOP, "DA"},
+    {"mov", AGX_OP_GET_SR, "D"},
+    {"mov", AGX_OP_UNIFORM_STORE, NULL},
+    {"csel", AGX_OP_FCMPSEL, "DABXYk"},
+    {"csel", AGX_OP_ICMPSEL, "DABXYk"},
+    {"if", AGX_OP_IF_FCMP, "ABnK"},
+    {"if", AGX_OP_IF_ICMP, "ABnK"},
+    {"else", AGX_OP_ELSE_FCMP, "ABnK"},
+    {"update_exec", AGX_OP_IF_FCMP, ""},
+    {"pop_exec", AGX_OP_POP_EXEC, "n"},
+    {"shl", AGX_OP_BFI, "DBC"},
+    {"shr", AGX_OP_BFEIL, "DBC"},
+    {"bfeil", AGX_OP_BFEIL, "DABCm"},
+    {"extr", AGX_OP_EXTR, "DABCm"},
+    {"intl", AGX_OP_INTL, "DAB"},
+    {"ffs", AGX_OP_FFS, "DA"},
+    {"rcp", AGX_OP_RCP, "DA"},
+    {"rsqrt", AGX_OP_RSQRT, "DA"},
+    {"log2", AGX_OP_LOG2, "DA"},
+    {"exp2", AGX_OP_EXP2, "DA"},
+    {"u32_to_f", AGX_OP_CONVERT, "DAr"},
+    {"s32_to_f", AGX_OP_CONVERT, "DAr"},
+    {"f_to_u32", AGX_OP_CONVERT, "DAr"},
+    {"f_to_s32", AGX_OP_CONVERT, "DAr"},
+    {"ldimm", AGX_OP_MOV_IMM, "DA"},
+    {"load", AGX_OP_DEVICE_LOAD, "DuilFMw"},
+    {"load", AGX_OP_SAMPLER_STATE_STORE, NULL},
+    {"load", AGX_OP_TEX_STATE_STORE, NULL},
+    {"store", AGX_OP_DEVICE_STORE, "RuilFMw"},
+    {"lload", AGX_OP_THREADGROUP_LOAD, "DoFM"},
+    {"lstore", AGX_OP_THREADGROUP_STORE, "RoFM"},
+    {"atomic", AGX_OP_ATOMIC, "_Rui"},
+    {"latomic", AGX_OP_THREADGROUP_ATOMIC, "DRoa"},
+    {"stack_load", AGX_OP_STACK_LOAD, "DiFMw"},
+    {"stack_store", AGX_OP_STACK_STORE, "RiFMw"},
+    {"stack_adjust", AGX_OP_STACK_ADJUST, "A"},
+    {"jmp_any", AGX_OP_JMP_EXEC_ANY, "b"},
+    {"jmp_none", AGX_OP_JMP_EXEC_NONE, "b"},
+    {"call", AGX_OP_CALL, "b"},
+    {"jmp_if_skipping_doorbell", AGX_OP_JMP_IF_SKIPPING_DOORBELL, "b"},
+    {"ret", AGX_OP_RET, "A"},
+    {"ballot", AGX_OP_ICMP_BALLOT, "D"},
+    {"shuffle", AGX_OP_QUAD_SHUFFLE, "DAB"},
+    {"shuffle", AGX_OP_QUAD_SHUFFLE_XOR, "DAB"},
+    {"shuffle", AGX_OP_SIMD_SHUFFLE, "DAB"},
+    {"shuffle", AGX_OP_SIMD_SHUFFLE_XOR, "DAB"},
+    {"shuffle", AGX_OP_SIMD_SHUFFLE_DOWN, "DAB"},
+    {"simd", AGX_OP_NONE, "DA"},
+    {"wait", AGX_OP_WAIT, "w"},
+    {"stop", AGX_OP_STOP, ""},
+    {"barrier", AGX_OP_THREADGROUP_BARRIER, ""},
+    {"memory_barrier", AGX_OP_MEMORY_BARRIER, ""},
+    {"memory_barrier_2", AGX_OP_MEMORY_BARRIER, ""},
+    {"memory_barrier_3", AGX_OP_MEMORY_BARRIER, ""},
+    {"image_barrier_1", AGX_OP_MEMORY_BARRIER, ""},
+    {"image_barrier_2", AGX_OP_MEMORY_BARRIER, ""},
+    {"image_barrier_3", AGX_OP_MEMORY_BARRIER, ""},
+    {"image_barrier_4", AGX_OP_MEMORY_BARRIER, ""},
+    {"unknown_barrier_1", AGX_OP_MEMORY_BARRIER, ""},
+    {"unknown_barrier_2", AGX_OP_MEMORY_BARRIER, ""},
+    {"flush_memory_to_texture", AGX_OP_MEMORY_BARRIER, ""},
+    {"doorbell", AGX_OP_DOORBELL, NULL},
+    {"smpf", AGX_OP_TEXTURE_SAMPLE, "D"},
+    {"smpi", AGX_OP_TEXTURE_LOAD, "D"},
+    {"st_var", AGX_OP_ST_VAR, NULL},
+    {"st_var", AGX_OP_ST_VAR_FINAL, NULL},
+    {"st_var", AGX_OP_NO_VAR, NULL},
+    {"iter", AGX_OP_ITER, "D"},
+    {"iter", AGX_OP_ITERPROJ, "D"},
+    {"ldcf", AGX_OP_LDCF, "D"},
+    {"st_tile", AGX_OP_TILE, NULL},
+    {"ld_tile", AGX_OP_TILE, NULL},
+    {"sample_mask", AGX_OP_SAMPLE_MASK, NULL},
+    {"zs_emit", AGX_OP_ZS_EMIT, NULL},
+    {"pixwait", AGX_OP_WAIT_PIX, NULL},
+    {"map", AGX_OP_MAP, NULL},
+    {"unmap", AGX_OP_MAP, NULL},
+    {"imgw", AGX_OP_IMAGE_WRITE, NULL},
+    {"imgwblk", AGX_OP_IMAGE_WRITE_BLOCK, NULL},
 };
 
 struct spelling {
@@ -159,53 +215,31 @@ static void put_letter(struct spelling *s, const struct agx_inst *inst, char let
     static const char components[] = "xyzw";
     switch (letter) {
     case 'D':
-    case '_':
-        put_operand(s, inst, &inst->dst, 'D');
-        break;
+    case '_': put_operand(s, inst, &inst->dst, 'D'); break;
     case 'A':
-    case 'R':
-        put_operand(s, inst, &inst->source[0], letter);
-        break;
+    case 'R': put_operand(s, inst, &inst->source[0], letter); break;
     case 'B':
-    case 'u':
-        put_operand(s, inst, &inst->source[1], letter);
-        break;
+    case 'u': put_operand(s, inst, &inst->source[1], letter); break;
     case 'C':
-    case 'X':
-        put_operand(s, inst, &inst->source[2], letter);
-        break;
-    case 'Y':
-        put_operand(s, inst, &inst->source[3], letter);
-        break;
-    case 'i':
-        put_index(s, inst);
-        break;
-    case 'o':
-        put_group_address(s, inst);
-        break;
+    case 'X': put_operand(s, inst, &inst->source[2], letter); break;
+    case 'Y': put_operand(s, inst, &inst->source[3], letter); break;
+    case 'i': put_index(s, inst); break;
+    case 'o': put_group_address(s, inst); break;
     case 'k':
-    case 'K':
-        put_condition(s, inst);
-        break;
-    case 'n':
-        put_number(s, inst->nesting);
-        break;
+    case 'K': put_condition(s, inst); break;
+    case 'n': put_number(s, inst->nesting); break;
     case 'l':
         if (inst->shift) {
             put_word(s);
             put(s, "lsl %u", inst->shift);
         }
         break;
-    case 'm':
-        put_number(s, inst->field_bits & 31);
-        break;
+    case 'm': put_number(s, inst->field_bits & 31); break;
     case 'r':
         put_word(s);
         put(s, "%s", inst->round ? "rte" : "rtz");
         break;
-    case 'b':
-        put_number(s, inst->branch_bytes);
-        break;
+    case 'b': put_number(s, inst->branch_bytes); break;
     case 'F':
         put_word(s);
         put(s, "%s", inst->format < 9 ? formats[inst->format] : "?");
@@ -224,8 +258,7 @@ static void put_letter(struct spelling *s, const struct agx_inst *inst, char let
         put_word(s);
         put(s, "%s", inst->atomic < 11 ? atomics[inst->atomic] : "?");
         break;
-    default:
-        put(s, "??");
+    default: put(s, "??");
     }
 }
 
@@ -278,7 +311,7 @@ static void check_reduction_line(const struct agx_words_line *line)
     static const struct {
         const char *word;
         enum agx_reduction reduction;
-    } words[] = {{"|and", AGX_REDUCE_AND}, {"|or", AGX_REDUCE_OR}, {"|xor", AGX_REDUCE_XOR}, {"|smin", AGX_REDUCE_SMIN},
+    } words[] = {{"|and", AGX_REDUCE_AND},   {"|or", AGX_REDUCE_OR},     {"|xor", AGX_REDUCE_XOR},   {"|smin", AGX_REDUCE_SMIN},
                  {"|smax", AGX_REDUCE_SMAX}, {"|umin", AGX_REDUCE_UMIN}, {"|umax", AGX_REDUCE_UMAX}, {"|iadd", AGX_REDUCE_IADD},
                  {"|fadd", AGX_REDUCE_FADD}, {"|fmul", AGX_REDUCE_FMUL}, {"|fmin", AGX_REDUCE_FMIN}, {"|fmax", AGX_REDUCE_FMAX}};
     struct agx_inst inst;

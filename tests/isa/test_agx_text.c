@@ -105,7 +105,8 @@ static void test_messages(void)
         const char *text;
     } cases[] = {
         {"fad32 r1, r2, r3", 0, "unknown instruction fad32; did you mean fadd32?"},
-        {"fadd32 r1, r2, 0.3", 15, "fadd32: 0.3 is no float immediate (0, n/64 below 0.25, or 5 significant bits up to 31); use .const"},
+        {"fadd32 r1, r2, 0.3", 15,
+         "fadd32: 0.3 is no float immediate (0, n/64 below 0.25, or 5 significant bits up to 31); use .const"},
         {"iadd r1, r2, 300", 13, "iadd: 300: an immediate is 0..255; use mov_imm or .const"},
         {"fadd32 r1, r2", 0, "fadd32: expected a source"},
         {"fadd32 r1, r2, r3, r4", 19, "fadd32: r4: one operand too many"},

@@ -60,7 +60,8 @@ static void test_known_operands(void)
     CU_ASSERT_EQUAL(assemble("extrx {xreg=2, yreg=5}"), UINT64_C(1) << 27 | 2u << 16 | 5u << 20);
     CU_ASSERT_EQUAL(assemble("extrh {mask=first, mask_n=3}"), UINT64_C(2) << 46 | UINT64_C(3) << 41);
     CU_ASSERT_EQUAL(assemble("extrh {mask=first, wide, mask_n=3}"), UINT64_C(2) << 38 | UINT64_C(3) << 32 | 1u << 26);
-    CU_ASSERT_EQUAL(assemble("vecfp {repeat, bcast=lane0_y, alu=max}"), UINT64_C(7) << 47 | UINT64_C(7) << 32 | UINT64_C(1) << 31);
+    CU_ASSERT_EQUAL(assemble("vecfp {repeat, bcast=lane0_y, alu=max}"),
+                    UINT64_C(7) << 47 | UINT64_C(7) << 32 | UINT64_C(1) << 31);
     CU_ASSERT_EQUAL(assemble("vecint {alu=shift_sat, round, saturate}"), UINT64_C(4) << 47 | UINT64_C(3) << 29);
     CU_ASSERT_EQUAL(assemble("matfp {indexed, indexed_y, table=7, ymask_n=31}"),
                     UINT64_C(1) << 53 | UINT64_C(1) << 47 | UINT64_C(7) << 49 | UINT64_C(31) << 58);

@@ -1,7 +1,7 @@
 /* The order of weights inside coefficient banks, against what Apple's compiler made of known weights for M1: SHA-256 of whole
  * coefficient sections and a few bytes, from the records of joshuaswarren/mil-hwx-compiler (research/oracles/h13). */
 #include "isa/ane/ane_coefficients.h"
-#include "sim/db/content_hash.h"
+#include "sim/base/content_hash.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -24,46 +24,58 @@ static const struct record records[] = {
      64, 1024, 1, 1, 1, 4, false, false, false, 0x3801},
     {"conv_probe_k3_c256_n256_s8_st1_g1_bias1_same", "a3f16e34344c26ed5268c53ba5da69a3c57b94405ae506f4cd410e0a712e6be1", 1180672,
      256, 256, 3, 1, 1, 4, false, true, true, 0x3800},
-    {"conv_known_k1_c64_n64_s16_st1_g4_bias1_same", "f051c26a469403ea25c8f4918156335dbd3aff476592f7528f328d64cc5e6789", 4096,
-     64, 64, 1, 1, 4, 0, false, false, true, 0x3801},
+    {"conv_known_k1_c64_n64_s16_st1_g4_bias1_same", "f051c26a469403ea25c8f4918156335dbd3aff476592f7528f328d64cc5e6789", 4096, 64,
+     64, 1, 1, 4, 0, false, false, true, 0x3801},
     {"conv_known_k3_c64_n256_s16_st1_g4_bias1_same", "88e8a57e8c6fb2f54cf94cfa6224e99edfc5cbbaa92269622a5fd59d3fcaeaf2", 77824,
      64, 256, 3, 1, 4, 2, false, false, true, 0x3801},
-    {"conv_known_k3_c64_n64_s16_st1_g64_bias0_same", "76d3e6b8bcce2f46370af4f64642601d176ec96563c5070c99e9ff16139a471c", 2048,
-     64, 64, 3, 1, 1, 0, true, false, false, 0x3801},
-    {"conv_known_k1_c64_n64_s16_st2_g1_bias1_same", "10a7d8f63dfe288e5737cbe9c5a039532498ee30853a850f4518ecb6da15b105", 11136,
-     64, 64, 1, 2, 1, 2, false, true, true, 0x3801},
-    {"conv_known_k3_c64_n64_s16_st2_g1_bias1_same", "fc7b27a1273dbdc1e97d92d3c297cbb25becafb45dd280e5469b3220df057883", 82816,
-     64, 64, 3, 2, 1, 2, false, true, true, 0x3801},
-    {"conv_probe_k3_c64_n64_s64_st2_g1_bias1_same", "4c1355b2df33593cf7125a509a09c16e028f7244b4fb2d9ea500fe0a50dba3f5", 82816,
-     64, 64, 3, 2, 1, 2, false, false, true, 0x3800},
+    {"conv_known_k3_c64_n64_s16_st1_g64_bias0_same", "76d3e6b8bcce2f46370af4f64642601d176ec96563c5070c99e9ff16139a471c", 2048, 64,
+     64, 3, 1, 1, 0, true, false, false, 0x3801},
+    {"conv_known_k1_c64_n64_s16_st2_g1_bias1_same", "10a7d8f63dfe288e5737cbe9c5a039532498ee30853a850f4518ecb6da15b105", 11136, 64,
+     64, 1, 2, 1, 2, false, true, true, 0x3801},
+    {"conv_known_k3_c64_n64_s16_st2_g1_bias1_same", "fc7b27a1273dbdc1e97d92d3c297cbb25becafb45dd280e5469b3220df057883", 82816, 64,
+     64, 3, 2, 1, 2, false, true, true, 0x3801},
+    {"conv_probe_k3_c64_n64_s64_st2_g1_bias1_same", "4c1355b2df33593cf7125a509a09c16e028f7244b4fb2d9ea500fe0a50dba3f5", 82816, 64,
+     64, 3, 2, 1, 2, false, false, true, 0x3800},
     {"conv_probe_k3_c64_n256_s16_st2_g1_bias0_valid", "ada9e3373a32d7984a7c0fb9d6dfba53e4789c2a761fc4cb03bd0aa9561ae297", 328576,
      64, 256, 3, 2, 1, 4, false, true, false, 0x3800},
     {"conv_probe_k1_c64_n512_s16_st2_g1_bias0_same", "52a6aea46c29ef59afd89006a0d33e30c999ffb90ceff14f06797f246cc24864", 82816,
      64, 512, 1, 2, 1, 5, false, true, false, 0x3800},
     {"conv_probe_k1_c64_n1024_s16_st2_g1_bias0_same", "f37235e0f18573b4f337df7ad3e705cdaa1061f7a1fdc87cd3efa10c4bf78b9e", 164736,
      64, 1024, 1, 2, 1, 5, false, true, false, 0x3800},
-    {"conv_known_k1_c64_n64_s16_st2_g4_bias1_same", "70851134dea5b7420ca4137b83ef00fd7a92f3781c9eff46483068e95492fb6f", 7936,
-     64, 64, 1, 2, 4, 0, false, true, true, 0x3801},
+    {"conv_known_k1_c64_n64_s16_st2_g4_bias1_same", "70851134dea5b7420ca4137b83ef00fd7a92f3781c9eff46483068e95492fb6f", 7936, 64,
+     64, 1, 2, 4, 0, false, true, true, 0x3801},
     {"conv_probe_k3_c256_n256_s16_st2_g256_bias1_same", "093ff8ffd9d33825560ea30e4eb4e5649c7217627e800ddd23f2dba7886a30bd", 8192,
      256, 256, 3, 2, 1, 0, true, true, true, 0x3800},
 };
 
 static struct ane_task task_of(const struct record *r)
 {
-    return (struct ane_task){.engine = ANE_ENGINE_NE, .ne_op = ANE_NE_CONVOLUTION, .channels_in = r->in, .channels_out = r->out,
-                             .groups = r->groups, .kernel_width = r->kernel, .kernel_height = r->kernel, .stride_x = r->stride,
-                             .stride_y = r->stride, .engines = 16, .kernel_format = ANE_KERNEL_F16, .depthwise = r->depthwise,
-                             .channel_group_log2 = r->group_log2, .small_source = r->small_source, .sparse = r->stride == 2,
+    return (struct ane_task){.engine = ANE_ENGINE_NE,
+                             .ne_op = ANE_NE_CONVOLUTION,
+                             .channels_in = r->in,
+                             .channels_out = r->out,
+                             .groups = r->groups,
+                             .kernel_width = r->kernel,
+                             .kernel_height = r->kernel,
+                             .stride_x = r->stride,
+                             .stride_y = r->stride,
+                             .engines = 16,
+                             .kernel_format = ANE_KERNEL_F16,
+                             .depthwise = r->depthwise,
+                             .channel_group_log2 = r->group_log2,
+                             .small_source = r->small_source,
+                             .sparse = r->stride == 2,
                              .bias = r->bias};
 }
 
 static size_t weight_count(const struct ane_task *task)
 {
-    return (size_t)task->channels_out * (task->depthwise ? 1 : task->channels_in / task->groups) * task->kernel_width * task->kernel_height;
+    return (size_t)task->channels_out * (task->depthwise ? 1 : task->channels_in / task->groups) * task->kernel_width *
+           task->kernel_height;
 }
 
-/* What the compiler took for the weights, and again for the biases: the weight file from its first byte. Its header is two numbers
- * at byte 0, and at byte 64 a magic number, the payload's size and its place (research/mint_oracles.py). */
+/* What the compiler took for the weights, and again for the biases: the weight file from its first byte. Its header is two
+ * numbers at byte 0, and at byte 64 a magic number, the payload's size and its place (research/mint_oracles.py). */
 static uint16_t *file_values(const struct record *r, size_t count)
 {
     uint16_t *values = malloc(count * sizeof *values);
@@ -114,7 +126,8 @@ static void check_record(const struct record *r)
     CHECK(values && ane_weights_pack(&task, values, r->bias ? values : NULL, &pack, &error), "%s: %s", r->name, error.text);
     if (pack.bytes)
         hash_text(pack.bytes, pack.used, text);
-    CHECK(pack.used == r->bytes && strcmp(text, r->sha256) == 0, "%s: %zu bytes, not %zu; %s", r->name, pack.used, r->bytes, text);
+    CHECK(pack.used == r->bytes && strcmp(text, r->sha256) == 0, "%s: %zu bytes, not %zu; %s", r->name, pack.used, r->bytes,
+          text);
     if (values && pack.bytes && ane_weights_unpack(&task, pack.bytes, pack.used, &back, &error)) {
         CHECK(same_weights(back.weight, values, count), "%s: other weights", r->name);
         CU_ASSERT(!r->bias || memcmp(back.bias, values, r->out * sizeof *values) == 0);
@@ -269,8 +282,8 @@ static void test_descriptor_of_the_compiler(void)
     uint16_t *values = file_values(r, weight_count(&made));
     CU_ASSERT(values && ane_weights_pack(&made, values, values, &pack, &error));
     for (unsigned k = 0; k < ANE_BANKS; k++)
-        CHECK(made.bank[k].base == task.bank[k].base && made.bank[k].bytes == task.bank[k].bytes, "bank %u: 0x%x bytes at 0x%x", k,
-              made.bank[k].bytes, made.bank[k].base);
+        CHECK(made.bank[k].base == task.bank[k].base && made.bank[k].bytes == task.bank[k].bytes, "bank %u: 0x%x bytes at 0x%x",
+              k, made.bank[k].bytes, made.bank[k].base);
     free(pack.bytes);
     free(values);
 }

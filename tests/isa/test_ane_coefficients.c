@@ -10,8 +10,15 @@ enum { CONST_OFFSET = ANE_GOLDEN_HWX_TEXT + 0x280 };
 
 static struct ane_task convolution(uint32_t in, uint32_t out, uint32_t kernel, uint32_t engines)
 {
-    return (struct ane_task){.engine = ANE_ENGINE_NE, .ne_op = ANE_NE_CONVOLUTION, .channels_in = in, .channels_out = out, .groups = 1,
-                             .kernel_width = kernel, .kernel_height = kernel, .engines = engines, .kernel_format = ANE_KERNEL_F16};
+    return (struct ane_task){.engine = ANE_ENGINE_NE,
+                             .ne_op = ANE_NE_CONVOLUTION,
+                             .channels_in = in,
+                             .channels_out = out,
+                             .groups = 1,
+                             .kernel_width = kernel,
+                             .kernel_height = kernel,
+                             .engines = engines,
+                             .kernel_format = ANE_KERNEL_F16};
 }
 
 /* Banks as the descriptor at the start of a public container names them. */
@@ -82,9 +89,10 @@ static void check_packs_as_public(const char *file, struct ane_task task)
     if (bytes && pack.bytes)
         CHECK(memcmp(bytes + CONST_OFFSET, pack.bytes, pack.used) == 0, "%s: other bytes", file);
     for (unsigned k = 0; k < ANE_BANKS; k++)
-        CHECK(task.bank[k].enabled == apple.bank[k].enabled &&
-                  (!task.bank[k].enabled || (task.bank[k].base == apple.bank[k].base && task.bank[k].bytes == apple.bank[k].bytes)),
-              "%s: bank %u", file, k);
+        CHECK(
+            task.bank[k].enabled == apple.bank[k].enabled &&
+                (!task.bank[k].enabled || (task.bank[k].base == apple.bank[k].base && task.bank[k].bytes == apple.bank[k].bytes)),
+            "%s: bank %u", file, k);
     free(bytes);
     free(pack.bytes);
     ane_weights_free(&weights);
@@ -155,8 +163,9 @@ static void each_shape(struct ane_task format)
         uint32_t in, out, kernel, groups, engines;
         bool depthwise;
         uint32_t group_log2, stride;
-    } shapes[] = {{3, 3, 1, 1, 4, false, 0, 1}, {5, 40, 3, 1, 16, false, 1, 2}, {64, 64, 1, 1, 16, false, 2, 2}, {24, 36, 3, 4, 8, false, 3, 3},
-                  {32, 32, 5, 1, 16, true, 5, 1}, {7, 7, 3, 7, 1, false, 0, 2}, {512, 16, 1, 1, 16, false, 7, 1}, {3, 100, 4, 1, 4, false, 4, 2}};
+    } shapes[] = {{3, 3, 1, 1, 4, false, 0, 1},     {5, 40, 3, 1, 16, false, 1, 2}, {64, 64, 1, 1, 16, false, 2, 2},
+                  {24, 36, 3, 4, 8, false, 3, 3},   {32, 32, 5, 1, 16, true, 5, 1}, {7, 7, 3, 7, 1, false, 0, 2},
+                  {512, 16, 1, 1, 16, false, 7, 1}, {3, 100, 4, 1, 4, false, 4, 2}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct ane_task task = convolution(shapes[i].in, shapes[i].out, shapes[i].kernel, shapes[i].engines);
         task.groups = shapes[i].groups;
@@ -217,7 +226,7 @@ static void test_bank_sizes(void)
     check_bank_bytes(task, 448); /* 3 bytes of length, two bits for each of 512, 128 values: 387 */
     task.sparse = false;
     task.palette_bits = 4;
-    check_bank_bytes(task, 32 + 256 + 32);   /* codebook and indices, rounded up to 64 */
+    check_bank_bytes(task, 32 + 256 + 32); /* codebook and indices, rounded up to 64 */
     task.palette_bits = 8;
     check_bank_bytes(task, 512 + 512);
 }

@@ -34,12 +34,15 @@ static void test_saved(void)
         const char *file = ane_goldens[i].file, *operation = ane_goldens[i].operation;
         if (!parse_golden(file, &program))
             continue;
-        const size_t count = !strcmp(operation, "softmax") ? 5 : !strcmp(operation, "div") || !strcmp(operation, "sigmoid") ? 2 : 1;
+        const size_t count = !strcmp(operation, "softmax")                                ? 5
+                             : !strcmp(operation, "div") || !strcmp(operation, "sigmoid") ? 2
+                                                                                          : 1;
         const bool hwx = strstr(file, ".hwx") != NULL;
         CHECK(program.count == count, "%s: %zu tasks", file, program.count);
         CHECK(program.container == (hwx ? ANE_CONTAINER_HWX : ANE_CONTAINER_RAW), "%s: container", file);
         CHECK(program.text_offset == (hwx ? ANE_GOLDEN_HWX_TEXT : 0) &&
-                  program.const_offset == program.text_offset + (count - 1) * ANE_TD_PITCH + 0x280, "%s: places", file);
+                  program.const_offset == program.text_offset + (count - 1) * ANE_TD_PITCH + 0x280,
+              "%s: places", file);
         CHECK(program.task[count - 1].last && program.td_offset[count - 1] == (count - 1) * ANE_TD_PITCH, "%s: chain", file);
         CHECK(!hwx || strstr(program.compiler, "zin_ane_compiler v4.2.1 -t h13"), "%s: banner", file);
         check_saved(file, &program);
@@ -105,8 +108,11 @@ static void test_ports(void)
 
 static struct ane_program_parts parts_of(const struct ane_program *program, enum ane_container container)
 {
-    struct ane_program_parts parts = {.container = container, .generation = ANE_H13, .task = program->task,
-                                      .count = program->count, .coefficients = program->bytes + program->const_offset,
+    struct ane_program_parts parts = {.container = container,
+                                      .generation = ANE_H13,
+                                      .task = program->task,
+                                      .count = program->count,
+                                      .coefficients = program->bytes + program->const_offset,
                                       .coefficient_bytes = program->const_bytes};
     return parts;
 }
@@ -122,7 +128,8 @@ static void check_made(const char *file, const struct ane_program *program, enum
     if (!ok)
         return;
     CHECK(made.container == container && made.count == program->count &&
-              memcmp(made.td, program->td, made.count * sizeof *made.td) == 0, "%s: the same descriptors", file);
+              memcmp(made.td, program->td, made.count * sizeof *made.td) == 0,
+          "%s: the same descriptors", file);
     CHECK(made.const_bytes >= program->const_bytes &&
               memcmp(made.bytes + made.const_offset, program->bytes + program->const_offset, program->const_bytes) == 0,
           "%s: the same coefficients", file);
@@ -208,7 +215,8 @@ static void test_anec(void)
         uint8_t *bytes = make_anec(&raw, headers[i], &size);
         CHECK(ane_program_recognise(bytes, size) && ane_program_parse(bytes, size, &program, &error), "%s", error.text);
         CHECK(program.container == ANE_CONTAINER_ANEC && program.count == 5 && program.text_offset == headers[i] &&
-                  program.const_offset == headers[i] + raw.const_offset && program.const_bytes == 0x80, "places");
+                  program.const_offset == headers[i] + raw.const_offset && program.const_bytes == 0x80,
+              "places");
         check_port(&program, 4, ANE_PORT_OUTPUT, "output0", 500 * 0x4000, 1, 2560, 1600);
         check_port(&program, 3, ANE_PORT_SCRATCH, "scratch0", 0x7d0000, 1, 2560, 1600);
         check_saved(".anec", &program);
@@ -290,8 +298,8 @@ static void check_any(const uint8_t *bytes, size_t size, const char *what)
         check_saved(what, &program);
         ane_program_free(&program);
     } else {
-        CHECK(error.text[0] && !strchr(error.text, '\n') && error.offset <= size, "%s: +0x%lx of 0x%zx: %s", what, error.offset, size,
-              error.text);
+        CHECK(error.text[0] && !strchr(error.text, '\n') && error.offset <= size, "%s: +0x%lx of 0x%zx: %s", what, error.offset,
+              size, error.text);
         CHECK(program.bytes == NULL && program.td == NULL, "%s: nothing is left behind", what);
     }
     free(exact);

@@ -58,10 +58,17 @@ static struct difference differ(const uint8_t *a, const uint8_t *b)
 static const struct {
     const char *file, *name;
 } public_tables[] = {
-    {"eiln/activation_gelu.bin.gz", "gelu"}, {"eiln/activation_hardtanh.bin.gz", "hardtanh"}, {"eiln/activation_selu.bin.gz", "selu"},
-    {"eiln/activation_softmax.bin.gz", "exp2"}, {"eiln/binary_div.bin.gz", "reciprocal"}, {"eiln/unary_exp.bin.gz", "exp2"},
-    {"eiln/unary_exp2.bin.gz", "exp2"}, {"eiln/unary_log2.bin.gz", "log2"}, {"eiln/unary_sigmoid.bin.gz", "sigmoid_half"},
-    {"eiln/unary_sqrt.bin.gz", "sqrt"}, {"eiln/unary_tanh.bin.gz", "tanh"},
+    {"eiln/activation_gelu.bin.gz", "gelu"},
+    {"eiln/activation_hardtanh.bin.gz", "hardtanh"},
+    {"eiln/activation_selu.bin.gz", "selu"},
+    {"eiln/activation_softmax.bin.gz", "exp2"},
+    {"eiln/binary_div.bin.gz", "reciprocal"},
+    {"eiln/unary_exp.bin.gz", "exp2"},
+    {"eiln/unary_exp2.bin.gz", "exp2"},
+    {"eiln/unary_log2.bin.gz", "log2"},
+    {"eiln/unary_sigmoid.bin.gz", "sigmoid_half"},
+    {"eiln/unary_sqrt.bin.gz", "sqrt"},
+    {"eiln/unary_tanh.bin.gz", "tanh"},
 };
 #define PUBLIC_TABLES (sizeof public_tables / sizeof public_tables[0])
 
@@ -122,30 +129,84 @@ static double lookup(const struct ane_table *t, double x)
         y = ane_half_value(t->above);
     else if (tails)
         y = size <= 0 ? ane_half_value(t->left_slope) * size + ane_half_value(t->left_intercept)
-                     : ane_half_value(t->right_slope) * size + ane_half_value(t->right_intercept);
+                      : ane_half_value(t->right_slope) * size + ane_half_value(t->right_intercept);
     else
         y = interpolate(t, size, odd ? 0 : ldexp(t->mode == ANE_TABLE_RIGHT ? -32 : -16, -t->spacing_log2));
     return odd && x < 0 ? -y : y;
 }
 
-static double t_gelu(double x) { return 0.5 * x * (1 + erf(x * sqrt(0.5))); }
-static double t_sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double t_half(double x) { return t_sigmoid(x) - 0.5; }
-static double t_silu(double x) { return x * t_sigmoid(x); }
-static double t_softplus(double x) { return x > 30 ? x : log(1 + exp(x)); }
-static double t_mish(double x) { return x * tanh(t_softplus(x)); }
-static double t_softsign(double x) { return x / (1 + fabs(x)); }
-static double t_elu(double x) { return x > 0 ? x : exp(x) - 1; }
-static double t_selu(double x) { return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * (exp(x) - 1)); }
-static double t_relu(double x) { return x > 0 ? x : 0; }
-static double t_relu6(double x) { return fmin(t_relu(x), 6); }
-static double t_leaky(double x) { return x > 0 ? x : 0.01 * x; }
-static double t_hardtanh(double x) { return fmax(-1, fmin(1, x)); }
-static double t_hardsigmoid(double x) { return fmax(0, fmin(1, 0.2 * x + 0.5)); }
-static double t_sign(double x) { return (x > 0) - (x < 0); }
-static double t_step(double x) { return x > 0; }
-static double t_atan2(double x) { return fmax(-atan(2), fmin(atan(2), atan(x))); }
-static double t_far(double x) { return fabs(x) <= 2 ? 0 : copysign(atan(fabs(x)) - atan(2), x); }
+static double t_gelu(double x)
+{
+    return 0.5 * x * (1 + erf(x * sqrt(0.5)));
+}
+static double t_sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double t_half(double x)
+{
+    return t_sigmoid(x) - 0.5;
+}
+static double t_silu(double x)
+{
+    return x * t_sigmoid(x);
+}
+static double t_softplus(double x)
+{
+    return x > 30 ? x : log(1 + exp(x));
+}
+static double t_mish(double x)
+{
+    return x * tanh(t_softplus(x));
+}
+static double t_softsign(double x)
+{
+    return x / (1 + fabs(x));
+}
+static double t_elu(double x)
+{
+    return x > 0 ? x : exp(x) - 1;
+}
+static double t_selu(double x)
+{
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * (exp(x) - 1));
+}
+static double t_relu(double x)
+{
+    return x > 0 ? x : 0;
+}
+static double t_relu6(double x)
+{
+    return fmin(t_relu(x), 6);
+}
+static double t_leaky(double x)
+{
+    return x > 0 ? x : 0.01 * x;
+}
+static double t_hardtanh(double x)
+{
+    return fmax(-1, fmin(1, x));
+}
+static double t_hardsigmoid(double x)
+{
+    return fmax(0, fmin(1, 0.2 * x + 0.5));
+}
+static double t_sign(double x)
+{
+    return (x > 0) - (x < 0);
+}
+static double t_step(double x)
+{
+    return x > 0;
+}
+static double t_atan2(double x)
+{
+    return fmax(-atan(2), fmin(atan(2), atan(x)));
+}
+static double t_far(double x)
+{
+    return fabs(x) <= 2 ? 0 : copysign(atan(fabs(x)) - atan(2), x);
+}
 
 /* Largest error over [-40, 40], absolute plus 2^-10 of the value for rounding: what interpolation between knots allows. */
 static const struct {
@@ -153,11 +214,26 @@ static const struct {
     double (*function)(double x);
     double allowed;
 } errors[] = {
-    {"relu", t_relu, 0}, {"relu6", t_relu6, 0}, {"leaky_relu", t_leaky, 0}, {"hardtanh", t_hardtanh, 0},
-    {"hardsigmoid", t_hardsigmoid, 1e-3}, {"sign", t_sign, 0}, {"step", t_step, 0}, {"gelu", t_gelu, 6.1e-3},
-    {"sigmoid", t_sigmoid, 4e-3}, {"sigmoid_half", t_half, 1.2e-3}, {"tanh", tanh, 2.5e-3}, {"erf", erf, 3e-3},
-    {"atan", t_atan2, 7e-4}, {"atan_far", t_far, 0.05}, {"selu", t_selu, 2.5e-2}, {"elu", t_elu, 1.2e-2}, {"silu", t_silu, 1.5e-2},
-    {"softplus", t_softplus, 7.4e-3}, {"mish", t_mish, 2e-2}, {"softsign", t_softsign, 2.6e-2},
+    {"relu", t_relu, 0},
+    {"relu6", t_relu6, 0},
+    {"leaky_relu", t_leaky, 0},
+    {"hardtanh", t_hardtanh, 0},
+    {"hardsigmoid", t_hardsigmoid, 1e-3},
+    {"sign", t_sign, 0},
+    {"step", t_step, 0},
+    {"gelu", t_gelu, 6.1e-3},
+    {"sigmoid", t_sigmoid, 4e-3},
+    {"sigmoid_half", t_half, 1.2e-3},
+    {"tanh", tanh, 2.5e-3},
+    {"erf", erf, 3e-3},
+    {"atan", t_atan2, 7e-4},
+    {"atan_far", t_far, 0.05},
+    {"selu", t_selu, 2.5e-2},
+    {"elu", t_elu, 1.2e-2},
+    {"silu", t_silu, 1.5e-2},
+    {"softplus", t_softplus, 7.4e-3},
+    {"mish", t_mish, 2e-2},
+    {"softsign", t_softsign, 2.6e-2},
 };
 
 static void test_tables_follow_their_functions(void)
@@ -183,7 +259,8 @@ static void test_mantissa_tables(void)
 {
     struct ane_table exp2_table, log2_table, reciprocal, root, rsqrt;
     CU_ASSERT(ane_table_make("exp2", 0, &exp2_table) && ane_table_make("log2", 0, &log2_table));
-    CU_ASSERT(ane_table_make("reciprocal", 0, &reciprocal) && ane_table_make("sqrt", 0, &root) && ane_table_make("rsqrt", 0, &rsqrt));
+    CU_ASSERT(ane_table_make("reciprocal", 0, &reciprocal) && ane_table_make("sqrt", 0, &root) &&
+              ane_table_make("rsqrt", 0, &rsqrt));
     for (unsigned k = 0; k < ANE_TABLE_KNOTS; k++) {
         const double mantissa = 0.5 + k / 64.0, two_octaves = k / 16.0;
         CU_ASSERT_EQUAL(exp2_table.knot[k], ane_half_bits(pow(2, k / 32.0)));

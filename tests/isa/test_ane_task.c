@@ -77,16 +77,24 @@ static void test_fields_apart(void)
 
 static void test_field_names(void)
 {
-    static const char *const wrong[] = {"", "Common", "Common.InDim.Wi", "Common.InDim.Win2", "KernelDMASrc.CoeffDMAConfig.En",
-                                        "KernelDMASrc.CoeffDMAConfig[16].En", "KernelDMASrc.CoeffDMAConfig[03].En",
-                                        "KernelDMASrc.CoeffDMAConfig[].En", "KernelDMASrc.CoeffDMAConfig[3]En",
-                                        "KernelDMASrc.CoeffDMAConfig[3", "KernelDMASrc.CoeffDMAConfig[3].Cr"};
+    static const char *const wrong[] = {"",
+                                        "Common",
+                                        "Common.InDim.Wi",
+                                        "Common.InDim.Win2",
+                                        "KernelDMASrc.CoeffDMAConfig.En",
+                                        "KernelDMASrc.CoeffDMAConfig[16].En",
+                                        "KernelDMASrc.CoeffDMAConfig[03].En",
+                                        "KernelDMASrc.CoeffDMAConfig[].En",
+                                        "KernelDMASrc.CoeffDMAConfig[3]En",
+                                        "KernelDMASrc.CoeffDMAConfig[3",
+                                        "KernelDMASrc.CoeffDMAConfig[3].Cr"};
     enum ane_field field;
     unsigned element;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         CHECK(!ane_field_find(wrong[i], strlen(wrong[i]), &field, &element), "%s is no field", wrong[i]);
     CHECK(ane_field_find("KernelDMASrc.CoeffBaseAddr[15].Addr", 35, &field, &element) &&
-              field == ANE_KERNEL_COEFF_BASE_ADDR_ADDR && element == 15, "element 15");
+              field == ANE_KERNEL_COEFF_BASE_ADDR_ADDR && element == 15,
+          "element 15");
 }
 
 static void test_bytes(void)
@@ -155,8 +163,8 @@ static void check_flips(const char *file, unsigned index, const struct ane_td *t
         flipped.word[bit / 32] ^= UINT32_C(1) << bit % 32;
         if (ane_task_decode(&flipped, &task, &error)) {
             understood++;
-            CHECK(ane_task_encode(&task, &back, &error) && memcmp(&back, &flipped, sizeof back) == 0, "%s %u: bit %u of 0x%x is lost",
-                  file, index, bit % 32, bit / 32 * 4);
+            CHECK(ane_task_encode(&task, &back, &error) && memcmp(&back, &flipped, sizeof back) == 0,
+                  "%s %u: bit %u of 0x%x is lost", file, index, bit % 32, bit / 32 * 4);
         } else {
             CHECK(error.offset < ANE_TD_BYTES && error.text[0] && !strchr(error.text, '\n'), "%s %u: bit %u of 0x%x: %s", file,
                   index, bit % 32, bit / 32 * 4, error.text);
@@ -195,7 +203,8 @@ static void test_convolution(void)
           "kernel");
     CHECK(t.engines == 4 && t.small_source && t.double_buffer && t.kernel_format == ANE_KERNEL_F16 && !t.bias, "engines");
     CHECK(t.source.place == ANE_PLACE_DRAM && t.source.bar == 5 && t.source.row == 0x40 && t.source.plane == 0x40 &&
-              t.source.depth == 0xc0 && t.source.other.row == 0x30, "source");
+              t.source.depth == 0xc0 && t.source.other.row == 0x30,
+          "source");
     CHECK(t.result.place == ANE_PLACE_DRAM && t.result.bar == 4 && t.result.base == 0 && t.result.depth == 0xc0, "result");
     CHECK(t.bank[2].enabled && t.bank[2].base == 0x80 && t.bank[2].bytes == 0x40 && !t.bank[3].enabled, "banks");
     CHECK(t.post_scale == 1.0f && t.nonlinear == ANE_LINEAR && t.source.format == ANE_F16, "values");
@@ -211,14 +220,18 @@ static void test_softmax(void)
         if (!decode_golden("eiln/activation_softmax.bin.gz", i, &t[i]))
             return;
     CHECK(t[0].engine == ANE_ENGINE_PE && t[0].pe_reduce == ANE_REDUCE_MAX && t[0].groups == 2560 && t[0].width_in == 1600 &&
-              t[0].source.group == 0xc80 && t[0].result.place == ANE_PLACE_L2 && t[0].result.group == 0x10, "maximum of rows");
-    CHECK(t[1].pe_subtract_second && t[1].second.place == ANE_PLACE_L2 && t[1].second.broadcast_width && t[1].second.row == 0x10 &&
-              ane_half_bits((double)t[1].pe_scale) == 0x3dc5 && t[1].result.place == ANE_PLACE_CHAIN, "difference");
+              t[0].source.group == 0xc80 && t[0].result.place == ANE_PLACE_L2 && t[0].result.group == 0x10,
+          "maximum of rows");
+    CHECK(t[1].pe_subtract_second && t[1].second.place == ANE_PLACE_L2 && t[1].second.broadcast_width &&
+              t[1].second.row == 0x10 && ane_half_bits((double)t[1].pe_scale) == 0x3dc5 && t[1].result.place == ANE_PLACE_CHAIN,
+          "difference");
     CHECK(t[2].engine == ANE_ENGINE_NE && t[2].ne_op == ANE_NE_ELEMENT && t[2].nonlinear == ANE_TABLE &&
-              t[2].source.place == ANE_PLACE_CHAIN && t[2].source.base == t[1].result.base && t[2].result.bar == 3, "exp2");
+              t[2].source.place == ANE_PLACE_CHAIN && t[2].source.base == t[1].result.base && t[2].result.bar == 3,
+          "exp2");
     CHECK(t[3].pe_reduce == ANE_REDUCE_SUM && t[3].pe_reciprocal && t[3].source.bar == 3, "sum");
     CHECK(t[4].pe_op == ANE_PE_MUL && t[4].source.place == ANE_PLACE_L2 && t[4].source.broadcast_width &&
-              t[4].second.place == ANE_PLACE_DRAM && t[4].second.bar == 3 && !t[4].pe_subtract_second && t[4].last, "product");
+              t[4].second.place == ANE_PLACE_DRAM && t[4].second.bar == 3 && !t[4].pe_subtract_second && t[4].last,
+          "product");
     CHECK(t[0].next == 0x300 && t[3].next == 0xc00 && t[4].next == 0 && t[4].id == 4, "chain");
 }
 
@@ -227,7 +240,8 @@ static void test_operations(void)
     struct ane_task t;
     if (decode_golden("tinygrad/sum.6ca449afd2.hwx.gz", 0, &t))
         CHECK(t.pe_op == ANE_PE_ADD && t.source.bar == 6 && t.second.bar == 5 && t.channels_in == 64 && t.result.keep_padding &&
-                  t.second.depth == 0x1000, "sum of two buffers");
+                  t.second.depth == 0x1000,
+              "sum of two buffers");
     if (decode_golden("eiln/binary_max.bin.gz", 0, &t))
         CHECK(t.pe_op == ANE_PE_MAX && t.tile_height == 32 && t.planar_tile == 0x59, "maximum of two buffers");
     if (decode_golden("eiln/unary_abs.bin.gz", 0, &t))
@@ -242,14 +256,33 @@ static void test_operations(void)
 
 static struct ane_task own_convolution(void)
 {
-    struct ane_task t = {.engine = ANE_ENGINE_NE, .last = true, .width_in = 56, .height_in = 56, .channels_in = 64, .width_out = 28,
-                         .height_out = 28, .channels_out = 32, .groups = 2, .tile_height = 14, .engines = 16, .kernel_width = 3,
-                         .kernel_height = 5, .stride_x = 2, .stride_y = 2, .pad_left = 1, .pad_top = 2, .step_x = 1, .step_y = 1,
-                         .channel_group_log2 = 1, .kernel_format = ANE_KERNEL_I8, .post_scale = 0.25f, .nonlinear = ANE_RELU};
-    t.source = (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = 5, .row = 128, .plane = 7168,
-                                    .depth = 7168 * 64};
-    t.result = (struct ane_operand){.place = ANE_PLACE_L2, .format = ANE_F16, .base = 0x8000, .row = 64, .plane = 64 * 28,
-                                    .depth = 64 * 28 * 32};
+    struct ane_task t = {.engine = ANE_ENGINE_NE,
+                         .last = true,
+                         .width_in = 56,
+                         .height_in = 56,
+                         .channels_in = 64,
+                         .width_out = 28,
+                         .height_out = 28,
+                         .channels_out = 32,
+                         .groups = 2,
+                         .tile_height = 14,
+                         .engines = 16,
+                         .kernel_width = 3,
+                         .kernel_height = 5,
+                         .stride_x = 2,
+                         .stride_y = 2,
+                         .pad_left = 1,
+                         .pad_top = 2,
+                         .step_x = 1,
+                         .step_y = 1,
+                         .channel_group_log2 = 1,
+                         .kernel_format = ANE_KERNEL_I8,
+                         .post_scale = 0.25f,
+                         .nonlinear = ANE_RELU};
+    t.source =
+        (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = 5, .row = 128, .plane = 7168, .depth = 7168 * 64};
+    t.result = (struct ane_operand){
+        .place = ANE_PLACE_L2, .format = ANE_F16, .base = 0x8000, .row = 64, .plane = 64 * 28, .depth = 64 * 28 * 32};
     for (unsigned i = 0; i < ANE_BANKS; i++)
         t.bank[i] = (struct ane_bank){true, i * 0x400, 0x400};
     return t;
@@ -261,10 +294,12 @@ static void test_own(void)
     struct ane_td td, back;
     struct isa_error error = {0};
     CHECK(ane_task_encode(&given, &td, &error) && ane_task_decode(&td, &task, &error), "%s", error.text);
-    CHECK(task.source.cache_hint == 2 && task.source.cache_reuse == 14 && task.coefficient_bar == 1 && task.shape_preferred == 1 &&
-              task.source.interleave == 1 && task.debug_log_events == 0xfff86a, "what was left 0 is filled in");
+    CHECK(task.source.cache_hint == 2 && task.source.cache_reuse == 14 && task.coefficient_bar == 1 &&
+              task.shape_preferred == 1 && task.source.interleave == 1 && task.debug_log_events == 0xfff86a,
+          "what was left 0 is filled in");
     CHECK(task.groups == 2 && task.kernel_height == 5 && task.pad_top == 2 && task.engines == 16 && task.post_scale == 0.25f &&
-              task.bank[15].base == 0x3c00 && task.result.base == 0x8000 && task.kernel_format == ANE_KERNEL_I8, "values");
+              task.bank[15].base == 0x3c00 && task.result.base == 0x8000 && task.kernel_format == ANE_KERNEL_I8,
+          "values");
     CHECK(ane_task_encode(&task, &back, &error) && memcmp(&td, &back, sizeof td) == 0, "the same words");
     CHECK(ane_task_decode(&back, &again, &error) && memcmp(&task, &again, sizeof task) == 0, "the same task");
 }
@@ -275,31 +310,73 @@ struct refusal {
     unsigned offset; /* of the register */
     const char *says;
 };
-static void spoil_width(struct ane_task *t) { t->width_in = 40000; }
-static void spoil_height(struct ane_task *t) { t->height_out = 0; }
-static void spoil_stride(struct ane_task *t) { t->source.row = 100; }
-static void spoil_reach(struct ane_task *t) { t->source.plane = 0x40000000; }
-static void spoil_l2(struct ane_task *t) { t->result.base = 0x1ffff0; }
-static void spoil_scale(struct ane_task *t) { t->post_scale = 1.4426950408889634f; }
-static void spoil_engines(struct ane_task *t) { t->engines = 12; }
-static void spoil_groups(struct ane_task *t) { t->groups = 3; }
-static void spoil_kernel(struct ane_task *t) { t->kernel_width = 32; }
-static void spoil_window(struct ane_task *t) { t->width_out = 56; }
-static void spoil_bank(struct ane_task *t) { t->bank[3].base = 0x20; }
-static void spoil_banks(struct ane_task *t) { memset(t->bank, 0, sizeof t->bank); }
-static void spoil_second(struct ane_task *t) { t->second = t->source; }
-static void spoil_source(struct ane_task *t) { t->source.place = ANE_PLACE_NONE; }
+static void spoil_width(struct ane_task *t)
+{
+    t->width_in = 40000;
+}
+static void spoil_height(struct ane_task *t)
+{
+    t->height_out = 0;
+}
+static void spoil_stride(struct ane_task *t)
+{
+    t->source.row = 100;
+}
+static void spoil_reach(struct ane_task *t)
+{
+    t->source.plane = 0x40000000;
+}
+static void spoil_l2(struct ane_task *t)
+{
+    t->result.base = 0x1ffff0;
+}
+static void spoil_scale(struct ane_task *t)
+{
+    t->post_scale = 1.4426950408889634f;
+}
+static void spoil_engines(struct ane_task *t)
+{
+    t->engines = 12;
+}
+static void spoil_groups(struct ane_task *t)
+{
+    t->groups = 3;
+}
+static void spoil_kernel(struct ane_task *t)
+{
+    t->kernel_width = 32;
+}
+static void spoil_window(struct ane_task *t)
+{
+    t->width_out = 56;
+}
+static void spoil_bank(struct ane_task *t)
+{
+    t->bank[3].base = 0x20;
+}
+static void spoil_banks(struct ane_task *t)
+{
+    memset(t->bank, 0, sizeof t->bank);
+}
+static void spoil_second(struct ane_task *t)
+{
+    t->second = t->source;
+}
+static void spoil_source(struct ane_task *t)
+{
+    t->source.place = ANE_PLACE_NONE;
+}
 
 static void test_refusals(void)
 {
     static const struct refusal refusals[] = {
-        {"width", spoil_width, 0x128, "at most 32767"},       {"height", spoil_height, 0x13e, "at least 1"},
-        {"stride", spoil_stride, 0x178, "multiple of 64"},    {"reach", spoil_reach, 0x174, "4 GB"},
-        {"tile memory", spoil_l2, 0x214, "2 MB"},             {"scale", spoil_scale, 0x250, "nearest is 1.44238281"},
-        {"engines", spoil_engines, 0x15e, "12 engines"},      {"groups", spoil_groups, 0x14c, "3 groups"},
-        {"kernel", spoil_kernel, 0x144, "at most 31"},        {"window", spoil_window, 0x13c, "56 output columns"},
-        {"bank", spoil_bank, 0x80, "multiple of 64"},         {"banks", spoil_banks, 0x34, "without coefficient banks"},
-        {"second", spoil_second, 0x1e4, "second source"},     {"source", spoil_source, 0x1e4, "no source"},
+        {"width", spoil_width, 0x128, "at most 32767"},    {"height", spoil_height, 0x13e, "at least 1"},
+        {"stride", spoil_stride, 0x178, "multiple of 64"}, {"reach", spoil_reach, 0x174, "4 GB"},
+        {"tile memory", spoil_l2, 0x214, "2 MB"},          {"scale", spoil_scale, 0x250, "nearest is 1.44238281"},
+        {"engines", spoil_engines, 0x15e, "12 engines"},   {"groups", spoil_groups, 0x14c, "3 groups"},
+        {"kernel", spoil_kernel, 0x144, "at most 31"},     {"window", spoil_window, 0x13c, "56 output columns"},
+        {"bank", spoil_bank, 0x80, "multiple of 64"},      {"banks", spoil_banks, 0x34, "without coefficient banks"},
+        {"second", spoil_second, 0x1e4, "second source"},  {"source", spoil_source, 0x1e4, "no source"},
     };
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct ane_task task = own_convolution();
@@ -356,7 +433,8 @@ static void test_random(void)
         if (!ane_task_decode(&td, &read, &error))
             continue;
         understood++;
-        CHECK(ane_task_encode(&read, &back, &error) && memcmp(&td, &back, sizeof td) == 0, "words that were understood come back");
+        CHECK(ane_task_encode(&read, &back, &error) && memcmp(&td, &back, sizeof td) == 0,
+              "words that were understood come back");
     }
     CHECK(understood > 200, "%u understood", understood);
 }

@@ -165,7 +165,8 @@ static void test_every_table_in_a_program(void)
         const char *found = ane_program_operation(&program, detail, sizeof detail);
         CHECK(found && strcmp(found, name) == 0, "%s is %s", name, found ? found : "(none)");
         for (size_t k = 0; found && k < 2; k++)
-            CHECK(strcmp(name, differs[k][0]) != 0 || strncmp(detail, differs[k][1], strlen(differs[k][1])) == 0, "%s %s", name, detail);
+            CHECK(strcmp(name, differs[k][0]) != 0 || strncmp(detail, differs[k][1], strlen(differs[k][1])) == 0, "%s %s", name,
+                  detail);
     }
     ane_program_free(&program);
 }
@@ -246,8 +247,14 @@ static void test_notes(void)
 
 /* ---- programs of the kernel library ---- */
 
-static const struct ane_limits limits = {.generation = ANE_H13, .l2_bytes = 1 << 21, .kernel_max = 29, .dimension_max = 16384,
-                                         .channels_max = 65536, .pool_max = 29, .int8_weights = true, .int4_palette = true,
+static const struct ane_limits limits = {.generation = ANE_H13,
+                                         .l2_bytes = 1 << 21,
+                                         .kernel_max = 29,
+                                         .dimension_max = 16384,
+                                         .channels_max = 65536,
+                                         .pool_max = 29,
+                                         .int8_weights = true,
+                                         .int4_palette = true,
                                          .sparse_weights = true};
 
 static void check_kernel(const char *workload, const char *precision, const char *operation, const char *in_detail)
@@ -262,7 +269,8 @@ static void check_kernel(const char *workload, const char *precision, const char
     if (!built)
         return;
     const char *name = ane_program_operation(&kernel.program, detail, sizeof detail);
-    CHECK(name && strcmp(name, operation) == 0 && strstr(detail, in_detail) != NULL, "%s: %s %s", workload, name ? name : "(none)", detail);
+    CHECK(name && strcmp(name, operation) == 0 && strstr(detail, in_detail) != NULL, "%s: %s %s", workload,
+          name ? name : "(none)", detail);
     char *text = list(&kernel.program);
     const bool ok = ane_assemble(text, strlen(text), &back, &error);
     CHECK(ok, "%s: line %lu: %s", workload, error.line, error.text);
@@ -277,9 +285,21 @@ static void check_kernel(const char *workload, const char *precision, const char
 static void test_library_programs(void)
 {
     static const char *const elementwise[][2] = {
-        {"relu", "relu"}, {"leaky_relu", "leaky_relu"}, {"gelu", "gelu"}, {"silu", "silu"}, {"sigmoid", "sigmoid"}, {"exp", "exp"},
-        {"log", "log"}, {"log10", "log10"}, {"rsqrt", "rsqrt"}, {"floor", "floor"}, {"ceil", "ceil"}, {"div", "div"}, {"sub", "sub"},
-        {"cube", "cube"}, {"hard_swish", "hardswish"},
+        {"relu", "relu"},
+        {"leaky_relu", "leaky_relu"},
+        {"gelu", "gelu"},
+        {"silu", "silu"},
+        {"sigmoid", "sigmoid"},
+        {"exp", "exp"},
+        {"log", "log"},
+        {"log10", "log10"},
+        {"rsqrt", "rsqrt"},
+        {"floor", "floor"},
+        {"ceil", "ceil"},
+        {"div", "div"},
+        {"sub", "sub"},
+        {"cube", "cube"},
+        {"hard_swish", "hardswish"},
     };
     for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++) {
         char workload[64];
@@ -301,7 +321,8 @@ static void test_library_programs(void)
     check_kernel("stream-triad:65536,s=3", NULL, "scaled_add", "alpha=3");
     check_kernel("pool:c=16,h=16,w=16,r=2,s=2,stride=2", NULL, "maxpool", "kernel=2x2 stride=2x2");
     check_kernel("conv_transpose2d:c=8,h=8,w=8,k=8,r=3,s=3,stride=2", NULL, "conv_transpose2d", "channels=8->8");
-    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1,bias=1,act=relu", NULL, "conv2d", "channels=16->32 with bias, then relu");
+    check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1,bias=1,act=relu", NULL, "conv2d",
+                 "channels=16->32 with bias, then relu");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i8", "conv2d", "kernel=3x3");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "i4", "conv2d", "kernel=3x3");
     check_kernel("conv2d:c=16,h=20,w=20,k=32,r=3,s=3,pad=1", "sparse", "conv2d", "kernel=3x3");
@@ -309,13 +330,13 @@ static void test_library_programs(void)
 
 /* ---- written by hand ---- */
 
-#define SHAPE(channels)                                                                                                            \
-    ".td\n"                                                                                                                        \
-    " Header[8].RBase0 = 5\n Header[8].WBase = 4\n"                                                                                \
-    " Common.InDim.Win = 16\n Common.InDim.Hin = 1\n Common.OutDim.Wout = 16\n Common.OutDim.Hout = 1\n"                           \
-    " Common.Cin.Cin = " channels "\n Common.Cout.Cout = " channels "\n"                                                           \
-    " L2.SourceCfg.SourceType = 2\n L2.ResultCfg.ResultType = 2\n"                                                                 \
-    " TileDMASrc.RowStride.Stride = 0x40\n TileDMASrc.PlaneStride.PlaneStride = 0x40\n"                                            \
+#define SHAPE(channels)                                                                                                          \
+    ".td\n"                                                                                                                      \
+    " Header[8].RBase0 = 5\n Header[8].WBase = 4\n"                                                                              \
+    " Common.InDim.Win = 16\n Common.InDim.Hin = 1\n Common.OutDim.Wout = 16\n Common.OutDim.Hout = 1\n"                         \
+    " Common.Cin.Cin = " channels "\n Common.Cout.Cout = " channels "\n"                                                         \
+    " L2.SourceCfg.SourceType = 2\n L2.ResultCfg.ResultType = 2\n"                                                               \
+    " TileDMASrc.RowStride.Stride = 0x40\n TileDMASrc.PlaneStride.PlaneStride = 0x40\n"                                          \
     " TileDMADst.RowStride.RowStride = 0x40\n TileDMADst.PlaneStride.PlaneStride = 0x40\n"
 #define ELEMENT " NE.MACCfg.OpMode = 4\n NE.MACCfg.KernelMode = 1\n"
 
@@ -355,7 +376,8 @@ static void test_short_convolution(void)
     struct isa_error error = {.text = ""};
     if (!assemble(text, &program))
         return;
-    const bool ok = ane_weights_unpack(&program.task[0], program.bytes + program.const_offset, program.const_bytes, &weights, &error);
+    const bool ok =
+        ane_weights_unpack(&program.task[0], program.bytes + program.const_offset, program.const_bytes, &weights, &error);
     CHECK(ok, "%s", error.text);
     if (ok) {
         static const double expected[] = {1, 2, 3, 4.5};

@@ -17,14 +17,21 @@ static const char text_part[] = "constants";
 static const uint64_t data_part[3] = {1, 2, 3};
 
 static const struct elf_label labels[] = {
-    {"_start", 0x400000, 12, true}, {"kernel", 0x40000c, 4, true}, {"table", 0x410000, 24, false}, {"space", 0x420000, 100, false},
+    {"_start", 0x400000, 12, true},
+    {"kernel", 0x40000c, 4, true},
+    {"table", 0x410000, 24, false},
+    {"space", 0x420000, 100, false},
 };
 
 static struct elf_program sample(void)
 {
-    return (struct elf_program){.code = {0x400000, code, sizeof code}, .rodata = {0x404000, text_part, sizeof text_part},
-                                .data = {0x410000, data_part, sizeof data_part}, .bss_addr = 0x420000, .bss_bytes = 0x5000,
-                                .labels = labels, .label_count = 4};
+    return (struct elf_program){.code = {0x400000, code, sizeof code},
+                                .rodata = {0x404000, text_part, sizeof text_part},
+                                .data = {0x410000, data_part, sizeof data_part},
+                                .bss_addr = 0x420000,
+                                .bss_bytes = 0x5000,
+                                .labels = labels,
+                                .label_count = 4};
 }
 
 static uint8_t *written(size_t *size)
@@ -48,14 +55,19 @@ static void test_writes_what_it_reads(void)
     CU_ASSERT_EQUAL(elf.load_count, 4);
     CU_ASSERT_EQUAL(elf.low, 0x400000);
     CU_ASSERT_EQUAL(elf.high, 0x425000);
-    const struct { uint64_t addr, mem, file; bool w, x; } want[4] = {{0x400000, sizeof code, sizeof code, false, true},
-        {0x404000, sizeof text_part, sizeof text_part, false, false}, {0x410000, 24, 24, true, false},
-        {0x420000, 0x5000, 0, true, false}};
+    const struct {
+        uint64_t addr, mem, file;
+        bool w, x;
+    } want[4] = {{0x400000, sizeof code, sizeof code, false, true},
+                 {0x404000, sizeof text_part, sizeof text_part, false, false},
+                 {0x410000, 24, 24, true, false},
+                 {0x420000, 0x5000, 0, true, false}};
     for (uint32_t i = 0; i < 4; i++) {
         struct elf_segment s;
         elf_segment(&elf, i, &s);
         CHECK(s.addr == want[i].addr && s.mem_bytes == want[i].mem && s.file_bytes == want[i].file && s.read &&
-              s.write == want[i].w && s.exec == want[i].x, "segment %u at 0x%lx", i, (unsigned long)s.addr);
+                  s.write == want[i].w && s.exec == want[i].x,
+              "segment %u at 0x%lx", i, (unsigned long)s.addr);
     }
     struct elf_segment s;
     elf_segment(&elf, 0, &s);
@@ -145,8 +157,8 @@ static void test_gnu_tools_read_it(void)
     }
     CU_ASSERT_TRUE_FATAL(on_disk(path));
     output_of("aarch64-linux-gnu-objdump -d", path, text, sizeof text);
-    CHECK(strstr(text, "<_start>:") && strstr(text, "<kernel>:") && strstr(text, "mov\tw0, #0x2a") &&
-          strstr(text, "00201185"), "%s", text);
+    CHECK(strstr(text, "<_start>:") && strstr(text, "<kernel>:") && strstr(text, "mov\tw0, #0x2a") && strstr(text, "00201185"),
+          "%s", text);
     output_of("aarch64-linux-gnu-readelf -aW", path, text, sizeof text);
     CHECK(!strstr(text, "Warning") && !strstr(text, "Error"), "%s", text);
     CHECK(strstr(text, ".rodata") && strstr(text, ".bss") && strstr(text, " space"), "%s", text);
@@ -197,22 +209,37 @@ static void put(uint8_t *file, size_t at, uint64_t value, size_t bytes)
 }
 
 #define EHDR(field) offsetof(Elf64_Ehdr, field), sizeof(((Elf64_Ehdr *)0)->field)
-#define PHDR(index, field) sizeof(Elf64_Ehdr) + (index) * sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field), \
-                           sizeof(((Elf64_Phdr *)0)->field)
+#define PHDR(index, field)                                                                                                       \
+    sizeof(Elf64_Ehdr) + (index) * sizeof(Elf64_Phdr) + offsetof(Elf64_Phdr, field), sizeof(((Elf64_Phdr *)0)->field)
 
 static void test_damage_is_named(void)
 {
-    static const struct { size_t at, bytes; uint64_t value; const char *expected; } damage[] = {
-        {0, 1, 0, "not an ELF file"}, {EI_CLASS, 1, 1, "64-bit"}, {EI_DATA, 1, 2, "little-endian"},
-        {EHDR(e_machine), 62, "machine 62, expected 183"}, {EHDR(e_type), 4, "type 4"},
-        {EHDR(e_phoff), ~0ull - 10, "program headers at offset"}, {EHDR(e_phentsize), 32, "program header size 32, expected 56"},
-        {EHDR(e_phnum), 60000, "60000 program headers"}, {EHDR(e_shoff), ~0ull, "section headers"},
-        {EHDR(e_shnum), 0, "section count 0"}, {EHDR(e_shnum), 65000, "65000 section headers"},
-        {EHDR(e_shstrndx), 77, "section 77 does not exist"}, {EHDR(e_shstrndx), 1, "expected 3 (string table)"},
-        {PHDR(0, p_offset), 1ull << 40, "outside the file"}, {PHDR(0, p_filesz), ~0ull, "outside the file"},
-        {PHDR(0, p_memsz), 3, "hold less"}, {PHDR(1, p_vaddr), ~0ull - 5, "48-bit address space"},
-        {PHDR(1, p_vaddr), 0x400004, "overlaps"}, {PHDR(3, p_vaddr), 0x100000, "overlaps or precedes"},
-        {PHDR(0, p_align), 3, "power of two"}, {PHDR(0, p_type), PT_INTERP, "-static"},
+    static const struct {
+        size_t at, bytes;
+        uint64_t value;
+        const char *expected;
+    } damage[] = {
+        {0, 1, 0, "not an ELF file"},
+        {EI_CLASS, 1, 1, "64-bit"},
+        {EI_DATA, 1, 2, "little-endian"},
+        {EHDR(e_machine), 62, "machine 62, expected 183"},
+        {EHDR(e_type), 4, "type 4"},
+        {EHDR(e_phoff), ~0ull - 10, "program headers at offset"},
+        {EHDR(e_phentsize), 32, "program header size 32, expected 56"},
+        {EHDR(e_phnum), 60000, "60000 program headers"},
+        {EHDR(e_shoff), ~0ull, "section headers"},
+        {EHDR(e_shnum), 0, "section count 0"},
+        {EHDR(e_shnum), 65000, "65000 section headers"},
+        {EHDR(e_shstrndx), 77, "section 77 does not exist"},
+        {EHDR(e_shstrndx), 1, "expected 3 (string table)"},
+        {PHDR(0, p_offset), 1ull << 40, "outside the file"},
+        {PHDR(0, p_filesz), ~0ull, "outside the file"},
+        {PHDR(0, p_memsz), 3, "hold less"},
+        {PHDR(1, p_vaddr), ~0ull - 5, "48-bit address space"},
+        {PHDR(1, p_vaddr), 0x400004, "overlaps"},
+        {PHDR(3, p_vaddr), 0x100000, "overlaps or precedes"},
+        {PHDR(0, p_align), 3, "power of two"},
+        {PHDR(0, p_type), PT_INTERP, "-static"},
     };
     size_t size;
     uint8_t *good = written(&size), *file = malloc(size);
@@ -220,8 +247,8 @@ static void test_damage_is_named(void)
         struct isa_error error;
         memcpy(file, good, size);
         put(file, damage[i].at, damage[i].value, damage[i].bytes);
-        CHECK(!opens(file, size, &error) && strstr(error.text, damage[i].expected), "case %zu (%s): '%s'", i,
-              damage[i].expected, error.text);
+        CHECK(!opens(file, size, &error) && strstr(error.text, damage[i].expected), "case %zu (%s): '%s'", i, damage[i].expected,
+              error.text);
     }
     free(file);
     free(good);

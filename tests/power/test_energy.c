@@ -73,7 +73,8 @@ static void test_doubled_traffic_doubles_its_joules(void)
 static void test_voltage_clock_and_temperature_laws(void)
 {
     const struct power_params p = example();
-    const struct power_use use = {.seconds = 2, .running_s = 3, .waiting_s = 1, .gated_s = 4, .any_running_s = 2, .wakes = 5, .event_j = 0.7};
+    const struct power_use use = {
+        .seconds = 2, .running_s = 3, .waiting_s = 1, .gated_s = 4, .any_running_s = 2, .wakes = 5, .event_j = 0.7};
     const struct power_point low = {0.5, 1000, 50}, high = {1, 2000, 50}, warm = {1, 2000, 90};
     const struct power_energy a = power_interval(&p, POWER_GPU, &use, &low), b = power_interval(&p, POWER_GPU, &use, &high),
                               c = power_interval(&p, POWER_GPU, &use, &warm);

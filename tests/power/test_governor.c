@@ -9,14 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct governor_params params = {.tick_ms = 10, .target_c = 80, .target_gpu_c = 90, .band_k = 8, .fall_per_k = 0.03,
-                                              .integral_per_ks = 0.001, .sensor_limit_c = 95, .critical_c = 111,
-                                              .low_power_share = 0.6, .limit_fall_per_s = 8, .limit_rise_per_s = 1,
-                                              .balanced_cost = 0.005, .gpu_grace = 2, .heavy_share = 0.5, .min_duty = 0.4};
+static const struct governor_params params = {.tick_ms = 10,
+                                              .target_c = 80,
+                                              .target_gpu_c = 90,
+                                              .band_k = 8,
+                                              .fall_per_k = 0.03,
+                                              .integral_per_ks = 0.001,
+                                              .sensor_limit_c = 95,
+                                              .critical_c = 111,
+                                              .low_power_share = 0.6,
+                                              .limit_fall_per_s = 8,
+                                              .limit_rise_per_s = 1,
+                                              .balanced_cost = 0.005,
+                                              .gpu_grace = 2,
+                                              .heavy_share = 0.5,
+                                              .min_duty = 0.4};
 /* As recorded for M1. */
-static const struct gpu_control_params recorded = {.die_target_c = 94, .die_kp = 5, .die_ki = 200, .power_filter_ms = 1000,
-                                                   .power_kp = 4, .power_ki = 7.5, .min_duty = 0.4};
-static const struct opp_table p_table = {.point = {{600, 0.6, 8, false}, {1500, 0.74, 24, false}, {3200, 1.0, 56, false}}, .count = 3};
+static const struct gpu_control_params recorded = {
+    .die_target_c = 94, .die_kp = 5, .die_ki = 200, .power_filter_ms = 1000, .power_kp = 4, .power_ki = 7.5, .min_duty = 0.4};
+static const struct opp_table p_table = {.point = {{600, 0.6, 8, false}, {1500, 0.74, 24, false}, {3200, 1.0, 56, false}},
+                                         .count = 3};
 static const struct opp_table gpu_table = {.point = {{400, 0.6, 8, false}, {1300, 0.92, 56, false}}, .count = 2};
 
 struct bench {
@@ -195,7 +207,8 @@ static void test_low_power_mode(void)
 
 static void test_battery_drains_what_is_drawn(void)
 {
-    const struct battery_params p = {.capacity_wh = 50, .efficiency = 0.9, .adapter_w = 30, .adapter_efficiency = 0.8, .floor_w = 1};
+    const struct battery_params p = {
+        .capacity_wh = 50, .efficiency = 0.9, .adapter_w = 30, .adapter_efficiency = 0.8, .floor_w = 1};
     struct battery b;
     double lasted;
 
@@ -242,7 +255,8 @@ static void test_machine_resistance_is_the_sum_of_its_stages(void)
 
 static void test_fan_curve(void)
 {
-    const struct thermal_device d = {.stages = 1, .fan = {{0, 4}, {2000, 1}, {6000, 0.6}}, .fan_points = 3, .fan_start_c = 60, .fan_full_c = 80};
+    const struct thermal_device d = {
+        .stages = 1, .fan = {{0, 4}, {2000, 1}, {6000, 0.6}}, .fan_points = 3, .fan_start_c = 60, .fan_full_c = 80};
     CU_ASSERT_DOUBLE_EQUAL(thermal_device_fan_rpm(&d, 59), 0, 0);
     CU_ASSERT_DOUBLE_EQUAL(thermal_device_fan_rpm(&d, 60), 2000, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(thermal_device_fan_rpm(&d, 70), 4000, 1e-9);

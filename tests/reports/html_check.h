@@ -1,6 +1,7 @@
-/* A page as a strict reader sees it: elements closed in order, attributes quoted, references known, nothing loaded from elsewhere. */
-#ifndef ORCHARD_TESTS_HTML_CHECK_H
-#define ORCHARD_TESTS_HTML_CHECK_H
+/* A page as a strict reader sees it: elements closed in order, attributes quoted, references known, nothing loaded from
+ * elsewhere. */
+#ifndef ORCHARD_TESTS_REPORTS_HTML_CHECK_H
+#define ORCHARD_TESTS_REPORTS_HTML_CHECK_H
 
 #include "tests/support/suite.h"
 
@@ -61,7 +62,8 @@ static inline const char *html_attribute(const char *at, struct html_sums *s)
 /* Text in which nothing may be fetched: styles and scripts. */
 static inline bool html_raw_is_local(const char *from, const char *to, struct html_sums *s)
 {
-    static const char *const banned[] = {"@import", "url(", "http://", "https://", "XMLHttpRequest", "fetch(", "importScripts", "</script", "</style"};
+    static const char *const banned[] = {"@import", "url(",          "http://",  "https://", "XMLHttpRequest",
+                                         "fetch(",  "importScripts", "</script", "</style"};
     for (const char *at = from; at < to; at++)
         for (size_t i = 0; i < sizeof banned / sizeof banned[0]; i++)
             if (strncmp(at, banned[i], strlen(banned[i])) == 0)

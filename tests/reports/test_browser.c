@@ -35,7 +35,8 @@ static bool write_example(const char *path)
     }
     const struct chart_series line = {"power", 0, SVG_NO_MARK, false, true, false, point, ROWS};
     const struct chart_lines lines = {{.label = "time", .unit = "s"}, {.label = "power", .unit = "W"}, &line, 1};
-    const struct page_figure figure = {.title = "Power", .draw = chart_lines, .chart = &lines, .table = t, .series = true, .axis = "W", .shown = 1};
+    const struct page_figure figure = {
+        .title = "Power", .draw = chart_lines, .chart = &lines, .table = t, .series = true, .axis = "W", .shown = 1};
     page_section(p, "one");
     page_figure(p, &figure);
     page_table(p, "again", t);
@@ -54,8 +55,10 @@ static char *dom_at(int width)
     char command[512], *text = NULL;
     size_t size = 0;
     snprintf(command, sizeof command,
-             "timeout 60 %s --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile --window-size=%d,900 --virtual-time-budget=3000 "
-             "--dump-dom file://%s/page.html 2>/dev/null", browser(), folder, width, folder);
+             "timeout 60 %s --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile --window-size=%d,900 "
+             "--virtual-time-budget=3000 "
+             "--dump-dom file://%s/page.html 2>/dev/null",
+             browser(), folder, width, folder);
     FILE *const in = popen(command, "r"), *const out = open_memstream(&text, &size);
     for (int c; in && (c = getc(in)) != EOF;)
         putc(c, out);
@@ -91,7 +94,8 @@ static void test_the_script_runs_in_a_browser(void)
             break;
         }
         CHECK(count_of(dom, "<canvas") == 1 && count_of(dom, "class=\"live\"") == 1, "no live chart at %d pixels", width);
-        CHECK(count_of(dom, "class=\"csv\"") == 2 && count_of(dom, "hidden=\"hidden\"") == 0, "the CSV buttons stay hidden at %d pixels", width);
+        CHECK(count_of(dom, "class=\"csv\"") == 2 && count_of(dom, "hidden=\"hidden\"") == 0,
+              "the CSV buttons stay hidden at %d pixels", width);
         CHECK(count_of(dom, "<svg") == 2, "the still pictures are gone");
         free(dom);
     }

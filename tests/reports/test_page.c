@@ -8,8 +8,16 @@
 #include <stdlib.h>
 
 static const char *const hostile[] = {
-    "</td></table><script>alert(1)</script>", "\"><svg onload=alert(1)>", "' onmouseover='x", "]]>", "<!--", "&lt;&nbsp;", "\x01\x7f\xff\xfe",
-    "\xed\xa0\x80", "%s%n%d", "a very long name that does not fit into any legend, column or axis of a chart 0123456789 0123456789",
+    "</td></table><script>alert(1)</script>",
+    "\"><svg onload=alert(1)>",
+    "' onmouseover='x",
+    "]]>",
+    "<!--",
+    "&lt;&nbsp;",
+    "\x01\x7f\xff\xfe",
+    "\xed\xa0\x80",
+    "%s%n%d",
+    "a very long name that does not fit into any legend, column or axis of a chart 0123456789 0123456789",
 };
 enum { HOSTILE = sizeof hostile / sizeof hostile[0] };
 
@@ -52,14 +60,16 @@ static void all_charts(struct page *page, const struct result_table *table, bool
         front[i] = i % 5 == 0;
     }
     for (size_t i = 0; i < HOSTILE; i++) {
-        line[i] = (struct chart_series){hostile[i], (unsigned)i, (enum svg_mark)(i % SVG_MARKS), i % 2, i % 3 == 0, i % 4 == 0, point, 40 - i};
+        line[i] = (struct chart_series){hostile[i], (unsigned)i, (enum svg_mark)(i % SVG_MARKS), i % 2, i % 3 == 0, i % 4 == 0,
+                                        point,      40 - i};
         bar[i] = (struct chart_bar){hostile[i], hostile[i], i == 3 ? NAN : (double)i - 2, 0, (double)i, (unsigned)i};
         swing[i] = (struct chart_swing){hostile[i], hostile[i], NULL, i == 4 ? NAN : 1 - 0.1 * (double)i, 1 + 0.2 * (double)i};
         interval[i] = (struct chart_interval){(unsigned)i % 3, 0, (double)i, (double)i + 2, hostile[i]};
         values[2 * i] = i == 2 ? NAN : (double)i;
         values[2 * i + 1] = -1;
     }
-    const struct chart_axis plain = {.label = hostile[1], .unit = hostile[2]}, log = {.label = "l", .unit = "s", .log = true, .si = true};
+    const struct chart_axis plain = {.label = hostile[1], .unit = hostile[2]},
+                            log = {.label = "l", .unit = "s", .log = true, .si = true};
     const struct chart_xy xy = {plain, log, line, HOSTILE, true, 1.25, 0};
     const struct chart_scatter scatter = {"s", line, HOSTILE};
     const struct chart_roof roof[] = {{hostile[0], 1e12, 1e11, 0, false}, {NULL, 2e12, 1e11, 1, true}};
@@ -68,17 +78,20 @@ static void all_charts(struct page *page, const struct result_table *table, bool
     const struct chart_stack stack = {plain, hostile, HOSTILE, hostile, 2, values, NULL};
     const struct chart_tornado tornado = {plain, 1, swing, HOSTILE};
     const struct chart_pareto pareto = {plain, log, point, front, 40};
-    const struct chart_panel panel[] = {{hostile[0], plain, line, 2}, {hostile[3], log, line, 2}, {"c", plain, line, 1}, {"d", plain, line, 0}};
+    const struct chart_panel panel[] = {
+        {hostile[0], plain, line, 2}, {hostile[3], log, line, 2}, {"c", plain, line, 1}, {"d", plain, line, 0}};
     const struct chart_curves curves = {log, panel, 4};
     const struct chart_lines lines = {plain, plain, line, HOSTILE};
     const struct chart_timeline timeline = {plain, hostile, 3, interval, HOSTILE};
     const struct {
         page_draw *draw;
         const void *chart;
-    } kinds[] = {{chart_xy, &xy},         {chart_scatter, &scatter}, {chart_roofline, &roofline}, {chart_bars, &bars},   {chart_stack, &stack},
-                 {chart_tornado, &tornado}, {chart_pareto, &pareto},   {chart_curves, &curves},     {chart_lines, &lines}, {chart_timeline, &timeline}};
+    } kinds[] = {{chart_xy, &xy},       {chart_scatter, &scatter},  {chart_roofline, &roofline}, {chart_bars, &bars},
+                 {chart_stack, &stack}, {chart_tornado, &tornado},  {chart_pareto, &pareto},     {chart_curves, &curves},
+                 {chart_lines, &lines}, {chart_timeline, &timeline}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        const struct page_figure figure = {hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2, true};
+        const struct page_figure figure = {
+            hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2, true};
         page_figure(page, &figure);
     }
 }
@@ -109,15 +122,23 @@ static void test_hostile_names_stay_text(void)
     CU_ASSERT_EQUAL(sums.pictures, 20); /* wide and narrow of each of ten */
     CU_ASSERT_EQUAL(sums.tables, 11);
     CHECK(!strstr(page, "alert(1)</script>"), "a script got in");
-    CHECK(!strstr(page, "nan") && !strstr(page, "=\"inf"), "a number that is none: %.40s", strstr(page, "nan") ? strstr(page, "nan") : "inf");
+    CHECK(!strstr(page, "nan") && !strstr(page, "=\"inf"), "a number that is none: %.40s",
+          strstr(page, "nan") ? strstr(page, "nan") : "inf");
     free(page);
 }
 
 static void test_the_checker_finds_what_is_wrong(void)
 {
-    static const char *const bad[] = {"<p>", "<!DOCTYPE html><p>", "<!DOCTYPE html><p></q></p>", "<!DOCTYPE html><p class=x></p>", "<!DOCTYPE html>&nbsp;",
-                                      "<!DOCTYPE html><img src=\"x.png\"/>", "<!DOCTYPE html><a href=\"https://example.org\">x</a>", "<!DOCTYPE html>a < b",
-                                      "<!DOCTYPE html><script><![CDATA[fetch('x')]]></script>", "<!DOCTYPE html>\x01"};
+    static const char *const bad[] = {"<p>",
+                                      "<!DOCTYPE html><p>",
+                                      "<!DOCTYPE html><p></q></p>",
+                                      "<!DOCTYPE html><p class=x></p>",
+                                      "<!DOCTYPE html>&nbsp;",
+                                      "<!DOCTYPE html><img src=\"x.png\"/>",
+                                      "<!DOCTYPE html><a href=\"https://example.org\">x</a>",
+                                      "<!DOCTYPE html>a < b",
+                                      "<!DOCTYPE html><script><![CDATA[fetch('x')]]></script>",
+                                      "<!DOCTYPE html>\x01"};
     struct html_sums sums;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         CHECK(!html_check(bad[i], &sums), "accepted: %s", bad[i]);
@@ -164,7 +185,8 @@ static void test_a_picture_alone_has_its_style(void)
     const struct chart_lines lines = {{.label = "t", .unit = "s"}, {.label = "y", .unit = "W"}, &line, 1};
     struct text t = {0};
     chart_lines(&t, &(struct svg_frame){600, "title", "description", true, true}, &lines);
-    CHECK(t.data && strstr(t.data, "xmlns=\"http://www.w3.org/2000/svg\"") && strstr(t.data, "prefers-color-scheme: dark") && strstr(t.data, "<desc>description</desc>"),
+    CHECK(t.data && strstr(t.data, "xmlns=\"http://www.w3.org/2000/svg\"") && strstr(t.data, "prefers-color-scheme: dark") &&
+              strstr(t.data, "<desc>description</desc>"),
           "%.300s", t.data);
     text_free(&t);
 }
@@ -200,7 +222,8 @@ static void test_curves_lose_vertices_and_not_their_shape(void)
     for (int i = 0; i < POINTS; i++)
         point[i] = (struct chart_point){i, 100 * (1 - exp(-i / 60.0)) + (i > 200 ? 20 : 0), NAN, NAN, NULL};
     const struct chart_series line = {"x", 0, SVG_NO_MARK, false, true, false, point, POINTS};
-    const struct chart_lines lines = {{.label = "t", .unit = "s", .low = 0, .high = 400}, {.label = "y", .unit = "W", .low = 0, .high = 150}, &line, 1};
+    const struct chart_lines lines = {
+        {.label = "t", .unit = "s", .low = 0, .high = 400}, {.label = "y", .unit = "W", .low = 0, .high = 150}, &line, 1};
     struct text t = {0};
     chart_lines(&t, &(struct svg_frame){880, "t", NULL, false, false}, &lines);
     double vx[POINTS], vy[POINTS];

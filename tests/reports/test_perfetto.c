@@ -30,7 +30,8 @@ static void test_overlapping_slices_get_lanes(void)
     for (int i = 0; i < 2000; i++) {
         begin += (double)(suite_random(&state) % 100);
         const struct perfetto_place from = perfetto_slice(p, 2, 0, "submit", begin, 5, NULL);
-        const struct perfetto_place to = perfetto_slice(p, 1, 0, "op \\ \"x\"", begin + 10, (double)(suite_random(&state) % 400), NULL);
+        const struct perfetto_place to =
+            perfetto_slice(p, 1, 0, "op \\ \"x\"", begin + 10, (double)(suite_random(&state) % 400), NULL);
         perfetto_arrow(p, "launch", from, begin, to, begin + 10);
         perfetto_counter(p, 1, "power", "W", begin, (double)i);
     }

@@ -83,7 +83,7 @@ static void test_xml_escape_keeps_utf8_and_replaces_what_is_broken(void)
         const char *in, *out;
     } cases[] = {
         {"\xc2\xb5s \xe2\x80\x93 \xf0\x9f\x8d\x8e", "\xc2\xb5s \xe2\x80\x93 \xf0\x9f\x8d\x8e"}, /* µs – and an apple */
-        {"a\xc3", "a\xef\xbf\xbd"},                                                            /* cut off */
+        {"a\xc3", "a\xef\xbf\xbd"},                                                             /* cut off */
         {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                                               /* overlong '/' */
         {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                               /* half of a pair */
         {"\xef\xbf\xbf", "\xef\xbf\xbd"},                                                       /* U+FFFF is not in XML */
@@ -126,11 +126,13 @@ static void test_coordinates_are_short_and_never_minus_zero(void)
     static const struct {
         double in;
         const char *out;
-    } cases[] = {{1.5, "1.5"}, {2, "2"}, {-0.001, "0"}, {0.005, "0.01"}, {123456.789, "123456.79"}, {NAN, "0"}, {INFINITY, "0"}, {100, "100"}};
+    } cases[] = {{1.5, "1.5"}, {2, "2"},        {-0.001, "0"}, {0.005, "0.01"}, {123456.789, "123456.79"},
+                 {NAN, "0"},   {INFINITY, "0"}, {100, "100"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct text t = {0};
         text_coordinate(&t, cases[i].in);
-        CHECK(t.data && (strcmp(t.data, cases[i].out) == 0 || (i == 3 && strcmp(t.data, "0") == 0)), "%g as %s", cases[i].in, t.data);
+        CHECK(t.data && (strcmp(t.data, cases[i].out) == 0 || (i == 3 && strcmp(t.data, "0") == 0)), "%g as %s", cases[i].in,
+              t.data);
         text_free(&t);
     }
 }
@@ -149,7 +151,8 @@ static void test_ticks_are_round_and_cover_the_data(void)
     uint64_t state = 3;
     for (int round = 0; round < 5000; round++) {
         const bool log = round % 2;
-        const double a = pow(10, (double)(suite_random(&state) % 24000) / 1000 - 12), b = pow(10, (double)(suite_random(&state) % 24000) / 1000 - 12);
+        const double a = pow(10, (double)(suite_random(&state) % 24000) / 1000 - 12),
+                     b = pow(10, (double)(suite_random(&state) % 24000) / 1000 - 12);
         struct scale s = {.from = 0, .to = 500};
         scale_fit(&s, a, b, log, round % 4 < 2, 6);
         const double low = fmin(a, b), high = fmax(a, b);
@@ -173,7 +176,8 @@ static void test_impossible_ranges_give_an_axis_all_the_same(void)
         for (int log = 0; log < 2; log++) {
             struct scale s = {.from = 0, .to = 100};
             scale_fit(&s, ends[i][0], ends[i][1], log, true, 5);
-            CHECK(s.high > s.low && s.ticks >= 2 && isfinite(scale_at(&s, 1)), "%g..%g: %g..%g, %u ticks", ends[i][0], ends[i][1], s.low, s.high, s.ticks);
+            CHECK(s.high > s.low && s.ticks >= 2 && isfinite(scale_at(&s, 1)), "%g..%g: %g..%g, %u ticks", ends[i][0], ends[i][1],
+                  s.low, s.high, s.ticks);
         }
 }
 

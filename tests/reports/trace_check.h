@@ -1,6 +1,6 @@
 /* What every Chrome trace must obey, checked on the parsed document. */
-#ifndef ORCHARD_TESTS_TRACE_CHECK_H
-#define ORCHARD_TESTS_TRACE_CHECK_H
+#ifndef ORCHARD_TESTS_REPORTS_TRACE_CHECK_H
+#define ORCHARD_TESTS_REPORTS_TRACE_CHECK_H
 
 #include "tests/support/suite.h"
 
@@ -60,7 +60,8 @@ static inline void trace_event(struct trace_state *s, json_object *e, struct tra
     const char *const ph = trace_text(e, "ph"), *const name = trace_text(e, "name");
     if (strcmp(ph, "M") == 0) {
         if (strcmp(name, "process_sort_index") != 0)
-            trace_track(s, pid, strcmp(name, "process_name") == 0 ? -1 : tid, strcmp(name, "process_name") == 0 ? "process" : "", true);
+            trace_track(s, pid, strcmp(name, "process_name") == 0 ? -1 : tid, strcmp(name, "process_name") == 0 ? "process" : "",
+                        true);
         return;
     }
     const double ts = trace_number(e, "ts");
@@ -80,7 +81,8 @@ static inline void trace_event(struct trace_state *s, json_object *e, struct tra
         return;
     if (strcmp(ph, "X") == 0) {
         const double dur = trace_number(e, "dur");
-        CHECK(ts >= t->last && ts >= t->until - 1e-6, "track %ld: a slice at %g, the one before lasts from %g to %g", tid, ts, t->last, t->until);
+        CHECK(ts >= t->last && ts >= t->until - 1e-6, "track %ld: a slice at %g, the one before lasts from %g to %g", tid, ts,
+              t->last, t->until);
         CHECK(dur >= 0, "dur %g", dur);
         t->last = ts;
         t->until = ts + dur;

@@ -1,8 +1,8 @@
 /* Launch descriptions for tests: files that live in memory, and a scratch folder with a kernel on disk. */
-#ifndef ORCHARD_TESTS_AGX_EXAMPLE_H
-#define ORCHARD_TESTS_AGX_EXAMPLE_H
+#ifndef ORCHARD_TESTS_SIM_AGX_EXAMPLE_H
+#define ORCHARD_TESTS_SIM_AGX_EXAMPLE_H
 
-#include "sim/agx/abi_kernel.h"
+#include "sim/workload/gpu/abi_kernel.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -31,14 +31,13 @@ static inline bool example_read(void *context, const char *name, uint8_t **bytes
 }
 
 /* y[i] = x[i] * factor, one element a thread. */
-static const char example_scale[] =
-    ".arg xs u64\n.arg ys u64\n.arg factor f32\n.local_size 32 1 1\n"
-    "get_sr r0, sr80\n"
-    "device_load 0, i32, x, r1, xs, r0, unsigned\n"
-    "wait 0\n"
-    "fmul32 r1, r1, factor\n"
-    "device_store 0, i32, x, r1, ys, r0, unsigned, 0\n"
-    "stop\n";
+static const char example_scale[] = ".arg xs u64\n.arg ys u64\n.arg factor f32\n.local_size 32 1 1\n"
+                                    "get_sr r0, sr80\n"
+                                    "device_load 0, i32, x, r1, xs, r0, unsigned\n"
+                                    "wait 0\n"
+                                    "fmul32 r1, r1, factor\n"
+                                    "device_store 0, i32, x, r1, ys, r0, unsigned, 0\n"
+                                    "stop\n";
 
 static inline void example_write(const char *folder, const char *name, const void *bytes, size_t size)
 {

@@ -1,9 +1,9 @@
 /* Runs for the suites of the performance database: one whose every number is known, with every kind of event. */
-#ifndef ORCHARD_TESTS_DB_EXAMPLE_H
-#define ORCHARD_TESTS_DB_EXAMPLE_H
+#ifndef ORCHARD_TESTS_SIM_DB_EXAMPLE_H
+#define ORCHARD_TESTS_SIM_DB_EXAMPLE_H
 
 #include "sim/db/db.h"
-#include "sim/event.h"
+#include "sim/base/event.h"
 #include "sim/listen/db_writer.h"
 #include "tests/support/suite.h"
 
@@ -102,20 +102,20 @@ static inline void example_result(struct run_result *r)
     run_checksum_add(&r->checksum, "c", UINT64_C(0xfedcba9876543210));
 }
 
-static inline struct event_op_end example_op(uint64_t op, const struct activity *activity,
-                                             const struct event_value stalls[2], const struct event_value *counter)
+static inline struct event_op_end example_op(uint64_t op, const struct activity *activity, const struct event_value stalls[2],
+                                             const struct event_value *counter)
 {
     static const char *const shapes[] = {"64x64x64", "32x32x32", "16x16x16"};
-    return (struct event_op_end){.op = {op, "gemm", "gemm_f32_16x16", shapes[op % 3], "f32", {PART_AMX, 1},
-                                        (double)op * 1000, (double)op * 1000 + 250},
-                                 .seconds = 5e-7,
-                                 .cycles = 1600,
-                                 .macs = 262144,
-                                 .flops = 524288,
-                                 .repeats = 1,
-                                 .activity = activity,
-                                 .stalls = {stalls, 2},
-                                 .counters = {counter, 1}};
+    return (struct event_op_end){
+        .op = {op, "gemm", "gemm_f32_16x16", shapes[op % 3], "f32", {PART_AMX, 1}, (double)op * 1000, (double)op * 1000 + 250},
+        .seconds = 5e-7,
+        .cycles = 1600,
+        .macs = 262144,
+        .flops = 524288,
+        .repeats = 1,
+        .activity = activity,
+        .stalls = {stalls, 2},
+        .counters = {counter, 1}};
 }
 
 static inline void example_emit_op(struct event_bus *bus, uint64_t run, uint64_t op)
@@ -165,15 +165,15 @@ static inline void example_emit_end(struct event_bus *bus, uint64_t run, enum ev
     struct run_result r;
     example_result(&r);
     struct event e = {.kind = EVENT_RUN_END, .run = run, .time_ns = 2.5e8};
-    e.run_end = (struct event_run_end){status, status == EVENT_RUN_DONE ? NULL : "it went wrong",
-                                       status == EVENT_RUN_DONE ? &r : NULL};
+    e.run_end =
+        (struct event_run_end){status, status == EVENT_RUN_DONE ? NULL : "it went wrong", status == EVENT_RUN_DONE ? &r : NULL};
     event_bus_emit(bus, &e);
     run_result_free(&r);
 }
 
 /* A whole run with `ops` ops through the writer; its id, 0 with *error filled. */
-static inline int64_t example_record(struct orch_db *db, uint64_t seed, uint64_t ops, enum event_run_status status,
-                                     size_t chunk, struct orch_error *error)
+static inline int64_t example_record(struct orch_db *db, uint64_t seed, uint64_t ops, enum event_run_status status, size_t chunk,
+                                     struct orch_error *error)
 {
     struct event_bus *bus = event_bus_create();
     struct db_writer *writer = db_writer_create(db);

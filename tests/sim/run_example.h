@@ -16,7 +16,8 @@ struct outcome {
     char remark[400]; /* the first one */
 };
 
-static inline struct outcome run_on(const struct chip_db *db, const char *chip_name, const char *workload, struct run_request request)
+static inline struct outcome run_on(const struct chip_db *db, const char *chip_name, const char *workload,
+                                    struct run_request request)
 {
     struct outcome o = {.ok = false};
     struct chip *chip = chip_open(db, chip_name, NULL, &o.error);

@@ -2,8 +2,8 @@
 #ifndef ORCHARD_TESTS_SIM_SWEEP_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_SWEEP_EXAMPLE_H
 
-#include "sim/sweep/sweep_engine.h"
-#include "sim/sweep/sweep_read.h"
+#include "sim/ask/sweep/sweep_engine.h"
+#include "sim/ask/sweep/sweep_read.h"
 #include "tests/sim/db_example.h"
 
 /* "gemm:8x8x8" with -L texts up to NULL; samples 0 = grid. */
@@ -58,8 +58,8 @@ static inline bool formula_run(void *context, const uint64_t *point, size_t coun
     return ok;
 }
 
-static inline bool example_sweep(const struct sweep_spec *spec, const char *db, struct formula *formula, uint64_t shard, uint64_t shards,
-                                 struct sweep_done *done, struct orch_error *error)
+static inline bool example_sweep(const struct sweep_spec *spec, const char *db, struct formula *formula, uint64_t shard,
+                                 uint64_t shards, struct sweep_done *done, struct orch_error *error)
 {
     formula->spec = spec;
     const struct sweep_run run = {.spec = spec, .db = db, .shard = shard, .shards = shards, .executor = {formula, formula_run}};
@@ -130,8 +130,8 @@ static inline struct sweep_data *example_read(const char *path, const char *whic
     return data;
 }
 
-/* All rows of sweeps as one text, without dates. An answer that a killed process had found out, but not written, is known to the next:
- * that is the same answer. */
+/* All rows of sweeps as one text, without dates. An answer that a killed process had found out, but not written, is known to the
+ * next: that is the same answer. */
 static inline char *example_sweep_rows(const char *path)
 {
     char *text = NULL;
@@ -141,7 +141,8 @@ static inline char *example_sweep_rows(const char *path)
     FILE *const out = open_memstream(&text, &size);
 
     CHECK(db_print_query(db,
-                         "SELECT w.hash, w.name, w.specification, v.point, v.settings, v.status, replace(v.method, 'known', 'simulated') AS method, "
+                         "SELECT w.hash, w.name, w.specification, v.point, v.settings, v.status, replace(v.method, 'known', "
+                         "'simulated') AS method, "
                          "v.expected_error, v.seconds, v.seconds_low, v.seconds_high, v.device_seconds, v.gflops, v.dram_bytes, "
                          "v.dram_gbps, v.joules, v.watts_avg, v.celsius_max, v.throttled_seconds, v.bound_by, v.error "
                          "FROM sweep w JOIN v_sweep v ON v.sweep_id = w.id "

@@ -2,8 +2,8 @@
 #ifndef ORCHARD_TESTS_SIM_VALIDATE_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_VALIDATE_EXAMPLE_H
 
-#include "sim/validate/soc_runner.h"
-#include "sim/validate/validation.h"
+#include "sim/prove/validate/soc_runner.h"
+#include "sim/prove/validate/validation.h"
 #include "tests/sim/chip_example.h"
 
 #include <string.h>

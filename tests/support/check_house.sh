@@ -26,7 +26,19 @@ check "reports includes only reports" "$(includes reports 'reports/')"
 check "units include units, isa and the activity table" "$(includes units 'units/|isa/|power/activity\.h')"
 check "sim does not include tests" "$(includes sim 'sim/|units/|isa/|power/|traces/|reports/')"
 
-for unit in cpu amx; do
+# The rooms of sim/ from the ground up; a file includes headers of its own room and of rooms that stand before it. Within a room the
+# folders form no cycle, and nor do the folders of units/ and isa/.
+rooms="base chip soc db listen workload machine run scenario ask prove trace report api cmd"
+arrows=$(grep -rE '^#include "' isa units power traces reports sim --include='*.c' --include='*.h' --include='*.inc' |
+    awk -F'[:"]' '{ from = $1; to = $3; sub("/[^/]*$", "", from); sub("/[^/]*$", "", to); if (from != to) print from, to }' | sort -u)
+check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '
+    BEGIN { n = split(rooms, name, " "); for (i = 1; i <= n; i++) rank[name[i]] = i }
+    { split($1, a, "/"); split($2, b, "/") }
+    a[1] == "sim" && !(a[2] in rank) && a[2] != "" { print "  " $1 " is no room of sim"; next }
+    a[1] == "sim" && b[1] == "sim" && rank[b[2]] > rank[a[2]] { print "  " $1 " includes " $2 }')"
+check "folders form no cycle" "$(echo "$arrows" | tsort 2>&1 >/dev/null | sed 's/^/  /')"
+
+for unit in cpu amx gpu ane; do
     check "$unit: executing does not include timing" \
         "$(grep -lE '"units/'$unit/$unit'_timing' units/$unit/${unit}_core*.[ch] units/$unit/${unit}_exec*.[ch] 2>/dev/null)"
     check "$unit: timing does not include the executing state" \
@@ -38,12 +50,12 @@ check "only the agreed top-level entries" "$top"
 
 check "library code does not end the process" \
     "$(grep -rnE '(^|[^_a-z])(exit|abort|_exit)\(' isa units power traces reports sim --include='*.c' |
-       grep -vE '^sim/(main|cmd/)|/native/' || true)"
+       grep -vE '^sim/cmd/|/native/|^sim/ask/sweep/sweep_pool.c' || true)"
 check "library code does not print to stdout" \
     "$(grep -rnE '(^|[^a-z_])(printf|puts|putchar)\(' isa units power traces reports sim --include='*.c' |
-       grep -vE '^sim/(main|cmd/)|/native/' || true)"
-check "no file has grown beyond 900 lines" \
-    "$(git ls-files '*.c' '*.h' 2>/dev/null | xargs -r wc -l | awk '$2 != "total" && $1 > 900 {print "  " $2 " has " $1}')"
+       grep -vE '^sim/cmd/|/native/' || true)"
+check "no file has grown beyond 1100 lines" \
+    "$(git ls-files '*.c' '*.h' 2>/dev/null | xargs -r wc -l | awk '$2 != "total" && $1 > 1100 {print "  " $2 " has " $1}')"
 
 echo "suite house: $passed passed, $failed failed, 0 skipped"
 [ "$failed" = 0 ]

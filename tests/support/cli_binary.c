@@ -14,21 +14,10 @@
 
 #define WORDS_MAX 32
 
-/* BUILD/tests/sim/test_NAME -> BUILD/orchard */
+/* The binary of this build, or NULL when it is not there. */
 const char *cli_binary(void)
 {
-    static char path[4096];
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
-    if (length < 0)
-        return NULL;
-    path[length] = 0;
-    for (int up = 0; up < 3; up++) {
-        char *slash = strrchr(path, '/');
-        if (!slash)
-            return NULL;
-        *slash = 0;
-    }
-    strcat(path, "/orchard");
+    static const char path[] = ORCHARD_BUILD_DIR "/orchard";
     return access(path, X_OK) == 0 ? path : NULL;
 }
 
@@ -164,7 +153,8 @@ json_object *cli_document(const struct cli_outcome *outcome)
 json_object *document_at(json_object *document, const char *path)
 {
     json_object *value = NULL;
-    const bool found = path[0] == '/' ? json_pointer_get(document, path, &value) == 0 : json_object_object_get_ex(document, path, &value);
+    const bool found =
+        path[0] == '/' ? json_pointer_get(document, path, &value) == 0 : json_object_object_get_ex(document, path, &value);
     CHECK(found, "%s is missing", path);
     return value;
 }

@@ -1,6 +1,6 @@
 /* The orchard binary built beside the tests, started with real arguments: exit code, both streams, documents. */
-#ifndef ORCHARD_TESTS_CLI_BINARY_H
-#define ORCHARD_TESTS_CLI_BINARY_H
+#ifndef ORCHARD_TESTS_SUPPORT_CLI_BINARY_H
+#define ORCHARD_TESTS_SUPPORT_CLI_BINARY_H
 
 #include <json-c/json.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 struct cli_outcome {
     char line[256]; /* the begin of what was asked */
-    int code; /* exit code, or 128 + signal */
+    int code;       /* exit code, or 128 + signal */
     char out[1 << 20], err[4096];
 };
 
@@ -36,7 +36,8 @@ bool cli_home_remove(struct cli_home *home);
 /* Runs a line in which every $ is the folder, with the folder's database; skips the test when there is no binary. */
 bool cli_ask(struct cli_home *home, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The document on standard output; NULL and a failed check when the command failed or there is none. Free with json_object_put. */
+/* The document on standard output; NULL and a failed check when the command failed or there is none. Free with json_object_put.
+ */
 json_object *cli_document(const struct cli_outcome *outcome);
 /* A member ("seconds") or what a pointer names ("/device_run/final_mhz/gpu"); a failed check when it is missing. */
 json_object *document_at(json_object *document, const char *path);

@@ -97,19 +97,11 @@ static size_t mutate_once(uint64_t *state, uint8_t *bytes, size_t size)
         return random_bytes(state, bytes);
     const size_t at = random_below(state, size);
     switch (random_next(state) % 5) {
-    case 0:
-        bytes[at] ^= (uint8_t)(1u << random_below(state, 8));
-        return size;
-    case 1:
-        bytes[at] = telling[random_below(state, sizeof telling)];
-        return size;
-    case 2:
-        return erase(state, bytes, size);
-    case 3:
-        return repeat(state, bytes, size);
-    default:
-        bytes[at] = (uint8_t)random_next(state);
-        return size;
+    case 0: bytes[at] ^= (uint8_t)(1u << random_below(state, 8)); return size;
+    case 1: bytes[at] = telling[random_below(state, sizeof telling)]; return size;
+    case 2: return erase(state, bytes, size);
+    case 3: return repeat(state, bytes, size);
+    default: bytes[at] = (uint8_t)random_next(state); return size;
     }
 }
 

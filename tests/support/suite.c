@@ -71,8 +71,7 @@ static void on_start(const CU_pTest test, const CU_pSuite suite)
 static void on_end(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
 {
     for (CU_pFailureRecord f = failures; f; f = f->pNext)
-        printf("  failed: %s / %s: %s:%u: %s\n", suite->pName, test->pName, f->strFileName, f->uiLineNumber,
-               f->strCondition);
+        printf("  failed: %s / %s: %s:%u: %s\n", suite->pName, test->pName, f->strFileName, f->uiLineNumber, f->strCondition);
     fflush(stdout);
 }
 
@@ -89,7 +88,7 @@ int suite_run(const char *name, const struct suite_test *tests, size_t count)
     CU_run_all_tests();
     const unsigned ran = CU_get_number_of_tests_run(), failed = CU_get_number_of_tests_failed();
     CU_cleanup_registry();
-    printf("suite %s: %u passed, %u failed, %u skipped\n", name, ran - failed - (skipped <= ran - failed ? skipped : ran - failed), failed,
-           skipped);
+    printf("suite %s: %u passed, %u failed, %u skipped\n", name,
+           ran - failed - (skipped <= ran - failed ? skipped : ran - failed), failed, skipped);
     return failed || ran == 0 ? 1 : 0;
 }

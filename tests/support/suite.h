@@ -6,8 +6,8 @@
  * The program prints failing assertions and closes with "suite NAME: P passed, F failed, S skipped"; the runner
  * (tests/support/runner.c) runs all of them in parallel and adds up.
  */
-#ifndef ORCHARD_TESTS_SUITE_H
-#define ORCHARD_TESTS_SUITE_H
+#ifndef ORCHARD_TESTS_SUPPORT_SUITE_H
+#define ORCHARD_TESTS_SUPPORT_SUITE_H
 
 #include <CUnit/Basic.h>
 #include <stdbool.h>
@@ -36,10 +36,10 @@ uint64_t suite_random(uint64_t *state);
 void suite_check(int ok, const char *file, int line, const char *what, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-#define SUITE_MAIN(name, tests)                                                                              \
-    int main(void)                                                                                           \
-    {                                                                                                        \
-        return suite_run(name, tests, sizeof(tests) / sizeof(tests)[0]);                                     \
+#define SUITE_MAIN(name, tests)                                                                                                  \
+    int main(void)                                                                                                               \
+    {                                                                                                                            \
+        return suite_run(name, tests, sizeof(tests) / sizeof(tests)[0]);                                                         \
     }
 
 #endif

@@ -64,7 +64,8 @@ static void check_example(const char *file, uint64_t records)
         free(a);
         free(b);
     }
-    CHECK(step == TRACE_OVER && i == records, "%llu of %llu records: %s", (unsigned long long)i, (unsigned long long)records, error.text);
+    CHECK(step == TRACE_OVER && i == records, "%llu of %llu records: %s", (unsigned long long)i, (unsigned long long)records,
+          error.text);
     const struct trace_header *h = r ? trace_reader_header(r) : NULL;
     CU_ASSERT(h && strcmp(h->chip, "m1") == 0 && strcmp(h->level, "operator") == 0 && strcmp(h->source, "orchard") == 0);
     trace_reader_close(r);
@@ -260,7 +261,8 @@ static void test_seek(void)
         struct trace_reader *r = trace_reader_open(path, false, &error);
         CU_ASSERT_FATAL(r && trace_seek(r, places[i], &error));
         const enum trace_step step = trace_next(r, &got, &error);
-        CHECK(step == (places[i] < RECORDS ? TRACE_GOT : TRACE_OVER), "record %llu: %s", (unsigned long long)places[i], error.text);
+        CHECK(step == (places[i] < RECORDS ? TRACE_GOT : TRACE_OVER), "record %llu: %s", (unsigned long long)places[i],
+              error.text);
         if (step == TRACE_GOT) {
             trace_example_record(places[i], &wanted);
             char *a = told(&got), *b = told(&wanted);

@@ -1,6 +1,6 @@
 /* A small trace with every kind of record, for suites. */
-#ifndef ORCHARD_TESTS_TRACE_EXAMPLE_H
-#define ORCHARD_TESTS_TRACE_EXAMPLE_H
+#ifndef ORCHARD_TESTS_TRACES_TRACE_EXAMPLE_H
+#define ORCHARD_TESTS_TRACES_TRACE_EXAMPLE_H
 
 #include "traces/trace_read.h"
 #include "traces/trace_write.h"
@@ -22,12 +22,23 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
     trace_record_init(r, (enum trace_kind)(TRACE_RUN_BEGIN + i % TRACE_EXAMPLE_KINDS));
     switch (r->kind) {
     case TRACE_RUN_BEGIN:
-        r->run_begin = (struct trace_run_begin){.run = 1, .time_ps = -5, .workload = "gemm:64x64x64", .chip = "m1", .seed = UINT64_C(1) << 62};
+        r->run_begin = (struct trace_run_begin){
+            .run = 1, .time_ps = -5, .workload = "gemm:64x64x64", .chip = "m1", .seed = UINT64_C(1) << 62};
         break;
     case TRACE_LAUNCH:
-        r->launch = (struct trace_launch){.run = 1, .op = i + 3, .submitted_ps = (int64_t)(1000 * i), .name = names[i / 10 % 4],
-                                          .kernel = "gemm", .workload = "gemm:64x64x64", .precision = "f32", .unit = "gpu", .stream = i % 3,
-                                          .after = {after, i % 3}, .work = "kernel", .settings = i % 2 ? "cores=2" : NULL, .bytes = i * 77};
+        r->launch = (struct trace_launch){.run = 1,
+                                          .op = i + 3,
+                                          .submitted_ps = (int64_t)(1000 * i),
+                                          .name = names[i / 10 % 4],
+                                          .kernel = "gemm",
+                                          .workload = "gemm:64x64x64",
+                                          .precision = "f32",
+                                          .unit = "gpu",
+                                          .stream = i % 3,
+                                          .after = {after, i % 3},
+                                          .work = "kernel",
+                                          .settings = i % 2 ? "cores=2" : NULL,
+                                          .bytes = i * 77};
         break;
     case TRACE_OP_END:
         r->op_end.op = i;
@@ -37,8 +48,14 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
         r->op_end.repeats = 1;
         break;
     case TRACE_INSTRUCTION:
-        r->instruction = (struct trace_instruction){.run = 1, .op = i, .time_ps = (int64_t)(i * i), .duration_ps = 5, .unit = "amx",
-                                                    .pc = 0x1000 - 4 * i, .word = 0x201000, .operand = UINT64_MAX - i};
+        r->instruction = (struct trace_instruction){.run = 1,
+                                                    .op = i,
+                                                    .time_ps = (int64_t)(i * i),
+                                                    .duration_ps = 5,
+                                                    .unit = "amx",
+                                                    .pc = 0x1000 - 4 * i,
+                                                    .word = 0x201000,
+                                                    .operand = UINT64_MAX - i};
         break;
     case TRACE_RUN_END:
         r->run_end.time_ps = INT64_MAX;
@@ -50,8 +67,7 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
         r->sample.value = (double)i / 3;
         r->sample.time_ps = INT64_MIN;
         break;
-    default:
-        break;
+    default: break;
     }
 }
 

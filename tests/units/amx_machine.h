@@ -56,8 +56,14 @@ static inline void fill_lanes(uint8_t *bytes, size_t count, unsigned exponent_bi
     const uint64_t fraction_mask = (UINT64_C(1) << fraction_bits) - 1;
     for (size_t at = 0; at < count; at += width / 8) {
         const uint64_t r = suite_random(seed);
-        const uint64_t special[8][2] = {{0, 0}, {0, 1}, {0, fraction_mask}, {1, 0}, {top - 1, fraction_mask}, {top, 0},
-                                        {top, 1}, {top, (fraction_mask >> 1) + 1 + (r >> 60)}};
+        const uint64_t special[8][2] = {{0, 0},
+                                        {0, 1},
+                                        {0, fraction_mask},
+                                        {1, 0},
+                                        {top - 1, fraction_mask},
+                                        {top, 0},
+                                        {top, 1},
+                                        {top, (fraction_mask >> 1) + 1 + (r >> 60)}};
         uint64_t exponent = bias - 4 + (r & 7), fraction = (r >> 8) & fraction_mask;
         if ((r >> 62) == 0) {
             exponent = special[(r >> 3) & 7][0];
@@ -87,14 +93,31 @@ static const struct {
     unsigned op;
     uint64_t mode;
 } plain[] = {
-    {AMX_FMA64, 0}, {AMX_FMA32, 0}, {AMX_FMA16, 0}, {AMX_FMA16, BIT(62)},
-    {AMX_MATFP, UINT64_C(0) << 42}, {AMX_MATFP, UINT64_C(1) << 42}, {AMX_MATFP, UINT64_C(2) << 42},
-    {AMX_MATFP, UINT64_C(3) << 42}, {AMX_MATFP, UINT64_C(4) << 42}, {AMX_MATFP, UINT64_C(7) << 42},
-    {AMX_MAC16, 0}, {AMX_MAC16, BIT(62)}, {AMX_MAC16, BIT(60) | BIT(61)}, {AMX_MAC16, BIT(60) | BIT(62)},
-    {AMX_MAC16, BIT(61)}, {AMX_MATINT, 0}, {AMX_MATINT, BIT(63) | BIT(26) | UINT64_C(3) << 42},
-    {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(10) << 42}, {AMX_MATINT, UINT64_C(8) << 47 | BIT(26)},
-    {AMX_MATINT, UINT64_C(8) << 47 | BIT(63)}, {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(10) << 42 | BIT(63) | BIT(26)},
-    {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(12) << 42}, {AMX_FMS32, 0}, {AMX_FMS16, BIT(62)}, {AMX_FMS64, 0},
+    {AMX_FMA64, 0},
+    {AMX_FMA32, 0},
+    {AMX_FMA16, 0},
+    {AMX_FMA16, BIT(62)},
+    {AMX_MATFP, UINT64_C(0) << 42},
+    {AMX_MATFP, UINT64_C(1) << 42},
+    {AMX_MATFP, UINT64_C(2) << 42},
+    {AMX_MATFP, UINT64_C(3) << 42},
+    {AMX_MATFP, UINT64_C(4) << 42},
+    {AMX_MATFP, UINT64_C(7) << 42},
+    {AMX_MAC16, 0},
+    {AMX_MAC16, BIT(62)},
+    {AMX_MAC16, BIT(60) | BIT(61)},
+    {AMX_MAC16, BIT(60) | BIT(62)},
+    {AMX_MAC16, BIT(61)},
+    {AMX_MATINT, 0},
+    {AMX_MATINT, BIT(63) | BIT(26) | UINT64_C(3) << 42},
+    {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(10) << 42},
+    {AMX_MATINT, UINT64_C(8) << 47 | BIT(26)},
+    {AMX_MATINT, UINT64_C(8) << 47 | BIT(63)},
+    {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(10) << 42 | BIT(63) | BIT(26)},
+    {AMX_MATINT, UINT64_C(8) << 47 | UINT64_C(12) << 42},
+    {AMX_FMS32, 0},
+    {AMX_FMS16, BIT(62)},
+    {AMX_FMS64, 0},
 };
 #define PLAIN_COUNT (sizeof plain / sizeof plain[0])
 
@@ -115,15 +138,15 @@ static inline void start(struct machine *m, const struct amx_state *state, const
 }
 
 /* test_avx512fp16 ... : `compare` with the name of each kernel set, a test of its own each. */
-#define AMX_SET_TEST(set, compare)                                                                           \
-    static void test_##set(void)                                                                             \
-    {                                                                                                        \
-        compare(#set);                                                                                       \
+#define AMX_SET_TEST(set, compare)                                                                                               \
+    static void test_##set(void)                                                                                                 \
+    {                                                                                                                            \
+        compare(#set);                                                                                                           \
     }
-#define AMX_SET_TESTS(compare)                                                                               \
-    AMX_SET_TEST(avx512fp16, compare)                                                                        \
-    AMX_SET_TEST(avx512, compare)                                                                            \
-    AMX_SET_TEST(avx2, compare)                                                                              \
+#define AMX_SET_TESTS(compare)                                                                                                   \
+    AMX_SET_TEST(avx512fp16, compare)                                                                                            \
+    AMX_SET_TEST(avx512, compare)                                                                                                \
+    AMX_SET_TEST(avx2, compare)                                                                                                  \
     AMX_SET_TEST(portable, compare)
 
 #endif

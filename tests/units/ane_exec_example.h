@@ -1,6 +1,6 @@
 /* A request of hand-made tasks on buffers of its own, for suites of the executing side. */
-#ifndef ORCHARD_TESTS_ANE_EXEC_EXAMPLE_H
-#define ORCHARD_TESTS_ANE_EXEC_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_ANE_EXEC_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_ANE_EXEC_EXAMPLE_H
 
 #include "isa/ane/ane_half.h"
 #include "tests/support/suite.h"
@@ -49,16 +49,24 @@ static inline uint8_t *ane_example_buffer(struct ane_example *e, unsigned bar, u
     return mem_at(e->space, e->request.address[bar], bytes, MEM_READ | MEM_WRITE);
 }
 
-static inline struct ane_operand ane_example_operand(enum ane_place place, unsigned bar, uint32_t base, uint32_t channels, uint32_t height,
-                                                     uint32_t width)
+static inline struct ane_operand ane_example_operand(enum ane_place place, unsigned bar, uint32_t base, uint32_t channels,
+                                                     uint32_t height, uint32_t width)
 {
     const uint32_t grain = place == ANE_PLACE_DRAM ? 64 : 16, row = (2 * width + grain - 1) / grain * grain;
-    return (struct ane_operand){.place = place, .format = ANE_F16, .bar = (uint8_t)bar, .base = base, .row = row, .plane = row * height,
-                                .depth = row * height * channels, .group = row * height * channels, .interleave = 1};
+    return (struct ane_operand){.place = place,
+                                .format = ANE_F16,
+                                .bar = (uint8_t)bar,
+                                .base = base,
+                                .row = row,
+                                .plane = row * height,
+                                .depth = row * height * channels,
+                                .group = row * height * channels,
+                                .interleave = 1};
 }
 
 /* An operand in a fresh buffer of its own. */
-static inline struct ane_operand ane_example_dram(struct ane_example *e, unsigned bar, uint32_t channels, uint32_t height, uint32_t width)
+static inline struct ane_operand ane_example_dram(struct ane_example *e, unsigned bar, uint32_t channels, uint32_t height,
+                                                  uint32_t width)
 {
     const struct ane_operand o = ane_example_operand(ANE_PLACE_DRAM, bar, 0, channels, height, width);
     ane_example_buffer(e, bar, o.depth);
@@ -69,14 +77,26 @@ static inline struct ane_operand ane_example_dram(struct ane_example *e, unsigne
 static inline struct ane_task *ane_example_task(struct ane_example *e)
 {
     struct ane_task *t = &e->task[e->program.count++];
-    *t = (struct ane_task){.groups = 1, .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .step_x = 1, .step_y = 1,
-                           .post_scale = 1, .pe_pre_scale = 1, .pe_scale = 1, .pe_final_scale = 1, .kernel_format = ANE_KERNEL_F16,
-                           .engines = 16, .tile_height = 1, .id = (uint16_t)(e->program.count - 1)};
+    *t = (struct ane_task){.groups = 1,
+                           .kernel_width = 1,
+                           .kernel_height = 1,
+                           .stride_x = 1,
+                           .stride_y = 1,
+                           .step_x = 1,
+                           .step_y = 1,
+                           .post_scale = 1,
+                           .pe_pre_scale = 1,
+                           .pe_scale = 1,
+                           .pe_final_scale = 1,
+                           .kernel_format = ANE_KERNEL_F16,
+                           .engines = 16,
+                           .tile_height = 1,
+                           .id = (uint16_t)(e->program.count - 1)};
     return t;
 }
 
-static inline void ane_example_shape(struct ane_task *t, uint32_t channels_in, uint32_t height_in, uint32_t width_in, uint32_t channels_out,
-                                     uint32_t height_out, uint32_t width_out)
+static inline void ane_example_shape(struct ane_task *t, uint32_t channels_in, uint32_t height_in, uint32_t width_in,
+                                     uint32_t channels_out, uint32_t height_out, uint32_t width_out)
 {
     t->channels_in = channels_in;
     t->height_in = height_in;
@@ -86,18 +106,21 @@ static inline void ane_example_shape(struct ane_task *t, uint32_t channels_in, u
     t->width_out = width_out;
 }
 
-static inline uint8_t *ane_example_at(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y, uint32_t x)
+static inline uint8_t *ane_example_at(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y,
+                                      uint32_t x)
 {
     const uint64_t at = e->request.address[o->bar] + o->base + (uint64_t)c * o->plane + (uint64_t)y * o->row + 2 * (uint64_t)x;
     return e->space->host + at;
 }
 
-static inline void ane_example_set_bits(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y, uint32_t x, uint16_t bits)
+static inline void ane_example_set_bits(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y,
+                                        uint32_t x, uint16_t bits)
 {
     memcpy(ane_example_at(e, o, c, y, x), &bits, sizeof bits);
 }
 
-static inline uint16_t ane_example_bits(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y, uint32_t x)
+static inline uint16_t ane_example_bits(const struct ane_example *e, const struct ane_operand *o, uint32_t c, uint32_t y,
+                                        uint32_t x)
 {
     uint16_t bits;
     memcpy(&bits, ane_example_at(e, o, c, y, x), sizeof bits);

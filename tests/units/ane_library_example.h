@@ -30,17 +30,30 @@ struct ane_example {
 static inline struct ane_limits example_limits(enum ane_generation generation)
 {
     return (struct ane_limits){
-        .generation = generation, .l2_bytes = 2u << 20, .kernel_max = generation == ANE_H13 ? 29 : 32, .dimension_max = 16384,
-        .channels_max = 65536, .pool_max = 31, .int8_weights = generation > ANE_H13, .int4_palette = true, .sparse_weights = true,
-        .sin_cos = generation >= ANE_H15, .resize_any = generation > ANE_H13,
+        .generation = generation,
+        .l2_bytes = 2u << 20,
+        .kernel_max = generation == ANE_H13 ? 29 : 32,
+        .dimension_max = 16384,
+        .channels_max = 65536,
+        .pool_max = 31,
+        .int8_weights = generation > ANE_H13,
+        .int4_palette = true,
+        .sparse_weights = true,
+        .sin_cos = generation >= ANE_H15,
+        .resize_any = generation > ANE_H13,
     };
 }
 
 /* Measured on the M1: sbryngelson/ane-guide, chapter 3. */
 static inline struct ane_numeric example_numeric(void)
 {
-    return (struct ane_numeric){.mac_group = 4, .mac_group_bits = 12, .mac_flush_denormals = 1, .mac_overflow = 32768,
-                                .nan_to_infinity = 1, .negative_zero = 0, .width_crop_gain = 16};
+    return (struct ane_numeric){.mac_group = 4,
+                                .mac_group_bits = 12,
+                                .mac_flush_denormals = 1,
+                                .mac_overflow = 32768,
+                                .nan_to_infinity = 1,
+                                .negative_zero = 0,
+                                .width_crop_gain = 16};
 }
 
 static inline double example_uniform(uint64_t *state, double low, double high)
@@ -74,7 +87,8 @@ static inline uint64_t example_place(const struct ane_kernel_tensor *t, uint64_t
     return place;
 }
 
-static inline uint8_t *example_element(const struct ane_example *x, const struct ane_kernel_tensor *t, uint64_t index, unsigned prot)
+static inline uint8_t *example_element(const struct ane_example *x, const struct ane_kernel_tensor *t, uint64_t index,
+                                       unsigned prot)
 {
     return mem_at(x->space, x->address[t->bar] + example_place(t, index), 2, prot);
 }
@@ -175,8 +189,8 @@ static inline bool example_place_buffers(struct ane_example *x)
 }
 
 /* Parses and builds; false with x->error. Constants are random. */
-static inline bool example_build_within(struct ane_example *x, const char *workload, const char *precision, const struct ane_limits *limits,
-                                        uint64_t seed)
+static inline bool example_build_within(struct ane_example *x, const char *workload, const char *precision,
+                                        const struct ane_limits *limits, uint64_t seed)
 {
     memset(x, 0, sizeof *x);
     x->request.limits = *limits;
@@ -188,7 +202,8 @@ static inline bool example_build_within(struct ane_example *x, const char *workl
     return ane_kernel_build(&x->request, &x->kernel, &x->error) && example_round_trip(x) && example_place_buffers(x);
 }
 
-static inline bool example_build(struct ane_example *x, const char *workload, const char *precision, enum ane_generation generation, uint64_t seed)
+static inline bool example_build(struct ane_example *x, const char *workload, const char *precision,
+                                 enum ane_generation generation, uint64_t seed)
 {
     const struct ane_limits limits = example_limits(generation);
     return example_build_within(x, workload, precision, &limits, seed);
@@ -242,8 +257,8 @@ static inline double example_mac(double value)
     return fabs(value) < 0x1p-14 ? 0 : value;
 }
 
-/* What a sum of products may be off: groups of four are added in 12 bits that drop what lies below (three additions, each less than
- * 2^-11 of the group), the wide sum adds next to nothing, one rounding to fp16 at the end. */
+/* What a sum of products may be off: groups of four are added in 12 bits that drop what lies below (three additions, each less
+ * than 2^-11 of the group), the wide sum adds next to nothing, one rounding to fp16 at the end. */
 static inline double example_sum_bound(double sum_of_sizes, double result)
 {
     return 3 * 0x1p-11 * sum_of_sizes + 0.51 * example_ulp(result) + 0x1p-24;
@@ -262,8 +277,8 @@ static inline void example_compare(const struct ane_example *x, const char *work
             continue;
         first = wrong++ ? first : i;
     }
-    CHECK(wrong == 0, "%s: %llu of %llu wrong, first %s[%llu] = %.9g, expected %.9g, bound %.3g", workload, (unsigned long long)wrong,
-          (unsigned long long)count, name, (unsigned long long)first, got[first], expected[first],
+    CHECK(wrong == 0, "%s: %llu of %llu wrong, first %s[%llu] = %.9g, expected %.9g, bound %.3g", workload,
+          (unsigned long long)wrong, (unsigned long long)count, name, (unsigned long long)first, got[first], expected[first],
           bound ? bound[first] : ulps * example_ulp(expected[first]));
     free(got);
 }

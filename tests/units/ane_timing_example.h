@@ -1,6 +1,6 @@
 /* Tasks as builders write them, and an engine without overheads. */
-#ifndef ORCHARD_TESTS_ANE_TIMING_EXAMPLE_H
-#define ORCHARD_TESTS_ANE_TIMING_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_ANE_TIMING_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_ANE_TIMING_EXAMPLE_H
 
 #include "units/ane/ane_timing.h"
 
@@ -9,9 +9,20 @@
 /* An M1-like engine at 1 GHz, so that cycles are nanoseconds. */
 static inline struct ane_params example_params(void)
 {
-    return (struct ane_params){.clock_ghz = 1, .engines = 16, .macs_per_engine = 256, .int8_rate = 1, .units = 2, .l2_bytes = 2097152,
-                               .coefficient_bytes = 65536, .dma_GBps = 64, .dma_both_ways = 1.5, .mac_step = 4, .post_cycles = 1,
-                               .l2_bytes_per_cycle = 1024, .planar_elements_per_cycle = 16, .task_cycles = 44};
+    return (struct ane_params){.clock_ghz = 1,
+                               .engines = 16,
+                               .macs_per_engine = 256,
+                               .int8_rate = 1,
+                               .units = 2,
+                               .l2_bytes = 2097152,
+                               .coefficient_bytes = 65536,
+                               .dma_GBps = 64,
+                               .dma_both_ways = 1.5,
+                               .mac_step = 4,
+                               .post_cycles = 1,
+                               .l2_bytes_per_cycle = 1024,
+                               .planar_elements_per_cycle = 16,
+                               .task_cycles = 44};
 }
 
 static inline struct ane_operand example_memory(uint8_t bar)
@@ -25,10 +36,26 @@ static inline struct ane_operand example_place(enum ane_place place)
 
 static inline struct ane_task example_task(uint32_t channels, uint32_t height, uint32_t width)
 {
-    return (struct ane_task){.engine = ANE_ENGINE_NE, .width_in = width, .height_in = height, .channels_in = channels, .width_out = width,
-                             .height_out = height, .channels_out = channels, .groups = 1, .tile_height = height, .engines = 16,
-                             .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .step_x = 1, .step_y = 1,
-                             .kernel_format = ANE_KERNEL_F16, .double_buffer = true, .source = example_memory(5), .result = example_memory(4)};
+    return (struct ane_task){.engine = ANE_ENGINE_NE,
+                             .width_in = width,
+                             .height_in = height,
+                             .channels_in = channels,
+                             .width_out = width,
+                             .height_out = height,
+                             .channels_out = channels,
+                             .groups = 1,
+                             .tile_height = height,
+                             .engines = 16,
+                             .kernel_width = 1,
+                             .kernel_height = 1,
+                             .stride_x = 1,
+                             .stride_y = 1,
+                             .step_x = 1,
+                             .step_y = 1,
+                             .kernel_format = ANE_KERNEL_F16,
+                             .double_buffer = true,
+                             .source = example_memory(5),
+                             .result = example_memory(4)};
 }
 
 /* Same padding, as many output as input channels, a bank per engine. */

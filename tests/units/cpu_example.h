@@ -1,8 +1,8 @@
 /* A core like Firestorm and small programs for it, for tests and benchmarks of cpu_timing.h. The latencies and rates are
  * those of dougallj/applecpu (firestorm.html, firestorm-simd.html); what matters here is that they are known.
  */
-#ifndef ORCHARD_TESTS_CPU_EXAMPLE_H
-#define ORCHARD_TESTS_CPU_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_CPU_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_CPU_EXAMPLE_H
 
 #include "tests/units/mem_example.h"
 #include "units/cpu/cpu_timing.h"
@@ -19,9 +19,19 @@ static inline void example_class(struct cpu_params *p, enum a64_class c, double 
 static inline struct cpu_params example_cpu(void)
 {
     struct cpu_params p = {
-        .clock_ghz = EXAMPLE_P_GHZ, .dispatch_width = 8, .reorder_window = 623, .load_queue = 130, .store_queue = 60,
-        .port_count = {6, 2, 1, 2, 3, 2, 4, 1}, .memory_ports = 4, .taken_branches_per_cycle = 1, .mispredict_cycles = 17,
-        .predictor_bits = 12, .load_to_load_cycles = 3, .store_forward_cycles = 4, .amx_issue_per_cycle = 2,
+        .clock_ghz = EXAMPLE_P_GHZ,
+        .dispatch_width = 8,
+        .reorder_window = 623,
+        .load_queue = 130,
+        .store_queue = 60,
+        .port_count = {6, 2, 1, 2, 3, 2, 4, 1},
+        .memory_ports = 4,
+        .taken_branches_per_cycle = 1,
+        .mispredict_cycles = 17,
+        .predictor_bits = 12,
+        .load_to_load_cycles = 3,
+        .store_forward_cycles = 4,
+        .amx_issue_per_cycle = 2,
     };
     for (int c = 0; c < A64_CLASS_COUNT; c++)
         example_class(&p, (enum a64_class)c, 1, 1, 1, CPU_PORTS_INT);

@@ -1,6 +1,6 @@
 /* A core with one page of code and some of data, for the suites of the interpreter. */
-#ifndef ORCHARD_TESTS_CPU_EXEC_EXAMPLE_H
-#define ORCHARD_TESTS_CPU_EXEC_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_CPU_EXEC_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_CPU_EXEC_EXAMPLE_H
 
 #include "tests/support/suite.h"
 #include "units/cpu/cpu_core.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXAMPLE_CODE UINT64_C(0x10000)
-#define EXAMPLE_DATA UINT64_C(0x40000)      /* two pages; the next is not mapped */
+#define EXAMPLE_CODE     UINT64_C(0x10000)
+#define EXAMPLE_DATA     UINT64_C(0x40000) /* two pages; the next is not mapped */
 #define EXAMPLE_DATA_END (EXAMPLE_DATA + 2 * MEM_PAGE_BYTES)
-#define EXAMPLE_CONSTANT UINT64_C(0x80000)  /* a read-only page */
-#define EXAMPLE_MIXED UINT64_C(0xc0000)     /* code and data, writable and executable */
-#define BRK7 UINT32_C(0xd42000e0)
+#define EXAMPLE_CONSTANT UINT64_C(0x80000) /* a read-only page */
+#define EXAMPLE_MIXED    UINT64_C(0xc0000) /* code and data, writable and executable */
+#define BRK7             UINT32_C(0xd42000e0)
 
 struct example {
     struct mem_space *space;

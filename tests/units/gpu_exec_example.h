@@ -22,16 +22,16 @@ static inline struct gpu_group *gpu_example_group(const struct gpu_launch *launc
 /* One run of a text on one threadgroup. Zero what does not matter. */
 struct gpu_example {
     const char *text;
-    const uint16_t *uniforms;      /* NULL = all 0 */
+    const uint16_t *uniforms; /* NULL = all 0 */
     struct mem_space *space;
-    uint32_t threads;              /* 0 = 32 */
+    uint32_t threads; /* 0 = 32 */
     uint32_t threadgroup_memory, stack_bytes, register_halves;
     enum gpu_generation generation;
     struct gpu_checks checks;
     const struct gpu_buffer *buffer;
     size_t buffer_count;
-    const struct gpu_lanes *in;    /* NULL = registers 0, all lanes on */
-    const char *path;              /* NULL = the best */
+    const struct gpu_lanes *in; /* NULL = registers 0, all lanes on */
+    const char *path;           /* NULL = the best */
     struct gpu_trace *traces;
 };
 
@@ -59,11 +59,16 @@ static inline enum gpu_step gpu_example_run(const struct gpu_example *e, struct 
     const uint32_t threads = e->threads ? e->threads : GPU_LANES;
     if (!program)
         return GPU_STEP_FAULT;
-    const struct gpu_launch launch = {.program = program, .uniforms = e->uniforms ? e->uniforms : zero,
-                                      .grid_threads = {threads, 1, 1}, .group_threads = {threads, 1, 1},
-                                      .threadgroup_memory_bytes = e->threadgroup_memory, .stack_bytes_per_thread = e->stack_bytes,
-                                      .register_halves = e->register_halves, .space = e->space,
-                                      .buffer = e->buffer, .buffer_count = e->buffer_count};
+    const struct gpu_launch launch = {.program = program,
+                                      .uniforms = e->uniforms ? e->uniforms : zero,
+                                      .grid_threads = {threads, 1, 1},
+                                      .group_threads = {threads, 1, 1},
+                                      .threadgroup_memory_bytes = e->threadgroup_memory,
+                                      .stack_bytes_per_thread = e->stack_bytes,
+                                      .register_halves = e->register_halves,
+                                      .space = e->space,
+                                      .buffer = e->buffer,
+                                      .buffer_count = e->buffer_count};
     struct gpu_group *group = e->path ? gpu_example_group(&launch, e->path) : gpu_group_create(&launch, &e->checks);
     enum gpu_step step = GPU_STEP_DONE;
     if (group) {

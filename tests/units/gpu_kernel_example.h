@@ -27,7 +27,7 @@ struct kernel_example {
     uint32_t register_halves, threadgroup_memory;
     uint32_t group[3], groups[3];
     struct kernel_argument argument[KERNEL_ARGUMENTS];
-    unsigned out;            /* argument that is compared */
+    unsigned out;              /* argument that is compared */
     double absolute, relative; /* both 0: +0 = -0, else equal */
     uint64_t instructions, active_lanes;
 };
@@ -114,9 +114,13 @@ static inline bool kernel_open(struct kernel_machine *m, const struct kernel_exa
             return false;
         }
     }
-    m->launch = (struct gpu_launch){.program = m->program, .uniforms = m->uniforms, .space = m->space,
-                                    .threadgroup_memory_bytes = k->threadgroup_memory, .register_halves = k->register_halves,
-                                    .buffer = m->buffer, .buffer_count = m->buffers};
+    m->launch = (struct gpu_launch){.program = m->program,
+                                    .uniforms = m->uniforms,
+                                    .space = m->space,
+                                    .threadgroup_memory_bytes = k->threadgroup_memory,
+                                    .register_halves = k->register_halves,
+                                    .buffer = m->buffer,
+                                    .buffer_count = m->buffers};
     for (unsigned axis = 0; axis < 3; axis++) {
         m->launch.group_threads[axis] = k->group[axis];
         m->launch.grid_threads[axis] = k->group[axis] * k->groups[axis];

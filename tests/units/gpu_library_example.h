@@ -64,21 +64,12 @@ static inline double example_get(const uint8_t *bytes, enum gpu_type type, uint6
     float value;
     int32_t word;
     switch (type) {
-    case GPU_F16:
-        memcpy(&half, bytes + 2 * index, sizeof half);
-        return (double)example_half_to_float(half);
-    case GPU_BF16:
-        memcpy(&half, bytes + 2 * index, sizeof half);
-        return (double)example_bf16_to_float(half);
+    case GPU_F16: memcpy(&half, bytes + 2 * index, sizeof half); return (double)example_half_to_float(half);
+    case GPU_BF16: memcpy(&half, bytes + 2 * index, sizeof half); return (double)example_bf16_to_float(half);
     case GPU_I32:
-    case GPU_U32:
-        memcpy(&word, bytes + 4 * index, sizeof word);
-        return type == GPU_I32 ? (double)word : (double)(uint32_t)word;
-    case GPU_U8:
-        return bytes[index];
-    default:
-        memcpy(&value, bytes + 4 * index, sizeof value);
-        return (double)value;
+    case GPU_U32: memcpy(&word, bytes + 4 * index, sizeof word); return type == GPU_I32 ? (double)word : (double)(uint32_t)word;
+    case GPU_U8: return bytes[index];
+    default: memcpy(&value, bytes + 4 * index, sizeof value); return (double)value;
     }
 }
 
@@ -89,18 +80,11 @@ static inline void example_put(uint8_t *bytes, enum gpu_type type, uint64_t inde
     const int32_t word = type == GPU_U32 ? (int32_t)(uint32_t)wide : type == GPU_I32 ? (int32_t)wide : 0;
     switch (type) {
     case GPU_F16:
-    case GPU_BF16:
-        memcpy(bytes + 2 * index, &half, sizeof half);
-        break;
+    case GPU_BF16: memcpy(bytes + 2 * index, &half, sizeof half); break;
     case GPU_I32:
-    case GPU_U32:
-        memcpy(bytes + 4 * index, &word, sizeof word);
-        break;
-    case GPU_U8:
-        bytes[index] = (uint8_t)wide;
-        break;
-    default:
-        memcpy(bytes + 4 * index, &value, sizeof value);
+    case GPU_U32: memcpy(bytes + 4 * index, &word, sizeof word); break;
+    case GPU_U8: bytes[index] = (uint8_t)wide; break;
+    default: memcpy(bytes + 4 * index, &value, sizeof value);
     }
 }
 
@@ -176,7 +160,8 @@ static inline bool example_open(struct gpu_example *x, const char *workload, con
     x->space = mem_space_create(0);
     for (unsigned i = 0; x->space && i < x->kernel.buffers; i++) {
         const uint64_t bytes = gpu_type_bytes(x->kernel.buffer[i].type, x->kernel.buffer[i].count);
-        x->address[i] = mem_space_alloc(x->space, bytes, MEM_PAGE_BYTES) + (MEM_PAGE_BYTES - bytes % MEM_PAGE_BYTES) % MEM_PAGE_BYTES / 16 * 16;
+        x->address[i] = mem_space_alloc(x->space, bytes, MEM_PAGE_BYTES) +
+                        (MEM_PAGE_BYTES - bytes % MEM_PAGE_BYTES) % MEM_PAGE_BYTES / 16 * 16;
     }
     return x->space != NULL;
 }
@@ -229,14 +214,16 @@ static inline bool example_run_step(struct gpu_example *x, const struct gpu_kern
 {
     static uint16_t uniforms[AGX_UNIFORM_HALVES];
     struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
-    struct gpu_program *program =
-        gpu_program_create(step->code.code, step->code.code_bytes, (uint32_t)step->code.main_offset, x->request.generation, &fault);
+    struct gpu_program *program = gpu_program_create(step->code.code, step->code.code_bytes, (uint32_t)step->code.main_offset,
+                                                     x->request.generation, &fault);
     if (!program) {
         snprintf(x->text, sizeof x->text, "%s", fault.text);
         return false;
     }
     example_uniforms(x, step, uniforms);
-    struct gpu_launch launch = {.program = program, .uniforms = uniforms, .space = x->space,
+    struct gpu_launch launch = {.program = program,
+                                .uniforms = uniforms,
+                                .space = x->space,
                                 .threadgroup_memory_bytes = step->code.threadgroup_memory_bytes,
                                 .register_halves = step->code.register_halves};
     memcpy(launch.grid_threads, step->grid_threads, sizeof launch.grid_threads);

@@ -2,8 +2,8 @@
  * assembled text, so many times over, in full simdgroups. The real chips are data of sim/chips; tests must not depend on them.
  * Figures: philipturner/metal-benchmarks; memory: Chips and Cheese (M1).
  */
-#ifndef ORCHARD_TESTS_GPU_TIMING_EXAMPLE_H
-#define ORCHARD_TESTS_GPU_TIMING_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_GPU_TIMING_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_GPU_TIMING_EXAMPLE_H
 
 #include "isa/agx/agx_asm.h"
 #include "tests/support/suite.h"
@@ -13,46 +13,103 @@
 #include <string.h>
 
 #define EXAMPLE_CORES_MAX 4
-#define EXAMPLE_SLOTS 96
-#define EXAMPLE_SIMDS 32
+#define EXAMPLE_SLOTS     96
+#define EXAMPLE_SIMDS     32
 
 static inline struct gpu_params example_gpu(unsigned cores)
 {
     return (struct gpu_params){
-        .clock_ghz = 1.278, .cores = cores, .schedulers = 4, .threads_per_core_max = 3072, .register_file_bytes = 208 * 1024,
-        .threadgroup_memory_bytes = 60 * 1024, .instruction_cache_bytes = 12 * 1024, .register_granule = 2, .issue_per_cycle = 1,
-        .interval_cycles = 2.7, .register_window = 4, .stall_16_cycles = 1.3, .stall_32_cycles = 4.1, .stall_fma32_cycles = 8.4,
-        .register_port_cycles = 1.0, .latency_16_cycles = 3, .latency_32_cycles = 3, .latency_fma32_cycles = 6,
-        .complex_issue_cycles = 2, .other_issue_cycles = 1, .get_sr_cycles = 2, .reduce_half_cycles = 2.8, .slot_entries = 8, .memory_queue_cycles = 32,
-        .memory_issue_cycles = 1, .l1_bytes_per_cycle = 64, .atomic_cycles = 1, .threadgroup_pass_cycles = 1,
-        .threadgroup_latency_cycles = 28, .threadgroup_atomic_cycles = 2, .barrier_cycles = 16, .group_launch_cycles = 32,
+        .clock_ghz = 1.278,
+        .cores = cores,
+        .schedulers = 4,
+        .threads_per_core_max = 3072,
+        .register_file_bytes = 208 * 1024,
+        .threadgroup_memory_bytes = 60 * 1024,
+        .instruction_cache_bytes = 12 * 1024,
+        .register_granule = 2,
+        .issue_per_cycle = 1,
+        .interval_cycles = 2.7,
+        .register_window = 4,
+        .stall_16_cycles = 1.3,
+        .stall_32_cycles = 4.1,
+        .stall_fma32_cycles = 8.4,
+        .register_port_cycles = 1.0,
+        .latency_16_cycles = 3,
+        .latency_32_cycles = 3,
+        .latency_fma32_cycles = 6,
+        .complex_issue_cycles = 2,
+        .other_issue_cycles = 1,
+        .get_sr_cycles = 2,
+        .reduce_half_cycles = 2.8,
+        .slot_entries = 8,
+        .memory_queue_cycles = 32,
+        .memory_issue_cycles = 1,
+        .l1_bytes_per_cycle = 64,
+        .atomic_cycles = 1,
+        .threadgroup_pass_cycles = 1,
+        .threadgroup_latency_cycles = 28,
+        .threadgroup_atomic_cycles = 2,
+        .barrier_cycles = 16,
+        .group_launch_cycles = 32,
         .simdgroup_launch_cycles = 4,
-        .cost = {[GPU_COST_CONVERT] = {4, 3.66}, [GPU_COST_ROUND] = {4, 3.66}, [GPU_COST_IMUL] = {4, 4.02},
-                 [GPU_COST_IMUL64] = {8, 9.84}, [GPU_COST_SHIFT] = {4, 4.02}, [GPU_COST_EXP2] = {4, 4.31},
-                 [GPU_COST_LOG2] = {4, 4.31}, [GPU_COST_RCP] = {6, 6.5}, [GPU_COST_RSQRT] = {8, 8.99}, [GPU_COST_SIN] = {5, 5},
-                 [GPU_COST_SHUFFLE] = {2, 3.73}, [GPU_COST_QUAD_SHUFFLE] = {2, 2.76}, [GPU_COST_BALLOT] = {2, 4.27},
-                 [GPU_COST_REDUCE] = {14.54, 27.55}, [GPU_COST_REDUCE_INT] = {16.64, 32.57}, [GPU_COST_PREFIX] = {11.57, 21.93},
-                 [GPU_COST_QUAD_REDUCE] = {6.02, 13.53}, [GPU_COST_QUAD_REDUCE_INT] = {6.78, 16.2},
-                 [GPU_COST_QUAD_PREFIX] = {2.03, 5.08}, [GPU_COST_MATRIX_F16] = {17, 34}, [GPU_COST_MATRIX_F32] = {18, 36}},
+        .cost = {[GPU_COST_CONVERT] = {4, 3.66},
+                 [GPU_COST_ROUND] = {4, 3.66},
+                 [GPU_COST_IMUL] = {4, 4.02},
+                 [GPU_COST_IMUL64] = {8, 9.84},
+                 [GPU_COST_SHIFT] = {4, 4.02},
+                 [GPU_COST_EXP2] = {4, 4.31},
+                 [GPU_COST_LOG2] = {4, 4.31},
+                 [GPU_COST_RCP] = {6, 6.5},
+                 [GPU_COST_RSQRT] = {8, 8.99},
+                 [GPU_COST_SIN] = {5, 5},
+                 [GPU_COST_SHUFFLE] = {2, 3.73},
+                 [GPU_COST_QUAD_SHUFFLE] = {2, 2.76},
+                 [GPU_COST_BALLOT] = {2, 4.27},
+                 [GPU_COST_REDUCE] = {14.54, 27.55},
+                 [GPU_COST_REDUCE_INT] = {16.64, 32.57},
+                 [GPU_COST_PREFIX] = {11.57, 21.93},
+                 [GPU_COST_QUAD_REDUCE] = {6.02, 13.53},
+                 [GPU_COST_QUAD_REDUCE_INT] = {6.78, 16.2},
+                 [GPU_COST_QUAD_PREFIX] = {2.03, 5.08},
+                 [GPU_COST_MATRIX_F16] = {17, 34},
+                 [GPU_COST_MATRIX_F32] = {18, 36}},
     };
 }
 
 static inline struct mem_params example_gpu_memory(unsigned cores)
 {
     return (struct mem_params){
-        .slc = {.kib = 8 * 1024, .ways = 16}, .slc_latency_ns = 27, .slc_gbps = 136.6, .dram_latency_ns = 94,
-        .dram_peak_gbps = 68.3, .dram_efficiency_read = 0.849, .dram_efficiency_mixed = 0.82, .dram_channels = 8, .dies = 1,
-        .tlb_miss_ns = 9.3, .tlb_entries_l1 = 160, .tlb_entries_l2 = 3072, .cluster_count = 1,
+        .slc = {.kib = 8 * 1024, .ways = 16},
+        .slc_latency_ns = 27,
+        .slc_gbps = 136.6,
+        .dram_latency_ns = 94,
+        .dram_peak_gbps = 68.3,
+        .dram_efficiency_read = 0.849,
+        .dram_efficiency_mixed = 0.82,
+        .dram_channels = 8,
+        .dies = 1,
+        .tlb_miss_ns = 9.3,
+        .tlb_entries_l1 = 160,
+        .tlb_entries_l2 = 3072,
+        .cluster_count = 1,
         .cluster = {{.l2 = {.kib = 768, .ways = 16, .latency_cycles = 94.5, .bytes_per_cycle = 37.6 * cores},
-                     .clock_ghz = 1.278, .l2_outstanding = 64 * cores, .fabric_gbps = 16.75 * cores, .fabric_latency_ns = 151}},
+                     .clock_ghz = 1.278,
+                     .l2_outstanding = 64 * cores,
+                     .fabric_gbps = 16.75 * cores,
+                     .fabric_latency_ns = 151}},
     };
 }
 
 static inline struct mem_port_params example_gpu_port(void)
 {
     return (struct mem_port_params){
-        .l1 = {.kib = 8, .ways = 8, .latency_cycles = 52, .bytes_per_cycle = 64}, .prefetch = {.train = 1}, .outstanding = 64,
-        .l2_bytes_per_cycle = 37.6, .gather_lines = 64, .gather_plain = true, .write_through = true,
+        .l1 = {.kib = 8, .ways = 8, .latency_cycles = 52, .bytes_per_cycle = 64},
+        .prefetch = {.train = 1},
+        .outstanding = 64,
+        .l2_bytes_per_cycle = 37.6,
+        .gather_lines = 64,
+        .gather_plain = true,
+        .write_through = true,
     };
 }
 
@@ -62,11 +119,11 @@ struct example_launch {
     const char *text;
     unsigned cores, simds, groups, loops;
     uint64_t footprint;
-    unsigned shared_lines;  /* > 0: so many lines per access instead of one */
-    bool dense;             /* stores go on where the last one ended, not at the next line; no wider than a line */
+    unsigned shared_lines; /* > 0: so many lines per access instead of one */
+    bool dense;            /* stores go on where the last one ended, not at the next line; no wider than a line */
     uint32_t register_halves, threadgroup_bytes;
-    unsigned passes;        /* of threadgroup memory accesses; 0 = 1 */
-    bool no_loop_end;       /* nothing follows the loops */
+    unsigned passes;  /* of threadgroup memory accesses; 0 = 1 */
+    bool no_loop_end; /* nothing follows the loops */
 };
 
 struct example_run {
@@ -120,9 +177,10 @@ static inline uint8_t example_bytes(const struct example_launch *launch, const s
 static inline struct gpu_trace_line example_line(struct example_source *s, uint8_t bytes)
 {
     const struct example_launch *launch = s->launch;
-    const uint64_t step = launch->dense ? bytes : GPU_LINE_BYTES, room = GPU_LINE_BYTES * (launch->footprint ? launch->footprint : 1);
-    return (struct gpu_trace_line){.address = (0x10000 * GPU_LINE_BYTES + s->next_line++ * step % room) & ((UINT64_C(1) << 56) - 1),
-                                   .bytes = bytes};
+    const uint64_t step = launch->dense ? bytes : GPU_LINE_BYTES,
+                   room = GPU_LINE_BYTES * (launch->footprint ? launch->footprint : 1);
+    return (struct gpu_trace_line){
+        .address = (0x10000 * GPU_LINE_BYTES + s->next_line++ * step % room) & ((UINT64_C(1) << 56) - 1), .bytes = bytes};
 }
 
 static inline bool example_put(struct example_source *s, struct gpu_trace *trace, uint32_t i)
@@ -170,8 +228,8 @@ static inline struct gpu_program *example_assemble(const char *text)
         CHECK(false, "line %u: %s", (unsigned)error.line, error.text);
         return NULL;
     }
-    struct gpu_program *program = gpu_program_create(assembly.code, assembly.code_bytes, (uint32_t)assembly.main_offset, GPU_G13,
-                                                     &fault);
+    struct gpu_program *program =
+        gpu_program_create(assembly.code, assembly.code_bytes, (uint32_t)assembly.main_offset, GPU_G13, &fault);
     agx_assembly_free(&assembly);
     if (!program) /* benchmarks are no suites: no assertion unless something is wrong */
         CHECK(false, "%s", fault.text);

@@ -1,8 +1,8 @@
 /* A machine like the M1 Pro, for tests: the figures that krrishnarraj/clpeak measured there (results/Apple/M1_Pro.xml),
  * turned into parameters. The real chips are data of sim/chips; tests must not depend on them.
  */
-#ifndef ORCHARD_TESTS_MEM_EXAMPLE_H
-#define ORCHARD_TESTS_MEM_EXAMPLE_H
+#ifndef ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
+#define ORCHARD_TESTS_UNITS_MEM_EXAMPLE_H
 
 #include "units/mem/mem_space.h"
 #include "units/mem/mem_timing.h"

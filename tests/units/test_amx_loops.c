@@ -241,8 +241,7 @@ static void check_old_register(const char *set)
             for (unsigned n = 0; n < 4; n++)
                 add(&list, AMX_FMA32, (uint64_t)n << 16 | UINT64_C(5) << 6 | (uint64_t)n << 20);
         }
-        CHECK(run(&reference, &list) == run(&fast, &list) && same_state(&reference, &fast), "%s, %u loads before", set,
-              before);
+        CHECK(run(&reference, &list) == run(&fast, &list) && same_state(&reference, &fast), "%s, %u loads before", set, before);
     }
     close_machine(&reference);
     close_machine(&fast);

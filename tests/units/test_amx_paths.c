@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#define PROGRAM_LENGTH  160
-#define PROGRAMS        150 /* per generation */
+#define PROGRAM_LENGTH 160
+#define PROGRAMS       150 /* per generation */
 
 struct instruction {
     unsigned op;
@@ -35,12 +35,12 @@ static struct instruction random_outer(unsigned kind, uint64_t *seed)
     i.operand |= (r & 7) << 6 | (r >> 3 & 7) << 16 | (r >> 6 & 3) << 20;
     const uint64_t s = suite_random(seed);
     switch (r >> 60) {
-    case 0: i.operand ^= s & UINT64_C(0x1f) << 27; break;                   /* skips, shuffles */
+    case 0: i.operand ^= s & UINT64_C(0x1f) << 27; break;                          /* skips, shuffles */
     case 1: i.operand ^= s & (UINT64_C(0x7f) << 32 | UINT64_C(0x7f) << 41); break; /* masks (and ALU, lanes) */
     case 2: i.operand ^= s & (UINT64_C(0x3f) | UINT64_C(0x3f) << 10); break;       /* odd offsets */
     case 3: i.operand ^= s & UINT64_C(0x1ff) << 32; break;
     case 4: i.operand ^= s & (UINT64_C(7) << 23 | UINT64_C(0x1f) << 58); break;
-    case 5: i.operand ^= BIT(53) | (s & UINT64_C(0x1f) << 47); break;              /* indexed */
+    case 5: i.operand ^= BIT(53) | (s & UINT64_C(0x1f) << 47); break; /* indexed */
     case 6: i.operand ^= BIT(s % 64); break;
     default: break;
     }
@@ -49,8 +49,8 @@ static struct instruction random_outer(unsigned kind, uint64_t *seed)
 
 static struct instruction random_other(uint64_t *seed)
 {
-    static const unsigned ops[] = {AMX_EXTRX, AMX_EXTRY, AMX_VECINT, AMX_VECFP, AMX_GENLUT, AMX_FMA32, AMX_FMS16,
-                                   AMX_MATINT, AMX_MATFP, AMX_MAC16};
+    static const unsigned ops[] = {AMX_EXTRX, AMX_EXTRY, AMX_VECINT, AMX_VECFP, AMX_GENLUT,
+                                   AMX_FMA32, AMX_FMS16, AMX_MATINT, AMX_MATFP, AMX_MAC16};
     const uint64_t r = suite_random(seed);
     uint64_t operand = suite_random(seed);
     if (r >> 63) /* reserved bits and shuffles off, so that most do something */
@@ -124,8 +124,8 @@ static void compare_program(struct machine *reference, struct machine *fast, con
         unsigned to = from + 1 + (unsigned)(draw % PROGRAM_LENGTH);
         to = to < PROGRAM_LENGTH ? to : PROGRAM_LENGTH;
         const bool as_list = draw >> 63;
-        const bool ran = run_part(reference, program, from, to, draw, as_list) &&
-                         run_part(fast, program, from, to, draw, as_list);
+        const bool ran =
+            run_part(reference, program, from, to, draw, as_list) && run_part(fast, program, from, to, draw, as_list);
         const bool same = ran && same_state(reference, fast);
         CHECK(same, "%s, generation M%d, program %" PRIx64 ", instructions %u to %u", set, (int)gen, name, from, to);
         if (!same)
@@ -214,10 +214,8 @@ static void check_fault_keeps_work(struct machine *m, const char *set)
     execute(m, AMX_SETCLR, 0);
     set_floats(m->bytes, 32, 3.0f);
     const struct instruction list[] = {
-        {.op = AMX_LDX, .operand = m->block},
-        {.op = AMX_LDY, .operand = m->block},
-        {.op = AMX_FMA32, .operand = 0},
-        {.op = AMX_LDX, .operand = (m->block + 64) | BIT(62)}, /* 128 bytes at 64 */
+        {.op = AMX_LDX, .operand = m->block}, {.op = AMX_LDY, .operand = m->block},
+        {.op = AMX_FMA32, .operand = 0},      {.op = AMX_LDX, .operand = (m->block + 64) | BIT(62)}, /* 128 bytes at 64 */
         {.op = AMX_FMA32, .operand = 0},
     };
     CHECK(run_list(m, list, 5, &fault) == 3, "%s: stopped elsewhere", set);
@@ -227,8 +225,7 @@ static void check_fault_keeps_work(struct machine *m, const char *set)
     memcpy(&got, state.z[60] + 60, 4);
     CHECK(got == 9.0f, "%s: %g", set, (double)got);
     execute(m, AMX_SETCLR, 1);
-    CHECK(run_list(m, list + 2, 1, &fault) == 0 && fault.kind == UNIT_FAULT_UNDEFINED,
-          "%s: runs while disabled", set);
+    CHECK(run_list(m, list + 2, 1, &fault) == 0 && fault.kind == UNIT_FAULT_UNDEFINED, "%s: runs while disabled", set);
 }
 
 static void test_fault_keeps_work(void)

@@ -119,7 +119,8 @@ static void expect_memory_fault(struct machine *m, unsigned op, uint64_t flags, 
         return;
     memcpy(bytes, block, sizeof bytes);
     CHECK(!execute(m, op, flags | address, &fault) && fault.kind == kind, "%s: kind %d", amx_op_name(op, flags), (int)fault.kind);
-    CHECK(fault.address >= address && fault.address < address + 256, "%s: address %" PRIx64, amx_op_name(op, flags), fault.address);
+    CHECK(fault.address >= address && fault.address < address + 256, "%s: address %" PRIx64, amx_op_name(op, flags),
+          fault.address);
     amx_core_read_state(m->core, &m->after);
     CHECK(unchanged(m) && memcmp(bytes, block, sizeof bytes) == 0, "%s changes state", amx_op_name(op, flags));
 }
@@ -191,17 +192,20 @@ static void write_zero(struct machine *m)
 static void special_masks_that_enable(struct machine *m)
 {
     fill_state(&m->before, 8);
-    run_pair(m, "matint {alu=shift_sat, lanes=10, shift=3, saturate, mask_n=4}", "matint {alu=shift_sat, lanes=10, shift=3, saturate}");
+    run_pair(m, "matint {alu=shift_sat, lanes=10, shift=3, saturate, mask_n=4}",
+             "matint {alu=shift_sat, lanes=10, shift=3, saturate}");
     run_pair(m, "matint {alu=shift_sat, lanes=3, shift=9, mask_n=5, mask_y}", "matint {alu=shift_sat, lanes=3, shift=9}");
     run_pair(m, "vecint {alu=shift_sat, lanes=9, shift=3, z=7, mask_n=4}", "vecint {alu=shift_sat, lanes=9, shift=3, z=7}");
     run_pair(m, "vecint {alu=shift_sat, lanes=9, shift=3, z=7, mask_n=5}", "vecint {alu=shift_sat, lanes=9, shift=3, z=7}");
-    run_pair(m, "vecint {alu=shift_sat, lanes=9, shift=3, z=7, mask=bcast_y, mask_n=1}", "vecint {alu=shift_sat, lanes=9, shift=3, z=7}");
+    run_pair(m, "vecint {alu=shift_sat, lanes=9, shift=3, z=7, mask=bcast_y, mask_n=1}",
+             "vecint {alu=shift_sat, lanes=9, shift=3, z=7}");
 }
 
 /* N = 4 and 5 replace the masked operand by zero; the same as running with that operand's register zeroed. */
 static void zeroed_operands(struct machine *m)
 {
-    static const char *const alus[] = {"alu=mla8, lanes=10", "alu=mla8", "alu=popcount, lanes=4", "alu=popcount, lanes=3", "alu=popcount"};
+    static const char *const alus[] = {"alu=mla8, lanes=10", "alu=mla8", "alu=popcount, lanes=4", "alu=popcount, lanes=3",
+                                       "alu=popcount"};
     for (size_t i = 0; i < sizeof alus / sizeof alus[0]; i++)
         for (unsigned n = 4; n <= 5; n++)
             for (unsigned on_y = 0; on_y < 2; on_y++) {
@@ -221,11 +225,22 @@ static void zeroed_operands(struct machine *m)
 static void reserved_bits_do_nothing(struct machine *m)
 {
     static const char *const lines[] = {
-        "matint {alu_high=1}", "matint {alu_high=1, alu=mla8}", "matint {alu_high=2, indexed}", "matint {alu_high=4}",
-        "matint {alu=shift_sat, alu_high=1, shift=3}", "vecint {alu=shift_sat, alu_high=1, shift=3}",
-        "vecint {alu=shift_sat, alu_high=2, shift=3}", "vecint {alu=shift_sat, alu_high=4, shift=3}",
-        "vecint {alu=shift_sat, alu_high=1, mask_n=3}", "vecfp {lanes=f32, alu_high=1}", "matfp {lanes=f32, alu_high=4}",
-        "matfp {lanes=f32, alu=10}", "vecfp {lanes=f32, alu=6, mask_n=3}", "matint {alu=7}", "matint {alu=10}", "vecint {alu=8}",
+        "matint {alu_high=1}",
+        "matint {alu_high=1, alu=mla8}",
+        "matint {alu_high=2, indexed}",
+        "matint {alu_high=4}",
+        "matint {alu=shift_sat, alu_high=1, shift=3}",
+        "vecint {alu=shift_sat, alu_high=1, shift=3}",
+        "vecint {alu=shift_sat, alu_high=2, shift=3}",
+        "vecint {alu=shift_sat, alu_high=4, shift=3}",
+        "vecint {alu=shift_sat, alu_high=1, mask_n=3}",
+        "vecfp {lanes=f32, alu_high=1}",
+        "matfp {lanes=f32, alu_high=4}",
+        "matfp {lanes=f32, alu=10}",
+        "vecfp {lanes=f32, alu=6, mask_n=3}",
+        "matint {alu=7}",
+        "matint {alu=10}",
+        "vecint {alu=8}",
     };
     fill_state(&m->before, 10);
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
@@ -252,7 +267,8 @@ static void expect_lane(struct machine *m, const char *line, unsigned size, uint
     memcpy(m->before.z[0], &z, size);
     run(m, line);
     const uint64_t got = lane_of(m->after.z[0], size);
-    CHECK(got == expected, "%s x=%" PRIx64 " y=%" PRIx64 " z=%" PRIx64 ": %" PRIx64 ", expected %" PRIx64, line, x, y, z, got, expected);
+    CHECK(got == expected, "%s x=%" PRIx64 " y=%" PRIx64 " z=%" PRIx64 ": %" PRIx64 ", expected %" PRIx64, line, x, y, z, got,
+          expected);
 }
 
 /* min and max order -0 below +0 whichever operand holds it; a NaN gives the default NaN. */
@@ -332,7 +348,8 @@ static void signs_and_copies(struct machine *m)
  * first lane above it is the first lane above zero. */
 static void genlut_zeros(struct machine *m)
 {
-    static const float table[16] = {-1.0f, 0.0f, 1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f, 9.0f, 10.0f, 11.0f, 12.0f, 13.0f, 14.0f};
+    static const float table[16] = {-1.0f, 0.0f, 1.0f, 2.0f,  3.0f,  4.0f,  5.0f,  6.0f,
+                                    7.0f,  8.0f, 9.0f, 10.0f, 11.0f, 12.0f, 13.0f, 14.0f};
     static const float source[16] = {-0.0f, 0.0f, -2.0f, 14.0f, 100.0f, 0.5f, -0.5f};
     static const uint8_t expected[8] = {0x11, 0xff, 0x1f, 0x10, 0x11, 0x11, 0x11, 0x11};
     static const uint8_t zero[56];
@@ -348,10 +365,10 @@ static void genlut_zeros(struct machine *m)
     CU_ASSERT_EQUAL(memcmp(m->after.x + 128, expected, sizeof expected), 0);
 }
 
-#define ON_PATHS(name, gen)                                                                                  \
-    static void test_##name(void)                                                                            \
-    {                                                                                                        \
-        on_paths(gen, name);                                                                                 \
+#define ON_PATHS(name, gen)                                                                                                      \
+    static void test_##name(void)                                                                                                \
+    {                                                                                                                            \
+        on_paths(gen, name);                                                                                                     \
     }
 ON_PATHS(set_and_clr, AMX_GEN_M1)
 ON_PATHS(undefined_ops, AMX_GEN_M1)

@@ -18,8 +18,7 @@ static uint64_t class_rows(unsigned step, unsigned row)
     return rows;
 }
 
-static struct amx_effect compute(enum amx_unit_class unit_class, enum amx_element x, enum amx_element z,
-                                 uint64_t rows)
+static struct amx_effect compute(enum amx_unit_class unit_class, enum amx_element x, enum amx_element z, uint64_t rows)
 {
     return (struct amx_effect){.unit_class = unit_class,
                                .x_element = x,
@@ -40,8 +39,7 @@ static struct amx_effect load(uint8_t x, uint32_t bytes)
 
 static struct amx_effect store_row(unsigned row)
 {
-    return (struct amx_effect){
-        .unit_class = AMX_CLASS_STORE, .z_read = UINT64_C(1) << row, .memory_bytes = 64};
+    return (struct amx_effect){.unit_class = AMX_CLASS_STORE, .z_read = UINT64_C(1) << row, .memory_bytes = 64};
 }
 
 /* The order in which the published vector loops take rows ("far" spacing): bit-reversed. */
@@ -67,8 +65,7 @@ static double rate(const struct amx_params *params, const struct amx_effect *eff
     return rate;
 }
 
-static double matrix_rate(const struct amx_params *params, enum amx_element x, enum amx_element z,
-                          unsigned step, unsigned n)
+static double matrix_rate(const struct amx_params *params, enum amx_element x, enum amx_element z, unsigned step, unsigned n)
 {
     struct amx_effect effects[8];
     for (unsigned i = 0; i < n; i++)
@@ -80,15 +77,13 @@ static double vector_rate(const struct amx_params *params, enum amx_element x, u
 {
     struct amx_effect effects[16];
     for (unsigned i = 0; i < n; i++)
-        effects[i] =
-            compute(AMX_CLASS_VECTOR, x, AMX_E_F32, (rows == 2 ? UINT64_C(3) : UINT64_C(1)) << far_row(i));
+        effects[i] = compute(AMX_CLASS_VECTOR, x, AMX_E_F32, (rows == 2 ? UINT64_C(3) : UINT64_C(1)) << far_row(i));
     return rate(params, effects, n);
 }
 
 static void check_near(const char *what, double value, double published, double tolerance)
 {
-    CHECK(fabs(value - published) <= tolerance * published, "%s: %.4f, published %.4f", what, value,
-          published);
+    CHECK(fabs(value - published) <= tolerance * published, "%s: %.4f, published %.4f", what, value, published);
 }
 
 static void test_matrix_tables(void)
@@ -144,22 +139,12 @@ static void random_program(struct amx_block *block, unsigned cores, uint64_t see
         struct amx_effect e;
         unsigned op = AMX_FMA32;
         switch (r % 8) {
-        case 0:
-            e = load((uint8_t)(3u << (r >> 8) % 7), 128), op = AMX_LDX;
-            break;
-        case 1:
-            e = store_row((r >> 8) % 64), op = AMX_STZ;
-            break;
-        case 2:
-            e = (struct amx_effect){.unit_class = r & 64 ? AMX_CLASS_SET : AMX_CLASS_CLR}, op = AMX_SETCLR;
-            break;
+        case 0: e = load((uint8_t)(3u << (r >> 8) % 7), 128), op = AMX_LDX; break;
+        case 1: e = store_row((r >> 8) % 64), op = AMX_STZ; break;
+        case 2: e = (struct amx_effect){.unit_class = r & 64 ? AMX_CLASS_SET : AMX_CLASS_CLR}, op = AMX_SETCLR; break;
         case 3:
-        case 4:
-            e = compute(AMX_CLASS_VECTOR, AMX_E_F32, AMX_E_F32, UINT64_C(1) << (r >> 8) % 64);
-            break;
-        default:
-            e = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, (r >> 8) % 4));
-            break;
+        case 4: e = compute(AMX_CLASS_VECTOR, AMX_E_F32, AMX_E_F32, UINT64_C(1) << (r >> 8) % 64); break;
+        default: e = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, (r >> 8) % 4)); break;
         }
         now[core] += (double)(r >> 40 & 15) * 0.1;
         const double next = amx_block_send(block, core, now[core], op, (r >> 16 & 0xffff) << 6, &e);
@@ -200,8 +185,7 @@ static void test_reasons_name_the_bottleneck(void)
     double now = 0;
     for (int i = 0; i < 1000; i++)
         now = amx_block_send(block, 0, now, AMX_FMA32, 0, &chain);
-    CHECK(reason_share(block, AMX_STALL_Z_DEPENDENCY) > 0.7, "%f",
-          reason_share(block, AMX_STALL_Z_DEPENDENCY));
+    CHECK(reason_share(block, AMX_STALL_Z_DEPENDENCY) > 0.7, "%f", reason_share(block, AMX_STALL_Z_DEPENDENCY));
     amx_block_restart(block, 0);
     for (int i = 0; i < 1000; i++)
         amx_block_send(block, 0, i * 10.0, AMX_FMA32, 0, &chain);
@@ -302,8 +286,7 @@ static void test_loads(void)
 static void test_load_to_use(void)
 {
     struct amx_block *block = amx_block_create(&m1, 1);
-    const struct amx_effect x = load(1, 64),
-                            fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0));
+    const struct amx_effect x = load(1, 64), fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0));
     amx_block_send(block, 0, 0, AMX_LDX, 0, &x);
     amx_block_send(block, 0, 0, AMX_FMA32, 0, &fma);
     check_near("load latency, then the chain", amx_block_idle_at(block, 0), (12 + 4) / 2.904, 1e-9);
@@ -321,16 +304,13 @@ static void test_stores(void)
 {
     struct amx_params p = m1;
     struct amx_block *block = amx_block_create(&p, 1);
-    const struct amx_effect fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0)),
-                            z = store_row(0);
+    const struct amx_effect fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0)), z = store_row(0);
     amx_block_send(block, 0, 0, AMX_FMA32, 0, &fma);
     amx_block_send(block, 0, 0, AMX_STZ, 0, &z);
-    check_near("waits for Z, leaves the buffer, becomes visible", amx_block_stores_done_at(block, 0),
-               (4 + 16 + 9) / 2.904, 1e-9);
+    check_near("waits for Z, leaves the buffer, becomes visible", amx_block_stores_done_at(block, 0), (4 + 16 + 9) / 2.904, 1e-9);
     const struct amx_effect x = load(1, 64);
     amx_block_send(block, 0, 0, AMX_LDX, 0, &x);
-    check_near("a load of the line waits for it", amx_block_idle_at(block, 0), (4 + 16 + 9 + 12) / 2.904,
-               1e-9);
+    check_near("a load of the line waits for it", amx_block_idle_at(block, 0), (4 + 16 + 9 + 12) / 2.904, 1e-9);
     amx_block_restart(block, 0);
     double now = 0;
     for (uint64_t i = 0; i < 4096; i++)
@@ -384,8 +364,7 @@ static void test_set_and_clr(void)
         now = amx_block_send(block, 0, now, AMX_SETCLR, 0, &set);
         now = amx_block_send(block, 0, now, AMX_SETCLR, 1, &clr);
     }
-    check_near("set and clr", amx_block_idle_at(block, 0) / 1000, 8.31,
-               0.01); /* eugenehp/amx-rs, M1 Max P core */
+    check_near("set and clr", amx_block_idle_at(block, 0) / 1000, 8.31, 0.01); /* eugenehp/amx-rs, M1 Max P core */
     CHECK(reason_share(block, AMX_STALL_SETCLR) > 0.95, "%f", reason_share(block, AMX_STALL_SETCLR));
     amx_block_free(block);
 }
@@ -474,8 +453,7 @@ static void test_clock_and_restart(void)
 static void test_activity(void)
 {
     struct amx_block *block = amx_block_create(&m1, 1);
-    const struct amx_effect fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0)),
-                            x = load(3, 128);
+    const struct amx_effect fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0)), x = load(3, 128);
     struct activity a = {{0}};
     for (int i = 0; i < 10; i++) {
         amx_block_send(block, 0, 0, AMX_FMA32, 0, &fma);
@@ -486,8 +464,7 @@ static void test_activity(void)
     CHECK(a.count[ACT_AMX_F32_MACS] == 640, "macs");
     CHECK(a.count[ACT_AMX_LOAD_BYTES] == 1280, "load bytes");
     CHECK(a.count[ACT_AMX_XY_READ_BYTES] == 10 * 128, "X and Y bytes");
-    CHECK(a.count[ACT_AMX_Z_READ_BYTES] == 10 * 16 * 64 && a.count[ACT_AMX_Z_WRITE_BYTES] == 10 * 16 * 64,
-          "Z bytes");
+    CHECK(a.count[ACT_AMX_Z_READ_BYTES] == 10 * 16 * 64 && a.count[ACT_AMX_Z_WRITE_BYTES] == 10 * 16 * 64, "Z bytes");
     struct activity again = {{0}};
     amx_block_take_activity(block, &again);
     CHECK(again.count[ACT_AMX_INSTRUCTIONS] == 0, "taken once");
@@ -499,12 +476,10 @@ static void test_parameters_act_alone(void)
 {
     struct amx_params p = m1;
     p.z_latency_cycles += 1;
-    CHECK(matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 1) < 0.81 * matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 1),
-          "chain");
-    CHECK(matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 4) < 0.81 * matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 4),
-          "four chains");
-    check_near("eight chains hide it", matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 8),
-               matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 8), 0.001);
+    CHECK(matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 1) < 0.81 * matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 1), "chain");
+    CHECK(matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 4) < 0.81 * matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 4), "four chains");
+    check_near("eight chains hide it", matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 8), matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 8),
+               0.001);
     check_near("loads do not see it", load_rate(&p, 64, 256), load_rate(&m1, 64, 256), 1e-9);
     p = m1;
     p.load_request_cycles *= 2;
@@ -514,8 +489,7 @@ static void test_parameters_act_alone(void)
     p.load_issue_cycles *= 2;
     check_near("half the loads", load_rate(&p, 64, 64), load_rate(&m1, 64, 64) / 2, 0.01);
     check_near("requests of lines hardly", load_rate(&p, 64, 256), 2.904 / 2, 0.01);
-    check_near("arithmetic does not see it", vector_rate(&p, AMX_E_F32, 1, 8),
-               vector_rate(&m1, AMX_E_F32, 1, 8), 1e-9);
+    check_near("arithmetic does not see it", vector_rate(&p, AMX_E_F32, 1, 8), vector_rate(&m1, AMX_E_F32, 1, 8), 1e-9);
     p = m1;
     p.array_f64_cycles = 2;
     check_near("array time", matrix_rate(&p, AMX_E_F64, AMX_E_F64, 8, 8), 2.904 / 2, 0.01);
@@ -525,12 +499,10 @@ static void test_parameters_act_alone(void)
                matrix_rate(&m1, AMX_E_F64, AMX_E_F64, 8, 1), 1e-9);
     p = m1;
     p.vector_cross_cycles = 0;
-    CHECK(vector_rate(&p, AMX_E_F32, 1, 9) > 1.08 * vector_rate(&m1, AMX_E_F32, 1, 9),
-          "the dip is the lane crossing");
+    CHECK(vector_rate(&p, AMX_E_F32, 1, 9) > 1.08 * vector_rate(&m1, AMX_E_F32, 1, 9), "the dip is the lane crossing");
     for (unsigned n = 1; n <= 16; n++)
         if (n != 9)
-            check_near("other rows", vector_rate(&p, AMX_E_F32, 1, n), vector_rate(&m1, AMX_E_F32, 1, n),
-                       0.001);
+            check_near("other rows", vector_rate(&p, AMX_E_F32, 1, n), vector_rate(&m1, AMX_E_F32, 1, n), 0.001);
     p = m1;
     p.vector_cross_cycles = 0.87, p.vector_cross_pass_cycles = 0.47;
     /* vecfp.md, f16 to f32, one and two threads; mac16.md, i16: 64 operations each. */

@@ -30,9 +30,8 @@ static void test_effects(void)
         memset(&plain, 0, sizeof plain);
         amx_effect_of(op, operand, gen, &plain);
         const struct amx_effect *cached = amx_effect_cached(cache, op, operand, gen);
-        CHECK(cached->unit_class == plain.unit_class && cached->z_read == plain.z_read &&
-                  cached->z_write == plain.z_write && cached->macs == plain.macs &&
-                  cached->memory_bytes == plain.memory_bytes && cached->x_write == plain.x_write,
+        CHECK(cached->unit_class == plain.unit_class && cached->z_read == plain.z_read && cached->z_write == plain.z_write &&
+                  cached->macs == plain.macs && cached->memory_bytes == plain.memory_bytes && cached->x_write == plain.x_write,
               "op %u operand %#llx", op, (unsigned long long)operand);
     }
     free(cache);

@@ -72,8 +72,7 @@ static void compare_times(struct pair *p)
 {
     const struct soc_core *a = p->fast.core, *b = p->plain.core;
     const int same = p->fast.now_ns == p->plain.now_ns && soc_core_done_at(a) == soc_core_done_at(b) &&
-                     amx_block_stores_done_at(a->amx, a->slot) == amx_block_stores_done_at(b->amx, b->slot) &&
-                     same_stalls(a, b);
+                     amx_block_stores_done_at(a->amx, a->slot) == amx_block_stores_done_at(b->amx, b->slot) && same_stalls(a, b);
     if (!same && p->differences++ == 0)
         CHECK(0, "after %llu instructions: %.9f and %.9f ns", (unsigned long long)p->instructions, p->fast.now_ns,
               p->plain.now_ns);
@@ -226,13 +225,29 @@ static void run_gemm_in(const char *chip, enum gemm_kind kind, uint32_t m, uint3
     memset(memory, 0, 3 * each);
     const uint64_t base = (uint64_t)(uintptr_t)memory;
     struct amx_ctx *ctx = calloc(1, sizeof *ctx);
-    *ctx = (struct amx_ctx){.host_base = base - (1 << 20), .flush = flush, .copy = copied, .transpose = transposed, .owner = &p,
+    *ctx = (struct amx_ctx){.host_base = base - (1 << 20),
+                            .flush = flush,
+                            .copy = copied,
+                            .transpose = transposed,
+                            .owner = &p,
                             .passes = passes ? take_passes : NULL};
-    const struct gemm_args args = {.a = base, .b = base + each, .c = base + 2 * each, .workspace = base + 3 * each,
-                                   .lda = k, .ldb = n, .ldc = n, .m = m, .n = n, .k = k, .batch = 1, .kind = kind,
+    const struct gemm_args args = {.a = base,
+                                   .b = base + each,
+                                   .c = base + 2 * each,
+                                   .workspace = base + 3 * each,
+                                   .lda = k,
+                                   .ldb = n,
+                                   .ldc = n,
+                                   .m = m,
+                                   .n = n,
+                                   .k = k,
+                                   .batch = 1,
+                                   .kind = kind,
                                    .quad_loads = p.fast.core->gen >= AMX_GEN_M2,
-                                   .alpha_bits = s->out_bytes == 8 ? UINT64_C(0x3ff0000000000000) : kind == GEMM_F16 ? 0x3c00
-                                                 : kind == GEMM_I8_I32 || kind == GEMM_I16_I32 ? 1 : 0x3f800000};
+                                   .alpha_bits = s->out_bytes == 8                             ? UINT64_C(0x3ff0000000000000)
+                                                 : kind == GEMM_F16                            ? 0x3c00
+                                                 : kind == GEMM_I8_I32 || kind == GEMM_I16_I32 ? 1
+                                                                                               : 0x3f800000};
     gemm_run(ctx, &args);
     if (ctx->count)
         flush(ctx);
@@ -447,10 +462,8 @@ static void test_restarts(void)
 }
 
 static const struct suite_test tests[] = {
-    {"gemm on M1", test_kernels_m1},
-    {"gemm on other chips", test_kernels_elsewhere},
-    {"random loops", test_random_loops},
-    {"random loops written down once", test_passes},
+    {"gemm on M1", test_kernels_m1},          {"gemm on other chips", test_kernels_elsewhere},
+    {"random loops", test_random_loops},      {"random loops written down once", test_passes},
     {"loops after a restart", test_restarts},
 };
 SUITE_MAIN("amx timing fast", tests)

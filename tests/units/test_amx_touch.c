@@ -134,8 +134,8 @@ static void test_reads_and_writes(void)
     /* Rows claimed without need would show here. Not all change: beside a large random Z a product vanishes, and a
      * single enabled lane may hold a NaN already. */
     for (unsigned op = 0; op < AMX_OP_COUNT; op++)
-        CHECK(4 * tally[op].changed >= 3 * tally[op].claimed, "%s: %u of %u claimed rows change",
-              amx_op_name(op, 0), tally[op].changed, tally[op].claimed);
+        CHECK(4 * tally[op].changed >= 3 * tally[op].claimed, "%s: %u of %u claimed rows change", amx_op_name(op, 0),
+              tally[op].changed, tally[op].claimed);
 }
 
 static void test_memory_bytes(void)

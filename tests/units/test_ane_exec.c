@@ -1,5 +1,5 @@
-/* The planar engine, operands in all places and formats, chains, faults, threads; the edges of element-wise work as measured on M1
- * (sbryngelson/ane-guide, chapter 3).
+/* The planar engine, operands in all places and formats, chains, faults, threads; the edges of element-wise work as measured on
+ * M1 (sbryngelson/ane-guide, chapter 3).
  */
 #include "tests/units/ane_exec_example.h"
 
@@ -72,7 +72,10 @@ static double operation(const struct ane_task *t, double x, double y)
 {
     x *= t->pe_pre_scale;
     y = t->pe_subtract_second ? -y : y;
-    double value = t->pe_op == ANE_PE_ADD ? x + y : t->pe_op == ANE_PE_MUL ? x * y : t->pe_op == ANE_PE_MAX ? fmax(x, y) : fmin(x, y);
+    double value = t->pe_op == ANE_PE_ADD   ? x + y
+                   : t->pe_op == ANE_PE_MUL ? x * y
+                   : t->pe_op == ANE_PE_MAX ? fmax(x, y)
+                                            : fmin(x, y);
     value = t->pe_absolute ? fabs(value) : value;
     value = t->pe_final_scale * (t->pe_scale * value + t->pe_bias);
     return t->pe_relu && value < 0 ? 0 : value;
@@ -114,7 +117,8 @@ static void check_planar(struct ane_task as, const char *path, unsigned threads,
                 const double want = operation(t, ane_example_get(&e, &t->source, c, y, broadcast_first ? 0 : x),
                                               ane_example_get(&e, &t->second, c, y, broadcast_second ? 0 : x));
                 const double got = ane_example_get(&e, &t->result, c, y, x);
-                CHECK(near(got, want, steps) || fabs(got - want) < 1e-6 * (1 + fabs(as.pe_bias)), "op %d: %g, not %g", (int)as.pe_op, got, want);
+                CHECK(near(got, want, steps) || fabs(got - want) < 1e-6 * (1 + fabs(as.pe_bias)), "op %d: %g, not %g",
+                      (int)as.pe_op, got, want);
             }
     CU_ASSERT_EQUAL(e.counts.elements, C * H * W);
     CU_ASSERT_EQUAL(e.counts.result_bytes, 2 * C * H * W);
@@ -275,7 +279,8 @@ static void test_formats(void)
     ane_example_open(&e);
     struct ane_task *t = planar(&e, 1, 1, 6);
     uint8_t *in = ane_example_buffer(&e, BAR_IN, 64), *out = ane_example_buffer(&e, BAR_OUT, 64);
-    t->source = (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_I8, .bar = BAR_IN, .row = 64, .plane = 64, .interleave = 1};
+    t->source =
+        (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_I8, .bar = BAR_IN, .row = 64, .plane = 64, .interleave = 1};
     t->result = t->source;
     t->result.bar = BAR_OUT;
     t->result.format = ANE_U8;
@@ -302,7 +307,8 @@ static void test_interleave(void)
         const uint16_t bits = ane_half_bits(i);
         memcpy(in + 2 * i, &bits, 2);
     }
-    t->source = (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = BAR_IN, .row = 0, .plane = 128, .interleave = 2};
+    t->source =
+        (struct ane_operand){.place = ANE_PLACE_DRAM, .format = ANE_F16, .bar = BAR_IN, .row = 0, .plane = 128, .interleave = 2};
     t->result = ane_example_dram(&e, BAR_OUT, 4, 2, 3);
     ane_example_must_run(&e, 1);
     for (uint32_t c = 0; c < 4; c++)
@@ -312,7 +318,8 @@ static void test_interleave(void)
     ane_example_close(&e);
 }
 
-/* A crop of the width with an offset has a gain of 16: exact up to 4094, infinite from 4096 on; without offset nothing happens. */
+/* A crop of the width with an offset has a gain of 16: exact up to 4094, infinite from 4096 on; without offset nothing happens.
+ */
 static void test_crop(void)
 {
     for (uint16_t offset = 0; offset < 2; offset++) {
@@ -323,7 +330,12 @@ static void test_crop(void)
         t->result = ane_example_dram(&e, BAR_OUT, 1, 1, 4);
         t->pixel_offset = offset;
         for (uint32_t x = 0; x < 8; x++)
-            ane_example_set_bits(&e, &t->source, 0, 0, x, ane_half_bits(x == 1 ? 4094 : x == 2 ? 4096 : x == 3 ? -5000 : x == 4 ? 0.3 : 7));
+            ane_example_set_bits(&e, &t->source, 0, 0, x,
+                                 ane_half_bits(x == 1   ? 4094
+                                               : x == 2 ? 4096
+                                               : x == 3 ? -5000
+                                               : x == 4 ? 0.3
+                                                        : 7));
         ane_example_must_run(&e, 1);
         const double want[2][4] = {{7, 4094, 4096, -5000}, {4094, INFINITY, -INFINITY, ane_half_round(0.3)}};
         for (uint32_t x = 0; x < 4; x++)
@@ -336,21 +348,85 @@ static void test_crop(void)
 
 typedef void (*spoil)(struct ane_example *e, struct ane_task *t);
 
-static void short_buffer(struct ane_example *e, struct ane_task *t) { (void)t; e->request.bytes[BAR_IN] -= 64; }
-static void short_result(struct ane_example *e, struct ane_task *t) { (void)t; e->request.bytes[BAR_OUT] = 64; }
-static void no_buffer(struct ane_example *e, struct ane_task *t) { (void)e; t->source.bar = 9; }
-static void bad_register(struct ane_example *e, struct ane_task *t) { (void)e; t->source.bar = 40; }
-static void past_tile_memory(struct ane_example *e, struct ane_task *t) { (void)e; t->result = ane_example_operand(ANE_PLACE_L2, 0, EXAMPLE_L2 - 64, 2, 4, 32); }
-static void huge_strides(struct ane_example *e, struct ane_task *t) { (void)e; t->source.plane = UINT32_MAX; }
-static void empty_ring(struct ane_example *e, struct ane_task *t) { (void)e; t->source.place = ANE_PLACE_CHAIN; }
-static void no_result(struct ane_example *e, struct ane_task *t) { (void)e; t->result.place = ANE_PLACE_NONE; }
-static void empty(struct ane_example *e, struct ane_task *t) { (void)e; t->width_in = 0; }
-static void reshaped(struct ane_example *e, struct ane_task *t) { (void)e; t->channels_out = 1; }
-static void odd_groups(struct ane_example *e, struct ane_task *t) { (void)e; t->engine = ANE_ENGINE_NE; t->ne_op = ANE_NE_CONVOLUTION; t->groups = 3; }
-static void no_weights(struct ane_example *e, struct ane_task *t) { (void)e; t->engine = ANE_ENGINE_NE; t->ne_op = ANE_NE_CONVOLUTION; }
-static void no_matrix(struct ane_example *e, struct ane_task *t) { (void)e; t->engine = ANE_ENGINE_NE; t->ne_op = ANE_NE_MATMUL; }
-static void unmapped(struct ane_example *e, struct ane_task *t) { (void)t; mem_space_unmap(e->space, e->request.address[BAR_IN], 16384); }
-static void read_only(struct ane_example *e, struct ane_task *t) { (void)t; mem_space_protect(e->space, e->request.address[BAR_OUT], 16384, MEM_READ); }
+static void short_buffer(struct ane_example *e, struct ane_task *t)
+{
+    (void)t;
+    e->request.bytes[BAR_IN] -= 64;
+}
+static void short_result(struct ane_example *e, struct ane_task *t)
+{
+    (void)t;
+    e->request.bytes[BAR_OUT] = 64;
+}
+static void no_buffer(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->source.bar = 9;
+}
+static void bad_register(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->source.bar = 40;
+}
+static void past_tile_memory(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->result = ane_example_operand(ANE_PLACE_L2, 0, EXAMPLE_L2 - 64, 2, 4, 32);
+}
+static void huge_strides(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->source.plane = UINT32_MAX;
+}
+static void empty_ring(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->source.place = ANE_PLACE_CHAIN;
+}
+static void no_result(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->result.place = ANE_PLACE_NONE;
+}
+static void empty(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->width_in = 0;
+}
+static void reshaped(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->channels_out = 1;
+}
+static void odd_groups(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->engine = ANE_ENGINE_NE;
+    t->ne_op = ANE_NE_CONVOLUTION;
+    t->groups = 3;
+}
+static void no_weights(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->engine = ANE_ENGINE_NE;
+    t->ne_op = ANE_NE_CONVOLUTION;
+}
+static void no_matrix(struct ane_example *e, struct ane_task *t)
+{
+    (void)e;
+    t->engine = ANE_ENGINE_NE;
+    t->ne_op = ANE_NE_MATMUL;
+}
+static void unmapped(struct ane_example *e, struct ane_task *t)
+{
+    (void)t;
+    mem_space_unmap(e->space, e->request.address[BAR_IN], 16384);
+}
+static void read_only(struct ane_example *e, struct ane_task *t)
+{
+    (void)t;
+    mem_space_protect(e->space, e->request.address[BAR_OUT], 16384, MEM_READ);
+}
 static void huge_image(struct ane_example *e, struct ane_task *t)
 {
     no_weights(e, t);
@@ -394,11 +470,13 @@ static void test_faults(void)
         t->result = first->result = ane_example_dram(&e, BAR_OUT, 2, 4, 32);
         e.program.td_offset = offset;
         rows[i].how(&e, t);
-        const bool whole = rows[i].how == short_buffer || rows[i].how == short_result || rows[i].how == unmapped || rows[i].how == read_only;
+        const bool whole =
+            rows[i].how == short_buffer || rows[i].how == short_result || rows[i].how == unmapped || rows[i].how == read_only;
         CU_ASSERT_FALSE(ane_example_run(&e, 1));
         CU_ASSERT_EQUAL(e.fault.kind, rows[i].kind);
         CU_ASSERT_EQUAL(e.fault.pc, whole ? 0 : 0x300);
-        CHECK(strstr(e.fault.text, rows[i].text) && strstr(e.fault.text, whole ? "task 0, " : "task 1, "), "%zu: %s", i, e.fault.text);
+        CHECK(strstr(e.fault.text, rows[i].text) && strstr(e.fault.text, whole ? "task 0, " : "task 1, "), "%zu: %s", i,
+              e.fault.text);
         ane_example_close(&e);
     }
 }
@@ -520,10 +598,18 @@ static void test_paths(void)
 }
 
 static const struct suite_test tests[] = {
-    {"edges of element-wise work", test_edges}, {"element by element", test_elements}, {"reductions of rows", test_reductions},
-    {"pooling", test_pooling},                  {"L2 and rings", test_places},         {"8-bit formats", test_formats},
-    {"interleaved channels", test_interleave},  {"gain of a crop", test_crop},         {"faults", test_faults},
-    {"crop of a ring", test_cropped_ring},      {"rules as parameters", test_rules}, {"overlapping tensors", test_overlap},
+    {"edges of element-wise work", test_edges},
+    {"element by element", test_elements},
+    {"reductions of rows", test_reductions},
+    {"pooling", test_pooling},
+    {"L2 and rings", test_places},
+    {"8-bit formats", test_formats},
+    {"interleaved channels", test_interleave},
+    {"gain of a crop", test_crop},
+    {"faults", test_faults},
+    {"crop of a ring", test_cropped_ring},
+    {"rules as parameters", test_rules},
+    {"overlapping tensors", test_overlap},
     {"names of paths", test_paths},
 };
 SUITE_MAIN("ane exec", tests)

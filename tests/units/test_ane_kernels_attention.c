@@ -5,9 +5,10 @@ struct shape {
     int b, h, s, d, causal, kvh, q;
 };
 
-/* One query: scores are rounded to fp16 (three roundings with a mask), softmax adds what test_ane_kernels_norms allows, the last product
- * its own. */
-static void query(const struct shape *v, const double *q, const double *k, const double *values, int keys, double *expected, double *bound)
+/* One query: scores are rounded to fp16 (three roundings with a mask), softmax adds what test_ane_kernels_norms allows, the last
+ * product its own. */
+static void query(const struct shape *v, const double *q, const double *k, const double *values, int keys, double *expected,
+                  double *bound)
 {
     double score[2000], error[2000], most = -INFINITY, total = 0;
     for (int j = 0; j < keys; j++) {
@@ -27,7 +28,8 @@ static void query(const struct shape *v, const double *q, const double *k, const
         expected[t] = bound[t] = 0;
         for (int j = 0; j < keys; j++) {
             const double weight = exp(score[j] - most) / total, shifted = fabs(score[j] - most);
-            const double off = weight * (2 * error[j] + 1.5 * example_ulp(1.4427 * shifted) + 6 * 0x1p-11) + 0x1p-14 / total; /* powers below are 0 */
+            const double off = weight * (2 * error[j] + 1.5 * example_ulp(1.4427 * shifted) + 6 * 0x1p-11) +
+                               0x1p-14 / total; /* powers below are 0 */
             expected[t] += weight * values[j * v->d + t];
             sizes += weight * fabs(values[j * v->d + t]);
             bound[t] += off * fabs(values[j * v->d + t]);
@@ -41,7 +43,8 @@ static void check_attention(const struct shape *v, uint64_t seed)
     char text[120];
     struct ane_example x;
     const int kvh = v->kvh ? v->kvh : v->h, queries = v->q ? v->q : v->s;
-    snprintf(text, sizeof text, "attention:b=%d,h=%d,s=%d,d=%d,causal=%d,kvh=%d,q=%d", v->b, v->h, v->s, v->d, v->causal, v->kvh, v->q);
+    snprintf(text, sizeof text, "attention:b=%d,h=%d,s=%d,d=%d,causal=%d,kvh=%d,q=%d", v->b, v->h, v->s, v->d, v->causal, v->kvh,
+             v->q);
     bool ok = example_build(&x, text, NULL, ANE_H13, seed);
     if (ok) {
         example_fill(&x);
@@ -69,7 +72,8 @@ static void check_attention(const struct shape *v, uint64_t seed)
 static void test_heads(void)
 {
     static const struct shape shapes[] = {
-        {1, 1, 16, 16, 0, 0, 0}, {2, 3, 33, 20, 0, 0, 0}, {1, 4, 64, 64, 0, 2, 0}, {1, 1, 1500, 8, 0, 0, 0}, {1, 2, 300, 64, 0, 1, 1},
+        {1, 1, 16, 16, 0, 0, 0},  {2, 3, 33, 20, 0, 0, 0},  {1, 4, 64, 64, 0, 2, 0},
+        {1, 1, 1500, 8, 0, 0, 0}, {1, 2, 300, 64, 0, 1, 1},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_attention(&shapes[i], i + 1);

@@ -31,8 +31,9 @@ static void check_conv(const struct shape *v, const char *precision, uint64_t se
 {
     char text[200];
     struct ane_example x;
-    snprintf(text, sizeof text, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s", v->n,
-             v->c, v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias, v->relu ? "relu" : "none");
+    snprintf(text, sizeof text, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d,bias=%d,act=%s",
+             v->n, v->c, v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->groups, v->dilation, v->bias,
+             v->relu ? "relu" : "none");
     if (example_start(&x, text, precision, seed)) {
         const int oh = (v->h + 2 * v->pad - (v->r - 1) * v->dilation - 1) / v->stride + 1;
         const int ow = (v->w + 2 * v->pad - (v->s - 1) * v->dilation - 1) / v->stride + 1;
@@ -56,8 +57,9 @@ static void check_conv(const struct shape *v, const char *precision, uint64_t se
 static void test_shapes(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0},    {1, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 1},  {2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0},
-        {1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1},  {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0}, {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0},
+        {1, 3, 8, 8, 4, 1, 1, 1, 0, 1, 1, 0, 0},      {1, 5, 7, 9, 17, 3, 3, 1, 1, 1, 1, 1, 1},
+        {2, 4, 13, 11, 6, 3, 5, 2, 2, 1, 1, 1, 0},    {1, 1, 33, 35, 1, 7, 7, 3, 3, 1, 1, 0, 1},
+        {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0},  {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0},
         {1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, {1, 3, 40, 31, 8, 11, 11, 3, 2, 1, 1, 1, 1},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -67,8 +69,9 @@ static void test_shapes(void)
 static void test_groups(void)
 {
     static const struct shape shapes[] = {
-        {1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0}, {2, 32, 9, 9, 32, 3, 3, 1, 1, 32, 1, 1, 1}, {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0},
-        {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0}, {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0},
+        {1, 8, 6, 7, 12, 3, 3, 1, 1, 4, 1, 1, 0},    {2, 32, 9, 9, 32, 3, 3, 1, 1, 32, 1, 1, 1},
+        {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0}, {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0},
+        {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_conv(&shapes[i], NULL, i + 100);
@@ -77,7 +80,9 @@ static void test_groups(void)
 static void test_dilation(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 15, 17, 5, 3, 3, 1, 2, 1, 2, 0, 0}, {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0}, {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0},
+        {1, 3, 15, 17, 5, 3, 3, 1, 2, 1, 2, 0, 0},
+        {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0},
+        {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_conv(&shapes[i], NULL, i + 200);
@@ -87,13 +92,16 @@ static void test_dilation(void)
 static void test_patches(void)
 {
     static const struct shape shapes[] = {
-        {1, 3, 32, 48, 10, 16, 16, 16, 0, 1, 1, 1, 0}, {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1}, {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0},
+        {1, 3, 32, 48, 10, 16, 16, 16, 0, 1, 1, 1, 0},
+        {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1},
+        {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         check_conv(&shapes[i], NULL, i + 500);
 }
 
-/* An activation with a table comes behind: its argument has the bound of the sum, the table that of test_ane_kernels_elementwise. */
+/* An activation with a table comes behind: its argument has the bound of the sum, the table that of test_ane_kernels_elementwise.
+ */
 static void test_activation(void)
 {
     const struct shape v = {2, 5, 9, 10, 7, 3, 3, 1, 1, 1, 1, 1, 0};
@@ -117,7 +125,9 @@ static void test_activation(void)
 static void test_strips(void)
 {
     static const struct shape shapes[] = {
-        {1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0}, {1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1}, {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0},
+        {1, 400, 3, 1001, 2, 3, 3, 1, 1, 1, 1, 1, 0},
+        {1, 300, 5, 1030, 3, 5, 5, 2, 2, 1, 1, 0, 1},
+        {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0},
         {1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
@@ -138,14 +148,15 @@ static double *stack_within(const char *text, uint32_t l2_bytes, struct ane_exam
     return ok ? example_values(x, "out") : NULL;
 }
 
-/* Images of 96 and 64 KiB. Where they lie between layers, and in which tiles they pass, changes no bit: two of them fill the smaller tile
- * memory, in the least they go through the scratch buffer, a long row in several. */
+/* Images of 96 and 64 KiB. Where they lie between layers, and in which tiles they pass, changes no bit: two of them fill the
+ * smaller tile memory, in the least they go through the scratch buffer, a long row in several. */
 static void test_places(void)
 {
     static const struct {
         const char *text;
         uint32_t image;
-    } stacks[] = {{"conv-stack:layers=5,c=48,h=1,w=1024,r=1,s=1", 96 << 10}, {"conv-stack:layers=4,c=32,h=32,w=32,act=relu", 64 << 10}};
+    } stacks[] = {{"conv-stack:layers=5,c=48,h=1,w=1024,r=1,s=1", 96 << 10},
+                  {"conv-stack:layers=4,c=32,h=32,w=32,act=relu", 64 << 10}};
     for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++) {
         const uint32_t sizes[] = {2u << 20, 2 * stacks[i].image, 2 * stacks[i].image - 16};
         double *first = NULL;
@@ -154,7 +165,8 @@ static void test_places(void)
             double *out = stack_within(stacks[i].text, sizes[k], &x);
             const uint64_t count = out ? example_count(example_tensor(&x, "out")) : 0;
             for (size_t t = 0; out && t + 1 < x.program.count; t++)
-                CHECK(x.program.task[t].result.place == (k < 2 ? ANE_PLACE_L2 : ANE_PLACE_DRAM), "%s: image behind layer %zu", stacks[i].text, t);
+                CHECK(x.program.task[t].result.place == (k < 2 ? ANE_PLACE_L2 : ANE_PLACE_DRAM), "%s: image behind layer %zu",
+                      stacks[i].text, t);
             CHECK(!out || k < 2 || x.program.task[1].tile_height < x.program.task[1].height_out, "%s: one tile", stacks[i].text);
             CHECK(!out || !first || memcmp(first, out, count * sizeof *out) == 0, "%s: other results in %u bytes", stacks[i].text,
                   (unsigned)sizes[k]);

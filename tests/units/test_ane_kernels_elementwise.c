@@ -4,49 +4,199 @@
 
 typedef double (*function)(double x, double y);
 
-static double of_add(double x, double y) { return x + y; }
-static double of_sub(double x, double y) { return x - y; }
-static double of_mul(double x, double y) { return x * y; }
-static double of_div(double x, double y) { return x / y; }
-static double of_max(double x, double y) { return fmax(x, y); }
-static double of_min(double x, double y) { return fmin(x, y); }
-static double of_relu(double x, double y) { (void)y; return fmax(x, 0); }
-static double of_abs(double x, double y) { (void)y; return fabs(x); }
-static double of_neg(double x, double y) { (void)y; return -x; }
-static double of_square(double x, double y) { (void)y; return x * x; }
-static double of_cube(double x, double y) { (void)y; return x * x * x; }
-static double of_relu6(double x, double y) { (void)y; return fmin(fmax(x, 0), 6); }
-static double of_leaky(double x, double y) { (void)y; return x > 0 ? x : 0.01 * x; }
-static double of_hardtanh(double x, double y) { (void)y; return fmin(fmax(x, -1), 1); }
-static double of_hard_sigmoid(double x, double y) { (void)y; return fmin(fmax(x / 6 + 0.5, 0), 1); }
-static double of_hard_swish(double x, double y) { return x * of_hard_sigmoid(x, y); }
-static double of_sign(double x, double y) { (void)y; return (x > 0) - (x < 0); }
-static double of_trunc(double x, double y) { (void)y; return trunc(x); }
-static double of_frac(double x, double y) { (void)y; return x - trunc(x); }
-static double of_floor(double x, double y) { (void)y; return floor(x); }
-static double of_ceil(double x, double y) { (void)y; return ceil(x); }
-static double of_sigmoid(double x, double y) { (void)y; return 1 / (1 + exp(-x)); }
-static double of_silu(double x, double y) { return x * of_sigmoid(x, y); }
-static double of_tanh(double x, double y) { (void)y; return tanh(x); }
-static double of_gelu(double x, double y) { (void)y; return 0.5 * x * erfc(-x * sqrt(0.5)); }
-static double of_elu(double x, double y) { (void)y; return x > 0 ? x : expm1(x); }
-static double of_selu(double x, double y) { (void)y; return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x)); }
-static double of_softplus(double x, double y) { (void)y; return log1p(exp(x)); }
-static double of_softsign(double x, double y) { (void)y; return x / (1 + fabs(x)); }
-static double of_mish(double x, double y) { return x * tanh(of_softplus(x, y)); }
-static double of_erf(double x, double y) { (void)y; return erf(x); }
-static double of_exp(double x, double y) { (void)y; return exp(x); }
-static double of_exp2(double x, double y) { (void)y; return exp2(x); }
-static double of_log(double x, double y) { (void)y; return log(x); }
-static double of_log2(double x, double y) { (void)y; return log2(x); }
-static double of_log10(double x, double y) { (void)y; return log10(x); }
-static double of_sqrt(double x, double y) { (void)y; return sqrt(x); }
-static double of_rsqrt(double x, double y) { (void)y; return 1 / sqrt(x); }
-static double of_rcp(double x, double y) { (void)y; return 1 / x; }
-static double of_pow(double x, double y) { return pow(x, y); }
+static double of_add(double x, double y)
+{
+    return x + y;
+}
+static double of_sub(double x, double y)
+{
+    return x - y;
+}
+static double of_mul(double x, double y)
+{
+    return x * y;
+}
+static double of_div(double x, double y)
+{
+    return x / y;
+}
+static double of_max(double x, double y)
+{
+    return fmax(x, y);
+}
+static double of_min(double x, double y)
+{
+    return fmin(x, y);
+}
+static double of_relu(double x, double y)
+{
+    (void)y;
+    return fmax(x, 0);
+}
+static double of_abs(double x, double y)
+{
+    (void)y;
+    return fabs(x);
+}
+static double of_neg(double x, double y)
+{
+    (void)y;
+    return -x;
+}
+static double of_square(double x, double y)
+{
+    (void)y;
+    return x * x;
+}
+static double of_cube(double x, double y)
+{
+    (void)y;
+    return x * x * x;
+}
+static double of_relu6(double x, double y)
+{
+    (void)y;
+    return fmin(fmax(x, 0), 6);
+}
+static double of_leaky(double x, double y)
+{
+    (void)y;
+    return x > 0 ? x : 0.01 * x;
+}
+static double of_hardtanh(double x, double y)
+{
+    (void)y;
+    return fmin(fmax(x, -1), 1);
+}
+static double of_hard_sigmoid(double x, double y)
+{
+    (void)y;
+    return fmin(fmax(x / 6 + 0.5, 0), 1);
+}
+static double of_hard_swish(double x, double y)
+{
+    return x * of_hard_sigmoid(x, y);
+}
+static double of_sign(double x, double y)
+{
+    (void)y;
+    return (x > 0) - (x < 0);
+}
+static double of_trunc(double x, double y)
+{
+    (void)y;
+    return trunc(x);
+}
+static double of_frac(double x, double y)
+{
+    (void)y;
+    return x - trunc(x);
+}
+static double of_floor(double x, double y)
+{
+    (void)y;
+    return floor(x);
+}
+static double of_ceil(double x, double y)
+{
+    (void)y;
+    return ceil(x);
+}
+static double of_sigmoid(double x, double y)
+{
+    (void)y;
+    return 1 / (1 + exp(-x));
+}
+static double of_silu(double x, double y)
+{
+    return x * of_sigmoid(x, y);
+}
+static double of_tanh(double x, double y)
+{
+    (void)y;
+    return tanh(x);
+}
+static double of_gelu(double x, double y)
+{
+    (void)y;
+    return 0.5 * x * erfc(-x * sqrt(0.5));
+}
+static double of_elu(double x, double y)
+{
+    (void)y;
+    return x > 0 ? x : expm1(x);
+}
+static double of_selu(double x, double y)
+{
+    (void)y;
+    return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1(x));
+}
+static double of_softplus(double x, double y)
+{
+    (void)y;
+    return log1p(exp(x));
+}
+static double of_softsign(double x, double y)
+{
+    (void)y;
+    return x / (1 + fabs(x));
+}
+static double of_mish(double x, double y)
+{
+    return x * tanh(of_softplus(x, y));
+}
+static double of_erf(double x, double y)
+{
+    (void)y;
+    return erf(x);
+}
+static double of_exp(double x, double y)
+{
+    (void)y;
+    return exp(x);
+}
+static double of_exp2(double x, double y)
+{
+    (void)y;
+    return exp2(x);
+}
+static double of_log(double x, double y)
+{
+    (void)y;
+    return log(x);
+}
+static double of_log2(double x, double y)
+{
+    (void)y;
+    return log2(x);
+}
+static double of_log10(double x, double y)
+{
+    (void)y;
+    return log10(x);
+}
+static double of_sqrt(double x, double y)
+{
+    (void)y;
+    return sqrt(x);
+}
+static double of_rsqrt(double x, double y)
+{
+    (void)y;
+    return 1 / sqrt(x);
+}
+static double of_rcp(double x, double y)
+{
+    (void)y;
+    return 1 / x;
+}
+static double of_pow(double x, double y)
+{
+    return pow(x, y);
+}
 
-/* absolute: largest error of the interpolation, (spacing^2 / 8) * |f''| and what tails add; relative: of functions whose table covers a
- * binade (mantissa/32 or /64 apart); ulps of the result on top. */
+/* absolute: largest error of the interpolation, (spacing^2 / 8) * |f''| and what tails add; relative: of functions whose table
+ * covers a binade (mantissa/32 or /64 apart); ulps of the result on top. */
 static const struct row {
     const char *name;
     function reference;
@@ -54,26 +204,46 @@ static const struct row {
     double low, high; /* of the inputs */
     double absolute, relative, ulps;
 } rows[] = {
-    {"add", of_add, 2, -100, 100, 0, 0, 0.51},   {"sub", of_sub, 2, -100, 100, 0, 0, 0.51},
-    {"mul", of_mul, 2, -100, 100, 0, 0, 0.51},   {"max", of_max, 2, -100, 100, 0, 0, 0},
-    {"min", of_min, 2, -100, 100, 0, 0, 0},      {"relu", of_relu, 1, -10, 10, 0, 0, 0},
-    {"abs", of_abs, 1, -10, 10, 0, 0, 0},        {"neg", of_neg, 1, -10, 10, 0, 0, 0},
-    {"square", of_square, 1, -10, 10, 0, 0, 0.51}, {"cube", of_cube, 1, -10, 10, 0, 0, 2},
-    {"relu6", of_relu6, 1, -10, 10, 0, 0, 0},    {"leaky_relu", of_leaky, 1, -10, 10, 0, 0x1p-11, 1},
-    {"hardtanh", of_hardtanh, 1, -3, 3, 0, 0, 0}, {"hard_sigmoid", of_hard_sigmoid, 1, -5, 5, 0x1p-10, 0, 1},
-    {"hard_swish", of_hard_swish, 1, -5, 5, 0x1p-7, 0, 2}, {"sign", of_sign, 1, -3, 3, 0, 0, 0},
-    {"trunc", of_trunc, 1, -40, 40, 0, 0, 0},    {"frac", of_frac, 1, -40, 40, 0, 0, 0.51},
-    {"floor", of_floor, 1, -40, 40, 0, 0, 0},    {"ceil", of_ceil, 1, -40, 40, 0, 0, 0},
-    {"sigmoid", of_sigmoid, 1, -12, 12, 1.2e-3, 0, 1}, {"silu", of_silu, 1, -12, 12, 5e-3, 1.2e-3, 2},
-    {"tanh", of_tanh, 1, -6, 6, 2.2e-3, 0, 1},   {"gelu", of_gelu, 1, -6, 6, 6e-3, 0, 1},
-    {"gelu_tanh", of_gelu, 1, -6, 6, 6e-3, 0, 1}, {"elu", of_elu, 1, -10, 10, 8e-3, 0, 1},
-    {"selu", of_selu, 1, -10, 10, 1.4e-2, 0x1p-11, 1}, {"softplus", of_softplus, 1, -10, 10, 1e-2, 0, 1},
-    {"softsign", of_softsign, 1, -10, 10, 1.6e-2, 0, 1}, {"mish", of_mish, 1, -8, 8, 1.6e-2, 0, 1},
-    {"erf", of_erf, 1, -5, 5, 2.2e-3, 0, 1},     {"exp", of_exp, 1, -8, 8, 0, 9e-3, 1},
-    {"exp2", of_exp2, 1, -12, 12, 0, 1.3e-3, 1}, {"log", of_log, 1, 0.01, 100, 2e-3, 0x1p-10, 1},
-    {"log2", of_log2, 1, 0.01, 100, 3e-3, 0, 1}, {"log10", of_log10, 1, 0.01, 100, 1e-3, 0x1p-10, 1},
-    {"sqrt", of_sqrt, 1, 0.01, 1000, 0, 2e-3, 1}, {"rsqrt", of_rsqrt, 1, 0.01, 1000, 0, 2e-3, 1},
-    {"rcp", of_rcp, 1, 0.01, 1000, 0, 1e-3, 1},  {"div", of_div, 2, 0.1, 100, 0, 1e-3, 2},
+    {"add", of_add, 2, -100, 100, 0, 0, 0.51},
+    {"sub", of_sub, 2, -100, 100, 0, 0, 0.51},
+    {"mul", of_mul, 2, -100, 100, 0, 0, 0.51},
+    {"max", of_max, 2, -100, 100, 0, 0, 0},
+    {"min", of_min, 2, -100, 100, 0, 0, 0},
+    {"relu", of_relu, 1, -10, 10, 0, 0, 0},
+    {"abs", of_abs, 1, -10, 10, 0, 0, 0},
+    {"neg", of_neg, 1, -10, 10, 0, 0, 0},
+    {"square", of_square, 1, -10, 10, 0, 0, 0.51},
+    {"cube", of_cube, 1, -10, 10, 0, 0, 2},
+    {"relu6", of_relu6, 1, -10, 10, 0, 0, 0},
+    {"leaky_relu", of_leaky, 1, -10, 10, 0, 0x1p-11, 1},
+    {"hardtanh", of_hardtanh, 1, -3, 3, 0, 0, 0},
+    {"hard_sigmoid", of_hard_sigmoid, 1, -5, 5, 0x1p-10, 0, 1},
+    {"hard_swish", of_hard_swish, 1, -5, 5, 0x1p-7, 0, 2},
+    {"sign", of_sign, 1, -3, 3, 0, 0, 0},
+    {"trunc", of_trunc, 1, -40, 40, 0, 0, 0},
+    {"frac", of_frac, 1, -40, 40, 0, 0, 0.51},
+    {"floor", of_floor, 1, -40, 40, 0, 0, 0},
+    {"ceil", of_ceil, 1, -40, 40, 0, 0, 0},
+    {"sigmoid", of_sigmoid, 1, -12, 12, 1.2e-3, 0, 1},
+    {"silu", of_silu, 1, -12, 12, 5e-3, 1.2e-3, 2},
+    {"tanh", of_tanh, 1, -6, 6, 2.2e-3, 0, 1},
+    {"gelu", of_gelu, 1, -6, 6, 6e-3, 0, 1},
+    {"gelu_tanh", of_gelu, 1, -6, 6, 6e-3, 0, 1},
+    {"elu", of_elu, 1, -10, 10, 8e-3, 0, 1},
+    {"selu", of_selu, 1, -10, 10, 1.4e-2, 0x1p-11, 1},
+    {"softplus", of_softplus, 1, -10, 10, 1e-2, 0, 1},
+    {"softsign", of_softsign, 1, -10, 10, 1.6e-2, 0, 1},
+    {"mish", of_mish, 1, -8, 8, 1.6e-2, 0, 1},
+    {"erf", of_erf, 1, -5, 5, 2.2e-3, 0, 1},
+    {"exp", of_exp, 1, -8, 8, 0, 9e-3, 1},
+    {"exp2", of_exp2, 1, -12, 12, 0, 1.3e-3, 1},
+    {"log", of_log, 1, 0.01, 100, 2e-3, 0x1p-10, 1},
+    {"log2", of_log2, 1, 0.01, 100, 3e-3, 0, 1},
+    {"log10", of_log10, 1, 0.01, 100, 1e-3, 0x1p-10, 1},
+    {"sqrt", of_sqrt, 1, 0.01, 1000, 0, 2e-3, 1},
+    {"rsqrt", of_rsqrt, 1, 0.01, 1000, 0, 2e-3, 1},
+    {"rcp", of_rcp, 1, 0.01, 1000, 0, 1e-3, 1},
+    {"div", of_div, 2, 0.1, 100, 0, 1e-3, 2},
     {"pow", of_pow, 2, 0.5, 2, 0, 6e-3, 1},
 };
 
@@ -138,8 +308,14 @@ static void test_numbers(void)
     check_row(&rows[4], 1000, ",number=-31", -31);
 }
 
-static double of_add_relu(double x, double y) { return fmax(x + y, 0); }
-static double of_mul_tanh_abs(double x, double y) { return fabs(tanh(x * y)); }
+static double of_add_relu(double x, double y)
+{
+    return fmax(x + y, 0);
+}
+static double of_mul_tanh_abs(double x, double y)
+{
+    return fabs(tanh(x * y));
+}
 
 static void test_chains(void)
 {

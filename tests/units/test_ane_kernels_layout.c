@@ -44,7 +44,9 @@ static size_t joined(size_t i, const char **source, const size_t *s) /* rows, a,
 {
     const size_t all = s[1] + s[2] + s[3], row = i / all, column = i % all;
     *source = column < s[1] ? "a" : column < s[1] + s[2] ? "b" : "c";
-    return column < s[1] ? row * s[1] + column : column < s[1] + s[2] ? row * s[2] + column - s[1] : row * s[3] + column - s[1] - s[2];
+    return column < s[1]          ? row * s[1] + column
+           : column < s[1] + s[2] ? row * s[2] + column - s[1]
+                                  : row * s[3] + column - s[1] - s[2];
 }
 
 static void test_concat(void)
@@ -76,7 +78,8 @@ static void test_slice(void)
 {
     static const size_t aligned[] = {100, 40, 3, 32}, skipped[] = {100, 50, 5, 47};
     check_moves("slice:20x100,h=9,w=40,row=3,column=32", "out", sliced, aligned, 6);
-    check_moves("slice:20x100,h=15,w=50,row=5,column=47", "out", sliced, skipped, 7); /* values below 1: the gain of 16 does no harm */
+    check_moves("slice:20x100,h=15,w=50,row=5,column=47", "out", sliced, skipped,
+                7); /* values below 1: the gain of 16 does no harm */
 }
 
 static void check_stream(const char *text, double s, bool second, uint64_t seed)
@@ -84,7 +87,8 @@ static void check_stream(const char *text, double s, bool second, uint64_t seed)
     struct ane_example x;
     if (example_start(&x, text, NULL, seed)) {
         const uint64_t count = example_count(example_tensor(&x, "out"));
-        double *a = example_values(&x, "a"), *b = second ? example_values(&x, "b") : NULL, *expected = malloc(count * sizeof *expected);
+        double *a = example_values(&x, "a"), *b = second ? example_values(&x, "b") : NULL,
+               *expected = malloc(count * sizeof *expected);
         for (uint64_t i = 0; expected && i < count; i++)
             expected[i] = b ? a[i] + s * b[i] : s * a[i];
         if (expected)
@@ -104,6 +108,7 @@ static void test_streams(void)
 }
 
 static const struct suite_test tests[] = {
-    {"transpose", test_transpose}, {"concat", test_concat}, {"split", test_split}, {"slice", test_slice}, {"streams", test_streams},
+    {"transpose", test_transpose}, {"concat", test_concat},   {"split", test_split},
+    {"slice", test_slice},         {"streams", test_streams},
 };
 SUITE_MAIN("ane_kernels_layout", tests)

@@ -1,8 +1,9 @@
 /* Softmax and normalisations of the Neural Engine library. */
 #include "tests/units/ane_library_example.h"
 
-/* Softmax goes through 2^x from a table, with (x - max) log2 e rounded to fp16: an error of e in that makes a factor 2^e; the table is
- * off by at most 2^-13 between its 32 knots a binade, powers and results are rounded to fp16, the reciprocal of the sum too. */
+/* Softmax goes through 2^x from a table, with (x - max) log2 e rounded to fp16: an error of e in that makes a factor 2^e; the
+ * table is off by at most 2^-13 between its 32 knots a binade, powers and results are rounded to fp16, the reciprocal of the sum
+ * too. */
 static double softmax_bound(double shifted, double result, double columns)
 {
     const double exponent = fabs(shifted) * 1.4427;
@@ -27,7 +28,8 @@ static void check_softmax(size_t rows, size_t columns, int log_too, uint64_t see
                 const size_t i = r * columns + c;
                 const double shifted = in[i] - most;
                 expected[i] = log_too ? shifted - log(sum) : exp(shifted) / sum;
-                bound[i] = log_too ? 4e-3 + 0x1p-10 * (fabs(shifted) + log(sum)) : softmax_bound(shifted, expected[i], (double)columns);
+                bound[i] =
+                    log_too ? 4e-3 + 0x1p-10 * (fabs(shifted) + log(sum)) : softmax_bound(shifted, expected[i], (double)columns);
             }
         }
         if (expected && bound)
@@ -53,8 +55,8 @@ static void test_log_softmax(void)
     check_softmax(3, 1777, 1, 8);
 }
 
-/* (x - mean) factor gamma + beta: the mean and the differences are rounded to fp16, the factor comes from a table (rsqrt: within 2e-3,
- * see the suite of element-wise functions), then come two or three roundings. */
+/* (x - mean) factor gamma + beta: the mean and the differences are rounded to fp16, the factor comes from a table (rsqrt: within
+ * 2e-3, see the suite of element-wise functions), then come two or three roundings. */
 static double norm_bound(double mean, double factor, double normalised, double gamma, double beta)
 {
     return fabs(gamma) * (2.5e-3 * fabs(normalised) + factor * (example_ulp(mean) + 0x1p-11 * fabs(normalised / factor))) +
@@ -132,7 +134,8 @@ static void check_groups(size_t n, size_t c, size_t h, size_t w, size_t groups, 
                 const double normal = (in[i] - mean) * factor;
                 expected[i] = normal * gamma[channel] + beta[channel];
                 /* the group's mean goes through the MAC's adder of 12 bits, its share is rounded to fp16 */
-                bound[i] = norm_bound(mean, factor, normal, gamma[channel], beta[channel]) + fabs(gamma[channel]) * 5e-3 * (sizes * factor + fabs(normal));
+                bound[i] = norm_bound(mean, factor, normal, gamma[channel], beta[channel]) +
+                           fabs(gamma[channel]) * 5e-3 * (sizes * factor + fabs(normal));
             }
         }
         if (expected && bound)
@@ -162,7 +165,8 @@ static void test_batchnorm(void)
             const size_t k = i / plane % c;
             const double factor = gamma[k] / sqrt(variance[k] + 1e-5), summand = beta[k] - mean[k] * factor;
             expected[i] = in[i] * factor + summand;
-            bound[i] = 0x1p-11 * (fabs(in[i] * factor) + fabs(summand)) + 3 * 0x1p-11 * fabs(in[i] * factor) + example_ulp(expected[i]);
+            bound[i] =
+                0x1p-11 * (fabs(in[i] * factor) + fabs(summand)) + 3 * 0x1p-11 * fabs(in[i] * factor) + example_ulp(expected[i]);
         }
         example_compare(&x, "batchnorm", "out", expected, bound, 0);
         free(in), free(gamma), free(beta), free(mean), free(variance);

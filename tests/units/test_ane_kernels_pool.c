@@ -20,7 +20,9 @@ static double window(const struct pool *v, const double *plane, int y, int x)
                 continue;
             const double next = plane[row * v->w + column];
             count++;
-            value = strcmp(v->op, "max") == 0 ? fmax(value, next) : strcmp(v->op, "min") == 0 ? fmin(value, next) : value + next / (v->r * v->s);
+            value = strcmp(v->op, "max") == 0   ? fmax(value, next)
+                    : strcmp(v->op, "min") == 0 ? fmin(value, next)
+                                                : value + next / (v->r * v->s);
         }
     return v->inside ? value * (v->r * v->s) / count : value;
 }
@@ -29,15 +31,18 @@ static void check_pool(const struct pool *v, uint64_t seed)
 {
     char text[120];
     struct ane_example x;
-    snprintf(text, sizeof text, "pool:n=%d,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d", v->n, v->c, v->h, v->w, v->r, v->s,
-             v->stride, v->pad, v->op, !v->inside);
+    snprintf(text, sizeof text, "pool:n=%d,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d", v->n, v->c, v->h,
+             v->w, v->r, v->s, v->stride, v->pad, v->op, !v->inside);
     if (example_start(&x, text, NULL, seed)) {
         const int oh = (v->h + 2 * v->pad - v->r) / v->stride + 1, ow = (v->w + 2 * v->pad - v->s) / v->stride + 1;
         double *in = example_values(&x, "x"), *expected = malloc((size_t)(v->n * v->c * oh * ow) * sizeof *expected);
         for (int i = 0; expected && i < v->n * v->c * oh * ow; i++)
             expected[i] = window(v, in + i / ow / oh * v->h * v->w, i / ow % oh, i % ow);
         if (expected)
-            example_compare(&x, text, "out", expected, NULL, v->inside ? 3 : v->op[0] == 'a' ? 0.51 : 0); /* inside: the table's share */
+            example_compare(&x, text, "out", expected, NULL,
+                            v->inside         ? 3
+                            : v->op[0] == 'a' ? 0.51
+                                              : 0); /* inside: the table's share */
         free(in), free(expected);
     }
     example_close(&x);
@@ -46,8 +51,9 @@ static void check_pool(const struct pool *v, uint64_t seed)
 static void test_pool(void)
 {
     static const struct pool pools[] = {
-        {1, 3, 8, 8, 2, 2, 2, 0, "max", false}, {2, 17, 13, 11, 3, 3, 2, 1, "max", false}, {1, 4, 9, 9, 3, 3, 1, 1, "avg", false},
-        {1, 5, 14, 21, 7, 7, 1, 0, "avg", false}, {1, 2, 12, 10, 3, 2, 3, 1, "min", false}, {3, 1, 31, 40, 31, 5, 2, 2, "max", false},
+        {1, 3, 8, 8, 2, 2, 2, 0, "max", false},   {2, 17, 13, 11, 3, 3, 2, 1, "max", false},
+        {1, 4, 9, 9, 3, 3, 1, 1, "avg", false},   {1, 5, 14, 21, 7, 7, 1, 0, "avg", false},
+        {1, 2, 12, 10, 3, 2, 3, 1, "min", false}, {3, 1, 31, 40, 31, 5, 2, 2, "max", false},
         {2, 3, 9, 10, 3, 3, 2, 1, "avg", true},
     };
     for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
@@ -60,7 +66,8 @@ static void check_global(size_t n, size_t c, size_t h, size_t w, bool largest, u
     struct ane_example x;
     snprintf(text, sizeof text, "globalpool:n=%zu,c=%zu,h=%zu,w=%zu,op=%s", n, c, h, w, largest ? "max" : "avg");
     if (example_start(&x, text, NULL, seed)) {
-        double *in = example_values(&x, "x"), *expected = malloc(n * c * sizeof *expected), *bound = malloc(n * c * sizeof *bound);
+        double *in = example_values(&x, "x"), *expected = malloc(n * c * sizeof *expected),
+               *bound = malloc(n * c * sizeof *bound);
         for (size_t i = 0; expected && bound && i < n * c; i++) {
             double most = -INFINITY, sum = 0, sizes = 0;
             for (size_t k = 0; k < h * w; k++) {
@@ -71,7 +78,9 @@ static void check_global(size_t n, size_t c, size_t h, size_t w, bool largest, u
             }
             expected[i] = largest ? most : sum / (double)(h * w);
             /* rows of planes are rounded to fp16 before they meet; sums of float32 in order */
-            bound[i] = largest ? 0 : 1.01 * example_ulp(expected[i]) + sizes / (double)(h * w) * (0x1p-11 * (double)(h * w > 16384) + 0x1p-12);
+            bound[i] = largest ? 0
+                               : 1.01 * example_ulp(expected[i]) +
+                                     sizes / (double)(h * w) * (0x1p-11 * (double)(h * w > 16384) + 0x1p-12);
         }
         if (expected && bound)
             example_compare(&x, text, "out", expected, bound, 0);
@@ -116,12 +125,15 @@ static void check_transposed(const struct transposed *v, uint64_t seed)
 {
     char text[160];
     struct ane_example x;
-    snprintf(text, sizeof text, "conv_transpose2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,outpad=%d,groups=%d,bias=%d", v->n, v->c,
-             v->h, v->w, v->k, v->r, v->s, v->stride, v->pad, v->out_pad, v->groups, v->bias);
+    snprintf(text, sizeof text,
+             "conv_transpose2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,outpad=%d,groups=%d,bias=%d", v->n, v->c, v->h,
+             v->w, v->k, v->r, v->s, v->stride, v->pad, v->out_pad, v->groups, v->bias);
     if (example_start(&x, text, NULL, seed)) {
-        const int oh = (v->h - 1) * v->stride + v->r + v->out_pad - 2 * v->pad, ow = (v->w - 1) * v->stride + v->s + v->out_pad - 2 * v->pad;
+        const int oh = (v->h - 1) * v->stride + v->r + v->out_pad - 2 * v->pad,
+                  ow = (v->w - 1) * v->stride + v->s + v->out_pad - 2 * v->pad;
         const size_t count = (size_t)(v->n * v->k * oh * ow);
-        double *in = example_values(&x, "x"), *weight = example_values(&x, "weights"), *bias = v->bias ? example_values(&x, "bias") : NULL;
+        double *in = example_values(&x, "x"), *weight = example_values(&x, "weights"),
+               *bias = v->bias ? example_values(&x, "bias") : NULL;
         double *expected = calloc(count, sizeof *expected), *bound = calloc(count, sizeof *bound);
         if (expected && bound) {
             scatter(v, in, weight, expected, bound, oh, ow);
@@ -162,14 +174,17 @@ static void check_resize(int n, int c, int h, int w, int factor, bool bilinear, 
 {
     char text[100];
     struct ane_example x;
-    snprintf(text, sizeof text, "resize:n=%d,c=%d,h=%d,w=%d,factor=%d,mode=%s", n, c, h, w, factor, bilinear ? "bilinear" : "nearest");
+    snprintf(text, sizeof text, "resize:n=%d,c=%d,h=%d,w=%d,factor=%d,mode=%s", n, c, h, w, factor,
+             bilinear ? "bilinear" : "nearest");
     if (example_start(&x, text, NULL, seed)) {
         const int oh = h * factor, ow = w * factor, count = n * c * oh * ow;
-        double *in = example_values(&x, "x"), *expected = malloc((size_t)count * sizeof *expected), *bound = malloc((size_t)count * sizeof *bound);
+        double *in = example_values(&x, "x"), *expected = malloc((size_t)count * sizeof *expected),
+               *bound = malloc((size_t)count * sizeof *bound);
         for (int i = 0; expected && bound && i < count; i++) {
             const double *plane = in + i / ow / oh * h * w;
             const int y = i / ow % oh, z = i % ow;
-            expected[i] = bilinear ? sample(plane, h, w, (y + 0.5) / factor - 0.5, (z + 0.5) / factor - 0.5) : plane[y / factor * w + z / factor];
+            expected[i] = bilinear ? sample(plane, h, w, (y + 0.5) / factor - 0.5, (z + 0.5) / factor - 0.5)
+                                   : plane[y / factor * w + z / factor];
             bound[i] = bilinear ? 3 * 0x1p-11 + 0x1p-10 + 1e-3 : 0; /* inputs below 1; the border's factor from a table */
         }
         if (expected && bound)
@@ -197,7 +212,8 @@ static void check_reduce(size_t rows, size_t columns, const char *op, int axis, 
     const size_t lines = axis ? rows : columns, length = axis ? columns : rows;
     snprintf(text, sizeof text, "reduce:%zux%zu,op=%s,axis=%d", rows, columns, op, axis);
     if (example_start(&x, text, NULL, seed)) {
-        double *in = example_values(&x, "x"), *expected = malloc(lines * sizeof *expected), *bound = malloc(lines * sizeof *bound);
+        double *in = example_values(&x, "x"), *expected = malloc(lines * sizeof *expected),
+               *bound = malloc(lines * sizeof *bound);
         for (size_t i = 0; expected && bound && i < lines; i++) {
             double sum = 0, most = -INFINITY, least = INFINITY, squares = 0, sizes = 0;
             for (size_t k = 0; k < length; k++) {
@@ -209,10 +225,15 @@ static void check_reduce(size_t rows, size_t columns, const char *op, int axis, 
                 sizes += fabs(value);
             }
             const bool exact = strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
-            expected[i] = strcmp(op, "sum") == 0 ? sum : strcmp(op, "mean") == 0 ? sum / (double)length : strcmp(op, "max") == 0 ? most
-                          : exact ? least : squares;
+            expected[i] = strcmp(op, "sum") == 0    ? sum
+                          : strcmp(op, "mean") == 0 ? sum / (double)length
+                          : strcmp(op, "max") == 0  ? most
+                          : exact                   ? least
+                                                    : squares;
             /* float32 in order, one rounding to fp16; squares are rounded before they are added */
-            bound[i] = exact ? 0 : 0.51 * example_ulp(expected[i]) + sizes * (double)length * 0x1p-24 + 0x1p-11 * (op[1] == 'q' ? squares : 0);
+            bound[i] = exact ? 0
+                             : 0.51 * example_ulp(expected[i]) + sizes * (double)length * 0x1p-24 +
+                                   0x1p-11 * (op[1] == 'q' ? squares : 0);
         }
         if (expected && bound)
             example_compare(&x, text, "out", expected, bound, 0);
@@ -241,11 +262,7 @@ static void test_refusals(void)
 }
 
 static const struct suite_test tests[] = {
-    {"windows", test_pool},
-    {"whole planes", test_globalpool},
-    {"transposed convolution", test_transposed},
-    {"resizing", test_resize},
-    {"reductions", test_reduce},
-    {"refusals name the limit", test_refusals},
+    {"windows", test_pool},    {"whole planes", test_globalpool}, {"transposed convolution", test_transposed},
+    {"resizing", test_resize}, {"reductions", test_reduce},       {"refusals name the limit", test_refusals},
 };
 SUITE_MAIN("ane_kernels_pool", tests)

@@ -1,13 +1,13 @@
-/* Weight formats of the Neural Engine library: what banks hold, how much room they take, results of int8 on generations with and without
- * it, parsing of requests. */
+/* Weight formats of the Neural Engine library: what banks hold, how much room they take, results of int8 on generations with and
+ * without it, parsing of requests. */
 #include "tests/units/ane_library_example.h"
 
 struct outcome {
-    double *out, *x, *weight; /* of the user: as generated */
+    double *out, *x, *weight;         /* of the user: as generated */
     size_t count, weights, different; /* different values among the weights in the banks */
-    double zeros;             /* their share */
+    double zeros;                     /* their share */
     size_t coefficient_bytes;
-    bool native;              /* 8 bits in the banks */
+    bool native; /* 8 bits in the banks */
 };
 
 static int by_value(const void *a, const void *b)
@@ -83,12 +83,13 @@ static const char workload[] = "conv2d:c=64,h=9,w=11,k=48,r=3,s=3,pad=1,bias=1";
 
 static void test_int8(void)
 {
-    struct outcome folded = run(workload, "i8", ANE_H13), native = run(workload, "i8", ANE_H14), plain = run(workload, "f16", ANE_H13);
+    struct outcome folded = run(workload, "i8", ANE_H13), native = run(workload, "i8", ANE_H14),
+                   plain = run(workload, "f16", ANE_H13);
     CU_ASSERT(!folded.native && native.native);
     CHECK(difference(&folded, &native) == 0, "folded and native int8 differ by %g", difference(&folded, &native));
     CHECK(folded.different <= 255, "%zu different weights", folded.different);
-    CHECK(native.coefficient_bytes < 0.55 * (double)folded.coefficient_bytes, "%zu bytes native, %zu folded", native.coefficient_bytes,
-          folded.coefficient_bytes);
+    CHECK(native.coefficient_bytes < 0.55 * (double)folded.coefficient_bytes, "%zu bytes native, %zu folded",
+          native.coefficient_bytes, folded.coefficient_bytes);
     const double off = difference(&plain, &folded);
     CHECK(off > 0 && off < 0.02, "int8 changes results by %g of the largest", off); /* 2^-7 of a weight, averaged over 576 */
     release(&folded), release(&native), release(&plain);
@@ -96,16 +97,21 @@ static void test_int8(void)
 
 static void test_palettes(void)
 {
-    struct outcome four = run(workload, "i4", ANE_H13), eight = run(workload, "p8", ANE_H13), plain = run(workload, "f16", ANE_H13);
+    struct outcome four = run(workload, "i4", ANE_H13), eight = run(workload, "p8", ANE_H13),
+                   plain = run(workload, "f16", ANE_H13);
     CHECK(four.different <= 16 && four.different > 8, "%zu values in a palette of 16", four.different);
     CHECK(eight.different <= 256 && eight.different > 128, "%zu values in a palette of 256", eight.different);
-    CHECK((double)four.coefficient_bytes < 0.3 * (double)plain.coefficient_bytes, "%zu bytes of %zu", four.coefficient_bytes, plain.coefficient_bytes);
-    CHECK((double)eight.coefficient_bytes < 0.7 * (double)plain.coefficient_bytes, "%zu bytes of %zu", eight.coefficient_bytes, plain.coefficient_bytes);
+    CHECK((double)four.coefficient_bytes < 0.3 * (double)plain.coefficient_bytes, "%zu bytes of %zu", four.coefficient_bytes,
+          plain.coefficient_bytes);
+    CHECK((double)eight.coefficient_bytes < 0.7 * (double)plain.coefficient_bytes, "%zu bytes of %zu", eight.coefficient_bytes,
+          plain.coefficient_bytes);
     struct outcome two = run(workload, "p2", ANE_H13), six = run(workload, "p6", ANE_H13);
-    CHECK(two.different <= 4 && six.different <= 64 && six.different > 32, "%zu and %zu values in palettes of 4 and 64", two.different, six.different);
+    CHECK(two.different <= 4 && six.different <= 64 && six.different > 32, "%zu and %zu values in palettes of 4 and 64",
+          two.different, six.different);
     CHECK(two.coefficient_bytes < four.coefficient_bytes && four.coefficient_bytes < six.coefficient_bytes &&
-              six.coefficient_bytes < eight.coefficient_bytes, "bytes: %zu, %zu, %zu, %zu", two.coefficient_bytes, four.coefficient_bytes,
-          six.coefficient_bytes, eight.coefficient_bytes);
+              six.coefficient_bytes < eight.coefficient_bytes,
+          "bytes: %zu, %zu, %zu, %zu", two.coefficient_bytes, four.coefficient_bytes, six.coefficient_bytes,
+          eight.coefficient_bytes);
     release(&two), release(&six);
     const double coarse = difference(&plain, &four), fine = difference(&plain, &eight);
     CHECK(fine < coarse && coarse < 0.12 && fine > 0, "palettes change results by %g and %g", coarse, fine);
@@ -117,8 +123,8 @@ static void test_sparse(void)
     struct outcome sparse = run(workload, "sparse", ANE_H13), plain = run(workload, "f16", ANE_H13);
     CHECK(fabs(sparse.zeros - 0.5) < 0.01, "%g of the weights pruned", sparse.zeros);
     /* Half the values; 32 channels in pairs and 16 alone, whose places have four mask bits each in small source mode. */
-    CHECK((double)sparse.coefficient_bytes < (0.5 + 2.0 / 16 * 2 / 3 + 4.0 / 16 / 3 + 0.01) * (double)plain.coefficient_bytes, "%zu bytes of %zu", sparse.coefficient_bytes,
-          plain.coefficient_bytes);
+    CHECK((double)sparse.coefficient_bytes < (0.5 + 2.0 / 16 * 2 / 3 + 4.0 / 16 / 3 + 0.01) * (double)plain.coefficient_bytes,
+          "%zu bytes of %zu", sparse.coefficient_bytes, plain.coefficient_bytes);
     release(&sparse), release(&plain);
 }
 
@@ -158,8 +164,13 @@ static void test_texts(void)
 static void test_canonical(void)
 {
     static const char *const texts[] = {
-        "conv2d:c=3,h=4,w=5,k=2,stride=2,act=relu", "gemm:4x5x6,batch=2,weights=b", "elementwise:100,op=add+relu+tanh,alpha=0.25",
-        "softmax:4x5,log=1", "groupnorm:c=8,h=2,w=2,groups=2,eps=0.001", "pool:c=1,h=4,w=4,op=avg", "attention:h=2,s=16,d=8,causal=1",
+        "conv2d:c=3,h=4,w=5,k=2,stride=2,act=relu",
+        "gemm:4x5x6,batch=2,weights=b",
+        "elementwise:100,op=add+relu+tanh,alpha=0.25",
+        "softmax:4x5,log=1",
+        "groupnorm:c=8,h=2,w=2,groups=2,eps=0.001",
+        "pool:c=1,h=4,w=4,op=avg",
+        "attention:h=2,s=16,d=8,causal=1",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct ane_kernel_request request = {.limits = example_limits(ANE_H13)};

@@ -1,5 +1,5 @@
-/* Activation tables on the executing side: every fp16 value through every mode, against the function in double, and the edges that
- * were measured on M1 (sbryngelson/ane-guide, chapter 3).
+/* Activation tables on the executing side: every fp16 value through every mode, against the function in double, and the edges
+ * that were measured on M1 (sbryngelson/ane-guide, chapter 3).
  */
 #include "tests/units/ane_exec_example.h"
 
@@ -37,20 +37,53 @@ static double ulp(double value)
     return ldexp(1, (exponent < -13 ? -13 : exponent) - 11);
 }
 
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-static double sigmoid_half(double x) { return sigmoid(x) - 0.5; }
-static double gelu(double x) { return 0.5 * x * erfc(-x * sqrt(0.5)); }
-static double selu(double x) { return x > 0 ? 1.0507009873554805 * x : 1.7580993408473766 * expm1(x); }
-static double relu6(double x) { return fmin(fmax(x, 0), 6); }
-static double leaky(double x) { return x > 0 ? x : 0.01 * x; }
-static double hardtanh(double x) { return fmin(fmax(x, -1), 1); }
-static double sign(double x) { return (x > 0) - (x < 0); }
-static double reciprocal(double x) { return 1 / x; }
-static double rsqrt(double x) { return 1 / sqrt(x); }
-static double fraction(double x) { return x - trunc(x); }
+static double sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double sigmoid_half(double x)
+{
+    return sigmoid(x) - 0.5;
+}
+static double gelu(double x)
+{
+    return 0.5 * x * erfc(-x * sqrt(0.5));
+}
+static double selu(double x)
+{
+    return x > 0 ? 1.0507009873554805 * x : 1.7580993408473766 * expm1(x);
+}
+static double relu6(double x)
+{
+    return fmin(fmax(x, 0), 6);
+}
+static double leaky(double x)
+{
+    return x > 0 ? x : 0.01 * x;
+}
+static double hardtanh(double x)
+{
+    return fmin(fmax(x, -1), 1);
+}
+static double sign(double x)
+{
+    return (x > 0) - (x < 0);
+}
+static double reciprocal(double x)
+{
+    return 1 / x;
+}
+static double rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+static double fraction(double x)
+{
+    return x - trunc(x);
+}
 
-/* |got - want| <= absolute + ulps * step of fp16 at want. Straight lines between knots 2^-p apart are off by (2^-p)^2 / 8 times the
- * second derivative, knots by half a step of theirs, the result by half a step. */
+/* |got - want| <= absolute + ulps * step of fp16 at want. Straight lines between knots 2^-p apart are off by (2^-p)^2 / 8 times
+ * the second derivative, knots by half a step of theirs, the result by half a step. */
 struct function {
     const char *name;
     double (*value)(double x);
@@ -62,18 +95,18 @@ static const struct function functions[] = {
     {"relu6", relu6, -65504, 65504, 0, 0.5, 0},
     {"hardtanh", hardtanh, -65504, 65504, 0, 0.5, 0},
     {"sign", sign, -65504, 65504, 0, 0, 0},
-    {"leaky_relu", leaky, -65504, 65504, 0, 1.5, 0},          /* the slope is an fp16 number as well */
-    {"exp2", exp2, -24, 15.99, 0, 1.1, 0},                    /* (1/32)^2 / 8 * ln(2)^2 = 0.06 of a step of 2^-10; denormals: half a step */
-    {"log2", log2, 0, 65504, 0x1p-10, 1, 0},                  /* (1/64)^2 / 8 * 4 / ln 2 = 1.8e-4, knots 2.5e-4; absolute, near x = 1 */
-    {"reciprocal", reciprocal, 0x1p-15, 65504, 0, 1.3, 0},    /* (1/64)^2 / 8 * 16 = 4.9e-4 of 2^-9 at m = 1/2 */
+    {"leaky_relu", leaky, -65504, 65504, 0, 1.5, 0}, /* the slope is an fp16 number as well */
+    {"exp2", exp2, -24, 15.99, 0, 1.1, 0},   /* (1/32)^2 / 8 * ln(2)^2 = 0.06 of a step of 2^-10; denormals: half a step */
+    {"log2", log2, 0, 65504, 0x1p-10, 1, 0}, /* (1/64)^2 / 8 * 4 / ln 2 = 1.8e-4, knots 2.5e-4; absolute, near x = 1 */
+    {"reciprocal", reciprocal, 0x1p-15, 65504, 0, 1.3, 0}, /* (1/64)^2 / 8 * 16 = 4.9e-4 of 2^-9 at m = 1/2 */
     {"reciprocal", reciprocal, -65504, -0x1p-15, 0, 1.3, 0},
-    {"sqrt", sqrt, 0, 65504, 0, 1.3, 0},                      /* (1/16)^2 / 8 * 0.71 = 3.5e-4 of 2^-11 at m = 1/2 */
-    {"rsqrt", rsqrt, 0, 65504, 0, 2.1, 0},                    /* (1/16)^2 / 8 * 4.2 = 2.1e-3 of 2^-10 at m = 1/2 */
+    {"sqrt", sqrt, 0, 65504, 0, 1.3, 0},                         /* (1/16)^2 / 8 * 0.71 = 3.5e-4 of 2^-11 at m = 1/2 */
+    {"rsqrt", rsqrt, 0, 65504, 0, 2.1, 0},                       /* (1/16)^2 / 8 * 4.2 = 2.1e-3 of 2^-10 at m = 1/2 */
     {"tanh", tanh, -65504, 65504, 1.7e-3, 0.5, 0.0017},          /* (1/8)^2 / 8 * 0.77 = 1.5e-3; guide: 0.0017 */
     {"sigmoid_half", sigmoid_half, -65504, 65504, 9e-4, 0.5, 0}, /* (1/4)^2 / 8 * 0.096 = 7.5e-4 */
-    {"sigmoid", sigmoid, -65504, 65504, 3.4e-3, 0.5, 0.0034},      /* (1/2)^2 / 8 * 0.096 = 3e-3; guide: 0.0034 */
+    {"sigmoid", sigmoid, -65504, 65504, 3.4e-3, 0.5, 0.0034},    /* (1/2)^2 / 8 * 0.096 = 3e-3; guide: 0.0034 */
     {"gelu", gelu, -65504, 65504, 6.3e-3, 0.5, 0.0059},          /* (1/4)^2 / 8 * 0.8 = 6.2e-3; guide: 0.0059 */
-    {"selu", selu, -65504, 60000, 0.0146, 1, 0},              /* (1/4)^2 / 8 * 1.76 = 0.0137 below 0, above a slope of fp16 */
+    {"selu", selu, -65504, 60000, 0.0146, 1, 0},                 /* (1/4)^2 / 8 * 1.76 = 0.0137 below 0, above a slope of fp16 */
 };
 
 static void compare(const struct function *f, const uint16_t *result)
@@ -117,7 +150,8 @@ static void test_parts(void)
     struct ane_table table = {.low = 0xfc00, .high = 0x7c00, .mode = ANE_TABLE_FRACTION}, step;
     struct ane_exec_counts counts;
     run_all(&table, 0, 1, part, &counts);
-    table = (struct ane_table){.low = 0xfc00, .high = 0x7c00, .below = 0xfc00, .above = 0x7c00, .spacing_log2 = 5, .mode = ANE_TABLE_INTEGER};
+    table = (struct ane_table){
+        .low = 0xfc00, .high = 0x7c00, .below = 0xfc00, .above = 0x7c00, .spacing_log2 = 5, .mode = ANE_TABLE_INTEGER};
     run_all(&table, 0, 1, whole, &counts);
     CU_ASSERT_TRUE_FATAL(ane_table_make("step", NAN, &step));
     run_all(&step, 0, 1, more, &counts);
@@ -242,7 +276,8 @@ static void test_unknown(void)
 }
 
 static const struct suite_test tests[] = {
-    {"functions", test_functions},       {"whole part, fraction, step", test_parts}, {"edges", test_edges},
-    {"before the table", test_before_the_table}, {"map of all values", test_map},   {"unknown tables", test_unknown},
+    {"functions", test_functions},   {"whole part, fraction, step", test_parts},
+    {"edges", test_edges},           {"before the table", test_before_the_table},
+    {"map of all values", test_map}, {"unknown tables", test_unknown},
 };
 SUITE_MAIN("ane lut", tests)

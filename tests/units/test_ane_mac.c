@@ -50,7 +50,11 @@ static void test_small_beside_large(void)
 static void test_cancellation(void)
 {
     double value[2][48];
-    for (double large = 1024; large <= 32752; large += large < 2048 ? 1 : large < 4096 ? 2 : large < 8192 ? 4 : large < 16384 ? 8 : 16) {
+    for (double large = 1024; large <= 32752; large += large < 2048    ? 1
+                                                       : large < 4096  ? 2
+                                                       : large < 8192  ? 4
+                                                       : large < 16384 ? 8
+                                                                       : 16) {
         for (int i = 0; i < 16; i++)
             for (int order = 0; order < 2; order++) {
                 value[order][3 * i] = large;
@@ -155,30 +159,34 @@ static uint16_t *make_weights(const struct conv *c, size_t count, size_t taps, u
 }
 
 /* Sum of one output in double; *size = sum of the sizes of its products. */
-static double conv_sum(const struct ane_example *e, const struct conv *c, const uint16_t *weight, uint32_t k, uint32_t y, uint32_t x, double *size)
+static double conv_sum(const struct ane_example *e, const struct conv *c, const uint16_t *weight, uint32_t k, uint32_t y,
+                       uint32_t x, double *size)
 {
     const struct ane_operand *in = &e->task[0].source;
-    const uint32_t groups = c->depthwise ? c->channels_in : c->groups, each = c->channels_in / groups, group = k / (c->channels_out / groups);
+    const uint32_t groups = c->depthwise ? c->channels_in : c->groups, each = c->channels_in / groups,
+                   group = k / (c->channels_out / groups);
     double sum = 0;
     *size = 0;
     for (uint32_t i = 0; i < each; i++)
         for (uint32_t dy = 0; dy < c->kernel_height; dy++)
             for (uint32_t dx = 0; dx < c->kernel_width; dx++) {
-                const int64_t row = (int64_t)y * c->stride_y + dy - c->pad_top, column = (int64_t)x * c->stride_x + dx - c->pad_left;
+                const int64_t row = (int64_t)y * c->stride_y + dy - c->pad_top,
+                              column = (int64_t)x * c->stride_x + dx - c->pad_left;
                 if (row < 0 || column < 0 || row % c->step || column % c->step)
                     continue;
                 if (row / c->step >= c->height_in || column / c->step >= c->width_in)
                     continue;
                 const double w = ane_half_value(weight[((k * each + i) * c->kernel_height + dy) * c->kernel_width + dx]);
-                const double product = w * ane_example_get(e, in, group * each + i, (uint32_t)(row / c->step), (uint32_t)(column / c->step));
+                const double product =
+                    w * ane_example_get(e, in, group * each + i, (uint32_t)(row / c->step), (uint32_t)(column / c->step));
                 sum += product;
                 *size += fabs(product);
             }
     return sum;
 }
 
-/* The adder of a group keeps 12 bits: each of three additions is off by at most two halves of 2^-11 of its larger operand, which is
- * at most the sum of the group's sizes; float and fp16 round once. */
+/* The adder of a group keeps 12 bits: each of three additions is off by at most two halves of 2^-11 of its larger operand, which
+ * is at most the sum of the group's sizes; float and fp16 round once. */
 static double bound(double sum, double size)
 {
     return size * (3.1 * 0x1p-11 + 0x1p-20) + ldexp(fabs(sum), -11) + 0x1p-25;
@@ -354,9 +362,19 @@ static void check_matmul(uint32_t k, uint32_t n, uint32_t m, uint32_t groups, en
     if (place == ANE_PLACE_L2) { /* the matrix passes through tile memory first */
         e.task[1] = e.task[0];
         ane_example_shape(t, m * groups, 1, k, m * groups, 1, k);
-        *t = (struct ane_task){.engine = ANE_ENGINE_PE, .channels_in = m * groups, .channels_out = m * groups, .height_in = 1, .height_out = 1,
-                               .width_in = k, .width_out = k, .groups = 1, .pe_pre_scale = 1, .pe_scale = 1, .pe_final_scale = 1,
-                               .source = matrix, .result = ane_example_operand(ANE_PLACE_L2, 0, 4096, m * groups, 1, k)};
+        *t = (struct ane_task){.engine = ANE_ENGINE_PE,
+                               .channels_in = m * groups,
+                               .channels_out = m * groups,
+                               .height_in = 1,
+                               .height_out = 1,
+                               .width_in = k,
+                               .width_out = k,
+                               .groups = 1,
+                               .pe_pre_scale = 1,
+                               .pe_scale = 1,
+                               .pe_final_scale = 1,
+                               .source = matrix,
+                               .result = ane_example_operand(ANE_PLACE_L2, 0, 4096, m * groups, 1, k)};
         e.program.count = 2;
         t = &e.task[1];
         t->second = e.task[0].result;
@@ -366,12 +384,14 @@ static void check_matmul(uint32_t k, uint32_t n, uint32_t m, uint32_t groups, en
         for (uint32_t x = 0; x < n; x++) {
             double sum = 0, size = 0;
             for (uint32_t i = 0; i < k; i++) {
-                const double product = ane_example_get(&e, &matrix, row, 0, i) * ane_example_get(&e, &t->source, row / m * k + i, 0, x);
+                const double product =
+                    ane_example_get(&e, &matrix, row, 0, i) * ane_example_get(&e, &t->source, row / m * k + i, 0, x);
                 sum += product;
                 size += fabs(product);
             }
             const double got = ane_example_get(&e, &t->result, row, 0, x);
-            CHECK(fabs(got - sum / 2) <= bound(sum, size) / 2 + 0x1p-24, "%ux%ux%u at %u %u: %g, not %g", m, k, n, row, x, got, sum / 2);
+            CHECK(fabs(got - sum / 2) <= bound(sum, size) / 2 + 0x1p-24, "%ux%ux%u at %u %u: %g, not %g", m, k, n, row, x, got,
+                  sum / 2);
         }
     ane_example_close(&e);
 }

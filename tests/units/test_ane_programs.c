@@ -86,26 +86,68 @@ static double ulp(double value)
 
 /* ---- one tensor of 2560 x 1600 ---- */
 
-static double gelu(double x, double y) { return (void)y, 0.5 * x * erfc(-x * sqrt(0.5)); }
-static double hardtanh(double x, double y) { return (void)y, fmin(fmax(x, -1), 1); }
-static double relu(double x, double y) { return (void)y, fmax(x, 0); }
-static double selu(double x, double y) { return (void)y, x > 0 ? 1.0507009873554805 * x : 1.7580993408473766 * expm1(x); }
-static double add(double x, double y) { return x + y; }
-static double divide(double x, double y) { return x / y; }
-static double multiply(double x, double y) { return x * y; }
-static double exponential(double x, double y) { return (void)y, exp(x); }
-static double binary_exponential(double x, double y) { return (void)y, exp2(x); }
-static double binary_logarithm(double x, double y) { return (void)y, log2(x); }
-static double sigmoid(double x, double y) { return (void)y, 1 / (1 + exp(-x)); }
-static double absolute(double x, double y) { return (void)y, fabs(x); }
-static double root(double x, double y) { return (void)y, sqrt(x); }
-static double hyperbolic(double x, double y) { return (void)y, tanh(x); }
+static double gelu(double x, double y)
+{
+    return (void)y, 0.5 * x * erfc(-x * sqrt(0.5));
+}
+static double hardtanh(double x, double y)
+{
+    return (void)y, fmin(fmax(x, -1), 1);
+}
+static double relu(double x, double y)
+{
+    return (void)y, fmax(x, 0);
+}
+static double selu(double x, double y)
+{
+    return (void)y, x > 0 ? 1.0507009873554805 * x : 1.7580993408473766 * expm1(x);
+}
+static double add(double x, double y)
+{
+    return x + y;
+}
+static double divide(double x, double y)
+{
+    return x / y;
+}
+static double multiply(double x, double y)
+{
+    return x * y;
+}
+static double exponential(double x, double y)
+{
+    return (void)y, exp(x);
+}
+static double binary_exponential(double x, double y)
+{
+    return (void)y, exp2(x);
+}
+static double binary_logarithm(double x, double y)
+{
+    return (void)y, log2(x);
+}
+static double sigmoid(double x, double y)
+{
+    return (void)y, 1 / (1 + exp(-x));
+}
+static double absolute(double x, double y)
+{
+    return (void)y, fabs(x);
+}
+static double root(double x, double y)
+{
+    return (void)y, sqrt(x);
+}
+static double hyperbolic(double x, double y)
+{
+    return (void)y, tanh(x);
+}
 
 struct elementwise {
     const char *file;
     double (*value)(double x, double y);
-    double low, high;        /* inputs */
-    double absolute, ulps;   /* bound: absolute + ulps * step of the result */
+    double low, high;      /* inputs */
+    double absolute, ulps; /* bound: absolute + ulps * step of the result */
 };
 static const struct elementwise elementwise[] = {
     {"eiln/binary_add.bin.gz", add, -100, 100, 0, 0.5},
@@ -122,7 +164,8 @@ static const struct elementwise elementwise[] = {
     {"eiln/unary_sigmoid.bin.gz", sigmoid, -15, 15, 9e-4, 1}, /* sigmoid - 0.5 is rounded, then the sum */
     {"eiln/activation_gelu.bin.gz", gelu, -6, 6, 6.3e-3, 0.5},
     {"eiln/activation_selu.bin.gz", selu, -10, 10, 0.0146, 1},
-    {"eiln/binary_div.bin.gz", divide, 0.01, 10, 0, 2.9}, /* reciprocal 1.3 steps, which the product may double; and its own half */
+    {"eiln/binary_div.bin.gz", divide, 0.01, 10, 0,
+     2.9}, /* reciprocal 1.3 steps, which the product may double; and its own half */
 };
 
 /* Elements at i are functions of both inputs at i; names of ports do not tell which comes first: base register 5 does. */
@@ -155,8 +198,8 @@ static void test_elementwise(void)
 }
 
 /* Along the width. Exponents are rounded to fp16 (|x - max| * log2 e < 16: half a step is 2^-8 of a binade, 2.7e-3) and carry the
- * 2.1e-4 of the rounded log2 e (times 8 at most); exp2 adds 1.1 steps, the sum and 1/sum are rounded to fp16, and so is the product:
- * 2.7e-3 + 1.7e-3 + 4.1 * 2^-10, relative. */
+ * 2.1e-4 of the rounded log2 e (times 8 at most); exp2 adds 1.1 steps, the sum and 1/sum are rounded to fp16, and so is the
+ * product: 2.7e-3 + 1.7e-3 + 4.1 * 2^-10, relative. */
 static void test_softmax(void)
 {
     struct loaded l;
@@ -212,7 +255,8 @@ static void test_three_channels(void)
         const char *file;
         unsigned outputs;
         double weight, bias;
-    } rows[] = {{"tinygrad/golden.1dcaecacc4.hwx.gz", 2, 3, 1}, {"tinygrad/golden.23664c99bd.hwx.gz", 3, 3, 0},
+    } rows[] = {{"tinygrad/golden.1dcaecacc4.hwx.gz", 2, 3, 1},
+                {"tinygrad/golden.23664c99bd.hwx.gz", 3, 3, 0},
                 {"tinygrad/conv.ff52f832dc.hwx.gz", 3, 0, 0}}; /* weights of the last are denormal: flushed on H13 */
     uint64_t state = 9;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -288,7 +332,11 @@ static void test_coefficient_buffer(void)
 }
 
 static const struct suite_test tests[] = {
-    {"element by element", test_elementwise}, {"softmax", test_softmax}, {"softmax of extremes", test_softmax_edges},
-    {"three channels", test_three_channels},  {"relu, sum, gemm", test_others}, {"coefficients in a buffer", test_coefficient_buffer},
+    {"element by element", test_elementwise},
+    {"softmax", test_softmax},
+    {"softmax of extremes", test_softmax_edges},
+    {"three channels", test_three_channels},
+    {"relu, sum, gemm", test_others},
+    {"coefficients in a buffer", test_coefficient_buffer},
 };
 SUITE_MAIN("ane programs", tests)

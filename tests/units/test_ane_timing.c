@@ -17,7 +17,8 @@ struct example_result {
     struct ane_task_time task[8];
 };
 
-static struct example_result run(const struct ane_params *params, const struct ane_memory *memory, const struct ane_task *task, size_t count)
+static struct example_result run(const struct ane_params *params, const struct ane_memory *memory, const struct ane_task *task,
+                                 size_t count)
 {
     struct example_result r = {0};
     struct ane_timing *timing = ane_timing_create(params, memory);
@@ -54,7 +55,8 @@ static void test_coefficients_bound_a_product_with_one_line(void)
     CHECK(near(r.ns, (bytes + ends) / 64, 0.001), "%g ns for %g bytes at 64 GB/s", r.ns, bytes + ends);
     CU_ASSERT_EQUAL(r.task[0].coefficient_bytes, (uint64_t)bytes);
     CU_ASSERT_EQUAL(r.task[0].coefficient_passes, 1);
-    CHECK(r.by[ANE_STALL_COEFFICIENTS] > 0.9 * r.ns - r.by[ANE_STALL_MAC] - r.by[ANE_STALL_UTILISATION], "%g", r.by[ANE_STALL_COEFFICIENTS]);
+    CHECK(r.by[ANE_STALL_COEFFICIENTS] > 0.9 * r.ns - r.by[ANE_STALL_MAC] - r.by[ANE_STALL_UTILISATION], "%g",
+          r.by[ANE_STALL_COEFFICIENTS]);
 }
 
 static void test_coefficients_beyond_their_memory_stream_once_per_tile(void)
@@ -88,20 +90,19 @@ static void test_small_sources_share_the_lanes_among_channels(void)
         bool small;
         double cycles; /* per input channel */
     } rows[] = {
-        {256, 64, false, 4}, /* 256 pixels, 64 / 16 channels an engine */
-        {64, 64, false, 4},  /* a quarter of the lanes */
-        {64, 64, true, 1},   /* 64 pixels of 4 channels */
-        {32, 128, true, 1},  /* 32 pixels of 8 */
-        {33, 128, true, 2},  /* as 64 pixels of 4 */
-        {1, 64, true, 1},
-        {512, 16, true, 2},  /* plain work units are best: one channel an engine */
+        {256, 64, false, 4},                     /* 256 pixels, 64 / 16 channels an engine */
+        {64, 64, false, 4},                      /* a quarter of the lanes */
+        {64, 64, true, 1},                       /* 64 pixels of 4 channels */
+        {32, 128, true, 1},                      /* 32 pixels of 8 */
+        {33, 128, true, 2},                      /* as 64 pixels of 4 */
+        {1, 64, true, 1},    {512, 16, true, 2}, /* plain work units are best: one channel an engine */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ane_task conv = example_conv(rows[i].channels, 1, rows[i].width, 1);
         conv.small_source = rows[i].small;
         const double cycles = work_of(conv);
-        CHECK(cycles == rows[i].cycles * rows[i].channels, "%u pixels, %u channels, small %d: %g cycles", rows[i].width, rows[i].channels,
-              rows[i].small, cycles);
+        CHECK(cycles == rows[i].cycles * rows[i].channels, "%u pixels, %u channels, small %d: %g cycles", rows[i].width,
+              rows[i].channels, rows[i].small, cycles);
     }
 }
 
@@ -261,7 +262,8 @@ static void test_idle_engines_wake_up(void)
     const double first = ane_timing_tasks(timing, &task, 1, 0, 5e9, NULL, by) - 5e9;
     CHECK(by[ANE_STALL_WAKE] == 0 && first >= 100e3, "the first request finds it awake: %g", first);
     double now = 5e9 + first;
-    CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first, 1e-9) && by[ANE_STALL_WAKE] == 0, "back to back");
+    CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first, 1e-9) && by[ANE_STALL_WAKE] == 0,
+          "back to back");
     now += first + 250e3;
     CHECK(near(ane_timing_tasks(timing, &task, 1, 0, now, NULL, by) - now, first + 125e3, 1e-9), "a quarter of the idle time");
     now += first + 125e3 + 1001e3;

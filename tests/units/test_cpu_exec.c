@@ -26,7 +26,7 @@ static void start_loop(struct example *e)
 
 static void test_trace(void)
 {
-    static const uint64_t addresses[] = {EXAMPLE_DATA, EXAMPLE_DATA + 0x1010, EXAMPLE_DATA + 8, EXAMPLE_DATA + 0x1010,
+    static const uint64_t addresses[] = {EXAMPLE_DATA,      EXAMPLE_DATA + 0x1010, EXAMPLE_DATA + 8, EXAMPLE_DATA + 0x1010,
                                          EXAMPLE_DATA + 16, EXAMPLE_DATA + 0x1010, EXAMPLE_DATA + 24};
     static const struct {
         uint64_t pc;
@@ -37,12 +37,13 @@ static void test_trace(void)
     CHECK(cpu_core_run(e->core, 1000, &e->trace, &e->fault) == CPU_STOP_RETURN, "%s", e->fault.text);
     CHECK(e->trace.blocks == 4 && e->trace.addresses == 7, "%u blocks, %u addresses", e->trace.blocks, e->trace.addresses);
     for (unsigned i = 0; i < 4; i++)
-        CHECK(e->block[i]->pc == blocks[i].pc && e->block[i]->count == blocks[i].count && e->block[i]->mem_count == blocks[i].mem_count,
+        CHECK(e->block[i]->pc == blocks[i].pc && e->block[i]->count == blocks[i].count &&
+                  e->block[i]->mem_count == blocks[i].mem_count,
               "block %u at %llx", i, (unsigned long long)e->block[i]->pc);
     for (unsigned i = 0; i < 7; i++)
         CHECK(e->address[i] == addresses[i], "address %u is %llx", i, (unsigned long long)e->address[i]);
-    CHECK(e->trace.last_count == 2 && cpu_core_instructions(e->core) == 15, "%u of the last block, %llu in all", e->trace.last_count,
-          (unsigned long long)cpu_core_instructions(e->core));
+    CHECK(e->trace.last_count == 2 && cpu_core_instructions(e->core) == 15, "%u of the last block, %llu in all",
+          e->trace.last_count, (unsigned long long)cpu_core_instructions(e->core));
     CHECK(e->block[1] == e->block[2] && cpu_core_block(e->core, e->block[1]->id) == e->block[1], "blocks are known by id");
     CHECK(cpu_core_block_count(e->core) == 3 && !cpu_core_block(e->core, 3), "%u blocks decoded", cpu_core_block_count(e->core));
     CHECK(cpu_core_pc(e->core) == CPU_RETURN_ADDRESS, "pc %llx", (unsigned long long)cpu_core_pc(e->core));
@@ -68,7 +69,8 @@ static void test_pieces(void)
                     instructions += i + 1 < e->trace.blocks ? e->block[i]->count : e->trace.last_count;
             } while (stop == CPU_STOP_BUDGET && ++runs < 100);
             CHECK(stop == CPU_STOP_RETURN && blocks == 4 && addresses == 7 && instructions == 15,
-                  "budget %u, capacity %u: %u blocks, %u addresses, %u instructions", budget, capacity, blocks, addresses, instructions);
+                  "budget %u, capacity %u: %u blocks, %u addresses, %u instructions", budget, capacity, blocks, addresses,
+                  instructions);
             example_close(e);
         }
 }
@@ -86,7 +88,7 @@ static void test_untraced(void)
 struct fault_case {
     const char *name;
     uint32_t word;
-    uint64_t base;   /* x2, x3, x4 and x0 */
+    uint64_t base; /* x2, x3, x4 and x0 */
     enum unit_fault_kind kind;
     uint64_t address;
     const char *text; /* part of the message */
@@ -94,7 +96,8 @@ struct fault_case {
 
 static const struct fault_case fault_cases[] = {
     {"load from nowhere", 0xf8408c41, 0x200000, UNIT_FAULT_UNMAPPED, 0x200008, "ldr x1, [x2, #8]!"},
-    {"load beyond the space", 0xf8408c41, UINT64_C(0xffffffffffff0000), UNIT_FAULT_UNMAPPED, UINT64_C(0xffffffffffff0008), "0xffffffffffff0008"},
+    {"load beyond the space", 0xf8408c41, UINT64_C(0xffffffffffff0000), UNIT_FAULT_UNMAPPED, UINT64_C(0xffffffffffff0008),
+     "0xffffffffffff0008"},
     {"store to a constant", 0xb8004441, EXAMPLE_CONSTANT, UNIT_FAULT_PERMISSION, EXAMPLE_CONSTANT, "not writable"},
     {"store to code", 0xb8004441, EXAMPLE_CODE, UNIT_FAULT_PERMISSION, EXAMPLE_CODE, "not writable"},
     {"pair half outside", 0xa8c10861, EXAMPLE_DATA_END - 8, UNIT_FAULT_UNMAPPED, EXAMPLE_DATA_END - 8, "16 bytes"},
@@ -117,8 +120,9 @@ static void test_faults(void)
         for (unsigned r = 0; r < 5; r++)
             cpu_core_set_x(e->core, r, r == 1 ? 111 : c->base);
         CHECK(!example_run(e, words, 2), "%s went through", c->name);
-        CHECK(e->fault.kind == c->kind && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == c->address, "%s: kind %d, pc %llx, address %llx",
-              c->name, e->fault.kind, (unsigned long long)e->fault.pc, (unsigned long long)e->fault.address);
+        CHECK(e->fault.kind == c->kind && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == c->address,
+              "%s: kind %d, pc %llx, address %llx", c->name, e->fault.kind, (unsigned long long)e->fault.pc,
+              (unsigned long long)e->fault.address);
         CHECK(strstr(e->fault.text, c->text) != NULL, "%s: \"%s\" lacks \"%s\"", c->name, e->fault.text, c->text);
         bool unchanged = cpu_core_x(e->core, 1) == 111 && cpu_core_x(e->core, 6) == 5;
         for (unsigned r = 0; r < 5; r++)
@@ -135,13 +139,16 @@ static void test_fetch_faults(void)
     static const struct {
         uint64_t target;
         enum unit_fault_kind kind;
-    } cases[] = {{0x200000, UNIT_FAULT_UNMAPPED}, {EXAMPLE_DATA, UNIT_FAULT_PERMISSION}, {EXAMPLE_CODE + 2, UNIT_FAULT_ALIGNMENT}, {UINT64_C(1) << 60, UNIT_FAULT_UNMAPPED}};
+    } cases[] = {{0x200000, UNIT_FAULT_UNMAPPED},
+                 {EXAMPLE_DATA, UNIT_FAULT_PERMISSION},
+                 {EXAMPLE_CODE + 2, UNIT_FAULT_ALIGNMENT},
+                 {UINT64_C(1) << 60, UNIT_FAULT_UNMAPPED}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct example *e = example_open();
         cpu_core_set_x(e->core, 4, cases[i].target);
         CHECK(!EXAMPLE_RUN(e, 0xd61f0080 /* br x4 */), "a fault");
-        CHECK(e->fault.kind == cases[i].kind && e->fault.pc == cases[i].target && cpu_core_pc(e->core) == cases[i].target, "target %llx: kind %d",
-              (unsigned long long)cases[i].target, e->fault.kind);
+        CHECK(e->fault.kind == cases[i].kind && e->fault.pc == cases[i].target && cpu_core_pc(e->core) == cases[i].target,
+              "target %llx: kind %d", (unsigned long long)cases[i].target, e->fault.kind);
         CHECK(e->trace.blocks == 1 && e->trace.last_count == 1, "the branch itself ran");
         example_close(e);
     }
@@ -156,7 +163,8 @@ static void test_page_border(void)
     cpu_core_set_x(e->core, 2, at - 8);
     cpu_core_set_x(e->core, 3, at - 16);
     CHECK(EXAMPLE_RUN(e, 0xf8408c41 /* ldr x1, [x2, #8]! */, 0xf9000861 /* str x1, [x3, #16] */), "%s", e->fault.text);
-    CHECK(cpu_core_x(e->core, 1) == UINT64_C(0x1122334455667788) && cpu_core_x(e->core, 2) == at, "x1 %llx", (unsigned long long)cpu_core_x(e->core, 1));
+    CHECK(cpu_core_x(e->core, 1) == UINT64_C(0x1122334455667788) && cpu_core_x(e->core, 2) == at, "x1 %llx",
+          (unsigned long long)cpu_core_x(e->core, 1));
     example_close(e);
 }
 
@@ -195,12 +203,16 @@ static void test_amx(void)
     cpu_core_set_coprocessor(e->core, &unit);
     cpu_core_set_x(e->core, 1, UINT64_C(0x123456789abcdef0));
     cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
-    CHECK(EXAMPLE_RUN(e, 0x00201220 /* set */, 0x00201001 /* ldx x1 */, 0x0020119f /* fma32 xzr */, 0xf8408c41 /* ldr x1, [x2, #8]! */), "%s", e->fault.text);
+    CHECK(EXAMPLE_RUN(e, 0x00201220 /* set */, 0x00201001 /* ldx x1 */, 0x0020119f /* fma32 xzr */,
+                      0xf8408c41 /* ldr x1, [x2, #8]! */),
+          "%s", e->fault.text);
     CHECK(log.count == 3 && log.op[0] == AMX_SETCLR && log.operand[0] == 0 && log.op[1] == AMX_LDX &&
               log.operand[1] == UINT64_C(0x123456789abcdef0) && log.op[2] == AMX_FMA32 && log.operand[2] == 0,
           "%u instructions", log.count);
     CHECK(log.settled == 0, "loads need no settling");
-    CHECK(e->trace.addresses == 4 && e->address[0] == 0 && e->address[1] == UINT64_C(0x123456789abcdef0) && e->address[3] == EXAMPLE_DATA + 8, "operands are in the trace");
+    CHECK(e->trace.addresses == 4 && e->address[0] == 0 && e->address[1] == UINT64_C(0x123456789abcdef0) &&
+              e->address[3] == EXAMPLE_DATA + 8,
+          "operands are in the trace");
     cpu_core_set_x(e->core, 2, EXAMPLE_DATA);
     CHECK(EXAMPLE_RUN(e, 0x00201041 /* stx x1 */, 0xd28000a6, 0xf8408c41 /* ldr */, 0xf8408c41), "%s", e->fault.text);
     CHECK(log.settled == 1 && e->trace.addresses == 3, "settled %u times before the load", log.settled);
@@ -210,7 +222,9 @@ static void test_amx(void)
     CHECK(EXAMPLE_RUN(e, 0x00201041 /* stx x1 */) && log.settled == 3, "settled at the end of the run");
     log.refuse_after = log.count;
     CHECK(!EXAMPLE_RUN(e, 0xd28000a6, 0x00201221 /* clr */), "refused");
-    CHECK(e->fault.kind == UNIT_FAULT_UNDEFINED && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == 5 && strstr(e->fault.text, "clr while off"), "%s", e->fault.text);
+    CHECK(e->fault.kind == UNIT_FAULT_UNDEFINED && e->fault.pc == EXAMPLE_CODE + 4 && e->fault.address == 5 &&
+              strstr(e->fault.text, "clr while off"),
+          "%s", e->fault.text);
     example_close(e);
 }
 
@@ -242,18 +256,23 @@ static void test_system_calls(void)
     struct system_log log = {0};
     const struct cpu_system system = {log_call, &log};
     cpu_core_set_system(e->core, &system);
-    CHECK(EXAMPLE_RUN(e, 0xd28000a6 /* mov x6, #5 */, 0xd4000001 /* svc */, 0x910004a5 /* add x5, x5, #1 */), "%s", e->fault.text);
-    CHECK(log.calls == 1 && log.pc == EXAMPLE_CODE + 8 && log.instructions == 2 && cpu_core_x(e->core, 0) == 99, "pc %llx behind the call", (unsigned long long)log.pc);
+    CHECK(EXAMPLE_RUN(e, 0xd28000a6 /* mov x6, #5 */, 0xd4000001 /* svc */, 0x910004a5 /* add x5, x5, #1 */), "%s",
+          e->fault.text);
+    CHECK(log.calls == 1 && log.pc == EXAMPLE_CODE + 8 && log.instructions == 2 && cpu_core_x(e->core, 0) == 99,
+          "pc %llx behind the call", (unsigned long long)log.pc);
     CHECK(cpu_core_x(e->core, 5) == 1, "it goes on");
     log.then = JUMP;
     cpu_core_set_x(e->core, 5, 0);
-    CHECK(EXAMPLE_RUN(e, 0xd4000001, 0x910004a5, 0x910008a5 /* add x5, x5, #2 */) && cpu_core_x(e->core, 5) == 2, "a call may move the program counter");
+    CHECK(EXAMPLE_RUN(e, 0xd4000001, 0x910004a5, 0x910008a5 /* add x5, x5, #2 */) && cpu_core_x(e->core, 5) == 2,
+          "a call may move the program counter");
     log.then = FAIL;
-    CHECK(!EXAMPLE_RUN(e, 0xd28000a6, 0xd4000001) && e->fault.kind == UNIT_FAULT_TRAP && e->fault.pc == EXAMPLE_CODE + 4 && strstr(e->fault.text, "no such call"),
+    CHECK(!EXAMPLE_RUN(e, 0xd28000a6, 0xd4000001) && e->fault.kind == UNIT_FAULT_TRAP && e->fault.pc == EXAMPLE_CODE + 4 &&
+              strstr(e->fault.text, "no such call"),
           "%s at %llx", e->fault.text, (unsigned long long)e->fault.pc);
     log.then = END;
     example_put(e, EXAMPLE_CODE, (const uint32_t[]){0xd4000001}, 1);
-    CHECK(cpu_core_run(e->core, 100, &e->trace, &e->fault) == CPU_STOP_EXIT && cpu_core_exit_code(e->core) == 3, "exit code %d", cpu_core_exit_code(e->core));
+    CHECK(cpu_core_run(e->core, 100, &e->trace, &e->fault) == CPU_STOP_EXIT && cpu_core_exit_code(e->core) == 3, "exit code %d",
+          cpu_core_exit_code(e->core));
     CHECK(e->trace.blocks == 1 && e->trace.last_count == 1 && e->fault.kind == UNIT_FAULT_NONE, "the call is in the trace");
     example_close(e);
 }
@@ -270,9 +289,12 @@ static void test_exclusives(void)
     CHECK(cpu_core_x(e->core, 1) == 5 && cpu_core_x(e->core, 2) == 0 && example_word(e, EXAMPLE_DATA) == 7, "stored");
     cpu_core_set_x(e->core, 3, 70);
     CHECK(EXAMPLE_RUN(e, 0xc8027c03) && cpu_core_x(e->core, 2) == 1 && example_word(e, EXAMPLE_DATA) == 7, "once only");
-    CHECK(EXAMPLE_RUN(e, 0xc85f7c01, 0xd5033f5f /* clrex */, 0xc8027c03) && cpu_core_x(e->core, 2) == 1, "clrex opens the monitor");
+    CHECK(EXAMPLE_RUN(e, 0xc85f7c01, 0xd5033f5f /* clrex */, 0xc8027c03) && cpu_core_x(e->core, 2) == 1,
+          "clrex opens the monitor");
     CHECK(EXAMPLE_RUN(e, 0xc87f1404 /* ldxp x4, x5, [x0] */, 0xc8262007 /* stxp w6, x7, x8, [x0] */), "%s", e->fault.text);
-    CHECK(cpu_core_x(e->core, 4) == 7 && cpu_core_x(e->core, 6) == 0 && example_word(e, EXAMPLE_DATA) == 8 && example_word(e, EXAMPLE_DATA + 8) == 9, "pairs");
+    CHECK(cpu_core_x(e->core, 4) == 7 && cpu_core_x(e->core, 6) == 0 && example_word(e, EXAMPLE_DATA) == 8 &&
+              example_word(e, EXAMPLE_DATA + 8) == 9,
+          "pairs");
     CHECK(EXAMPLE_RUN(e, 0xc85f7c01, 0xc8262007) && cpu_core_x(e->core, 6) == 1, "a store of another size fails");
     example_close(e);
 }
@@ -318,10 +340,13 @@ static void test_beside_unicorn(void)
     cpu_core_set_x(e->core, 0, EXAMPLE_DATA);
     cpu_core_set_x(e->core, 1, 3);
     example_set_word(e, EXAMPLE_DATA, UINT64_C(0xfffffff0fffffff0));
-    CHECK(EXAMPLE_RUN(e, 0x38214002 /* ldsmaxb w1, w2, [x0] */) && cpu_core_x(e->core, 2) == 0xf0 && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03),
+    CHECK(EXAMPLE_RUN(e, 0x38214002 /* ldsmaxb w1, w2, [x0] */) && cpu_core_x(e->core, 2) == 0xf0 &&
+              example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03),
           "-16 < 3 as bytes: %llx", (unsigned long long)example_word(e, EXAMPLE_DATA));
-    CHECK(EXAMPLE_RUN(e, 0x78215002 /* ldsminh w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03), "-253 < 3 as half words");
-    CHECK(EXAMPLE_RUN(e, 0xb8214002 /* ldsmax w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff000000003), "words");
+    CHECK(EXAMPLE_RUN(e, 0x78215002 /* ldsminh w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff0ffffff03),
+          "-253 < 3 as half words");
+    CHECK(EXAMPLE_RUN(e, 0xb8214002 /* ldsmax w1, w2, [x0] */) && example_word(e, EXAMPLE_DATA) == UINT64_C(0xfffffff000000003),
+          "words");
     cpu_core_set_v(e->core, 1, v);
     CHECK(EXAMPLE_RUN(e, 0x5f1cfc20 /* fcvtzs h0, h1, #4 */), "%s", e->fault.text);
     cpu_core_v(e->core, 0, v);
@@ -340,7 +365,9 @@ static void test_system_registers(void)
     CHECK(EXAMPLE_RUN(e, 0xd53b00e1 /* dczid */) && cpu_core_x(e->core, 1) == 4, "dc zva clears 64 bytes");
     CHECK(EXAMPLE_RUN(e, 0xd53b0021 /* ctr */) && cpu_core_x(e->core, 1) != 0, "cache type");
     cpu_core_set_x(e->core, 1, UINT64_C(0xffffffff));
-    CHECK(EXAMPLE_RUN(e, 0xd51b4201 /* msr nzcv, x1 */, 0xd53b4201 /* mrs x1, nzcv */) && cpu_core_x(e->core, 1) == 0xf0000000 && cpu_core_nzcv(e->core) == 0xf0000000, "flags");
+    CHECK(EXAMPLE_RUN(e, 0xd51b4201 /* msr nzcv, x1 */, 0xd53b4201 /* mrs x1, nzcv */) && cpu_core_x(e->core, 1) == 0xf0000000 &&
+              cpu_core_nzcv(e->core) == 0xf0000000,
+          "flags");
     cpu_core_set_x(e->core, 1, 0x00c00000);
     CHECK(EXAMPLE_RUN(e, 0xd51b4401 /* msr fpcr, x1 */) && cpu_core_fpcr(e->core) == 0x00c00000, "rounding toward zero");
     CHECK(fegetround() == FE_TONEAREST, "the host keeps its own rounding");
@@ -363,9 +390,11 @@ static void test_counter_advances(void)
 {
     struct example *e = example_open();
     /* mov x0, #0x80; loop: subs x0, x0, #1; b.ne loop: more than one step of the counter */
-    static const uint32_t words[] = {0xd53be042 /* mrs x2, cntvct_el0 */, 0xd2801000, 0xf1000400, 0x54ffffe1, 0xd53be043 /* mrs x3, cntvct_el0 */};
+    static const uint32_t words[] = {0xd53be042 /* mrs x2, cntvct_el0 */, 0xd2801000, 0xf1000400, 0x54ffffe1,
+                                     0xd53be043 /* mrs x3, cntvct_el0 */};
     CHECK(example_run(e, words, 5), "%s", e->fault.text);
-    CHECK(cpu_core_x(e->core, 3) > cpu_core_x(e->core, 2), "%llu, then %llu", (unsigned long long)cpu_core_x(e->core, 2), (unsigned long long)cpu_core_x(e->core, 3));
+    CHECK(cpu_core_x(e->core, 3) > cpu_core_x(e->core, 2), "%llu, then %llu", (unsigned long long)cpu_core_x(e->core, 2),
+          (unsigned long long)cpu_core_x(e->core, 3));
     example_close(e);
 }
 
@@ -376,14 +405,16 @@ static void test_exceptions(void)
     cpu_core_set_v(e->core, 1, (const uint8_t *)one);
     cpu_core_set_v(e->core, 2, (const uint8_t *)zero);
     cpu_core_set_x(e->core, 1, 0);
-    CHECK(EXAMPLE_RUN(e, 0xd51b4421 /* msr fpsr, x1 */, 0x1e621820 /* fdiv */, 0xd53b4421 /* mrs x1, fpsr */) && cpu_core_x(e->core, 1) == 2, "division by zero: %llx",
-          (unsigned long long)cpu_core_x(e->core, 1));
+    CHECK(EXAMPLE_RUN(e, 0xd51b4421 /* msr fpsr, x1 */, 0x1e621820 /* fdiv */, 0xd53b4421 /* mrs x1, fpsr */) &&
+              cpu_core_x(e->core, 1) == 2,
+          "division by zero: %llx", (unsigned long long)cpu_core_x(e->core, 1));
     const uint32_t large[4] = {0x7fffffff, 0, 0, 0};
     cpu_core_set_v(e->core, 1, (const uint8_t *)large);
     cpu_core_set_v(e->core, 2, (const uint8_t *)large);
     cpu_core_set_x(e->core, 1, 0);
-    CHECK(EXAMPLE_RUN(e, 0xd51b4421, 0x4ea20c20 /* sqadd v0.4s, v1.4s, v2.4s */, 0xd53b4421) && cpu_core_x(e->core, 1) == 1u << 27, "saturation: %llx",
-          (unsigned long long)cpu_core_x(e->core, 1));
+    CHECK(EXAMPLE_RUN(e, 0xd51b4421, 0x4ea20c20 /* sqadd v0.4s, v1.4s, v2.4s */, 0xd53b4421) &&
+              cpu_core_x(e->core, 1) == 1u << 27,
+          "saturation: %llx", (unsigned long long)cpu_core_x(e->core, 1));
     example_close(e);
 }
 
@@ -400,7 +431,8 @@ static void test_changed_code(void)
         cpu_core_set_x(e->core, 6, 0);
         cpu_core_set_pc(e->core, EXAMPLE_MIXED);
         (void)cpu_core_run(e->core, 100, &e->trace, &e->fault);
-        CHECK(e->fault.kind == UNIT_FAULT_TRAP && cpu_core_x(e->core, 6) == (round == 1 ? 9 : 5), "round %u: x6 %llu", round, (unsigned long long)cpu_core_x(e->core, 6));
+        CHECK(e->fault.kind == UNIT_FAULT_TRAP && cpu_core_x(e->core, 6) == (round == 1 ? 9 : 5), "round %u: x6 %llu", round,
+              (unsigned long long)cpu_core_x(e->core, 6));
     }
     /* data beside the code: no block is decoded again */
     const uint32_t before = cpu_core_block_count(e->core);
@@ -424,7 +456,8 @@ static void test_forget_code(void)
     mem_space_protect(e->space, EXAMPLE_CODE, MEM_PAGE_BYTES, MEM_READ);
     cpu_core_forget_code(e->core, EXAMPLE_CODE, MEM_PAGE_BYTES);
     cpu_core_set_pc(e->core, EXAMPLE_CODE);
-    CHECK(cpu_core_run(e->core, 10, NULL, &e->fault) == CPU_STOP_FAULT && e->fault.kind == UNIT_FAULT_PERMISSION, "%s", e->fault.text);
+    CHECK(cpu_core_run(e->core, 10, NULL, &e->fault) == CPU_STOP_FAULT && e->fault.kind == UNIT_FAULT_PERMISSION, "%s",
+          e->fault.text);
     example_close(e);
 }
 
@@ -433,7 +466,8 @@ static bool holds(unsigned cond, uint64_t a, uint64_t b, unsigned width)
 {
     const uint64_t top = UINT64_C(1) << (width - 1), mask = top | (top - 1);
     const uint64_t ua = a & mask, ub = b & mask, difference = (ua - ub) & mask;
-    const int64_t sa = (int64_t)(ua ^ top) - (int64_t)(width == 64 ? 0 : top), sb = (int64_t)(ub ^ top) - (int64_t)(width == 64 ? 0 : top);
+    const int64_t sa = (int64_t)(ua ^ top) - (int64_t)(width == 64 ? 0 : top),
+                  sb = (int64_t)(ub ^ top) - (int64_t)(width == 64 ? 0 : top);
     const bool less = width == 64 ? (ua ^ top) < (ub ^ top) : sa < sb;
     const bool overflows = ((ua ^ ub) & (ua ^ difference) & top) != 0;
     switch (cond >> 1) {
@@ -450,14 +484,17 @@ static bool holds(unsigned cond, uint64_t a, uint64_t b, unsigned width)
 /* cmp and b.cond in one block, by register and immediate, in both widths. */
 static void test_compare_and_branch(void)
 {
-    static const uint64_t values[] = {0, 1, 2, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x100000000), INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
+    static const uint64_t values[] = {
+        0, 1, 2, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x100000000), INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
     enum { COUNT = sizeof values / sizeof values[0] };
     struct example *e = example_open();
     for (unsigned i = 0; i < 14 * 4; i++) {
         const unsigned cond = i / 4, width = i & 1 ? 64 : 32;
         const bool immediate = i & 2;
-        const uint32_t compare = (immediate ? 0x71000c3f /* cmp w1, #3 */ : 0x6b02003f /* cmp w1, w2 */) | (width == 64 ? 1u << 31 : 0);
-        const uint32_t words[] = {0xd2800006 /* mov x6, #0 */, compare, 0x54000040 | cond /* b.cond over one */, 0xd28000a6 /* mov x6, #5 */};
+        const uint32_t compare =
+            (immediate ? 0x71000c3f /* cmp w1, #3 */ : 0x6b02003f /* cmp w1, w2 */) | (width == 64 ? 1u << 31 : 0);
+        const uint32_t words[] = {0xd2800006 /* mov x6, #0 */, compare, 0x54000040 | cond /* b.cond over one */,
+                                  0xd28000a6 /* mov x6, #5 */};
         example_put(e, EXAMPLE_CODE, words, 4);
         for (unsigned k = 0; k < COUNT * COUNT; k++) {
             const uint64_t a = values[k / COUNT], b = immediate ? 3 : values[k % COUNT];
@@ -466,10 +503,11 @@ static void test_compare_and_branch(void)
             cpu_core_set_x(e->core, 2, b);
             (void)cpu_core_run(e->core, 100, NULL, &e->fault);
             const bool taken = cpu_core_x(e->core, 6) == 0, expected = holds(cond, a, b, width);
-            const uint32_t n = holds(4, a, b, width), z = holds(0, a, b, width), c = holds(2, a, b, width), v = holds(6, a, b, width);
+            const uint32_t n = holds(4, a, b, width), z = holds(0, a, b, width), c = holds(2, a, b, width),
+                           v = holds(6, a, b, width);
             if (taken != expected || cpu_core_nzcv(e->core) != (n << 31 | z << 30 | c << 29 | v << 28)) {
-                CHECK(false, "condition %u of %llx, %llx in %u bits: taken %d, nzcv %x", cond, (unsigned long long)a, (unsigned long long)b, width, taken,
-                      cpu_core_nzcv(e->core) >> 28);
+                CHECK(false, "condition %u of %llx, %llx in %u bits: taken %d, nzcv %x", cond, (unsigned long long)a,
+                      (unsigned long long)b, width, taken, cpu_core_nzcv(e->core) >> 28);
                 break;
             }
         }

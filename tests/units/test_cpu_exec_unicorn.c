@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unicorn/unicorn.h>
 
-#define CODE UINT64_C(0x400000)
+#define CODE       UINT64_C(0x400000)
 #define CODE_BYTES UINT64_C(0x400000) /* literals reach 1 MiB to both sides of the middle */
 #define CODE_FIRST (CODE + UINT64_C(0x140000))
-#define CODE_LAST (CODE + UINT64_C(0x2c0000))
-#define DATA UINT64_C(0x1000000)
+#define CODE_LAST  (CODE + UINT64_C(0x2c0000))
+#define DATA       UINT64_C(0x1000000)
 #define DATA_BYTES UINT64_C(0x10000)
-#define BRK UINT32_C(0xd4200000)
+#define BRK        UINT32_C(0xd4200000)
 
 struct state {
     uint64_t x[32], pc; /* 31 = SP */
@@ -80,9 +80,36 @@ static void close_bench(struct bench *b)
 /* Numbers that find corners: by element size, in all lanes. */
 static uint64_t interesting(uint64_t *random, unsigned size)
 {
-    static const uint64_t of16[] = {0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0xfd55, 1, 0x8001, 0x3ff, 0x400, 0x7bff, 0xfbff, 0x3800, 0x4248, 0x4000, 0x1000};
-    static const uint64_t of32[] = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0xff923456, 1, 0x80000001, 0x7fffff, 0x800000, 0x7f7fffff, 0xff7fffff, 0x3f000000, 0x4effffff, 0xcf000000, 0x4f800000, 0x5f000000, 0x40200000};
-    static const uint64_t of64[] = {0, UINT64_C(1) << 63, 0x3ff0000000000000, 0xbff0000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x7ff8000000000000, 0xfff8000000000001, 0x7ff0000000000001, 0xfff2345600000000, 1, 0x8000000000000001, 0xfffffffffffff, 0x10000000000000, 0x7fefffffffffffff, 0x3fe0000000000000, 0x41dfffffffc00000, 0xc1e0000000000000, 0x43e0000000000000, 0xc3e0000000000000, 0x36a0000000000000, 0x47efffffe0000000, 0x4004000000000000, 0xbfe0000000000000};
+    static const uint64_t of16[] = {0, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0xfe01, 0x7c01, 0xfd55,
+                                    1, 0x8001, 0x3ff,  0x400,  0x7bff, 0xfbff, 0x3800, 0x4248, 0x4000, 0x1000};
+    static const uint64_t of32[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+                                    0x7fc00000, 0xffc00001, 0x7f800001, 0xff923456, 1,          0x80000001,
+                                    0x7fffff,   0x800000,   0x7f7fffff, 0xff7fffff, 0x3f000000, 0x4effffff,
+                                    0xcf000000, 0x4f800000, 0x5f000000, 0x40200000};
+    static const uint64_t of64[] = {0,
+                                    UINT64_C(1) << 63,
+                                    0x3ff0000000000000,
+                                    0xbff0000000000000,
+                                    0x7ff0000000000000,
+                                    0xfff0000000000000,
+                                    0x7ff8000000000000,
+                                    0xfff8000000000001,
+                                    0x7ff0000000000001,
+                                    0xfff2345600000000,
+                                    1,
+                                    0x8000000000000001,
+                                    0xfffffffffffff,
+                                    0x10000000000000,
+                                    0x7fefffffffffffff,
+                                    0x3fe0000000000000,
+                                    0x41dfffffffc00000,
+                                    0xc1e0000000000000,
+                                    0x43e0000000000000,
+                                    0xc3e0000000000000,
+                                    0x36a0000000000000,
+                                    0x47efffffe0000000,
+                                    0x4004000000000000,
+                                    0xbfe0000000000000};
     const uint64_t r = suite_random(random);
     switch (size) {
     case 0: return (r & 3) == 0 ? (uint64_t[]){0, 0x7f, 0x80, 0xff}[r >> 8 & 3] : r >> 8 & 0xff;
@@ -108,7 +135,9 @@ static void random_vector(uint64_t *random, uint8_t v[16])
     const unsigned how = (unsigned)(suite_random(random) & 7), size = (unsigned)(suite_random(random) & 3);
     for (unsigned at = 0; at < 16; at += 1u << size) {
         const bool pick = suite_random(random) & 1;
-        const uint64_t value = how < 2 ? suite_random(random) : how < 5 && pick ? interesting(random, size) : ordinary(random, size);
+        const uint64_t value = how < 2           ? suite_random(random)
+                               : how < 5 && pick ? interesting(random, size)
+                                                 : ordinary(random, size);
         memcpy(v + at, &value, 1u << size);
     }
 }
@@ -212,11 +241,13 @@ static void explain(const struct a64_insn *insn, const struct state *before, con
 {
     char text[128];
     a64_disasm(insn, before->pc, text, sizeof text);
-    printf("  %s: %08x %s  fpcr=%x nzcv=%x rd=%u rn=%u rm=%u ra=%u\n", a64_form_name(insn->form), insn->word, text, before->fpcr, before->nzcv >> 28, insn->rd, insn->rn, insn->rm, insn->ra);
+    printf("  %s: %08x %s  fpcr=%x nzcv=%x rd=%u rn=%u rm=%u ra=%u\n", a64_form_name(insn->form), insn->word, text, before->fpcr,
+           before->nzcv >> 28, insn->rd, insn->rn, insn->rm, insn->ra);
     for (unsigned i = 0; i < 32; i++) {
         if (ours->x[i] != theirs->x[i])
-            printf("    x%u ours %llx theirs %llx (before %llx; xn %llx xm %llx)\n", i, (unsigned long long)ours->x[i], (unsigned long long)theirs->x[i],
-                   (unsigned long long)before->x[i], (unsigned long long)before->x[insn->rn], (unsigned long long)before->x[insn->rm]);
+            printf("    x%u ours %llx theirs %llx (before %llx; xn %llx xm %llx)\n", i, (unsigned long long)ours->x[i],
+                   (unsigned long long)theirs->x[i], (unsigned long long)before->x[i], (unsigned long long)before->x[insn->rn],
+                   (unsigned long long)before->x[insn->rm]);
         if (memcmp(ours->v[i], theirs->v[i], 16) != 0) {
             printf("    v%u", i);
             print_vector("ours", ours->v[i]);
@@ -229,7 +260,8 @@ static void explain(const struct a64_insn *insn, const struct state *before, con
         }
     }
     if (ours->nzcv != theirs->nzcv || ours->pc != theirs->pc)
-        printf("    nzcv ours %x theirs %x, pc ours %llx theirs %llx (from %llx)\n", ours->nzcv >> 28, theirs->nzcv >> 28, (unsigned long long)ours->pc, (unsigned long long)theirs->pc, (unsigned long long)before->pc);
+        printf("    nzcv ours %x theirs %x, pc ours %llx theirs %llx (from %llx)\n", ours->nzcv >> 28, theirs->nzcv >> 28,
+               (unsigned long long)ours->pc, (unsigned long long)theirs->pc, (unsigned long long)before->pc);
 }
 
 /* Runs one instruction in both. True when all agrees. */
@@ -248,14 +280,16 @@ static bool agrees(struct bench *b, const struct a64_insn *insn)
     uc_err error = uc_emu_start(b->uc, b->pc, UINT64_MAX, 0, 1);
     if (insn->flags & A64_INSN_BRANCH && (error == UC_ERR_FETCH_UNMAPPED || error == UC_ERR_FETCH_PROT))
         error = UC_ERR_OK; /* the branch itself is done */
-    const bool ran = stop == CPU_STOP_BUDGET || (stop == CPU_STOP_FAULT && fault.kind == UNIT_FAULT_TRAP && fault.pc == b->pc + 4);
+    const bool ran =
+        stop == CPU_STOP_BUDGET || (stop == CPU_STOP_FAULT && fault.kind == UNIT_FAULT_TRAP && fault.pc == b->pc + 4);
     b->pc += 8;
     if (!ran || error != UC_ERR_OK) {
         if (!ran && error != UC_ERR_OK) {
             b->refused++;
             return true;
         }
-        printf("  %s %08x: ours %s (%s), theirs %s\n", a64_form_name(insn->form), insn->word, ran ? "ran" : "stopped", fault.text, uc_strerror(error));
+        printf("  %s %08x: ours %s (%s), theirs %s\n", a64_form_name(insn->form), insn->word, ran ? "ran" : "stopped", fault.text,
+               uc_strerror(error));
         return false;
     }
     b->runs++;
@@ -278,8 +312,10 @@ static bool agrees(struct bench *b, const struct a64_insn *insn)
 static bool is_unpredictable(const struct a64_insn *i)
 {
     const struct a64_row *row = &a64_rows[i->form];
-    const bool names_rm = strstr(row->text, "%Gm") || strstr(row->text, "%Rm") || strstr(row->text, "%Wm") || strstr(row->text, "%Zm");
-    const bool general = !strstr(row->text, "%0d") && i->cls != A64_C_LOAD_V && i->cls != A64_C_STORE_V && i->cls != A64_C_LOAD_V_PAIR && i->cls != A64_C_STORE_V_PAIR;
+    const bool names_rm =
+        strstr(row->text, "%Gm") || strstr(row->text, "%Rm") || strstr(row->text, "%Wm") || strstr(row->text, "%Zm");
+    const bool general = !strstr(row->text, "%0d") && i->cls != A64_C_LOAD_V && i->cls != A64_C_STORE_V &&
+                         i->cls != A64_C_LOAD_V_PAIR && i->cls != A64_C_STORE_V_PAIR;
     if (i->cls == A64_C_BRANCH_INDIRECT && i->rn == 31)
         return true;
     if (!is_memory(i))
@@ -295,7 +331,8 @@ static bool is_unpredictable(const struct a64_insn *i)
 static const char *why_unicorn_is_wrong(const struct a64_insn *i)
 {
     if ((i->form == A64_LDSMAX || i->form == A64_LDSMIN) && i->size < 3)
-        return "signed minimum and maximum of less than 64 bits compare the memory operand without its sign (corrected in QEMU 6.1, "
+        return "signed minimum and maximum of less than 64 bits compare the memory operand without its sign (corrected in QEMU "
+               "6.1, "
                "\"tcg: Fix do_nonatomic_op_* vs signed operations\"); 64 bits are compared";
     if (i->form == A64_FCVTZS_FIX_S && i->size == 1)
         return "the scalar half-precision conversion to signed fixed point leaves sign bits above the element";
@@ -305,12 +342,23 @@ static const char *why_unicorn_is_wrong(const struct a64_insn *i)
 static const char *why_not_compared(unsigned form)
 {
     switch (form) {
-    case A64_SVC: case A64_BRK: case A64_HLT: return "exceptions: no user state to compare";
-    case A64_MRS: case A64_MSR: return "system registers: tests/units/test_cpu_exec.c";
-    case A64_IC_IVAU: case A64_DC_CVAC: case A64_DC_CVAU: case A64_DC_CVAP: case A64_DC_CIVAC: return "cache maintenance of random addresses";
+    case A64_SVC:
+    case A64_BRK:
+    case A64_HLT: return "exceptions: no user state to compare";
+    case A64_MRS:
+    case A64_MSR: return "system registers: tests/units/test_cpu_exec.c";
+    case A64_IC_IVAU:
+    case A64_DC_CVAC:
+    case A64_DC_CVAU:
+    case A64_DC_CVAP:
+    case A64_DC_CIVAC: return "cache maintenance of random addresses";
     case A64_HINT: return "wfi and wfe stop the emulator";
-    case A64_STXR: case A64_STLXR: case A64_STXP: case A64_STLXP: return "needs its load before it: tests/units/test_cpu_exec.c";
-    case A64_RETAA: case A64_RETAB: return "pointer authentication does not check here";
+    case A64_STXR:
+    case A64_STLXR:
+    case A64_STXP:
+    case A64_STLXP: return "needs its load before it: tests/units/test_cpu_exec.c";
+    case A64_RETAA:
+    case A64_RETAB: return "pointer authentication does not check here";
     default: return NULL;
     }
 }

@@ -87,8 +87,8 @@ static void check_segments(const struct fixture *f, const char *guest)
 
 static void test_segments(void)
 {
-    static const char *const guests[] = {"integer_o2", "integer_o3", "integer_os", "integer_pie", "text", "text_pie",
-                                         "memory_4k", "relocations_ld"};
+    static const char *const guests[] = {"integer_o2", "integer_o3", "integer_os", "integer_pie",
+                                         "text",       "text_pie",   "memory_4k",  "relocations_ld"};
     for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
         struct fixture f;
         if (!load(&f, guests[i]))
@@ -288,7 +288,8 @@ static void test_undefined_symbols(void)
     if (set_up(&f, "undefined", UINT64_C(1) << 30) == NO_GUEST)
         return;
     CHECK(strstr(f.error.text, "undefined symbols") && strstr(f.error.text, "elsewhere") && strstr(f.error.text, "far_away") &&
-          strstr(f.error.text, "link"), "'%s'", f.error.text);
+              strstr(f.error.text, "link"),
+          "'%s'", f.error.text);
     tear_down(&f);
 }
 

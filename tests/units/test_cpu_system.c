@@ -7,8 +7,25 @@
 #include <string.h>
 
 enum { HEAP = 0x200000, DATA = 0x100000, DATA_BYTES = 0x10000, MAP_TOP = 0x3e00000 };
-enum { WRITE = 64, WRITEV = 66, BRK = 214, MUNMAP = 215, MMAP = 222, MPROTECT = 226, MADVISE = 233, CLOCK_GETTIME = 113,
-       NANOSLEEP = 101, GETRANDOM = 278, EXIT = 93, TGKILL = 131, UNAME = 160, PRLIMIT = 261, OPENAT = 56, FSTAT = 80, RSEQ = 293 };
+enum {
+    WRITE = 64,
+    WRITEV = 66,
+    BRK = 214,
+    MUNMAP = 215,
+    MMAP = 222,
+    MPROTECT = 226,
+    MADVISE = 233,
+    CLOCK_GETTIME = 113,
+    NANOSLEEP = 101,
+    GETRANDOM = 278,
+    EXIT = 93,
+    TGKILL = 131,
+    UNAME = 160,
+    PRLIMIT = 261,
+    OPENAT = 56,
+    FSTAT = 80,
+    RSEQ = 293
+};
 enum { NONE = 0, READ = 1, READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, FIXED = 0x10 };
 
 struct fixture {
@@ -91,18 +108,18 @@ static void test_output(void)
     memcpy(f.space->host + DATA + 256, vectors, sizeof vectors);
     CU_ASSERT_EQUAL(call(&f, WRITEV, 2, DATA + 256, 3, 0, 0), 6);
     CU_ASSERT_TRUE(f.text_bytes == 11 && memcmp(f.text, "hello world", 11) == 0);
-    CU_ASSERT_EQUAL(call(&f, WRITE, 3, DATA, 5, 0, 0), -9);            /* EBADF */
-    CU_ASSERT_EQUAL(call(&f, WRITE, 1, 0x50, 5, 0, 0), -14);           /* EFAULT */
+    CU_ASSERT_EQUAL(call(&f, WRITE, 3, DATA, 5, 0, 0), -9);  /* EBADF */
+    CU_ASSERT_EQUAL(call(&f, WRITE, 1, 0x50, 5, 0, 0), -14); /* EFAULT */
     CU_ASSERT_EQUAL(call(&f, WRITE, 1, DATA, UINT64_MAX, 0, 0), -14);
     CU_ASSERT_EQUAL(call(&f, WRITE, 1, 0, 0, 0, 0), 0);
     CU_ASSERT_EQUAL(call(&f, WRITEV, 1, DATA + DATA_BYTES - 8, 1, 0, 0), -14);
     f.refuse_text = true;
-    CU_ASSERT_EQUAL(call(&f, WRITE, 1, DATA, 5, 0, 0), -5);            /* EIO */
+    CU_ASSERT_EQUAL(call(&f, WRITE, 1, DATA, 5, 0, 0), -5); /* EIO */
     CU_ASSERT_EQUAL(f.text_bytes, 11);
     CU_ASSERT_EQUAL(call(&f, OPENAT, (uint64_t)-100, DATA, 0, 0, 0), -2); /* ENOENT */
     CU_ASSERT_EQUAL(call(&f, FSTAT, 1, DATA, 0, 0, 0), 0);
     CU_ASSERT_EQUAL(call(&f, FSTAT, 7, DATA, 0, 0, 0), -9);
-    CU_ASSERT_EQUAL(call(&f, RSEQ, 0, 0, 0, 0, 0), -38);               /* ENOSYS */
+    CU_ASSERT_EQUAL(call(&f, RSEQ, 0, 0, 0, 0, 0), -38); /* ENOSYS */
     tear_down(&f);
 }
 
@@ -180,9 +197,9 @@ static void test_mapping_errors(void)
 {
     struct fixture f;
     set_up(&f, 16384, NULL);
-    CU_ASSERT_EQUAL(map(&f, 0, 0, READ, PRIVATE_ANONYMOUS), -22);            /* EINVAL */
-    CU_ASSERT_EQUAL(map(&f, 0, 4096, READ, 2), -9);                          /* EBADF: no file */
-    CU_ASSERT_EQUAL(map(&f, 0, UINT64_MAX, READ, PRIVATE_ANONYMOUS), -12);   /* ENOMEM */
+    CU_ASSERT_EQUAL(map(&f, 0, 0, READ, PRIVATE_ANONYMOUS), -22);          /* EINVAL */
+    CU_ASSERT_EQUAL(map(&f, 0, 4096, READ, 2), -9);                        /* EBADF: no file */
+    CU_ASSERT_EQUAL(map(&f, 0, UINT64_MAX, READ, PRIVATE_ANONYMOUS), -12); /* ENOMEM */
     CU_ASSERT_EQUAL(map(&f, 0, UINT64_C(1) << 26, READ, PRIVATE_ANONYMOUS), -12);
     CU_ASSERT_EQUAL(map(&f, 0x4001, 4096, READ, PRIVATE_ANONYMOUS | FIXED), -22);
     CU_ASSERT_EQUAL(map(&f, 0, 4096, READ, PRIVATE_ANONYMOUS | FIXED), -22); /* page zero */

@@ -27,8 +27,7 @@ static struct result result_of(const struct cpu_timing *timing)
 }
 
 /* Runs a block `times` times with the same addresses. */
-static struct result run(const struct cpu_params *params, const struct cpu_block *block, unsigned times,
-                         const uint64_t *address)
+static struct result run(const struct cpu_params *params, const struct cpu_block *block, unsigned times, const uint64_t *address)
 {
     struct cpu_timing *timing = cpu_timing_create(params, NULL, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(timing);
@@ -399,8 +398,8 @@ static double amx_stores_done(void *context)
     return ((const struct amx_log *)context)->stores_done_ns;
 }
 
-static struct result run_amx(const struct cpu_params *p, const struct cpu_block *block, unsigned times,
-                             const uint64_t *address, struct amx_log *log)
+static struct result run_amx(const struct cpu_params *p, const struct cpu_block *block, unsigned times, const uint64_t *address,
+                             struct amx_log *log)
 {
     struct cpu_timing *timing = cpu_timing_create(p, NULL, 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(timing);

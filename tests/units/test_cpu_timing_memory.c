@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define NONE A64_DEP_NONE
-#define MIB (UINT64_C(1) << 20)
+#define MIB  (UINT64_C(1) << 20)
 static const double ghz = EXAMPLE_P_GHZ;
 
 struct rig {
@@ -207,7 +207,8 @@ static unsigned pick(uint64_t *seed, unsigned n)
 
 static void random_block(struct example_block *b, uint32_t id, uint64_t *seed, bool amx)
 {
-    static const uint8_t classes[] = {A64_C_INT, A64_C_INT, A64_C_MUL, A64_C_DIV, A64_C_FP_FMA, A64_C_FP_FMA, A64_C_FP_SQRT, A64_C_NOP};
+    static const uint8_t classes[] = {A64_C_INT,    A64_C_INT,    A64_C_MUL,     A64_C_DIV,
+                                      A64_C_FP_FMA, A64_C_FP_FMA, A64_C_FP_SQRT, A64_C_NOP};
     example_block_init(b, id, 0x4000 + id * 0x1000);
     const unsigned count = 1 + pick(seed, 14);
     for (unsigned i = 0; i < count; i++) {
@@ -296,11 +297,11 @@ static struct outcome run_outcome(struct cpu_trace *trace, bool memo, double ste
 static void check_same(const struct outcome *a, const struct outcome *b, unsigned program)
 {
     double sum = 0;
-    CHECK(a->now == b->now && a->done == b->done && a->total == b->total, "program %u: %.0f and %.0f cycles", program,
-          a->total, b->total);
+    CHECK(a->now == b->now && a->done == b->done && a->total == b->total, "program %u: %.0f and %.0f cycles", program, a->total,
+          b->total);
     for (int i = 0; i < CPU_STALL_COUNT; i++) {
-        CHECK(a->stall[i] == b->stall[i], "program %u: %s %.0f and %.0f", program, cpu_stall_name((enum cpu_stall)i),
-              a->stall[i], b->stall[i]);
+        CHECK(a->stall[i] == b->stall[i], "program %u: %s %.0f and %.0f", program, cpu_stall_name((enum cpu_stall)i), a->stall[i],
+              b->stall[i]);
         sum += a->stall[i];
     }
     CHECK(sum == a->total, "program %u: stalls %.0f of %.0f", program, sum, a->total);
@@ -447,7 +448,7 @@ static void test_cores_interleave(void)
                 }
         for (unsigned round = 0; round < 2; round++) { /* the first one warms the L2 */
             const double start = cpu_timing_done_at(r.timing) > cpu_timing_done_at(second) ? cpu_timing_done_at(r.timing)
-                                                                                            : cpu_timing_done_at(second);
+                                                                                           : cpu_timing_done_at(second);
             cpu_timing_restart(r.timing, start);
             cpu_timing_restart(second, start);
             cpu_timing_feed(r.timing, &trace[0]);

@@ -41,7 +41,9 @@ static void test_unmapped(void)
         /* Lane 16 is the first behind the page. */
         const struct gpu_example e = {.text = "get_sr r1, sr52\nmov_imm r2, 4080, 0b0\niadd r1, r1, r2\n"
                                               "device_load 0, i32, x, r3, u0_u1, r1, unsigned\nwait 0\nstop",
-                                      .uniforms = uniforms, .space = space, .path = gpu_paths[p]};
+                                      .uniforms = uniforms,
+                                      .space = space,
+                                      .path = gpu_paths[p]};
         if (run(&e) == GPU_STEP_DONE)
             continue; /* not on this host */
         CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_UNMAPPED);
@@ -51,7 +53,8 @@ static void test_unmapped(void)
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_UNMAPPED); /* the portable path is always there */
     CU_ASSERT_TRUE(mem_space_protect(space, block, MEM_PAGE_BYTES, MEM_READ));
     const struct gpu_example store = {.text = "get_sr r1, sr52\ndevice_store 0, i32, x, r1, u0_u1, r1, unsigned, 0\nstop",
-                                      .uniforms = uniforms, .space = space};
+                                      .uniforms = uniforms,
+                                      .space = space};
     CU_ASSERT_EQUAL(run(&store), GPU_STEP_FAULT);
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_PERMISSION);
     mem_space_free(space);
@@ -62,7 +65,8 @@ static void test_other_faults(void)
     const struct gpu_example trap = {.text = "trap\n"};
     CU_ASSERT_EQUAL(run(&trap), GPU_STEP_FAULT);
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_TRAP);
-    const struct gpu_example endless = {.text = "mov_imm r0l, 0\ntop: jmp_exec_any top\nstop", .checks = {.instruction_limit = 1000}};
+    const struct gpu_example endless = {.text = "mov_imm r0l, 0\ntop: jmp_exec_any top\nstop",
+                                        .checks = {.instruction_limit = 1000}};
     CU_ASSERT_EQUAL(run(&endless), GPU_STEP_FAULT);
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_TRAP);
     CHECK(strstr(fault.text, "1000") != NULL, "%s", fault.text);
@@ -70,7 +74,8 @@ static void test_other_faults(void)
     CU_ASSERT_EQUAL(run(&high), GPU_STEP_FAULT);
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_UNDEFINED);
     CHECK(strstr(fault.text, "iadd r20") != NULL, "%s", fault.text);
-    const struct gpu_example group = {.text = "mov_imm r1, 510, 0b0\nthreadgroup_load i32, x, r2, r1l, 0\nstop", .threadgroup_memory = 512};
+    const struct gpu_example group = {.text = "mov_imm r1, 510, 0b0\nthreadgroup_load i32, x, r2, r1l, 0\nstop",
+                                      .threadgroup_memory = 512};
     CU_ASSERT_EQUAL(run(&group), GPU_STEP_FAULT);
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_UNMAPPED);
     const struct gpu_example uniform = {.text = "uniform_store 2, i16, x, 0, r1l, 8\nstop"};
@@ -80,7 +85,8 @@ static void test_other_faults(void)
 
 static void test_programs_refused(void)
 {
-    static const uint8_t runs_out[] = {0x62, 0, 0, 0}, unknown[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    static const uint8_t runs_out[] = {0x62, 0, 0, 0},
+                         unknown[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
     CU_ASSERT_PTR_NULL(gpu_program_create(runs_out, sizeof runs_out, 0, GPU_G13, &fault));
     CU_ASSERT_EQUAL(fault.kind, UNIT_FAULT_UNDEFINED);
     CU_ASSERT_EQUAL(fault.pc, 0);
@@ -108,7 +114,9 @@ static void test_order_free(void)
         {"atomic add, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\nstop", true},
         {"atomic add, 0, r3, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\nstop", false},
         {"atomic xchg, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\nstop", false},
-        {"atomic umax, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\natomic add, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\nstop", false},
+        {"atomic umax, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, 2\natomic add, 0, None, u0_u1, r1, signed, r2, 1, 0, 1, 4, "
+         "2\nstop",
+         false},
         {"stop", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -124,14 +132,20 @@ static void test_order_free(void)
 static void test_races(void)
 {
     /* Simdgroup 1 reads what simdgroup 0 writes; then the same with a barrier between. */
-    const struct gpu_example race = {.text = "get_sr r1, sr51\nbfi r1, 0, r1, 2\nmov_imm r2, 0, 0b0\nthreadgroup_store i32, x, r1, r1l, 0\n"
-                                             "threadgroup_load i32, x, r3, r2l, 0\nstop",
-                                     .threads = 64, .threadgroup_memory = 256, .checks = {.sanitize = true}};
+    const struct gpu_example race = {
+        .text = "get_sr r1, sr51\nbfi r1, 0, r1, 2\nmov_imm r2, 0, 0b0\nthreadgroup_store i32, x, r1, r1l, 0\n"
+                "threadgroup_load i32, x, r3, r2l, 0\nstop",
+        .threads = 64,
+        .threadgroup_memory = 256,
+        .checks = {.sanitize = true}};
     CU_ASSERT_EQUAL(run(&race), GPU_STEP_DONE);
     CHECK(found(GPU_FINDING_RACE, "threadgroup_load"), "%zu findings", finding_count);
-    const struct gpu_example ordered = {.text = "get_sr r1, sr51\nbfi r1, 0, r1, 2\nmov_imm r2, 0, 0b0\nthreadgroup_store i32, x, r1, r1l, 0\n"
-                                                "threadgroup_barrier\nthreadgroup_load i32, x, r3, r2l, 0\nstop",
-                                        .threads = 64, .threadgroup_memory = 256, .checks = {.sanitize = true}};
+    const struct gpu_example ordered = {
+        .text = "get_sr r1, sr51\nbfi r1, 0, r1, 2\nmov_imm r2, 0, 0b0\nthreadgroup_store i32, x, r1, r1l, 0\n"
+                "threadgroup_barrier\nthreadgroup_load i32, x, r3, r2l, 0\nstop",
+        .threads = 64,
+        .threadgroup_memory = 256,
+        .checks = {.sanitize = true}};
     CU_ASSERT_EQUAL(run(&ordered), GPU_STEP_DONE);
     CHECK(finding_count == 0, "%s", finding_count ? kept[0].text : "");
 }
@@ -146,7 +160,8 @@ static void test_barriers(void)
     /* Simdgroup 1 ends while simdgroup 0 waits: the barrier opens, and that is told. */
     const struct gpu_example early = {.text = "mov_imm r0l, 0\nget_sr r1, sr53\nif_icmp r0l, ueq, r1, 0, 1\njmp_exec_none out\n"
                                               "threadgroup_barrier\nout: stop",
-                                      .threads = 64, .checks = {.sanitize = true}};
+                                      .threads = 64,
+                                      .checks = {.sanitize = true}};
     CU_ASSERT_EQUAL(run(&early), GPU_STEP_DONE);
     CHECK(found(GPU_FINDING_BARRIER, "ended"), "%zu findings", finding_count);
 }
@@ -158,8 +173,13 @@ static void test_unwaited_and_bounds(void)
     const uint64_t block = mem_space_alloc(space, 100, 128);
     const uint16_t uniforms[AGX_UNIFORM_HALVES] = {(uint16_t)block, (uint16_t)(block >> 16)};
     const struct gpu_buffer buffer = {"x", block, 100};
-    struct gpu_example e = {.text = "get_sr r1, sr52\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\niadd r3, r2, 1\nwait 0\niadd r4, r5, 1\nstop",
-                            .uniforms = uniforms, .space = space, .checks = {.sanitize = true}, .buffer = &buffer, .buffer_count = 1};
+    struct gpu_example e = {
+        .text = "get_sr r1, sr52\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\niadd r3, r2, 1\nwait 0\niadd r4, r5, 1\nstop",
+        .uniforms = uniforms,
+        .space = space,
+        .checks = {.sanitize = true},
+        .buffer = &buffer,
+        .buffer_count = 1};
     CU_ASSERT_EQUAL(run(&e), GPU_STEP_DONE); /* the page is there, the buffer is not */
     CHECK(found(GPU_FINDING_WAIT, "r2l"), "%zu findings", finding_count);
     CHECK(found(GPU_FINDING_BOUNDS, "byte 100 of buffer x"), "%zu findings", finding_count);
@@ -179,10 +199,14 @@ static void test_trace(void)
     struct gpu_trace trace;
     gpu_trace_init(&trace);
     /* Side by side: one line. 32 words apart: a line each, and a turn each of the 32 banks. */
-    const struct gpu_example e = {.text = "get_sr r1, sr52\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nbfi r3, 0, r1, 5\n"
-                                          "device_load 0, i32, x, r4, u0_u1, r3, unsigned\nbfi r5, 0, r1, 7\n"
-                                          "threadgroup_load i32, x, r6, r5l, 0\nbfi r5, 0, r1, 2\nthreadgroup_load i32, x, r6, r5l, 0\nwait 0\nstop",
-                                  .uniforms = uniforms, .space = space, .threadgroup_memory = 4096, .traces = &trace};
+    const struct gpu_example e = {
+        .text = "get_sr r1, sr52\ndevice_load 0, i32, x, r2, u0_u1, r1, unsigned\nbfi r3, 0, r1, 5\n"
+                "device_load 0, i32, x, r4, u0_u1, r3, unsigned\nbfi r5, 0, r1, 7\n"
+                "threadgroup_load i32, x, r6, r5l, 0\nbfi r5, 0, r1, 2\nthreadgroup_load i32, x, r6, r5l, 0\nwait 0\nstop",
+        .uniforms = uniforms,
+        .space = space,
+        .threadgroup_memory = 4096,
+        .traces = &trace};
     CU_ASSERT_EQUAL(run(&e), GPU_STEP_DONE);
     CU_ASSERT_EQUAL_FATAL(trace.written, 10);
     CU_ASSERT_EQUAL(trace.record[1].lines, 1);
@@ -228,15 +252,18 @@ static void test_turns(void)
     static const struct {
         const char *name, *load;
         unsigned components;
-    } loads[] = {{"x", "threadgroup_load i32, x, r8, r3l, 0", 1}, {"xyzw", "threadgroup_load i32, xyzw, r8_r9_r10_r11, r3l, 0", 4}};
+    } loads[] = {{"x", "threadgroup_load i32, x, r8, r3l, 0", 1},
+                 {"xyzw", "threadgroup_load i32, xyzw, r8_r9_r10_r11, r3l, 0", 4}};
     for (unsigned i = 0; i < 2 * 40; i++) {
         const unsigned factor = 4 * (i / 2), square = i % 3 == 0 ? 4 : 0;
         struct gpu_trace trace[2];
         char text[256];
         for (unsigned k = 0; k < 2; k++)
             gpu_trace_init(&trace[k]);
-        snprintf(text, sizeof text, "get_sr r1, sr51\nimadd r2, r1, r1, 0\nmov_imm r4, %u, 0b0\nmov_imm r5, %u, 0b0\n"
-                                    "imadd r3, r1, r4, 0\nimadd r3, r2, r5, r3\n%s\nstop", factor, square, loads[i % 2].load);
+        snprintf(text, sizeof text,
+                 "get_sr r1, sr51\nimadd r2, r1, r1, 0\nmov_imm r4, %u, 0b0\nmov_imm r5, %u, 0b0\n"
+                 "imadd r3, r1, r4, 0\nimadd r3, r2, r5, r3\n%s\nstop",
+                 factor, square, loads[i % 2].load);
         const struct gpu_example e = {.text = text, .threads = 64, .threadgroup_memory = 32768, .traces = trace};
         CU_ASSERT_EQUAL(run(&e), GPU_STEP_DONE);
         for (unsigned k = 0; k < 2; k++) {
@@ -264,7 +291,9 @@ static void test_store_trace(void)
         {"device_store 0, i32, x, r1, u0_u1, r1, unsigned, 0\nstop", 1, {{0, 128}}},
         {"device_store 0, i16, x, r1l, u0_u1, r1, unsigned, 0\nstop", 1, {{0, 64}}},
         {"iadd r1, r1, 1\ndevice_store 0, i32, x, r1, u0_u1, r1, unsigned, 0\nstop", 2, {{4, 124}, {128, 4}}},
-        {"bfi r2, 0, r1, 2\ndevice_store 0, i32, xyzw, r4_r5_r6_r7, u0_u1, r2, unsigned, 0\nstop", 4, {{0, 128}, {128, 128}, {256, 128}}},
+        {"bfi r2, 0, r1, 2\ndevice_store 0, i32, xyzw, r4_r5_r6_r7, u0_u1, r2, unsigned, 0\nstop",
+         4,
+         {{0, 128}, {128, 128}, {256, 128}}},
         {"bfi r2, 0, r1, 1\ndevice_store 0, i32, x, r1, u0_u1, r2, unsigned, 0\nstop", 32, {{0, 4}, {8, 4}, {16, 4}}},
         {"bfi r2, 0, r1, 2\ndevice_store 0, i32, xz, r4_r5, u0_u1, r2, unsigned, 0\nstop", 64, {{0, 4}, {8, 4}, {16, 4}}},
         {"mov_imm r2, 5, 0b0\ndevice_store 0, i32, x, r1, u0_u1, r2, unsigned, 0\nstop", 1, {{20, 4}}},
@@ -284,7 +313,8 @@ static void test_store_trace(void)
         for (unsigned k = 0; k < 3 && k < trace.lines_written; k++)
             CHECK(cases[i].entry[k].bytes == 0 || (trace.line[k].address == block + cases[i].entry[k].offset &&
                                                    trace.line[k].bytes == cases[i].entry[k].bytes),
-                  "%s: entry %u is %u bytes at %llu", text, k, trace.line[k].bytes, (unsigned long long)(trace.line[k].address - block));
+                  "%s: entry %u is %u bytes at %llu", text, k, trace.line[k].bytes,
+                  (unsigned long long)(trace.line[k].address - block));
         gpu_trace_release(&trace);
     }
     mem_space_free(space);

@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-#define BANK 24      /* registers of a bank: first sources, second sources, third sources, results */
-#define ROUNDS 40    /* of random banks */
-#define FIRST_WORD 4 /* r0 holds the mask counter */
+#define BANK       24 /* registers of a bank: first sources, second sources, third sources, results */
+#define ROUNDS     40 /* of random banks */
+#define FIRST_WORD 4  /* r0 holds the mask counter */
 
 enum values { HALVES, MIXED, TAME };
 
@@ -37,16 +37,19 @@ static uint32_t near_middle(uint64_t x)
 
 static uint32_t mixed_word(uint64_t *seed)
 {
-    static const uint32_t special[] = {
-        0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0x00800000, 0x80800000,
-        0x00400000, 0x43000000, 0xc2fc0000, 0xc3160000, 0x4f000000, 0x4f800000, 0xcf000000, 0x477fe000, 0x477ff000, 0x33000000,
-        0x33800000, 0x38800000, 0x387fc000, 0x47800000, 0xc7000000, 0x3f000000, 0x3fc00000, 0x40400000, 0x40800000, 0x4b000000,
-        0x7fffffff, 0xffffffff, 0x00010000, 0x3c003c00, 0x7bff7bff, 0x04000400, 0x03ff03ff, 0x00010001, 0x7c007c00, 0xfc00fc00};
+    static const uint32_t special[] = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       0xffc00001, 0x7f800001, 0x00800000, 0x80800000, 0x00400000, 0x43000000, 0xc2fc0000,
+                                       0xc3160000, 0x4f000000, 0x4f800000, 0xcf000000, 0x477fe000, 0x477ff000, 0x33000000,
+                                       0x33800000, 0x38800000, 0x387fc000, 0x47800000, 0xc7000000, 0x3f000000, 0x3fc00000,
+                                       0x40400000, 0x40800000, 0x4b000000, 0x7fffffff, 0xffffffff, 0x00010000, 0x3c003c00,
+                                       0x7bff7bff, 0x04000400, 0x03ff03ff, 0x00010001, 0x7c007c00, 0xfc00fc00};
     const uint64_t x = suite_random(seed), pick = x >> 40 & 0xff;
     switch (x >> 60) {
-    case 0: case 1: return near(special[pick % (sizeof special / sizeof special[0])], x);
+    case 0:
+    case 1: return near(special[pick % (sizeof special / sizeof special[0])], x);
     case 2: return special[pick % (sizeof special / sizeof special[0])];
-    case 3: case 4: return near_middle(x);
+    case 3:
+    case 4: return near_middle(x);
     case 5: return ((uint32_t)x & 0x807fffff) | (uint32_t)(120 + (pick & 15)) << 23; /* 2^-7 .. 2^8 */
     case 6: return ((uint32_t)x & 0x80ffffff) | 0x3f000000;
     case 7: return (uint32_t)x & 0xffff;
@@ -131,8 +134,8 @@ static void check_shape(const struct shape *shape)
     struct gpu_group *group[GPU_PATHS] = {NULL};
     if (!program)
         return;
-    const struct gpu_launch launch = {.program = program, .uniforms = uniforms, .grid_threads = {32, 1, 1},
-                                      .group_threads = {32, 1, 1}};
+    const struct gpu_launch launch = {
+        .program = program, .uniforms = uniforms, .grid_threads = {32, 1, 1}, .group_threads = {32, 1, 1}};
     for (unsigned path = 0; path < GPU_PATHS; path++)
         group[path] = gpu_example_group(&launch, gpu_paths[path]);
     uint64_t seed = 1 + (uint64_t)shape->text[0] * 7919 + strlen(shape->text);
@@ -165,11 +168,11 @@ static void check_shapes(const struct shape *shapes, size_t count)
 static void test_functions(void)
 {
     static const struct shape shapes[] = {
-#define UNARY(name)                                                                                          \
-    {name " %d, %a", MIXED}, {name " %dl, %al", HALVES}, {name " %d, %ah", MIXED}, {name " %dh, %a.neg", MIXED}, \
-    {name ".sat %d, %a", MIXED}, {name " %d, %a.abs", MIXED}
-        UNARY("floor"), UNARY("ceil"), UNARY("trunc"), UNARY("rint"), UNARY("rcp"), UNARY("rsqrt"), UNARY("rsqrt_special"),
-        UNARY("sin_pt_1"), UNARY("sin_pt_2"), UNARY("log2"), UNARY("exp2"),
+#define UNARY(name)                                                                                                              \
+    {name " %d, %a", MIXED}, {name " %dl, %al", HALVES}, {name " %d, %ah", MIXED}, {name " %dh, %a.neg", MIXED},                 \
+        {name ".sat %d, %a", MIXED}, {name " %d, %a.abs", MIXED}
+        UNARY("floor"),         UNARY("ceil"),     UNARY("trunc"),    UNARY("rint"), UNARY("rcp"),  UNARY("rsqrt"),
+        UNARY("rsqrt_special"), UNARY("sin_pt_1"), UNARY("sin_pt_2"), UNARY("log2"), UNARY("exp2"),
     };
     CHECK_SHAPES(shapes);
 }
@@ -177,11 +180,12 @@ static void test_functions(void)
 static void test_conversions(void)
 {
     static const struct shape shapes[] = {
-#define CONVERT(mode)                                                                                        \
-    {"convert " mode ", %d, %a, rte", MIXED}, {"convert " mode ", %d, %a, rtz", MIXED}, {"convert " mode ", %dl, %a, rte", MIXED}, \
-    {"convert " mode ", %dh, %al, rtz", HALVES}, {"convert " mode ", %d, %al, rte", HALVES}, {"convert " mode ", %dl, %ah, rte", MIXED}
-        CONVERT("u8_to_f"), CONVERT("s8_to_f"), CONVERT("u16_to_f"), CONVERT("s16_to_f"), CONVERT("u32_to_f"), CONVERT("s32_to_f"),
-        CONVERT("f_to_u16"), CONVERT("f_to_s16"), CONVERT("f_to_u32"), CONVERT("f_to_s32"),
+#define CONVERT(mode)                                                                                                            \
+    {"convert " mode ", %d, %a, rte", MIXED}, {"convert " mode ", %d, %a, rtz", MIXED},                                          \
+        {"convert " mode ", %dl, %a, rte", MIXED}, {"convert " mode ", %dh, %al, rtz", HALVES},                                  \
+        {"convert " mode ", %d, %al, rte", HALVES}, {"convert " mode ", %dl, %ah, rte", MIXED}
+        CONVERT("u8_to_f"),  CONVERT("s8_to_f"),  CONVERT("u16_to_f"), CONVERT("s16_to_f"), CONVERT("u32_to_f"),
+        CONVERT("s32_to_f"), CONVERT("f_to_u16"), CONVERT("f_to_s16"), CONVERT("f_to_u32"), CONVERT("f_to_s32"),
     };
     CHECK_SHAPES(shapes);
 }
@@ -189,12 +193,17 @@ static void test_conversions(void)
 static void test_halves(void)
 {
     static const struct shape shapes[] = {
-#define BINARY(name)                                                                                         \
-    {name " %dl, %al, %bl", HALVES}, {name " %dh, %ah, %bl.neg", MIXED}, {name ".sat %dl, %al.abs, %bh", HALVES}, \
-    {name " %dl, %al, 0.5", HALVES}, {name " %dl, %ah, %al", MIXED}
-        BINARY("fadd16"), BINARY("fmul16"), {"fmadd16 %dl, %al, %bl, %cl", HALVES}, {"fmadd16 %dl, %ah, %bl, %ch", MIXED},
-        {"fmadd16 %dh, %al, %bh.neg, %cl.abs", MIXED}, {"fmadd16.sat %dl, %al, 0.75, %cl", HALVES},
-        {"fmadd16 %dl, %al, 1.5, %cl", HALVES}, {"fmadd16 %dl, %al, 0.625, %ch.neg", HALVES}, /* many lie in the middle */
+#define BINARY(name)                                                                                                             \
+    {name " %dl, %al, %bl", HALVES}, {name " %dh, %ah, %bl.neg", MIXED}, {name ".sat %dl, %al.abs, %bh", HALVES},                \
+        {name " %dl, %al, 0.5", HALVES}, {name " %dl, %ah, %al", MIXED}
+        BINARY("fadd16"),
+        BINARY("fmul16"),
+        {"fmadd16 %dl, %al, %bl, %cl", HALVES},
+        {"fmadd16 %dl, %ah, %bl, %ch", MIXED},
+        {"fmadd16 %dh, %al, %bh.neg, %cl.abs", MIXED},
+        {"fmadd16.sat %dl, %al, 0.75, %cl", HALVES},
+        {"fmadd16 %dl, %al, 1.5, %cl", HALVES},
+        {"fmadd16 %dl, %al, 0.625, %ch.neg", HALVES}, /* many lie in the middle */
     };
     CHECK_SHAPES(shapes);
 }
@@ -202,10 +211,12 @@ static void test_halves(void)
 static void test_wide_integers(void)
 {
     static const struct shape shapes[] = {
-        {"iadd %d_%D, %a_%A, %b_%B", MIXED}, {"isub %d_%D, %a_%A, %b", MIXED}, {"iadd %d_%D, %a, %b_%B, lsl 3", MIXED},
-        {"iadd %d_%D, %a_%A, 77, lsl 4", MIXED}, {"iadd %d_%D, %a.sx, %bl.sx", MIXED}, {"isub %d_%D, %ah, %b.sx, lsl 2", MIXED},
-        {"imadd %d_%D, %a, %b, %c_%C", MIXED}, {"imadd %d_%D, %a.sx, %b.sx, %c_%C, lsl 1", MIXED},
-        {"imsub %d_%D, %a, %b, %c", MIXED}, {"imadd %d_%D, %al.sx, %b, 0", MIXED}, {"imadd %d_%D, %a, 200, %c.sx", MIXED},
+        {"iadd %d_%D, %a_%A, %b_%B", MIXED},     {"isub %d_%D, %a_%A, %b", MIXED},
+        {"iadd %d_%D, %a, %b_%B, lsl 3", MIXED}, {"iadd %d_%D, %a_%A, 77, lsl 4", MIXED},
+        {"iadd %d_%D, %a.sx, %bl.sx", MIXED},    {"isub %d_%D, %ah, %b.sx, lsl 2", MIXED},
+        {"imadd %d_%D, %a, %b, %c_%C", MIXED},   {"imadd %d_%D, %a.sx, %b.sx, %c_%C, lsl 1", MIXED},
+        {"imsub %d_%D, %a, %b, %c", MIXED},      {"imadd %d_%D, %al.sx, %b, 0", MIXED},
+        {"imadd %d_%D, %a, 200, %c.sx", MIXED},
     };
     CHECK_SHAPES(shapes);
 }
@@ -213,12 +224,12 @@ static void test_wide_integers(void)
 static void test_reductions(void)
 {
     static const struct shape shapes[] = {
-#define REDUCE(name)                                                                                         \
-    {"simd_" name " %d, %a", MIXED}, {"quad_" name " %d, %a", MIXED}, {"simd_" name " %dl, %ah", MIXED},      \
-    {"simd_" name " %d, %a", TAME}, {"quad_" name " %dh, %a", TAME}, {"simd_" name " %dl, %ah", TAME}
-        REDUCE("and"), REDUCE("or"), REDUCE("xor"), REDUCE("iadd"), REDUCE("fadd"), REDUCE("fmul"), REDUCE("min.u"), REDUCE("max.u"),
-        REDUCE("min.s"), REDUCE("max.s"), REDUCE("min.f"), REDUCE("max.f"), REDUCE("prefix_iadd"), REDUCE("prefix_fadd"),
-        REDUCE("prefix_fmul"),
+#define REDUCE(name)                                                                                                             \
+    {"simd_" name " %d, %a", MIXED}, {"quad_" name " %d, %a", MIXED}, {"simd_" name " %dl, %ah", MIXED},                         \
+        {"simd_" name " %d, %a", TAME}, {"quad_" name " %dh, %a", TAME}, {"simd_" name " %dl, %ah", TAME}
+        REDUCE("and"),   REDUCE("or"),    REDUCE("xor"),         REDUCE("iadd"),        REDUCE("fadd"),
+        REDUCE("fmul"),  REDUCE("min.u"), REDUCE("max.u"),       REDUCE("min.s"),       REDUCE("max.s"),
+        REDUCE("min.f"), REDUCE("max.f"), REDUCE("prefix_iadd"), REDUCE("prefix_fadd"), REDUCE("prefix_fmul"),
     };
     CHECK_SHAPES(shapes);
 }

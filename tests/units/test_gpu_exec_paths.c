@@ -4,12 +4,12 @@
 
 #include <inttypes.h>
 
-#define PROGRAMS 6000
-#define LENGTH 24
+#define PROGRAMS    6000
+#define LENGTH      24
 #define BLOCK_BYTES MEM_PAGE_BYTES /* all that is mapped */
 #define GROUP_BYTES 4096
 #define OFFSET_WORD 40 /* register that holds small offsets */
-#define BASE_WORD 42   /* registers that hold addresses in the block */
+#define BASE_WORD   42 /* registers that hold addresses in the block */
 
 struct machine {
     struct mem_space *space;
@@ -33,13 +33,17 @@ static struct outcome expected, got;
 /* Mostly around 1, a third special: zeros, denormals, infinities, NaN, smallest normal numbers, halves, small integers. */
 static uint32_t random_word(uint64_t *seed)
 {
-    static const uint32_t special[] = {0, 0x80000000, 0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00800000, 0x80800000,
-                                       0x007fffff, 0x3f7fffff, 0x00800001, 0x3c003c00, 0x7e000001, 0x04008001, 17, 0x1f};
+    static const uint32_t special[] = {0,          0x80000000, 0x3f800000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       0x00800000, 0x80800000, 0x007fffff, 0x3f7fffff, 0x00800001, 0x3c003c00,
+                                       0x7e000001, 0x04008001, 17,         0x1f};
     const uint64_t x = suite_random(seed);
     switch (x >> 60) {
-    case 0: case 1: case 2: return special[x >> 40 & 15];
+    case 0:
+    case 1:
+    case 2: return special[x >> 40 & 15];
     case 3: return (uint32_t)x & 0x3f;
-    case 4: case 5: return (uint32_t)x;
+    case 4:
+    case 5: return (uint32_t)x;
     case 6: return ((uint32_t)x & 0x81ffffff) | 0x00800000;
     case 7: return ((uint32_t)x & 0x87ff87ff) | 0x38003800;
     default: return ((uint32_t)x & 0x81ffffff) | 0x3e000000;
@@ -78,8 +82,8 @@ static void set_field(struct agx_inst *inst, const char *name, uint32_t value)
 static void tame_memory(struct agx_inst *inst, uint64_t *seed)
 {
     const bool device = inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_ATOMIC;
-    const bool group = inst->op == AGX_OP_THREADGROUP_LOAD || inst->op == AGX_OP_THREADGROUP_STORE ||
-                       inst->op == AGX_OP_THREADGROUP_ATOMIC;
+    const bool group =
+        inst->op == AGX_OP_THREADGROUP_LOAD || inst->op == AGX_OP_THREADGROUP_STORE || inst->op == AGX_OP_THREADGROUP_ATOMIC;
     if (!device && !group)
         return;
     const bool by_register = device && suite_random(seed) % 3 == 0;
@@ -97,9 +101,18 @@ static void tame_memory(struct agx_inst *inst, uint64_t *seed)
 static bool moves_on(unsigned op)
 {
     switch (op) {
-    case AGX_OP_STOP: case AGX_OP_TRAP: case AGX_OP_RET: case AGX_OP_CALL: case AGX_OP_CALL_REGISTER: case AGX_OP_JMP_EXEC_ANY:
-    case AGX_OP_JMP_EXEC_NONE: case AGX_OP_JMP_INCOMPLETE: case AGX_OP_UNIFORM_STORE: case AGX_OP_STACK_ADJUST:
-    case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE: return false;
+    case AGX_OP_STOP:
+    case AGX_OP_TRAP:
+    case AGX_OP_RET:
+    case AGX_OP_CALL:
+    case AGX_OP_CALL_REGISTER:
+    case AGX_OP_JMP_EXEC_ANY:
+    case AGX_OP_JMP_EXEC_NONE:
+    case AGX_OP_JMP_INCOMPLETE:
+    case AGX_OP_UNIFORM_STORE:
+    case AGX_OP_STACK_ADJUST:
+    case AGX_OP_STACK_LOAD:
+    case AGX_OP_STACK_STORE: return false;
     default: return true;
     }
 }
@@ -193,8 +206,12 @@ static unsigned one_program(struct machine *m, uint64_t number, uint64_t *finish
     struct gpu_program *program = gpu_program_create(code, bytes + 2, 0, GPU_G13, &fault);
     CU_ASSERT_PTR_NOT_NULL_FATAL(program);
     const uint32_t threads = number % 5 ? GPU_LANES : 20;
-    const struct gpu_launch launch = {.program = program, .uniforms = uniforms, .grid_threads = {threads, 1, 1},
-                                      .group_threads = {threads, 1, 1}, .threadgroup_memory_bytes = GROUP_BYTES, .space = m->space};
+    const struct gpu_launch launch = {.program = program,
+                                      .uniforms = uniforms,
+                                      .grid_threads = {threads, 1, 1},
+                                      .group_threads = {threads, 1, 1},
+                                      .threadgroup_memory_bytes = GROUP_BYTES,
+                                      .space = m->space};
     run(&launch, m, "reference", &expected);
     *finished += expected.step == GPU_STEP_DONE;
     unsigned wrong = 0;

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <zlib.h>
 
-#define REGISTERS 16 /* of the vectors' machine */
-#define MEMORY_BASE 0x10000
+#define REGISTERS    16 /* of the vectors' machine */
+#define MEMORY_BASE  0x10000
 #define MEMORY_BYTES 0x1000
 
 static struct gpu_lanes before, after;
@@ -27,17 +27,30 @@ static uint32_t half_value(uint32_t c)
     static const uint16_t special[] = {0x0000, 0x8000, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x0400,
                                        0x8400, 0x03ff, 0x7bff, 0xfbff, 0x3c01, 0x0001, 0x8001, 0x3800};
     const uint32_t low = c & 0xffff, p = c >> 16 & 7;
-    return p < 4 ? low : p == 4 ? special[low & 15] : p == 5 ? (low & 0x87ff) | 0x3800 : p == 6 ? low & 0x83ff : (low & 0x8fff) | 0x3000;
+    return p < 4    ? low
+           : p == 4 ? special[low & 15]
+           : p == 5 ? (low & 0x87ff) | 0x3800
+           : p == 6 ? low & 0x83ff
+                    : (low & 0x8fff) | 0x3000;
 }
 
 static uint32_t float_value(uint32_t low, uint32_t p)
 {
-    static const uint32_t special[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0x00800000,
-                                       0x80800000, 0x007fffff, 0x7f7fffff, 0xff7fffff, 0x3f800001, 0x33800000, 0x477fe000, 0x38800000};
+    static const uint32_t special[] = {0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000,
+                                       0x7fc00000, 0x00800000, 0x80800000, 0x007fffff, 0x7f7fffff, 0xff7fffff,
+                                       0x3f800001, 0x33800000, 0x477fe000, 0x38800000};
     switch (p) {
-    case 0: case 1: case 2: case 3: case 4: case 5: return low;
-    case 6: case 7: case 8: return (low & 0x81ffffff) | 0x3e000000;
-    case 9: case 10: return special[low & 15];
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+    case 4:
+    case 5: return low;
+    case 6:
+    case 7:
+    case 8: return (low & 0x81ffffff) | 0x3e000000;
+    case 9:
+    case 10: return special[low & 15];
     case 11: return low & 0x807fffff;
     case 12: return (low & 0x80ffffff) | 0x00800000;
     case 13: return (low & 0x80ffffff) | 0x7e000000;
@@ -136,8 +149,8 @@ static void run_on(const struct vector *v, const char *path, const char *line)
     CHECK(program != NULL, "%s: %.80s", fault.text, line);
     if (!program)
         return;
-    const struct gpu_launch launch = {.program = program, .uniforms = uniforms, .grid_threads = {32, 1, 1},
-                                      .group_threads = {32, 1, 1}, .space = space};
+    const struct gpu_launch launch = {
+        .program = program, .uniforms = uniforms, .grid_threads = {32, 1, 1}, .group_threads = {32, 1, 1}, .space = space};
     struct gpu_group *group = gpu_example_group(&launch, path);
     if (group) {
         gpu_group_start_bare(group, &before);

@@ -1,7 +1,8 @@
 /* Convolutions on the GPU, executed: against plain loops in double precision.
  *
  * Bounds, u = 2^-24, Q = sum |x w| of an element: direct and matrix (taps * channels + 4) u Q. Winograd: the transforms let
- * errors grow; (channels + 16) u times 0.5, 4, 8 (m = 2, 4, 6; observed, with a margin of two) times the largest Q of the whole result.
+ * errors grow; (channels + 16) u times 0.5, 4, 8 (m = 2, 4, 6; observed, with a margin of two) times the largest Q of the whole
+ * result.
  */
 #include "tests/units/gpu_library_example.h"
 
@@ -25,7 +26,8 @@ static double one_output(const struct shape *p, const double *x, const double *w
                 const int iy = y0 + r * p->dilation, ix = x0 + s * p->dilation;
                 if (iy < 0 || ix < 0 || iy >= p->h || ix >= p->w)
                     continue;
-                const double product = x[((size_t)(first + c) * p->h + iy) * p->w + ix] * weights[((k * group_c + c) * p->r + r) * p->s + s];
+                const double product =
+                    x[((size_t)(first + c) * p->h + iy) * p->w + ix] * weights[((k * group_c + c) * p->r + r) * p->s + s];
                 sum += product;
                 *magnitude += fabs(product);
             }
@@ -45,7 +47,8 @@ static struct answer convolve(const struct shape *p, const double *x, const doub
             for (int y = 0; y < out_h; y++)
                 for (int o = 0; o < out_w; o++, at++) {
                     const double *image = x + (size_t)n * p->c * p->h * p->w;
-                    a.value[at] = one_output(p, image, weights, k, y * p->stride - p->pad, o * p->stride - p->pad, &a.magnitude[at]);
+                    a.value[at] =
+                        one_output(p, image, weights, k, y * p->stride - p->pad, o * p->stride - p->pad, &a.magnitude[at]);
                     a.most = fmax(a.most, a.magnitude[at]);
                 }
     return a;
@@ -56,10 +59,12 @@ static void check_conv(struct shape p, const char *more, const char *precision, 
 {
     struct gpu_example x;
     char workload[192];
-    snprintf(workload, sizeof workload, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d%s%s%s", p.n, p.c,
-             p.h, p.w, p.k, p.r, p.s, p.stride, p.pad, p.groups, p.dilation, bias ? ",bias=1" : "", relu ? ",act=relu" : "", more);
+    snprintf(workload, sizeof workload, "conv2d:n=%d,c=%d,h=%d,w=%d,k=%d,r=%d,s=%d,stride=%d,pad=%d,groups=%d,dilation=%d%s%s%s",
+             p.n, p.c, p.h, p.w, p.k, p.r, p.s, p.stride, p.pad, p.groups, p.dilation, bias ? ",bias=1" : "",
+             relu ? ",act=relu" : "", more);
     if (example_start(&x, workload, precision, (uint64_t)(p.c * 7 + p.k))) {
-        double *in = example_values(&x, "x"), *weights = example_values(&x, "weights"), *out = example_values(&x, "out"), worst = 0;
+        double *in = example_values(&x, "x"), *weights = example_values(&x, "weights"), *out = example_values(&x, "out"),
+               worst = 0;
         double *b = bias ? example_values(&x, "bias") : NULL;
         struct answer a = convolve(&p, in, weights);
         CHECK(a.count == x.kernel.buffer[example_buffer(&x, "out")].count, "%s: size", workload);
@@ -67,7 +72,8 @@ static void check_conv(struct shape p, const char *more, const char *precision, 
             const double added = b ? b[i / (a.count / (size_t)(p.n * p.k)) % (size_t)p.k] : 0;
             const double sum = a.value[i] + added, want = relu ? fmax(sum, 0) : sum;
             const double terms = (double)p.c / p.groups * (winograd > 0 ? 1 : p.r * p.s);
-            const double bound = winograd > 0 ? winograd * (terms + 16) * 0x1p-24 * a.most : (terms + 4) * 0x1p-24 * (a.magnitude[i] + fabs(added));
+            const double bound = winograd > 0 ? winograd * (terms + 16) * 0x1p-24 * a.most
+                                              : (terms + 4) * 0x1p-24 * (a.magnitude[i] + fabs(added));
             const double rounding = x.request.type == GPU_F32 ? 0 : 1.01 * example_epsilon(x.request.type) * fabs(want);
             const double ratio = fabs(out[i] - want) / (bound + rounding + 0x1p-25);
             worst = !(ratio <= worst) ? ratio : worst;
@@ -86,11 +92,11 @@ static void check_conv(struct shape p, const char *more, const char *precision, 
 static const char *const precisions[] = {"f32", "f16", "bf16"};
 
 static const struct shape shapes[] = {
-    {1, 8, 8, 8, 16, 3, 3, 1, 1, 1, 1},   {1, 16, 7, 9, 33, 3, 3, 1, 1, 1, 1},  {2, 3, 15, 13, 9, 7, 7, 2, 3, 1, 1},
-    {1, 20, 6, 5, 40, 1, 1, 1, 0, 1, 1},  {2, 64, 7, 7, 70, 1, 1, 1, 0, 1, 1},  {1, 24, 9, 11, 17, 1, 1, 2, 0, 1, 1},
+    {1, 8, 8, 8, 16, 3, 3, 1, 1, 1, 1},    {1, 16, 7, 9, 33, 3, 3, 1, 1, 1, 1}, {2, 3, 15, 13, 9, 7, 7, 2, 3, 1, 1},
+    {1, 20, 6, 5, 40, 1, 1, 1, 0, 1, 1},   {2, 64, 7, 7, 70, 1, 1, 1, 0, 1, 1}, {1, 24, 9, 11, 17, 1, 1, 2, 0, 1, 1},
     {1, 12, 12, 10, 24, 3, 3, 2, 1, 3, 1}, {1, 9, 14, 12, 8, 3, 3, 1, 2, 1, 2}, {1, 11, 9, 8, 13, 5, 3, 1, 0, 1, 1},
-    {3, 5, 4, 4, 10, 3, 1, 1, 1, 1, 1},   {1, 33, 3, 3, 8, 3, 3, 1, 1, 1, 1},   {1, 40, 1, 9, 12, 1, 1, 1, 0, 1, 1},
-    {1, 16, 3, 3, 8, 3, 3, 1, 0, 1, 1},   {1, 17, 1, 1, 9, 1, 1, 1, 0, 1, 1},
+    {3, 5, 4, 4, 10, 3, 1, 1, 1, 1, 1},    {1, 33, 3, 3, 8, 3, 3, 1, 1, 1, 1},  {1, 40, 1, 9, 12, 1, 1, 1, 0, 1, 1},
+    {1, 16, 3, 3, 8, 3, 3, 1, 0, 1, 1},    {1, 17, 1, 1, 9, 1, 1, 1, 0, 1, 1},
 };
 enum { SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -117,8 +123,10 @@ static void test_thin_groups(void)
 
 static void test_winograd(void)
 {
-    static const struct shape some[] = {{1, 8, 5, 5, 16, 3, 3, 1, 1, 1, 1}, {2, 19, 13, 11, 9, 3, 3, 1, 1, 1, 1},
-                                        {1, 40, 14, 15, 33, 3, 3, 1, 0, 1, 1}, {1, 3, 21, 30, 5, 3, 3, 1, 2, 1, 1}};
+    static const struct shape some[] = {{1, 8, 5, 5, 16, 3, 3, 1, 1, 1, 1},
+                                        {2, 19, 13, 11, 9, 3, 3, 1, 1, 1, 1},
+                                        {1, 40, 14, 15, 33, 3, 3, 1, 0, 1, 1},
+                                        {1, 3, 21, 30, 5, 3, 3, 1, 2, 1, 1}};
     for (unsigned i = 0; i < 4; i++)
         for (unsigned t = 0; t < 3; t++) {
             check_conv(some[i], ",algo=winograd2", precisions[t], 0.5, i % 2, t == 0);
@@ -148,7 +156,8 @@ static void test_texts(void)
 static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"conv2d:c=11,h=9,w=9,k=12,pad=1,bias=1", "conv2d:c=5,h=9,w=9,k=5,groups=5,pad=1",
-                                            "conv2d:c=32,h=16,w=16,k=64,pad=1,algo=winograd2", "conv2d:c=16,h=7,w=7,k=33,r=1,s=1"};
+                                            "conv2d:c=32,h=16,w=16,k=64,pad=1,algo=winograd2",
+                                            "conv2d:c=16,h=7,w=7,k=33,r=1,s=1"};
     example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 

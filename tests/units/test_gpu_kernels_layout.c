@@ -7,7 +7,8 @@ static const char *const all_types[] = {"f32", "f16", "bf16", "i32", "u32", "u8"
 
 typedef long source_of(const long *shape, long i);
 
-static void check_move(const char *workload, const char *precision, const char *from, const long *shape, source_of *source, double filler)
+static void check_move(const char *workload, const char *precision, const char *from, const long *shape, source_of *source,
+                       double filler)
 {
     struct gpu_example x;
     if (example_start(&x, workload, precision, 11)) {
@@ -62,7 +63,8 @@ static void test_pad_and_slice(void)
         }
         for (unsigned i = 0; i < 2; i++) {
             const long *s = cuts[i];
-            snprintf(workload, sizeof workload, "slice:%ldx%ld,row=%ld,column=%ld,h=%ld,w=%ld", s[0], s[1], s[4], s[5], s[2], s[3]);
+            snprintf(workload, sizeof workload, "slice:%ldx%ld,row=%ld,column=%ld,h=%ld,w=%ld", s[0], s[1], s[4], s[5], s[2],
+                     s[3]);
             check_move(workload, all_types[t], "x", s, windowed, 0);
         }
     }
@@ -171,7 +173,8 @@ static void check_sort(unsigned rows, unsigned columns, int descending, const ch
 
 static void test_sort(void)
 {
-    static const unsigned shapes[][2] = {{1, 1}, {3, 2}, {5, 7}, {2, 64}, {3, 1000}, {2, 1025}, {1, 4096}, {1, 4097}, {2, 20000}, {1, 70000}};
+    static const unsigned shapes[][2] = {{1, 1},    {3, 2},    {5, 7},    {2, 64},    {3, 1000},
+                                         {2, 1025}, {1, 4096}, {1, 4097}, {2, 20000}, {1, 70000}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         check_sort(shapes[i][0], shapes[i][1], 0, all_types[i % 5]);
         check_sort(shapes[i][0], shapes[i][1], 1, all_types[(i + 2) % 5]);
@@ -214,7 +217,8 @@ static void check_scan(unsigned rows, unsigned columns, int exclusive, const cha
                 const size_t at = (size_t)r * columns + i;
                 const double next = sum + in[at], want = exclusive ? sum : next;
                 magnitude += fabs(in[at]);
-                const double rounding = x.request.type == GPU_F32 ? 0 : 1.01 * example_epsilon(x.request.type) * fabs(want) + 0x1p-25;
+                const double rounding =
+                    x.request.type == GPU_F32 ? 0 : 1.01 * example_epsilon(x.request.type) * fabs(want) + 0x1p-25;
                 const double bound = whole ? 0 : (columns / 512.0 + 72) * 0x1p-24 * magnitude + rounding;
                 worst = fmax(worst, out[at] == want ? 0 : fabs(out[at] - want) / (bound + 1e-300));
                 sum = next;
@@ -229,7 +233,8 @@ static void check_scan(unsigned rows, unsigned columns, int exclusive, const cha
 
 static void test_scan(void)
 {
-    static const unsigned shapes[][2] = {{1, 1}, {3, 31}, {2, 32}, {5, 33}, {4, 511}, {3, 513}, {2, 1024}, {2, 5001}, {1, 40000}, {3, 30001}};
+    static const unsigned shapes[][2] = {{1, 1},   {3, 31},   {2, 32},   {5, 33},    {4, 511},
+                                         {3, 513}, {2, 1024}, {2, 5001}, {1, 40000}, {3, 30001}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         for (unsigned t = 0; t < 5; t++)
             check_scan(shapes[i][0], shapes[i][1], (int)(i + t) % 2, all_types[t]);
@@ -252,8 +257,8 @@ static void test_texts(void)
 
 static void test_clean_under_checks(void)
 {
-    static const char *const workloads[] = {"transpose:33x40", "concat:5x4x3,c=2", "gather:20x7x9", "pad:5x5,top=1,left=2",
-                                            "sort:2x9000", "scan:2x20000"};
+    static const char *const workloads[] = {"transpose:33x40",      "concat:5x4x3,c=2", "gather:20x7x9",
+                                            "pad:5x5,top=1,left=2", "sort:2x9000",      "scan:2x20000"};
     example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 

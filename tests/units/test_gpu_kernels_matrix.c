@@ -18,10 +18,12 @@ static void check_stream(const char *workload, const char *precision, double a_f
         uint64_t wrong = 0;
         for (uint64_t i = 0; i < buffer->count; i++) {
             const double want = a_factor * a[i] + (b ? b_factor * b[i] : 0);
-            const double bound = (fabs(a_factor * a[i]) + (b ? fabs(b_factor * b[i]) : 0)) * 2 * example_epsilon(x.request.type) + 0x1p-25;
+            const double bound =
+                (fabs(a_factor * a[i]) + (b ? fabs(b_factor * b[i]) : 0)) * 2 * example_epsilon(x.request.type) + 0x1p-25;
             wrong += !(fabs(out[i] - want) <= bound);
         }
-        CHECK(wrong == 0, "%s %s: %llu of %llu", workload, precision, (unsigned long long)wrong, (unsigned long long)buffer->count);
+        CHECK(wrong == 0, "%s %s: %llu of %llu", workload, precision, (unsigned long long)wrong,
+              (unsigned long long)buffer->count);
         free(a);
         free(b);
         free(out);
@@ -100,8 +102,8 @@ static void check_gemm(struct product p, const char *precision, const char *more
 {
     struct gpu_example x;
     char workload[128];
-    snprintf(workload, sizeof workload, "gemm:%dx%dx%d,batch=%d,ta=%d,tb=%d,alpha=%g,beta=%g%s", p.m, p.n, p.k, p.batch, p.ta, p.tb,
-             p.alpha, p.beta, more);
+    snprintf(workload, sizeof workload, "gemm:%dx%dx%d,batch=%d,ta=%d,tb=%d,alpha=%g,beta=%g%s", p.m, p.n, p.k, p.batch, p.ta,
+             p.tb, p.alpha, p.beta, more);
     const bool open = example_open(&x, workload, precision, p.cores);
     if (open)
         example_fill(&x, (uint64_t)(p.m * 31 + p.n * 7 + p.k));
@@ -116,8 +118,8 @@ static void check_gemm(struct product p, const char *precision, const char *more
 
 static void test_gemm_sizes(void)
 {
-    static const int sizes[][3] = {{64, 64, 64}, {128, 128, 32},  {1, 4, 1},    {7, 5, 3},    {33, 17, 16},  {65, 66, 31},
-                                   {100, 70, 50}, {31, 129, 47}, {16, 32, 15}, {200, 4, 33}, {70, 131, 100}, {130, 67, 79}};
+    static const int sizes[][3] = {{64, 64, 64},  {128, 128, 32}, {1, 4, 1},    {7, 5, 3},    {33, 17, 16},   {65, 66, 31},
+                                   {100, 70, 50}, {31, 129, 47},  {16, 32, 15}, {200, 4, 33}, {70, 131, 100}, {130, 67, 79}};
     static const char *const precisions[] = {"f32", "f16", "bf16"};
     for (unsigned t = 0; t < 3; t++)
         for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -130,7 +132,8 @@ static void test_gemm_large_tiles(void)
     static const char *const precisions[] = {"f32", "f16", "bf16"};
     for (unsigned t = 0; t < 3; t++)
         for (int k = 15; k < 180; k += 16)
-            check_gemm((struct product){67, 70, k + (k / 16) % 2, 1, (k / 16) % 3 == 1, (k / 16) % 4 == 2, 1, 0, 1}, precisions[t], "");
+            check_gemm((struct product){67, 70, k + (k / 16) % 2, 1, (k / 16) % 3 == 1, (k / 16) % 4 == 2, 1, 0, 1},
+                       precisions[t], "");
     check_gemm((struct product){128, 192, 96, 1, 1, 1, 1, 0, 1}, "bf16", "");
     check_gemm((struct product){130, 640, 20, 2, 0, 0, 1, 0, 1}, "f16", ""); /* strips of columns */
     check_gemm((struct product){72, 770, 20, 1, 0, 1, 1, 0, 1}, "f32", "");
@@ -303,7 +306,8 @@ struct heads {
 };
 
 /* Exact attention of one query into out[d]; *scores: the largest magnitude sum of a score. */
-static void exact_query(const struct heads *p, const double *q, const double *k, const double *v, int row, double *out, double *scores)
+static void exact_query(const struct heads *p, const double *q, const double *k, const double *v, int row, double *out,
+                        double *scores)
 {
     double *w = malloc(sizeof *w * (size_t)p->s), largest = -INFINITY, sum = 0;
     const int seen = p->causal ? row + 1 : p->s;
@@ -369,8 +373,8 @@ static void check_attention(struct heads p, const char *precision, const char *v
 }
 
 static const struct heads heads[] = {
-    {1, 1, 32, 16, 0, 1}, {1, 2, 70, 64, 0, 2}, {2, 4, 65, 64, 1, 2}, {1, 2, 100, 40, 1, 1},
-    {1, 1, 37, 128, 0, 1}, {1, 2, 64, 96, 1, 2}, {1, 3, 5, 4, 0, 3},  {1, 1, 1, 8, 1, 1},
+    {1, 1, 32, 16, 0, 1},  {1, 2, 70, 64, 0, 2}, {2, 4, 65, 64, 1, 2}, {1, 2, 100, 40, 1, 1},
+    {1, 1, 37, 128, 0, 1}, {1, 2, 64, 96, 1, 2}, {1, 3, 5, 4, 0, 3},   {1, 1, 1, 8, 1, 1},
 };
 
 static void test_attention_flash(void)
@@ -393,7 +397,8 @@ static void test_attention_naive(void)
 
 /* ---- rope ---- */
 
-static void check_rope(const char *shape, int rows, int s, int d, double base, int offset, bool interleaved, const char *precision)
+static void check_rope(const char *shape, int rows, int s, int d, double base, int offset, bool interleaved,
+                       const char *precision)
 {
     struct gpu_example x;
     if (example_start(&x, shape, precision, 5)) {

@@ -39,8 +39,8 @@ static void check_pool(struct window p, const char *precision)
 {
     struct gpu_example x;
     char workload[160];
-    snprintf(workload, sizeof workload, "pool:n=1,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d", p.planes, p.h, p.w, p.r,
-             p.s, p.stride, p.pad, p.average ? "avg" : "max", p.include_pad);
+    snprintf(workload, sizeof workload, "pool:n=1,c=%d,h=%d,w=%d,r=%d,s=%d,stride=%d,pad=%d,op=%s,include_pad=%d", p.planes, p.h,
+             p.w, p.r, p.s, p.stride, p.pad, p.average ? "avg" : "max", p.include_pad);
     if (example_start(&x, workload, precision, 3)) {
         double *in = example_values(&x, "x"), *out = example_values(&x, "out"), worst = 0;
         const int out_h = (p.h + 2 * p.pad - p.r) / p.stride + 1, out_w = (p.w + 2 * p.pad - p.s) / p.stride + 1;
@@ -48,8 +48,10 @@ static void check_pool(struct window p, const char *precision)
         for (int i = 0; i < p.planes * out_h * out_w; i++) {
             const int plane = i / (out_h * out_w), pixel = i % (out_h * out_w);
             double bound;
-            const double want = pool_one(&p, in + plane * p.h * p.w, pixel / out_w * p.stride - p.pad, pixel % out_w * p.stride - p.pad, &bound);
-            const double ratio = out[i] == want ? 0 : fabs(out[i] - want) / (bound + (p.average ? rounding(&x, want) : 0) + 1e-300);
+            const double want =
+                pool_one(&p, in + plane * p.h * p.w, pixel / out_w * p.stride - p.pad, pixel % out_w * p.stride - p.pad, &bound);
+            const double ratio =
+                out[i] == want ? 0 : fabs(out[i] - want) / (bound + (p.average ? rounding(&x, want) : 0) + 1e-300);
             worst = !(ratio <= worst) ? ratio : worst;
         }
         CHECK(worst <= 1, "%s %s: %g times the bound", workload, precision, worst);
@@ -61,17 +63,20 @@ static void check_pool(struct window p, const char *precision)
 
 static void test_pool(void)
 {
-    static const int shapes[][7] = {{3, 8, 8, 2, 2, 2, 0}, {2, 13, 11, 3, 3, 2, 1}, {4, 7, 9, 3, 2, 1, 1}, {1, 33, 65, 5, 5, 3, 2}, {2, 1, 1, 1, 1, 1, 0}};
+    static const int shapes[][7] = {
+        {3, 8, 8, 2, 2, 2, 0}, {2, 13, 11, 3, 3, 2, 1}, {4, 7, 9, 3, 2, 1, 1}, {1, 33, 65, 5, 5, 3, 2}, {2, 1, 1, 1, 1, 1, 0}};
     for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         for (int kind = 0; kind < 3; kind++) {
             const int *s = shapes[i];
-            check_pool((struct window){s[0], s[1], s[2], s[3], s[4], s[5], s[6], kind > 0, kind > 1}, precisions[(i + (unsigned)kind) % 3]);
+            check_pool((struct window){s[0], s[1], s[2], s[3], s[4], s[5], s[6], kind > 0, kind > 1},
+                       precisions[(i + (unsigned)kind) % 3]);
         }
 }
 
 static void test_global(void)
 {
-    static const char *const workloads[] = {"globalpool:n=2,c=5,h=7,w=7", "globalpool:c=3,h=40,w=41", "globalpool:c=3,h=19,w=3,op=max"};
+    static const char *const workloads[] = {"globalpool:n=2,c=5,h=7,w=7", "globalpool:c=3,h=40,w=41",
+                                            "globalpool:c=3,h=19,w=3,op=max"};
     static const unsigned planes[][2] = {{10, 49}, {3, 1640}, {3, 57}};
     for (unsigned t = 0; t < 3; t++) {
         struct gpu_example x;
@@ -84,7 +89,8 @@ static void test_global(void)
                     magnitude += fabs(in[i * planes[t][1] + k]);
                     most = fmax(most, in[i * planes[t][1] + k]);
                 }
-                const double want = t == 2 ? most : sum / planes[t][1], bound = 80 * U * magnitude / planes[t][1] + rounding(&x, want);
+                const double want = t == 2 ? most : sum / planes[t][1],
+                             bound = 80 * U * magnitude / planes[t][1] + rounding(&x, want);
                 worst = fmax(worst, fabs(out[i] - want) / bound);
             }
             CHECK(worst <= 1, "%s: %g times the bound", workloads[t], worst);
@@ -106,7 +112,8 @@ static double bilinear(const double *plane, int h, int w, double y, double x)
 {
     const int y0 = (int)y, x0 = (int)x, y1 = y0 + 1 < h ? y0 + 1 : h - 1, x1 = x0 + 1 < w ? x0 + 1 : w - 1;
     const double fy = y - y0, fx = x - x0;
-    return (1 - fy) * ((1 - fx) * plane[y0 * w + x0] + fx * plane[y0 * w + x1]) + fy * ((1 - fx) * plane[y1 * w + x0] + fx * plane[y1 * w + x1]);
+    return (1 - fy) * ((1 - fx) * plane[y0 * w + x0] + fx * plane[y0 * w + x1]) +
+           fy * ((1 - fx) * plane[y1 * w + x0] + fx * plane[y1 * w + x1]);
 }
 
 static void check_resize(const int *s, bool linear, int align, const char *precision)
@@ -114,7 +121,8 @@ static void check_resize(const int *s, bool linear, int align, const char *preci
     struct gpu_example x;
     char workload[128];
     const int h = s[0], w = s[1], oh = s[2], ow = s[3];
-    snprintf(workload, sizeof workload, "resize:c=2,h=%d,w=%d,oh=%d,ow=%d,mode=%s,align=%d", h, w, oh, ow, linear ? "bilinear" : "nearest", align);
+    snprintf(workload, sizeof workload, "resize:c=2,h=%d,w=%d,oh=%d,ow=%d,mode=%s,align=%d", h, w, oh, ow,
+             linear ? "bilinear" : "nearest", align);
     if (example_start(&x, workload, precision, 3)) {
         double *in = example_values(&x, "x"), *out = example_values(&x, "out"), worst = 0;
         for (int i = 0; i < 2 * oh * ow; i++) {
@@ -144,8 +152,8 @@ static void test_resize(void)
 
 static void test_clean_under_checks(void)
 {
-    static const char *const workloads[] = {"pool:c=3,h=9,w=9,r=3,s=3,pad=1,op=avg", "resize:c=2,h=5,w=5,oh=11,ow=7,mode=bilinear",
-                                            "globalpool:c=3,h=20,w=20"};
+    static const char *const workloads[] = {"pool:c=3,h=9,w=9,r=3,s=3,pad=1,op=avg",
+                                            "resize:c=2,h=5,w=5,oh=11,ow=7,mode=bilinear", "globalpool:c=3,h=20,w=20"};
     example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 

@@ -1,8 +1,8 @@
 /* Reductions and normalisations on the GPU, executed: against double precision, at sizes around every change of method (one
  * simdgroup, threadgroups, rows read again, rows in parts).
  *
- * Bounds, u = 2^-24: a sum has at most A = max(8, C / 1024) + 66 additions behind any of its terms (per thread, over the lanes of a
- * simdgroup, over simdgroups), so its error is at most A u sum |x|; results in 16 bits take one more rounding.
+ * Bounds, u = 2^-24: a sum has at most A = max(8, C / 1024) + 66 additions behind any of its terms (per thread, over the lanes of
+ * a simdgroup, over simdgroups), so its error is at most A u sum |x|; results in 16 bits take one more rounding.
  */
 #include "tests/units/gpu_library_example.h"
 
@@ -59,7 +59,10 @@ static double expected(const char *op, const struct summary *s, unsigned count, 
         *bound = 1.01 * count * U * fabs(s->product) + 0x1p-126;
         return s->product;
     }
-    return strcmp(op, "max") == 0 ? s->most : strcmp(op, "min") == 0 ? s->least : strcmp(op, "argmax") == 0 ? s->most_at : s->least_at;
+    return strcmp(op, "max") == 0      ? s->most
+           : strcmp(op, "min") == 0    ? s->least
+           : strcmp(op, "argmax") == 0 ? s->most_at
+                                       : s->least_at;
 }
 
 static void check_reduce(unsigned rows, unsigned columns, const char *op, unsigned axis, const char *precision)
@@ -89,7 +92,8 @@ static const char *const operations[] = {"sum", "mean", "max", "min", "prod", "n
 
 static void test_reduce_rows(void)
 {
-    static const unsigned shapes[][2] = {{1, 1}, {5, 3}, {7, 32}, {4, 100}, {3, 256}, {9, 257}, {2, 1000}, {3, 4097}, {1, 9001}, {2, 8200}};
+    static const unsigned shapes[][2] = {{1, 1},   {5, 3},    {7, 32},   {4, 100},  {3, 256},
+                                         {9, 257}, {2, 1000}, {3, 4097}, {1, 9001}, {2, 8200}};
     for (unsigned o = 0; o < 8; o++)
         for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
             if (strcmp(operations[o], "prod") != 0 || shapes[i][1] < 600)
@@ -173,7 +177,8 @@ static void check_softmax(unsigned rows, unsigned columns, bool log_of, const ch
     example_close(&x);
 }
 
-static const unsigned row_shapes[][2] = {{1, 1}, {3, 2}, {5, 31}, {4, 32}, {6, 64}, {7, 255}, {3, 260}, {9, 1000}, {2, 1023}, {1, 8192}, {2, 8195}, {1, 20000}};
+static const unsigned row_shapes[][2] = {{1, 1},   {3, 2},    {5, 31},   {4, 32},   {6, 64},   {7, 255},
+                                         {3, 260}, {9, 1000}, {2, 1023}, {1, 8192}, {2, 8195}, {1, 20000}};
 enum { ROW_SHAPES = sizeof row_shapes / sizeof row_shapes[0] };
 
 static void test_softmax(void)
@@ -226,11 +231,12 @@ static struct moments moments_of(const double *x, unsigned count, bool centred, 
 static double norm_bound(const struct moments *m, double x, double gamma, double want, unsigned count)
 {
     const double a = additions(count) + 4;
-    return U * ((2 * a * m->magnitude + 2 * fabs(x)) * m->scale * fabs(gamma) + a * fabs((x - m->mean) * m->scale * gamma) + 4 * fabs(want));
+    return U * ((2 * a * m->magnitude + 2 * fabs(x)) * m->scale * fabs(gamma) + a * fabs((x - m->mean) * m->scale * gamma) +
+                4 * fabs(want));
 }
 
-static void check_norm(const char *workload, const char *precision, unsigned rows, unsigned columns, bool centred, unsigned spatial,
-                       unsigned groups, double eps)
+static void check_norm(const char *workload, const char *precision, unsigned rows, unsigned columns, bool centred,
+                       unsigned spatial, unsigned groups, double eps)
 {
     struct gpu_example x;
     if (example_start(&x, workload, precision, columns)) {
@@ -241,7 +247,8 @@ static void check_norm(const char *workload, const char *precision, unsigned row
             for (unsigned i = 0; i < columns; i++) {
                 const size_t at = (size_t)r * columns + i, channel = (r % groups) * (columns / spatial) + i / spatial;
                 const double want = (in[at] - m.mean) * m.scale * gamma[channel] + (beta ? beta[channel] : 0);
-                const double bound = norm_bound(&m, in[at], gamma[channel], want, columns) + (beta ? 2 * U * fabs(beta[channel]) : 0);
+                const double bound =
+                    norm_bound(&m, in[at], gamma[channel], want, columns) + (beta ? 2 * U * fabs(beta[channel]) : 0);
                 const double ratio = fabs(out[at] - want) / (bound + rounding(&x, want));
                 worst = !(ratio <= worst) ? ratio : worst;
             }
@@ -307,8 +314,12 @@ static void test_batch_norm(void)
 
 static void test_clean_under_checks(void)
 {
-    static const char *const workloads[] = {"softmax:3x700", "reduce:1x40000,op=norm2", "reduce:70x33,op=argmin,axis=0",
-                                            "layernorm:5x77", "groupnorm:n=1,c=4,h=5,w=5,groups=2", "reduce:3x9000,op=argmax"};
+    static const char *const workloads[] = {"softmax:3x700",
+                                            "reduce:1x40000,op=norm2",
+                                            "reduce:70x33,op=argmin,axis=0",
+                                            "layernorm:5x77",
+                                            "groupnorm:n=1,c=4,h=5,w=5,groups=2",
+                                            "reduce:3x9000,op=argmax"};
     example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
 }
 

@@ -44,7 +44,8 @@ static void test_throughput_per_class(void)
         {".repeat 4\nimadd r{i}, r{i}, r20, 0\niadd r{i+4}, r{i+4}, r20\n.end\nstop", 16, 0.03},
         {".repeat 4\nimadd r{i}, r{i}, r20, 0\niadd r{i+4}, r{i+4}, r20\niadd r{i+8}, r{i+8}, r20\n.end\nstop", 16.5, 0.05},
         {".repeat 4\nimadd r{i}, r{i}, r20, 0\niadd r{i+4}, r{i+4}, r20\niadd r{i+8}, r{i+8}, r20\n"
-         "iadd r{i+12}, r{i+12}, r20\n.end\nstop", 21.4, 0.07},
+         "iadd r{i+12}, r{i+12}, r20\n.end\nstop",
+         21.4, 0.07},
         {".repeat 4\nimadd r{i}, r{i}, r20, 0\nrint r{i+4}, r{i+4}\n.end\nstop", 32, 0.03},
     };
     const struct gpu_params params = example_gpu(1);
@@ -55,11 +56,10 @@ static void test_throughput_per_class(void)
 }
 
 /* "FMUL/FADD/IADD", then "FFMA"; 32 and 16 bits; simdgroups per core 4, 8, 88; parallelism 1 to 4. */
-static const double published[2][2][3][4] = {
-    {{{6.60, 5.59, 5.14, 2.86}, {3.44, 3.08, 2.78, 1.58}, {1.84, 1.73, 1.37, 1.01}},
-     {{3.92, 2.49, 2.55, 1.78}, {2.16, 1.46, 1.47, 1.26}, {1.56, 1.05, 1.04, 1.02}}},
-    {{{11.34, 8.36, 4.46, 2.75}, {5.71, 4.24, 2.75, 1.60}, {1.99, 1.87, 1.35, 1.02}},
-     {{3.94, 2.44, 2.55, 1.79}, {2.15, 1.40, 1.47, 1.29}, {1.56, 1.04, 1.04, 1.02}}}};
+static const double published[2][2][3][4] = {{{{6.60, 5.59, 5.14, 2.86}, {3.44, 3.08, 2.78, 1.58}, {1.84, 1.73, 1.37, 1.01}},
+                                              {{3.92, 2.49, 2.55, 1.78}, {2.16, 1.46, 1.47, 1.26}, {1.56, 1.05, 1.04, 1.02}}},
+                                             {{{11.34, 8.36, 4.46, 2.75}, {5.71, 4.24, 2.75, 1.60}, {1.99, 1.87, 1.35, 1.02}},
+                                              {{3.94, 2.44, 2.55, 1.79}, {2.15, 1.40, 1.47, 1.29}, {1.56, 1.04, 1.04, 1.02}}}};
 
 static double dependent(const struct gpu_params *params, bool fma, bool half, unsigned simds, unsigned chains)
 {
@@ -110,7 +110,10 @@ static void test_latency_per_class(void)
     static const struct {
         const char *text;
         double cycles;
-    } rows[] = {{"rint r1, r1\nstop", 3.66}, {"exp2 r1, r1\nstop", 4.31}, {"rcp r1, r1\nstop", 6.5}, {"rsqrt r1, r1\nstop", 8.99},
+    } rows[] = {{"rint r1, r1\nstop", 3.66},
+                {"exp2 r1, r1\nstop", 4.31},
+                {"rcp r1, r1\nstop", 6.5},
+                {"rsqrt r1, r1\nstop", 8.99},
                 {"simd_shuffle_down r1, r1, 1\nstop", 3.73}};
     const struct gpu_params params = example_gpu(1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -122,8 +125,8 @@ static void test_latency_per_class(void)
 /* Mesa's table of threads per core against half registers per thread, and the limits of metal-benchmarks. */
 static void test_occupancy(void)
 {
-    static const unsigned table[][2] = {{104, 1024}, {112, 896}, {128, 832}, {136, 768}, {144, 704},
-                                        {160, 640},  {184, 576}, {208, 512}, {232, 448}, {256, 384}, {16, 3072}};
+    static const unsigned table[][2] = {{104, 1024}, {112, 896}, {128, 832}, {136, 768}, {144, 704}, {160, 640},
+                                        {184, 576},  {208, 512}, {232, 448}, {256, 384}, {16, 3072}};
     const struct gpu_params params = example_gpu(1);
     const char *limit;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
@@ -149,8 +152,8 @@ static void test_memory_latency(void)
         double cycles[2];
         const unsigned warm = (unsigned)(rows[i].footprint < 100000 ? rows[i].footprint * 2 : 2000);
         for (unsigned k = 0; k < 2; k++) {
-            const struct example_launch launch = {.text = text, .cores = 1, .simds = 1, .groups = 1, .loops = warm + 2000 * k,
-                                                  .footprint = rows[i].footprint};
+            const struct example_launch launch = {
+                .text = text, .cores = 1, .simds = 1, .groups = 1, .loops = warm + 2000 * k, .footprint = rows[i].footprint};
             cycles[k] = example_run(&launch).cycles;
         }
         const double ns = (cycles[1] - cycles[0]) / 2000 / 1.278;
@@ -167,12 +170,12 @@ static void test_memory_bandwidth(void)
     } rows[] = {{32, 65.6}, {2048, 37.6}};
     const char *text = ".repeat 4\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\nwait 0\nstop";
     for (size_t i = 0; i < 2; i++) {
-        const struct example_launch launch = {.text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 400,
-                                              .footprint = rows[i].footprint};
+        const struct example_launch launch = {
+            .text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 400, .footprint = rows[i].footprint};
         const struct example_run run = example_run(&launch);
         const double bytes = 6.0 * 8 * 400 * 4 * 128 / run.cycles;
-        CHECK(near(bytes, rows[i].bytes, 0.08), "%u lines: %.1f bytes per cycle, measured %.1f", (unsigned)rows[i].footprint, bytes,
-              rows[i].bytes);
+        CHECK(near(bytes, rows[i].bytes, 0.08), "%u lines: %.1f bytes per cycle, measured %.1f", (unsigned)rows[i].footprint,
+              bytes, rows[i].bytes);
         CHECK(run.activity.count[ACT_GPU_L1_READ_BYTES] == UINT64_C(6) * 8 * 400 * 4 * 128, "counted %llu",
               (unsigned long long)run.activity.count[ACT_GPU_L1_READ_BYTES]);
     }
@@ -184,8 +187,8 @@ static void test_coalescing(void)
     const char *text = "device_load 0, i32, x, r4, u0_u1, r0, unsigned\nwait 0\nstop";
     double cycles[2];
     for (unsigned i = 0; i < 2; i++) {
-        const struct example_launch launch = {.text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 100, .footprint = 32,
-                                              .shared_lines = i ? 32 : 1};
+        const struct example_launch launch = {
+            .text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 100, .footprint = 32, .shared_lines = i ? 32 : 1};
         cycles[i] = example_run(&launch).cycles;
     }
     CHECK(cycles[1] > 1.9 * cycles[0], "%.0f and %.0f cycles", cycles[0], cycles[1]);
@@ -198,8 +201,8 @@ static void test_store_gathering(void)
     const char *text = "device_store 0, i16, x, r4l, u0_u1, r0, unsigned, 0\nstop";
     const uint64_t stores = UINT64_C(6) * 8 * 100;
     for (unsigned dense = 0; dense < 2; dense++) {
-        const struct example_launch launch = {.text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 100, .footprint = 1u << 20,
-                                              .dense = dense};
+        const struct example_launch launch = {
+            .text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 100, .footprint = 1u << 20, .dense = dense};
         const struct example_run run = example_run(&launch);
         const uint64_t read = run.activity.count[ACT_DRAM_READ_BYTES];
         CHECK(!run.failed && (dense ? read < 1024 : read > (stores - 128) * GPU_LINE_BYTES), "%s: %llu bytes read",
@@ -213,8 +216,8 @@ static void test_threadgroup_memory(void)
     const char *text = ".repeat 8\nthreadgroup_load i32, x, r{4+i}, r0l, 0\n.end\nstop";
     double cycles[2];
     for (unsigned i = 0; i < 2; i++) {
-        const struct example_launch launch = {.text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 200, .passes = i ? 8 : 1,
-                                              .threadgroup_bytes = 4096};
+        const struct example_launch launch = {
+            .text = text, .cores = 1, .simds = 8, .groups = 6, .loops = 200, .passes = i ? 8 : 1, .threadgroup_bytes = 4096};
         cycles[i] = example_run(&launch).cycles;
     }
     CHECK(near(6.0 * 8 * 200 * 8 / cycles[0], 1, 0.03), "%.0f cycles", cycles[0]);
@@ -224,8 +227,8 @@ static void test_threadgroup_memory(void)
 /* Every simdgroup of a threadgroup waits for the slowest. */
 static void test_barrier(void)
 {
-    const struct example_launch launch = {.text = "threadgroup_barrier\niadd r1, r1, 0\nstop", .cores = 1, .simds = 8, .groups = 3,
-                                          .loops = 100};
+    const struct example_launch launch = {
+        .text = "threadgroup_barrier\niadd r1, r1, 0\nstop", .cores = 1, .simds = 8, .groups = 3, .loops = 100};
     const struct example_run run = example_run(&launch);
     CHECK(!run.failed && run.cycles > 100 * 16, "%.0f cycles", run.cycles);
     CHECK(run.stall[0][GPU_STALL_BARRIER] > 0.3 * run.total[0], "%.0f of %.0f", run.stall[0][GPU_STALL_BARRIER], run.total[0]);
@@ -250,27 +253,30 @@ static void test_scoreboard_slots(void)
 {
     struct gpu_params params = example_gpu(1);
     const struct example_launch launch = {
-        .text = ".repeat 16\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\nwait 0\nstop", .cores = 1, .simds = 1,
-        .groups = 1, .loops = 64, .footprint = 1u << 22};
+        .text = ".repeat 16\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\nwait 0\nstop",
+        .cores = 1,
+        .simds = 1,
+        .groups = 1,
+        .loops = 64,
+        .footprint = 1u << 22};
     const double eight = example_run_with(&params, &launch).cycles;
     params.slot_entries = 16;
     const double sixteen = example_run_with(&params, &launch).cycles;
     CHECK(eight > 1.5 * sixteen, "%.0f and %.0f cycles", eight, sixteen);
 }
 
-static const char *const mixed_text =
-    "get_sr r0, thread_position_in_grid.x\n"
-    ".repeat 4\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\n"
-    "threadgroup_load i32, x, r9, r0l, 0\n"
-    ".repeat 6\nfmadd32 r{10+i}, r{10+i}, r9, r20\n.end\nimadd r17, r17, r9, 0\nwait 0\n"
-    ".repeat 4\nfadd32 r{4+i}, r{4+i}, r9\n.end\nthreadgroup_barrier\n"
-    "device_store 0, i32, x, r4, u2_u3, r0, unsigned, 0\nstop";
+static const char *const mixed_text = "get_sr r0, thread_position_in_grid.x\n"
+                                      ".repeat 4\ndevice_load 0, i32, x, r{4+i}, u0_u1, r0, unsigned\n.end\n"
+                                      "threadgroup_load i32, x, r9, r0l, 0\n"
+                                      ".repeat 6\nfmadd32 r{10+i}, r{10+i}, r9, r20\n.end\nimadd r17, r17, r9, 0\nwait 0\n"
+                                      ".repeat 4\nfadd32 r{4+i}, r{4+i}, r9\n.end\nthreadgroup_barrier\n"
+                                      "device_store 0, i32, x, r4, u2_u3, r0, unsigned, 0\nstop";
 
 /* Each cycle of a core has one reason. */
 static void test_stalls_add_up(void)
 {
-    const struct example_launch launch = {.text = mixed_text, .cores = 4, .simds = 4, .groups = 37, .loops = 60, .footprint = 1 << 15,
-                                          .threadgroup_bytes = 8192};
+    const struct example_launch launch = {
+        .text = mixed_text, .cores = 4, .simds = 4, .groups = 37, .loops = 60, .footprint = 1 << 15, .threadgroup_bytes = 8192};
     const struct example_run run = example_run(&launch);
     CU_ASSERT_FALSE(run.failed);
     for (unsigned core = 0; core < 4; core++) {
@@ -288,8 +294,8 @@ static void test_stalls_add_up(void)
 
 static void test_determinism(void)
 {
-    const struct example_launch launch = {.text = mixed_text, .cores = 3, .simds = 4, .groups = 29, .loops = 40, .footprint = 1 << 14,
-                                          .threadgroup_bytes = 8192};
+    const struct example_launch launch = {
+        .text = mixed_text, .cores = 3, .simds = 4, .groups = 29, .loops = 40, .footprint = 1 << 14, .threadgroup_bytes = 8192};
     const struct example_run a = example_run(&launch), b = example_run(&launch);
     CU_ASSERT_EQUAL(memcmp(&a.cycles, &b.cycles, sizeof a.cycles), 0);
     CU_ASSERT_EQUAL(memcmp(a.stall, b.stall, sizeof a.stall), 0);
@@ -298,7 +304,8 @@ static void test_determinism(void)
 /* The inner loop of a matrix product on simdgroup matrices: per 8 of depth, 4 + 4 fragments from threadgroup memory and 16
  * products; loads ahead from device memory. metal-benchmarks reaches 101.7 of 128 multiply-adds per core and cycle (79 %). */
 static const char *const matrix_text =
-    ".repeat 4\nthreadgroup_load i32, xy, r{40+2*i}_r{41+2*i}, r0l, 0\nthreadgroup_load i32, xy, r{48+2*i}_r{49+2*i}, r0l, 0\n.end\n"
+    ".repeat 4\nthreadgroup_load i32, xy, r{40+2*i}_r{41+2*i}, r0l, 0\nthreadgroup_load i32, xy, r{48+2*i}_r{49+2*i}, r0l, "
+    "0\n.end\n"
     ".repeat 4\n.repeat 4 j\nsimd_matrix_fmadd32 r{8*i+2*j}_r{8*i+2*j+1}, r{40+2*i}_r{41+2*i}, r{48+2*j}_r{49+2*j}, "
     "r{8*i+2*j}_r{8*i+2*j+1}\n.end\n.end\niadd r1, r1, 1\niadd r2, r2, 1\nstop";
 
@@ -306,8 +313,14 @@ static double matrix_share(double pipe_cycles)
 {
     struct gpu_params params = example_gpu(1);
     params.cost[GPU_COST_MATRIX_F32].pipe_cycles = pipe_cycles;
-    const struct example_launch launch = {.text = matrix_text, .cores = 1, .simds = 4, .groups = 6, .loops = 100, .passes = 2,
-                                          .register_halves = 144, .threadgroup_bytes = 16384};
+    const struct example_launch launch = {.text = matrix_text,
+                                          .cores = 1,
+                                          .simds = 4,
+                                          .groups = 6,
+                                          .loops = 100,
+                                          .passes = 2,
+                                          .register_halves = 144,
+                                          .threadgroup_bytes = 16384};
     const struct example_run run = example_run_with(&params, &launch);
     CU_ASSERT_FALSE(run.failed);
     return 6.0 * 4 * 100 * 16 * 512 / run.cycles / 128;
@@ -339,7 +352,8 @@ static void test_mutations(void)
     const char *both = ".repeat 8\nfadd32 r{i}, r{i}, r20\nfadd16 r{8+i}l, r{8+i}l, r21l\n.end\nstop";
     const struct gpu_params plain = example_gpu(1);
     CHECK(near(cycles_per_turn(&plain, both, 88), 16, 0.03), "one pipe");
-    CHECK(near(cycles_per_turn(&params, both, 88), 8, 0.08), "f16 and f32 side by side: %.2f", cycles_per_turn(&params, both, 88));
+    CHECK(near(cycles_per_turn(&params, both, 88), 8, 0.08), "f16 and f32 side by side: %.2f",
+          cycles_per_turn(&params, both, 88));
 }
 
 /* Threadgroups go round the cores; when they do not fill the last round, cores stand idle. */
@@ -351,8 +365,8 @@ static void test_tail(void)
     launch.groups = 5;
     const struct example_run more = example_run(&launch);
     CHECK(near(more.cycles, 2 * full.cycles, 0.1), "%.0f and %.0f cycles", full.cycles, more.cycles);
-    CHECK(more.stall[3][GPU_STALL_LAUNCH] > 0.4 * more.total[3], "the last core waits: %.0f of %.0f", more.stall[3][GPU_STALL_LAUNCH],
-          more.total[3]);
+    CHECK(more.stall[3][GPU_STALL_LAUNCH] > 0.4 * more.total[3], "the last core waits: %.0f of %.0f",
+          more.stall[3][GPU_STALL_LAUNCH], more.total[3]);
 }
 
 static const struct suite_test tests[] = {

@@ -1,4 +1,5 @@
-/* The estimate of lossless compression: lines whose answer is known, and an encoder of the same scheme written out the other way round. */
+/* The estimate of lossless compression: lines whose answer is known, and an encoder of the same scheme written out the other way
+ * round. */
 #include "tests/support/suite.h"
 #include "units/mem/line_compress.h"
 

@@ -9,8 +9,14 @@
 
 static struct mem_params params(uint32_t slc_kib)
 {
-    return (struct mem_params){.slc = {.kib = slc_kib, .ways = 16}, .slc_latency_ns = 60, .slc_gbps = 200, .dram_latency_ns = 100,
-                               .dram_peak_gbps = 100, .dram_efficiency_read = 0.8, .dram_efficiency_mixed = 0.5, .dram_channels = 8,
+    return (struct mem_params){.slc = {.kib = slc_kib, .ways = 16},
+                               .slc_latency_ns = 60,
+                               .slc_gbps = 200,
+                               .dram_latency_ns = 100,
+                               .dram_peak_gbps = 100,
+                               .dram_efficiency_read = 0.8,
+                               .dram_efficiency_mixed = 0.5,
+                               .dram_channels = 8,
                                .dies = 1};
 }
 
@@ -109,7 +115,8 @@ static void test_machines_without_slc(void)
     close(&f);
 }
 
-/* Two dies, pages in turn on both: half of a stream crosses, reads from die 1, writes from die 0, and a slow link is the limit. */
+/* Two dies, pages in turn on both: half of a stream crosses, reads from die 1, writes from die 0, and a slow link is the limit.
+ */
 static void test_the_other_die_is_behind_the_link(void)
 {
     struct mem_params p = params(8192);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB  (UINT64_C(1) << 20)
 #define NODE 64
 
 struct rig {

@@ -83,7 +83,8 @@ static void test_strides_and_directions(void)
         for (int64_t k = 0; k < 12; k++)
             load(&r, 1000.0 * (double)k, (uint64_t)(10000 + k * strides[i]), 0x40);
         CHECK(load(&r, 20000, (uint64_t)(10000 + 12 * strides[i]), 0x40).level == MEM_L1, "stride %ld", (long)strides[i]);
-        CHECK(counters(&r).prefetch_used == 9, "stride %ld used %lu", (long)strides[i], (unsigned long)counters(&r).prefetch_used);
+        CHECK(counters(&r).prefetch_used == 9, "stride %ld used %lu", (long)strides[i],
+              (unsigned long)counters(&r).prefetch_used);
         mem_system_free(r.system);
     }
 }

@@ -24,7 +24,7 @@ static void test_link_fills_gaps(void)
     struct mem_link link;
     mem_link_init(&link, 64.0);
     mem_link_take(&link, 100.0, 128);
-    CU_ASSERT_EQUAL(mem_link_take(&link, 50.0, 128), 50.0); /* an early request after a late one is not held back */
+    CU_ASSERT_EQUAL(mem_link_take(&link, 50.0, 128), 50.0);  /* an early request after a late one is not held back */
     CU_ASSERT_EQUAL(mem_link_take(&link, 97.0, 256), 102.0); /* 3 ns of gap are too short for 4 ns */
     CU_ASSERT_EQUAL(mem_link_take(&link, 97.0, 128), 97.0);
     CU_ASSERT_EQUAL(mem_link_take(&link, 97.0, 64), 99.0);

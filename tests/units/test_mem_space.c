@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define PAGE MEM_PAGE_BYTES
+#define PAGE  MEM_PAGE_BYTES
 #define SPACE (64 * PAGE)
 
 static struct mem_space *space_create(void)

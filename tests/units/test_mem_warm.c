@@ -13,12 +13,27 @@ struct machine {
 static struct machine machine_open(void)
 {
     const struct mem_params params = {
-        .slc = {.kib = 512, .ways = 16}, .slc_latency_ns = 30, .slc_gbps = 100, .dram_latency_ns = 100, .dram_peak_gbps = 100,
-        .dram_efficiency_read = 0.9, .dram_efficiency_mixed = 0.8, .dram_channels = 4, .dies = 1, .tlb_miss_ns = 100,
-        .tlb_entries_l1 = 16, .tlb_entries_l2 = 64, .tlb_l2_ns = 5, .cluster_count = 1,
+        .slc = {.kib = 512, .ways = 16},
+        .slc_latency_ns = 30,
+        .slc_gbps = 100,
+        .dram_latency_ns = 100,
+        .dram_peak_gbps = 100,
+        .dram_efficiency_read = 0.9,
+        .dram_efficiency_mixed = 0.8,
+        .dram_channels = 4,
+        .dies = 1,
+        .tlb_miss_ns = 100,
+        .tlb_entries_l1 = 16,
+        .tlb_entries_l2 = 64,
+        .tlb_l2_ns = 5,
+        .cluster_count = 1,
         .cluster = {{.l2 = {.kib = 64, .ways = 8, .latency_cycles = 20}, .clock_ghz = 1, .l2_outstanding = 64}}};
-    const struct mem_port_params port = {.l1 = {.kib = 8, .ways = 4, .latency_cycles = 5}, .prefetch = {.train = 1},
-                                         .outstanding = 64, .gather_lines = 8, .gather_plain = true, .write_through = true};
+    const struct mem_port_params port = {.l1 = {.kib = 8, .ways = 4, .latency_cycles = 5},
+                                         .prefetch = {.train = 1},
+                                         .outstanding = 64,
+                                         .gather_lines = 8,
+                                         .gather_plain = true,
+                                         .write_through = true};
     struct machine m = {.system = mem_system_create(&params)};
     for (int i = 0; m.system && i < PORTS; i++)
         m.port[i] = mem_port_open(m.system, &port, NULL);

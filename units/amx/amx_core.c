@@ -50,8 +50,7 @@ static bool execute_setclr(struct amx_core *core, uint64_t immediate, struct uni
 {
     if (immediate > 1) {
         char text[80];
-        snprintf(text, sizeof text, "AMX instruction 17 has no immediate %u (0 = set, 1 = clr)",
-                 (unsigned)(immediate & 31));
+        snprintf(text, sizeof text, "AMX instruction 17 has no immediate %u (0 = set, 1 = clr)", (unsigned)(immediate & 31));
         return undefined(fault, text);
     }
     if (immediate == 0 && core->enabled)
@@ -81,8 +80,7 @@ static bool handle_disabled(struct amx_core *core, unsigned op, uint64_t operand
 }
 
 /* Through the handler of each op. */
-static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
-                       struct unit_fault *fault)
+static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count, struct unit_fault *fault)
 {
     for (size_t n = 0; n < count; n++)
         if (!amx_core_execute(core, op[n], operand[n], fault))
@@ -128,10 +126,10 @@ static bool reference_compute(struct amx_core *core, unsigned op, uint64_t opera
 }
 
 static const struct amx_dispatch dispatch_reference = {
-    .handlers = {[AMX_LDX ... AMX_STZI] = reference_transfer,
-                 [AMX_EXTRX ... AMX_FMS16] = reference_compute,
+    .handlers = {[AMX_LDX... AMX_STZI] = reference_transfer,
+                 [AMX_EXTRX... AMX_FMS16] = reference_compute,
                  [AMX_SETCLR] = amx_core_setclr,
-                 [AMX_VECINT ... AMX_GENLUT] = reference_compute},
+                 [AMX_VECINT... AMX_GENLUT] = reference_compute},
     .run_list = run_list,
     .run_passes = run_no_passes,
 };

@@ -4,8 +4,8 @@
  * The fast path may hold work back (loads are done at once, outer products later, in order per accumulator); every
  * function below behaves as if all instructions so far had been executed one after another.
  */
-#ifndef ORCHARD_UNITS_AMX_CORE_H
-#define ORCHARD_UNITS_AMX_CORE_H
+#ifndef ORCHARD_UNITS_AMX_AMX_CORE_H
+#define ORCHARD_UNITS_AMX_AMX_CORE_H
 
 #include "isa/amx/amx_isa.h"
 #include "units/amx/amx_passes.h"

@@ -1,8 +1,8 @@
 /* The hot half of the fast path: plain outer products are queued, loads fill fresh slots, everything else goes to
  * amx_core_fast.c. Included once per host instruction set, which decides how 64 bytes are copied.
  */
-#ifndef ORCHARD_UNITS_AMX_CORE_DISPATCH_H
-#define ORCHARD_UNITS_AMX_CORE_DISPATCH_H
+#ifndef ORCHARD_UNITS_AMX_AMX_CORE_DISPATCH_H
+#define ORCHARD_UNITS_AMX_AMX_CORE_DISPATCH_H
 
 #include "units/amx/amx_core_loop.h"
 
@@ -99,15 +99,13 @@ DISPATCH_INLINE bool run_hot(struct amx_core *core, unsigned op, uint64_t operan
 
 #define LOOP_LEAST_INSTRUCTIONS 48 /* fewer are not worth looking for loops */
 
-static __attribute__((noinline)) size_t run_loop(struct amx_core *core, const uint8_t *op, const uint64_t *operand,
-                                                 size_t count)
+static __attribute__((noinline)) size_t run_loop(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count)
 {
     struct amx_loop loop;
     return find_loop(core, op, operand, count, &loop) ? amx_loop_run(core, op, operand, &loop) : 0;
 }
 
-static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
-                       struct unit_fault *fault)
+static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count, struct unit_fault *fault)
 {
     size_t look_at = 0; /* looking for a loop at every instruction would cost more than it saves */
     for (size_t n = 0; n < count; n++) {
@@ -137,20 +135,19 @@ static bool run_passes(struct amx_core *core, const struct amx_passes *p)
            memcpy(loop.step, p->step, p->length * sizeof p->step[0]) && amx_loop_run(core, p->op, p->operand, &loop) != 0;
 }
 
-#define DISPATCH_TABLE                                                                                       \
-    {                                                                                                        \
-        .handlers = {[AMX_LDX] = handle_ldx,                                                                 \
-                     [AMX_LDY] = handle_ldy,                                                                 \
-                     [AMX_STX ... AMX_STY] = amx_fast_store,                                                 \
-                     [AMX_LDZ ... AMX_STZI] = amx_fast_z,                                                    \
-                     [AMX_EXTRX ... AMX_EXTRY] = amx_fast_other,                                             \
-                     [AMX_FMA64 ... AMX_FMS16] = handle_outer,                                               \
-                     [AMX_SETCLR] = amx_core_setclr,                                                         \
-                     [AMX_VECINT ... AMX_VECFP] = amx_fast_other,                                            \
-                     [AMX_MATINT ... AMX_MATFP] = handle_outer,                                              \
-                     [AMX_GENLUT] = amx_fast_other},                                                         \
-        .run_list = run_list,                                                                                \
-        .run_passes = run_passes,                                                                            \
+#define DISPATCH_TABLE                                                                                                           \
+    {                                                                                                                            \
+        .handlers = {[AMX_LDX] = handle_ldx,                                                                                     \
+                     [AMX_LDY] = handle_ldy,                                                                                     \
+                     [AMX_STX... AMX_STY] = amx_fast_store,                                                                      \
+                     [AMX_LDZ... AMX_STZI] = amx_fast_z,                                                                         \
+                     [AMX_EXTRX... AMX_EXTRY] = amx_fast_other,                                                                  \
+                     [AMX_FMA64... AMX_FMS16] = handle_outer,                                                                    \
+                     [AMX_SETCLR] = amx_core_setclr,                                                                             \
+                     [AMX_VECINT... AMX_VECFP] = amx_fast_other,                                                                 \
+                     [AMX_MATINT... AMX_MATFP] = handle_outer,                                                                   \
+                     [AMX_GENLUT] = amx_fast_other},                                                                             \
+        .run_list = run_list, .run_passes = run_passes,                                                                          \
     }
 
 #endif

@@ -15,7 +15,6 @@ static uint64_t register_bits(unsigned op)
     }
 }
 
-
 /* --- outer products --- */
 
 static void remember_shape(struct amx_core *core, const struct amx_decoded *d, enum amx_outer kind)
@@ -87,8 +86,7 @@ bool amx_fast_store(struct amx_core *core, unsigned op, uint64_t operand, struct
     if (!amx_transfer_prepare(&transfer, core->space, op, operand, core->gen, fault))
         return false;
     for (unsigned k = 0; k < transfer.count; k++)
-        memcpy(transfer.host + AMX_ROW_BYTES * k, ring->slot[amx_transfer_register(&transfer, k)],
-               AMX_ROW_BYTES);
+        memcpy(transfer.host + AMX_ROW_BYTES * k, ring->slot[amx_transfer_register(&transfer, k)], AMX_ROW_BYTES);
     return true;
 }
 

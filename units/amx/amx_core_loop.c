@@ -57,8 +57,7 @@ static bool all_passes_load(const struct amx_core *core, uint64_t operand, uint6
     return mem_at(core->space, address, span + bytes, MEM_READ) != NULL;
 }
 
-static bool plan_load(struct plan *plan, const struct amx_core *core, unsigned op, uint64_t operand, uint64_t step,
-                      size_t passes)
+static bool plan_load(struct plan *plan, const struct amx_core *core, unsigned op, uint64_t operand, uint64_t step, size_t passes)
 {
     struct unit_fault fault;
     struct amx_transfer transfer;
@@ -66,8 +65,7 @@ static bool plan_load(struct plan *plan, const struct amx_core *core, unsigned o
         !all_passes_load(core, operand, step, passes, transfer.count))
         return false;
     struct place *to = op == AMX_LDX ? plan->x : plan->y;
-    plan->loads[plan->load_count++] =
-        (struct load){{transfer.host, (ptrdiff_t)step}, (unsigned)AMX_ROW_BYTES * transfer.count};
+    plan->loads[plan->load_count++] = (struct load){{transfer.host, (ptrdiff_t)step}, (unsigned)AMX_ROW_BYTES * transfer.count};
     for (unsigned k = 0; k < transfer.count; k++)
         to[amx_transfer_register(&transfer, k)] = (struct place){transfer.host + AMX_ROW_BYTES * k, (ptrdiff_t)step};
     return true;
@@ -122,8 +120,8 @@ static void run_alike(struct amx_core *core, struct plan *plan, unsigned a, unsi
 {
     struct amx_pair pairs[AMX_LOOP_LENGTH];
     struct product *p = plan->products[a];
-    const struct amx_batch batch = {.pairs = pairs, .count = plan->count[a], .passes = passes, .x_step = p->x.step,
-                                    .y_step = p->y.step};
+    const struct amx_batch batch = {
+        .pairs = pairs, .count = plan->count[a], .passes = passes, .x_step = p->x.step, .y_step = p->y.step};
     for (unsigned f = 0; f < batch.count; f++) {
         pairs[f] = (struct amx_pair){p[f].x.at, p[f].y.at};
         p[f].x.at += (ptrdiff_t)passes * p[f].x.step;

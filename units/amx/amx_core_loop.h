@@ -5,13 +5,13 @@
  * places in simulated memory, and each accumulator's products may run over many passes in one go; the order per
  * accumulator, which alone decides the bits, is kept. amx_core_loop.c makes the plan.
  */
-#ifndef ORCHARD_UNITS_AMX_CORE_LOOP_H
-#define ORCHARD_UNITS_AMX_CORE_LOOP_H
+#ifndef ORCHARD_UNITS_AMX_AMX_CORE_LOOP_H
+#define ORCHARD_UNITS_AMX_AMX_CORE_LOOP_H
 
 #include "units/amx/amx_core_state.h"
 
-#define LOOP_INLINE static inline __attribute__((always_inline))
-#define LOOP_LANES  8
+#define LOOP_INLINE       static inline __attribute__((always_inline))
+#define LOOP_LANES        8
 #define LOOP_LEAST_PASSES 4
 
 typedef uint64_t loop_u64x8 __attribute__((vector_size(8 * LOOP_LANES)));

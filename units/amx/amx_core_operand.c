@@ -14,8 +14,7 @@ bool amx_negates_x(const struct amx_decoded *d)
 bool amx_is_whole_register(const struct amx_decoded *d, const struct amx_input *in)
 {
     const bool widened = in->low_part && amx_is_float(d); /* integer kernels narrow their lanes themselves */
-    return in->offset % AMX_ROW_BYTES == 0 && in->index_bits == 0 && in->shuffle == 0 && !in->zero && !in->broadcast &&
-           !widened;
+    return in->offset % AMX_ROW_BYTES == 0 && in->index_bits == 0 && in->shuffle == 0 && !in->zero && !in->broadcast && !widened;
 }
 
 /* A circular span of renamed registers. */
@@ -38,8 +37,8 @@ void amx_flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes)
         lanes[k] ^= 0x80;
 }
 
-void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d, const struct amx_input *in,
-                       unsigned iteration, uint8_t lanes[AMX_ROW_BYTES])
+void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d, const struct amx_input *in, unsigned iteration,
+                       uint8_t lanes[AMX_ROW_BYTES])
 {
     if (in->zero) {
         memset(lanes, 0, AMX_ROW_BYTES);

@@ -65,8 +65,7 @@ unsigned amx_outer_accumulators(enum amx_outer kind)
 
 static bool unmasked(const struct amx_decoded *d)
 {
-    return d->x_mask == amx_all_lanes(AMX_ROW_BYTES / d->x.bytes) &&
-           d->y_mask == amx_all_lanes(AMX_ROW_BYTES / d->y.bytes);
+    return d->x_mask == amx_all_lanes(AMX_ROW_BYTES / d->x.bytes) && d->y_mask == amx_all_lanes(AMX_ROW_BYTES / d->y.bytes);
 }
 
 static bool replaces_z(const struct amx_decoded *d)
@@ -150,7 +149,7 @@ static void run_masked(struct amx_core *core, const struct amx_decoded *d, enum 
         clear_accumulator(core, d, accumulators, a);
     const struct amx_batch batch = {.pairs = &pair, .count = 1, .passes = 1, .flags = flags};
     core->kernels->outer[kind](core->z, a, &batch);
-    restore_disabled(core, d, (const uint8_t (*)[AMX_ROW_BYTES])before, accumulators, a);
+    restore_disabled(core, d, (const uint8_t(*)[AMX_ROW_BYTES])before, accumulators, a);
 }
 
 void amx_outer_execute(struct amx_core *core, const struct amx_decoded *d, enum amx_outer kind, unsigned flags)

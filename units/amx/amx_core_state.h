@@ -5,8 +5,8 @@
  * they were issued with. The first eight slots of a ring, taken as 512 bytes, are the architectural pool whenever
  * register n is in slot n for all n ("settled"); the plain implementation runs on settled pools only.
  */
-#ifndef ORCHARD_UNITS_AMX_CORE_STATE_H
-#define ORCHARD_UNITS_AMX_CORE_STATE_H
+#ifndef ORCHARD_UNITS_AMX_AMX_CORE_STATE_H
+#define ORCHARD_UNITS_AMX_AMX_CORE_STATE_H
 
 #include "units/amx/amx_core.h"
 #include "units/amx/amx_exec_decode.h"
@@ -56,8 +56,8 @@ struct amx_core {
     const struct amx_dispatch *dispatch; /* fast, reference, or "not enabled" */
     struct amx_ring x, y;
     struct amx_pair *tail[AMX_ACCUMULATORS]; /* end of each accumulator's queue */
-    uint32_t pending_key; /* of everything queued */
-    const struct amx_kernel_set *kernels; /* NULL on the reference path */
+    uint32_t pending_key;                    /* of everything queued */
+    const struct amx_kernel_set *kernels;    /* NULL on the reference path */
     struct amx_shape shape[AMX_OP_COUNT];
     struct mem_space *space;
     enum amx_gen gen;
@@ -91,14 +91,15 @@ static inline void amx_queue_add(struct amx_core *core, uint64_t accumulator, st
 /* What is queued changes its kind: finishes, and forgets the shapes, which are of the old kind. */
 void amx_queue_set_kind(struct amx_core *core, uint32_t key);
 void amx_queue_drop(struct amx_core *core, unsigned accumulator); /* forgets what is queued */
-void amx_queue_finish(struct amx_core *core);                    /* all: Z is current afterwards */
-void amx_core_settle(struct amx_core *core);                     /* ... and both pools lie in slots 0..7 */
+void amx_queue_finish(struct amx_core *core);                     /* all: Z is current afterwards */
+void amx_core_settle(struct amx_core *core);                      /* ... and both pools lie in slots 0..7 */
 static inline bool amx_ring_has(const struct amx_ring *ring, unsigned count)
 {
     return (size_t)(ring->next - ring->bytes) <= AMX_RING_BYTES - count * AMX_ROW_BYTES;
 }
 
-/* `count` consecutive free slots; may settle first, which frees all slots but the first eight. A new slot counts as free again after the next call unless a register or the queue names it. */
+/* `count` consecutive free slots; may settle first, which frees all slots but the first eight. A new slot counts as free again
+ * after the next call unless a register or the queue names it. */
 static inline uint8_t *amx_ring_take(struct amx_core *core, struct amx_ring *ring, unsigned count)
 {
     if (__builtin_expect(!amx_ring_has(ring, count), 0))
@@ -114,8 +115,8 @@ bool amx_negates_x(const struct amx_decoded *d); /* z - x*y is done as z + (-x)*
 /* True when the lanes of an operand are one register as it lies. */
 bool amx_is_whole_register(const struct amx_decoded *d, const struct amx_input *in);
 /* The lanes of one operand: span, lookup, shuffle, broadcast, forced zero, widening. */
-void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d, const struct amx_input *in,
-                       unsigned iteration, uint8_t lanes[AMX_ROW_BYTES]);
+void amx_operand_fetch(const struct amx_ring *ring, const struct amx_decoded *d, const struct amx_input *in, unsigned iteration,
+                       uint8_t lanes[AMX_ROW_BYTES]);
 void amx_flip_signs(uint8_t lanes[AMX_ROW_BYTES], unsigned bytes);
 typedef uint64_t amx_row_words __attribute__((vector_size(AMX_ROW_BYTES)));
 /* Bytes that the X mask enables in a Z row that holds every `parts`-th x lane from `part` on. */

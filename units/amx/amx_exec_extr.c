@@ -26,8 +26,7 @@ static uint64_t convert(const struct amx_decoded *d, const uint8_t *element)
     const struct amx_extract *e = &d->extract;
     const uint64_t bits = amx_load_lane(element, e->z_bytes);
     switch (e->convert) {
-    case AMX_EXTRACT_INT:
-        return (uint64_t)amx_narrow_value(amx_extend(bits, e->z_bytes, d->narrow.signed_input), &d->narrow);
+    case AMX_EXTRACT_INT: return (uint64_t)amx_narrow_value(amx_extend(bits, e->z_bytes, d->narrow.signed_input), &d->narrow);
     case AMX_EXTRACT_F16: return amx_fp_round(AMX_FP_F16, (double)amx_float_of((uint32_t)bits));
     case AMX_EXTRACT_BF16: return amx_fp_round(AMX_FP_BF16, (double)amx_float_of((uint32_t)bits));
     default: return bits;
@@ -98,9 +97,18 @@ static void integer_lanes(struct amx_decoded *d)
     case 10: set_lanes(e, 2, 4, 2); break;
     case 11: set_lanes(e, 1, 4, 1); break;
     case 13: set_lanes(e, 1, 2, 1); break;
-    case 0: set_lanes(e, 1, 1, 0); e->convert = AMX_EXTRACT_COPY; break;
-    case 8: set_lanes(e, 4, 4, 0); e->convert = AMX_EXTRACT_COPY; break;
-    default: set_lanes(e, 2, 2, 0); e->convert = AMX_EXTRACT_COPY; break;
+    case 0:
+        set_lanes(e, 1, 1, 0);
+        e->convert = AMX_EXTRACT_COPY;
+        break;
+    case 8:
+        set_lanes(e, 4, 4, 0);
+        e->convert = AMX_EXTRACT_COPY;
+        break;
+    default:
+        set_lanes(e, 2, 2, 0);
+        e->convert = AMX_EXTRACT_COPY;
+        break;
     }
     d->narrow = (struct amx_narrow){.shift = (uint8_t)amx_field(d->operand, 58, 5),
                                     .round = amx_bit(d->operand, 54),

@@ -4,8 +4,8 @@
  * All functions take the format as a constant in practice and are inlined, so that a loop over lanes is
  * specialised per format by its caller.
  */
-#ifndef ORCHARD_UNITS_AMX_EXEC_FP_H
-#define ORCHARD_UNITS_AMX_EXEC_FP_H
+#ifndef ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
+#define ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
 
 #include <math.h>
 #include <stdbool.h>

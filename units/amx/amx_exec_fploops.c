@@ -50,8 +50,8 @@ AMX_FP_INLINE void update(enum amx_fp format, const struct amx_decoded *d, uint8
     amx_store_lane(element, d->write_zero ? 0 : apply(format, alu, x, y, amx_load_lane(element, bytes)), bytes);
 }
 
-AMX_FP_INLINE void matrix_loop(enum amx_fp format, const struct amx_regs *regs, const struct amx_decoded *d,
-                               const uint64_t x[32], const uint64_t y[32])
+AMX_FP_INLINE void matrix_loop(enum amx_fp format, const struct amx_regs *regs, const struct amx_decoded *d, const uint64_t x[32],
+                               const uint64_t y[32])
 {
     const unsigned lane_bytes = d->x.bytes;
     for (uint64_t rows = d->y_mask; rows; rows &= rows - 1) {
@@ -87,8 +87,8 @@ static uint8_t *vector_element(const struct amx_regs *regs, const struct amx_dec
     return regs->z[(row & ~1u) + (i & 1)] + (i >> 1) * d->z_bytes;
 }
 
-AMX_FP_INLINE void vector_loop(enum amx_fp format, const struct amx_regs *regs, const struct amx_decoded *d,
-                               unsigned row, const uint64_t x[32], const uint64_t y[32])
+AMX_FP_INLINE void vector_loop(enum amx_fp format, const struct amx_regs *regs, const struct amx_decoded *d, unsigned row,
+                               const uint64_t x[32], const uint64_t y[32])
 {
     for (uint64_t lanes = d->x_mask; lanes; lanes &= lanes - 1) {
         const unsigned i = (unsigned)__builtin_ctzll(lanes);

@@ -27,8 +27,7 @@ static int64_t combine(const struct amx_decoded *d, int64_t x, int64_t y, int64_
     case AMX_INT_MUL: return (x * y) >> d->shift;
     case AMX_INT_ADD_X: return z + (x >> d->shift);
     case AMX_INT_ADD_Y: return z + (y >> d->shift);
-    default: /* AMX_INT_XNOR_COUNT */
-        return z + __builtin_popcountll(~(uint64_t)(x ^ y) & amx_all_lanes(8u * d->x.bytes));
+    default: /* AMX_INT_XNOR_COUNT */ return z + __builtin_popcountll(~(uint64_t)(x ^ y) & amx_all_lanes(8u * d->x.bytes));
     }
 }
 
@@ -76,8 +75,8 @@ static bool position_enabled(const struct amx_decoded *d, unsigned byte)
     return (d->x_mask >> (byte / d->x.bytes) & 1) && (d->y_mask >> (byte / d->y.bytes) & 1);
 }
 
-static void vector_row(const struct amx_regs *regs, const struct amx_decoded *d, unsigned row,
-                       const uint8_t x[AMX_ROW_BYTES], const uint8_t y[AMX_ROW_BYTES])
+static void vector_row(const struct amx_regs *regs, const struct amx_decoded *d, unsigned row, const uint8_t x[AMX_ROW_BYTES],
+                       const uint8_t y[AMX_ROW_BYTES])
 {
     const unsigned step = d->x.bytes < d->y.bytes ? d->x.bytes : d->y.bytes;
     const unsigned row_mask = d->z_bytes / step - 1u;

@@ -42,25 +42,24 @@ static bool refuse(struct unit_fault *fault, enum unit_fault_kind kind, const st
     fault->address = address;
     if (is_interleaved(op)) {
         const unsigned row = 2 * amx_field(operand, 57, 5);
-        snprintf(fault->text, sizeof fault->text, "%s of rows z%u, z%u at 0x%" PRIx64 ": %s", amx_op_name(op, operand),
-                 row, row + 1, address, why);
+        snprintf(fault->text, sizeof fault->text, "%s of rows z%u, z%u at 0x%" PRIx64 ": %s", amx_op_name(op, operand), row,
+                 row + 1, address, why);
         return false;
     }
-    snprintf(fault->text, sizeof fault->text, "%s of %u bytes, register %c%u, at 0x%" PRIx64 ": %s",
-             amx_op_name(op, operand), 64u * t->count, "xyz"[is_z(op) ? 2 : op % 2], t->first, address, why);
+    snprintf(fault->text, sizeof fault->text, "%s of %u bytes, register %c%u, at 0x%" PRIx64 ": %s", amx_op_name(op, operand),
+             64u * t->count, "xyz"[is_z(op) ? 2 : op % 2], t -> first, address, why);
     return false;
 }
 
-bool amx_transfer_prepare(struct amx_transfer *t, const struct mem_space *space, unsigned op, uint64_t operand,
-                          enum amx_gen gen, struct unit_fault *fault)
+bool amx_transfer_prepare(struct amx_transfer *t, const struct mem_space *space, unsigned op, uint64_t operand, enum amx_gen gen,
+                          struct unit_fault *fault)
 {
     decode_registers(t, op, operand, gen);
     const uint64_t address = operand & AMX_ADDRESS_MASK;
     const uint64_t bytes = (uint64_t)AMX_ROW_BYTES * t->count;
     const unsigned need = is_load(op) ? MEM_READ : MEM_WRITE;
     if (t->count > 1 && address % 128 != 0)
-        return refuse(fault, UNIT_FAULT_ALIGNMENT, t, op, operand,
-                      "a transfer of several registers must be 128-byte aligned");
+        return refuse(fault, UNIT_FAULT_ALIGNMENT, t, op, operand, "a transfer of several registers must be 128-byte aligned");
     t->host = mem_at(space, address, bytes, need);
     if (t->host)
         return true;
@@ -71,8 +70,7 @@ bool amx_transfer_prepare(struct amx_transfer *t, const struct mem_space *space,
     if (unmapped)
         snprintf(why, sizeof why, "no page is mapped at 0x%" PRIx64, first_bad);
     else
-        snprintf(why, sizeof why, "the page of 0x%" PRIx64 " may not be %s", first_bad,
-                 is_load(op) ? "read" : "written");
+        snprintf(why, sizeof why, "the page of 0x%" PRIx64 " may not be %s", first_bad, is_load(op) ? "read" : "written");
     refuse(fault, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, t, op, operand, why);
     fault->address = first_bad;
     return false;

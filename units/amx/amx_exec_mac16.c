@@ -55,10 +55,10 @@ void amx_decode_mac16(struct amx_decoded *d, enum amx_gen gen)
     d->skip_y = amx_bit(operand, 28);
     d->skip_x = amx_bit(operand, 29);
     d->shift = (uint8_t)amx_field(operand, 55, 5);
-    d->x = (struct amx_input){.offset = (uint16_t)amx_field(operand, 10, 9), .bytes = 2, .is_signed = true,
-                              .low_part = amx_bit(operand, 61)};
-    d->y = (struct amx_input){.offset = (uint16_t)amx_field(operand, 0, 9), .bytes = 2, .is_signed = true,
-                              .low_part = amx_bit(operand, 60)};
+    d->x = (struct amx_input){
+        .offset = (uint16_t)amx_field(operand, 10, 9), .bytes = 2, .is_signed = true, .low_part = amx_bit(operand, 61)};
+    d->y = (struct amx_input){
+        .offset = (uint16_t)amx_field(operand, 0, 9), .bytes = 2, .is_signed = true, .low_part = amx_bit(operand, 60)};
     d->z_bytes = !d->vector && amx_bit(operand, 62) ? 4 : 2;
     d->x_mask = amx_mask_short(amx_field(operand, 46, 2), amx_field(operand, 41, 5), 32);
     d->y_mask = amx_mask_short(amx_field(operand, 37, 2), amx_field(operand, 32, 5), 32);

@@ -46,17 +46,17 @@ uint64_t amx_mask_long(unsigned mode, unsigned n, unsigned lanes)
 }
 
 /* Lanes of the lower and the upper half of 64 bytes in turn. */
-#define DEFINE_ZIP(name, element, low, high)                                                          \
-    static void name(uint8_t lanes[AMX_ROW_BYTES])                                                           \
-    {                                                                                                        \
-        typedef element part __attribute__((vector_size(16)));                                               \
-        part in[4], out[4];                                                                                  \
-        memcpy(in, lanes, sizeof in);                                                                        \
-        for (unsigned h = 0; h < 2; h++) {                                                                   \
-            out[2 * h] = __builtin_shufflevector(in[h], in[h + 2], low);                                     \
-            out[2 * h + 1] = __builtin_shufflevector(in[h], in[h + 2], high);                                \
-        }                                                                                                    \
-        memcpy(lanes, out, sizeof out);                                                                      \
+#define DEFINE_ZIP(name, element, low, high)                                                                                     \
+    static void name(uint8_t lanes[AMX_ROW_BYTES])                                                                               \
+    {                                                                                                                            \
+        typedef element part __attribute__((vector_size(16)));                                                                   \
+        part in[4], out[4];                                                                                                      \
+        memcpy(in, lanes, sizeof in);                                                                                            \
+        for (unsigned h = 0; h < 2; h++) {                                                                                       \
+            out[2 * h] = __builtin_shufflevector(in[h], in[h + 2], low);                                                         \
+            out[2 * h + 1] = __builtin_shufflevector(in[h], in[h + 2], high);                                                    \
+        }                                                                                                                        \
+        memcpy(lanes, out, sizeof out);                                                                                          \
     }
 #define LANES(...) __VA_ARGS__
 DEFINE_ZIP(zip_1, uint8_t, LANES(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23),

@@ -3,8 +3,8 @@
  * Lane sets are 64-bit words, bit k = lane k. Facts: github corsix/amx (RegisterFile.md and the per-instruction
  * files), whose model was compared with M1..M4 hardware.
  */
-#ifndef ORCHARD_UNITS_AMX_EXEC_PARTS_H
-#define ORCHARD_UNITS_AMX_EXEC_PARTS_H
+#ifndef ORCHARD_UNITS_AMX_AMX_EXEC_PARTS_H
+#define ORCHARD_UNITS_AMX_AMX_EXEC_PARTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -99,8 +99,8 @@ void amx_broadcast(uint8_t lanes[AMX_ROW_BYTES], unsigned lane, unsigned bytes);
 struct amx_narrow {
     uint8_t shift;
     bool round, saturate;
-    bool signed_range;  /* saturate to a signed range */
-    bool signed_input;  /* the element was sign-extended */
+    bool signed_range; /* saturate to a signed range */
+    bool signed_input; /* the element was sign-extended */
     uint8_t bits;
 };
 int64_t amx_narrow_value(int64_t value, const struct amx_narrow *how);

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_BYTES 32
-#define VEC_GROUP 8 /* of 16 registers; eight chains cover the latency of the two FMA units */
+#define VEC_BYTES  32
+#define VEC_GROUP  8 /* of 16 registers; eight chains cover the latency of the two FMA units */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 typedef __m256i vec;
@@ -34,14 +34,12 @@ VEC_INLINE vec vec_broadcast64(const uint8_t *lane)
 
 VEC_INLINE vec vec_fma32(vec x, vec y, vec z)
 {
-    return _mm256_castps_si256(
-        _mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), _mm256_castsi256_ps(z)));
+    return _mm256_castps_si256(_mm256_fmadd_ps(_mm256_castsi256_ps(x), _mm256_castsi256_ps(y), _mm256_castsi256_ps(z)));
 }
 
 VEC_INLINE vec vec_fma64(vec x, vec y, vec z)
 {
-    return _mm256_castpd_si256(
-        _mm256_fmadd_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(y), _mm256_castsi256_pd(z)));
+    return _mm256_castpd_si256(_mm256_fmadd_pd(_mm256_castsi256_pd(x), _mm256_castsi256_pd(y), _mm256_castsi256_pd(z)));
 }
 
 VEC_INLINE unsigned vec_any_nan32(vec a, vec b)

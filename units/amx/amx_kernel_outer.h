@@ -18,8 +18,8 @@
  * Kinds with lanes that differ from Z's are rewritten first ("prepared") as outer products of the shape: Z row
  * j*parts + v += x part v * y lane j. Z positions: github corsix/amx RegisterFile.md.
  */
-#ifndef ORCHARD_UNITS_AMX_KERNEL_OUTER_H
-#define ORCHARD_UNITS_AMX_KERNEL_OUTER_H
+#ifndef ORCHARD_UNITS_AMX_AMX_KERNEL_OUTER_H
+#define ORCHARD_UNITS_AMX_AMX_KERNEL_OUTER_H
 
 #include "units/amx/amx_kernel_sets.h"
 
@@ -27,7 +27,7 @@
 #include <string.h>
 
 #define KERNEL_INLINE static inline __attribute__((always_inline))
-#define ROW_VECS (64 / VEC_BYTES)
+#define ROW_VECS      (64 / VEC_BYTES)
 
 typedef uint8_t z_row[64];
 
@@ -50,16 +50,14 @@ KERNEL_INLINE void unchanged(vec *acc, unsigned count)
 
 /* NaNs are rare: whether there are any is tested for two vectors at a time (a comparison is unordered when either
  * side is NaN). */
-#define DEFINE_FINISH(name, any_nan, to_default)                                                             \
-    KERNEL_INLINE void name(vec *acc, unsigned count)                                                        \
-    {                                                                                                        \
-        unsigned any = 0;                                                                                    \
-        _Pragma("GCC unroll 8") for (unsigned k = 0; k < count; k += 2)                                      \
-            any |= any_nan(acc[k], acc[k + 1]);                                                              \
-        if (__builtin_expect(any == 0, 1))                                                                   \
-            return;                                                                                          \
-        _Pragma("GCC unroll 16") for (unsigned k = 0; k < count; k++)                                        \
-            acc[k] = to_default(acc[k]);                                                                     \
+#define DEFINE_FINISH(name, any_nan, to_default)                                                                                 \
+    KERNEL_INLINE void name(vec *acc, unsigned count)                                                                            \
+    {                                                                                                                            \
+        unsigned any = 0;                                                                                                        \
+        _Pragma("GCC unroll 8") for (unsigned k = 0; k < count; k += 2) any |= any_nan(acc[k], acc[k + 1]);                      \
+        if (__builtin_expect(any == 0, 1))                                                                                       \
+            return;                                                                                                              \
+        _Pragma("GCC unroll 16") for (unsigned k = 0; k < count; k++) acc[k] = to_default(acc[k]);                               \
     }
 DEFINE_FINISH(finish32, vec_any_nan32, vec_nan32)
 DEFINE_FINISH(finish64, vec_any_nan64, vec_nan64)
@@ -68,8 +66,8 @@ DEFINE_FINISH(finish16, vec_any_nan16, vec_nan16)
 #endif
 
 /* y lanes [first, first+count) of every outer product of the batch, with their part of Z in registers. */
-KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, unsigned count,
-                               const struct amx_batch *batch, vec_step *step, vec_finish *finish)
+KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, unsigned count, const struct amx_batch *batch,
+                               vec_step *step, vec_finish *finish)
 {
     vec acc[VEC_GROUP];
     const unsigned vecs = s.parts * ROW_VECS; /* per y lane */
@@ -96,8 +94,7 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
         vec_store(z[(first + k / vecs) * s.row_step + k % vecs / ROW_VECS] + k % ROW_VECS * VEC_BYTES, acc[k]);
 }
 
-KERNEL_INLINE void outer_batch(z_row *z, struct outer_shape s, const struct amx_batch *batch, vec_step *step,
-                               vec_finish *finish)
+KERNEL_INLINE void outer_batch(z_row *z, struct outer_shape s, const struct amx_batch *batch, vec_step *step, vec_finish *finish)
 {
     const unsigned fit = VEC_GROUP / (s.parts * ROW_VECS);
     const unsigned group = fit < s.y_lanes ? fit : s.y_lanes;
@@ -308,8 +305,8 @@ KERNEL_INLINE struct amx_pair next_pair(struct pair_walk *walk)
 }
 
 /* Prepares the next outer products, `merge` (1 or 2) into each of up to PREPARED_CHUNK entries. */
-KERNEL_INLINE void prepare_chunk(struct prepared_batch *to, struct outer_shape shape, struct pair_walk *walk,
-                                 unsigned merge, prepare_fn *prepare)
+KERNEL_INLINE void prepare_chunk(struct prepared_batch *to, struct outer_shape shape, struct pair_walk *walk, unsigned merge,
+                                 prepare_fn *prepare)
 {
     const unsigned most = PREPARED_CHUNK * merge, flags = walk->batch->flags;
     const unsigned count = walk->left < most ? walk->left : most;
@@ -494,11 +491,11 @@ static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *ba
 
 /* --- pointwise --- */
 
-#define DEFINE_ROW(name, fma, to_default)                                                                    \
-    static void name(uint8_t *z, const uint8_t *x, const uint8_t *y)                                         \
-    {                                                                                                        \
-        for (unsigned b = 0; b < 64; b += VEC_BYTES)                                                         \
-            vec_store(z + b, to_default(fma(vec_load(x + b), vec_load(y + b), vec_load(z + b))));            \
+#define DEFINE_ROW(name, fma, to_default)                                                                                        \
+    static void name(uint8_t *z, const uint8_t *x, const uint8_t *y)                                                             \
+    {                                                                                                                            \
+        for (unsigned b = 0; b < 64; b += VEC_BYTES)                                                                             \
+            vec_store(z + b, to_default(fma(vec_load(x + b), vec_load(y + b), vec_load(z + b))));                                \
     }
 DEFINE_ROW(row_f64, vec_fma64, vec_nan64)
 DEFINE_ROW(row_f32, vec_fma32, vec_nan32)
@@ -520,21 +517,15 @@ DEFINE_ROW(row_f16, vec_fma16, vec_nan16)
 #define KERNEL_BF16 NULL
 #endif
 
-#define KERNEL_SET(set_name, set_dispatch)                                                                                 \
-    {                                                                                                        \
-        .name = set_name,                                                                                    \
-        .dispatch = set_dispatch,                                                                            \
-        .row = {[AMX_OUTER_F64] = row_f64, [AMX_OUTER_F32] = row_f32, [AMX_OUTER_F16] = ROW_F16},            \
-        .outer = {[AMX_OUTER_F64] = outer_f64,                                                               \
-                  [AMX_OUTER_F32] = outer_f32,                                                               \
-                  [AMX_OUTER_F16] = KERNEL_F16,                                                              \
-                  [AMX_OUTER_F16_F32] = outer_f16_f32,                                                       \
-                  [AMX_OUTER_BF16] = KERNEL_BF16,                                                            \
-                  [AMX_OUTER_BF16_F32] = outer_bf16_f32,                                                     \
-                  [AMX_OUTER_I16] = outer_i16,                                                               \
-                  [AMX_OUTER_I16_I32] = outer_i16_i32,                                                       \
-                  [AMX_OUTER_I8_I16] = outer_i8_i16,                                                         \
-                  [AMX_OUTER_I8_I32] = outer_i8_i32},                                                        \
+#define KERNEL_SET(set_name, set_dispatch)                                                                                       \
+    {                                                                                                                            \
+        .name = set_name, .dispatch = set_dispatch,                                                                              \
+        .row = {[AMX_OUTER_F64] = row_f64, [AMX_OUTER_F32] = row_f32, [AMX_OUTER_F16] = ROW_F16},                                \
+        .outer = {                                                                                                               \
+            [AMX_OUTER_F64] = outer_f64,         [AMX_OUTER_F32] = outer_f32,         [AMX_OUTER_F16] = KERNEL_F16,              \
+            [AMX_OUTER_F16_F32] = outer_f16_f32, [AMX_OUTER_BF16] = KERNEL_BF16,      [AMX_OUTER_BF16_F32] = outer_bf16_f32,     \
+            [AMX_OUTER_I16] = outer_i16,         [AMX_OUTER_I16_I32] = outer_i16_i32, [AMX_OUTER_I8_I16] = outer_i8_i16,         \
+            [AMX_OUTER_I8_I32] = outer_i8_i32},                                                                                  \
     }
 
 #endif

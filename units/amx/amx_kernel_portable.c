@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_BYTES 16
-#define VEC_GROUP 16
+#define VEC_BYTES  16
+#define VEC_GROUP  16
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 typedef uint32_t vec __attribute__((vector_size(VEC_BYTES)));
@@ -43,8 +43,7 @@ VEC_INLINE vec vec_broadcast64(const uint8_t *lane)
 VEC_INLINE vec vec_fma32(vec x, vec y, vec z)
 {
     const vec_f32 a = (vec_f32)x, b = (vec_f32)y, c = (vec_f32)z;
-    return (vec)(vec_f32){fmaf(a[0], b[0], c[0]), fmaf(a[1], b[1], c[1]), fmaf(a[2], b[2], c[2]),
-                          fmaf(a[3], b[3], c[3])};
+    return (vec)(vec_f32){fmaf(a[0], b[0], c[0]), fmaf(a[1], b[1], c[1]), fmaf(a[2], b[2], c[2]), fmaf(a[3], b[3], c[3])};
 }
 
 VEC_INLINE vec vec_fma64(vec x, vec y, vec z)

@@ -13,9 +13,8 @@ static const struct amx_kernel_set *best_of(const char *name)
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
             ? &amx_kernels_avx512
             : NULL,
-        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")
-            ? &amx_kernels_avx2
-            : NULL,
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") ? &amx_kernels_avx2
+                                                                                                          : NULL,
 #endif
         &amx_kernels_portable,
     };

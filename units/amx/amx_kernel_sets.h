@@ -1,6 +1,6 @@
 /* The kernel sets that amx_kernel_set.c chooses from; each is defined in the file whose suffix is its name. */
-#ifndef ORCHARD_UNITS_AMX_KERNEL_SETS_H
-#define ORCHARD_UNITS_AMX_KERNEL_SETS_H
+#ifndef ORCHARD_UNITS_AMX_AMX_KERNEL_SETS_H
+#define ORCHARD_UNITS_AMX_AMX_KERNEL_SETS_H
 
 #include "units/amx/amx_kernel_set.h"
 

@@ -1,13 +1,13 @@
 /* Host vector operations of the AVX-512 kernel files (see amx_kernel_outer.h). */
-#ifndef ORCHARD_UNITS_AMX_KERNEL_VEC512_H
-#define ORCHARD_UNITS_AMX_KERNEL_VEC512_H
+#ifndef ORCHARD_UNITS_AMX_AMX_KERNEL_VEC512_H
+#define ORCHARD_UNITS_AMX_AMX_KERNEL_VEC512_H
 
 #include <immintrin.h>
 #include <stdint.h>
 #include <string.h>
 
-#define VEC_BYTES 64
-#define VEC_GROUP 16 /* of 32 registers: the rest holds x and spread y lanes */
+#define VEC_BYTES  64
+#define VEC_GROUP  16 /* of 32 registers: the rest holds x and spread y lanes */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 typedef __m512i vec;

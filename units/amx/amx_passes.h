@@ -1,6 +1,6 @@
 /* A loop written down once: instructions that come several times in a row, pointers moved on by a constant step. */
-#ifndef ORCHARD_UNITS_AMX_PASSES_H
-#define ORCHARD_UNITS_AMX_PASSES_H
+#ifndef ORCHARD_UNITS_AMX_AMX_PASSES_H
+#define ORCHARD_UNITS_AMX_AMX_PASSES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -18,8 +18,7 @@ const char *amx_stall_name(enum amx_stall stall)
     return (unsigned)stall < AMX_STALL_COUNT ? names[stall] : NULL;
 }
 
-const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand,
-                                         enum amx_gen gen)
+const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen)
 {
     amx_effect_of(op, operand, gen, &slot->effect);
     slot->operand = operand;
@@ -140,8 +139,7 @@ double amx_block_stores_done_at(const struct amx_block *block, unsigned core)
     return amx_ns_of(block, block->core[core]->stores_visible);
 }
 
-void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT],
-                      double *total)
+void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total)
 {
     const struct amx_timing_core *c = block->core[core];
     for (int i = 0; i < AMX_STALL_COUNT; i++)

@@ -5,8 +5,8 @@
  * Model and figures: github corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838
  * (loads).
  */
-#ifndef ORCHARD_UNITS_AMX_TIMING_H
-#define ORCHARD_UNITS_AMX_TIMING_H
+#ifndef ORCHARD_UNITS_AMX_AMX_TIMING_H
+#define ORCHARD_UNITS_AMX_AMX_TIMING_H
 
 #include "isa/amx/amx_isa.h"
 #include "power/activity.h"
@@ -23,10 +23,10 @@ struct amx_params {
     double array_f16_cycles;     /* f16 -> f16, bf16 -> bf16 */
     double array_f16_f32_cycles; /* f16/bf16 -> f32 */
     double array_i8_i16_cycles;
-    double array_i16_cycles;      /* i16 -> i16, i16 -> i32, i8 -> i32 */
-    double vector_row_cycles;     /* one written Z row of a vector instruction, f16/f32/f64/i8 */
-    double vector_i16_row_cycles; /* one written Z row, 16-bit integer multiply */
-    double vector_cross_cycles;   /* more latency when a Z row was last written by the other vector lane */
+    double array_i16_cycles;         /* i16 -> i16, i16 -> i32, i8 -> i32 */
+    double vector_row_cycles;        /* one written Z row of a vector instruction, f16/f32/f64/i8 */
+    double vector_i16_row_cycles;    /* one written Z row, 16-bit integer multiply */
+    double vector_cross_cycles;      /* more latency when a Z row was last written by the other vector lane */
     double vector_cross_pass_cycles; /* the same for instructions that take a lane twice as long or longer, per further pass */
     /* What the cores of a block get out of the array together. With several busy cores the chains of one core
      * slow down (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full
@@ -34,18 +34,18 @@ struct amx_params {
     double array_clock_ghz;      /* clock of the shared array; 0 = clock_ghz */
     double vector_shared_cycles; /* array time of one vector row, array clock */
     double extract_cycles, genlut_cycles;
-    double load_issue_cycles;    /* between two loads, any width, X/Y/Z together */
-    double load_request_cycles;  /* between two requests to the caches; the rest of a line that is coming needs none */
-    double load_bytes_per_cycle; /* data path from the caches */
-    double load_latency_cycles;  /* added to the cache's own latency before X/Y/Z can be used */
-    double load_array_cycles;    /* array time lost per load (0 unless a study asks for it) */
-    uint32_t load_banks;       /* loads whose first 64-byte block is remembered; a power of two, at most 64 */
-    double load_bank_cycles;   /* between two loads that begin in the same remembered block */
-    double store_issue_cycles; /* between two stores leaving the store buffer */
+    double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
+    double load_request_cycles;   /* between two requests to the caches; the rest of a line that is coming needs none */
+    double load_bytes_per_cycle;  /* data path from the caches */
+    double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
+    double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
+    uint32_t load_banks;          /* loads whose first 64-byte block is remembered; a power of two, at most 64 */
+    double load_bank_cycles;      /* between two loads that begin in the same remembered block */
+    double store_issue_cycles;    /* between two stores leaving the store buffer */
     double store_bytes_per_cycle; /* rate at which the store buffer empties */
     uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
-    double store_merge_cycles; /* more for a store into the other half of a line that was half written just before */
-    uint32_t store_merge_rows; /* how many stores before count as just before */
+    double store_merge_cycles;    /* more for a store into the other half of a line that was half written just before */
+    uint32_t store_merge_rows;    /* how many stores before count as just before */
     double store_latency_cycles;  /* from leaving the buffer to visible for loads */
     double set_cycles, clr_cycles;
     double issue_per_cycle; /* instructions one core can start per block cycle */
@@ -54,16 +54,16 @@ struct amx_params {
 
 /* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one
  * reason. */
-#define AMX_STALL_TABLE(X)                                                                                   \
-    X(ARRAY, "array", "the array works on this core's instructions")                                         \
-    X(SHARED, "shared", "the array works on another core's instructions")                                    \
-    X(Z_DEPENDENCY, "z_dependency", "waits for the accumulator's previous instruction")                      \
-    X(LOAD_DATA, "load_data", "waits for data of a load")                                                    \
-    X(LOAD_PORT, "load_port", "the load path is busy")                                                       \
-    X(STORE, "store", "the store path is busy or waits for Z")                                               \
-    X(ISSUE, "issue", "limit of instructions one core starts per cycle, the array not working")                 \
-    X(CPU, "cpu", "the CPU core has not sent the next instruction")                                          \
-    X(SETCLR, "setclr", "enabling or disabling the unit")                                                    \
+#define AMX_STALL_TABLE(X)                                                                                                       \
+    X(ARRAY, "array", "the array works on this core's instructions")                                                             \
+    X(SHARED, "shared", "the array works on another core's instructions")                                                        \
+    X(Z_DEPENDENCY, "z_dependency", "waits for the accumulator's previous instruction")                                          \
+    X(LOAD_DATA, "load_data", "waits for data of a load")                                                                        \
+    X(LOAD_PORT, "load_port", "the load path is busy")                                                                           \
+    X(STORE, "store", "the store path is busy or waits for Z")                                                                   \
+    X(ISSUE, "issue", "limit of instructions one core starts per cycle, the array not working")                                  \
+    X(CPU, "cpu", "the CPU core has not sent the next instruction")                                                              \
+    X(SETCLR, "setclr", "enabling or disabling the unit")                                                                        \
     X(DRAIN, "drain", "pipeline latency after the last instruction")
 
 enum amx_stall {
@@ -86,12 +86,11 @@ struct amx_effect_cache {
 };
 
 /* Decodes into *slot; the slow half of amx_effect_cached. */
-const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand,
-                                         enum amx_gen gen);
+const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen);
 
 /* The effect of (op, operand); valid until another operand takes the slot. A zero-filled cache is empty. */
-static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op,
-                                                         uint64_t operand, enum amx_gen gen)
+static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op, uint64_t operand,
+                                                         enum amx_gen gen)
 {
     const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
     const uint64_t hash = (fields ^ (uint64_t)op << 40) * UINT64_C(0x9E3779B97F4A7C15);
@@ -116,8 +115,8 @@ void amx_block_set_clock(struct amx_block *block, double clock_ghz);
 double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                       const struct amx_effect *effect);
 /* The same, decoding by itself: remembers per core what each operand costs. The faster of the two. */
-double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op,
-                             uint64_t operand, enum amx_gen gen);
+double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
+                             enum amx_gen gen);
 
 /* Instructions that leave the CPU one after another, step_ns apart when the queue has room. */
 struct amx_batch {
@@ -135,8 +134,8 @@ double amx_block_send_passes(struct amx_block *block, unsigned core, const struc
                              double step_ns, double sent_ns);
 /* Turns that recognition off or on (on at creation), to compare. */
 void amx_block_set_repeats(struct amx_block *block, bool on);
-/* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off; NULL = nobody looks. `done`
- * is when the instruction's results are there or, where others decide that, when it leaves its lane. */
+/* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off; NULL = nobody looks.
+ * `done` is when the instruction's results are there or, where others decide that, when it leaves its lane. */
 void amx_block_set_watch(struct amx_block *block, const struct unit_watch *watch);
 /* Instructions of batches that were accounted for as repeats, since the last restart. */
 uint64_t amx_block_repeated(const struct amx_block *block);
@@ -147,8 +146,7 @@ double amx_block_idle_at(const struct amx_block *block, unsigned core);
 double amx_block_stores_done_at(const struct amx_block *block, unsigned core);
 
 /* Block cycles of a core from its first instruction to completion, split by reason; sums to *total. */
-void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT],
-                      double *total);
+void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total);
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core);
 void amx_block_take_activity(struct amx_block *block, struct activity *into);
 /* Forgets history; clocks start at now_ns (border between warm-up and run). */

@@ -12,26 +12,22 @@ static bool is_16_bit_float(enum amx_element e)
 static double matrix_cycles(const struct amx_params *p, unsigned op, const struct amx_effect *effect)
 {
     switch (effect->z_element) {
-    case AMX_E_F64:
-        return p->array_f64_cycles;
+    case AMX_E_F64: return p->array_f64_cycles;
     case AMX_E_F32:
         /* fma32 with 16-bit inputs uses their even lanes only: the same 16 x 16 products as with f32. */
         if (op == AMX_FMA32 || op == AMX_FMS32)
             return p->array_f32_cycles;
-        return is_16_bit_float(effect->x_element) || is_16_bit_float(effect->y_element)
-                   ? p->array_f16_f32_cycles
-                   : p->array_f32_cycles;
+        return is_16_bit_float(effect->x_element) || is_16_bit_float(effect->y_element) ? p->array_f16_f32_cycles
+                                                                                        : p->array_f32_cycles;
     case AMX_E_F16:
-    case AMX_E_BF16:
-        return p->array_f16_cycles;
+    case AMX_E_BF16: return p->array_f16_cycles;
     case AMX_E_I16:
         if (effect->x_element != AMX_E_I16 && effect->y_element != AMX_E_I16)
             return p->array_i8_i16_cycles;
         return p->array_i16_cycles;
     case AMX_E_NONE:
     case AMX_E_I8:
-    case AMX_E_I32:
-        break;
+    case AMX_E_I32: break;
     }
     return p->array_i16_cycles;
 }
@@ -56,8 +52,7 @@ static int64_t ticks(double cycles)
 static void work_out_cost(const struct amx_params *p, struct amx_memo *memo, unsigned op)
 {
     const struct amx_effect *effect = &memo->effect;
-    const double array_cycle =
-        p->array_clock_ghz > 0 ? p->clock_ghz / p->array_clock_ghz : 1; /* in block cycles */
+    const double array_cycle = p->array_clock_ghz > 0 ? p->clock_ghz / p->array_clock_ghz : 1; /* in block cycles */
     if (effect->unit_class == AMX_CLASS_MATRIX) {
         const double cycles = matrix_cycles(p, op, effect);
         memo->busy = ticks(cycles);
@@ -101,15 +96,14 @@ static enum amx_memo_kind kind_of(enum amx_unit_class unit_class)
     return unit_class > AMX_CLASS_MATRIX && unit_class <= AMX_CLASS_GENLUT ? AMX_MEMO_LANE : AMX_MEMO_OTHER;
 }
 
-void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op,
-                   uint64_t fields, uint32_t tag, const struct amx_effect *effect)
+void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op, uint64_t fields,
+                   uint32_t tag, const struct amx_effect *effect)
 {
     if (memo->tally)
         settle(block, memo);
     const uint64_t rows = effect->z_read | effect->z_write;
     *memo = (struct amx_memo){.fields = fields, .tag = tag, .rows = rows, .z_write = effect->z_write};
-    memcpy(&memo->effect, effect,
-           sizeof memo->effect); /* with its padding: amx_block_send compares all bytes */
+    memcpy(&memo->effect, effect, sizeof memo->effect); /* with its padding: amx_block_send compares all bytes */
     memo->kind = (uint8_t)kind_of(effect->unit_class);
     memo->reads = (uint16_t)(effect->x_read | effect->y_read << 8);
     memo->writes = (uint16_t)(effect->x_write | effect->y_write << 8);

@@ -10,23 +10,21 @@
 
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first,
-                     uint64_t *last)
+static void lines_of(const struct amx_timing_core *core, uint64_t operand, uint32_t bytes, uint64_t *first, uint64_t *last)
 {
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
     *first = address >> AMX_LINE_SHIFT;
     *last = (address + (bytes ? bytes - 1 : 0)) >> AMX_LINE_SHIFT;
 }
 
-static int64_t access_done(const struct amx_block *block, const struct amx_timing_core *core, int64_t tick,
-                           uint64_t operand, uint32_t bytes, enum mem_access_kind kind, enum mem_level *level)
+static int64_t access_done(const struct amx_block *block, const struct amx_timing_core *core, int64_t tick, uint64_t operand,
+                           uint32_t bytes, enum mem_access_kind kind, enum mem_level *level)
 {
     *level = MEM_L1;
     if (!core->port)
         return tick;
     const uint64_t address = (operand & ADDRESS_MASK) | core->address_tag;
-    const struct mem_reply reply =
-        mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
+    const struct mem_reply reply = mem_port_access(core->port, amx_ns_of(block, tick), address, bytes, kind, 0);
     *level = reply.level;
     return amx_later(tick, amx_tick_of(block, reply.ready_ns));
 }
@@ -122,8 +120,8 @@ struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx
     return answer;
 }
 
-int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
-                        uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason)
+int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start, uint64_t operand,
+                        const struct amx_memo *memo, enum amx_stall *reason)
 {
     const struct amx_ticks *t = &block->ticks;
     const uint32_t bytes = memo->effect.memory_bytes;
@@ -166,13 +164,13 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
 static uint8_t halves_of(uint64_t line, uint64_t address, uint32_t bytes)
 {
     const uint64_t base = line << AMX_LINE_SHIFT, half = UINT64_C(1) << (AMX_LINE_SHIFT - 1);
-    const bool low = address < base + half, high = address + bytes > base + half;
+    const bool low = address<base + half, high = address + bytes> base + half;
     return (uint8_t)((low ? 1 : 0) | (high ? 2 : 0));
 }
 
 /* Notes a store of the lines first..last, which other requests see at `visible`. */
-static void remember_store(struct amx_block *block, uint64_t first, uint64_t last, uint64_t address,
-                           uint32_t bytes, int64_t visible)
+static void remember_store(struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes,
+                           int64_t visible)
 {
     block->stores++;
     for (uint64_t line = first; line <= last; line++)
@@ -183,22 +181,20 @@ static void remember_store(struct amx_block *block, uint64_t first, uint64_t las
 /* A line is written by halves at a price: on M2 Pro a store into the half beside one that was written about sixteen
  * stores ago takes nearly twice as long as a store into the same half or of the whole line (zhen8838: 7.6 and 5.7 GB/s
  * against 12.9 and 12.4). That points to a read-modify-write of the line; the mechanism is not published. */
-static int64_t merge_time(const struct amx_block *block, uint64_t first, uint64_t last, uint64_t address,
-                          uint32_t bytes)
+static int64_t merge_time(const struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes)
 {
     int64_t time = 0;
     for (uint64_t line = first; line <= last; line++) {
         const struct amx_stored_line *stored = &block->stored[stored_slot(line)];
-        const bool recent =
-            stored->line == line && block->stores - stored->number < block->params.store_merge_rows;
+        const bool recent = stored->line == line && block->stores - stored->number < block->params.store_merge_rows;
         if (recent && stored->halves + halves_of(line, address, bytes) == 3)
             time += block->ticks.store_merge; /* one is the low half, the other the high one */
     }
     return time;
 }
 
-int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start,
-                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason)
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
+                         const struct amx_memo *memo, enum amx_stall *reason)
 {
     const struct amx_ticks *t = &block->ticks;
     const uint32_t bytes = memo->effect.memory_bytes;
@@ -216,8 +212,8 @@ int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, 
         *reason = AMX_STALL_STORE;
     }
     const int64_t drained = amx_later(start, block->store_ready);
-    block->store_ready = drained + transfer(t->store_issue, t->store_per_byte, bytes) +
-                         merge_time(block, first, last, address, bytes);
+    block->store_ready =
+        drained + transfer(t->store_issue, t->store_per_byte, bytes) + merge_time(block, first, last, address, bytes);
     enum mem_level level;
     const int64_t accepted = access_done(block, core, drained, operand, bytes, MEM_ACCESS_STORE, &level);
     const int64_t visible = amx_later(accepted, block->store_ready) + t->store_latency;

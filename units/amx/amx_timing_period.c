@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 1024
+#define BUCKETS   1024
 #define BYTES_MAX ((size_t)16 << 20) /* then all is forgotten */
 
 struct path { /* known or not: a load without and with a request of its own, or the end */
@@ -130,7 +130,7 @@ const struct amx_pattern *amx_period_pattern(struct amx_block *block, const stru
 /* ---- states ---- */
 
 #define WORDS_FIRST 22
-#define WORDS_MAX (WORDS_FIRST + AMX_QUEUE_MAX + 1 + 3 * 64)
+#define WORDS_MAX   (WORDS_FIRST + AMX_QUEUE_MAX + 1 + 3 * 64)
 
 static int64_t ahead(int64_t tick, int64_t past)
 {
@@ -194,8 +194,7 @@ void amx_period_rest(struct amx_block *block, const struct amx_period_state *sta
     block->request_ready = arrived + state->word[2];
 }
 
-void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state,
-                        int64_t arrived)
+void amx_period_restore(struct amx_block *block, struct amx_timing_core *c, const struct amx_period_state *state, int64_t arrived)
 {
     const int64_t *w = state->word + 3;
     amx_period_rest(block, state, arrived);

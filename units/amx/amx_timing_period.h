@@ -6,8 +6,8 @@
  * core's tables rest; its latest start, stalls and counts are current. (Idea: E. Schnarr and J. Larus, "Fast Out-Of-Order
  * Processor Simulation Using Memoization", 1998.)
  */
-#ifndef ORCHARD_UNITS_AMX_TIMING_PERIOD_H
-#define ORCHARD_UNITS_AMX_TIMING_PERIOD_H
+#ifndef ORCHARD_UNITS_AMX_AMX_TIMING_PERIOD_H
+#define ORCHARD_UNITS_AMX_AMX_TIMING_PERIOD_H
 
 #include "units/amx/amx_timing_state.h"
 

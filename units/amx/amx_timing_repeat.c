@@ -20,14 +20,14 @@
 struct loop {
     struct amx_block *block;
     struct amx_timing_core *core;
-    struct amx_passes pass;  /* the next one, and how many there are from it on */
-    struct amx_batch batch;  /* of that pass */
+    struct amx_passes pass; /* the next one, and how many there are from it on */
+    struct amx_batch batch; /* of that pass */
     int64_t step;
     uint32_t loads;
     uint64_t remembered; /* periods that were not sent */
     bool apart;          /* no two loads come to the same line, to the end of the loop */
     const struct amx_pattern *pattern;
-    uint8_t load_at[PERIOD_MAX]; /* places of the loads in a period */
+    uint8_t load_at[PERIOD_MAX];       /* places of the loads in a period */
     uint8_t load_of[MEM_STEADY_LOADS]; /* the load that each steady load (a line) is part of */
 };
 
@@ -126,8 +126,8 @@ static bool same_coming(const struct loop *l, const uint64_t before[AMX_FILES])
 static bool is_simple(uint64_t address, uint64_t step, uint32_t bytes)
 {
     const bool one_line = address % MEM_LINE_BYTES + bytes <= MEM_LINE_BYTES;
-    return step != 0 && bytes > 0 && bytes % 64 == 0 && step % bytes == 0 && step % MEM_LINE_BYTES == 0 &&
-           address % 64 == 0 && (one_line || (address % MEM_LINE_BYTES == 0 && bytes % MEM_LINE_BYTES == 0));
+    return step != 0 && bytes > 0 && bytes % 64 == 0 && step % bytes == 0 && step % MEM_LINE_BYTES == 0 && address % 64 == 0 &&
+           (one_line || (address % MEM_LINE_BYTES == 0 && bytes % MEM_LINE_BYTES == 0));
 }
 
 /* Two loads that follow the same track, at offsets of the step that keep them apart. */
@@ -223,8 +223,8 @@ static bool rounds_clearly(double ticks)
 struct passage {
     uint32_t count;
     double asked_ns[MEM_STEADY_LOADS], done_ns[MEM_STEADY_LOADS]; /* from the first request of the period */
-    double end_ns[MEM_STEADY_LINKS];   /* of each link, idle from then on */
-    uint32_t busy[MEM_STEADY_LINKS];   /* stretches without a pause */
+    double end_ns[MEM_STEADY_LINKS];                              /* of each link, idle from then on */
+    uint32_t busy[MEM_STEADY_LINKS];                              /* stretches without a pause */
 };
 
 #define SLACK_NS 1e-5 /* far above rounding */
@@ -312,17 +312,17 @@ static bool fill_steady(struct loop *l, struct mem_steady *s)
             if (s->count == MEM_STEADY_LOADS)
                 return false;
             l->load_of[s->count] = (uint8_t)i;
-            s->load[s->count++] = (struct mem_steady_load){address + done, l->pass.step[at],
-                                                           bytes < MEM_LINE_BYTES ? bytes : MEM_LINE_BYTES,
-                                                           l->block->record.load[i].level};
+            s->load[s->count++] =
+                (struct mem_steady_load){address + done, l->pass.step[at], bytes < MEM_LINE_BYTES ? bytes : MEM_LINE_BYTES,
+                                         l->block->record.load[i].level};
         }
     }
     return true;
 }
 
 /* Books the last L2 lines of a run of n periods after `gone` others: as many as leave `tail` stretches on each link. */
-static void book(const struct loop *l, const struct mem_steady *s, const struct amx_period_way *way,
-                 const struct passage *p, uint32_t tail, uint32_t gone, uint32_t n)
+static void book(const struct loop *l, const struct mem_steady *s, const struct amx_period_way *way, const struct passage *p,
+                 uint32_t tail, uint32_t gone, uint32_t n)
 {
     double asked[MEM_STEADY_LOADS];
     if (p->count == 0)
@@ -392,7 +392,8 @@ static uint32_t run_steadily(struct loop *l, const struct amx_period_way *way, s
     struct mem_steady_rules rules;
     struct passage passage;
     s->first_ns = amx_ns_of(block, l->core->head + way->head * gone + way->load[0].asked);
-    if (s->first_ns > 1e8 || !mem_steady_rules(s->port, &rules) || !mem_steady_idle(s) || !answers_repeat(l, way, s, &rules, &passage))
+    if (s->first_ns > 1e8 || !mem_steady_rules(s->port, &rules) || !mem_steady_idle(s) ||
+        !answers_repeat(l, way, s, &rules, &passage))
         return 0;
     for (uint32_t i = 0; i < passage.count; i++)
         passage.asked_ns[i] += s->first_ns - SLACK_NS;
@@ -504,8 +505,7 @@ static bool follow(struct loop *l, struct amx_period_state **at, int64_t *arrive
 {
     uint64_t coming[AMX_FILES];
     memcpy(coming, l->core->coming, sizeof coming);
-    const struct amx_period_way *way =
-        amx_period_follow(l->block, l->core, *at, l->pattern, l->pass.operand);
+    const struct amx_period_way *way = amx_period_follow(l->block, l->core, *at, l->pattern, l->pass.operand);
     if (!way)
         return false;
     go(l, way, 1, arrived);
@@ -586,8 +586,8 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
     return from + (passes - l.pass.passes) * l.pass.length;
 }
 
-void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes,
-                     enum amx_gen gen, int64_t *arrived, int64_t step)
+void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes, enum amx_gen gen,
+                     int64_t *arrived, int64_t step)
 {
     struct loop l = loop_of(block, core, gen, step);
     l.pass = *passes;

@@ -11,8 +11,7 @@ struct start {
     enum amx_stall reason;
 };
 
-static inline __attribute__((always_inline)) void wait_until(struct start *start, int64_t ready,
-                                                             enum amx_stall reason)
+static inline __attribute__((always_inline)) void wait_until(struct start *start, int64_t ready, enum amx_stall reason)
 {
     if (ready > start->at) {
         start->at = ready;
@@ -20,24 +19,22 @@ static inline __attribute__((always_inline)) void wait_until(struct start *start
     }
 }
 
-static inline __attribute__((always_inline)) void
-wait_for_registers(const struct amx_timing_core *core, const struct amx_memo *memo, struct start *start)
+static inline __attribute__((always_inline)) void wait_for_registers(const struct amx_timing_core *core,
+                                                                     const struct amx_memo *memo, struct start *start)
 {
     if (__builtin_expect(core->registers_pending > start->at, 0))
         wait_until(start, amx_registers_ready(core, memo->reads), AMX_STALL_LOAD_DATA);
 }
 
-static inline __attribute__((always_inline)) void take_share(struct amx_block *block,
-                                                             const struct amx_memo *memo, struct start *start)
+static inline __attribute__((always_inline)) void take_share(struct amx_block *block, const struct amx_memo *memo,
+                                                             struct start *start)
 {
     if (__builtin_expect(block->computing > 1, 0) && memo->share)
         wait_until(start, amx_share_take(block, start->at, memo->share), AMX_STALL_SHARED);
 }
 
-static inline __attribute__((always_inline)) struct start send_matrix(struct amx_block *block,
-                                                                      struct amx_timing_core *core,
-                                                                      const struct amx_memo *memo,
-                                                                      struct start start)
+static inline __attribute__((always_inline)) struct start send_matrix(struct amx_block *block, struct amx_timing_core *core,
+                                                                      const struct amx_memo *memo, struct start start)
 {
     unsigned lanes;
     const int64_t array = amx_later(core->lane_ready[0], core->lane_ready[1]);
@@ -97,33 +94,22 @@ static void send_setclr(struct amx_timing_core *core, const struct start *start,
 }
 
 /* Takes and returns the start by value: the callers keep it in registers. */
-static __attribute__((noinline)) struct start send_other(struct amx_block *block,
-                                                         struct amx_timing_core *core,
-                                                         const struct amx_memo *memo, int64_t arrived,
-                                                         uint64_t operand, struct start start)
+static __attribute__((noinline)) struct start send_other(struct amx_block *block, struct amx_timing_core *core,
+                                                         const struct amx_memo *memo, int64_t arrived, uint64_t operand,
+                                                         struct start start)
 {
     switch (memo->effect.unit_class) {
-    case AMX_CLASS_LOAD:
-        start.at = amx_timing_load(block, core, arrived, start.at, operand, memo, &start.reason);
-        break;
-    case AMX_CLASS_STORE:
-        start.at = amx_timing_store(block, core, start.at, operand, memo, &start.reason);
-        break;
-    case AMX_CLASS_SET:
-        send_setclr(core, &start, block->ticks.set);
-        break;
-    case AMX_CLASS_CLR:
-        send_setclr(core, &start, block->ticks.clr);
-        break;
-    default:
-        break;
+    case AMX_CLASS_LOAD: start.at = amx_timing_load(block, core, arrived, start.at, operand, memo, &start.reason); break;
+    case AMX_CLASS_STORE: start.at = amx_timing_store(block, core, start.at, operand, memo, &start.reason); break;
+    case AMX_CLASS_SET: send_setclr(core, &start, block->ticks.set); break;
+    case AMX_CLASS_CLR: send_setclr(core, &start, block->ticks.clr); break;
+    default: break;
     }
     return start;
 }
 
 /* When the next instruction may arrive: the queue has room for it once the one `queue` places before it has started. */
-static inline int64_t next_arrival(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived,
-                                   int64_t started)
+static inline int64_t next_arrival(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t started)
 {
     const uint64_t number = core->instructions++;
     core->start[number % AMX_QUEUE_MAX] = started;
@@ -159,10 +145,8 @@ static inline __attribute__((always_inline)) void charge(struct amx_timing_core 
     core->stall[start.reason] += start.at - from;
 }
 
-static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block *block,
-                                                               struct amx_timing_core *core,
-                                                               struct amx_memo *memo, int64_t arrived,
-                                                               uint64_t operand)
+static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block *block, struct amx_timing_core *core,
+                                                               struct amx_memo *memo, int64_t arrived, uint64_t operand)
 {
     memo->tally++;
     if (__builtin_expect(core->instructions == 0, 0))
@@ -189,29 +173,30 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
 }
 
 /* Tells what became of the instruction that was sent last. */
-static __attribute__((noinline)) void tell(const struct amx_block *block, const struct amx_timing_core *core, const struct amx_memo *memo,
-                                           int64_t complete_before, unsigned op, uint64_t operand)
+static __attribute__((noinline)) void tell(const struct amx_block *block, const struct amx_timing_core *core,
+                                           const struct amx_memo *memo, int64_t complete_before, unsigned op, uint64_t operand)
 {
     unsigned number = 0;
     while (number + 1 < block->cores && block->core[number] != core)
         number++;
     const int64_t done = core->complete > complete_before ? core->complete : core->head + memo->busy;
-    const struct unit_instruction told = {.word = AMX_WORD_BASE | op << 5, .operand = operand, .issued_ns = amx_ns_of(block, core->head),
+    const struct unit_instruction told = {.word = AMX_WORD_BASE | op << 5,
+                                          .operand = operand,
+                                          .issued_ns = amx_ns_of(block, core->head),
                                           .done_ns = amx_ns_of(block, done)};
     block->watch->amx(block->watch->context, number, &told);
 }
 
-static __attribute__((noinline)) void decode_memo(struct amx_block *block, struct amx_timing_core *core,
-                                                  struct amx_memo *memo, uint64_t fields, uint32_t tag)
+static __attribute__((noinline)) void decode_memo(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo,
+                                                  uint64_t fields, uint32_t tag)
 {
     struct amx_effect effect;
     amx_effect_of(tag >> 8, fields, (enum amx_gen)(tag >> 1 & 7), &effect);
     amx_memo_fill(block, core, memo, tag >> 8, fields, tag, &effect);
 }
 
-static inline __attribute__((always_inline)) struct amx_memo *memo_of(struct amx_block *block,
-                                                                      struct amx_timing_core *core, unsigned op,
-                                                                      uint64_t operand, enum amx_gen gen)
+static inline __attribute__((always_inline)) struct amx_memo *memo_of(struct amx_block *block, struct amx_timing_core *core,
+                                                                      unsigned op, uint64_t operand, enum amx_gen gen)
 {
     const uint64_t fields = op <= AMX_STZI ? operand & ~((UINT64_C(1) << 56) - 1) : operand;
     const uint32_t tag = op << 8 | (uint32_t)gen << 1 | 1;
@@ -229,8 +214,8 @@ struct amx_memo *amx_memo_of(struct amx_block *block, struct amx_timing_core *co
     return memo_of(block, core, op, operand, gen);
 }
 
-double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
-                             uint64_t operand, enum amx_gen gen)
+double amx_block_send_cached(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
+                             enum amx_gen gen)
 {
     struct amx_timing_core *core = block->core[core_number];
     struct amx_memo *memo = memo_of(block, core, op, operand, gen);
@@ -242,8 +227,9 @@ double amx_block_send_cached(struct amx_block *block, unsigned core_number, doub
 }
 
 /* The same one by one, for somebody who looks. */
-static __attribute__((noinline)) int64_t send_watched(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch,
-                                                      uint32_t from, uint32_t to, int64_t arrived, int64_t step)
+static __attribute__((noinline)) int64_t send_watched(struct amx_block *block, struct amx_timing_core *core,
+                                                      const struct amx_batch *batch, uint32_t from, uint32_t to, int64_t arrived,
+                                                      int64_t step)
 {
     for (uint32_t i = from; i < to; i++) {
         struct amx_memo *memo = memo_of(block, core, batch->op[i], batch->operand[i], batch->gen);
@@ -276,8 +262,8 @@ static int64_t ticks_of_step(const struct amx_block *block, double step_ns)
     return (int64_t)(step_ns * block->ticks_per_ns + 0.5);
 }
 
-double amx_block_send_passes(struct amx_block *block, unsigned core_number, const struct amx_passes *passes,
-                             enum amx_gen gen, double step_ns, double sent_ns)
+double amx_block_send_passes(struct amx_block *block, unsigned core_number, const struct amx_passes *passes, enum amx_gen gen,
+                             double step_ns, double sent_ns)
 {
     int64_t arrived = amx_tick_of(block, sent_ns);
     amx_send_passes(block, block->core[core_number], passes, gen, &arrived, ticks_of_step(block, step_ns));
@@ -299,8 +285,8 @@ double amx_block_send_batch(struct amx_block *block, unsigned core_number, const
     return amx_ns_of(block, arrived);
 }
 
-double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op,
-                      uint64_t operand, const struct amx_effect *effect)
+double amx_block_send(struct amx_block *block, unsigned core_number, double sent_ns, unsigned op, uint64_t operand,
+                      const struct amx_effect *effect)
 {
     struct amx_timing_core *core = block->core[core_number];
     const uintptr_t where = (uintptr_t)effect;

@@ -3,8 +3,8 @@
  * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from
  * one start to the next short on the host, and make sums exact.
  */
-#ifndef ORCHARD_UNITS_AMX_TIMING_STATE_H
-#define ORCHARD_UNITS_AMX_TIMING_STATE_H
+#ifndef ORCHARD_UNITS_AMX_AMX_TIMING_STATE_H
+#define ORCHARD_UNITS_AMX_AMX_TIMING_STATE_H
 
 #include "units/amx/amx_timing.h"
 
@@ -63,7 +63,7 @@ struct amx_timing_core {
     uint64_t instructions;
     struct mem_port *port;
     uint64_t address_tag;
-    bool computes; /* has used the array */
+    bool computes;              /* has used the array */
     uint64_t coming[AMX_FILES]; /* 1 + the last line that was asked for, by the registers it goes to; 0 = none */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
@@ -82,8 +82,8 @@ struct amx_loaded_block {
 
 /* Parameters in ticks. */
 struct amx_ticks {
-    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_latency, load_array, load_bank,
-        store_issue, store_latency;
+    int64_t z_latency, cross, cross_pass, pass, issue_window, set, clr, load_issue, load_request, load_latency, load_array,
+        load_bank, store_issue, store_latency;
     int64_t store_merge, store_slack;
     double load_per_byte, store_per_byte;
 };
@@ -123,9 +123,9 @@ struct amx_block {
     uint64_t share_number[AMX_SHARE_BUCKETS];
     struct activity activity;
     struct amx_params params;
-    bool repeats; /* periods of loops that repeat are accounted for at once */
+    bool repeats;                   /* periods of loops that repeat are accounted for at once */
     const struct unit_watch *watch; /* NULL = nobody looks */
-    uint64_t repeated; /* instructions that were */
+    uint64_t repeated;              /* instructions that were */
     struct amx_record record;
     struct amx_periods *periods; /* seen before (amx_timing_period.h) */
     unsigned answers, answers_used;
@@ -149,8 +149,8 @@ static inline int64_t amx_later(int64_t a, int64_t b)
 }
 
 /* Fills a memo of a core; the old one's tally goes to block->activity first. */
-void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op,
-                   uint64_t fields, uint32_t tag, const struct amx_effect *effect);
+void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op, uint64_t fields,
+                   uint32_t tag, const struct amx_effect *effect);
 /* Moves all tallies to block->activity. */
 void amx_memo_settle(struct amx_block *block);
 /* Settles and empties all memos: what they hold depends on the clock. */
@@ -173,31 +173,30 @@ uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, co
                        int64_t *arrived, int64_t step);
 
 /* Sends a loop that is known. */
-void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes,
-                     enum amx_gen gen, int64_t *arrived, int64_t step);
+void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes, enum amx_gen gen,
+                     int64_t *arrived, int64_t step);
 
 /* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
-int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start,
-                        uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
+int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start, uint64_t operand,
+                        const struct amx_memo *memo, enum amx_stall *reason);
 /* What memory says to a load at `asked`. */
 struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx_timing_core *core, int64_t asked,
                                  uint64_t operand, uint32_t bytes);
 /* The same load once more when all its times are known, as far as they come from outside: whether it takes a request of
- * its own; then what memory says at load->asked (block->answer, where it has said so already). False when it would have to wait for a store or an earlier load. Both
- * leave their trail (block->loaded, core->coming). */
+ * its own; then what memory says at load->asked (block->answer, where it has said so already). False when it would have to wait
+ * for a store or an earlier load. Both leave their trail (block->loaded, core->coming). */
 bool amx_timing_load_requests(struct amx_timing_core *core, uint64_t operand, const struct amx_memo *memo);
 bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core *core, uint64_t operand,
                            const struct amx_memo *memo, struct amx_recorded_load *load);
-int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start,
-                         uint64_t operand, const struct amx_memo *memo, enum amx_stall *reason);
+int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, int64_t start, uint64_t operand,
+                         const struct amx_memo *memo, enum amx_stall *reason);
 
 /* The scoreboard of Z (amx_timing_rows.c has the rare cases). */
 int64_t amx_rows_gather(const struct amx_timing_core *core, uint64_t rows, unsigned *lanes);
 void amx_rows_regroup(struct amx_timing_core *core, uint64_t rows, int64_t ready, unsigned lanes);
 
 /* When rows may be used, and in which lanes they were last written. */
-static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const struct amx_memo *memo,
-                                     unsigned *lanes)
+static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const struct amx_memo *memo, unsigned *lanes)
 {
     const struct amx_rows *group = &core->rows[memo->slot];
     if (__builtin_expect(group->rows != memo->rows, 0))
@@ -206,8 +205,7 @@ static inline int64_t amx_rows_ready(const struct amx_timing_core *core, const s
     return group->ready;
 }
 
-static inline void amx_rows_write(struct amx_timing_core *core, const struct amx_memo *memo, int64_t ready,
-                                  unsigned lanes)
+static inline void amx_rows_write(struct amx_timing_core *core, const struct amx_memo *memo, int64_t ready, unsigned lanes)
 {
     struct amx_rows *group = &core->rows[memo->slot];
     if (__builtin_expect(group->rows != memo->z_write, 0)) {

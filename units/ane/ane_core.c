@@ -10,8 +10,13 @@ enum { HALF_VALUES = 65536, THREADS_MAX = 64, THREAD_LEAST = 4096 /* elements th
 
 const struct ane_numeric *ane_numeric_default(void)
 {
-    static const struct ane_numeric m1 = {.mac_group = 4, .mac_group_bits = 12, .mac_flush_denormals = 1, .mac_overflow = 32768,
-                                          .nan_to_infinity = 1, .negative_zero = 0, .width_crop_gain = 16};
+    static const struct ane_numeric m1 = {.mac_group = 4,
+                                          .mac_group_bits = 12,
+                                          .mac_flush_denormals = 1,
+                                          .mac_overflow = 32768,
+                                          .nan_to_infinity = 1,
+                                          .negative_zero = 0,
+                                          .width_crop_gain = 16};
     return &m1;
 }
 
@@ -21,7 +26,9 @@ static const struct ane_kernel_set *set_named(const char *name)
 #if defined(__x86_64__)
         &ane_set_avx512,
 #endif
-        &ane_set_portable, &ane_set_reference};
+        &ane_set_portable,
+        &ane_set_reference
+    };
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
         if ((!name || strcmp(sets[i]->name, name) == 0) && sets[i]->usable())
             return sets[i];
@@ -219,7 +226,8 @@ static bool rows_apart(const struct ane_job *job)
     const uint64_t row = (uint64_t)t->width_out * v->interleave * ane_format_bytes(v->format);
     const uint64_t plane = (t->height_out - 1) * v->row + row;
     const uint64_t group = (t->channels_out - 1) / v->interleave * v->plane + plane;
-    return (t->height_out == 1 || v->row >= row) && (t->channels_out == 1 || v->plane >= plane) && (job->outer == 1 || v->group >= group);
+    return (t->height_out == 1 || v->row >= row) && (t->channels_out == 1 || v->plane >= plane) &&
+           (job->outer == 1 || v->group >= group);
 }
 
 unsigned ane_store_threads(const struct ane_job *job)
@@ -238,10 +246,12 @@ unsigned ane_row_threads(const struct ane_job *job, uint64_t elements)
 bool ane_run_unary(struct ane_job *job, ane_unary unary)
 {
     const struct ane_task *t = job->task;
-    struct unary_run u = {.job = job, .unary = unary, .channels = t->channels_out, .height = t->height_out, .width = t->width_out};
+    struct unary_run u = {
+        .job = job, .unary = unary, .channels = t->channels_out, .height = t->height_out, .width = t->width_out};
     const uint64_t rows = (uint64_t)job->outer * u.channels * u.height, elements = rows * u.width;
     u.mapped = elements >= 2 * HALF_VALUES && job->source.format == ANE_F16 && job->result.format == ANE_F16 &&
-               job->source.interleave == 1 && job->result.interleave == 1 && !job->source.broadcast_width && job->source.crop_gain == 0;
+               job->source.interleave == 1 && job->result.interleave == 1 && !job->source.broadcast_width &&
+               job->source.crop_gain == 0;
     if (u.mapped)
         fill_map(job, unary);
     job->counts->elements += elements;
@@ -297,8 +307,13 @@ bool ane_core_run(struct ane_core *core, const struct ane_request *request, unsi
     core->ring.bytes = 0;
     *fault = (struct unit_fault){0};
     for (size_t i = 0; i < p->count; i++) {
-        struct ane_job job = {.core = core, .request = request, .task = &p->task[i], .offset = p->td_offset ? p->td_offset[i] : 0,
-                              .threads = threads ? threads : 1, .counts = counts ? counts : &own, .fault = fault};
+        struct ane_job job = {.core = core,
+                              .request = request,
+                              .task = &p->task[i],
+                              .offset = p->td_offset ? p->td_offset[i] : 0,
+                              .threads = threads ? threads : 1,
+                              .counts = counts ? counts : &own,
+                              .fault = fault};
         if (!run_task(&job))
             return false;
     }

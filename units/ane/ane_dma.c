@@ -34,11 +34,13 @@ static bool in_buffer(struct ane_job *job, const struct ane_operand *o, const ch
     uint64_t bad = address;
     mem_space_explain(r->space, address, end - begin, prot, &unmapped, &bad);
     return ane_fault(job, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, bad, "%s: memory %s", name,
-                     unmapped ? "that is not mapped" : prot == MEM_WRITE ? "that must not be written" : "that must not be read");
+                     unmapped            ? "that is not mapped"
+                     : prot == MEM_WRITE ? "that must not be written"
+                                         : "that must not be read");
 }
 
-static bool in_tile_memory(struct ane_job *job, const struct ane_operand *o, const char *name, uint64_t skip, const struct extent *e,
-                           struct ane_view *v)
+static bool in_tile_memory(struct ane_job *job, const struct ane_operand *o, const char *name, uint64_t skip,
+                           const struct extent *e, struct ane_view *v)
 {
     const uint64_t begin = o->base + skip, end = begin + end_of(v, e);
     if (end > job->core->l2_bytes)
@@ -56,7 +58,8 @@ static void without_gaps(struct ane_view *v, const struct extent *e)
     v->group = v->plane * e->channels;
 }
 
-static bool from_ring(struct ane_job *job, const struct ane_operand *o, const char *name, const struct extent *e, struct ane_view *v)
+static bool from_ring(struct ane_job *job, const struct ane_operand *o, const char *name, const struct extent *e,
+                      struct ane_view *v)
 {
     const struct ane_ring *ring = &job->core->ring;
     struct extent there = *e;
@@ -64,7 +67,8 @@ static bool from_ring(struct ane_job *job, const struct ane_operand *o, const ch
         there.width = 1;
     without_gaps(v, &there);
     if (!ring->bytes || ring->base != o->base)
-        return ane_fault(job, UNIT_FAULT_UNMAPPED, o->base, "%s: no task before this one fills the ring at %#x", name, (unsigned)o->base);
+        return ane_fault(job, UNIT_FAULT_UNMAPPED, o->base, "%s: no task before this one fills the ring at %#x", name,
+                         (unsigned)o->base);
     if (ring->bytes != v->group * e->outer || ring->format != o->format)
         return ane_fault(job, UNIT_FAULT_UNMAPPED, o->base, "%s: the ring at %#x passes %llu bytes, read are %llu", name,
                          (unsigned)o->base, (unsigned long long)ring->bytes, (unsigned long long)(v->group * e->outer));
@@ -95,20 +99,21 @@ static bool to_ring(struct ane_job *job, const struct ane_operand *o, const stru
 static bool open_source(struct ane_job *job, const struct ane_operand *o, const char *name, uint32_t skip, const struct extent *e,
                         struct ane_view *v)
 {
-    *v = (struct ane_view){.format = o->format, .row = o->row, .plane = o->plane, .group = o->group,
-                           .interleave = o->interleave ? o->interleave : 1, .broadcast_width = o->broadcast_width};
+    *v = (struct ane_view){.format = o->format,
+                           .row = o->row,
+                           .plane = o->plane,
+                           .group = o->group,
+                           .interleave = o->interleave ? o->interleave : 1,
+                           .broadcast_width = o->broadcast_width};
     const uint64_t skip_bytes = (uint64_t)skip * v->interleave * ane_format_bytes(o->format);
     if (skip)
         v->crop_gain = job->core->numeric.width_crop_gain != 1 ? (float)job->core->numeric.width_crop_gain : 0;
     switch (o->place) {
-    case ANE_PLACE_DRAM:
-        return in_buffer(job, o, name, skip_bytes, MEM_READ, e, v);
-    case ANE_PLACE_L2:
-        return in_tile_memory(job, o, name, skip_bytes, e, v);
+    case ANE_PLACE_DRAM: return in_buffer(job, o, name, skip_bytes, MEM_READ, e, v);
+    case ANE_PLACE_L2: return in_tile_memory(job, o, name, skip_bytes, e, v);
     case ANE_PLACE_CHAIN:
         return skip ? ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%s: a crop of a ring", name) : from_ring(job, o, name, e, v);
-    case ANE_PLACE_NONE:
-        break;
+    case ANE_PLACE_NONE: break;
     }
     return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%s: none", name);
 }
@@ -117,26 +122,25 @@ static bool open_result(struct ane_job *job, const struct extent *e)
 {
     const struct ane_operand *o = &job->task->result;
     struct ane_view *v = &job->result;
-    *v = (struct ane_view){.format = o->format, .row = o->row, .plane = o->plane, .group = o->group,
+    *v = (struct ane_view){.format = o->format,
+                           .row = o->row,
+                           .plane = o->plane,
+                           .group = o->group,
                            .interleave = o->interleave ? o->interleave : 1};
     switch (o->place) {
-    case ANE_PLACE_DRAM:
-        return in_buffer(job, o, "result", 0, MEM_WRITE, e, v);
-    case ANE_PLACE_L2:
-        return in_tile_memory(job, o, "result", 0, e, v);
-    case ANE_PLACE_CHAIN:
-        return to_ring(job, o, e, v);
-    case ANE_PLACE_NONE:
-        break;
+    case ANE_PLACE_DRAM: return in_buffer(job, o, "result", 0, MEM_WRITE, e, v);
+    case ANE_PLACE_L2: return in_tile_memory(job, o, "result", 0, e, v);
+    case ANE_PLACE_CHAIN: return to_ring(job, o, e, v);
+    case ANE_PLACE_NONE: break;
     }
     return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "result: none");
 }
 
 static uint64_t bytes_of(const struct ane_operand *o, const struct extent *e)
 {
-    return o->place == ANE_PLACE_DRAM ? (uint64_t)e->outer * e->channels * e->height * (o->broadcast_width ? 1 : e->width) *
-                                            ane_format_bytes(o->format)
-                                      : 0;
+    return o->place == ANE_PLACE_DRAM
+               ? (uint64_t)e->outer * e->channels * e->height * (o->broadcast_width ? 1 : e->width) * ane_format_bytes(o->format)
+               : 0;
 }
 
 bool ane_dma_open(struct ane_job *job)
@@ -187,12 +191,9 @@ static float element(const struct ane_core *core, enum ane_format format, const 
 {
     uint16_t bits;
     switch (format) {
-    case ANE_U8:
-        return *at;
-    case ANE_I8:
-        return (int8_t)*at;
-    case ANE_F16:
-        break;
+    case ANE_U8: return *at;
+    case ANE_I8: return (int8_t)*at;
+    case ANE_F16: break;
     }
     memcpy(&bits, at, sizeof bits);
     return mac ? ane_mac_value(&core->numeric, bits) : ane_operand_value(&core->numeric, bits);
@@ -208,8 +209,8 @@ static void crop(const struct ane_core *core, float gain, float *value, uint32_t
     }
 }
 
-void ane_dma_load(const struct ane_core *core, const struct ane_view *v, uint32_t group, uint32_t channel, uint32_t row, uint32_t width,
-                  bool mac, float *to)
+void ane_dma_load(const struct ane_core *core, const struct ane_view *v, uint32_t group, uint32_t channel, uint32_t row,
+                  uint32_t width, bool mac, float *to)
 {
     const uint8_t *from = ane_dma_row(v, group, channel, row);
     const uint32_t columns = v->broadcast_width ? 1 : width;
@@ -234,8 +235,8 @@ static uint8_t to_byte(enum ane_format format, float value)
     return (uint8_t)(int)whole;
 }
 
-void ane_dma_store(const struct ane_core *core, const struct ane_view *v, uint32_t group, uint32_t channel, uint32_t row, uint32_t width,
-                   const float *from)
+void ane_dma_store(const struct ane_core *core, const struct ane_view *v, uint32_t group, uint32_t channel, uint32_t row,
+                   uint32_t width, const float *from)
 {
     uint8_t *to = ane_dma_row(v, group, channel, row);
     const uint64_t step = (uint64_t)v->interleave * ane_format_bytes(v->format);

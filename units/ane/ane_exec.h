@@ -7,8 +7,8 @@
  *     struct ane_request r = {.program = &program, .space = space};   // address and bytes of every base register it uses
  *     ok = ane_core_run(core, &r, 1, &counts, &fault);
  */
-#ifndef ORCHARD_UNITS_ANE_EXEC_H
-#define ORCHARD_UNITS_ANE_EXEC_H
+#ifndef ORCHARD_UNITS_ANE_ANE_EXEC_H
+#define ORCHARD_UNITS_ANE_ANE_EXEC_H
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
@@ -16,13 +16,13 @@
 #include "units/unit_fault.h"
 
 struct ane_numeric {
-    uint32_t mac_group;          /* products that are added before they join the wide sum: 4; 0 or 1 = none */
-    uint32_t mac_group_bits;     /* significand bits of the adder of a group; operands are aligned to the larger one */
-    uint32_t mac_flush_denormals;/* 1: fp16 denormal operands of the MAC count as 0 (H13) */
-    double mac_overflow;         /* results of at least this magnitude become infinite: 32768 */
-    uint32_t nan_to_infinity;    /* 1: NaN operands count as +inf, invalid operations give +0 */
-    uint32_t negative_zero;      /* 1: -0 keeps its sign, 0: becomes +0 */
-    double width_crop_gain;      /* values pass a crop of the width with an offset at this gain: 16 on H13, H14; 1 later */
+    uint32_t mac_group;           /* products that are added before they join the wide sum: 4; 0 or 1 = none */
+    uint32_t mac_group_bits;      /* significand bits of the adder of a group; operands are aligned to the larger one */
+    uint32_t mac_flush_denormals; /* 1: fp16 denormal operands of the MAC count as 0 (H13) */
+    double mac_overflow;          /* results of at least this magnitude become infinite: 32768 */
+    uint32_t nan_to_infinity;     /* 1: NaN operands count as +inf, invalid operations give +0 */
+    uint32_t negative_zero;       /* 1: -0 keeps its sign, 0: becomes +0 */
+    double width_crop_gain;       /* values pass a crop of the width with an offset at this gain: 16 on H13, H14; 1 later */
 };
 
 /* What a run did, per task: the timing reads none of this; counters for reports. */

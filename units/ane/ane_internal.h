@@ -1,8 +1,8 @@
 /* The executing side among its files. Numbers travel between blocks as rows of float: every fp16 value, every product of two and
  * every sum of the rules fits.
  */
-#ifndef ORCHARD_UNITS_ANE_INTERNAL_H
-#define ORCHARD_UNITS_ANE_INTERNAL_H
+#ifndef ORCHARD_UNITS_ANE_ANE_INTERNAL_H
+#define ORCHARD_UNITS_ANE_ANE_INTERNAL_H
 
 #include "units/ane/ane_kernel_set.h"
 #include "units/ane/ane_numeric.h"
@@ -52,7 +52,7 @@ struct ane_job {
     uint64_t offset; /* of the descriptor */
     unsigned threads;
     struct ane_view source, second, result;
-    uint32_t outer;  /* groups that are walked as the outermost dimension; 1 for convolutions */
+    uint32_t outer; /* groups that are walked as the outermost dimension; 1 for convolutions */
     struct ane_lut lut;
     const uint8_t *coefficients;
     uint64_t coefficient_bytes;
@@ -68,8 +68,8 @@ bool ane_fault_memory(struct ane_job *job);
 typedef bool (*ane_work)(void *context, uint64_t first, uint64_t end);
 bool ane_parallel(unsigned threads, uint64_t count, ane_work work, void *context);
 
-/* Host threads for storing rows: one where rows of the result may overlap, so that order does not depend on them. For work from rows
- * to rows: also one where the result may overlap a source. */
+/* Host threads for storing rows: one where rows of the result may overlap, so that order does not depend on them. For work from
+ * rows to rows: also one where the result may overlap a source. */
 unsigned ane_store_threads(const struct ane_job *job);
 unsigned ane_row_threads(const struct ane_job *job, uint64_t elements);
 
@@ -80,10 +80,10 @@ bool ane_dma_open(struct ane_job *job);
 /* The ring is full when its writer has ended, and empty when its reader has. */
 void ane_dma_close(struct ane_job *job);
 /* A row as numbers; `mac`: under the rules of the MAC. */
-void ane_dma_load(const struct ane_core *core, const struct ane_view *view, uint32_t group, uint32_t channel, uint32_t row, uint32_t width,
-                  bool mac, float *to);
-void ane_dma_store(const struct ane_core *core, const struct ane_view *view, uint32_t group, uint32_t channel, uint32_t row, uint32_t width,
-                   const float *from);
+void ane_dma_load(const struct ane_core *core, const struct ane_view *view, uint32_t group, uint32_t channel, uint32_t row,
+                  uint32_t width, bool mac, float *to);
+void ane_dma_store(const struct ane_core *core, const struct ane_view *view, uint32_t group, uint32_t channel, uint32_t row,
+                   uint32_t width, const float *from);
 /* First byte of a row (interleave 1). */
 uint8_t *ane_dma_row(const struct ane_view *view, uint32_t group, uint32_t channel, uint32_t row);
 

@@ -1,6 +1,6 @@
 /* Host kernels of the executing side; all sets give the same bits. */
-#ifndef ORCHARD_UNITS_ANE_KERNEL_SET_H
-#define ORCHARD_UNITS_ANE_KERNEL_SET_H
+#ifndef ORCHARD_UNITS_ANE_ANE_KERNEL_SET_H
+#define ORCHARD_UNITS_ANE_ANE_KERNEL_SET_H
 
 #include "units/ane/ane_exec.h"
 
@@ -14,8 +14,8 @@ struct ane_mac_block {
     float *peak;         /* the same: largest partial sum by size; NULL = not wanted */
     size_t k;            /* a multiple of the group */
     size_t rows;
-    uint32_t group;      /* products that are added first; 1 = none */
-    float align;         /* 2^(24 - bits of the group's adder) */
+    uint32_t group; /* products that are added first; 1 = none */
+    float align;    /* 2^(24 - bits of the group's adder) */
 };
 
 struct ane_kernel_set {

@@ -1,8 +1,8 @@
 /* Activation tables: 33 knots with straight lines between, tails beyond, clamps (own reading of the 36 programs of eiln/ane).
  *
  * The mode is two halves. High: 6 = odd function of x, c = only defined for x > 0 (below: +0; sbryngelson/ane-guide measures
- * sqrt(-1) = rsqrt(-1) = log(-1) = +0), 0 = neither. Low: where the knots lie: 0 = from x = 0 on, 1 = centred, 2 = up to x = 0, 3 =
- * fraction, 4 = whole part, 5 = square root, 6 = its inverse, 7 = reciprocal, 9 = log2, a = exp2; 5 to 9 work on mantissa and
+ * sqrt(-1) = rsqrt(-1) = log(-1) = +0), 0 = neither. Low: where the knots lie: 0 = from x = 0 on, 1 = centred, 2 = up to x = 0, 3
+ * = fraction, 4 = whole part, 5 = square root, 6 = its inverse, 7 = reciprocal, 9 = log2, a = exp2; 5 to 9 work on mantissa and
  * exponent.
  */
 #include "units/ane/ane_internal.h"
@@ -21,10 +21,8 @@ bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *ta
     case ANE_TABLE_RECIPROCAL:
     case ANE_TABLE_SQRT:
     case ANE_TABLE_RSQRT:
-    case ANE_TABLE_LOG2:
-        break;
-    default:
-        return false;
+    case ANE_TABLE_LOG2: break;
+    default: return false;
     }
     *lut = (struct ane_lut){.low = ane_operand_value(rules, table->low),
                             .high = ane_operand_value(rules, table->high),
@@ -92,23 +90,16 @@ static float one_sided(const struct ane_lut *lut, float x, bool *clamped)
         return x <= lut->low ? lut->below : lut->above;
     }
     switch (lut->mode) {
-    case ANE_TABLE_CENTRED:
-        return placed(lut, x, 16);
-    case ANE_TABLE_RIGHT:
-        return placed(lut, x, 32);
-    case ANE_TABLE_ODD:
-        return placed(lut, x, 0);
-    case ANE_TABLE_EXP2:
-        return exp2_of(lut, x);
-    case ANE_TABLE_FRACTION:
-        return x - truncf(x);
-    case ANE_TABLE_INTEGER:
-        return truncf(x);
+    case ANE_TABLE_CENTRED: return placed(lut, x, 16);
+    case ANE_TABLE_RIGHT: return placed(lut, x, 32);
+    case ANE_TABLE_ODD: return placed(lut, x, 0);
+    case ANE_TABLE_EXP2: return exp2_of(lut, x);
+    case ANE_TABLE_FRACTION: return x - truncf(x);
+    case ANE_TABLE_INTEGER: return truncf(x);
     case ANE_TABLE_RECIPROCAL:
     case ANE_TABLE_SQRT:
     case ANE_TABLE_RSQRT:
-    case ANE_TABLE_LOG2:
-        return x > 0 ? by_mantissa(lut, x) : 0;
+    case ANE_TABLE_LOG2: return x > 0 ? by_mantissa(lut, x) : 0;
     }
     return 0;
 }

@@ -1,10 +1,11 @@
 /* Convolution and matrix product: operands as panels of columns, sums by the host's kernels, the way out.
  *
  * Products of one output are taken channel after channel, in a channel row after row of the kernel, `mac_group` at a time: the
- * order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse banks stream
- * the taps of one stride phase after those of another and leave out zeros; their products are taken in the same order as dense ones
- * (own choice: no probe of sums covers them). Taps outside the image are products with 0, and so are those that fill up the last group. Columns of a panel are output pixels, or
- * output channels where that wastes fewer lanes: which of the two is the host's matter, the sums are the same.
+ * order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse banks
+ * stream the taps of one stride phase after those of another and leave out zeros; their products are taken in the same order as
+ * dense ones (own choice: no probe of sums covers them). Taps outside the image are products with 0, and so are those that fill
+ * up the last group. Columns of a panel are output pixels, or output channels where that wastes fewer lanes: which of the two is
+ * the host's matter, the sums are the same.
  */
 #include "units/ane/ane_internal.h"
 
@@ -128,8 +129,8 @@ static bool weights_from_banks(struct gemm *g)
         job->counts->coefficient_bytes += t->bank[i].enabled ? t->bank[i].bytes : 0;
     const size_t channels = w.channels, per_channel = w.per_channel;
     ane_weights_free(&w);
-    return fits || ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%zu x %zu weights for a convolution of %u x %zu", channels, per_channel,
-                             (unsigned)t->channels_out, g->taps);
+    return fits || ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%zu x %zu weights for a convolution of %u x %zu", channels,
+                             per_channel, (unsigned)t->channels_out, g->taps);
 }
 
 /* Plane c of the second source holds the coefficients of output channel c, one after another along the width. */
@@ -183,7 +184,8 @@ static uint32_t find_runs(const struct gemm *g, uint32_t first, uint32_t count, 
     return runs;
 }
 
-/* One row of a panel: the same tap of all windows. Whole chunks are copied; what they write too much comes again or is cleared. */
+/* One row of a panel: the same tap of all windows. Whole chunks are copied; what they write too much comes again or is cleared.
+ */
 static void gather_tap(const float *plane, const struct side_by_side *run, uint32_t runs, uint32_t count, float *to)
 {
     for (uint32_t r = 0; r < runs; r++)
@@ -261,8 +263,14 @@ static void multiply(const struct gemm *g, const float *panel, const float *rows
                      float *out, float *peak)
 {
     const struct ane_numeric *rules = &g->job->core->numeric;
-    const struct ane_mac_block b = {.panel = panel, .weight = rows, .out = out, .peak = watch ? peak : NULL, .k = g->k, .rows = row_count,
-                                    .group = rules->mac_group > 1 ? rules->mac_group : 1, .align = g->job->core->group_align};
+    const struct ane_mac_block b = {.panel = panel,
+                                    .weight = rows,
+                                    .out = out,
+                                    .peak = watch ? peak : NULL,
+                                    .k = g->k,
+                                    .rows = row_count,
+                                    .group = rules->mac_group > 1 ? rules->mac_group : 1,
+                                    .align = g->job->core->group_align};
     g->job->core->set->mac(&b);
     if (watch)
         apply_limit(g, &b, count);
@@ -303,7 +311,8 @@ static void pixel_tile(const struct gemm *g, const struct scratch *s, uint32_t g
     pixel_panel(g, group, first, count, s->panel);
     for (uint32_t c = 0; c < g->channels_out; c += ROWS_AT_ONCE) {
         const uint32_t rows = g->channels_out - c < ROWS_AT_ONCE ? g->channels_out - c : ROWS_AT_ONCE;
-        multiply(g, s->panel, g->weight + (base + c) * (uint64_t)g->k, rows, count, must_watch(g, base + c, rows), s->out, s->peak);
+        multiply(g, s->panel, g->weight + (base + c) * (uint64_t)g->k, rows, count, must_watch(g, base + c, rows), s->out,
+                 s->peak);
         for (uint32_t r = 0; r < rows; r++)
             memcpy(g->result + (uint64_t)(base + c + r) * g->pixels + first, s->out + r * LANES, count * sizeof(float));
     }
@@ -390,8 +399,8 @@ static bool check(struct ane_job *job, uint32_t groups)
     if (!t->kernel_width || !t->kernel_height || !t->stride_x || !t->stride_y || !t->step_x || !t->step_y)
         return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "a convolution with a kernel, stride or step of 0");
     if (!groups || t->channels_in % groups || t->channels_out % groups)
-        return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%u channels to %u in %u groups", (unsigned)t->channels_in, (unsigned)t->channels_out,
-                         (unsigned)groups);
+        return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%u channels to %u in %u groups", (unsigned)t->channels_in,
+                         (unsigned)t->channels_out, (unsigned)groups);
     if (t->ne_op == ANE_NE_CONVOLUTION &&
         !(groups_adjoin(&t->source, t->channels_in, t->groups) && groups_adjoin(&t->result, t->channels_out, t->groups)))
         return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "convolution groups whose channels do not follow one another");

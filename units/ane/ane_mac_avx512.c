@@ -7,9 +7,9 @@
 #include <immintrin.h>
 
 enum {
-    RANGE_SIZE = 0x0b,     /* vrangeps: larger by size, sign cleared */
-    LOGIC_AND_OR = 0xea,   /* vpternlogd: a & b | c */
-    CSR_FLUSH = 0x8040     /* zero products: 1.5 times a binade of zero is denormal, and slow */
+    RANGE_SIZE = 0x0b,   /* vrangeps: larger by size, sign cleared */
+    LOGIC_AND_OR = 0xea, /* vpternlogd: a & b | c */
+    CSR_FLUSH = 0x8040   /* zero products: 1.5 times a binade of zero is denormal, and slow */
 };
 
 static bool usable(void)
@@ -37,46 +37,42 @@ static inline __m512 join(const struct grid *g, __m512 sum, __m512 product)
 
 /* Sums of one group of four products: `rows` (a constant) rows of both vectors of the panel, in step, so that the host finds
  * independent instructions side by side. */
-static inline __attribute__((always_inline)) void four_products(const struct grid *g, const float *panel, const float *w, size_t pitch,
-                                                                const int rows, __m512 sum[2 * ROWS])
+static inline __attribute__((always_inline)) void four_products(const struct grid *g, const float *panel, const float *w,
+                                                                size_t pitch, const int rows, __m512 sum[2 * ROWS])
 {
-    STEP for (int i = 0; i < 2 * rows; i++)
-        sum[i] = _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch]));
-    STEP for (int k = 1; k < 4; k++) {
+    STEP for (int i = 0; i < 2 * rows; i++) sum[i] =
+        _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch]));
+    STEP for (int k = 1; k < 4; k++)
+    {
         __m512 product[2 * ROWS], unit[2 * ROWS];
         panel += ANE_MAC_LANES;
-        STEP for (int i = 0; i < 2 * rows; i++)
-            product[i] = _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch + (size_t)k]));
-        STEP for (int i = 0; i < 2 * rows; i++)
-            unit[i] = _mm512_range_ps(sum[i], product[i], RANGE_SIZE);
-        STEP for (int i = 0; i < 2 * rows; i++)
-            unit[i] = _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(unit[i]), g->binade, g->half, LOGIC_AND_OR));
-        STEP for (int i = 0; i < 2 * rows; i++)
-            sum[i] = _mm512_fmadd_ps(unit[i], g->align, sum[i]);
-        STEP for (int i = 0; i < 2 * rows; i++)
-            sum[i] = _mm512_add_ps(sum[i], product[i]);
-        STEP for (int i = 0; i < 2 * rows; i++)
-            sum[i] = _mm512_fnmadd_ps(unit[i], g->align, sum[i]);
+        STEP for (int i = 0; i < 2 * rows; i++) product[i] =
+            _mm512_mul_ps(_mm512_load_ps(panel + 16 * (i & 1)), _mm512_set1_ps(w[(size_t)(i / 2) * pitch + (size_t)k]));
+        STEP for (int i = 0; i < 2 * rows; i++) unit[i] = _mm512_range_ps(sum[i], product[i], RANGE_SIZE);
+        STEP for (int i = 0; i < 2 * rows; i++) unit[i] =
+            _mm512_castsi512_ps(_mm512_ternarylogic_epi32(_mm512_castps_si512(unit[i]), g->binade, g->half, LOGIC_AND_OR));
+        STEP for (int i = 0; i < 2 * rows; i++) sum[i] = _mm512_fmadd_ps(unit[i], g->align, sum[i]);
+        STEP for (int i = 0; i < 2 * rows; i++) sum[i] = _mm512_add_ps(sum[i], product[i]);
+        STEP for (int i = 0; i < 2 * rows; i++) sum[i] = _mm512_fnmadd_ps(unit[i], g->align, sum[i]);
     }
 }
 
-static inline __attribute__((always_inline)) void fours(const struct ane_mac_block *b, size_t row, const int rows, const bool peaks)
+static inline __attribute__((always_inline)) void fours(const struct ane_mac_block *b, size_t row, const int rows,
+                                                        const bool peaks)
 {
     const struct grid g = {_mm512_set1_epi32(0x7f800000), _mm512_set1_epi32(0x00400000), _mm512_set1_ps(b->align)};
     const float *w = b->weight + row * b->k;
     __m512 sum[2 * ROWS], peak[2 * ROWS], part[2 * ROWS];
-    STEP for (int i = 0; i < 2 * rows; i++)
-        sum[i] = peak[i] = _mm512_setzero_ps();
+    STEP for (int i = 0; i < 2 * rows; i++) sum[i] = peak[i] = _mm512_setzero_ps();
     for (size_t k = 0; k < b->k; k += 4) {
         four_products(&g, b->panel + k * ANE_MAC_LANES, w + k, b->k, rows, part);
-        STEP for (int i = 0; i < 2 * rows; i++)
-            sum[i] = _mm512_add_ps(sum[i], part[i]);
+        STEP for (int i = 0; i < 2 * rows; i++) sum[i] = _mm512_add_ps(sum[i], part[i]);
         if (peaks) {
-            STEP for (int i = 0; i < 2 * rows; i++)
-                peak[i] = _mm512_range_ps(peak[i], sum[i], RANGE_SIZE);
+            STEP for (int i = 0; i < 2 * rows; i++) peak[i] = _mm512_range_ps(peak[i], sum[i], RANGE_SIZE);
         }
     }
-    STEP for (int i = 0; i < 2 * rows; i++) {
+    STEP for (int i = 0; i < 2 * rows; i++)
+    {
         _mm512_storeu_ps(b->out + row * ANE_MAC_LANES + 16 * (size_t)i, sum[i]);
         if (peaks)
             _mm512_storeu_ps(b->peak + row * ANE_MAC_LANES + 16 * (size_t)i, peak[i]);

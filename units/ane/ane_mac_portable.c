@@ -33,7 +33,8 @@ static inline vf larger(vf peak, vf sum)
     return (vf)((size & more) | ((vi)peak & ~more));
 }
 
-static inline __attribute__((always_inline)) void row_of(const struct ane_mac_block *b, size_t row, size_t lane, const size_t group)
+static inline __attribute__((always_inline)) void row_of(const struct ane_mac_block *b, size_t row, size_t lane,
+                                                         const size_t group)
 {
     const float *w = b->weight + row * b->k;
     vf sum = {0}, peak = {0};

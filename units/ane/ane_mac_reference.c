@@ -7,7 +7,7 @@ static float join(float align, float sum, float product)
 {
     const float larger = fmaxf(fabsf(sum), fabsf(product));
     const float binade = ane_float_of(ane_float_bits(larger) & 0x7f800000u); /* 0 when both are */
-    const float raised = 1.5f * align * binade; /* one unit in its last place is one of the grid */
+    const float raised = 1.5f * align * binade;                              /* one unit in its last place is one of the grid */
     return ((raised + sum) + product) - raised;
 }
 

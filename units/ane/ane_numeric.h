@@ -4,8 +4,8 @@
  * what sbryngelson/ane-guide, chapter 3, measured on M1: a NaN behaves as +infinity, inf - inf and 0 * inf are +0, and log(0) is
  * -45440 = -65536 * 0.693359375 (the fp16 ln 2 by which the program scales the table's -infinity).
  */
-#ifndef ORCHARD_UNITS_ANE_NUMERIC_H
-#define ORCHARD_UNITS_ANE_NUMERIC_H
+#ifndef ORCHARD_UNITS_ANE_ANE_NUMERIC_H
+#define ORCHARD_UNITS_ANE_ANE_NUMERIC_H
 
 #include "units/ane/ane_exec.h"
 

@@ -123,9 +123,9 @@ static bool same_shape(struct ane_job *job)
     const bool reduces = t->pe_reduce != ANE_REDUCE_NONE;
     if (t->channels_in == t->channels_out && t->height_in == t->height_out && (reduces || t->width_in >= t->width_out))
         return true;
-    return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "planar engine from %ux%ux%u to %ux%ux%u without pooling", (unsigned)t->channels_in,
-                     (unsigned)t->height_in, (unsigned)t->width_in, (unsigned)t->channels_out, (unsigned)t->height_out,
-                     (unsigned)t->width_out);
+    return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "planar engine from %ux%ux%u to %ux%ux%u without pooling",
+                     (unsigned)t->channels_in, (unsigned)t->height_in, (unsigned)t->width_in, (unsigned)t->channels_out,
+                     (unsigned)t->height_out, (unsigned)t->width_out);
 }
 
 static bool run_rows(struct ane_job *job)
@@ -183,7 +183,8 @@ static bool pool_planes(void *context, uint64_t first, uint64_t end)
     if (!plane)
         return false;
     for (uint64_t i = first; i < end; i++)
-        pool_plane(job, (uint32_t)(i / t->channels_in), (uint32_t)(i % t->channels_in), plane, plane + area, plane + area + t->width_in);
+        pool_plane(job, (uint32_t)(i / t->channels_in), (uint32_t)(i % t->channels_in), plane, plane + area,
+                   plane + area + t->width_in);
     free(plane);
     return true;
 }
@@ -193,9 +194,9 @@ static bool run_pool(struct ane_job *job)
     const struct ane_task *t = job->task;
     const uint64_t planes = (uint64_t)job->outer * t->channels_in;
     if (t->channels_in != t->channels_out || !t->kernel_width || !t->kernel_height || !t->stride_x || !t->stride_y)
-        return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "pooling of %u channels to %u over %ux%u by %ux%u", (unsigned)t->channels_in,
-                         (unsigned)t->channels_out, (unsigned)t->kernel_height, (unsigned)t->kernel_width, (unsigned)t->stride_y,
-                         (unsigned)t->stride_x);
+        return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "pooling of %u channels to %u over %ux%u by %ux%u",
+                         (unsigned)t->channels_in, (unsigned)t->channels_out, (unsigned)t->kernel_height,
+                         (unsigned)t->kernel_width, (unsigned)t->stride_y, (unsigned)t->stride_x);
     const uint64_t elements = planes * t->height_out * t->width_out;
     job->counts->elements += elements;
     return ane_parallel(ane_row_threads(job, elements), planes, pool_planes, job) || ane_fault_memory(job);
@@ -206,12 +207,10 @@ bool ane_run_planar(struct ane_job *job)
     switch (job->task->pe_reduce) {
     case ANE_REDUCE_NONE:
     case ANE_REDUCE_SUM:
-    case ANE_REDUCE_MAX:
-        return run_rows(job);
+    case ANE_REDUCE_MAX: return run_rows(job);
     case ANE_POOL_AVERAGE:
     case ANE_POOL_MAX:
-    case ANE_POOL_MIN:
-        return run_pool(job);
+    case ANE_POOL_MIN: return run_pool(job);
     }
     return ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "planar reduction %d", (int)job->task->pe_reduce);
 }

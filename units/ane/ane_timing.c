@@ -2,9 +2,10 @@
  *
  * The task manager starts descriptors in order. Tasks linked by a ring in tile memory (ANE_PLACE_CHAIN) pass rows on to each
  * other and form a step: MAC engines, planar engine and DMA work side by side through it, each for the sum of what the tasks ask
- * of it. Around a step only its first tile and first coefficients, and its last result, are not overlapped. Loads of the next step
- * start while this one works, those of its results tile by tile (stacks of convolutions whose tensors pass through memory run at 96 %
- * of the peak: maderix/ANE, M4); so do its coefficients when there is room (PrefetchParticipateEn of the descriptors).
+ * of it. Around a step only its first tile and first coefficients, and its last result, are not overlapped. Loads of the next
+ * step start while this one works, those of its results tile by tile (stacks of convolutions whose tensors pass through memory
+ * run at 96 % of the peak: maderix/ANE, M4); so do its coefficients when there is room (PrefetchParticipateEn of the
+ * descriptors).
  */
 #include "units/ane/ane_timing_internal.h"
 
@@ -35,8 +36,9 @@ const char *ane_stall_name(enum ane_stall stall)
 
 static bool usable(const struct ane_params *p)
 {
-    return p->clock_ghz > 0 && p->engines > 0 && p->macs_per_engine > 0 && p->units > 0 && p->l2_bytes > 0 && p->coefficient_bytes > 0 &&
-           p->dma_GBps > 0 && p->dma_both_ways >= 1 && p->l2_bytes_per_cycle > 0 && p->planar_elements_per_cycle > 0;
+    return p->clock_ghz > 0 && p->engines > 0 && p->macs_per_engine > 0 && p->units > 0 && p->l2_bytes > 0 &&
+           p->coefficient_bytes > 0 && p->dma_GBps > 0 && p->dma_both_ways >= 1 && p->l2_bytes_per_cycle > 0 &&
+           p->planar_elements_per_cycle > 0;
 }
 
 struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory)
@@ -118,10 +120,10 @@ struct step {
     double mac_full, mac, planar; /* cycles */
     double tile_ns, tile_first_ns, store_ns, store_last_ns;
     double coefficient_ns, coefficient_first_ns;
-    double memory_ns; /* of all streams, at the memory side */
-    double tiles;     /* of the task that has fewest */
-    uint64_t bank;    /* largest bank of coefficients */
-    double first_bytes; /* of that bank, which must be there before work starts */
+    double memory_ns;       /* of all streams, at the memory side */
+    double tiles;           /* of the task that has fewest */
+    uint64_t bank;          /* largest bank of coefficients */
+    double first_bytes;     /* of that bank, which must be there before work starts */
     uint32_t read, written; /* base registers */
 };
 
@@ -142,7 +144,8 @@ static void step_add(struct step *step, const struct ane_task *task, const struc
     step->store_last_ns = fmax(step->store_last_ns, demand->result.ns / demand->tiles);
     step->coefficient_ns += demand->coefficients.ns;
     step->coefficient_first_ns += demand->coefficients.ns / demand->passes * demand->coefficient_first;
-    step->memory_ns += demand->source.memory_ns + demand->second.memory_ns + demand->coefficients.memory_ns + demand->result.memory_ns;
+    step->memory_ns +=
+        demand->source.memory_ns + demand->second.memory_ns + demand->coefficients.memory_ns + demand->result.memory_ns;
     step->tiles = step->tiles > 0 ? fmin(step->tiles, demand->tiles) : demand->tiles;
     step->bank = demand->coefficient_bank > step->bank ? demand->coefficient_bank : step->bank;
     step->first_bytes = fmax(step->first_bytes, demand->coefficient_first * (double)demand->coefficient_bank);
@@ -164,7 +167,7 @@ struct clockwork {
     uint64_t bank;               /* coefficients */
     uint32_t written;            /* base registers */
     double dma_free;
-    double end;                  /* all results stored */
+    double end; /* all results stored */
     /* The same of all steps before it. */
     uint32_t written_before;
     double end_before;
@@ -230,7 +233,8 @@ static void step_run(const struct ane_params *params, const struct step *step, s
 
     by[ANE_STALL_TASK] += task_ns;
     if (start > issued)
-        add_dma(by, start - issued, fmax(coefficients_there - issued, 0), fmax(tiles_there - fmax(coefficients_there, issued), 0));
+        add_dma(by, start - issued, fmax(coefficients_there - issued, 0),
+                fmax(tiles_there - fmax(coefficients_there, issued), 0));
     by[ANE_STALL_MAC] += fmin(step->mac_full, step->mac) / params->clock_ghz;
     by[ANE_STALL_UTILISATION] += fmax(step->mac - step->mac_full, 0) / params->clock_ghz;
     by[ANE_STALL_PLANAR] += fmax(planar_ns - mac_ns, 0);
@@ -288,7 +292,8 @@ static double weight_of(const struct ane_params *params, const struct ane_demand
 }
 
 /* Hands a step's cycles to its tasks; cycles holds their weights before. */
-static void share_out(const struct ane_params *params, struct ane_task_time *tasks, size_t count, const double by[ANE_STALL_COUNT])
+static void share_out(const struct ane_params *params, struct ane_task_time *tasks, size_t count,
+                      const double by[ANE_STALL_COUNT])
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++)

@@ -78,7 +78,8 @@ void ane_stream_time(const struct ane_params *params, const struct ane_memory *m
     if (stream->bytes == 0)
         return;
     const double own = (double)stream->bytes / params->dma_GBps; /* GB/s = bytes/ns */
-    const double there = memory->stream_ns ? memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write) : 0;
+    const double there =
+        memory->stream_ns ? memory->stream_ns(memory->context, stream->bar, stream->offset, stream->bytes, write) : 0;
     stream->memory_ns += there;
     stream->ns += there > own ? there : own;
 }

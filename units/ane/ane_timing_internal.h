@@ -1,6 +1,6 @@
 /* Between the files of the Neural Engine's timing. */
-#ifndef ORCHARD_UNITS_ANE_TIMING_INTERNAL_H
-#define ORCHARD_UNITS_ANE_TIMING_INTERNAL_H
+#ifndef ORCHARD_UNITS_ANE_ANE_TIMING_INTERNAL_H
+#define ORCHARD_UNITS_ANE_ANE_TIMING_INTERNAL_H
 
 #include "units/ane/ane_timing.h"
 
@@ -24,9 +24,9 @@ struct ane_demand {
     double tiles;
     uint32_t passes;
     struct ane_stream source, second, result, coefficients; /* coefficients: of one pass */
-    double coefficient_first;  /* share of a pass that must be there before work starts */
-    uint64_t coefficient_bank; /* bytes of the largest bank */
-    uint64_t tile_read, tile_write; /* bytes of tile memory, DMA included */
+    double coefficient_first;                               /* share of a pass that must be there before work starts */
+    uint64_t coefficient_bank;                              /* bytes of the largest bank */
+    uint64_t tile_read, tile_write;                         /* bytes of tile memory, DMA included */
 };
 
 /* ane_timing_mac.c: mac_full, mac, engines, macs, and the operand bytes that the engines read from and write to tile memory. */

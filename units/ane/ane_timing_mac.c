@@ -60,7 +60,8 @@ static void convolution(const struct ane_params *params, const struct ane_task *
     const bool single = task->depthwise || task->ne_op == ANE_NE_ELEMENT;
     const uint64_t in = single ? 1 : ane_ceil_div(task->channels_in, groups);
     const uint64_t out = single ? task->channels_out : ane_ceil_div(task->channels_out, groups);
-    const uint64_t taps = task->ne_op == ANE_NE_CONVOLUTION ? (uint64_t)max_u32(task->kernel_width, 1) * max_u32(task->kernel_height, 1) : 1;
+    const uint64_t taps =
+        task->ne_op == ANE_NE_CONVOLUTION ? (uint64_t)max_u32(task->kernel_width, 1) * max_u32(task->kernel_height, 1) : 1;
     /* A transposed convolution of step s meets one tap in s of each direction. */
     const uint64_t spread = (uint64_t)max_u32(task->step_x, 1) * max_u32(task->step_y, 1);
     const uint64_t repeats = single ? 1 : groups;
@@ -69,8 +70,8 @@ static void convolution(const struct ane_params *params, const struct ane_task *
 
     demand->engines = engines_of(params, task);
     demand->macs = task->ne_op == ANE_NE_ELEMENT ? 0 : in * ane_ceil_div(taps, spread) * out * repeats * pixels;
-    /* Products of one output are added in steps (of four: golden.csv of tinygrad's extra/accel/ane gives 4 cycles for 3 channels);
-     * an engine that reads a channel of its own per output has no others to add. */
+    /* Products of one output are added in steps (of four: golden.csv of tinygrad's extra/accel/ane gives 4 cycles for 3
+     * channels); an engine that reads a channel of its own per output has no others to add. */
     const uint64_t step = single || task->ne_op == ANE_NE_ELEMENT ? 1 : max_u32(params->mac_step, 1);
     const uint64_t steps = ane_ceil_div(in * ane_ceil_div(taps, spread), step) * step;
     double units = 0;

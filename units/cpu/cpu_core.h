@@ -3,8 +3,8 @@
  * Executing leaves a trace: the basic blocks that ran and the addresses they touched, in order. cpu_timing.h reads
  * traces; this file knows nothing of time.
  */
-#ifndef ORCHARD_UNITS_CPU_CORE_H
-#define ORCHARD_UNITS_CPU_CORE_H
+#ifndef ORCHARD_UNITS_CPU_CPU_CORE_H
+#define ORCHARD_UNITS_CPU_CPU_CORE_H
 
 #include "isa/a64/a64_isa.h"
 #include "units/mem/mem_space.h"
@@ -13,10 +13,10 @@
 /* Straight-line code up to and including the instruction that may leave it. Blocks live as long as the core. */
 struct cpu_block {
     uint64_t pc;
-    uint32_t count;          /* instructions */
-    uint32_t mem_count;      /* trace addresses the whole block appends (loads, stores, AMX operands) */
-    uint32_t id;             /* dense number from 0: timing models keep tables by it */
-    struct a64_insn *insn;   /* count of them */
+    uint32_t count;        /* instructions */
+    uint32_t mem_count;    /* trace addresses the whole block appends (loads, stores, AMX operands) */
+    uint32_t id;           /* dense number from 0: timing models keep tables by it */
+    struct a64_insn *insn; /* count of them */
 };
 
 /* A stretch of execution. Block entries are in order; addresses of their memory accesses follow one another in
@@ -102,9 +102,9 @@ void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 #define CPU_RETURN_ADDRESS UINT64_C(0xfffffffffffff000)
 
 /* Runs until the trace is full, `budget` instructions or up to a block more ran, or the program stops. The trace is
- * filled from its beginning: blocks and addresses are set here, only arrays and capacities are the caller's. With trace == NULL nothing is
- * recorded (fastest). On CPU_STOP_FAULT *fault names pc and reason; the state is that before the faulting
- * instruction. */
+ * filled from its beginning: blocks and addresses are set here, only arrays and capacities are the caller's. With trace == NULL
+ * nothing is recorded (fastest). On CPU_STOP_FAULT *fault names pc and reason; the state is that before the faulting instruction.
+ */
 enum cpu_stop cpu_core_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace, struct unit_fault *fault);
 
 uint64_t cpu_core_instructions(const struct cpu_core *core);

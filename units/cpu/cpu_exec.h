@@ -3,25 +3,33 @@
  * A block is decoded once into an array of struct cpu_op, one per instruction plus a closing one. Frequent instructions
  * have a place of their own in the loop of cpu_exec_run.c ("hot"); the others are calls of a handler function.
  */
-#ifndef ORCHARD_UNITS_CPU_EXEC_H
-#define ORCHARD_UNITS_CPU_EXEC_H
+#ifndef ORCHARD_UNITS_CPU_CPU_EXEC_H
+#define ORCHARD_UNITS_CPU_CPU_EXEC_H
 
 #include "units/cpu/cpu_core.h"
 
 enum {
-    CPU_BLOCK_MAX = 128,      /* instructions of a block; also the most addresses one block can append */
-    CPU_X_SP = 31,            /* register file: 0..30 X, then SP, a zero that is never written, a sink that is never read */
+    CPU_BLOCK_MAX = 128, /* instructions of a block; also the most addresses one block can append */
+    CPU_X_SP = 31,       /* register file: 0..30 X, then SP, a zero that is never written, a sink that is never read */
     CPU_X_ZERO = 32,
     CPU_X_SINK = 33,
     CPU_X_COUNT = 34,
-    CPU_JUMP_CACHE = 4096,    /* entries of the direct-mapped cache pc -> block */
-    CPU_SCRATCH = 4096        /* blocks and addresses kept when nobody records */
+    CPU_JUMP_CACHE = 4096, /* entries of the direct-mapped cache pc -> block */
+    CPU_SCRATCH = 4096     /* blocks and addresses kept when nobody records */
 };
 
 /* System registers as op0:op1:CRn:CRm:op2, the `imm` of msr and mrs. */
 enum {
-    CPU_REG_NZCV = 0xda10, CPU_REG_FPCR = 0xda20, CPU_REG_FPSR = 0xda21, CPU_REG_TPIDR = 0xde82, CPU_REG_TPIDRRO = 0xde83,
-    CPU_REG_CTR = 0xd801, CPU_REG_DCZID = 0xd807, CPU_REG_CNTFRQ = 0xdf00, CPU_REG_CNTPCT = 0xdf01, CPU_REG_CNTVCT = 0xdf02
+    CPU_REG_NZCV = 0xda10,
+    CPU_REG_FPCR = 0xda20,
+    CPU_REG_FPSR = 0xda21,
+    CPU_REG_TPIDR = 0xde82,
+    CPU_REG_TPIDRRO = 0xde83,
+    CPU_REG_CTR = 0xd801,
+    CPU_REG_DCZID = 0xd807,
+    CPU_REG_CNTFRQ = 0xdf00,
+    CPU_REG_CNTPCT = 0xdf01,
+    CPU_REG_CNTVCT = 0xdf02
 };
 /* The virtual counter runs at 24 MHz on Apple silicon (what cntfrq_el0 reads). */
 #define CPU_COUNTER_HZ UINT64_C(24000000)
@@ -66,12 +74,12 @@ struct cpu_op {
 };
 
 struct cpu_code {
-    struct cpu_block block; /* first: a block's address is its code's */
-    struct cpu_op *op;      /* block.count + 1 */
+    struct cpu_block block;   /* first: a block's address is its code's */
+    struct cpu_op *op;        /* block.count + 1 */
     struct cpu_code *link[2]; /* successor taken, successor in sequence, once known */
-    uint64_t target;        /* of a direct branch */
+    uint64_t target;          /* of a direct branch */
     struct cpu_code *bucket_next;
-    bool alive;             /* false after its bytes were written to */
+    bool alive; /* false after its bytes were written to */
 };
 
 /* Which words of a page were decoded: stores elsewhere on it (code and data in one page) cost no block. */
@@ -88,13 +96,13 @@ struct cpu_jump {
 struct cpu_core {
     uint64_t x[CPU_X_COUNT];
     struct cpu_flags flags;
-    uint64_t fast_limit;   /* addresses below it may be accessed without a call; 0 while the coprocessor has stores open */
-    uint64_t address;      /* of the last memory handler */
+    uint64_t fast_limit; /* addresses below it may be accessed without a call; 0 while the coprocessor has stores open */
+    uint64_t address;    /* of the last memory handler */
     union cpu_vec v[32];
     uint64_t pc;
     uint32_t fpcr, fpsr;
-    bool fp_special;       /* fpcr asks for anything but the default arithmetic */
-    bool running;          /* the host's rounding mode is the core's */
+    bool fp_special; /* fpcr asks for anything but the default arithmetic */
+    bool running;    /* the host's rounding mode is the core's */
     int host_rounding;
     uint64_t tls, tls_ro;
     struct mem_space *space;
@@ -109,9 +117,9 @@ struct cpu_core {
     uint32_t exclusive_bytes;   /* 0 = open */
 
     struct cpu_jump jump[CPU_JUMP_CACHE];
-    struct cpu_code **bucket;   /* hash of live blocks by pc */
+    struct cpu_code **bucket; /* hash of live blocks by pc */
     uint32_t bucket_mask;
-    struct cpu_code **code;     /* all blocks by id */
+    struct cpu_code **code; /* all blocks by id */
     uint32_t code_count, code_capacity;
     struct cpu_code_page *page; /* pages that hold decoded code */
     uint32_t page_count, page_capacity;
@@ -140,10 +148,10 @@ void cpu_fault_at(struct cpu_core *core, const struct a64_insn *insn, uint64_t p
 void cpu_fault_set(struct cpu_core *core, enum unit_fault_kind kind, uint64_t address, const char *what);
 
 /* Handlers by form; NULL when the file knows none. */
-cpu_handler *cpu_fast_handler_of(const struct a64_insn *insn);      /* cpu_exec_fast.c: whole vectors, default arithmetic */
-cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn);   /* cpu_exec_integer.c */
-cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);        /* cpu_exec_fp.c */
-cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);    /* cpu_exec_vector*.c */
+cpu_handler *cpu_fast_handler_of(const struct a64_insn *insn);          /* cpu_exec_fast.c: whole vectors, default arithmetic */
+cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn);       /* cpu_exec_integer.c */
+cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);            /* cpu_exec_fp.c */
+cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);        /* cpu_exec_vector*.c */
 cpu_memory_handler *cpu_memory_handler_of(const struct a64_insn *insn); /* cpu_exec_memory.c, cpu_exec_system.c */
 cpu_memory_handler *cpu_system_handler_of(const struct a64_insn *insn);
 

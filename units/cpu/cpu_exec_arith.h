@@ -4,8 +4,8 @@
  * Functions end in the width: fp_add_32(core, a, b). The bodies are in cpu_exec_arith_body.h, included once per width.
  * Rules: Arm Architecture Reference Manual (DDI 0487), shared pseudocode FPAdd, FPMulAdd, FPProcessNaNs, FPRecipEstimate ...
  */
-#ifndef ORCHARD_UNITS_CPU_EXEC_ARITH_H
-#define ORCHARD_UNITS_CPU_EXEC_ARITH_H
+#ifndef ORCHARD_UNITS_CPU_CPU_EXEC_ARITH_H
+#define ORCHARD_UNITS_CPU_CPU_EXEC_ARITH_H
 
 #include "units/cpu/cpu_exec_float.h"
 
@@ -61,7 +61,8 @@ CPU_FP_WIDTHS(cpu_fp1, fp_rint_mode);
 typedef unsigned cpu_fp_compare(struct cpu_core *core, uint64_t n, uint64_t m);
 CPU_FP_WIDTHS(cpu_fp_compare, fp_compare);
 /* To an integer of `width` bits, value times 2^fraction, saturating. From one, divided by 2^fraction. */
-typedef uint64_t cpu_fp_to_int(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed, unsigned fraction);
+typedef uint64_t cpu_fp_to_int(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed,
+                               unsigned fraction);
 CPU_FP_WIDTHS(cpu_fp_to_int, fp_to_int);
 typedef uint64_t cpu_fp_from_int(struct cpu_core *core, uint64_t value, bool is_signed, unsigned fraction);
 CPU_FP_WIDTHS(cpu_fp_from_int, fp_from_int);

@@ -5,14 +5,14 @@
 #include <fenv.h>
 #include <math.h>
 
-#define W 16
-#define UINT uint16_t
-#define VALUE double
-#define EXP_BITS 5
-#define FRAC_BITS 10
-#define TO_VALUE(bits) cpu_half_value(bits, false)
+#define W                    16
+#define UINT                 uint16_t
+#define VALUE                double
+#define EXP_BITS             5
+#define FRAC_BITS            10
+#define TO_VALUE(bits)       cpu_half_value(bits, false)
 #define TO_BITS(core, value) cpu_half_round(core, value, false, true)
-#define FMA(n, m, d) fma(n, m, d)
-#define SQRT(n) sqrt(n)
-#define FLUSH CPU_FPCR_FZ16
+#define FMA(n, m, d)         fma(n, m, d)
+#define SQRT(n)              sqrt(n)
+#define FLUSH                CPU_FPCR_FZ16
 #include "units/cpu/cpu_exec_arith_body.h"

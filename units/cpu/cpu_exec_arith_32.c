@@ -17,14 +17,14 @@ static inline uint32_t bits_of(float value)
     return bits;
 }
 
-#define W 32
-#define UINT uint32_t
-#define VALUE float
-#define EXP_BITS 8
-#define FRAC_BITS 23
-#define TO_VALUE(bits) value_of(bits)
+#define W                    32
+#define UINT                 uint32_t
+#define VALUE                float
+#define EXP_BITS             8
+#define FRAC_BITS            23
+#define TO_VALUE(bits)       value_of(bits)
 #define TO_BITS(core, value) bits_of(value)
-#define FMA(n, m, d) fmaf(n, m, d)
-#define SQRT(n) sqrtf(n)
-#define FLUSH CPU_FPCR_FZ
+#define FMA(n, m, d)         fmaf(n, m, d)
+#define SQRT(n)              sqrtf(n)
+#define FLUSH                CPU_FPCR_FZ
 #include "units/cpu/cpu_exec_arith_body.h"

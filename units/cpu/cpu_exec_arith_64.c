@@ -17,14 +17,14 @@ static inline uint64_t bits_of(double value)
     return bits;
 }
 
-#define W 64
-#define UINT uint64_t
-#define VALUE double
-#define EXP_BITS 11
-#define FRAC_BITS 52
-#define TO_VALUE(bits) value_of(bits)
+#define W                    64
+#define UINT                 uint64_t
+#define VALUE                double
+#define EXP_BITS             11
+#define FRAC_BITS            52
+#define TO_VALUE(bits)       value_of(bits)
 #define TO_BITS(core, value) bits_of(value)
-#define FMA(n, m, d) fma(n, m, d)
-#define SQRT(n) sqrt(n)
-#define FLUSH CPU_FPCR_FZ
+#define FMA(n, m, d)         fma(n, m, d)
+#define SQRT(n)              sqrt(n)
+#define FLUSH                CPU_FPCR_FZ
 #include "units/cpu/cpu_exec_arith_body.h"

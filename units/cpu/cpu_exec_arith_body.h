@@ -9,16 +9,16 @@
  * No include guard: included several times. */
 
 #define PASTE2(a, b) a##_##b
-#define PASTE(a, b) PASTE2(a, b)
-#define FN(name) PASTE(name, W)
+#define PASTE(a, b)  PASTE2(a, b)
+#define FN(name)     PASTE(name, W)
 
-#define SIGN_BIT ((UINT)((UINT)1 << (W - 1)))
-#define EXP_MASK ((UINT)((((UINT)1 << EXP_BITS) - 1) << FRAC_BITS))
-#define FRAC_MASK ((UINT)(((UINT)1 << FRAC_BITS) - 1))
-#define QUIET_BIT ((UINT)((UINT)1 << (FRAC_BITS - 1)))
+#define SIGN_BIT    ((UINT)((UINT)1 << (W - 1)))
+#define EXP_MASK    ((UINT)((((UINT)1 << EXP_BITS) - 1) << FRAC_BITS))
+#define FRAC_MASK   ((UINT)(((UINT)1 << FRAC_BITS) - 1))
+#define QUIET_BIT   ((UINT)((UINT)1 << (FRAC_BITS - 1)))
 #define DEFAULT_NAN ((UINT)(EXP_MASK | QUIET_BIT))
-#define MIN_NORMAL ((UINT)((UINT)1 << FRAC_BITS))
-#define EXP_BIAS ((1 << (EXP_BITS - 1)) - 1)
+#define MIN_NORMAL  ((UINT)((UINT)1 << FRAC_BITS))
+#define EXP_BIAS    ((1 << (EXP_BITS - 1)) - 1)
 
 static inline UINT FN(magnitude)(UINT a)
 {
@@ -73,36 +73,36 @@ static UINT FN(nan_of_3)(const struct cpu_core *core, UINT a, UINT b, UINT c)
 
 /* A result that is no NaN: flushed when it was below the normal range before rounding. `again` computes it rounded
  * toward zero, to tell what was rounded up into the range. */
-#define FINISH(core, r, again)                                                                               \
-    do {                                                                                                     \
-        UINT finished = TO_BITS(core, r);                                                                    \
-        if (FN(flushes)(core) && FN(magnitude)(finished) <= MIN_NORMAL && finished & ~SIGN_BIT) {            \
-            if (FN(magnitude)(finished) == MIN_NORMAL) {                                                     \
-                const int mode = fegetround();                                                               \
-                fesetround(FE_TOWARDZERO);                                                                   \
-                HIDE(x);                                                                                     \
-                VALUE truncated = (again);                                                                   \
-                HIDE(truncated);                                                                             \
-                fesetround(mode);                                                                            \
-                if ((truncated < 0 ? -truncated : truncated) >= TO_VALUE(MIN_NORMAL))                        \
-                    return finished;                                                                         \
-            }                                                                                                \
-            return finished & SIGN_BIT;                                                                      \
-        }                                                                                                    \
-        return finished;                                                                                     \
+#define FINISH(core, r, again)                                                                                                   \
+    do {                                                                                                                         \
+        UINT finished = TO_BITS(core, r);                                                                                        \
+        if (FN(flushes)(core) && FN(magnitude)(finished) <= MIN_NORMAL && finished & ~SIGN_BIT) {                                \
+            if (FN(magnitude)(finished) == MIN_NORMAL) {                                                                         \
+                const int mode = fegetround();                                                                                   \
+                fesetround(FE_TOWARDZERO);                                                                                       \
+                HIDE(x);                                                                                                         \
+                VALUE truncated = (again);                                                                                       \
+                HIDE(truncated);                                                                                                 \
+                fesetround(mode);                                                                                                \
+                if ((truncated < 0 ? -truncated : truncated) >= TO_VALUE(MIN_NORMAL))                                            \
+                    return finished;                                                                                             \
+            }                                                                                                                    \
+            return finished & SIGN_BIT;                                                                                          \
+        }                                                                                                                        \
+        return finished;                                                                                                         \
     } while (0)
 /* Keeps the compiler from reusing what it computed under another rounding mode. */
 #define HIDE(v) __asm__ volatile("" : "+m"(v))
 
-#define BINARY(name, expr)                                                                                   \
-    uint64_t FN(name)(struct cpu_core *core, uint64_t n, uint64_t m)                                         \
-    {                                                                                                        \
-        const UINT a = FN(input)(core, n), b = FN(input)(core, m);                                           \
-        VALUE x = TO_VALUE(a), y = TO_VALUE(b);                                                              \
-        const VALUE r = (expr);                                                                              \
-        if (__builtin_expect(r != r, 0))                                                                     \
-            return FN(nan_of_2)(core, a, b);                                                                 \
-        FINISH(core, r, expr);                                                                               \
+#define BINARY(name, expr)                                                                                                       \
+    uint64_t FN(name)(struct cpu_core * core, uint64_t n, uint64_t m)                                                            \
+    {                                                                                                                            \
+        const UINT a = FN(input)(core, n), b = FN(input)(core, m);                                                               \
+        VALUE x = TO_VALUE(a), y = TO_VALUE(b);                                                                                  \
+        const VALUE r = (expr);                                                                                                  \
+        if (__builtin_expect(r != r, 0))                                                                                         \
+            return FN(nan_of_2)(core, a, b);                                                                                     \
+        FINISH(core, r, expr);                                                                                                   \
     }
 BINARY(fp_add, x + y)
 BINARY(fp_sub, x - y)
@@ -180,16 +180,16 @@ static UINT FN(smaller)(UINT a, UINT b)
     const VALUE x = TO_VALUE(a), y = TO_VALUE(b);
     return x == y ? (UINT)(a | b) : x < y ? a : b;
 }
-#define CHOICE(name, nm, pick)                                                                               \
-    uint64_t FN(name)(struct cpu_core *core, uint64_t n, uint64_t m)                                         \
-    {                                                                                                        \
-        const UINT a = FN(input)(core, n), b = FN(input)(core, m);                                           \
-        const bool nan_a = FN(is_nan)(a), nan_b = FN(is_nan)(b);                                             \
-        if (__builtin_expect(!nan_a && !nan_b, 1))                                                           \
-            return FN(pick)(a, b);                                                                           \
-        if (nm && nan_a != nan_b && !FN(is_snan)(a) && !FN(is_snan)(b))                                      \
-            return nan_a ? b : a;                                                                            \
-        return FN(nan_of_2)(core, a, b);                                                                     \
+#define CHOICE(name, nm, pick)                                                                                                   \
+    uint64_t FN(name)(struct cpu_core * core, uint64_t n, uint64_t m)                                                            \
+    {                                                                                                                            \
+        const UINT a = FN(input)(core, n), b = FN(input)(core, m);                                                               \
+        const bool nan_a = FN(is_nan)(a), nan_b = FN(is_nan)(b);                                                                 \
+        if (__builtin_expect(!nan_a && !nan_b, 1))                                                                               \
+            return FN(pick)(a, b);                                                                                               \
+        if (nm && nan_a != nan_b && !FN(is_snan)(a) && !FN(is_snan)(b))                                                          \
+            return nan_a ? b : a;                                                                                                \
+        return FN(nan_of_2)(core, a, b);                                                                                         \
     }
 CHOICE(fp_max, false, larger)
 CHOICE(fp_min, false, smaller)
@@ -239,11 +239,11 @@ uint64_t FN(fp_rsqrts)(struct cpu_core *core, uint64_t n, uint64_t m)
     FINISH(core, r, FMA(x, y, (VALUE)1.5));
 }
 
-#define COMPARE(name, expr)                                                                                  \
-    uint64_t FN(name)(struct cpu_core *core, uint64_t n, uint64_t m)                                         \
-    {                                                                                                        \
-        const VALUE x = TO_VALUE(FN(input)(core, n)), y = TO_VALUE(FN(input)(core, m));                      \
-        return (expr) ? (UINT)~(UINT)0 : 0;                                                                  \
+#define COMPARE(name, expr)                                                                                                      \
+    uint64_t FN(name)(struct cpu_core * core, uint64_t n, uint64_t m)                                                            \
+    {                                                                                                                            \
+        const VALUE x = TO_VALUE(FN(input)(core, n)), y = TO_VALUE(FN(input)(core, m));                                          \
+        return (expr) ? (UINT) ~(UINT)0 : 0;                                                                                     \
     }
 COMPARE(fp_cmeq, x == y)
 COMPARE(fp_cmge, x >= y)
@@ -360,7 +360,8 @@ uint64_t FN(fp_rint_mode)(struct cpu_core *core, uint64_t n)
     return FN(rint)(core, n, cpu_rounding_of(core));
 }
 
-uint64_t FN(fp_to_int)(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed, unsigned fraction)
+uint64_t FN(fp_to_int)(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed,
+                       unsigned fraction)
 {
     const UINT a = FN(input)(core, n);
     if (FN(is_nan)(a))

@@ -172,9 +172,10 @@ static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *i
 static void join_compare_branch(struct cpu_op *compare, const struct cpu_op *branch)
 {
     static const uint16_t joined[] = {
-        [HOT_B_EQ] = HOT_CMPB_IMM_W_EQ, [HOT_B_NE] = HOT_CMPB_IMM_W_NE, [HOT_B_CS] = HOT_CMPB_IMM_W_CS, [HOT_B_CC] = HOT_CMPB_IMM_W_CC,
-        [HOT_B_HI] = HOT_CMPB_IMM_W_HI, [HOT_B_LS] = HOT_CMPB_IMM_W_LS, [HOT_B_GE] = HOT_CMPB_IMM_W_GE, [HOT_B_LT] = HOT_CMPB_IMM_W_LT,
-        [HOT_B_GT] = HOT_CMPB_IMM_W_GT, [HOT_B_LE] = HOT_CMPB_IMM_W_LE,
+        [HOT_B_EQ] = HOT_CMPB_IMM_W_EQ, [HOT_B_NE] = HOT_CMPB_IMM_W_NE, [HOT_B_CS] = HOT_CMPB_IMM_W_CS,
+        [HOT_B_CC] = HOT_CMPB_IMM_W_CC, [HOT_B_HI] = HOT_CMPB_IMM_W_HI, [HOT_B_LS] = HOT_CMPB_IMM_W_LS,
+        [HOT_B_GE] = HOT_CMPB_IMM_W_GE, [HOT_B_LT] = HOT_CMPB_IMM_W_LT, [HOT_B_GT] = HOT_CMPB_IMM_W_GT,
+        [HOT_B_LE] = HOT_CMPB_IMM_W_LE,
     };
     const unsigned base = branch->go <= HOT_B_LE ? joined[branch->go] : 0;
     if (!base)
@@ -231,7 +232,8 @@ static struct cpu_code *fetch_fault(struct cpu_core *core, uint64_t pc)
     uint64_t bad = pc;
     (void)mem_space_explain(core->space, pc, 4, MEM_EXEC, &unmapped, &bad);
     cpu_fault_set(core, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, pc,
-                  unmapped ? "instruction fetch from an unmapped address" : "instruction fetch from a page without execute permission");
+                  unmapped ? "instruction fetch from an unmapped address"
+                           : "instruction fetch from a page without execute permission");
     core->fault.pc = pc;
     return NULL;
 }

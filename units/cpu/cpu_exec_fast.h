@@ -1,5 +1,5 @@
-#ifndef ORCHARD_UNITS_CPU_EXEC_FAST_H
-#define ORCHARD_UNITS_CPU_EXEC_FAST_H
+#ifndef ORCHARD_UNITS_CPU_CPU_EXEC_FAST_H
+#define ORCHARD_UNITS_CPU_CPU_EXEC_FAST_H
 
 #include "units/cpu/cpu_exec.h"
 

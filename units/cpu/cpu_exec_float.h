@@ -1,11 +1,14 @@
 /* Floating-point environment of the simulated core: control, status, and the host's rounding mode while it runs. */
-#ifndef ORCHARD_UNITS_CPU_EXEC_FLOAT_H
-#define ORCHARD_UNITS_CPU_EXEC_FLOAT_H
+#ifndef ORCHARD_UNITS_CPU_CPU_EXEC_FLOAT_H
+#define ORCHARD_UNITS_CPU_CPU_EXEC_FLOAT_H
 
 #include "units/cpu/cpu_exec.h"
 
 enum {
-    CPU_FPCR_AHP = 1 << 26, CPU_FPCR_DN = 1 << 25, CPU_FPCR_FZ = 1 << 24, CPU_FPCR_FZ16 = 1 << 19,
+    CPU_FPCR_AHP = 1 << 26,
+    CPU_FPCR_DN = 1 << 25,
+    CPU_FPCR_FZ = 1 << 24,
+    CPU_FPCR_FZ16 = 1 << 19,
     CPU_FPCR_RMODE_SHIFT = 22, /* 0 nearest even, 1 up, 2 down, 3 toward zero */
     CPU_FPSR_QC = 1 << 27
 };

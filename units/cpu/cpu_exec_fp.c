@@ -16,66 +16,121 @@ struct fp3_entry {
     unsigned how;
 };
 
-#define OF(name) {NULL, name##_16, name##_32, name##_64}
+#define OF(name)                                                                                                                 \
+    {                                                                                                                            \
+        NULL, name##_16, name##_32, name##_64                                                                                    \
+    }
 /* A form in its scalar, SIMD scalar and vector encodings. */
 #define VECTORS(form, name, how) [A64_##form##_V] = {OF(name), how}, [A64_##form##_VH] = {OF(name), how}
 #define SCALARS(form, name, how) [A64_##form##_S] = {OF(name), how}, [A64_##form##_SH] = {OF(name), how}
-#define ELEMENTS(form, name)                                                                                 \
-    [A64_##form##_E] = {OF(name), TAKES_ELEMENT}, [A64_##form##_EH] = {OF(name), TAKES_ELEMENT},             \
+#define ELEMENTS(form, name)                                                                                                     \
+    [A64_##form##_E] = {OF(name), TAKES_ELEMENT}, [A64_##form##_EH] = {OF(name), TAKES_ELEMENT},                                 \
     [A64_##form##_SE] = {OF(name), TAKES_ELEMENT}, [A64_##form##_SEH] = {OF(name), TAKES_ELEMENT}
 
 static const struct fp2_entry table2[A64_FORM_COUNT] = {
-    [A64_FADD] = {OF(fp_add), 0}, VECTORS(FADD, fp_add, 0),
-    [A64_FSUB] = {OF(fp_sub), 0}, VECTORS(FSUB, fp_sub, 0),
-    [A64_FMUL] = {OF(fp_mul), 0}, VECTORS(FMUL, fp_mul, 0), ELEMENTS(FMUL, fp_mul),
-    [A64_FDIV] = {OF(fp_div), 0}, VECTORS(FDIV, fp_div, 0),
-    [A64_FMAX] = {OF(fp_max), 0}, VECTORS(FMAX, fp_max, 0),
-    [A64_FMIN] = {OF(fp_min), 0}, VECTORS(FMIN, fp_min, 0),
-    [A64_FMAXNM] = {OF(fp_maxnm), 0}, VECTORS(FMAXNM, fp_maxnm, 0),
-    [A64_FMINNM] = {OF(fp_minnm), 0}, VECTORS(FMINNM, fp_minnm, 0),
+    [A64_FADD] = {OF(fp_add), 0},
+    VECTORS(FADD, fp_add, 0),
+    [A64_FSUB] = {OF(fp_sub), 0},
+    VECTORS(FSUB, fp_sub, 0),
+    [A64_FMUL] = {OF(fp_mul), 0},
+    VECTORS(FMUL, fp_mul, 0),
+    ELEMENTS(FMUL, fp_mul),
+    [A64_FDIV] = {OF(fp_div), 0},
+    VECTORS(FDIV, fp_div, 0),
+    [A64_FMAX] = {OF(fp_max), 0},
+    VECTORS(FMAX, fp_max, 0),
+    [A64_FMIN] = {OF(fp_min), 0},
+    VECTORS(FMIN, fp_min, 0),
+    [A64_FMAXNM] = {OF(fp_maxnm), 0},
+    VECTORS(FMAXNM, fp_maxnm, 0),
+    [A64_FMINNM] = {OF(fp_minnm), 0},
+    VECTORS(FMINNM, fp_minnm, 0),
     [A64_FNMUL] = {OF(fp_nmul), 0},
-    VECTORS(FADDP, fp_add, TAKES_PAIRS), SCALARS(FADDP, fp_add, TAKES_PAIRS),
-    VECTORS(FMAXP, fp_max, TAKES_PAIRS), SCALARS(FMAXP, fp_max, TAKES_PAIRS),
-    VECTORS(FMINP, fp_min, TAKES_PAIRS), SCALARS(FMINP, fp_min, TAKES_PAIRS),
-    VECTORS(FMAXNMP, fp_maxnm, TAKES_PAIRS), SCALARS(FMAXNMP, fp_maxnm, TAKES_PAIRS),
-    VECTORS(FMINNMP, fp_minnm, TAKES_PAIRS), SCALARS(FMINNMP, fp_minnm, TAKES_PAIRS),
+    VECTORS(FADDP, fp_add, TAKES_PAIRS),
+    SCALARS(FADDP, fp_add, TAKES_PAIRS),
+    VECTORS(FMAXP, fp_max, TAKES_PAIRS),
+    SCALARS(FMAXP, fp_max, TAKES_PAIRS),
+    VECTORS(FMINP, fp_min, TAKES_PAIRS),
+    SCALARS(FMINP, fp_min, TAKES_PAIRS),
+    VECTORS(FMAXNMP, fp_maxnm, TAKES_PAIRS),
+    SCALARS(FMAXNMP, fp_maxnm, TAKES_PAIRS),
+    VECTORS(FMINNMP, fp_minnm, TAKES_PAIRS),
+    SCALARS(FMINNMP, fp_minnm, TAKES_PAIRS),
     /* across lanes */
-    VECTORS(FMAXV, fp_max, REDUCES), VECTORS(FMINV, fp_min, REDUCES),
-    VECTORS(FMAXNMV, fp_maxnm, REDUCES), VECTORS(FMINNMV, fp_minnm, REDUCES),
-    VECTORS(FMULX, fp_mulx, 0), SCALARS(FMULX, fp_mulx, 0), ELEMENTS(FMULX, fp_mulx),
-    VECTORS(FABD, fp_abd, 0), SCALARS(FABD, fp_abd, 0),
-    VECTORS(FRECPS, fp_recps, 0), SCALARS(FRECPS, fp_recps, 0),
-    VECTORS(FRSQRTS, fp_rsqrts, 0), SCALARS(FRSQRTS, fp_rsqrts, 0),
-    VECTORS(FCMEQ, fp_cmeq, 0), SCALARS(FCMEQ, fp_cmeq, 0),
-    VECTORS(FCMGE, fp_cmge, 0), SCALARS(FCMGE, fp_cmge, 0),
-    VECTORS(FCMGT, fp_cmgt, 0), SCALARS(FCMGT, fp_cmgt, 0),
-    VECTORS(FACGE, fp_acge, 0), SCALARS(FACGE, fp_acge, 0),
-    VECTORS(FACGT, fp_acgt, 0), SCALARS(FACGT, fp_acgt, 0),
-    VECTORS(FCMEQ_0, fp_cmeq, TAKES_ZERO), SCALARS(FCMEQ_0, fp_cmeq, TAKES_ZERO),
-    VECTORS(FCMGE_0, fp_cmge, TAKES_ZERO), SCALARS(FCMGE_0, fp_cmge, TAKES_ZERO),
-    VECTORS(FCMGT_0, fp_cmgt, TAKES_ZERO), SCALARS(FCMGT_0, fp_cmgt, TAKES_ZERO),
-    VECTORS(FCMLE_0, fp_cmge, TAKES_ZERO | SWAPS), SCALARS(FCMLE_0, fp_cmge, TAKES_ZERO | SWAPS),
-    VECTORS(FCMLT_0, fp_cmgt, TAKES_ZERO | SWAPS), SCALARS(FCMLT_0, fp_cmgt, TAKES_ZERO | SWAPS),
+    VECTORS(FMAXV, fp_max, REDUCES),
+    VECTORS(FMINV, fp_min, REDUCES),
+    VECTORS(FMAXNMV, fp_maxnm, REDUCES),
+    VECTORS(FMINNMV, fp_minnm, REDUCES),
+    VECTORS(FMULX, fp_mulx, 0),
+    SCALARS(FMULX, fp_mulx, 0),
+    ELEMENTS(FMULX, fp_mulx),
+    VECTORS(FABD, fp_abd, 0),
+    SCALARS(FABD, fp_abd, 0),
+    VECTORS(FRECPS, fp_recps, 0),
+    SCALARS(FRECPS, fp_recps, 0),
+    VECTORS(FRSQRTS, fp_rsqrts, 0),
+    SCALARS(FRSQRTS, fp_rsqrts, 0),
+    VECTORS(FCMEQ, fp_cmeq, 0),
+    SCALARS(FCMEQ, fp_cmeq, 0),
+    VECTORS(FCMGE, fp_cmge, 0),
+    SCALARS(FCMGE, fp_cmge, 0),
+    VECTORS(FCMGT, fp_cmgt, 0),
+    SCALARS(FCMGT, fp_cmgt, 0),
+    VECTORS(FACGE, fp_acge, 0),
+    SCALARS(FACGE, fp_acge, 0),
+    VECTORS(FACGT, fp_acgt, 0),
+    SCALARS(FACGT, fp_acgt, 0),
+    VECTORS(FCMEQ_0, fp_cmeq, TAKES_ZERO),
+    SCALARS(FCMEQ_0, fp_cmeq, TAKES_ZERO),
+    VECTORS(FCMGE_0, fp_cmge, TAKES_ZERO),
+    SCALARS(FCMGE_0, fp_cmge, TAKES_ZERO),
+    VECTORS(FCMGT_0, fp_cmgt, TAKES_ZERO),
+    SCALARS(FCMGT_0, fp_cmgt, TAKES_ZERO),
+    VECTORS(FCMLE_0, fp_cmge, TAKES_ZERO | SWAPS),
+    SCALARS(FCMLE_0, fp_cmge, TAKES_ZERO | SWAPS),
+    VECTORS(FCMLT_0, fp_cmgt, TAKES_ZERO | SWAPS),
+    SCALARS(FCMLT_0, fp_cmgt, TAKES_ZERO | SWAPS),
 };
 
 static const struct fp3_entry table3[A64_FORM_COUNT] = {
-    [A64_FMADD] = {OF(fp_fma), TAKES_RA}, [A64_FMSUB] = {OF(fp_fms), TAKES_RA},
-    [A64_FNMADD] = {OF(fp_fnma), TAKES_RA}, [A64_FNMSUB] = {OF(fp_fnms), TAKES_RA},
-    VECTORS(FMLA, fp_fma, 0), ELEMENTS(FMLA, fp_fma),
-    VECTORS(FMLS, fp_fms, 0), ELEMENTS(FMLS, fp_fms),
+    [A64_FMADD] = {OF(fp_fma), TAKES_RA},
+    [A64_FMSUB] = {OF(fp_fms), TAKES_RA},
+    [A64_FNMADD] = {OF(fp_fnma), TAKES_RA},
+    [A64_FNMSUB] = {OF(fp_fnms), TAKES_RA},
+    VECTORS(FMLA, fp_fma, 0),
+    ELEMENTS(FMLA, fp_fma),
+    VECTORS(FMLS, fp_fms, 0),
+    ELEMENTS(FMLS, fp_fms),
 };
 
-#define ONE(form, name) [A64_##form] = {OF(name)}
+#define ONE(form, name)   [A64_##form] = {OF(name)}
 #define ONE_V(form, name) [A64_##form##_V] = {OF(name)}, [A64_##form##_VH] = {OF(name)}
 #define ONE_S(form, name) [A64_##form##_S] = {OF(name)}, [A64_##form##_SH] = {OF(name)}
 static const struct fp1_entry table1[A64_FORM_COUNT] = {
-    ONE(FABS, fp_abs), ONE_V(FABS, fp_abs), ONE(FNEG, fp_neg), ONE_V(FNEG, fp_neg),
-    ONE(FSQRT, fp_sqrt), ONE_V(FSQRT, fp_sqrt),
-    ONE(FRINTN, fp_rint_even), ONE_V(FRINTN, fp_rint_even), ONE(FRINTP, fp_rint_up), ONE_V(FRINTP, fp_rint_up),
-    ONE(FRINTM, fp_rint_down), ONE_V(FRINTM, fp_rint_down), ONE(FRINTZ, fp_rint_zero), ONE_V(FRINTZ, fp_rint_zero),
-    ONE(FRINTA, fp_rint_away), ONE_V(FRINTA, fp_rint_away), ONE(FRINTX, fp_rint_mode), ONE_V(FRINTX, fp_rint_mode),
-    ONE(FRINTI, fp_rint_mode), ONE_V(FRINTI, fp_rint_mode),
-    ONE_V(FRECPE, fp_recpe), ONE_S(FRECPE, fp_recpe), ONE_V(FRSQRTE, fp_rsqrte), ONE_S(FRSQRTE, fp_rsqrte),
+    ONE(FABS, fp_abs),
+    ONE_V(FABS, fp_abs),
+    ONE(FNEG, fp_neg),
+    ONE_V(FNEG, fp_neg),
+    ONE(FSQRT, fp_sqrt),
+    ONE_V(FSQRT, fp_sqrt),
+    ONE(FRINTN, fp_rint_even),
+    ONE_V(FRINTN, fp_rint_even),
+    ONE(FRINTP, fp_rint_up),
+    ONE_V(FRINTP, fp_rint_up),
+    ONE(FRINTM, fp_rint_down),
+    ONE_V(FRINTM, fp_rint_down),
+    ONE(FRINTZ, fp_rint_zero),
+    ONE_V(FRINTZ, fp_rint_zero),
+    ONE(FRINTA, fp_rint_away),
+    ONE_V(FRINTA, fp_rint_away),
+    ONE(FRINTX, fp_rint_mode),
+    ONE_V(FRINTX, fp_rint_mode),
+    ONE(FRINTI, fp_rint_mode),
+    ONE_V(FRINTI, fp_rint_mode),
+    ONE_V(FRECPE, fp_recpe),
+    ONE_S(FRECPE, fp_recpe),
+    ONE_V(FRSQRTE, fp_rsqrte),
+    ONE_S(FRSQRTE, fp_rsqrte),
     ONE_S(FRECPX, fp_recpx),
     [A64_FCVT_TO_S] = {{NULL, fp_16_to_32, NULL, fp_64_to_32}},
     [A64_FCVT_TO_D] = {{NULL, fp_16_to_64, fp_32_to_64, NULL}},
@@ -131,7 +186,8 @@ static uint64_t reduce(struct cpu_core *core, cpu_fp2 *f, const union cpu_vec *v
 {
     if (count == 1)
         return cpu_lane(v, size, first);
-    const uint64_t low = reduce(core, f, v, size, first, count / 2), high = reduce(core, f, v, size, first + count / 2, count / 2);
+    const uint64_t low = reduce(core, f, v, size, first, count / 2),
+                   high = reduce(core, f, v, size, first + count / 2, count / 2);
     return f(core, low, high);
 }
 
@@ -149,7 +205,8 @@ static void run3(struct cpu_core *core, const struct a64_insn *insn)
     const union cpu_vec n = core->v[insn->rn], m = core->v[insn->rm], d = core->v[e->how & TAKES_RA ? insn->ra : insn->rd];
     union cpu_vec r = {.u64 = {0, 0}};
     for (unsigned i = 0; i < insn->lanes; i++)
-        cpu_set_lane(&r, insn->size, i, f(core, cpu_lane(&d, insn->size, i), cpu_lane(&n, insn->size, i), second(insn, &m, e->how, i)));
+        cpu_set_lane(&r, insn->size, i,
+                     f(core, cpu_lane(&d, insn->size, i), cpu_lane(&n, insn->size, i), second(insn, &m, e->how, i)));
     core->v[insn->rd] = r;
 }
 
@@ -210,25 +267,25 @@ static void run_move_gpr(struct cpu_core *core, const struct a64_insn *insn)
 }
 
 /* Conversions to integers: rounding and sign by form. */
-#define TO_INT(form, mode, is_signed)                                                                        \
-    case A64_##form##_GPR:                                                                                   \
-    case A64_##form##_V:                                                                                     \
-    case A64_##form##_VH:                                                                                    \
-    case A64_##form##_S:                                                                                     \
+#define TO_INT(form, mode, is_signed)                                                                                            \
+    case A64_##form##_GPR:                                                                                                       \
+    case A64_##form##_V:                                                                                                         \
+    case A64_##form##_VH:                                                                                                        \
+    case A64_##form##_S:                                                                                                         \
     case A64_##form##_SH: *rounding = mode; return is_signed;
 
 static bool conversion_of(unsigned form, enum cpu_rounding *rounding)
 {
     switch (form) {
-    TO_INT(FCVTNS, CPU_ROUND_EVEN, true)
-    TO_INT(FCVTNU, CPU_ROUND_EVEN, false)
-    TO_INT(FCVTPS, CPU_ROUND_UP, true)
-    TO_INT(FCVTPU, CPU_ROUND_UP, false)
-    TO_INT(FCVTMS, CPU_ROUND_DOWN, true)
-    TO_INT(FCVTMU, CPU_ROUND_DOWN, false)
-    TO_INT(FCVTAS, CPU_ROUND_AWAY, true)
-    TO_INT(FCVTAU, CPU_ROUND_AWAY, false)
-    TO_INT(FCVTZU, CPU_ROUND_ZERO, false)
+        TO_INT(FCVTNS, CPU_ROUND_EVEN, true)
+        TO_INT(FCVTNU, CPU_ROUND_EVEN, false)
+        TO_INT(FCVTPS, CPU_ROUND_UP, true)
+        TO_INT(FCVTPU, CPU_ROUND_UP, false)
+        TO_INT(FCVTMS, CPU_ROUND_DOWN, true)
+        TO_INT(FCVTMU, CPU_ROUND_DOWN, false)
+        TO_INT(FCVTAS, CPU_ROUND_AWAY, true)
+        TO_INT(FCVTAU, CPU_ROUND_AWAY, false)
+        TO_INT(FCVTZU, CPU_ROUND_ZERO, false)
     case A64_FCVTZU_FIX:
     case A64_FCVTZU_FIX_V:
     case A64_FCVTZU_FIX_S: *rounding = CPU_ROUND_ZERO; return false;
@@ -263,7 +320,8 @@ static void run_to_lanes(struct cpu_core *core, const struct a64_insn *insn)
     const union cpu_vec n = core->v[insn->rn];
     union cpu_vec r = {.u64 = {0, 0}};
     for (unsigned i = 0; i < insn->lanes; i++)
-        cpu_set_lane(&r, insn->size, i, to_int[insn->size](core, cpu_lane(&n, insn->size, i), mode, 8u << insn->size, is_signed, insn->amount));
+        cpu_set_lane(&r, insn->size, i,
+                     to_int[insn->size](core, cpu_lane(&n, insn->size, i), mode, 8u << insn->size, is_signed, insn->amount));
     core->v[insn->rd] = r;
 }
 
@@ -331,14 +389,17 @@ static void run_narrow_scalar(struct cpu_core *core, const struct a64_insn *insn
 /* FMLAL: halves of a 64- or 128-bit register, widened, times one another. */
 static void run_fmlal(struct cpu_core *core, const struct a64_insn *insn)
 {
-    const bool upper = insn->form == A64_FMLAL2_V || insn->form == A64_FMLSL2_V || insn->form == A64_FMLAL2_E || insn->form == A64_FMLSL2_E;
-    const bool minus = insn->form == A64_FMLSL_V || insn->form == A64_FMLSL2_V || insn->form == A64_FMLSL_E || insn->form == A64_FMLSL2_E;
+    const bool upper =
+        insn->form == A64_FMLAL2_V || insn->form == A64_FMLSL2_V || insn->form == A64_FMLAL2_E || insn->form == A64_FMLSL2_E;
+    const bool minus =
+        insn->form == A64_FMLSL_V || insn->form == A64_FMLSL2_V || insn->form == A64_FMLSL_E || insn->form == A64_FMLSL2_E;
     const bool element = insn->form >= A64_FMLAL_E && insn->form <= A64_FMLSL2_E;
     const union cpu_vec n = core->v[insn->rn], m = core->v[insn->rm];
     union cpu_vec r = core->v[insn->rd];
     for (unsigned i = 0; i < insn->lanes; i++) {
         const unsigned at = i + (upper ? insn->lanes : 0u);
-        const uint64_t a = fp_half_input(core, n.u16[at]) ^ (minus ? 0x8000u : 0), b = fp_half_input(core, m.u16[element ? insn->amount : at]);
+        const uint64_t a = fp_half_input(core, n.u16[at]) ^ (minus ? 0x8000u : 0),
+                       b = fp_half_input(core, m.u16[element ? insn->amount : at]);
         r.u32[i] = (uint32_t)fp_widening_fma(core, r.u32[i], a, b);
     }
     if (!insn->q)
@@ -404,51 +465,90 @@ static void run_estimate_integer(struct cpu_core *core, const struct a64_insn *i
 static cpu_handler *special_of(unsigned form)
 {
     switch (form) {
-    case A64_FCMP: case A64_FCMPE: case A64_FCMP_0: case A64_FCMPE_0: return run_compare;
-    case A64_FCCMP: case A64_FCCMPE: return run_compare_if;
+    case A64_FCMP:
+    case A64_FCMPE:
+    case A64_FCMP_0:
+    case A64_FCMPE_0: return run_compare;
+    case A64_FCCMP:
+    case A64_FCCMPE: return run_compare_if;
     case A64_FCSEL: return run_select;
-    case A64_FMOV: case A64_FMOV_IMM: return run_move;
-    case A64_FMOV_W_H: case A64_FMOV_H_W: case A64_FMOV_X_H: case A64_FMOV_H_X: case A64_FMOV_W_S: case A64_FMOV_S_W:
-    case A64_FMOV_X_D: case A64_FMOV_D_X: case A64_FMOV_X_D1: case A64_FMOV_D1_X: return run_move_gpr;
-    case A64_SCVTF_GPR: case A64_UCVTF_GPR: case A64_SCVTF_FIX: case A64_UCVTF_FIX: return run_from_gpr;
-    case A64_FCVTZS_FIX: case A64_FCVTZU_FIX: return run_to_gpr;
+    case A64_FMOV:
+    case A64_FMOV_IMM: return run_move;
+    case A64_FMOV_W_H:
+    case A64_FMOV_H_W:
+    case A64_FMOV_X_H:
+    case A64_FMOV_H_X:
+    case A64_FMOV_W_S:
+    case A64_FMOV_S_W:
+    case A64_FMOV_X_D:
+    case A64_FMOV_D_X:
+    case A64_FMOV_X_D1:
+    case A64_FMOV_D1_X: return run_move_gpr;
+    case A64_SCVTF_GPR:
+    case A64_UCVTF_GPR:
+    case A64_SCVTF_FIX:
+    case A64_UCVTF_FIX: return run_from_gpr;
+    case A64_FCVTZS_FIX:
+    case A64_FCVTZU_FIX: return run_to_gpr;
     case A64_FJCVTZS: return run_javascript;
-    case A64_SCVTF_V: case A64_UCVTF_V: case A64_SCVTF_VH: case A64_UCVTF_VH: case A64_SCVTF_S: case A64_UCVTF_S:
-    case A64_SCVTF_SH: case A64_UCVTF_SH: case A64_SCVTF_FIX_V: case A64_UCVTF_FIX_V: case A64_SCVTF_FIX_S:
+    case A64_SCVTF_V:
+    case A64_UCVTF_V:
+    case A64_SCVTF_VH:
+    case A64_UCVTF_VH:
+    case A64_SCVTF_S:
+    case A64_UCVTF_S:
+    case A64_SCVTF_SH:
+    case A64_UCVTF_SH:
+    case A64_SCVTF_FIX_V:
+    case A64_UCVTF_FIX_V:
+    case A64_SCVTF_FIX_S:
     case A64_UCVTF_FIX_S: return run_from_lanes;
-    case A64_FCVTZS_FIX_V: case A64_FCVTZU_FIX_V: case A64_FCVTZS_FIX_S: case A64_FCVTZU_FIX_S: return run_to_lanes;
+    case A64_FCVTZS_FIX_V:
+    case A64_FCVTZU_FIX_V:
+    case A64_FCVTZS_FIX_S:
+    case A64_FCVTZU_FIX_S: return run_to_lanes;
     case A64_FCVTL_V: return run_lengthen;
-    case A64_FCVTN_V: case A64_FCVTXN_V: return run_narrow;
+    case A64_FCVTN_V:
+    case A64_FCVTXN_V: return run_narrow;
     case A64_FCVTXN_S: return run_narrow_scalar;
-    case A64_FMLAL_V: case A64_FMLSL_V: case A64_FMLAL2_V: case A64_FMLSL2_V: case A64_FMLAL_E: case A64_FMLSL_E:
-    case A64_FMLAL2_E: case A64_FMLSL2_E: return run_fmlal;
+    case A64_FMLAL_V:
+    case A64_FMLSL_V:
+    case A64_FMLAL2_V:
+    case A64_FMLSL2_V:
+    case A64_FMLAL_E:
+    case A64_FMLSL_E:
+    case A64_FMLAL2_E:
+    case A64_FMLSL2_E: return run_fmlal;
     case A64_FCADD_V: return run_fcadd;
-    case A64_FCMLA_V: case A64_FCMLA_E: case A64_FCMLA_EH: return run_fcmla;
-    case A64_URECPE_V: case A64_URSQRTE_V: return run_estimate_integer;
+    case A64_FCMLA_V:
+    case A64_FCMLA_E:
+    case A64_FCMLA_EH: return run_fcmla;
+    case A64_URECPE_V:
+    case A64_URSQRTE_V: return run_estimate_integer;
     default: return NULL;
     }
 }
 
-#define TO_INT_CASES(form)                                                                                   \
-    case A64_##form##_V:                                                                                     \
-    case A64_##form##_VH:                                                                                    \
-    case A64_##form##_S:                                                                                     \
-    case A64_##form##_SH: return run_to_lanes;                                                               \
+#define TO_INT_CASES(form)                                                                                                       \
+    case A64_##form##_V:                                                                                                         \
+    case A64_##form##_VH:                                                                                                        \
+    case A64_##form##_S:                                                                                                         \
+    case A64_##form##_SH: return run_to_lanes;                                                                                   \
     case A64_##form##_GPR: return run_to_gpr;
 
 static cpu_handler *to_int_of(unsigned form)
 {
     switch (form) {
-    TO_INT_CASES(FCVTNS)
-    TO_INT_CASES(FCVTNU)
-    TO_INT_CASES(FCVTPS)
-    TO_INT_CASES(FCVTPU)
-    TO_INT_CASES(FCVTMS)
-    TO_INT_CASES(FCVTMU)
-    TO_INT_CASES(FCVTZS)
-    TO_INT_CASES(FCVTZU)
-    TO_INT_CASES(FCVTAS)
-    TO_INT_CASES(FCVTAU)
+        TO_INT_CASES(FCVTNS)
+        TO_INT_CASES(FCVTNU)
+        TO_INT_CASES(FCVTPS)
+        TO_INT_CASES(FCVTPU)
+        TO_INT_CASES(FCVTMS)
+        TO_INT_CASES(FCVTMU)
+        TO_INT_CASES(FCVTZS)
+        TO_INT_CASES(FCVTZU)
+        TO_INT_CASES(FCVTAS)
+        TO_INT_CASES(FCVTAU)
     default: return NULL;
     }
 }

@@ -46,8 +46,8 @@ static uint16_t overflow(enum cpu_rounding mode, uint16_t sign, bool alternative
 {
     if (alternative)
         return sign | 0x7fff;
-    const bool infinite = mode == CPU_ROUND_EVEN || mode == CPU_ROUND_AWAY || (mode == CPU_ROUND_UP && !sign) ||
-                          (mode == CPU_ROUND_DOWN && sign);
+    const bool infinite =
+        mode == CPU_ROUND_EVEN || mode == CPU_ROUND_AWAY || (mode == CPU_ROUND_UP && !sign) || (mode == CPU_ROUND_DOWN && sign);
     return sign | (infinite ? 0x7c00 : 0x7bff);
 }
 
@@ -110,7 +110,8 @@ unsigned cpu_rsqrt_estimate(unsigned a)
 }
 
 /* NaNs keep sign and leading fraction bits, and become quiet. frac: fraction bits of the formats. */
-static uint64_t convert_nan(const struct cpu_core *core, uint64_t nan, unsigned from_width, unsigned from_frac, unsigned to_width, unsigned to_frac)
+static uint64_t convert_nan(const struct cpu_core *core, uint64_t nan, unsigned from_width, unsigned from_frac, unsigned to_width,
+                            unsigned to_frac)
 {
     const uint64_t ones = (UINT64_C(1) << (to_width - 1 - to_frac)) - 1;
     const uint64_t quiet = ones << to_frac | UINT64_C(1) << (to_frac - 1);

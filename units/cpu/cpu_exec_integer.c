@@ -45,7 +45,10 @@ static void reverse_parts(struct cpu_core *core, const struct a64_insn *insn)
 {
     const uint64_t v = cut(insn, cpu_reg(core, insn->rn)), low = UINT64_C(0x00ff00ff00ff00ff);
     const uint64_t halves = (v >> 8 & low) | (v & low) << 8;
-    cpu_set_reg(core, insn->rd, insn->form == A64_REV16 ? halves : (uint64_t)__builtin_bswap32((uint32_t)(v >> 32)) << 32 | __builtin_bswap32((uint32_t)v));
+    cpu_set_reg(core, insn->rd,
+                insn->form == A64_REV16
+                    ? halves
+                    : (uint64_t)__builtin_bswap32((uint32_t)(v >> 32)) << 32 | __builtin_bswap32((uint32_t)v));
 }
 
 /* CRC-32 of `bytes` bytes, polynomials bit-reversed: 0xedb88320 (zip) and 0x82f63b78 (Castagnoli). */
@@ -97,16 +100,32 @@ static void set_flags_of_part(struct cpu_core *core, const struct a64_insn *insn
 cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn)
 {
     switch (insn->form) {
-    case A64_AND_REG: case A64_BIC_REG: case A64_ORR_REG: case A64_ORN_REG: case A64_EOR_REG: case A64_EON_REG:
-    case A64_ANDS_REG: case A64_BICS_REG: return logic_rotated;
+    case A64_AND_REG:
+    case A64_BIC_REG:
+    case A64_ORR_REG:
+    case A64_ORN_REG:
+    case A64_EOR_REG:
+    case A64_EON_REG:
+    case A64_ANDS_REG:
+    case A64_BICS_REG: return logic_rotated;
     case A64_CLS: return count_sign_bits;
     case A64_RBIT: return reverse_bits;
-    case A64_REV16: case A64_REV32: return reverse_parts;
-    case A64_CRC32B: case A64_CRC32H: case A64_CRC32W: case A64_CRC32X:
-    case A64_CRC32CB: case A64_CRC32CH: case A64_CRC32CW: case A64_CRC32CX: return crc32;
-    case A64_CFINV: case A64_AXFLAG: case A64_XAFLAG: return flags_changed;
+    case A64_REV16:
+    case A64_REV32: return reverse_parts;
+    case A64_CRC32B:
+    case A64_CRC32H:
+    case A64_CRC32W:
+    case A64_CRC32X:
+    case A64_CRC32CB:
+    case A64_CRC32CH:
+    case A64_CRC32CW:
+    case A64_CRC32CX: return crc32;
+    case A64_CFINV:
+    case A64_AXFLAG:
+    case A64_XAFLAG: return flags_changed;
     case A64_RMIF: return rotate_into_flags;
-    case A64_SETF8: case A64_SETF16: return set_flags_of_part;
+    case A64_SETF8:
+    case A64_SETF16: return set_flags_of_part;
     default: return NULL;
     }
 }

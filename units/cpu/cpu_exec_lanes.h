@@ -1,6 +1,6 @@
 /* Elements of vectors by size (log2 bytes). */
-#ifndef ORCHARD_UNITS_CPU_EXEC_LANES_H
-#define ORCHARD_UNITS_CPU_EXEC_LANES_H
+#ifndef ORCHARD_UNITS_CPU_CPU_EXEC_LANES_H
+#define ORCHARD_UNITS_CPU_CPU_EXEC_LANES_H
 
 #include "units/cpu/cpu_exec.h"
 

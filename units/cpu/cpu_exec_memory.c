@@ -37,9 +37,11 @@ static void memory_fault(struct cpu_core *core, uint64_t addr, uint64_t bytes, u
     uint64_t bad = addr;
     (void)mem_space_explain(core->space, addr, bytes, prot, &unmapped, &bad);
     char what[120];
-    snprintf(what, sizeof what, "%s of %llu bytes at 0x%llx, %s", prot & MEM_WRITE ? "store" : "load",
-             (unsigned long long)bytes, (unsigned long long)addr,
-             unmapped ? "which is not mapped" : prot & MEM_WRITE ? "which is not writable" : "which is not readable");
+    snprintf(what, sizeof what, "%s of %llu bytes at 0x%llx, %s", prot & MEM_WRITE ? "store" : "load", (unsigned long long)bytes,
+             (unsigned long long)addr,
+             unmapped           ? "which is not mapped"
+             : prot & MEM_WRITE ? "which is not writable"
+                                : "which is not readable");
     cpu_fault_set(core, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, addr, what);
 }
 
@@ -59,7 +61,8 @@ uint8_t *cpu_memory(struct cpu_core *core, uint64_t tagged, uint64_t bytes, unsi
     core->address = addr;
     if (!p)
         memory_fault(core, addr, bytes, prot);
-    else if (prot & MEM_WRITE && ((core->space->prot[addr >> MEM_PAGE_SHIFT] | core->space->prot[(addr + bytes - 1) >> MEM_PAGE_SHIFT]) & MEM_EXEC))
+    else if (prot & MEM_WRITE &&
+             ((core->space->prot[addr >> MEM_PAGE_SHIFT] | core->space->prot[(addr + bytes - 1) >> MEM_PAGE_SHIFT]) & MEM_EXEC))
         cpu_code_written(core, addr, bytes);
     return p;
 }
@@ -324,36 +327,69 @@ static bool structure_replicate(struct cpu_core *core, const struct a64_insn *in
     return true;
 }
 
-#define STRUCTURE(n, f) case A64_LD##n: case A64_LD##n##_POST: case A64_ST##n: case A64_ST##n##_POST: return f;
+#define STRUCTURE(n, f)                                                                                                          \
+    case A64_LD##n:                                                                                                              \
+    case A64_LD##n##_POST:                                                                                                       \
+    case A64_ST##n:                                                                                                              \
+    case A64_ST##n##_POST: return f;
 
 cpu_memory_handler *cpu_memory_handler_of(const struct a64_insn *insn)
 {
     switch (insn->form) {
-    case A64_LDAPR: case A64_LDAPUR: case A64_LDAR: case A64_LDLAR: return load_sized;
-    case A64_STLUR: case A64_STLR: case A64_STLLR: return store_sized;
-    case A64_LDAPURSB_W: case A64_LDAPURSB_X: case A64_LDAPURSH_W: case A64_LDAPURSH_X: case A64_LDAPURSW: return load_signed;
-    case A64_LDXR: case A64_LDAXR: case A64_LDXP: case A64_LDAXP: return load_exclusive;
-    case A64_STXR: case A64_STLXR: case A64_STXP: case A64_STLXP: return store_exclusive;
+    case A64_LDAPR:
+    case A64_LDAPUR:
+    case A64_LDAR:
+    case A64_LDLAR: return load_sized;
+    case A64_STLUR:
+    case A64_STLR:
+    case A64_STLLR: return store_sized;
+    case A64_LDAPURSB_W:
+    case A64_LDAPURSB_X:
+    case A64_LDAPURSH_W:
+    case A64_LDAPURSH_X:
+    case A64_LDAPURSW: return load_signed;
+    case A64_LDXR:
+    case A64_LDAXR:
+    case A64_LDXP:
+    case A64_LDAXP: return load_exclusive;
+    case A64_STXR:
+    case A64_STLXR:
+    case A64_STXP:
+    case A64_STLXP: return store_exclusive;
     case A64_CLREX: return clear_exclusive;
-    case A64_LDADD: case A64_LDCLR: case A64_LDEOR: case A64_LDSET: case A64_LDSMAX: case A64_LDSMIN:
-    case A64_LDUMAX: case A64_LDUMIN: case A64_SWP: return atomic;
+    case A64_LDADD:
+    case A64_LDCLR:
+    case A64_LDEOR:
+    case A64_LDSET:
+    case A64_LDSMAX:
+    case A64_LDSMIN:
+    case A64_LDUMAX:
+    case A64_LDUMIN:
+    case A64_SWP: return atomic;
     case A64_CAS: return compare_swap;
     case A64_CASP: return compare_swap_pair;
     case A64_DC_ZVA: return zero_block;
-    case A64_IC_IVAU: return forget_line;
-    STRUCTURE(1X1, structure_plain)
-    STRUCTURE(1X2, structure_plain)
-    STRUCTURE(1X3, structure_plain)
-    STRUCTURE(1X4, structure_plain)
-    STRUCTURE(2, structure_interleaved)
-    STRUCTURE(3, structure_interleaved)
-    STRUCTURE(4, structure_interleaved)
-    STRUCTURE(1_LANE, structure_lane)
-    STRUCTURE(2_LANE, structure_lane)
-    STRUCTURE(3_LANE, structure_lane)
-    STRUCTURE(4_LANE, structure_lane)
-    case A64_LD1R: case A64_LD1R_POST: case A64_LD2R: case A64_LD2R_POST: case A64_LD3R: case A64_LD3R_POST:
-    case A64_LD4R: case A64_LD4R_POST: return structure_replicate;
+    case A64_IC_IVAU:
+        return forget_line;
+        STRUCTURE(1X1, structure_plain)
+        STRUCTURE(1X2, structure_plain)
+        STRUCTURE(1X3, structure_plain)
+        STRUCTURE(1X4, structure_plain)
+        STRUCTURE(2, structure_interleaved)
+        STRUCTURE(3, structure_interleaved)
+        STRUCTURE(4, structure_interleaved)
+        STRUCTURE(1_LANE, structure_lane)
+        STRUCTURE(2_LANE, structure_lane)
+        STRUCTURE(3_LANE, structure_lane)
+        STRUCTURE(4_LANE, structure_lane)
+    case A64_LD1R:
+    case A64_LD1R_POST:
+    case A64_LD2R:
+    case A64_LD2R_POST:
+    case A64_LD3R:
+    case A64_LD3R_POST:
+    case A64_LD4R:
+    case A64_LD4R_POST: return structure_replicate;
     default: return NULL;
     }
 }

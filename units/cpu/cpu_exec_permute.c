@@ -11,17 +11,17 @@ static void set_result(struct cpu_core *core, const struct a64_insn *insn, union
     core->v[insn->rd] = r;
 }
 
-#define LOGIC(name, expr)                                                                                    \
-    static void name(struct cpu_core *core, const struct a64_insn *insn)                                     \
-    {                                                                                                        \
-        const union cpu_vec vn = core->v[insn->rn], vm = core->v[insn->rm], vd = core->v[insn->rd];          \
-        union cpu_vec r;                                                                                     \
-        for (unsigned i = 0; i < 2; i++) {                                                                   \
-            const uint64_t n = vn.u64[i], m = vm.u64[i], d = vd.u64[i];                                      \
-            (void)d;                                                                                         \
-            r.u64[i] = (expr);                                                                               \
-        }                                                                                                    \
-        set_result(core, insn, r);                                                                           \
+#define LOGIC(name, expr)                                                                                                        \
+    static void name(struct cpu_core *core, const struct a64_insn *insn)                                                         \
+    {                                                                                                                            \
+        const union cpu_vec vn = core->v[insn->rn], vm = core->v[insn->rm], vd = core->v[insn->rd];                              \
+        union cpu_vec r;                                                                                                         \
+        for (unsigned i = 0; i < 2; i++) {                                                                                       \
+            const uint64_t n = vn.u64[i], m = vm.u64[i], d = vd.u64[i];                                                          \
+            (void)d;                                                                                                             \
+            r.u64[i] = (expr);                                                                                                   \
+        }                                                                                                                        \
+        set_result(core, insn, r);                                                                                               \
     }
 LOGIC(run_and, n &m)
 LOGIC(run_bic, n & ~m)
@@ -79,7 +79,8 @@ static void run_to_gpr(struct cpu_core *core, const struct a64_insn *insn)
 
 static void run_insert(struct cpu_core *core, const struct a64_insn *insn)
 {
-    const uint64_t value = insn->form == A64_INS_GPR ? cpu_reg(core, insn->rn) : cpu_lane(&core->v[insn->rn], insn->size, (unsigned)insn->imm);
+    const uint64_t value =
+        insn->form == A64_INS_GPR ? cpu_reg(core, insn->rn) : cpu_lane(&core->v[insn->rn], insn->size, (unsigned)insn->imm);
     cpu_set_lane(&core->v[insn->rd], insn->size, insn->amount, value);
 }
 
@@ -129,7 +130,8 @@ static void run_permute(struct cpu_core *core, const struct a64_insn *insn)
     union cpu_vec r = {.u64 = {0, 0}};
     for (unsigned i = 0; i < insn->lanes; i++) {
         const unsigned from = source_of(insn->form, i, insn->lanes);
-        cpu_set_lane(&r, insn->size, i, cpu_lane(from < insn->lanes ? &n : &m, insn->size, from < insn->lanes ? from : from - insn->lanes));
+        cpu_set_lane(&r, insn->size, i,
+                     cpu_lane(from < insn->lanes ? &n : &m, insn->size, from < insn->lanes ? from : from - insn->lanes));
     }
     core->v[insn->rd] = r;
 }
@@ -157,17 +159,43 @@ cpu_handler *cpu_permute_handler_of(const struct a64_insn *insn)
     case A64_BSL_V: return run_bsl;
     case A64_BIT_V: return run_bit;
     case A64_BIF_V: return run_bif;
-    case A64_MOVI_32: case A64_MOVI_16: case A64_MOVI_MSL: case A64_MOVI_8: case A64_MOVI_D: case A64_MOVI_2D:
-    case A64_MVNI_32: case A64_MVNI_16: case A64_MVNI_MSL: case A64_ORR_32: case A64_ORR_16: case A64_BIC_32:
-    case A64_BIC_16: case A64_FMOV_V4S: case A64_FMOV_V8H: case A64_FMOV_V2D: return run_immediate;
-    case A64_DUP_V: case A64_DUP_S: return run_dup;
+    case A64_MOVI_32:
+    case A64_MOVI_16:
+    case A64_MOVI_MSL:
+    case A64_MOVI_8:
+    case A64_MOVI_D:
+    case A64_MOVI_2D:
+    case A64_MVNI_32:
+    case A64_MVNI_16:
+    case A64_MVNI_MSL:
+    case A64_ORR_32:
+    case A64_ORR_16:
+    case A64_BIC_32:
+    case A64_BIC_16:
+    case A64_FMOV_V4S:
+    case A64_FMOV_V8H:
+    case A64_FMOV_V2D: return run_immediate;
+    case A64_DUP_V:
+    case A64_DUP_S: return run_dup;
     case A64_DUP_GPR: return run_dup_gpr;
-    case A64_SMOV_W: case A64_SMOV_X: case A64_UMOV_W: case A64_UMOV_X: return run_to_gpr;
-    case A64_INS_GPR: case A64_INS_V: return run_insert;
+    case A64_SMOV_W:
+    case A64_SMOV_X:
+    case A64_UMOV_W:
+    case A64_UMOV_X: return run_to_gpr;
+    case A64_INS_GPR:
+    case A64_INS_V: return run_insert;
     case A64_EXT: return run_ext;
-    case A64_TBL: case A64_TBX: return run_table;
-    case A64_ZIP1: case A64_ZIP2: case A64_UZP1: case A64_UZP2: case A64_TRN1: case A64_TRN2: return run_permute;
-    case A64_REV16_V: case A64_REV32_V: case A64_REV64_V: return run_reverse;
+    case A64_TBL:
+    case A64_TBX: return run_table;
+    case A64_ZIP1:
+    case A64_ZIP2:
+    case A64_UZP1:
+    case A64_UZP2:
+    case A64_TRN1:
+    case A64_TRN2: return run_permute;
+    case A64_REV16_V:
+    case A64_REV32_V:
+    case A64_REV64_V: return run_reverse;
     default: return NULL;
     }
 }

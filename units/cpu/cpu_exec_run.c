@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* Where the run writes its trace; without one, into scratch memory that starts again when it is full. */
@@ -176,10 +176,10 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
 #define LOOP_ONLY
 #endif
 #define OP(name) op_##name:
-#define NEXT                                                                                                 \
-    do {                                                                                                     \
-        op++;                                                                                                \
-        DISPATCH;                                                                                            \
+#define NEXT                                                                                                                     \
+    do {                                                                                                                         \
+        op++;                                                                                                                    \
+        DISPATCH;                                                                                                                \
     } while (0)
 #define XD x[op->rd]
 #define XN x[op->rn]
@@ -189,165 +189,225 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
 #define WM ((uint32_t)XM)
 
 /* A plain result in both widths. n and m are the operands, already cut to the width. */
-#define RESULT_WX(name, expr)                                                                                \
-    OP(name##_W) { const uint32_t n = WN, m = WM; (void)n, (void)m; XD = (uint32_t)(expr); NEXT; }           \
-    OP(name##_X) { const uint64_t n = XN, m = XM; (void)n, (void)m; XD = (expr); NEXT; }
+#define RESULT_WX(name, expr)                                                                                                    \
+    OP(name##_W)                                                                                                                 \
+    {                                                                                                                            \
+        const uint32_t n = WN, m = WM;                                                                                           \
+        (void)n, (void)m;                                                                                                        \
+        XD = (uint32_t)(expr);                                                                                                   \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_X)                                                                                                                 \
+    {                                                                                                                            \
+        const uint64_t n = XN, m = XM;                                                                                           \
+        (void)n, (void)m;                                                                                                        \
+        XD = (expr);                                                                                                             \
+        NEXT;                                                                                                                    \
+    }
 /* The same with the last register shifted in the ways of the instruction set. */
-#define RESULT_ONE(name, W, uint, sint, expr)                                                                \
-    OP(name##_NONE_##W) { const uint n = (uint)XN, m = (uint)XM; XD = (uint)(expr); NEXT; }                  \
-    OP(name##_LSL_##W) { const uint n = (uint)XN, m = (uint)((uint)XM << op->a); XD = (uint)(expr); NEXT; }  \
-    OP(name##_LSR_##W) { const uint n = (uint)XN, m = (uint)XM >> op->a; XD = (uint)(expr); NEXT; }          \
-    OP(name##_ASR_##W) { const uint n = (uint)XN, m = (uint)((sint)XM >> op->a); XD = (uint)(expr); NEXT; }
-#define RESULT_SHIFTED(name, expr_w, expr_x)                                                                 \
+#define RESULT_ONE(name, W, uint, sint, expr)                                                                                    \
+    OP(name##_NONE_##W)                                                                                                          \
+    {                                                                                                                            \
+        const uint n = (uint)XN, m = (uint)XM;                                                                                   \
+        XD = (uint)(expr);                                                                                                       \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_LSL_##W)                                                                                                           \
+    {                                                                                                                            \
+        const uint n = (uint)XN, m = (uint)((uint)XM << op->a);                                                                  \
+        XD = (uint)(expr);                                                                                                       \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_LSR_##W)                                                                                                           \
+    {                                                                                                                            \
+        const uint n = (uint)XN, m = (uint)XM >> op->a;                                                                          \
+        XD = (uint)(expr);                                                                                                       \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_ASR_##W)                                                                                                           \
+    {                                                                                                                            \
+        const uint n = (uint)XN, m = (uint)((sint)XM >> op->a);                                                                  \
+        XD = (uint)(expr);                                                                                                       \
+        NEXT;                                                                                                                    \
+    }
+#define RESULT_SHIFTED(name, expr_w, expr_x)                                                                                     \
     RESULT_ONE(name, W, uint32_t, int32_t, expr_w) RESULT_ONE(name, X, uint64_t, int64_t, expr_x)
-#define RESULT_EXTENDED(name, expr_w, expr_x)                                                                \
-    OP(name##_EXTU_W) { const uint32_t n = WN, m = (uint32_t)shifted_by(XM, op, false); XD = (uint32_t)(expr_w); NEXT; } \
-    OP(name##_EXTS_W) { const uint32_t n = WN, m = (uint32_t)shifted_by(XM, op, true); XD = (uint32_t)(expr_w); NEXT; } \
-    OP(name##_EXTU_X) { const uint64_t n = XN, m = shifted_by(XM, op, false); XD = (expr_x); NEXT; }         \
-    OP(name##_EXTS_X) { const uint64_t n = XN, m = shifted_by(XM, op, true); XD = (expr_x); NEXT; }
+#define RESULT_EXTENDED(name, expr_w, expr_x)                                                                                    \
+    OP(name##_EXTU_W)                                                                                                            \
+    {                                                                                                                            \
+        const uint32_t n = WN, m = (uint32_t)shifted_by(XM, op, false);                                                          \
+        XD = (uint32_t)(expr_w);                                                                                                 \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_EXTS_W)                                                                                                            \
+    {                                                                                                                            \
+        const uint32_t n = WN, m = (uint32_t)shifted_by(XM, op, true);                                                           \
+        XD = (uint32_t)(expr_w);                                                                                                 \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_EXTU_X)                                                                                                            \
+    {                                                                                                                            \
+        const uint64_t n = XN, m = shifted_by(XM, op, false);                                                                    \
+        XD = (expr_x);                                                                                                           \
+        NEXT;                                                                                                                    \
+    }                                                                                                                            \
+    OP(name##_EXTS_X)                                                                                                            \
+    {                                                                                                                            \
+        const uint64_t n = XN, m = shifted_by(XM, op, true);                                                                     \
+        XD = (expr_x);                                                                                                           \
+        NEXT;                                                                                                                    \
+    }
 
 /* Memory: pointer for `bytes` at `addr`, by a short check or a call, which also takes a tag off the address. */
-#define READ_PLACE(p, addr, bytes)                                                                           \
-    const uint8_t *p;                                                                                        \
-    uint64_t touched = (addr);                                                                               \
-    if (LIKELY((addr) < core->fast_limit && prot[(addr) >> MEM_PAGE_SHIFT] & MEM_READ &&                     \
-               ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                 \
-        p = host + (addr);                                                                                   \
-    else if ((p = cpu_memory(core, addr, bytes, MEM_READ)))                                                  \
-        touched = core->address;                                                                             \
-    else                                                                                                     \
+#define READ_PLACE(p, addr, bytes)                                                                                               \
+    const uint8_t *p;                                                                                                            \
+    uint64_t touched = (addr);                                                                                                   \
+    if (LIKELY((addr) < core->fast_limit && prot[(addr) >> MEM_PAGE_SHIFT] & MEM_READ &&                                         \
+               ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                                     \
+        p = host + (addr);                                                                                                       \
+    else if ((p = cpu_memory(core, addr, bytes, MEM_READ)))                                                                      \
+        touched = core->address;                                                                                                 \
+    else                                                                                                                         \
         goto faulted;
-#define WRITE_PLACE(p, addr, bytes)                                                                          \
-    uint8_t *p;                                                                                              \
-    uint64_t touched = (addr);                                                                               \
-    if (LIKELY((addr) < core->fast_limit && (prot[(addr) >> MEM_PAGE_SHIFT] & (MEM_WRITE | MEM_EXEC)) == MEM_WRITE && \
-               ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                 \
-        p = host + (addr);                                                                                   \
-    else if ((p = cpu_memory(core, addr, bytes, MEM_WRITE)))                                                 \
-        touched = core->address;                                                                             \
-    else                                                                                                     \
+#define WRITE_PLACE(p, addr, bytes)                                                                                              \
+    uint8_t *p;                                                                                                                  \
+    uint64_t touched = (addr);                                                                                                   \
+    if (LIKELY((addr) < core->fast_limit && (prot[(addr) >> MEM_PAGE_SHIFT] & (MEM_WRITE | MEM_EXEC)) == MEM_WRITE &&            \
+               ((addr) & (MEM_PAGE_BYTES - 1)) <= MEM_PAGE_BYTES - (bytes)))                                                     \
+        p = host + (addr);                                                                                                       \
+    else if ((p = cpu_memory(core, addr, bytes, MEM_WRITE)))                                                                     \
+        touched = core->address;                                                                                                 \
+    else                                                                                                                         \
         goto faulted;
 
-#define LOAD_ONE(label, addr_expr, T, wide, after)                                                           \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        READ_PLACE(p, addr, sizeof(T))                                                                       \
-        T value;                                                                                             \
-        memcpy(&value, p, sizeof value);                                                                     \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        XD = wide value;                                                                                     \
-        NEXT;                                                                                                \
+#define LOAD_ONE(label, addr_expr, T, wide, after)                                                                               \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        READ_PLACE(p, addr, sizeof(T))                                                                                           \
+        T value;                                                                                                                 \
+        memcpy(&value, p, sizeof value);                                                                                         \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        XD = wide value;                                                                                                         \
+        NEXT;                                                                                                                    \
     }
-#define STORE_ONE(label, addr_expr, T, after)                                                                \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        WRITE_PLACE(p, addr, sizeof(T))                                                                      \
-        const T value = (T)XD;                                                                               \
-        memcpy(p, &value, sizeof value);                                                                     \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define STORE_ONE(label, addr_expr, T, after)                                                                                    \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        WRITE_PLACE(p, addr, sizeof(T))                                                                                          \
+        const T value = (T)XD;                                                                                                   \
+        memcpy(p, &value, sizeof value);                                                                                         \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define LOAD_V_ONE(label, addr_expr, bytes, after)                                                           \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        READ_PLACE(p, addr, bytes)                                                                           \
-        union cpu_vec value = {.u64 = {0, 0}};                                                               \
-        memcpy(&value, p, bytes);                                                                            \
-        core->v[op->rd] = value;                                                                             \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define LOAD_V_ONE(label, addr_expr, bytes, after)                                                                               \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        READ_PLACE(p, addr, bytes)                                                                                               \
+        union cpu_vec value = {.u64 = {0, 0}};                                                                                   \
+        memcpy(&value, p, bytes);                                                                                                \
+        core->v[op->rd] = value;                                                                                                 \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define STORE_V_ONE(label, addr_expr, bytes, after)                                                          \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        WRITE_PLACE(p, addr, bytes)                                                                          \
-        memcpy(p, &core->v[op->rd], bytes);                                                                  \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define STORE_V_ONE(label, addr_expr, bytes, after)                                                                              \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        WRITE_PLACE(p, addr, bytes)                                                                                              \
+        memcpy(p, &core->v[op->rd], bytes);                                                                                      \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define IN_MODES(M, name, ...)                                                                               \
-    M(name##_IMM, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                              \
-    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                           \
-    M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr)                                            \
-    M(name##_REGS, XN + shifted_by(XM, op, true), __VA_ARGS__, (void)0)                                      \
+#define IN_MODES(M, name, ...)                                                                                                   \
+    M(name##_IMM, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                                                  \
+    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                                               \
+    M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr)                                                                \
+    M(name##_REGS, XN + shifted_by(XM, op, true), __VA_ARGS__, (void)0)                                                          \
     M(name##_REGU, XN + shifted_by(XM, op, false), __VA_ARGS__, (void)0)
 
-#define LOAD_TWO(label, addr_expr, T, wide, after)                                                           \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        READ_PLACE(p, addr, 2 * sizeof(T))                                                                   \
-        T value[2];                                                                                          \
-        memcpy(value, p, sizeof value);                                                                      \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        XD = wide value[0];                                                                                  \
-        XA = wide value[1];                                                                                  \
-        NEXT;                                                                                                \
+#define LOAD_TWO(label, addr_expr, T, wide, after)                                                                               \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        READ_PLACE(p, addr, 2 * sizeof(T))                                                                                       \
+        T value[2];                                                                                                              \
+        memcpy(value, p, sizeof value);                                                                                          \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        XD = wide value[0];                                                                                                      \
+        XA = wide value[1];                                                                                                      \
+        NEXT;                                                                                                                    \
     }
-#define STORE_TWO(label, addr_expr, T, after)                                                                \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        WRITE_PLACE(p, addr, 2 * sizeof(T))                                                                  \
-        const T value[2] = {(T)XD, (T)XA};                                                                   \
-        memcpy(p, value, sizeof value);                                                                      \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define STORE_TWO(label, addr_expr, T, after)                                                                                    \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        WRITE_PLACE(p, addr, 2 * sizeof(T))                                                                                      \
+        const T value[2] = {(T)XD, (T)XA};                                                                                       \
+        memcpy(p, value, sizeof value);                                                                                          \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define LOAD_V_TWO(label, addr_expr, bytes, after)                                                           \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        READ_PLACE(p, addr, 2 * bytes)                                                                       \
-        union cpu_vec first = {.u64 = {0, 0}}, second = {.u64 = {0, 0}};                                     \
-        memcpy(&first, p, bytes);                                                                            \
-        memcpy(&second, p + bytes, bytes);                                                                   \
-        core->v[op->rd] = first;                                                                             \
-        core->v[op->ra] = second;                                                                            \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define LOAD_V_TWO(label, addr_expr, bytes, after)                                                                               \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        READ_PLACE(p, addr, 2 * bytes)                                                                                           \
+        union cpu_vec first = {.u64 = {0, 0}}, second = {.u64 = {0, 0}};                                                         \
+        memcpy(&first, p, bytes);                                                                                                \
+        memcpy(&second, p + bytes, bytes);                                                                                       \
+        core->v[op->rd] = first;                                                                                                 \
+        core->v[op->ra] = second;                                                                                                \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define STORE_V_TWO(label, addr_expr, bytes, after)                                                          \
-    OP(label) {                                                                                              \
-        const uint64_t addr = (addr_expr);                                                                   \
-        WRITE_PLACE(p, addr, 2 * bytes)                                                                      \
-        memcpy(p, &core->v[op->rd], bytes);                                                                  \
-        memcpy(p + bytes, &core->v[op->ra], bytes);                                                          \
-        *address++ = touched;                                                                                \
-        after;                                                                                               \
-        NEXT;                                                                                                \
+#define STORE_V_TWO(label, addr_expr, bytes, after)                                                                              \
+    OP(label)                                                                                                                    \
+    {                                                                                                                            \
+        const uint64_t addr = (addr_expr);                                                                                       \
+        WRITE_PLACE(p, addr, 2 * bytes)                                                                                          \
+        memcpy(p, &core->v[op->rd], bytes);                                                                                      \
+        memcpy(p + bytes, &core->v[op->ra], bytes);                                                                              \
+        *address++ = touched;                                                                                                    \
+        after;                                                                                                                   \
+        NEXT;                                                                                                                    \
     }
-#define IN_PAIR_MODES(M, name, ...)                                                                          \
-    M(name##_OFF, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                              \
-    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                           \
+#define IN_PAIR_MODES(M, name, ...)                                                                                              \
+    M(name##_OFF, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                                                  \
+    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                                               \
     M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr)
 
-#define BRANCH_IF(name, condition)                                                                           \
-    OP(name)                                                                                                 \
-    {                                                                                                        \
-        if (condition)                                                                                       \
-            goto taken;                                                                                      \
-        goto in_sequence;                                                                                    \
+#define BRANCH_IF(name, condition)                                                                                               \
+    OP(name)                                                                                                                     \
+    {                                                                                                                            \
+        if (condition)                                                                                                           \
+            goto taken;                                                                                                          \
+        goto in_sequence;                                                                                                        \
     }
 
-#define COMPARE_BRANCH_ONE(name, uint, compare, second, condition)                                           \
-    OP(name)                                                                                                 \
-    {                                                                                                        \
-        const uint a = (uint)XN, b = (uint)(second);                                                         \
-        XD = compare(f, a, b);                                                                               \
-        if (condition)                                                                                       \
-            goto taken;                                                                                      \
-        goto in_sequence;                                                                                    \
+#define COMPARE_BRANCH_ONE(name, uint, compare, second, condition)                                                               \
+    OP(name)                                                                                                                     \
+    {                                                                                                                            \
+        const uint a = (uint)XN, b = (uint)(second);                                                                             \
+        XD = compare(f, a, b);                                                                                                   \
+        if (condition)                                                                                                           \
+            goto taken;                                                                                                          \
+        goto in_sequence;                                                                                                        \
     }
 /* cond_w, cond_x: the condition said of a and b themselves */
-#define COMPARE_BRANCH(c, cond_w, cond_x)                                                                    \
-    COMPARE_BRANCH_ONE(CMPB_IMM_W_##c, uint32_t, compare_w, op->imm, cond_w)                                 \
-    COMPARE_BRANCH_ONE(CMPB_REG_W_##c, uint32_t, compare_w, XM, cond_w)                                      \
-    COMPARE_BRANCH_ONE(CMPB_IMM_X_##c, uint64_t, compare_x, op->imm, cond_x)                                 \
+#define COMPARE_BRANCH(c, cond_w, cond_x)                                                                                        \
+    COMPARE_BRANCH_ONE(CMPB_IMM_W_##c, uint32_t, compare_w, op->imm, cond_w)                                                     \
+    COMPARE_BRANCH_ONE(CMPB_REG_W_##c, uint32_t, compare_w, XM, cond_w)                                                          \
+    COMPARE_BRANCH_ONE(CMPB_IMM_X_##c, uint64_t, compare_x, op->imm, cond_x)                                                     \
     COMPARE_BRANCH_ONE(CMPB_REG_X_##c, uint64_t, compare_x, XM, cond_x)
 
 LOOP_ONLY enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace)
@@ -376,7 +436,7 @@ LOOP_ONLY enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, str
     uint32_t cut = NOT_CUT;
     unsigned successor;
 
-indirect: { /* to any address */
+indirect : { /* to any address */
     struct cpu_jump *jump = &core->jump[pc >> 2 & (CPU_JUMP_CACHE - 1)];
     if (UNLIKELY(jump->pc != pc || !jump->code)) {
         code = cpu_code_find(core, pc);
@@ -440,7 +500,11 @@ dispatch:
 #endif
 
     OP(CLOSE) goto in_sequence;
-    OP(CALL) { op->handler(core, op->insn); NEXT; }
+    OP(CALL)
+    {
+        op->handler(core, op->insn);
+        NEXT;
+    }
     OP(CALL_MEMORY)
     {
         if (UNLIKELY(!op->memory_handler(core, op->insn)))
@@ -471,9 +535,21 @@ dispatch:
         stop = CPU_STOP_EXIT;
         goto out;
     }
-    OP(TRAP) { cpu_fault_set(core, UNIT_FAULT_TRAP, 0, "breakpoint"); goto faulted; }
-    OP(UNDEFINED) { cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "undefined instruction"); goto faulted; }
-    OP(UNMODELLED) { cpu_fault_set(core, UNIT_FAULT_UNMODELLED, 0, "instruction that is not modelled"); goto faulted; }
+    OP(TRAP)
+    {
+        cpu_fault_set(core, UNIT_FAULT_TRAP, 0, "breakpoint");
+        goto faulted;
+    }
+    OP(UNDEFINED)
+    {
+        cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "undefined instruction");
+        goto faulted;
+    }
+    OP(UNMODELLED)
+    {
+        cpu_fault_set(core, UNIT_FAULT_UNMODELLED, 0, "instruction that is not modelled");
+        goto faulted;
+    }
     OP(NOP) NEXT;
     OP(COUNTER)
     {
@@ -485,41 +561,173 @@ dispatch:
         NEXT;
     }
 
-    OP(CONST) { XD = (uint64_t)op->imm; NEXT; }
-    OP(MOVK_W) { XD = (uint32_t)(XN & ~(UINT64_C(0xffff) << op->a)) | (uint64_t)op->imm; NEXT; }
-    OP(MOVK_X) { XD = (XN & ~(UINT64_C(0xffff) << op->a)) | (uint64_t)op->imm; NEXT; }
-    OP(MOV_W) { XD = WM; NEXT; }
-    OP(MOV_X) { XD = XM; NEXT; }
+    OP(CONST)
+    {
+        XD = (uint64_t)op->imm;
+        NEXT;
+    }
+    OP(MOVK_W)
+    {
+        XD = (uint32_t)(XN & ~(UINT64_C(0xffff) << op->a)) | (uint64_t)op->imm;
+        NEXT;
+    }
+    OP(MOVK_X)
+    {
+        XD = (XN & ~(UINT64_C(0xffff) << op->a)) | (uint64_t)op->imm;
+        NEXT;
+    }
+    OP(MOV_W)
+    {
+        XD = WM;
+        NEXT;
+    }
+    OP(MOV_X)
+    {
+        XD = XM;
+        NEXT;
+    }
 #define m ((uint64_t)op->imm)
-    OP(ADD_IMM_W) { XD = (uint32_t)(XN + m); NEXT; }
-    OP(ADD_IMM_X) { XD = XN + m; NEXT; }
-    OP(ADDS_IMM_W) { XD = set_flags_w(f, WN, (uint32_t)m, 0); NEXT; }
-    OP(ADDS_IMM_X) { XD = set_flags_x(f, XN, m, 0); NEXT; }
-    OP(SUBS_IMM_W) { XD = compare_w(f, WN, (uint32_t)m); NEXT; }
-    OP(SUBS_IMM_X) { XD = compare_x(f, XN, m); NEXT; }
-    OP(AND_IMM_W) { XD = (uint32_t)(XN & m); NEXT; }
-    OP(AND_IMM_X) { XD = XN & m; NEXT; }
-    OP(ORR_IMM_W) { XD = (uint32_t)(XN | m); NEXT; }
-    OP(ORR_IMM_X) { XD = XN | m; NEXT; }
-    OP(EOR_IMM_W) { XD = (uint32_t)(XN ^ m); NEXT; }
-    OP(EOR_IMM_X) { XD = XN ^ m; NEXT; }
-    OP(ANDS_IMM_W) { XD = logic_flags(f, (uint32_t)(XN & m), true); NEXT; }
-    OP(ANDS_IMM_X) { XD = logic_flags(f, XN & m, false); NEXT; }
-    OP(UBFX) { XD = XN >> op->a & m; NEXT; }
-    OP(UBFIZ) { XD = (XN & m) << op->a; NEXT; }
-    OP(BFM_W) { XD = (uint32_t)((XM & ~m) | ((XN >> op->a << op->b) & m)); NEXT; }
-    OP(BFM_X) { XD = (XM & ~m) | ((XN >> op->a << op->b) & m); NEXT; }
+    OP(ADD_IMM_W)
+    {
+        XD = (uint32_t)(XN + m);
+        NEXT;
+    }
+    OP(ADD_IMM_X)
+    {
+        XD = XN + m;
+        NEXT;
+    }
+    OP(ADDS_IMM_W)
+    {
+        XD = set_flags_w(f, WN, (uint32_t)m, 0);
+        NEXT;
+    }
+    OP(ADDS_IMM_X)
+    {
+        XD = set_flags_x(f, XN, m, 0);
+        NEXT;
+    }
+    OP(SUBS_IMM_W)
+    {
+        XD = compare_w(f, WN, (uint32_t)m);
+        NEXT;
+    }
+    OP(SUBS_IMM_X)
+    {
+        XD = compare_x(f, XN, m);
+        NEXT;
+    }
+    OP(AND_IMM_W)
+    {
+        XD = (uint32_t)(XN & m);
+        NEXT;
+    }
+    OP(AND_IMM_X)
+    {
+        XD = XN & m;
+        NEXT;
+    }
+    OP(ORR_IMM_W)
+    {
+        XD = (uint32_t)(XN | m);
+        NEXT;
+    }
+    OP(ORR_IMM_X)
+    {
+        XD = XN | m;
+        NEXT;
+    }
+    OP(EOR_IMM_W)
+    {
+        XD = (uint32_t)(XN ^ m);
+        NEXT;
+    }
+    OP(EOR_IMM_X)
+    {
+        XD = XN ^ m;
+        NEXT;
+    }
+    OP(ANDS_IMM_W)
+    {
+        XD = logic_flags(f, (uint32_t)(XN & m), true);
+        NEXT;
+    }
+    OP(ANDS_IMM_X)
+    {
+        XD = logic_flags(f, XN & m, false);
+        NEXT;
+    }
+    OP(UBFX)
+    {
+        XD = XN >> op->a & m;
+        NEXT;
+    }
+    OP(UBFIZ)
+    {
+        XD = (XN & m) << op->a;
+        NEXT;
+    }
+    OP(BFM_W)
+    {
+        XD = (uint32_t)((XM & ~m) | ((XN >> op->a << op->b) & m));
+        NEXT;
+    }
+    OP(BFM_X)
+    {
+        XD = (XM & ~m) | ((XN >> op->a << op->b) & m);
+        NEXT;
+    }
 #undef m
-    OP(LSL_W) { XD = WN << op->a; NEXT; }
-    OP(LSL_X) { XD = XN << op->a; NEXT; }
-    OP(LSR_W) { XD = WN >> op->a; NEXT; }
-    OP(LSR_X) { XD = XN >> op->a; NEXT; }
-    OP(ASR_W) { XD = (uint32_t)((int32_t)WN >> op->a); NEXT; }
-    OP(ASR_X) { XD = (uint64_t)((int64_t)XN >> op->a); NEXT; }
-    OP(SBF_W) { XD = (uint32_t)shifted_by(XN, op, true); NEXT; }
-    OP(SBF_X) { XD = shifted_by(XN, op, true); NEXT; }
-    OP(EXTR_W) { XD = (uint32_t)(((uint64_t)WN << 32 | WM) >> op->a); NEXT; }
-    OP(EXTR_X) { XD = op->a ? XM >> op->a | XN << (64 - op->a) : XM; NEXT; }
+    OP(LSL_W)
+    {
+        XD = WN << op->a;
+        NEXT;
+    }
+    OP(LSL_X)
+    {
+        XD = XN << op->a;
+        NEXT;
+    }
+    OP(LSR_W)
+    {
+        XD = WN >> op->a;
+        NEXT;
+    }
+    OP(LSR_X)
+    {
+        XD = XN >> op->a;
+        NEXT;
+    }
+    OP(ASR_W)
+    {
+        XD = (uint32_t)((int32_t)WN >> op->a);
+        NEXT;
+    }
+    OP(ASR_X)
+    {
+        XD = (uint64_t)((int64_t)XN >> op->a);
+        NEXT;
+    }
+    OP(SBF_W)
+    {
+        XD = (uint32_t)shifted_by(XN, op, true);
+        NEXT;
+    }
+    OP(SBF_X)
+    {
+        XD = shifted_by(XN, op, true);
+        NEXT;
+    }
+    OP(EXTR_W)
+    {
+        XD = (uint32_t)(((uint64_t)WN << 32 | WM) >> op->a);
+        NEXT;
+    }
+    OP(EXTR_X)
+    {
+        XD = op->a ? XM >> op->a | XN << (64 - op->a) : XM;
+        NEXT;
+    }
     RESULT_SHIFTED(AND, n & m, n & m)
     RESULT_SHIFTED(BIC, n & ~m, n & ~m)
     RESULT_SHIFTED(ORR, n | m, n | m)
@@ -538,16 +746,39 @@ dispatch:
     RESULT_EXTENDED(SUBS, compare_w(f, n, m), compare_x(f, n, m))
     RESULT_WX(ADC, n + m + f->c)
     RESULT_WX(SBC, n - m - 1 + f->c)
-    OP(ADCS_W) { XD = set_flags_w(f, WN, WM, (uint32_t)f->c); NEXT; }
-    OP(ADCS_X) { XD = set_flags_x(f, XN, XM, f->c); NEXT; }
-    OP(SBCS_W) { XD = set_flags_w(f, WN, ~WM, (uint32_t)f->c); NEXT; }
-    OP(SBCS_X) { XD = set_flags_x(f, XN, ~XM, f->c); NEXT; }
+    OP(ADCS_W)
+    {
+        XD = set_flags_w(f, WN, WM, (uint32_t)f->c);
+        NEXT;
+    }
+    OP(ADCS_X)
+    {
+        XD = set_flags_x(f, XN, XM, f->c);
+        NEXT;
+    }
+    OP(SBCS_W)
+    {
+        XD = set_flags_w(f, WN, ~WM, (uint32_t)f->c);
+        NEXT;
+    }
+    OP(SBCS_X)
+    {
+        XD = set_flags_x(f, XN, ~XM, f->c);
+        NEXT;
+    }
     RESULT_WX(CSEL, cpu_condition(f, op->a) ? n : m)
     RESULT_WX(CSINC, cpu_condition(f, op->a) ? n : m + 1)
     RESULT_WX(CSINV, cpu_condition(f, op->a) ? n : ~m)
     RESULT_WX(CSNEG, cpu_condition(f, op->a) ? n : 0 - m)
-#define COMPARE_IF(name, call)                                                                               \
-    OP(name) { if (cpu_condition(f, op->a)) (void)(call); else cpu_flags_unpack(f, (uint32_t)op->b << 28); NEXT; }
+#define COMPARE_IF(name, call)                                                                                                   \
+    OP(name)                                                                                                                     \
+    {                                                                                                                            \
+        if (cpu_condition(f, op->a))                                                                                             \
+            (void)(call);                                                                                                        \
+        else                                                                                                                     \
+            cpu_flags_unpack(f, (uint32_t)op->b << 28);                                                                          \
+        NEXT;                                                                                                                    \
+    }
     COMPARE_IF(CCMP_REG_W, compare_w(f, WN, WM))
     COMPARE_IF(CCMP_REG_X, compare_x(f, XN, XM))
     COMPARE_IF(CCMN_REG_W, set_flags_w(f, WN, WM, 0))
@@ -558,32 +789,125 @@ dispatch:
     COMPARE_IF(CCMN_IMM_X, set_flags_x(f, XN, (uint64_t)op->imm, 0))
     RESULT_WX(MADD, XA + n * m)
     RESULT_WX(MSUB, XA - n * m)
-    OP(SMADDL) { XD = XA + (uint64_t)((int64_t)(int32_t)WN * (int32_t)WM); NEXT; }
-    OP(SMSUBL) { XD = XA - (uint64_t)((int64_t)(int32_t)WN * (int32_t)WM); NEXT; }
-    OP(UMADDL) { XD = XA + (uint64_t)WN * WM; NEXT; }
-    OP(UMSUBL) { XD = XA - (uint64_t)WN * WM; NEXT; }
-    OP(SMULH) { XD = (uint64_t)((__int128)(int64_t)XN * (int64_t)XM >> 64); NEXT; }
-    OP(UMULH) { XD = (uint64_t)((unsigned __int128)XN * XM >> 64); NEXT; }
+    OP(SMADDL)
+    {
+        XD = XA + (uint64_t)((int64_t)(int32_t)WN * (int32_t)WM);
+        NEXT;
+    }
+    OP(SMSUBL)
+    {
+        XD = XA - (uint64_t)((int64_t)(int32_t)WN * (int32_t)WM);
+        NEXT;
+    }
+    OP(UMADDL)
+    {
+        XD = XA + (uint64_t)WN * WM;
+        NEXT;
+    }
+    OP(UMSUBL)
+    {
+        XD = XA - (uint64_t)WN * WM;
+        NEXT;
+    }
+    OP(SMULH)
+    {
+        XD = (uint64_t)((__int128)(int64_t)XN * (int64_t)XM >> 64);
+        NEXT;
+    }
+    OP(UMULH)
+    {
+        XD = (uint64_t)((unsigned __int128)XN * XM >> 64);
+        NEXT;
+    }
     RESULT_WX(UDIV, m ? n / m : 0)
-    OP(SDIV_W) { XD = (uint32_t)divide_signed(XN, XM, true); NEXT; }
-    OP(SDIV_X) { XD = divide_signed(XN, XM, false); NEXT; }
-    OP(LSLV_W) { XD = WN << (XM & 31); NEXT; }
-    OP(LSLV_X) { XD = XN << (XM & 63); NEXT; }
-    OP(LSRV_W) { XD = WN >> (XM & 31); NEXT; }
-    OP(LSRV_X) { XD = XN >> (XM & 63); NEXT; }
-    OP(ASRV_W) { XD = (uint32_t)((int32_t)WN >> (XM & 31)); NEXT; }
-    OP(ASRV_X) { XD = (uint64_t)((int64_t)XN >> (XM & 63)); NEXT; }
-    OP(RORV_W) { XD = rotate_w(WN, (unsigned)XM & 31); NEXT; }
-    OP(RORV_X) { XD = rotate_x(XN, (unsigned)XM & 63); NEXT; }
-    OP(CLZ_W) { XD = WN ? (uint64_t)__builtin_clz(WN) : 32; NEXT; }
-    OP(CLZ_X) { XD = XN ? (uint64_t)__builtin_clzll(XN) : 64; NEXT; }
-    OP(REV_W) { XD = __builtin_bswap32(WN); NEXT; }
-    OP(REV_X) { XD = __builtin_bswap64(XN); NEXT; }
+    OP(SDIV_W)
+    {
+        XD = (uint32_t)divide_signed(XN, XM, true);
+        NEXT;
+    }
+    OP(SDIV_X)
+    {
+        XD = divide_signed(XN, XM, false);
+        NEXT;
+    }
+    OP(LSLV_W)
+    {
+        XD = WN << (XM & 31);
+        NEXT;
+    }
+    OP(LSLV_X)
+    {
+        XD = XN << (XM & 63);
+        NEXT;
+    }
+    OP(LSRV_W)
+    {
+        XD = WN >> (XM & 31);
+        NEXT;
+    }
+    OP(LSRV_X)
+    {
+        XD = XN >> (XM & 63);
+        NEXT;
+    }
+    OP(ASRV_W)
+    {
+        XD = (uint32_t)((int32_t)WN >> (XM & 31));
+        NEXT;
+    }
+    OP(ASRV_X)
+    {
+        XD = (uint64_t)((int64_t)XN >> (XM & 63));
+        NEXT;
+    }
+    OP(RORV_W)
+    {
+        XD = rotate_w(WN, (unsigned)XM & 31);
+        NEXT;
+    }
+    OP(RORV_X)
+    {
+        XD = rotate_x(XN, (unsigned)XM & 63);
+        NEXT;
+    }
+    OP(CLZ_W)
+    {
+        XD = WN ? (uint64_t)__builtin_clz(WN) : 32;
+        NEXT;
+    }
+    OP(CLZ_X)
+    {
+        XD = XN ? (uint64_t)__builtin_clzll(XN) : 64;
+        NEXT;
+    }
+    OP(REV_W)
+    {
+        XD = __builtin_bswap32(WN);
+        NEXT;
+    }
+    OP(REV_X)
+    {
+        XD = __builtin_bswap64(XN);
+        NEXT;
+    }
 
     OP(B) goto taken;
-    OP(BL) { x[30] = (uint64_t)op->imm; goto taken; }
-    OP(BR) { pc = XN; goto indirect; }
-    OP(BLR) { pc = XN; x[30] = (uint64_t)op->imm; goto indirect; }
+    OP(BL)
+    {
+        x[30] = (uint64_t)op->imm;
+        goto taken;
+    }
+    OP(BR)
+    {
+        pc = XN;
+        goto indirect;
+    }
+    OP(BLR)
+    {
+        pc = XN;
+        x[30] = (uint64_t)op->imm;
+        goto indirect;
+    }
     BRANCH_IF(CBZ_W, (uint32_t)XD == 0)
     BRANCH_IF(CBZ_X, XD == 0)
     BRANCH_IF(CBNZ_W, (uint32_t)XD != 0)

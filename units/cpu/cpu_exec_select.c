@@ -49,8 +49,14 @@ static bool select_immediate(const struct a64_insn *insn, uint64_t pc, struct cp
         return true;
     case A64_SUB_IMM: op->imm = -insn->imm; /* fall through */
     case A64_ADD_IMM: *hot = by_width(HOT_ADD_IMM_W, insn); return true;
-    case A64_ADDS_IMM: *hot = by_width(HOT_ADDS_IMM_W, insn); op->rd = writes(insn->rd); return true;
-    case A64_SUBS_IMM: *hot = by_width(HOT_SUBS_IMM_W, insn); op->rd = writes(insn->rd); return true;
+    case A64_ADDS_IMM:
+        *hot = by_width(HOT_ADDS_IMM_W, insn);
+        op->rd = writes(insn->rd);
+        return true;
+    case A64_SUBS_IMM:
+        *hot = by_width(HOT_SUBS_IMM_W, insn);
+        op->rd = writes(insn->rd);
+        return true;
     default: break;
     }
     op->rn = reads(insn->rn);
@@ -63,7 +69,10 @@ static bool select_immediate(const struct a64_insn *insn, uint64_t pc, struct cp
             *hot = by_width(HOT_ORR_IMM_W, insn);
         return true;
     case A64_EOR_IMM: *hot = by_width(HOT_EOR_IMM_W, insn); return true;
-    case A64_ANDS_IMM: *hot = by_width(HOT_ANDS_IMM_W, insn); op->rd = writes(insn->rd); return true;
+    case A64_ANDS_IMM:
+        *hot = by_width(HOT_ANDS_IMM_W, insn);
+        op->rd = writes(insn->rd);
+        return true;
     default: return false;
     }
 }
@@ -174,8 +183,14 @@ static bool select_extended(const struct a64_insn *insn, struct cpu_op *op, unsi
     switch (insn->form) {
     case A64_ADD_EXT: base = HOT_ADD_EXTU_W; break;
     case A64_SUB_EXT: base = HOT_SUB_EXTU_W; break;
-    case A64_ADDS_EXT: base = HOT_ADDS_EXTU_W; op->rd = writes(insn->rd); break;
-    case A64_SUBS_EXT: base = HOT_SUBS_EXTU_W; op->rd = writes(insn->rd); break;
+    case A64_ADDS_EXT:
+        base = HOT_ADDS_EXTU_W;
+        op->rd = writes(insn->rd);
+        break;
+    case A64_SUBS_EXT:
+        base = HOT_SUBS_EXTU_W;
+        op->rd = writes(insn->rd);
+        break;
     default: return false;
     }
     op->rn = (uint8_t)insn->rn;
@@ -263,17 +278,21 @@ static bool select_branch(const struct a64_insn *insn, uint64_t pc, struct cpu_o
 }
 
 /* A data type of the table in its addressing forms -> hot operations. */
-#define MODES(n)                                                                                             \
-    case A64_##n##_UIMM:                                                                                     \
-    case A64_##n##_UNSC: *hot = HOT_##n##_IMM; return true;                                                  \
-    case A64_##n##_POST: *hot = HOT_##n##_POST; return true;                                                 \
-    case A64_##n##_PRE: *hot = HOT_##n##_PRE; return true;                                                   \
-    case A64_##n##_REG: *hot = insn->shift == 2 ? HOT_##n##_REGU : HOT_##n##_REGS; return true;
-#define MODES_INT(n) MODES(n) case A64_##n##_UNPRIV: *hot = HOT_##n##_IMM; return true;
-#define PAIR(n)                                                                                              \
-    case A64_##n##_NT:                                                                                       \
-    case A64_##n##_OFF: *hot = HOT_##n##_OFF; return true;                                                   \
-    case A64_##n##_POST: *hot = HOT_##n##_POST; return true;                                                 \
+#define MODES(n)                                                                                                                 \
+    case A64_##n##_UIMM:                                                                                                         \
+    case A64_##n##_UNSC: *hot = HOT_##n##_IMM; return true;                                                                      \
+    case A64_##n##_POST: *hot = HOT_##n##_POST; return true;                                                                     \
+    case A64_##n##_PRE: *hot = HOT_##n##_PRE; return true;                                                                       \
+    case A64_##n##_REG:                                                                                                          \
+        *hot = insn->shift == 2 ? HOT_##n##_REGU : HOT_##n##_REGS;                                                               \
+        return true;
+#define MODES_INT(n)                                                                                                             \
+    MODES(n) case A64_##n##_UNPRIV : *hot = HOT_##n##_IMM;                                                                       \
+    return true;
+#define PAIR(n)                                                                                                                  \
+    case A64_##n##_NT:                                                                                                           \
+    case A64_##n##_OFF: *hot = HOT_##n##_OFF; return true;                                                                       \
+    case A64_##n##_POST: *hot = HOT_##n##_POST; return true;                                                                     \
     case A64_##n##_PRE: *hot = HOT_##n##_PRE; return true;
 
 static bool select_int_load(const struct a64_insn *insn, struct cpu_op *op, unsigned *hot)
@@ -281,17 +300,17 @@ static bool select_int_load(const struct a64_insn *insn, struct cpu_op *op, unsi
     op->rd = writes(insn->rd);
     op->ra = writes(insn->ra);
     switch (insn->form) {
-    MODES_INT(LDRB)
-    MODES_INT(LDRH)
-    MODES_INT(LDR_W)
-    MODES_INT(LDR_X)
-    MODES_INT(LDRSB_W)
-    MODES_INT(LDRSB_X)
-    MODES_INT(LDRSH_W)
-    MODES_INT(LDRSH_X)
-    MODES_INT(LDRSW)
-    PAIR(LDP_W)
-    PAIR(LDP_X)
+        MODES_INT(LDRB)
+        MODES_INT(LDRH)
+        MODES_INT(LDR_W)
+        MODES_INT(LDR_X)
+        MODES_INT(LDRSB_W)
+        MODES_INT(LDRSB_X)
+        MODES_INT(LDRSH_W)
+        MODES_INT(LDRSH_X)
+        MODES_INT(LDRSW)
+        PAIR(LDP_W)
+        PAIR(LDP_X)
     case A64_LDPSW_OFF: *hot = HOT_LDPSW_OFF; return true;
     case A64_LDPSW_POST: *hot = HOT_LDPSW_POST; return true;
     case A64_LDPSW_PRE: *hot = HOT_LDPSW_PRE; return true;
@@ -307,12 +326,12 @@ static bool select_int_store(const struct a64_insn *insn, struct cpu_op *op, uns
     op->rd = reads(insn->rd);
     op->ra = reads(insn->ra);
     switch (insn->form) {
-    MODES_INT(STRB)
-    MODES_INT(STRH)
-    MODES_INT(STR_W)
-    MODES_INT(STR_X)
-    PAIR(STP_W)
-    PAIR(STP_X)
+        MODES_INT(STRB)
+        MODES_INT(STRH)
+        MODES_INT(STR_W)
+        MODES_INT(STR_X)
+        PAIR(STP_W)
+        PAIR(STP_X)
     default: return false;
     }
 }
@@ -322,22 +341,22 @@ static bool select_vector_access(const struct a64_insn *insn, struct cpu_op *op,
     op->rd = insn->rd;
     op->ra = insn->ra;
     switch (insn->form) {
-    MODES(LDR_B)
-    MODES(LDR_H)
-    MODES(LDR_S)
-    MODES(LDR_D)
-    MODES(LDR_Q)
-    MODES(STR_B)
-    MODES(STR_H)
-    MODES(STR_S)
-    MODES(STR_D)
-    MODES(STR_Q)
-    PAIR(LDP_S)
-    PAIR(LDP_D)
-    PAIR(LDP_Q)
-    PAIR(STP_S)
-    PAIR(STP_D)
-    PAIR(STP_Q)
+        MODES(LDR_B)
+        MODES(LDR_H)
+        MODES(LDR_S)
+        MODES(LDR_D)
+        MODES(LDR_Q)
+        MODES(STR_B)
+        MODES(STR_H)
+        MODES(STR_S)
+        MODES(STR_D)
+        MODES(STR_Q)
+        PAIR(LDP_S)
+        PAIR(LDP_D)
+        PAIR(LDP_Q)
+        PAIR(STP_S)
+        PAIR(STP_D)
+        PAIR(STP_Q)
     case A64_LDR_S_LIT: *hot = HOT_LDR_S_IMM; return true;
     case A64_LDR_D_LIT: *hot = HOT_LDR_D_IMM; return true;
     case A64_LDR_Q_LIT: *hot = HOT_LDR_Q_IMM; return true;

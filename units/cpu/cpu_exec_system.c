@@ -6,7 +6,7 @@
  * follow them are right whatever the core has: 64-byte lines in ctr_el0 (loops over lines with a smaller step than the real
  * 128 bytes still reach every line), IDC and DIC zero (code needs cache maintenance), and 64 bytes for dc zva, which this
  * core then does clear. */
-#define CTR_VALUE UINT64_C(0x84448004)
+#define CTR_VALUE   UINT64_C(0x84448004)
 #define DCZID_VALUE UINT64_C(4) /* 4 << 4 bytes */
 
 static bool read_register(struct cpu_core *core, const struct a64_insn *insn)
@@ -21,9 +21,7 @@ static bool read_register(struct cpu_core *core, const struct a64_insn *insn)
     case CPU_REG_CTR: value = CTR_VALUE; break;
     case CPU_REG_DCZID: value = DCZID_VALUE; break;
     case CPU_REG_CNTFRQ: value = CPU_COUNTER_HZ; break;
-    default:
-        cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "system register that a user program cannot read");
-        return false;
+    default: cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "system register that a user program cannot read"); return false;
     }
     cpu_set_reg(core, insn->rd, value);
     return true;
@@ -37,9 +35,7 @@ static bool write_register(struct cpu_core *core, const struct a64_insn *insn)
     case CPU_REG_FPCR: cpu_float_set_control(core, (uint32_t)value); return true;
     case CPU_REG_FPSR: cpu_float_set_status(core, (uint32_t)value); return true;
     case CPU_REG_TPIDR: core->tls = value; return true;
-    default:
-        cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "system register that a user program cannot write");
-        return false;
+    default: cpu_fault_set(core, UNIT_FAULT_UNDEFINED, 0, "system register that a user program cannot write"); return false;
     }
 }
 

@@ -12,24 +12,25 @@ typedef wide lane_function(wide n, wide m, wide d, unsigned bits, int amount);
 
 enum {
     UNSIGNED = 0,
-    SIGNED = 1 << 0,        /* n, m are read with sign */
-    D_SIGNED = 1 << 1,      /* d is read with sign */
-    LONG = 1 << 2,          /* result twice as wide as n and m, which come from the upper half when q */
-    WIDE = 1 << 3,          /* n and result twice as wide as m */
-    NARROW = 1 << 4,        /* n and m twice as wide as the result, which goes to the upper half when q */
-    PAIRS = 1 << 5,         /* n and m are neighbours of the concatenated sources */
-    ELEMENT = 1 << 6,       /* m is one element */
-    SATURATE_S = 1 << 7, SATURATE_U = 1 << 8,
-    PAIRS_LONG = 1 << 9,    /* neighbours of n alone, result twice as wide */
-    M_SIGNED = 1 << 10,     /* m is read with sign although n is not */
-    SCALAR_WIDE = 1 << 11   /* scalar with LONG or NARROW: one lane, no upper half */
+    SIGNED = 1 << 0,   /* n, m are read with sign */
+    D_SIGNED = 1 << 1, /* d is read with sign */
+    LONG = 1 << 2,     /* result twice as wide as n and m, which come from the upper half when q */
+    WIDE = 1 << 3,     /* n and result twice as wide as m */
+    NARROW = 1 << 4,   /* n and m twice as wide as the result, which goes to the upper half when q */
+    PAIRS = 1 << 5,    /* n and m are neighbours of the concatenated sources */
+    ELEMENT = 1 << 6,  /* m is one element */
+    SATURATE_S = 1 << 7,
+    SATURATE_U = 1 << 8,
+    PAIRS_LONG = 1 << 9,  /* neighbours of n alone, result twice as wide */
+    M_SIGNED = 1 << 10,   /* m is read with sign although n is not */
+    SCALAR_WIDE = 1 << 11 /* scalar with LONG or NARROW: one lane, no upper half */
 };
 
-#define LANE(name, expr)                                                                                     \
-    static wide name(wide n, wide m, wide d, unsigned bits, int amount)                                      \
-    {                                                                                                        \
-        (void)n, (void)m, (void)d, (void)bits, (void)amount;                                                 \
-        return expr;                                                                                         \
+#define LANE(name, expr)                                                                                                         \
+    static wide name(wide n, wide m, wide d, unsigned bits, int amount)                                                          \
+    {                                                                                                                            \
+        (void)n, (void)m, (void)d, (void)bits, (void)amount;                                                                     \
+        return expr;                                                                                                             \
     }
 
 static wide shift_right(wide value, unsigned by, bool rounding)
@@ -74,7 +75,7 @@ static wide low_mask(unsigned bits)
 
 LANE(lane_add, n + m)
 LANE(lane_sub, n - m)
-LANE(lane_mul, (wide)((unsigned __int128)n * (unsigned __int128)m))
+LANE(lane_mul, (wide)((unsigned __int128)n *(unsigned __int128)m))
 LANE(lane_mla, d + (wide)((unsigned __int128)n * (unsigned __int128)m))
 LANE(lane_mls, d - (wide)((unsigned __int128)n * (unsigned __int128)m))
 LANE(lane_pmul, carryless_product(n, m))
@@ -133,60 +134,148 @@ struct lane_entry {
 };
 
 #define VS(form, f, how) [A64_##form##_V] = {f, how}, [A64_##form##_S] = {f, how}
-#define V(form, f, how) [A64_##form##_V] = {f, how}
-#define E(form, f, how) [A64_##form##_E] = {f, (how) | ELEMENT}
+#define V(form, f, how)  [A64_##form##_V] = {f, how}
+#define E(form, f, how)  [A64_##form##_E] = {f, (how) | ELEMENT}
 #define ES(form, f, how) [A64_##form##_E] = {f, (how) | ELEMENT}, [A64_##form##_SE] = {f, (how) | ELEMENT}
-#define ES_LONG(form, f, how)                                                                                \
-    [A64_##form##_E] = {f, (how) | ELEMENT | LONG}, [A64_##form##_SE] = {f, (how) | ELEMENT | LONG | SCALAR_WIDE},  \
+#define ES_LONG(form, f, how)                                                                                                    \
+    [A64_##form##_E] = {f, (how) | ELEMENT | LONG}, [A64_##form##_SE] = {f, (how) | ELEMENT | LONG | SCALAR_WIDE},               \
     [A64_##form##_V] = {f, (how) | LONG}, [A64_##form##_S] = {f, (how) | LONG | SCALAR_WIDE}
 #define VS_NARROW(form, f, how) [A64_##form##_V] = {f, (how) | NARROW}, [A64_##form##_S] = {f, (how) | NARROW | SCALAR_WIDE}
 
 static const struct lane_entry table[A64_FORM_COUNT] = {
-    VS(ADD, lane_add, UNSIGNED), VS(SUB, lane_sub, UNSIGNED), V(MUL, lane_mul, UNSIGNED), E(MUL, lane_mul, UNSIGNED),
-    V(MLA, lane_mla, UNSIGNED), E(MLA, lane_mla, UNSIGNED), V(MLS, lane_mls, UNSIGNED), E(MLS, lane_mls, UNSIGNED),
-    V(PMUL, lane_pmul, UNSIGNED), V(PMULL, lane_pmul, LONG),
-    VS(CMGT, lane_gt, SIGNED), VS(CMHI, lane_gt, UNSIGNED), VS(CMGE, lane_ge, SIGNED), VS(CMHS, lane_ge, UNSIGNED),
-    VS(CMEQ, lane_eq, UNSIGNED), VS(CMTST, lane_tst, UNSIGNED),
-    VS(CMGT_0, lane_gt0, SIGNED), VS(CMGE_0, lane_ge0, SIGNED), VS(CMEQ_0, lane_eq0, SIGNED), VS(CMLE_0, lane_le0, SIGNED),
+    VS(ADD, lane_add, UNSIGNED),
+    VS(SUB, lane_sub, UNSIGNED),
+    V(MUL, lane_mul, UNSIGNED),
+    E(MUL, lane_mul, UNSIGNED),
+    V(MLA, lane_mla, UNSIGNED),
+    E(MLA, lane_mla, UNSIGNED),
+    V(MLS, lane_mls, UNSIGNED),
+    E(MLS, lane_mls, UNSIGNED),
+    V(PMUL, lane_pmul, UNSIGNED),
+    V(PMULL, lane_pmul, LONG),
+    VS(CMGT, lane_gt, SIGNED),
+    VS(CMHI, lane_gt, UNSIGNED),
+    VS(CMGE, lane_ge, SIGNED),
+    VS(CMHS, lane_ge, UNSIGNED),
+    VS(CMEQ, lane_eq, UNSIGNED),
+    VS(CMTST, lane_tst, UNSIGNED),
+    VS(CMGT_0, lane_gt0, SIGNED),
+    VS(CMGE_0, lane_ge0, SIGNED),
+    VS(CMEQ_0, lane_eq0, SIGNED),
+    VS(CMLE_0, lane_le0, SIGNED),
     VS(CMLT_0, lane_lt0, SIGNED),
-    V(SMAX, lane_max, SIGNED), V(UMAX, lane_max, UNSIGNED), V(SMIN, lane_min, SIGNED), V(UMIN, lane_min, UNSIGNED),
-    V(SMAXP, lane_max, SIGNED | PAIRS), V(UMAXP, lane_max, PAIRS), V(SMINP, lane_min, SIGNED | PAIRS), V(UMINP, lane_min, PAIRS),
-    V(ADDP, lane_add, PAIRS), [A64_ADDP_S] = {lane_add, PAIRS},
-    V(SABD, lane_abd, SIGNED), V(UABD, lane_abd, UNSIGNED), V(SABA, lane_aba, SIGNED), V(UABA, lane_aba, UNSIGNED),
-    V(SHADD, lane_hadd, SIGNED), V(UHADD, lane_hadd, UNSIGNED), V(SRHADD, lane_rhadd, SIGNED), V(URHADD, lane_rhadd, UNSIGNED),
-    V(SHSUB, lane_hsub, SIGNED), V(UHSUB, lane_hsub, UNSIGNED),
-    VS(SQADD, lane_add, SIGNED | SATURATE_S), VS(UQADD, lane_add, SATURATE_U), VS(SQSUB, lane_sub, SIGNED | SATURATE_S),
+    V(SMAX, lane_max, SIGNED),
+    V(UMAX, lane_max, UNSIGNED),
+    V(SMIN, lane_min, SIGNED),
+    V(UMIN, lane_min, UNSIGNED),
+    V(SMAXP, lane_max, SIGNED | PAIRS),
+    V(UMAXP, lane_max, PAIRS),
+    V(SMINP, lane_min, SIGNED | PAIRS),
+    V(UMINP, lane_min, PAIRS),
+    V(ADDP, lane_add, PAIRS),
+    [A64_ADDP_S] = {lane_add, PAIRS},
+    V(SABD, lane_abd, SIGNED),
+    V(UABD, lane_abd, UNSIGNED),
+    V(SABA, lane_aba, SIGNED),
+    V(UABA, lane_aba, UNSIGNED),
+    V(SHADD, lane_hadd, SIGNED),
+    V(UHADD, lane_hadd, UNSIGNED),
+    V(SRHADD, lane_rhadd, SIGNED),
+    V(URHADD, lane_rhadd, UNSIGNED),
+    V(SHSUB, lane_hsub, SIGNED),
+    V(UHSUB, lane_hsub, UNSIGNED),
+    VS(SQADD, lane_add, SIGNED | SATURATE_S),
+    VS(UQADD, lane_add, SATURATE_U),
+    VS(SQSUB, lane_sub, SIGNED | SATURATE_S),
     VS(UQSUB, lane_sub, SATURATE_U),
-    VS(SUQADD, lane_acc, D_SIGNED | SATURATE_S), VS(USQADD, lane_acc, SIGNED | SATURATE_U),
-    VS(SSHL, lane_shl_by, SIGNED), VS(USHL, lane_shl_by, UNSIGNED), VS(SRSHL, lane_rshl_by, SIGNED), VS(URSHL, lane_rshl_by, UNSIGNED),
-    VS(SQSHL, lane_qshl_by, SIGNED | SATURATE_S), VS(UQSHL, lane_qshl_by, SATURATE_U),
-    VS(SQRSHL, lane_qrshl_by, SIGNED | SATURATE_S), VS(UQRSHL, lane_qrshl_by, SATURATE_U),
-    VS(SQDMULH, lane_dmulh, SIGNED | SATURATE_S), ES(SQDMULH, lane_dmulh, SIGNED | SATURATE_S),
-    VS(SQRDMULH, lane_rdmulh, SIGNED | SATURATE_S), ES(SQRDMULH, lane_rdmulh, SIGNED | SATURATE_S),
-    VS(SQRDMLAH, lane_rdmlah, SIGNED | D_SIGNED | SATURATE_S), ES(SQRDMLAH, lane_rdmlah, SIGNED | D_SIGNED | SATURATE_S),
-    VS(SQRDMLSH, lane_rdmlsh, SIGNED | D_SIGNED | SATURATE_S), ES(SQRDMLSH, lane_rdmlsh, SIGNED | D_SIGNED | SATURATE_S),
+    VS(SUQADD, lane_acc, D_SIGNED | SATURATE_S),
+    VS(USQADD, lane_acc, SIGNED | SATURATE_U),
+    VS(SSHL, lane_shl_by, SIGNED),
+    VS(USHL, lane_shl_by, UNSIGNED),
+    VS(SRSHL, lane_rshl_by, SIGNED),
+    VS(URSHL, lane_rshl_by, UNSIGNED),
+    VS(SQSHL, lane_qshl_by, SIGNED | SATURATE_S),
+    VS(UQSHL, lane_qshl_by, SATURATE_U),
+    VS(SQRSHL, lane_qrshl_by, SIGNED | SATURATE_S),
+    VS(UQRSHL, lane_qrshl_by, SATURATE_U),
+    VS(SQDMULH, lane_dmulh, SIGNED | SATURATE_S),
+    ES(SQDMULH, lane_dmulh, SIGNED | SATURATE_S),
+    VS(SQRDMULH, lane_rdmulh, SIGNED | SATURATE_S),
+    ES(SQRDMULH, lane_rdmulh, SIGNED | SATURATE_S),
+    VS(SQRDMLAH, lane_rdmlah, SIGNED | D_SIGNED | SATURATE_S),
+    ES(SQRDMLAH, lane_rdmlah, SIGNED | D_SIGNED | SATURATE_S),
+    VS(SQRDMLSH, lane_rdmlsh, SIGNED | D_SIGNED | SATURATE_S),
+    ES(SQRDMLSH, lane_rdmlsh, SIGNED | D_SIGNED | SATURATE_S),
     ES_LONG(SQDMULL, lane_dmull, SIGNED | SATURATE_S),
-    V(SADDL, lane_add, SIGNED | LONG), V(UADDL, lane_add, LONG), V(SSUBL, lane_sub, SIGNED | LONG), V(USUBL, lane_sub, LONG),
-    V(SADDW, lane_add, SIGNED | WIDE), V(UADDW, lane_add, WIDE), V(SSUBW, lane_sub, SIGNED | WIDE), V(USUBW, lane_sub, WIDE),
-    V(SABDL, lane_abd, SIGNED | LONG), V(UABDL, lane_abd, LONG), V(SABAL, lane_aba, SIGNED | LONG), V(UABAL, lane_aba, LONG),
-    V(SMULL, lane_mul, SIGNED | LONG), V(UMULL, lane_mul, LONG), V(SMLAL, lane_mla, SIGNED | LONG), V(UMLAL, lane_mla, LONG),
-    V(SMLSL, lane_mls, SIGNED | LONG), V(UMLSL, lane_mls, LONG),
-    E(SMULL, lane_mul, SIGNED | LONG), E(UMULL, lane_mul, LONG), E(SMLAL, lane_mla, SIGNED | LONG), E(UMLAL, lane_mla, LONG),
-    E(SMLSL, lane_mls, SIGNED | LONG), E(UMLSL, lane_mls, LONG),
-    V(ADDHN, lane_hn_add, NARROW), V(SUBHN, lane_hn_sub, NARROW), V(RADDHN, lane_rhn_add, NARROW), V(RSUBHN, lane_rhn_sub, NARROW),
-    V(CLZ, lane_clz, UNSIGNED), V(CLS, lane_cls, UNSIGNED), V(CNT, lane_cnt, UNSIGNED), V(NOT, lane_not, UNSIGNED), V(RBIT, lane_rbit, UNSIGNED),
-    VS(ABS, lane_abs, SIGNED), VS(NEG, lane_neg, SIGNED), VS(SQABS, lane_abs, SIGNED | SATURATE_S), VS(SQNEG, lane_neg, SIGNED | SATURATE_S),
-    V(SADDLP, lane_add, SIGNED | PAIRS_LONG), V(UADDLP, lane_add, PAIRS_LONG),
-    V(SADALP, lane_adalp, SIGNED | PAIRS_LONG), V(UADALP, lane_adalp, PAIRS_LONG),
-    V(XTN, lane_move, NARROW), VS_NARROW(SQXTN, lane_move, SIGNED | SATURATE_S), VS_NARROW(UQXTN, lane_move, SATURATE_U),
-    VS_NARROW(SQXTUN, lane_move, SIGNED | SATURATE_U), V(SHLL, lane_shll, LONG),
-    VS(SSHR, lane_shr, SIGNED), VS(USHR, lane_shr, UNSIGNED), VS(SSRA, lane_sra, SIGNED), VS(USRA, lane_sra, UNSIGNED),
-    VS(SRSHR, lane_rshr, SIGNED), VS(URSHR, lane_rshr, UNSIGNED), VS(SRSRA, lane_rsra, SIGNED), VS(URSRA, lane_rsra, UNSIGNED),
-    VS(SRI, lane_sri, UNSIGNED), VS(SLI, lane_sli, UNSIGNED), VS(SHL, lane_shl, UNSIGNED),
-    VS(SQSHL_IMM, lane_shl, SIGNED | SATURATE_S), VS(UQSHL_IMM, lane_shl, SATURATE_U), VS(SQSHLU_IMM, lane_shl, SIGNED | SATURATE_U),
-    V(SSHLL, lane_shl, SIGNED | LONG), V(USHLL, lane_shl, LONG), V(SHRN, lane_shr, NARROW), V(RSHRN, lane_rshr, NARROW),
-    VS_NARROW(SQSHRN, lane_shr, SIGNED | SATURATE_S), VS_NARROW(UQSHRN, lane_shr, SATURATE_U), VS_NARROW(SQSHRUN, lane_shr, SIGNED | SATURATE_U),
-    VS_NARROW(SQRSHRN, lane_rshr, SIGNED | SATURATE_S), VS_NARROW(UQRSHRN, lane_rshr, SATURATE_U),
+    V(SADDL, lane_add, SIGNED | LONG),
+    V(UADDL, lane_add, LONG),
+    V(SSUBL, lane_sub, SIGNED | LONG),
+    V(USUBL, lane_sub, LONG),
+    V(SADDW, lane_add, SIGNED | WIDE),
+    V(UADDW, lane_add, WIDE),
+    V(SSUBW, lane_sub, SIGNED | WIDE),
+    V(USUBW, lane_sub, WIDE),
+    V(SABDL, lane_abd, SIGNED | LONG),
+    V(UABDL, lane_abd, LONG),
+    V(SABAL, lane_aba, SIGNED | LONG),
+    V(UABAL, lane_aba, LONG),
+    V(SMULL, lane_mul, SIGNED | LONG),
+    V(UMULL, lane_mul, LONG),
+    V(SMLAL, lane_mla, SIGNED | LONG),
+    V(UMLAL, lane_mla, LONG),
+    V(SMLSL, lane_mls, SIGNED | LONG),
+    V(UMLSL, lane_mls, LONG),
+    E(SMULL, lane_mul, SIGNED | LONG),
+    E(UMULL, lane_mul, LONG),
+    E(SMLAL, lane_mla, SIGNED | LONG),
+    E(UMLAL, lane_mla, LONG),
+    E(SMLSL, lane_mls, SIGNED | LONG),
+    E(UMLSL, lane_mls, LONG),
+    V(ADDHN, lane_hn_add, NARROW),
+    V(SUBHN, lane_hn_sub, NARROW),
+    V(RADDHN, lane_rhn_add, NARROW),
+    V(RSUBHN, lane_rhn_sub, NARROW),
+    V(CLZ, lane_clz, UNSIGNED),
+    V(CLS, lane_cls, UNSIGNED),
+    V(CNT, lane_cnt, UNSIGNED),
+    V(NOT, lane_not, UNSIGNED),
+    V(RBIT, lane_rbit, UNSIGNED),
+    VS(ABS, lane_abs, SIGNED),
+    VS(NEG, lane_neg, SIGNED),
+    VS(SQABS, lane_abs, SIGNED | SATURATE_S),
+    VS(SQNEG, lane_neg, SIGNED | SATURATE_S),
+    V(SADDLP, lane_add, SIGNED | PAIRS_LONG),
+    V(UADDLP, lane_add, PAIRS_LONG),
+    V(SADALP, lane_adalp, SIGNED | PAIRS_LONG),
+    V(UADALP, lane_adalp, PAIRS_LONG),
+    V(XTN, lane_move, NARROW),
+    VS_NARROW(SQXTN, lane_move, SIGNED | SATURATE_S),
+    VS_NARROW(UQXTN, lane_move, SATURATE_U),
+    VS_NARROW(SQXTUN, lane_move, SIGNED | SATURATE_U),
+    V(SHLL, lane_shll, LONG),
+    VS(SSHR, lane_shr, SIGNED),
+    VS(USHR, lane_shr, UNSIGNED),
+    VS(SSRA, lane_sra, SIGNED),
+    VS(USRA, lane_sra, UNSIGNED),
+    VS(SRSHR, lane_rshr, SIGNED),
+    VS(URSHR, lane_rshr, UNSIGNED),
+    VS(SRSRA, lane_rsra, SIGNED),
+    VS(URSRA, lane_rsra, UNSIGNED),
+    VS(SRI, lane_sri, UNSIGNED),
+    VS(SLI, lane_sli, UNSIGNED),
+    VS(SHL, lane_shl, UNSIGNED),
+    VS(SQSHL_IMM, lane_shl, SIGNED | SATURATE_S),
+    VS(UQSHL_IMM, lane_shl, SATURATE_U),
+    VS(SQSHLU_IMM, lane_shl, SIGNED | SATURATE_U),
+    V(SSHLL, lane_shl, SIGNED | LONG),
+    V(USHLL, lane_shl, LONG),
+    V(SHRN, lane_shr, NARROW),
+    V(RSHRN, lane_rshr, NARROW),
+    VS_NARROW(SQSHRN, lane_shr, SIGNED | SATURATE_S),
+    VS_NARROW(UQSHRN, lane_shr, SATURATE_U),
+    VS_NARROW(SQSHRUN, lane_shr, SIGNED | SATURATE_U),
+    VS_NARROW(SQRSHRN, lane_rshr, SIGNED | SATURATE_S),
+    VS_NARROW(UQRSHRN, lane_rshr, SATURATE_U),
     VS_NARROW(SQRSHRUN, lane_rshr, SIGNED | SATURATE_U),
 };
 
@@ -266,14 +355,16 @@ static void run_pairs(struct cpu_core *core, const struct a64_insn *insn)
 /* Doubling multiply-accumulate saturates twice: the product, then the sum. */
 static void run_double_accumulate(struct cpu_core *core, const struct a64_insn *insn)
 {
-    const bool minus = insn->form == A64_SQDMLSL_V || insn->form == A64_SQDMLSL_S || insn->form == A64_SQDMLSL_E || insn->form == A64_SQDMLSL_SE;
+    const bool minus =
+        insn->form == A64_SQDMLSL_V || insn->form == A64_SQDMLSL_S || insn->form == A64_SQDMLSL_E || insn->form == A64_SQDMLSL_SE;
     const bool scalar = insn->lanes == 1, element = insn->form == A64_SQDMLAL_E || insn->form == A64_SQDMLSL_E ||
                                                     insn->form == A64_SQDMLAL_SE || insn->form == A64_SQDMLSL_SE;
     const unsigned size_d = insn->size + 1u, bits = 8u << size_d, upper = insn->q && !scalar ? insn->lanes : 0;
     const union cpu_vec n = core->v[insn->rn], m = core->v[insn->rm], d = core->v[insn->rd];
     union cpu_vec r = {.u64 = {0, 0}};
     for (unsigned i = 0; i < insn->lanes; i++) {
-        const wide a = read_lane(&n, insn->size, upper + i, true), b = read_lane(&m, insn->size, element ? insn->amount : upper + i, true);
+        const wide a = read_lane(&n, insn->size, upper + i, true),
+                   b = read_lane(&m, insn->size, element ? insn->amount : upper + i, true);
         const wide product = saturate(core, 2 * a * b, SATURATE_S, bits), c = read_lane(&d, size_d, i, true);
         cpu_set_lane(&r, size_d, i, (uint64_t)saturate(core, minus ? c - product : c + product, SATURATE_S, bits));
     }
@@ -285,8 +376,8 @@ struct across_entry {
     bool is_signed, longer;
 };
 static const struct across_entry across[A64_FORM_COUNT] = {
-    [A64_ADDV_V] = {lane_add, false, false}, [A64_SADDLV_V] = {lane_add, true, true}, [A64_UADDLV_V] = {lane_add, false, true},
-    [A64_SMAXV_V] = {lane_max, true, false}, [A64_UMAXV_V] = {lane_max, false, false}, [A64_SMINV_V] = {lane_min, true, false},
+    [A64_ADDV_V] = {lane_add, false, false},  [A64_SADDLV_V] = {lane_add, true, true},  [A64_UADDLV_V] = {lane_add, false, true},
+    [A64_SMAXV_V] = {lane_max, true, false},  [A64_UMAXV_V] = {lane_max, false, false}, [A64_SMINV_V] = {lane_min, true, false},
     [A64_UMINV_V] = {lane_min, false, false},
 };
 
@@ -324,9 +415,18 @@ static void run_dot(struct cpu_core *core, const struct a64_insn *insn)
 static cpu_handler *special_of(unsigned form)
 {
     switch (form) {
-    case A64_SQDMLAL_V: case A64_SQDMLAL_S: case A64_SQDMLAL_E: case A64_SQDMLAL_SE:
-    case A64_SQDMLSL_V: case A64_SQDMLSL_S: case A64_SQDMLSL_E: case A64_SQDMLSL_SE: return run_double_accumulate;
-    case A64_SDOT_V: case A64_UDOT_V: case A64_SDOT_E: case A64_UDOT_E: return run_dot;
+    case A64_SQDMLAL_V:
+    case A64_SQDMLAL_S:
+    case A64_SQDMLAL_E:
+    case A64_SQDMLAL_SE:
+    case A64_SQDMLSL_V:
+    case A64_SQDMLSL_S:
+    case A64_SQDMLSL_E:
+    case A64_SQDMLSL_SE: return run_double_accumulate;
+    case A64_SDOT_V:
+    case A64_UDOT_V:
+    case A64_SDOT_E:
+    case A64_UDOT_E: return run_dot;
     default: return NULL;
     }
 }

@@ -35,16 +35,17 @@ static uint64_t page_of(uint64_t addr)
 }
 
 /* Refuses ranges that leave the space, hold page 0 (null pointers must fault) or pages in use. */
-static bool check_free(const struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what,
-                       struct isa_error *error)
+static bool check_free(const struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error)
 {
     if (addr >= space->bytes || bytes > space->bytes - addr)
-        return cpu_load_refuse(error, 0, "%s: 0x%" PRIx64 " bytes at 0x%" PRIx64
-                               " leave the simulated address space of 0x%" PRIx64 " bytes", what, bytes, addr,
-                               space->bytes);
+        return cpu_load_refuse(
+            error, 0, "%s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes", what,
+            bytes, addr, space->bytes);
     if (addr < MEM_PAGE_BYTES)
-        return cpu_load_refuse(error, 0, "%s at 0x%" PRIx64 ": the first 16 KiB stay empty so that null pointers fault; "
-                               "link the program higher", what, addr);
+        return cpu_load_refuse(error, 0,
+                               "%s at 0x%" PRIx64 ": the first 16 KiB stay empty so that null pointers fault; "
+                               "link the program higher",
+                               what, addr);
     for (uint64_t page = page_of(addr); page < addr + bytes; page += MEM_PAGE_BYTES)
         if (!page_is_free(space, page))
             return cpu_load_refuse(error, 0, "%s at 0x%" PRIx64 ": the page at 0x%" PRIx64 " is in use", what, addr, page);
@@ -84,8 +85,7 @@ static bool protect_segment(struct mem_space *space, const struct cpu_image *ima
 {
     const uint64_t addr = s->addr + image->bias, last = addr + s->mem_bytes - 1;
     return mem_space_protect(space, addr, s->mem_bytes, segment_prot(s)) &&
-           mem_space_protect(space, addr, 1, page_prot(image, addr)) &&
-           mem_space_protect(space, last, 1, page_prot(image, last));
+           mem_space_protect(space, addr, 1, page_prot(image, addr)) && mem_space_protect(space, last, 1, page_prot(image, last));
 }
 
 static uint32_t told_page_bytes(const struct elf_file *elf)
@@ -154,8 +154,8 @@ static bool load_segments(struct mem_space *space, struct cpu_image *image, stru
 
 bool cpu_load(struct mem_space *space, const struct elf_file *elf, struct cpu_image *image, struct isa_error *error)
 {
-    *image = (struct cpu_image){.elf = elf, .bias = elf->kind == ELF_EXECUTABLE ? 0 : CPU_LOAD_BASE,
-                                .page_bytes = (uint32_t)MEM_PAGE_BYTES};
+    *image = (struct cpu_image){
+        .elf = elf, .bias = elf->kind == ELF_EXECUTABLE ? 0 : CPU_LOAD_BASE, .page_bytes = (uint32_t)MEM_PAGE_BYTES};
     const bool ok = elf->kind == ELF_OBJECT ? cpu_load_object(space, image, error) : load_segments(space, image, error);
     if (!ok)
         cpu_image_release(image);

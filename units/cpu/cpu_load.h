@@ -8,8 +8,8 @@
  * Simulated pages are 16 KiB. Where segments of a file linked for 4 KiB pages meet in one page, the page gets the
  * permissions of all of them.
  */
-#ifndef ORCHARD_UNITS_CPU_LOAD_H
-#define ORCHARD_UNITS_CPU_LOAD_H
+#ifndef ORCHARD_UNITS_CPU_CPU_LOAD_H
+#define ORCHARD_UNITS_CPU_CPU_LOAD_H
 
 #include "isa/elf/elf_read.h"
 #include "units/mem/mem_space.h"
@@ -19,11 +19,11 @@
 /* A loaded file. Keeps pointing into `elf` and its bytes, which must outlive it. */
 struct cpu_image {
     const struct elf_file *elf;
-    uint64_t bias;         /* what was added to addresses of the file */
-    uint64_t entry;        /* biased; 0 = none */
-    uint64_t end;          /* first address behind the program: where the heap starts */
-    uint64_t phdr_addr;    /* where the program sees its program headers; 0 = not loaded */
-    uint32_t page_bytes;   /* page size that the program is told: 16384, or 4096 when its segments need that */
+    uint64_t bias;          /* what was added to addresses of the file */
+    uint64_t entry;         /* biased; 0 = none */
+    uint64_t end;           /* first address behind the program: where the heap starts */
+    uint64_t phdr_addr;     /* where the program sees its program headers; 0 = not loaded */
+    uint32_t page_bytes;    /* page size that the program is told: 16384, or 4096 when its segments need that */
     uint64_t *section_addr; /* objects: by section, 0 = not loaded */
     uint64_t *symbol_addr;  /* objects: by symbol */
 };
@@ -40,11 +40,11 @@ bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
 
 struct cpu_stack_params {
-    uint64_t bytes;             /* size of the stack; 0 = 8 MiB */
-    const char *const *argv;    /* argc of them; argv[0] is the program's name */
-    const char *const *envp;    /* envc of them */
+    uint64_t bytes;          /* size of the stack; 0 = 8 MiB */
+    const char *const *argv; /* argc of them; argv[0] is the program's name */
+    const char *const *envp; /* envc of them */
     uint32_t argc, envc;
-    uint64_t seed;              /* of the 16 random bytes that a program gets at its start */
+    uint64_t seed; /* of the 16 random bytes that a program gets at its start */
 };
 
 struct cpu_stack {

@@ -1,12 +1,11 @@
 /* Shared by the files of the loader; nobody else includes this. */
-#ifndef ORCHARD_UNITS_CPU_LOAD_INTERNAL_H
-#define ORCHARD_UNITS_CPU_LOAD_INTERNAL_H
+#ifndef ORCHARD_UNITS_CPU_CPU_LOAD_INTERNAL_H
+#define ORCHARD_UNITS_CPU_CPU_LOAD_INTERNAL_H
 
 #include "units/cpu/cpu_load.h"
 
 /* Fills *error and returns false. */
-bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Maps [addr, addr+bytes) readable and writable; false with a reason when a page is taken or outside the space. */
 bool cpu_load_claim(struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error);
@@ -21,10 +20,10 @@ bool cpu_load_object(struct mem_space *space, struct cpu_image *image, struct is
 
 /* One place to patch. */
 struct cpu_patch {
-    uint32_t type;        /* R_AARCH64_* */
-    uint64_t place;       /* simulated address that is patched */
-    uint64_t value;       /* symbol + addend */
-    uint64_t got_slot;    /* address of the symbol's entry in the offset table, when the type needs one */
+    uint32_t type;     /* R_AARCH64_* */
+    uint64_t place;    /* simulated address that is patched */
+    uint64_t value;    /* symbol + addend */
+    uint64_t got_slot; /* address of the symbol's entry in the offset table, when the type needs one */
     uint64_t got_base;
     bool undefined_weak;
 };

@@ -19,9 +19,9 @@ struct link {
     struct cpu_image *image;
     const struct elf_file *elf;
     struct isa_error *error;
-    uint64_t next;                  /* next free address while laying out */
+    uint64_t next; /* next free address while laying out */
     uint64_t start[GROUP_COUNT], end[GROUP_COUNT];
-    uint32_t *got_slot;             /* by symbol: 1-based slot of the offset table, 0 = none */
+    uint32_t *got_slot; /* by symbol: 1-based slot of the offset table, 0 = none */
     uint32_t got_slots;
     uint64_t got_base;
     unsigned code_prot;
@@ -40,13 +40,13 @@ static int group_of(const struct elf_section *s)
 static bool take(struct link *l, uint64_t bytes, uint64_t align, const char *what, uint64_t *addr)
 {
     if (align > ALIGN_LIMIT)
-        return cpu_load_refuse(l->error, 0, "%.80s wants an alignment of 0x%" PRIx64 ", expected at most 0x%" PRIx64, what,
-                               align, ALIGN_LIMIT);
+        return cpu_load_refuse(l->error, 0, "%.80s wants an alignment of 0x%" PRIx64 ", expected at most 0x%" PRIx64, what, align,
+                               ALIGN_LIMIT);
     *addr = cpu_load_round_up(l->next, align ? align : 1);
     if (*addr >= l->space->bytes || bytes > l->space->bytes - *addr)
-        return cpu_load_refuse(l->error, 0, "%.80s: 0x%" PRIx64 " bytes at 0x%" PRIx64
-                               " leave the simulated address space of 0x%" PRIx64 " bytes", what, bytes, *addr,
-                               l->space->bytes);
+        return cpu_load_refuse(
+            l->error, 0, "%.80s: 0x%" PRIx64 " bytes at 0x%" PRIx64 " leave the simulated address space of 0x%" PRIx64 " bytes",
+            what, bytes, *addr, l->space->bytes);
     l->next = *addr + bytes;
     return true;
 }
@@ -75,8 +75,8 @@ static bool place_common(struct link *l)
         if (s.section != SHN_COMMON)
             continue;
         if (s.value == 0 || (s.value & (s.value - 1)))
-            return cpu_load_refuse(l->error, 0, "common symbol %.80s: alignment 0x%" PRIx64 " is not a power of two",
-                                   s.name, s.value);
+            return cpu_load_refuse(l->error, 0, "common symbol %.80s: alignment 0x%" PRIx64 " is not a power of two", s.name,
+                                   s.value);
         if (!take(l, s.bytes, s.value, s.name, &l->image->symbol_addr[i]))
             return false;
     }
@@ -171,21 +171,23 @@ static bool apply_one(struct link *l, const struct elf_section *target, uint64_t
     if (r->type == R_AARCH64_NONE)
         return true;
     if (bytes == 0 || name == NULL)
-        return cpu_load_refuse(l->error, file_offset, "relocation type %u at %.60s+0x%" PRIx64
-                               " (symbol %.60s) is not linked here: link with aarch64-linux-gnu-gcc -static", r->type,
-                               target->name, r->offset, s.name);
+        return cpu_load_refuse(l->error, file_offset,
+                               "relocation type %u at %.60s+0x%" PRIx64
+                               " (symbol %.60s) is not linked here: link with aarch64-linux-gnu-gcc -static",
+                               r->type, target->name, r->offset, s.name);
     if (bytes > target->bytes - r->offset)
         return cpu_load_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " reaches past the end of the section", name,
                                target->name, r->offset);
-    const struct cpu_patch patch = {
-        .type = r->type, .place = target_addr + r->offset,
-        .value = l->image->symbol_addr[r->symbol] + (uint64_t)r->addend,
-        .got_slot = l->got_base + (l->got_slot[r->symbol] ? (l->got_slot[r->symbol] - 1) * UINT64_C(8) : 0),
-        .got_base = l->got_base,
-        .undefined_weak = s.section == SHN_UNDEF && s.binding == STB_WEAK};
+    const struct cpu_patch patch = {.type = r->type,
+                                    .place = target_addr + r->offset,
+                                    .value = l->image->symbol_addr[r->symbol] + (uint64_t)r->addend,
+                                    .got_slot =
+                                        l->got_base + (l->got_slot[r->symbol] ? (l->got_slot[r->symbol] - 1) * UINT64_C(8) : 0),
+                                    .got_base = l->got_base,
+                                    .undefined_weak = s.section == SHN_UNDEF && s.binding == STB_WEAK};
     if (!cpu_patch_apply(&patch, l->space->host + patch.place, &why))
-        return cpu_load_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " to %.60s (0x%" PRIx64 ") %s", name,
-                               target->name, r->offset, s.name, patch.value, why);
+        return cpu_load_refuse(l->error, file_offset, "%s at %.60s+0x%" PRIx64 " to %.60s (0x%" PRIx64 ") %s", name, target->name,
+                               r->offset, s.name, patch.value, why);
     return true;
 }
 

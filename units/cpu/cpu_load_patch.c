@@ -42,40 +42,40 @@ struct rule {
 
 static const struct rule rules[] = {
     /*        type                      bytes value          field     shift check    bits mask */
-    {R_AARCH64_ABS64,                    8, ABSOLUTE,      DATA,      0,  NO_CHECK, 0,  0},
-    {R_AARCH64_ABS32,                    4, ABSOLUTE,      DATA,      0,  EITHER,   32, 0},
-    {R_AARCH64_ABS16,                    2, ABSOLUTE,      DATA,      0,  EITHER,   16, 0},
-    {R_AARCH64_PREL64,                   8, RELATIVE,      DATA,      0,  NO_CHECK, 0,  0},
-    {R_AARCH64_PREL32,                   4, RELATIVE,      DATA,      0,  EITHER,   32, 0},
-    {R_AARCH64_PREL16,                   2, RELATIVE,      DATA,      0,  EITHER,   16, 0},
-    {R_AARCH64_MOVW_UABS_G0,             4, ABSOLUTE,      MOVW,      0,  UNSIGNED, 16, 0},
-    {R_AARCH64_MOVW_UABS_G0_NC,          4, ABSOLUTE,      MOVW,      0,  NO_CHECK, 0,  0},
-    {R_AARCH64_MOVW_UABS_G1,             4, ABSOLUTE,      MOVW,      16, UNSIGNED, 32, 0},
-    {R_AARCH64_MOVW_UABS_G1_NC,          4, ABSOLUTE,      MOVW,      16, NO_CHECK, 0,  0},
-    {R_AARCH64_MOVW_UABS_G2,             4, ABSOLUTE,      MOVW,      32, UNSIGNED, 48, 0},
-    {R_AARCH64_MOVW_UABS_G2_NC,          4, ABSOLUTE,      MOVW,      32, NO_CHECK, 0,  0},
-    {R_AARCH64_MOVW_UABS_G3,             4, ABSOLUTE,      MOVW,      48, NO_CHECK, 0,  0},
-    {R_AARCH64_MOVW_SABS_G0,             4, ABSOLUTE,      MOVW_SIGN, 0,  SIGNED,   16, 0},
-    {R_AARCH64_MOVW_SABS_G1,             4, ABSOLUTE,      MOVW_SIGN, 16, SIGNED,   32, 0},
-    {R_AARCH64_MOVW_SABS_G2,             4, ABSOLUTE,      MOVW_SIGN, 32, SIGNED,   48, 0},
-    {R_AARCH64_LD_PREL_LO19,             4, RELATIVE,      IMM19,     2,  SIGNED,   20, 0},
-    {R_AARCH64_ADR_PREL_LO21,            4, RELATIVE,      ADR21,     0,  SIGNED,   20, 0},
-    {R_AARCH64_ADR_PREL_PG_HI21,         4, PAGE_RELATIVE, ADR21,     12, SIGNED,   32, 0},
-    {R_AARCH64_ADR_PREL_PG_HI21_NC,      4, PAGE_RELATIVE, ADR21,     12, NO_CHECK, 0,  0},
-    {R_AARCH64_ADD_ABS_LO12_NC,          4, ABSOLUTE,      IMM12,     0,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LDST8_ABS_LO12_NC,        4, ABSOLUTE,      IMM12,     0,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LDST16_ABS_LO12_NC,       4, ABSOLUTE,      IMM12,     1,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LDST32_ABS_LO12_NC,       4, ABSOLUTE,      IMM12,     2,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LDST64_ABS_LO12_NC,       4, ABSOLUTE,      IMM12,     3,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LDST128_ABS_LO12_NC,      4, ABSOLUTE,      IMM12,     4,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_TSTBR14,                  4, RELATIVE,      IMM14,     2,  SIGNED,   15, 0},
-    {R_AARCH64_CONDBR19,                 4, RELATIVE,      IMM19,     2,  SIGNED,   20, 0},
-    {R_AARCH64_JUMP26,                   4, RELATIVE,      IMM26,     2,  SIGNED,   27, 0},
-    {R_AARCH64_CALL26,                   4, RELATIVE,      IMM26,     2,  SIGNED,   27, 0},
-    {R_AARCH64_GOT_LD_PREL19,            4, GOT_RELATIVE,  IMM19,     2,  SIGNED,   20, 0},
-    {R_AARCH64_ADR_GOT_PAGE,             4, GOT_PAGE,      ADR21,     12, SIGNED,   32, 0},
-    {R_AARCH64_LD64_GOT_LO12_NC,         4, GOT_ABSOLUTE,  IMM12,     3,  NO_CHECK, 0,  0xfff},
-    {R_AARCH64_LD64_GOTPAGE_LO15,        4, GOT_IN_PAGE,   IMM12,     3,  UNSIGNED, 15, 0},
+    {R_AARCH64_ABS64, 8, ABSOLUTE, DATA, 0, NO_CHECK, 0, 0},
+    {R_AARCH64_ABS32, 4, ABSOLUTE, DATA, 0, EITHER, 32, 0},
+    {R_AARCH64_ABS16, 2, ABSOLUTE, DATA, 0, EITHER, 16, 0},
+    {R_AARCH64_PREL64, 8, RELATIVE, DATA, 0, NO_CHECK, 0, 0},
+    {R_AARCH64_PREL32, 4, RELATIVE, DATA, 0, EITHER, 32, 0},
+    {R_AARCH64_PREL16, 2, RELATIVE, DATA, 0, EITHER, 16, 0},
+    {R_AARCH64_MOVW_UABS_G0, 4, ABSOLUTE, MOVW, 0, UNSIGNED, 16, 0},
+    {R_AARCH64_MOVW_UABS_G0_NC, 4, ABSOLUTE, MOVW, 0, NO_CHECK, 0, 0},
+    {R_AARCH64_MOVW_UABS_G1, 4, ABSOLUTE, MOVW, 16, UNSIGNED, 32, 0},
+    {R_AARCH64_MOVW_UABS_G1_NC, 4, ABSOLUTE, MOVW, 16, NO_CHECK, 0, 0},
+    {R_AARCH64_MOVW_UABS_G2, 4, ABSOLUTE, MOVW, 32, UNSIGNED, 48, 0},
+    {R_AARCH64_MOVW_UABS_G2_NC, 4, ABSOLUTE, MOVW, 32, NO_CHECK, 0, 0},
+    {R_AARCH64_MOVW_UABS_G3, 4, ABSOLUTE, MOVW, 48, NO_CHECK, 0, 0},
+    {R_AARCH64_MOVW_SABS_G0, 4, ABSOLUTE, MOVW_SIGN, 0, SIGNED, 16, 0},
+    {R_AARCH64_MOVW_SABS_G1, 4, ABSOLUTE, MOVW_SIGN, 16, SIGNED, 32, 0},
+    {R_AARCH64_MOVW_SABS_G2, 4, ABSOLUTE, MOVW_SIGN, 32, SIGNED, 48, 0},
+    {R_AARCH64_LD_PREL_LO19, 4, RELATIVE, IMM19, 2, SIGNED, 20, 0},
+    {R_AARCH64_ADR_PREL_LO21, 4, RELATIVE, ADR21, 0, SIGNED, 20, 0},
+    {R_AARCH64_ADR_PREL_PG_HI21, 4, PAGE_RELATIVE, ADR21, 12, SIGNED, 32, 0},
+    {R_AARCH64_ADR_PREL_PG_HI21_NC, 4, PAGE_RELATIVE, ADR21, 12, NO_CHECK, 0, 0},
+    {R_AARCH64_ADD_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 0, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LDST8_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 0, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LDST16_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 1, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LDST32_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 2, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LDST64_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 3, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LDST128_ABS_LO12_NC, 4, ABSOLUTE, IMM12, 4, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_TSTBR14, 4, RELATIVE, IMM14, 2, SIGNED, 15, 0},
+    {R_AARCH64_CONDBR19, 4, RELATIVE, IMM19, 2, SIGNED, 20, 0},
+    {R_AARCH64_JUMP26, 4, RELATIVE, IMM26, 2, SIGNED, 27, 0},
+    {R_AARCH64_CALL26, 4, RELATIVE, IMM26, 2, SIGNED, 27, 0},
+    {R_AARCH64_GOT_LD_PREL19, 4, GOT_RELATIVE, IMM19, 2, SIGNED, 20, 0},
+    {R_AARCH64_ADR_GOT_PAGE, 4, GOT_PAGE, ADR21, 12, SIGNED, 32, 0},
+    {R_AARCH64_LD64_GOT_LO12_NC, 4, GOT_ABSOLUTE, IMM12, 3, NO_CHECK, 0, 0xfff},
+    {R_AARCH64_LD64_GOTPAGE_LO15, 4, GOT_IN_PAGE, IMM12, 3, UNSIGNED, 15, 0},
 };
 
 static const struct rule *rule_of(uint32_t type)
@@ -95,8 +95,8 @@ uint32_t cpu_patch_bytes(uint32_t type)
 bool cpu_patch_needs_got(uint32_t type)
 {
     const struct rule *rule = rule_of(type);
-    return rule && (rule->value == GOT_ABSOLUTE || rule->value == GOT_RELATIVE || rule->value == GOT_PAGE ||
-                    rule->value == GOT_IN_PAGE);
+    return rule &&
+           (rule->value == GOT_ABSOLUTE || rule->value == GOT_RELATIVE || rule->value == GOT_PAGE || rule->value == GOT_IN_PAGE);
 }
 
 static uint64_t page(uint64_t addr) /* adrp counts in 4 KiB whatever the page size of the system is */
@@ -109,20 +109,13 @@ static uint64_t compute(const struct rule *rule, const struct cpu_patch *p)
     /* A branch to a weak symbol that nobody defines goes on behind the branch (AAELF64, "Weak references"). */
     const bool skip = p->undefined_weak && (rule->field == IMM26 || rule->field == IMM19 || rule->field == IMM14);
     switch ((enum value)rule->value) {
-    case RELATIVE:
-        return skip ? 4 : p->value - p->place;
-    case PAGE_RELATIVE:
-        return page(p->value) - page(p->place);
-    case GOT_ABSOLUTE:
-        return p->got_slot;
-    case GOT_RELATIVE:
-        return p->got_slot - p->place;
-    case GOT_PAGE:
-        return page(p->got_slot) - page(p->place);
-    case GOT_IN_PAGE:
-        return p->got_slot - page(p->got_base);
-    case ABSOLUTE:
-        break;
+    case RELATIVE: return skip ? 4 : p->value - p->place;
+    case PAGE_RELATIVE: return page(p->value) - page(p->place);
+    case GOT_ABSOLUTE: return p->got_slot;
+    case GOT_RELATIVE: return p->got_slot - p->place;
+    case GOT_PAGE: return page(p->got_slot) - page(p->place);
+    case GOT_IN_PAGE: return p->got_slot - page(p->got_base);
+    case ABSOLUTE: break;
     }
     return p->value;
 }
@@ -131,14 +124,10 @@ static bool in_range(const struct rule *rule, uint64_t x)
 {
     const int64_t s = (int64_t)x, limit = rule->bits ? (int64_t)(UINT64_C(1) << rule->bits) : 0;
     switch ((enum check)rule->check) {
-    case SIGNED:
-        return s >= -limit && s < limit;
-    case UNSIGNED:
-        return s >= 0 && s < limit;
-    case EITHER:
-        return s >= -(limit / 2) && s < limit;
-    case NO_CHECK:
-        break;
+    case SIGNED: return s >= -limit && s < limit;
+    case UNSIGNED: return s >= 0 && s < limit;
+    case EITHER: return s >= -(limit / 2) && s < limit;
+    case NO_CHECK: break;
     }
     return true;
 }
@@ -153,23 +142,15 @@ static uint32_t patch_word(const struct rule *rule, uint32_t word, uint64_t x)
 {
     const uint64_t shifted = (uint64_t)((int64_t)x >> rule->shift);
     switch ((enum field)rule->field) {
-    case IMM26:
-        return insert(word, shifted, 0, 26);
-    case IMM19:
-        return insert(word, shifted, 5, 19);
-    case IMM14:
-        return insert(word, shifted, 5, 14);
-    case ADR21:
-        return insert(insert(word, shifted, 29, 2), shifted >> 2, 5, 19);
-    case IMM12:
-        return insert(word, shifted, 10, 12);
-    case MOVW:
-        return insert(word, shifted, 5, 16);
+    case IMM26: return insert(word, shifted, 0, 26);
+    case IMM19: return insert(word, shifted, 5, 19);
+    case IMM14: return insert(word, shifted, 5, 14);
+    case ADR21: return insert(insert(word, shifted, 29, 2), shifted >> 2, 5, 19);
+    case IMM12: return insert(word, shifted, 10, 12);
+    case MOVW: return insert(word, shifted, 5, 16);
     case MOVW_SIGN: /* bit 30 tells movz from movn */
-        return (int64_t)x < 0 ? insert(insert(word, ~shifted, 5, 16), 0, 30, 1)
-                              : insert(insert(word, shifted, 5, 16), 1, 30, 1);
-    case DATA:
-        break;
+        return (int64_t)x < 0 ? insert(insert(word, ~shifted, 5, 16), 0, 30, 1) : insert(insert(word, shifted, 5, 16), 1, 30, 1);
+    case DATA: break;
     }
     return word;
 }

@@ -12,16 +12,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define DEFAULT_STACK_BYTES (UINT64_C(8) << 20)
-#define HWCAP_FP_ASIMD 3
+#define DEFAULT_STACK_BYTES    (UINT64_C(8) << 20)
+#define HWCAP_FP_ASIMD         3
 #define CLOCK_TICKS_PER_SECOND 100
 enum { STRINGS_LIMIT = 1 << 20, WORDS_LIMIT = 4096 };
 
 /* Strings go down from the top, words go up from where sp will be. */
 struct builder {
     struct mem_space *space;
-    uint64_t low, top;      /* the stack's pages */
-    uint64_t strings;       /* lowest address used by strings */
+    uint64_t low, top; /* the stack's pages */
+    uint64_t strings;  /* lowest address used by strings */
     uint64_t word[WORDS_LIMIT];
     uint32_t words;
     bool full;
@@ -108,8 +108,9 @@ bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, cons
 {
     const uint64_t bytes = cpu_load_round_up(params->bytes ? params->bytes : DEFAULT_STACK_BYTES, MEM_PAGE_BYTES);
     if (params->bytes > space->bytes || bytes + 2 * MEM_PAGE_BYTES > space->bytes)
-        return cpu_load_refuse(error, 0, "a stack of 0x%" PRIx64 " bytes does not fit the simulated address space of 0x%"
-                               PRIx64 " bytes", bytes, space->bytes);
+        return cpu_load_refuse(error, 0,
+                               "a stack of 0x%" PRIx64 " bytes does not fit the simulated address space of 0x%" PRIx64 " bytes",
+                               bytes, space->bytes);
     struct builder b = {.space = space, .top = space->bytes - MEM_PAGE_BYTES}; /* the last page stays a guard */
     b.low = b.top - bytes;
     b.strings = b.top;
@@ -121,8 +122,10 @@ bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, cons
     build(&b, image, params);
     const uint64_t words_bytes = (uint64_t)b.words * 8;
     if (b.full || words_bytes + 16 > b.strings - b.low)
-        return cpu_load_refuse(error, 0, "arguments and environment do not fit the stack: at most %d words and %d bytes of "
-                               "text", WORDS_LIMIT, STRINGS_LIMIT);
+        return cpu_load_refuse(error, 0,
+                               "arguments and environment do not fit the stack: at most %d words and %d bytes of "
+                               "text",
+                               WORDS_LIMIT, STRINGS_LIMIT);
     stack->sp = (b.strings - words_bytes) & ~UINT64_C(15);
     memcpy(space->host + stack->sp, b.word, words_bytes);
     return true;

@@ -9,8 +9,8 @@
 
 /* 2024-01-01 00:00:00 UTC: any fixed date makes runs repeatable. */
 #define WALL_CLOCK_START_S 1704067200
-#define NS_PER_S UINT64_C(1000000000)
-#define STACK_LIMIT_BYTES (UINT64_C(8) << 20)
+#define NS_PER_S           UINT64_C(1000000000)
+#define STACK_LIMIT_BYTES  (UINT64_C(8) << 20)
 enum { PROCESS_ID = 1000, USER_ID = 1000 };
 enum { L_CLOCK_REALTIME = 0, L_CLOCK_REALTIME_COARSE = 5, L_CLOCK_COUNT = 12 };
 enum { L_RLIMIT_STACK = 3 };
@@ -456,8 +456,12 @@ struct cpu_linux *cpu_linux_create(struct mem_space *space, const struct cpu_lin
     struct cpu_linux *l = calloc(1, sizeof *l);
     if (!l)
         return NULL;
-    *l = (struct cpu_linux){.space = space, .params = *params, .hook = {run_call, l}, .brk = params->heap_start,
-                            .heap_mapped = params->heap_start, .mmap_hint = params->map_top ? params->map_top : space->bytes,
+    *l = (struct cpu_linux){.space = space,
+                            .params = *params,
+                            .hook = {run_call, l},
+                            .brk = params->heap_start,
+                            .heap_mapped = params->heap_start,
+                            .mmap_hint = params->map_top ? params->map_top : space->bytes,
                             .random_state = params->seed};
     l->owned = calloc(space->bytes >> MEM_PAGE_SHIFT, 1);
     if (!l->owned) {

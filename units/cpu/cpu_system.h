@@ -4,18 +4,18 @@
  * goes to the core's host callback. Time and random numbers repeat from run to run. A call that is not in the table of
  * cpu_system.c is a fault that names it; so is a signal that the program sends itself (abort).
  */
-#ifndef ORCHARD_UNITS_CPU_SYSTEM_H
-#define ORCHARD_UNITS_CPU_SYSTEM_H
+#ifndef ORCHARD_UNITS_CPU_CPU_SYSTEM_H
+#define ORCHARD_UNITS_CPU_CPU_SYSTEM_H
 
 #include "units/cpu/cpu_core.h"
 
 struct cpu_linux;
 
 struct cpu_linux_params {
-    uint64_t heap_start;   /* page-aligned; brk grows from here (cpu_image.end) */
-    uint64_t map_top;      /* mmap gives out addresses below this one; 0 = up to the end of the space */
-    uint32_t page_bytes;   /* what the program was told (cpu_image.page_bytes) */
-    uint64_t seed;         /* of getrandom */
+    uint64_t heap_start; /* page-aligned; brk grows from here (cpu_image.end) */
+    uint64_t map_top;    /* mmap gives out addresses below this one; 0 = up to the end of the space */
+    uint32_t page_bytes; /* what the program was told (cpu_image.page_bytes) */
+    uint64_t seed;       /* of getrandom */
 };
 
 /* `space` stays the caller's. NULL only when memory is out. */

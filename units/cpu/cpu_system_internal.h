@@ -1,6 +1,6 @@
 /* Shared by the files of the Linux personality; nobody else includes this. */
-#ifndef ORCHARD_UNITS_CPU_SYSTEM_INTERNAL_H
-#define ORCHARD_UNITS_CPU_SYSTEM_INTERNAL_H
+#ifndef ORCHARD_UNITS_CPU_CPU_SYSTEM_INTERNAL_H
+#define ORCHARD_UNITS_CPU_CPU_SYSTEM_INTERNAL_H
 
 #include "units/cpu/cpu_system.h"
 
@@ -8,9 +8,9 @@ struct cpu_linux {
     struct mem_space *space;
     struct cpu_linux_params params;
     struct cpu_system hook;
-    uint64_t brk, heap_mapped;  /* current break; end of the pages mapped for it */
-    uint64_t mmap_hint;         /* pages above are in use, more or less: the search for free ones starts here */
-    uint8_t *owned;             /* by page: given out by mmap, even without permissions */
+    uint64_t brk, heap_mapped; /* current break; end of the pages mapped for it */
+    uint64_t mmap_hint;        /* pages above are in use, more or less: the search for free ones starts here */
+    uint8_t *owned;            /* by page: given out by mmap, even without permissions */
     uint64_t random_state;
     uint64_t slept_ns;
 };
@@ -20,7 +20,7 @@ struct cpu_linux_call {
     struct cpu_linux *system;
     struct cpu_core *core;
     uint64_t arg[6];
-    bool stop;                  /* the program ends: by exit (exit_code) or by a fault */
+    bool stop; /* the program ends: by exit (exit_code) or by a fault */
     int exit_code;
     struct unit_fault *fault;
 };
@@ -34,8 +34,16 @@ int64_t cpu_linux_madvise(struct cpu_linux_call *c);
 
 /* Errors of Linux on AArch64 (asm-generic/errno-base.h), spelled out because the host's may differ. */
 enum {
-    L_ENOENT = 2, L_EIO = 5, L_EBADF = 9, L_ENOMEM = 12, L_EFAULT = 14, L_EINVAL = 22, L_ENOTTY = 25, L_ESPIPE = 29,
-    L_ERANGE = 34, L_ENOSYS = 38
+    L_ENOENT = 2,
+    L_EIO = 5,
+    L_EBADF = 9,
+    L_ENOMEM = 12,
+    L_EFAULT = 14,
+    L_EINVAL = 22,
+    L_ENOTTY = 25,
+    L_ESPIPE = 29,
+    L_ERANGE = 34,
+    L_ENOSYS = 38
 };
 
 #endif

@@ -157,8 +157,8 @@ static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
 
 /* ---- traces ---- */
 
-static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count, unsigned outcome,
-                        const uint64_t *address)
+static void place_block(struct cpu_timing *t, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count,
+                        unsigned outcome, const uint64_t *address)
 {
     cpu_memo_begin(t);
     cpu_board_resolve(t, outcome & OUTCOME_TAKEN, outcome & OUTCOME_WRONG);

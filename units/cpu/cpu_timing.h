@@ -5,8 +5,8 @@
  * Instructions are read in program order and placed on a scoreboard; blocks that start from a state seen before and find
  * their data in L1 are not placed again but remembered (cpu_timing_set_memo): that changes speed, never results.
  */
-#ifndef ORCHARD_UNITS_CPU_TIMING_H
-#define ORCHARD_UNITS_CPU_TIMING_H
+#ifndef ORCHARD_UNITS_CPU_CPU_TIMING_H
+#define ORCHARD_UNITS_CPU_CPU_TIMING_H
 
 #include "power/activity.h"
 #include "units/cpu/cpu_core.h"
@@ -17,41 +17,51 @@
  * that is slower than LOAD adds the difference. */
 struct cpu_class_params {
     double latency_cycles;
-    double issue_cycles;   /* time one micro-operation holds its port (1 = pipelined) */
+    double issue_cycles; /* time one micro-operation holds its port (1 = pipelined) */
     uint8_t uops;
-    uint8_t ports;         /* enum cpu_port_group */
+    uint8_t ports; /* enum cpu_port_group */
 };
 /* Multiply, divide and branch ports are some of the INT ports, the SIMD divider is one of the SIMD ports: work there takes
  * a place in both. */
-enum cpu_port_group { CPU_PORTS_INT, CPU_PORTS_MUL, CPU_PORTS_DIV, CPU_PORTS_BRANCH, CPU_PORTS_LOAD, CPU_PORTS_STORE,
-                      CPU_PORTS_SIMD, CPU_PORTS_SIMD_DIV, CPU_PORTS_NONE, CPU_PORT_GROUP_COUNT };
+enum cpu_port_group {
+    CPU_PORTS_INT,
+    CPU_PORTS_MUL,
+    CPU_PORTS_DIV,
+    CPU_PORTS_BRANCH,
+    CPU_PORTS_LOAD,
+    CPU_PORTS_STORE,
+    CPU_PORTS_SIMD,
+    CPU_PORTS_SIMD_DIV,
+    CPU_PORTS_NONE,
+    CPU_PORT_GROUP_COUNT
+};
 
 /* KEYs "cpu_p.<field>" and "cpu_e.<field>". */
 struct cpu_params {
     double clock_ghz;
     uint32_t dispatch_width;
-    uint32_t reorder_window;        /* instructions in flight */
+    uint32_t reorder_window; /* instructions in flight */
     uint32_t load_queue, store_queue;
     uint32_t port_count[CPU_PORT_GROUP_COUNT]; /* 0 = group does not exist: its instructions need no port */
-    uint32_t memory_ports;          /* loads and stores together per cycle, when some ports serve both; 0 = no such limit */
+    uint32_t memory_ports; /* loads and stores together per cycle, when some ports serve both; 0 = no such limit */
     uint32_t taken_branches_per_cycle;
-    double mispredict_cycles;       /* from the issue of the branch to the dispatch of the right path */
-    uint32_t predictor_bits;        /* log2 entries of the branch predictor tables */
-    double load_to_load_cycles;     /* pointer chase through L1 */
+    double mispredict_cycles;   /* from the issue of the branch to the dispatch of the right path */
+    uint32_t predictor_bits;    /* log2 entries of the branch predictor tables */
+    double load_to_load_cycles; /* pointer chase through L1 */
     double store_forward_cycles;
-    uint32_t amx_issue_per_cycle;   /* store-capable slots that send AMX instructions */
+    uint32_t amx_issue_per_cycle; /* store-capable slots that send AMX instructions */
     struct cpu_class_params cls[A64_CLASS_COUNT];
 };
 
-#define CPU_STALL_TABLE(X)                                                                                   \
-    X(DISPATCH, "dispatch", "limited by the dispatch width")                                                 \
-    X(PORTS, "ports", "execution ports of one class are full")                                               \
-    X(DEPENDENCY, "dependency", "chains of dependent instructions")                                          \
-    X(L1, "l1", "waits for L1 data")                                                                         \
-    X(L2, "l2", "waits for the cluster's L2")                                                                \
-    X(SLC, "slc", "waits for the system-level cache")                                                        \
-    X(DRAM, "dram", "waits for DRAM")                                                                        \
-    X(BRANCH, "branch", "mispredicted branches")                                                             \
+#define CPU_STALL_TABLE(X)                                                                                                       \
+    X(DISPATCH, "dispatch", "limited by the dispatch width")                                                                     \
+    X(PORTS, "ports", "execution ports of one class are full")                                                                   \
+    X(DEPENDENCY, "dependency", "chains of dependent instructions")                                                              \
+    X(L1, "l1", "waits for L1 data")                                                                                             \
+    X(L2, "l2", "waits for the cluster's L2")                                                                                    \
+    X(SLC, "slc", "waits for the system-level cache")                                                                            \
+    X(DRAM, "dram", "waits for DRAM")                                                                                            \
+    X(BRANCH, "branch", "mispredicted branches")                                                                                 \
     X(AMX, "amx", "the AMX queue is full or stored data are not there yet")
 
 enum cpu_stall {
@@ -98,8 +108,8 @@ void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
 /* The core does nothing else until `until_ns` (no effect when that is past); the time is charged to `reason`. */
 void cpu_timing_wait_until(struct cpu_timing *timing, double until_ns, enum cpu_stall reason);
 
-double cpu_timing_now(const struct cpu_timing *timing);      /* dispatch time of the next instruction */
-double cpu_timing_done_at(const struct cpu_timing *timing);  /* everything so far has retired */
+double cpu_timing_now(const struct cpu_timing *timing);     /* dispatch time of the next instruction */
+double cpu_timing_done_at(const struct cpu_timing *timing); /* everything so far has retired */
 uint64_t cpu_timing_instructions(const struct cpu_timing *timing);
 /* Cycles from start to cpu_timing_done_at, by reason; sums to *total. */
 void cpu_timing_stalls(const struct cpu_timing *timing, double cycles[CPU_STALL_COUNT], double *total);

@@ -231,13 +231,17 @@ static void log_access(struct cpu_timing *t, const struct cpu_op *op, enum mem_a
         t->clean = false;
         return;
     }
-    t->log[t->log_count++] = (struct cpu_memo_access){
-        .when = (uint32_t)(at - start), .data = (uint32_t)(data - start), .cycles = (uint32_t)cycles,
-        .pc_offset = op->pc_offset, .bytes = op->bytes, .kind = (uint8_t)kind, .level = (uint8_t)answer->level};
+    t->log[t->log_count++] = (struct cpu_memo_access){.when = (uint32_t)(at - start),
+                                                      .data = (uint32_t)(data - start),
+                                                      .cycles = (uint32_t)cycles,
+                                                      .pc_offset = op->pc_offset,
+                                                      .bytes = op->bytes,
+                                                      .kind = (uint8_t)kind,
+                                                      .level = (uint8_t)answer->level};
 }
 
-static struct cpu_answer ask(struct cpu_timing *t, uint64_t at, uint64_t addr, const struct cpu_op *op,
-                             enum mem_access_kind kind, uint64_t pc)
+static struct cpu_answer ask(struct cpu_timing *t, uint64_t at, uint64_t addr, const struct cpu_op *op, enum mem_access_kind kind,
+                             uint64_t pc)
 {
     if (t->answers_used < t->answers)
         return t->answer[t->answers_used++];
@@ -343,8 +347,8 @@ static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
 }
 
 /* *p says when it was issued and when it is complete. */
-static inline __attribute__((always_inline)) void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address, uint64_t pc,
-                                                        struct placing *p)
+static inline __attribute__((always_inline)) void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address,
+                                                        uint64_t pc, struct placing *p)
 {
     *p = (struct placing){.op = op};
     struct cpu_board *b = &t->board;
@@ -393,8 +397,11 @@ void cpu_board_run_watched(struct cpu_timing *t, const struct cpu_plan *plan, co
         const struct a64_insn *insn = &block->insn[i];
         const uint64_t operand = cpu_traces_address(insn) ? *address : 0;
         place(t, &plan->op[i], &address, plan->pc, &p);
-        const struct unit_instruction told = {.pc = block->pc + 4 * (uint64_t)i, .word = insn->word, .operand = operand,
-                                              .issued_ns = cpu_ns_of(t, p.issued), .done_ns = cpu_ns_of(t, p.complete)};
+        const struct unit_instruction told = {.pc = block->pc + 4 * (uint64_t)i,
+                                              .word = insn->word,
+                                              .operand = operand,
+                                              .issued_ns = cpu_ns_of(t, p.issued),
+                                              .done_ns = cpu_ns_of(t, p.complete)};
         t->watch->cpu(t->watch->context, t->number, &told);
     }
 }

@@ -4,8 +4,8 @@
  * (cpu_timing_board.c). memo: states of the board seen before and what blocks did to them (cpu_timing_state.c,
  * cpu_timing_memo.c).
  */
-#ifndef ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
-#define ORCHARD_UNITS_CPU_TIMING_INTERNAL_H
+#ifndef ORCHARD_UNITS_CPU_CPU_TIMING_INTERNAL_H
+#define ORCHARD_UNITS_CPU_CPU_TIMING_INTERNAL_H
 
 #include "units/cpu/cpu_timing.h"
 #include "units/cpu/cpu_timing_predict.h"
@@ -27,19 +27,26 @@ enum { CPU_REG_NONE = A64_DEP_COUNT, CPU_REG_COUNT }; /* a register that is alwa
 
 struct cpu_op {
     uint8_t uops, group, kind, bytes;
-    uint8_t hold;         /* cycles a micro-operation keeps its port */
-    uint8_t base;         /* base register of loads and stores */
+    uint8_t hold; /* cycles a micro-operation keeps its port */
+    uint8_t base; /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
-    uint16_t latency;     /* of loads: what the class adds to a plain load */
+    uint16_t latency; /* of loads: what the class adds to a plain load */
     uint32_t pc_offset;
 };
 
-enum cpu_branch_kind { CPU_BRANCH_NONE, CPU_BRANCH_DIRECT, CPU_BRANCH_CALL, CPU_BRANCH_CONDITIONAL, CPU_BRANCH_INDIRECT,
-                       CPU_BRANCH_INDIRECT_CALL, CPU_BRANCH_RETURN };
+enum cpu_branch_kind {
+    CPU_BRANCH_NONE,
+    CPU_BRANCH_DIRECT,
+    CPU_BRANCH_CALL,
+    CPU_BRANCH_CONDITIONAL,
+    CPU_BRANCH_INDIRECT,
+    CPU_BRANCH_INDIRECT_CALL,
+    CPU_BRANCH_RETURN
+};
 
 struct cpu_plan {
-    uint64_t pc, end_pc;  /* first instruction; behind the last one */
+    uint64_t pc, end_pc; /* first instruction; behind the last one */
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
@@ -63,7 +70,7 @@ void cpu_plan_settle(struct cpu_plan *plan, struct activity *into);
 /* ---- the board ---- */
 
 /* Port use per cycle, for cycles near `now`. Later ones are not contended. A power of two. */
-#define CPU_CALENDAR 4096
+#define CPU_CALENDAR        4096
 #define CPU_CALENDAR_GROUPS 16
 enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
 _Static_assert(CPU_GROUP_COUNT <= CPU_CALENDAR_GROUPS, "a byte per group and cycle");
@@ -71,7 +78,7 @@ _Static_assert(CPU_GROUP_COUNT <= CPU_CALENDAR_GROUPS, "a byte per group and cyc
 /* Stores that loads may have to wait for or take their data from, by 16-byte granule. */
 #define CPU_FORWARDS 1024
 struct cpu_forward {
-    uint64_t granule;             /* address / 16, + 1; 0 = empty */
+    uint64_t granule; /* address / 16, + 1; 0 = empty */
     uint64_t addr;
     uint64_t data_cycle, commit_cycle;
     uint32_t bytes;
@@ -81,22 +88,22 @@ struct cpu_forward {
 #define CPU_AMX_LINES 256
 
 struct cpu_board {
-    uint64_t now;                 /* dispatch cycle of the next instruction */
-    uint32_t slots;               /* used up in that cycle */
-    uint64_t taken_cycle;         /* last cycle in which a taken branch's target could start, and how many did */
+    uint64_t now;         /* dispatch cycle of the next instruction */
+    uint32_t slots;       /* used up in that cycle */
+    uint64_t taken_cycle; /* last cycle in which a taken branch's target could start, and how many did */
     uint32_t taken;
-    uint64_t redirect;            /* the front end has nothing before this cycle (mispredicted branch) */
-    uint64_t branch_issue;        /* of the last block's branch */
+    uint64_t redirect;     /* the front end has nothing before this cycle (mispredicted branch) */
+    uint64_t branch_issue; /* of the last block's branch */
     uint64_t last_retire, last_commit, amx_next;
     uint64_t ready[CPU_REG_COUNT + 1];
     uint8_t cause[CPU_REG_COUNT + 1];
-    uint8_t early[CPU_REG_COUNT + 1]; /* cycles that a load's base may be used before `ready` */
+    uint8_t early[CPU_REG_COUNT + 1];     /* cycles that a load's base may be used before `ready` */
     uint64_t instructions, loads, stores; /* dispatched: positions in the rings */
-    uint64_t *retired;            /* ring: retire cycles */
+    uint64_t *retired;                    /* ring: retire cycles */
     uint64_t *load_done, *store_done;
     uint8_t *store_cause;
     uint32_t retired_mask, load_mask, store_mask;
-    uint64_t calendar_far;        /* no port is used from this cycle on */
+    uint64_t calendar_far;              /* no port is used from this cycle on */
     uint64_t open[CPU_CALENDAR_GROUPS]; /* per group: earlier cycles are full */
     uint8_t (*calendar)[CPU_CALENDAR_GROUPS];
     uint64_t stall[CPU_STALL_COUNT];
@@ -104,11 +111,11 @@ struct cpu_board {
 
 /* An access of a block that can be remembered; cycles from the block's start. */
 struct cpu_memo_access {
-    uint32_t when, data;  /* asked for; a store's data known */
-    uint32_t cycles;      /* from there to the answer */
+    uint32_t when, data; /* asked for; a store's data known */
+    uint32_t cycles;     /* from there to the answer */
     uint32_t pc_offset;
-    uint8_t bytes, kind;  /* kind: enum mem_access_kind */
-    uint8_t level;        /* enum mem_level of the answer */
+    uint8_t bytes, kind; /* kind: enum mem_access_kind */
+    uint8_t level;       /* enum mem_level of the answer */
 };
 #define CPU_MEMO_CYCLES_MAX (1 << 24) /* slower answers are not remembered */
 
@@ -130,8 +137,8 @@ struct cpu_timing {
     struct cpu_amx_link amx;
 
     uint64_t base_cycle, start_cycle;
-    double base_ns, ns_per_cycle;  /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
-    uint32_t l1_cycles;            /* of a plain load that hits */
+    double base_ns, ns_per_cycle; /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
+    uint32_t l1_cycles;           /* of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, pointer_gain;
     uint8_t capacity[CPU_CALENDAR_GROUPS];
     uint8_t parent[CPU_CALENDAR_GROUPS];
@@ -140,21 +147,21 @@ struct cpu_timing {
     struct cpu_predict predict;
     struct cpu_forward *forward;
     uint64_t amx_line[CPU_AMX_LINES];
-    bool amx_pending;              /* some of them are set */
+    bool amx_pending; /* some of them are set */
 
-    struct cpu_plan **plan;        /* by block id */
+    struct cpu_plan **plan; /* by block id */
     uint32_t plan_capacity;
 
     const struct cpu_trace *trace;
     uint32_t trace_block, trace_address;
-    const struct cpu_plan *last;   /* its branch is not resolved yet */
+    const struct cpu_plan *last; /* its branch is not resolved yet */
 
     struct cpu_memo *memo;
     bool memo_on;
     const struct unit_watch *watch; /* NULL = nobody looks */
     unsigned number;                /* of this core, for it */
     /* What the block being placed did, for the memo. */
-    bool clean;                    /* all that came in are states and answers */
+    bool clean; /* all that came in are states and answers */
     uint64_t block_start;
     uint32_t log_count;
     struct cpu_memo_access log[CPU_LOG_MAX];

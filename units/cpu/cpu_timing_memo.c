@@ -14,16 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BUCKETS 16384
-#define CHUNK_BYTES ((size_t)256 << 10)
-#define BYTES_MAX (UINT64_C(48) << 20)  /* of states and trees; then all are forgotten */
-#define NEW_STATES_MAX 2000             /* in a row before keeping states is put off: longer than filling a window takes */
-#define PUT_OFF_FIRST 1024
-#define PUT_OFF_MAX (1 << 17)
+#define BUCKETS        16384
+#define CHUNK_BYTES    ((size_t)256 << 10)
+#define BYTES_MAX      (UINT64_C(48) << 20) /* of states and trees; then all are forgotten */
+#define NEW_STATES_MAX 2000                 /* in a row before keeping states is put off: longer than filling a window takes */
+#define PUT_OFF_FIRST  1024
+#define PUT_OFF_MAX    (1 << 17)
 /* A block that could not be repeated costs as much as placing so many instructions; and how far costs may run ahead. */
 #define FAILURE_COST 64
-#define LOSS_MAX (1 << 18)
-#define GOOD_RUN 8192                   /* repeated in a row: the next time, put off as little as at first */
+#define LOSS_MAX     (1 << 18)
+#define GOOD_RUN     8192 /* repeated in a row: the next time, put off as little as at first */
 
 /* What a block did in the end. */
 struct end {
@@ -76,13 +76,13 @@ struct chunk {
 struct cpu_memo {
     struct state *bucket[BUCKETS];
     struct chunk *chunk;
-    struct state *at;      /* the board is in this state; NULL: in one that is not kept */
-    bool rests;            /* at that state, the board's arrays rest */
-    struct state *from;    /* state at the start of the block being placed */
+    struct state *at;                /* the board is in this state; NULL: in one that is not kept */
+    bool rests;                      /* at that state, the board's arrays rest */
+    struct state *from;              /* state at the start of the block being placed */
     uint64_t stall[CPU_STALL_COUNT]; /* then */
     uint64_t bytes;
     uint32_t new_in_a_row, put_off, put_off_next, loss, good_run;
-    uint32_t *scratch;     /* a state being written */
+    uint32_t *scratch; /* a state being written */
 };
 
 bool cpu_memo_init(struct cpu_timing *t)
@@ -335,16 +335,14 @@ struct undo {
 };
 
 /* Asks memory as the block did. NULL when the answer is new, or stores on their way come in. */
-static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step,
-                                           uint64_t addr)
+static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t addr)
 {
     const struct cpu_memo_access *a = &step->access;
     const uint64_t at = t->board.now + a->when;
     if (a->kind == MEM_ACCESS_LOAD &&
         ((t->amx_pending && cpu_amx_line_waits(t, addr, a->bytes)) || cpu_forward_find(t, addr, a->bytes, at)))
         return NULL;
-    const struct cpu_answer answer =
-        cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
+    const struct cpu_answer answer = cpu_ask(t, at, addr, a->bytes, (enum mem_access_kind)a->kind, plan->pc + a->pc_offset);
     t->answer[t->answers++] = answer;
     const uint64_t cycles = answer.cycle - at;
     return cycles <= CPU_MEMO_CYCLES_MAX ? branch_of(step, (uint32_t)cycles, (uint32_t)answer.level) : NULL;

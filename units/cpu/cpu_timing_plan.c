@@ -81,16 +81,13 @@ static enum cpu_branch_kind branch_kind(const struct a64_insn *insn)
 {
     const uint32_t indirect = insn->word & UINT32_C(0xfffffc1f);
     switch (insn->cls) {
-    case A64_C_BRANCH_COND:
-        return CPU_BRANCH_CONDITIONAL;
+    case A64_C_BRANCH_COND: return CPU_BRANCH_CONDITIONAL;
     case A64_C_BRANCH_INDIRECT:
         return indirect == UINT32_C(0xd65f0000)   ? CPU_BRANCH_RETURN
                : indirect == UINT32_C(0xd63f0000) ? CPU_BRANCH_INDIRECT_CALL
                                                   : CPU_BRANCH_INDIRECT;
-    case A64_C_BRANCH:
-        return insn->dst[0] == 30 ? CPU_BRANCH_CALL : CPU_BRANCH_DIRECT;
-    default:
-        return CPU_BRANCH_NONE;
+    case A64_C_BRANCH: return insn->dst[0] == 30 ? CPU_BRANCH_CALL : CPU_BRANCH_DIRECT;
+    default: return CPU_BRANCH_NONE;
     }
 }
 
@@ -198,30 +195,37 @@ static void count_insn(const struct a64_insn *insn, struct activity *into)
 {
     uint64_t *count = into->count;
     switch (insn->cls) {
-    case A64_C_INT: case A64_C_INT_SHIFT: case A64_C_INT_FLAGS:
-        count[ACT_CPU_INT_OPS] ++;
-        break;
-    case A64_C_MUL: case A64_C_MADD: case A64_C_DIV:
-        count[ACT_CPU_MUL_DIV_OPS] ++;
-        break;
-    case A64_C_BRANCH: case A64_C_BRANCH_COND: case A64_C_BRANCH_INDIRECT:
-        count[ACT_CPU_BRANCHES] ++;
-        break;
-    case A64_C_FP_ADD: case A64_C_FP_MUL: case A64_C_FP_FMA: case A64_C_FP_DIV: case A64_C_FP_DIV_S:
-    case A64_C_FP_DIV_H: case A64_C_FP_SQRT: case A64_C_FP_SQRT_D: case A64_C_FP_CVT:
-    case A64_C_FP_CMP: case A64_C_FP_MINMAX: case A64_C_FP_ESTIMATE:
-        count[ACT_CPU_FP_LANE_OPS] += lanes_of(insn);
-        break;
-    case A64_C_V_INT: case A64_C_V_MUL: case A64_C_V_PERM: case A64_C_V_REDUCE:
-        count[ACT_CPU_SIMD_INT_LANE_OPS] += lanes_of(insn);
-        break;
-    default:
-        break;
+    case A64_C_INT:
+    case A64_C_INT_SHIFT:
+    case A64_C_INT_FLAGS: count[ACT_CPU_INT_OPS]++; break;
+    case A64_C_MUL:
+    case A64_C_MADD:
+    case A64_C_DIV: count[ACT_CPU_MUL_DIV_OPS]++; break;
+    case A64_C_BRANCH:
+    case A64_C_BRANCH_COND:
+    case A64_C_BRANCH_INDIRECT: count[ACT_CPU_BRANCHES]++; break;
+    case A64_C_FP_ADD:
+    case A64_C_FP_MUL:
+    case A64_C_FP_FMA:
+    case A64_C_FP_DIV:
+    case A64_C_FP_DIV_S:
+    case A64_C_FP_DIV_H:
+    case A64_C_FP_SQRT:
+    case A64_C_FP_SQRT_D:
+    case A64_C_FP_CVT:
+    case A64_C_FP_CMP:
+    case A64_C_FP_MINMAX:
+    case A64_C_FP_ESTIMATE: count[ACT_CPU_FP_LANE_OPS] += lanes_of(insn); break;
+    case A64_C_V_INT:
+    case A64_C_V_MUL:
+    case A64_C_V_PERM:
+    case A64_C_V_REDUCE: count[ACT_CPU_SIMD_INT_LANE_OPS] += lanes_of(insn); break;
+    default: break;
     }
     if (insn->mem_bytes && (insn->flags & A64_INSN_LOAD))
-        count[ACT_CPU_LOADS] ++;
+        count[ACT_CPU_LOADS]++;
     if (insn->mem_bytes && (insn->flags & A64_INSN_STORE))
-        count[ACT_CPU_STORES] ++;
+        count[ACT_CPU_STORES]++;
 }
 
 void cpu_plan_activity(const struct cpu_block *block, uint32_t count, struct activity *into)

@@ -2,14 +2,14 @@
  * under three tagged tables with longer and longer histories), indirect ones by last target under recent history, returns
  * by a stack. The algorithm is Seznec's published one; Apple's is not known. Direct targets are always known.
  */
-#ifndef ORCHARD_UNITS_CPU_TIMING_PREDICT_H
-#define ORCHARD_UNITS_CPU_TIMING_PREDICT_H
+#ifndef ORCHARD_UNITS_CPU_CPU_TIMING_PREDICT_H
+#define ORCHARD_UNITS_CPU_CPU_TIMING_PREDICT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define CPU_PREDICT_TABLES 3
-#define CPU_RETURN_STACK 32
+#define CPU_RETURN_STACK   32
 
 struct cpu_predict_entry {
     uint16_t tag;

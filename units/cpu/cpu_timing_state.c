@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define HEAD_WORDS 8
-#define ROW_WORDS (CPU_CALENDAR_GROUPS / 4)
+#define ROW_WORDS  (CPU_CALENDAR_GROUPS / 4)
 
 /* All rings full of different times, the whole calendar in use. */
 uint32_t cpu_state_words_max(const struct cpu_timing *t)

@@ -5,7 +5,7 @@
 gpu_handler *gpu_plain_handler(const struct agx_inst *inst)
 {
     gpu_handler *(*const family[])(unsigned op) = {
-        gpu_plain_integer, gpu_plain_float, gpu_plain_mask,    gpu_plain_shuffle,
+        gpu_plain_integer, gpu_plain_float,  gpu_plain_mask,   gpu_plain_shuffle,
         gpu_plain_reduce,  gpu_plain_memory, gpu_plain_atomic, gpu_plain_special,
     };
     for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
@@ -37,11 +37,32 @@ static const struct gpu_op *code_ends(struct gpu_simdgroup *group, const struct 
 static bool float_sources(unsigned op)
 {
     switch (op) {
-    case AGX_OP_FMADD32: case AGX_OP_FMADD16: case AGX_OP_FADD32: case AGX_OP_FADD16: case AGX_OP_FMUL32: case AGX_OP_FMUL16:
-    case AGX_OP_FLOOR: case AGX_OP_CEIL: case AGX_OP_TRUNC: case AGX_OP_RINT: case AGX_OP_RCP: case AGX_OP_RSQRT:
-    case AGX_OP_RSQRT_SPECIAL: case AGX_OP_SIN_PT_1: case AGX_OP_SIN_PT_2: case AGX_OP_LOG2: case AGX_OP_EXP2:
-    case AGX_OP_DFDX: case AGX_OP_DFDY: case AGX_OP_IF_FCMP: case AGX_OP_WHILE_FCMP: case AGX_OP_ELSE_FCMP:
-    case AGX_OP_FCMPSEL: case AGX_OP_FCMP_BALLOT: case AGX_OP_FCMP_QUAD_BALLOT: case AGX_OP_SIMD_MATRIX_FMADD32:
+    case AGX_OP_FMADD32:
+    case AGX_OP_FMADD16:
+    case AGX_OP_FADD32:
+    case AGX_OP_FADD16:
+    case AGX_OP_FMUL32:
+    case AGX_OP_FMUL16:
+    case AGX_OP_FLOOR:
+    case AGX_OP_CEIL:
+    case AGX_OP_TRUNC:
+    case AGX_OP_RINT:
+    case AGX_OP_RCP:
+    case AGX_OP_RSQRT:
+    case AGX_OP_RSQRT_SPECIAL:
+    case AGX_OP_SIN_PT_1:
+    case AGX_OP_SIN_PT_2:
+    case AGX_OP_LOG2:
+    case AGX_OP_EXP2:
+    case AGX_OP_DFDX:
+    case AGX_OP_DFDY:
+    case AGX_OP_IF_FCMP:
+    case AGX_OP_WHILE_FCMP:
+    case AGX_OP_ELSE_FCMP:
+    case AGX_OP_FCMPSEL:
+    case AGX_OP_FCMP_BALLOT:
+    case AGX_OP_FCMP_QUAD_BALLOT:
+    case AGX_OP_SIMD_MATRIX_FMADD32:
     case AGX_OP_SIMD_MATRIX_FMADD16: return true;
     default: return false;
     }
@@ -51,8 +72,13 @@ static bool float_sources(unsigned op)
 static bool signed_by_operation(const struct agx_inst *inst, unsigned i)
 {
     switch (inst->op) {
-    case AGX_OP_ASR: case AGX_OP_ASRH: return i == 0;
-    case AGX_OP_ICMPSEL: case AGX_OP_ICMP_BALLOT: case AGX_OP_ICMP_QUAD_BALLOT: case AGX_OP_IF_ICMP: case AGX_OP_ELSE_ICMP:
+    case AGX_OP_ASR:
+    case AGX_OP_ASRH: return i == 0;
+    case AGX_OP_ICMPSEL:
+    case AGX_OP_ICMP_BALLOT:
+    case AGX_OP_ICMP_QUAD_BALLOT:
+    case AGX_OP_IF_ICMP:
+    case AGX_OP_ELSE_ICMP:
     case AGX_OP_WHILE_ICMP: return i < 2 && (inst->condition & 4);
     default:
         return inst->op >= AGX_OP_QUAD_AND && inst->op <= AGX_OP_SIMD_OP &&
@@ -82,8 +108,11 @@ static void bind_uniform(struct gpu_operand *to, const struct agx_operand *from,
 
 static void bind_operand(struct gpu_operand *to, const struct agx_operand *from, const uint16_t *uniforms, bool sign)
 {
-    *to = (struct gpu_operand){.count = from->count, .sign_extend = from->sign_extend, .absolute = from->absolute,
-                               .negate = from->negate, .word = (uint8_t)(from->index / 2)};
+    *to = (struct gpu_operand){.count = from->count,
+                               .sign_extend = from->sign_extend,
+                               .absolute = from->absolute,
+                               .negate = from->negate,
+                               .word = (uint8_t)(from->index / 2)};
     switch (from->place) {
     case AGX_PLACE_HALF:
         to->kind = from->index & 1 ? GPU_HIGH : GPU_LOW;
@@ -99,18 +128,14 @@ static void bind_operand(struct gpu_operand *to, const struct agx_operand *from,
         break;
     case AGX_PLACE_UNIFORM_HALF:
     case AGX_PLACE_UNIFORM_WORD:
-    case AGX_PLACE_UNIFORM_PAIR:
-        bind_uniform(to, from, uniforms, sign || from->sign_extend);
-        break;
+    case AGX_PLACE_UNIFORM_PAIR: bind_uniform(to, from, uniforms, sign || from->sign_extend); break;
     case AGX_PLACE_IMMEDIATE:
         to->kind = GPU_SCALAR;
         to->bits = 32;
         to->scalar = (uint64_t)(int64_t)from->immediate;
         to->scalar_float = (uint32_t)from->immediate;
         break;
-    default:
-        to->kind = GPU_NONE;
-        break;
+    default: to->kind = GPU_NONE; break;
     }
 }
 
@@ -176,12 +201,22 @@ static void bind_op(struct gpu_group *group, uint32_t index, const uint16_t *uni
 bool gpu_goes_straight(const struct agx_inst *inst)
 {
     switch (inst->op) {
-    case AGX_OP_IF_ICMP: case AGX_OP_IF_FCMP: case AGX_OP_ELSE_ICMP: case AGX_OP_ELSE_FCMP: case AGX_OP_WHILE_ICMP:
-    case AGX_OP_WHILE_FCMP: case AGX_OP_POP_EXEC: case AGX_OP_JMP_EXEC_ANY: case AGX_OP_JMP_EXEC_NONE: case AGX_OP_CALL:
-    case AGX_OP_CALL_REGISTER: case AGX_OP_RET: case AGX_OP_STOP: case AGX_OP_TRAP: case AGX_OP_THREADGROUP_BARRIER:
-        return false;
-    default:
-        return true;
+    case AGX_OP_IF_ICMP:
+    case AGX_OP_IF_FCMP:
+    case AGX_OP_ELSE_ICMP:
+    case AGX_OP_ELSE_FCMP:
+    case AGX_OP_WHILE_ICMP:
+    case AGX_OP_WHILE_FCMP:
+    case AGX_OP_POP_EXEC:
+    case AGX_OP_JMP_EXEC_ANY:
+    case AGX_OP_JMP_EXEC_NONE:
+    case AGX_OP_CALL:
+    case AGX_OP_CALL_REGISTER:
+    case AGX_OP_RET:
+    case AGX_OP_STOP:
+    case AGX_OP_TRAP:
+    case AGX_OP_THREADGROUP_BARRIER: return false;
+    default: return true;
     }
 }
 

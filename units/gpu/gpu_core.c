@@ -80,8 +80,8 @@ static bool allocate(struct gpu_group *group)
     group->stack = aligned_zero((size_t)group->stack_words * GPU_WORD_BYTES * group->simdgroups_room);
     if (group->checks.sanitize)
         group->sanitizer = gpu_sanitizer_create(group);
-    return group->op && group->entered && group->tally && group->lane_position && group->registers && group->memory && group->stack &&
-           (!group->checks.sanitize || group->sanitizer);
+    return group->op && group->entered && group->tally && group->lane_position && group->registers && group->memory &&
+           group->stack && (!group->checks.sanitize || group->sanitizer);
 }
 
 static struct gpu_group *create(const struct gpu_launch *launch, const struct gpu_checks *checks, uint16_t *preamble_uniforms,
@@ -162,7 +162,12 @@ static void start_simdgroup(struct gpu_group *group, uint32_t number, uint32_t t
     group->active_before += s->active;
     const uint32_t exist = left >= GPU_LANES ? UINT32_MAX : (1U << left) - 1;
     void *word = (uint8_t *)group->registers + register_stride(group) * number;
-    *s = (struct gpu_simdgroup){.word = word, .mask = exist, .exist = exist, .group = group, .state = GPU_READY, .number = number,
+    *s = (struct gpu_simdgroup){.word = word,
+                                .mask = exist,
+                                .exist = exist,
+                                .group = group,
+                                .state = GPU_READY,
+                                .number = number,
                                 .stack_bytes_left = group->stack_words * 4,
                                 .at = &group->op[gpu_program_find(group->program, group->program->entry)]};
 }
@@ -306,7 +311,8 @@ static const struct gpu_op *run_blocks(struct gpu_simdgroup *s, const struct gpu
     return blocks(s, op, left, NULL);
 }
 
-static const struct gpu_op *run_recorded(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
+static const struct gpu_op *run_recorded(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left,
+                                         struct gpu_trace *trace)
 {
     return blocks(s, op, left, trace);
 }
@@ -369,8 +375,8 @@ bool gpu_group_finish(struct gpu_group *group, struct gpu_trace *traces, struct 
 
 bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *space, uint16_t *uniforms, struct unit_fault *fault)
 {
-    const struct gpu_launch launch = {.program = preamble, .uniforms = uniforms, .grid_threads = {1, 1, 1},
-                                      .group_threads = {1, 1, 1}, .space = space};
+    const struct gpu_launch launch = {
+        .program = preamble, .uniforms = uniforms, .grid_threads = {1, 1, 1}, .group_threads = {1, 1, 1}, .space = space};
     const struct gpu_checks checks = {.instruction_limit = 1U << 20}; /* straight code by nature */
     struct gpu_group *group = create(&launch, &checks, uniforms, NULL);
     if (!group) {

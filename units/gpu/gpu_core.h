@@ -4,14 +4,14 @@
  * when all have arrived the barrier opens. Records of what was executed go to a gpu_trace per simdgroup when asked for.
  * Facts: dougallj/applegpu, Mesa src/asahi.
  */
-#ifndef ORCHARD_UNITS_GPU_CORE_H
-#define ORCHARD_UNITS_GPU_CORE_H
+#ifndef ORCHARD_UNITS_GPU_GPU_CORE_H
+#define ORCHARD_UNITS_GPU_GPU_CORE_H
 
 #include "units/gpu/gpu_program.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/mem_space.h"
 
-#define GPU_LANES 32
+#define GPU_LANES          32
 #define GPU_SIMDGROUPS_MAX 32 /* of a threadgroup: 1024 threads */
 
 /* A range of device addresses that the program is meant to touch. */
@@ -23,13 +23,13 @@ struct gpu_buffer {
 /* Everything one launch needs. Pointers stay the caller's and must outlive the launch's groups. */
 struct gpu_launch {
     const struct gpu_program *program;
-    const uint16_t *uniforms;   /* AGX_UNIFORM_HALVES halves, after the preamble */
-    uint32_t grid_threads[3];   /* total threads; edge groups may be smaller */
+    const uint16_t *uniforms; /* AGX_UNIFORM_HALVES halves, after the preamble */
+    uint32_t grid_threads[3]; /* total threads; edge groups may be smaller */
     uint32_t group_threads[3];
     uint32_t threadgroup_memory_bytes;
     uint32_t stack_bytes_per_thread;
-    uint32_t register_halves;   /* given to the program; naming more is a fault. 0 = 256 */
-    struct mem_space *space;    /* device addresses */
+    uint32_t register_halves;        /* given to the program; naming more is a fault. 0 = 256 */
+    struct mem_space *space;         /* device addresses */
     const struct gpu_buffer *buffer; /* for checks.sanitize: accesses outside all of them are found; none = not looked for */
     size_t buffer_count;
 };
@@ -39,9 +39,9 @@ bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *spac
 
 /* Options of execution. A zeroed struct is the plain fast way. */
 struct gpu_checks {
-    bool sanitize;      /* out-of-bounds, races in threadgroup memory, barrier divergence, loads read before their wait */
-    bool poison;        /* registers and threadgroup memory start with a pattern instead of zero */
-    bool reference;     /* plain path, one lane at a time, for tests */
+    bool sanitize;              /* out-of-bounds, races in threadgroup memory, barrier divergence, loads read before their wait */
+    bool poison;                /* registers and threadgroup memory start with a pattern instead of zero */
+    bool reference;             /* plain path, one lane at a time, for tests */
     uint64_t instruction_limit; /* of one simdgroup, 0 = none: endless loops become a TRAP fault */
 };
 
@@ -89,7 +89,7 @@ struct gpu_finding {
     uint32_t instruction;
     uint64_t pc, address; /* address: device, threadgroup byte, register half or lane mask, as the text says */
     uint64_t times;
-    char text[320];       /* the first time */
+    char text[320]; /* the first time */
 };
 /* Number of findings; they live until the next run or the end of the group. */
 size_t gpu_group_findings(const struct gpu_group *group, const struct gpu_finding **findings);

@@ -4,8 +4,8 @@
  * The hot ones have a second handler on host vectors (gpu_vector_*.c), which gives up to the plain one whenever something is
  * out of the ordinary (an address that may fault ...). Both give the same bits; tests compare them.
  */
-#ifndef ORCHARD_UNITS_GPU_EXEC_H
-#define ORCHARD_UNITS_GPU_EXEC_H
+#ifndef ORCHARD_UNITS_GPU_GPU_EXEC_H
+#define ORCHARD_UNITS_GPU_GPU_EXEC_H
 
 #include "units/gpu/gpu_core.h"
 #include "units/gpu/gpu_program_internal.h"
@@ -18,13 +18,13 @@ enum gpu_operand_kind { GPU_NONE, GPU_WORD, GPU_LOW, GPU_HIGH, GPU_PAIR, GPU_SCA
 
 /* An operand bound to its launch: immediates and uniforms are known values by now. */
 struct gpu_operand {
-    uint8_t kind;    /* enum gpu_operand_kind */
-    uint8_t word;    /* register number */
-    uint8_t bits;    /* width as encoded: 16, 32, 64; immediates 32 */
-    uint8_t count;   /* consecutive registers */
+    uint8_t kind;  /* enum gpu_operand_kind */
+    uint8_t word;  /* register number */
+    uint8_t bits;  /* width as encoded: 16, 32, 64; immediates 32 */
+    uint8_t count; /* consecutive registers */
     bool sign_extend, absolute, negate;
-    bool float_half; /* scalar: a half-precision uniform */
-    uint64_t scalar; /* as integer: zero- or sign-extended to 64 bits already */
+    bool float_half;       /* scalar: a half-precision uniform */
+    uint64_t scalar;       /* as integer: zero- or sign-extended to 64 bits already */
     uint32_t scalar_float; /* as float source: float32 bits, converted exactly; modifiers not applied */
 };
 
@@ -38,8 +38,8 @@ struct gpu_op {
     const struct gpu_op *next, *target;
     uint32_t index; /* in the program */
     uint8_t dst_kind, dst_word, source_count;
-    uint8_t small[2]; /* what a vector handler prepared for itself */
-    bool touches;     /* its record says more than that it was executed: gpu_record */
+    uint8_t small[2];  /* what a vector handler prepared for itself */
+    bool touches;      /* its record says more than that it was executed: gpu_record */
     uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stand or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;
@@ -56,9 +56,9 @@ struct gpu_simdgroup {
     const struct gpu_op *at;     /* next instruction while it stands */
     struct gpu_group *group;
     enum gpu_state state;
-    uint32_t number;             /* in the threadgroup */
-    uint32_t barrier_seen;       /* opening that it waits for */
-    uint32_t stack_bytes_left;   /* stack position: grows down from the size of the stack */
+    uint32_t number;           /* in the threadgroup */
+    uint32_t barrier_seen;     /* opening that it waits for */
+    uint32_t stack_bytes_left; /* stack position: grows down from the size of the stack */
     uint64_t executed, active;
 };
 
@@ -80,24 +80,24 @@ struct gpu_group {
     struct gpu_checks checks;
     const struct gpu_program *program;
     struct gpu_op *op;
-    int64_t *entered; /* per instruction, see gpu_op */
-    int64_t *tally;   /* room to add them up */
-    uint16_t *preamble_uniforms;   /* written by uniform_store; NULL outside a preamble */
+    int64_t *entered;            /* per instruction, see gpu_op */
+    int64_t *tally;              /* room to add them up */
+    uint16_t *preamble_uniforms; /* written by uniform_store; NULL outside a preamble */
     struct gpu_simdgroup simdgroup[GPU_SIMDGROUPS_MAX];
-    uint32_t simdgroups;           /* of the threadgroup in hand */
+    uint32_t simdgroups; /* of the threadgroup in hand */
     uint32_t simdgroups_room;
-    uint32_t words;                /* registers per simdgroup */
+    uint32_t words; /* registers per simdgroup */
     uint32_t (*registers)[GPU_LANES];
-    uint8_t *memory;               /* threadgroup memory */
+    uint8_t *memory; /* threadgroup memory */
     uint32_t memory_bytes;
-    uint8_t *stack;                /* [simdgroup][word][lane] */
+    uint8_t *stack; /* [simdgroup][word][lane] */
     uint32_t stack_words;
     uint32_t arrived, stopped, barrier_openings;
     uint32_t position[3], size[3]; /* of the threadgroup in hand: in the grid (groups), threads */
     uint32_t core_index;
-    uint32_t numbered[3];          /* size that lane_position was made for */
+    uint32_t numbered[3];                                      /* size that lane_position was made for */
     uint32_t (*lane_position)[GPU_SIMDGROUPS_MAX * GPU_LANES]; /* [axis][thread]: position in the threadgroup */
-    uint64_t executed_before, active_before; /* of threadgroups that are over */
+    uint64_t executed_before, active_before;                   /* of threadgroups that are over */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
     struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */

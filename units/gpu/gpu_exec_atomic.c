@@ -24,8 +24,8 @@ static uint32_t exchange(unsigned atomic, uint8_t *at, uint32_t value, uint32_t 
 {
     uint32_t *word = (uint32_t *)(void *)at;
     uint32_t old = __atomic_load_n(word, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(word, &old, after(atomic, old, value, expected), false, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_RELAXED))
+    while (
+        !__atomic_compare_exchange_n(word, &old, after(atomic, old, value, expected), false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         continue;
     return old;
 }
@@ -56,8 +56,9 @@ static const struct gpu_op *atomic(struct gpu_simdgroup *group, const struct gpu
         if (!at)
             return gpu_fault_device(group, op, lane, address, access.bytes, MEM_READ | MEM_WRITE);
         if (address % access.bytes) /* 64-bit ones on an odd word */
-            return gpu_fault(group, op, UNIT_FAULT_ALIGNMENT, address, "lane %u of simdgroup %u: address 0x%llx is no multiple of %u",
-                             lane, group->number, (unsigned long long)address, access.bytes);
+            return gpu_fault(group, op, UNIT_FAULT_ALIGNMENT, address,
+                             "lane %u of simdgroup %u: address 0x%llx is no multiple of %u", lane, group->number,
+                             (unsigned long long)address, access.bytes);
         if (wide != GPU_ATOMIC_NARROW)
             exchange64(wide, at, value[lane] | (uint64_t)second[lane] << 32);
         else
@@ -82,8 +83,9 @@ static const struct gpu_op *threadgroup_atomic(struct gpu_simdgroup *group, cons
         if (!(group->mask >> lane & 1))
             continue;
         if (address >= all->memory_bytes || 4 > all->memory_bytes - address)
-            return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: threadgroup memory byte %lld of %u",
-                             lane, group->number, (long long)address, all->memory_bytes);
+            return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address,
+                             "lane %u of simdgroup %u: threadgroup memory byte %lld of %u", lane, group->number,
+                             (long long)address, all->memory_bytes);
         memcpy(&old[lane], all->memory + address, 4);
         const uint32_t new = after(op->inst->atomic, old[lane], value[lane], second[lane]);
         memcpy(all->memory + address, &new, 4);

@@ -120,11 +120,25 @@ static const struct gpu_op *convert(struct gpu_simdgroup *group, const struct gp
 gpu_handler *gpu_plain_float(unsigned op)
 {
     switch (op) {
-    case AGX_OP_FMADD32: case AGX_OP_FADD32: case AGX_OP_FMUL32: return arithmetic32;
-    case AGX_OP_FMADD16: case AGX_OP_FADD16: case AGX_OP_FMUL16: return arithmetic16;
-    case AGX_OP_FLOOR: case AGX_OP_CEIL: case AGX_OP_TRUNC: case AGX_OP_RINT: case AGX_OP_RCP: case AGX_OP_RSQRT:
-    case AGX_OP_RSQRT_SPECIAL: case AGX_OP_SIN_PT_1: case AGX_OP_SIN_PT_2: case AGX_OP_LOG2: case AGX_OP_EXP2: return unary;
-    case AGX_OP_DFDX: case AGX_OP_DFDY: return derivative;
+    case AGX_OP_FMADD32:
+    case AGX_OP_FADD32:
+    case AGX_OP_FMUL32: return arithmetic32;
+    case AGX_OP_FMADD16:
+    case AGX_OP_FADD16:
+    case AGX_OP_FMUL16: return arithmetic16;
+    case AGX_OP_FLOOR:
+    case AGX_OP_CEIL:
+    case AGX_OP_TRUNC:
+    case AGX_OP_RINT:
+    case AGX_OP_RCP:
+    case AGX_OP_RSQRT:
+    case AGX_OP_RSQRT_SPECIAL:
+    case AGX_OP_SIN_PT_1:
+    case AGX_OP_SIN_PT_2:
+    case AGX_OP_LOG2:
+    case AGX_OP_EXP2: return unary;
+    case AGX_OP_DFDX:
+    case AGX_OP_DFDY: return derivative;
     case AGX_OP_CONVERT: return convert;
     default: return NULL;
     }

@@ -6,8 +6,14 @@
 uint32_t gpu_format_bytes(unsigned format)
 {
     switch (format) {
-    case AGX_FORMAT_I8: case AGX_FORMAT_U8NORM: case AGX_FORMAT_S8NORM: case AGX_FORMAT_SRGBA8: return 1;
-    case AGX_FORMAT_I16: case AGX_FORMAT_F16: case AGX_FORMAT_U16NORM: case AGX_FORMAT_S16NORM: return 2;
+    case AGX_FORMAT_I8:
+    case AGX_FORMAT_U8NORM:
+    case AGX_FORMAT_S8NORM:
+    case AGX_FORMAT_SRGBA8: return 1;
+    case AGX_FORMAT_I16:
+    case AGX_FORMAT_F16:
+    case AGX_FORMAT_U16NORM:
+    case AGX_FORMAT_S16NORM: return 2;
     default: return 4;
     }
 }
@@ -146,8 +152,7 @@ static uint32_t store_packed(unsigned format, const double value[4])
     case AGX_FORMAT_RG11B10F_RTZ:
         return to_small_float(value[0], 6, to_zero) | to_small_float(value[1], 6, to_zero) << 11 |
                to_small_float(value[2], 5, to_zero) << 22;
-    default:
-        return to_shared_exponent(value, to_zero);
+    default: return to_shared_exponent(value, to_zero);
     }
 }
 

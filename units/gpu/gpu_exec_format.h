@@ -1,8 +1,8 @@
 /* Memory formats of loads and stores: one component, or one packed word, to register values and back.
  * Rules of loads: dougallj/applegpu; stores are the reverse with nearest rounding (not documented).
  */
-#ifndef ORCHARD_UNITS_GPU_EXEC_FORMAT_H
-#define ORCHARD_UNITS_GPU_EXEC_FORMAT_H
+#ifndef ORCHARD_UNITS_GPU_GPU_EXEC_FORMAT_H
+#define ORCHARD_UNITS_GPU_GPU_EXEC_FORMAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Hardware's exact bits are not published (rcp may be 1 ulp off, Mesa agx_compile.c); here every function returns the correctly
  * rounded value of the mathematical one, under the flush rule.
  */
-#ifndef ORCHARD_UNITS_GPU_EXEC_FUNCTION_H
-#define ORCHARD_UNITS_GPU_EXEC_FUNCTION_H
+#ifndef ORCHARD_UNITS_GPU_GPU_EXEC_FUNCTION_H
+#define ORCHARD_UNITS_GPU_GPU_EXEC_FUNCTION_H
 
 #include <stdint.h>
 

@@ -125,11 +125,11 @@ static void bit_field(struct gpu_simdgroup *group, const struct gpu_op *op,
     gpu_write_int(group, op, a);
 }
 
-#define BIT_FIELD(name)                                                                                      \
-    static const struct gpu_op *op_##name(struct gpu_simdgroup *group, const struct gpu_op *op)                \
-    {                                                                                                        \
-        bit_field(group, op, name);                                                                          \
-        return op->next;                                                                                     \
+#define BIT_FIELD(name)                                                                                                          \
+    static const struct gpu_op *op_##name(struct gpu_simdgroup *group, const struct gpu_op *op)                                  \
+    {                                                                                                                            \
+        bit_field(group, op, name);                                                                                              \
+        return op->next;                                                                                                         \
     }
 BIT_FIELD(bfi)
 BIT_FIELD(bfeil)

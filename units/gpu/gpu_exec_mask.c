@@ -56,13 +56,13 @@ uint32_t gpu_condition(const struct gpu_simdgroup *group, const struct gpu_op *o
 {
     uint32_t holds;
     switch (op->inst->op) {
-    case AGX_OP_IF_FCMP: case AGX_OP_ELSE_FCMP: case AGX_OP_WHILE_FCMP: case AGX_OP_FCMPSEL:
-    case AGX_OP_FCMP_BALLOT: case AGX_OP_FCMP_QUAD_BALLOT:
-        holds = float_condition(group, op);
-        break;
-    default:
-        holds = int_condition(group, op);
-        break;
+    case AGX_OP_IF_FCMP:
+    case AGX_OP_ELSE_FCMP:
+    case AGX_OP_WHILE_FCMP:
+    case AGX_OP_FCMPSEL:
+    case AGX_OP_FCMP_BALLOT:
+    case AGX_OP_FCMP_QUAD_BALLOT: holds = float_condition(group, op); break;
+    default: holds = int_condition(group, op); break;
     }
     return op->inst->invert ? ~holds : holds;
 }
@@ -224,14 +224,18 @@ static const struct gpu_op *fence(struct gpu_simdgroup *group, const struct gpu_
 gpu_handler *gpu_plain_mask(unsigned op)
 {
     switch (op) {
-    case AGX_OP_IF_ICMP: case AGX_OP_IF_FCMP: return op_if;
-    case AGX_OP_ELSE_ICMP: case AGX_OP_ELSE_FCMP: return op_else;
-    case AGX_OP_WHILE_ICMP: case AGX_OP_WHILE_FCMP: return op_while;
+    case AGX_OP_IF_ICMP:
+    case AGX_OP_IF_FCMP: return op_if;
+    case AGX_OP_ELSE_ICMP:
+    case AGX_OP_ELSE_FCMP: return op_else;
+    case AGX_OP_WHILE_ICMP:
+    case AGX_OP_WHILE_FCMP: return op_while;
     case AGX_OP_POP_EXEC: return op_pop;
     case AGX_OP_JMP_EXEC_ANY: return jump_any;
     case AGX_OP_JMP_EXEC_NONE: return jump_none;
     case AGX_OP_CALL: return call;
-    case AGX_OP_CALL_REGISTER: case AGX_OP_RET: return to_register;
+    case AGX_OP_CALL_REGISTER:
+    case AGX_OP_RET: return to_register;
     case AGX_OP_THREADGROUP_BARRIER: return barrier;
     case AGX_OP_STOP: return stop;
     case AGX_OP_TRAP: return trap;

@@ -98,8 +98,8 @@ static const struct gpu_op *refuse(struct gpu_simdgroup *group, const struct gpu
     if (on_stack(op->inst->op))
         return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: stack byte %lld of %u", lane,
                          group->number, (long long)address, all->stack_words * 4);
-    return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: threadgroup memory byte %lld of %u",
-                     lane, group->number, (long long)address, all->memory_bytes);
+    return gpu_fault(group, op, UNIT_FAULT_UNMAPPED, address, "lane %u of simdgroup %u: threadgroup memory byte %lld of %u", lane,
+                     group->number, (long long)address, all->memory_bytes);
 }
 
 /* Moves one component between memory and `raw`. */
@@ -215,8 +215,12 @@ static const struct gpu_op *stack_get_ptr(struct gpu_simdgroup *group, const str
 gpu_handler *gpu_plain_memory(unsigned op)
 {
     switch (op) {
-    case AGX_OP_DEVICE_LOAD: case AGX_OP_THREADGROUP_LOAD: case AGX_OP_STACK_LOAD: return load;
-    case AGX_OP_DEVICE_STORE: case AGX_OP_THREADGROUP_STORE: case AGX_OP_STACK_STORE: return store;
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_THREADGROUP_LOAD:
+    case AGX_OP_STACK_LOAD: return load;
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_THREADGROUP_STORE:
+    case AGX_OP_STACK_STORE: return store;
     case AGX_OP_STACK_ADJUST: return stack_adjust;
     case AGX_OP_STACK_GET_PTR: return stack_get_ptr;
     default: return NULL;

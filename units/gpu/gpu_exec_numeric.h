@@ -3,20 +3,20 @@
  * Right whether or not the host flushes denormals itself. Rules: dougallj/applegpu fma.py; flush also in Mesa (Honeykrisp
  * advertises flush for float32 and preserve for float16).
  */
-#ifndef ORCHARD_UNITS_GPU_EXEC_NUMERIC_H
-#define ORCHARD_UNITS_GPU_EXEC_NUMERIC_H
+#ifndef ORCHARD_UNITS_GPU_GPU_EXEC_NUMERIC_H
+#define ORCHARD_UNITS_GPU_GPU_EXEC_NUMERIC_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define GPU_NAN32 UINT32_C(0x7fc00000)
-#define GPU_NAN16 UINT16_C(0x7e00)
-#define GPU_SIGN32 UINT32_C(0x80000000)
-#define GPU_INF32 UINT32_C(0x7f800000)
+#define GPU_NAN32        UINT32_C(0x7fc00000)
+#define GPU_NAN16        UINT16_C(0x7e00)
+#define GPU_SIGN32       UINT32_C(0x80000000)
+#define GPU_INF32        UINT32_C(0x7f800000)
 #define GPU_MIN_NORMAL32 UINT32_C(0x00800000)
-#define GPU_ONE32 UINT32_C(0x3f800000)
+#define GPU_ONE32        UINT32_C(0x3f800000)
 
 static inline float gpu_float(uint32_t bits)
 {

@@ -1,6 +1,6 @@
 /* The plain handlers, by family; NULL = not of this family. */
-#ifndef ORCHARD_UNITS_GPU_EXEC_PLAIN_H
-#define ORCHARD_UNITS_GPU_EXEC_PLAIN_H
+#ifndef ORCHARD_UNITS_GPU_GPU_EXEC_PLAIN_H
+#define ORCHARD_UNITS_GPU_GPU_EXEC_PLAIN_H
 
 #include "units/gpu/gpu_exec.h"
 

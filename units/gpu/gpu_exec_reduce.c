@@ -21,7 +21,8 @@ static bool is_signed(unsigned reduction)
 static uint64_t identity(unsigned reduction, unsigned bits)
 {
     switch (reduction) {
-    case AGX_REDUCE_AND: case AGX_REDUCE_UMIN: return bits == 16 ? UINT16_MAX : UINT32_MAX;
+    case AGX_REDUCE_AND:
+    case AGX_REDUCE_UMIN: return bits == 16 ? UINT16_MAX : UINT32_MAX;
     case AGX_REDUCE_FMUL: return GPU_ONE32;
     case AGX_REDUCE_FMIN: return GPU_INF32;
     case AGX_REDUCE_FMAX: return GPU_INF32 | GPU_SIGN32;

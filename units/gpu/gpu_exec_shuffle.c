@@ -16,10 +16,14 @@ enum way { INDEX, XOR, UP, DOWN, ROTATE };
 static enum way way_of(unsigned op)
 {
     switch (op) {
-    case AGX_OP_SIMD_SHUFFLE: case AGX_OP_QUAD_SHUFFLE: return INDEX;
-    case AGX_OP_SIMD_SHUFFLE_XOR: case AGX_OP_QUAD_SHUFFLE_XOR: return XOR;
-    case AGX_OP_SIMD_SHUFFLE_UP: case AGX_OP_QUAD_SHUFFLE_UP: return UP;
-    case AGX_OP_SIMD_SHUFFLE_DOWN: case AGX_OP_QUAD_SHUFFLE_DOWN: return DOWN;
+    case AGX_OP_SIMD_SHUFFLE:
+    case AGX_OP_QUAD_SHUFFLE: return INDEX;
+    case AGX_OP_SIMD_SHUFFLE_XOR:
+    case AGX_OP_QUAD_SHUFFLE_XOR: return XOR;
+    case AGX_OP_SIMD_SHUFFLE_UP:
+    case AGX_OP_QUAD_SHUFFLE_UP: return UP;
+    case AGX_OP_SIMD_SHUFFLE_DOWN:
+    case AGX_OP_QUAD_SHUFFLE_DOWN: return DOWN;
     default: return ROTATE;
     }
 }
@@ -155,12 +159,22 @@ static const struct gpu_op *matrix(struct gpu_simdgroup *group, const struct gpu
 gpu_handler *gpu_plain_shuffle(unsigned op)
 {
     switch (op) {
-    case AGX_OP_SIMD_SHUFFLE: case AGX_OP_SIMD_SHUFFLE_XOR: case AGX_OP_SIMD_SHUFFLE_UP: case AGX_OP_SIMD_SHUFFLE_DOWN:
+    case AGX_OP_SIMD_SHUFFLE:
+    case AGX_OP_SIMD_SHUFFLE_XOR:
+    case AGX_OP_SIMD_SHUFFLE_UP:
+    case AGX_OP_SIMD_SHUFFLE_DOWN:
     case AGX_OP_SIMD_SHUFFLE_ROTATE_UP: return simd_shuffle;
-    case AGX_OP_QUAD_SHUFFLE: case AGX_OP_QUAD_SHUFFLE_XOR: case AGX_OP_QUAD_SHUFFLE_UP: case AGX_OP_QUAD_SHUFFLE_DOWN:
+    case AGX_OP_QUAD_SHUFFLE:
+    case AGX_OP_QUAD_SHUFFLE_XOR:
+    case AGX_OP_QUAD_SHUFFLE_UP:
+    case AGX_OP_QUAD_SHUFFLE_DOWN:
     case AGX_OP_QUAD_SHUFFLE_ROTATE_UP: return quad_shuffle;
-    case AGX_OP_ICMP_BALLOT: case AGX_OP_FCMP_BALLOT: case AGX_OP_ICMP_QUAD_BALLOT: case AGX_OP_FCMP_QUAD_BALLOT: return ballot;
-    case AGX_OP_SIMD_MATRIX_FMADD32: case AGX_OP_SIMD_MATRIX_FMADD16: return matrix;
+    case AGX_OP_ICMP_BALLOT:
+    case AGX_OP_FCMP_BALLOT:
+    case AGX_OP_ICMP_QUAD_BALLOT:
+    case AGX_OP_FCMP_QUAD_BALLOT: return ballot;
+    case AGX_OP_SIMD_MATRIX_FMADD32:
+    case AGX_OP_SIMD_MATRIX_FMADD16: return matrix;
     default: return NULL;
     }
 }

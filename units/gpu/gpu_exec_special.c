@@ -11,11 +11,19 @@ static uint32_t special_value(const struct gpu_simdgroup *group, unsigned specia
     const struct gpu_group *all = group->group;
     const uint32_t index = group->number * GPU_LANES + lane, quad = group->mask & 15U << (lane & ~3U);
     switch (special) {
-    case 0: case 1: case 2: return all->position[special];
-    case 4: case 5: case 6: return all->size[special - 4];
-    case 8: case 9: case 10: return all->launch.group_threads[special - 8];
+    case 0:
+    case 1:
+    case 2: return all->position[special];
+    case 4:
+    case 5:
+    case 6: return all->size[special - 4];
+    case 8:
+    case 9:
+    case 10: return all->launch.group_threads[special - 8];
     case GPU_SPECIAL_CORE: return all->core_index;
-    case 48: case 49: case 50: return all->lane_position[special - 48][index];
+    case 48:
+    case 49:
+    case 50: return all->lane_position[special - 48][index];
     case 51: return index;
     case 52: return lane;
     case 53: return group->number;
@@ -25,9 +33,10 @@ static uint32_t special_value(const struct gpu_simdgroup *group, unsigned specia
     case 59: return (uint32_t)__builtin_popcount(group->mask);
     case 60: return group->mask;
     case 63: return 1; /* not a helper */
-    case 80: case 81: case 82:
-        return all->position[special - 80] * all->launch.group_threads[special - 80] +
-               all->lane_position[special - 80][index];
+    case 80:
+    case 81:
+    case 82:
+        return all->position[special - 80] * all->launch.group_threads[special - 80] + all->lane_position[special - 80][index];
     default: return 0; /* 21: the VM slot, one address space */
     }
 }

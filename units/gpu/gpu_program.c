@@ -86,16 +86,14 @@ static bool queue_successors(struct discovery *d, const struct agx_inst *inst, u
     switch (inst->op) {
     case AGX_OP_STOP:
     case AGX_OP_TRAP:
-    case AGX_OP_RET:
-        return true;
+    case AGX_OP_RET: return true;
     case AGX_OP_CALL:
     case AGX_OP_JMP_EXEC_ANY:
     case AGX_OP_JMP_EXEC_NONE:
         if (!queue(d, (int64_t)pc + inst->branch_bytes, pc))
             return false;
         break;
-    default:
-        break;
+    default: break;
     }
     return queue(d, (int64_t)pc + inst->bytes, pc);
 }
@@ -178,8 +176,9 @@ struct gpu_program *gpu_program_create(const uint8_t *code, size_t bytes, uint32
         d.program->entry = entry;
         d.program->found = d.found;
         d.program->found_count = bytes / 2 + 1;
-        ok = generation == GPU_G15 ? fail(fault, UNIT_FAULT_UNMODELLED, entry, "the instruction set of G15 (M3, M4) is not modelled")
-                                   : discover(&d, entry);
+        ok = generation == GPU_G15
+                 ? fail(fault, UNIT_FAULT_UNMODELLED, entry, "the instruction set of G15 (M3, M4) is not modelled")
+                 : discover(&d, entry);
     }
     free(d.pending);
     if (ok)

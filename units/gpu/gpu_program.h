@@ -1,8 +1,8 @@
 /* A GPU program made ready to execute: decoded once, branch targets resolved to instruction numbers. Shared by the executing and
  * the timing side; immutable after creation.
  */
-#ifndef ORCHARD_UNITS_GPU_PROGRAM_H
-#define ORCHARD_UNITS_GPU_PROGRAM_H
+#ifndef ORCHARD_UNITS_GPU_GPU_PROGRAM_H
+#define ORCHARD_UNITS_GPU_GPU_PROGRAM_H
 
 #include "isa/agx/agx_isa.h"
 #include "units/unit_fault.h"

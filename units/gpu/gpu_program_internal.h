@@ -1,6 +1,6 @@
 /* Inside of a predecoded program, for the executing side. */
-#ifndef ORCHARD_UNITS_GPU_PROGRAM_INTERNAL_H
-#define ORCHARD_UNITS_GPU_PROGRAM_INTERNAL_H
+#ifndef ORCHARD_UNITS_GPU_GPU_PROGRAM_INTERNAL_H
+#define ORCHARD_UNITS_GPU_GPU_PROGRAM_INTERNAL_H
 
 #include "units/gpu/gpu_program.h"
 

@@ -10,13 +10,15 @@ enum { ROWS_MAX = 2048, COUNT_BITS = 8 };
 
 /* Words of threadgroup memory, a row of all banks a bit each; the same word serves all its lanes. */
 struct rows {
-    uint64_t first;  /* row of the lowest word */
+    uint64_t first; /* row of the lowest word */
     unsigned count;
     uint32_t bank[ROWS_MAX];
 };
 
-/* The words where a lane's first and last component begin; those between are components', too, as these are no wider than a bank. */
-static void lane_words(const struct gpu_access *access, unsigned lane, unsigned bottom, unsigned top, uint64_t *low, uint64_t *high)
+/* The words where a lane's first and last component begin; those between are components', too, as these are no wider than a bank.
+ */
+static void lane_words(const struct gpu_access *access, unsigned lane, unsigned bottom, unsigned top, uint64_t *low,
+                       uint64_t *high)
 {
     *low = (access->address[lane] + (uint64_t)bottom * access->item_bytes) / BANK_BYTES;
     *high = (access->address[lane] + (uint64_t)top * access->item_bytes) / BANK_BYTES;
@@ -301,8 +303,14 @@ static void stack_lines(const struct gpu_simdgroup *group, const struct gpu_acce
 bool gpu_touches_memory(unsigned op)
 {
     switch (op) {
-    case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC: case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE:
-    case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE: case AGX_OP_THREADGROUP_ATOMIC: return true;
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_ATOMIC:
+    case AGX_OP_STACK_LOAD:
+    case AGX_OP_STACK_STORE:
+    case AGX_OP_THREADGROUP_LOAD:
+    case AGX_OP_THREADGROUP_STORE:
+    case AGX_OP_THREADGROUP_ATOMIC: return true;
     default: return false;
     }
 }
@@ -314,25 +322,26 @@ bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsi
     struct line_set set;
     set.count = 0;
     switch (op->inst->op) {
-    case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC:
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_ATOMIC:
         gpu_access_of(group, op, &access);
         device_lines(&access, group->mask, op->inst->op == AGX_OP_DEVICE_STORE, &set);
         if (op->inst->op == AGX_OP_ATOMIC)
             record.passes = (uint8_t)distinct_addresses(&access, group->mask);
         break;
-    case AGX_OP_STACK_LOAD: case AGX_OP_STACK_STORE:
+    case AGX_OP_STACK_LOAD:
+    case AGX_OP_STACK_STORE:
         gpu_access_of(group, op, &access);
         stack_lines(group, &access, op->inst->op == AGX_OP_STACK_STORE, &set);
         break;
-    case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE:
-        record.passes = (uint8_t)threadgroup_turns(group, op);
-        break;
+    case AGX_OP_THREADGROUP_LOAD:
+    case AGX_OP_THREADGROUP_STORE: record.passes = (uint8_t)threadgroup_turns(group, op); break;
     case AGX_OP_THREADGROUP_ATOMIC:
         gpu_access_of(group, op, &access);
         record.passes = (uint8_t)distinct_addresses(&access, group->mask);
         break;
-    default:
-        break;
+    default: break;
     }
     record.lines = (uint16_t)set.count;
     return gpu_trace_put(trace, record, set.line);

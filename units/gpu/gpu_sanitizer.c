@@ -72,11 +72,14 @@ static void find(struct gpu_sanitizer *s, enum gpu_finding_kind kind, const stru
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     finding = &s->finding[s->count++];
-    *finding = (struct gpu_finding){.kind = kind, .instruction = op->index, .pc = gpu_program_pc(s->group->program, op->index),
-                                    .address = address, .times = 1};
+    *finding = (struct gpu_finding){.kind = kind,
+                                    .instruction = op->index,
+                                    .pc = gpu_program_pc(s->group->program, op->index),
+                                    .address = address,
+                                    .times = 1};
     const uint32_t *at = s->group->position;
-    snprintf(finding->text, sizeof finding->text, "%.80s: %s (threadgroup %u,%u,%u simdgroup %u)", text, what, at[0], at[1], at[2],
-             group->number);
+    snprintf(finding->text, sizeof finding->text, "%.80s: %s (threadgroup %u,%u,%u simdgroup %u)", text, what, at[0], at[1],
+             at[2], group->number);
 }
 
 /* --- registers --- */
@@ -176,8 +179,9 @@ static void check_byte(struct gpu_sanitizer *s, const struct gpu_simdgroup *grou
         others |= byte->atomics;
     others &= ~own;
     if (others)
-        find(s, GPU_FINDING_RACE, group, op, address, "lane %u: byte %llu of threadgroup memory, touched by simdgroup %d since the last barrier",
-             lane, (unsigned long long)address, __builtin_ctz(others));
+        find(s, GPU_FINDING_RACE, group, op, address,
+             "lane %u: byte %llu of threadgroup memory, touched by simdgroup %d since the last barrier", lane,
+             (unsigned long long)address, __builtin_ctz(others));
     if (touch != TOUCH_WRITE && !byte->written)
         find(s, GPU_FINDING_UNINITIALISED, group, op, address, "lane %u: byte %llu of threadgroup memory was never written", lane,
              (unsigned long long)address);
@@ -195,8 +199,8 @@ static void check_threadgroup(struct gpu_sanitizer *s, const struct gpu_simdgrou
                              : code == AGX_OP_THREADGROUP_STORE ? TOUCH_WRITE
                                                                 : TOUCH_ATOMIC;
     if (address >= s->group->memory_bytes || bytes > s->group->memory_bytes - address) {
-        find(s, GPU_FINDING_BOUNDS, group, op, address, "lane %u: byte %lld of %u of threadgroup memory", lane, (long long)address,
-             s->group->memory_bytes);
+        find(s, GPU_FINDING_BOUNDS, group, op, address, "lane %u: byte %lld of %u of threadgroup memory", lane,
+             (long long)address, s->group->memory_bytes);
         return;
     }
     for (uint32_t i = 0; i < bytes; i++)
@@ -254,17 +258,14 @@ void gpu_sanitizer_barrier_open(struct gpu_sanitizer *s)
 void gpu_sanitizer_before(struct gpu_sanitizer *s, const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     switch (op->inst->op) {
-    case AGX_OP_DEVICE_LOAD: case AGX_OP_DEVICE_STORE: case AGX_OP_ATOMIC:
-        check_memory(s, group, op, true);
-        break;
-    case AGX_OP_THREADGROUP_LOAD: case AGX_OP_THREADGROUP_STORE: case AGX_OP_THREADGROUP_ATOMIC:
-        check_memory(s, group, op, false);
-        break;
-    case AGX_OP_THREADGROUP_BARRIER:
-        check_barrier(s, group, op);
-        break;
-    default:
-        break;
+    case AGX_OP_DEVICE_LOAD:
+    case AGX_OP_DEVICE_STORE:
+    case AGX_OP_ATOMIC: check_memory(s, group, op, true); break;
+    case AGX_OP_THREADGROUP_LOAD:
+    case AGX_OP_THREADGROUP_STORE:
+    case AGX_OP_THREADGROUP_ATOMIC: check_memory(s, group, op, false); break;
+    case AGX_OP_THREADGROUP_BARRIER: check_barrier(s, group, op); break;
+    default: break;
     }
     check_registers(s, group, op);
 }

@@ -171,7 +171,8 @@ static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan
 
 /* The next record of a simdgroup that has one: when its instruction may issue, pipes aside, and why not before. `why`: what it
  * waits for until simd->next. */
-static inline __attribute__((always_inline)) double take_record(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan **its, uint8_t *why)
+static inline __attribute__((always_inline)) double take_record(struct gpu_core_timing *core, struct gpu_simd *simd,
+                                                                const struct gpu_plan **its, uint8_t *why)
 {
     const struct gpu_timing *t = core->timing;
     simd->record = *simd->at++;
@@ -238,15 +239,15 @@ static void occupy(struct gpu_core_timing *core, struct gpu_scheduler *s, const 
 
 /* An instruction that has just issued; its result, where it has one, ends it. */
 __attribute__((cold, noinline)) static void tell(const struct gpu_core_timing *core, const struct gpu_simd *simd, uint32_t site,
-                                                  double now, double issued)
+                                                 double now, double issued)
 {
     const struct gpu_timing *t = core->timing;
     const struct gpu_plan *plan = &t->plan[site];
     const double result = plan->writes ? simd->ready[plan->write] : issued;
-    const struct unit_instruction told = {
-        .pc = gpu_program_pc(t->launch.program, t->site[site].instruction),
-        .operand = (uint64_t)(simd - core->simd) << 8 | simd->record.active_lanes,
-        .issued_ns = gpu_ns(t, now), .done_ns = gpu_ns(t, result > issued && result < GPU_NEVER ? result : issued)};
+    const struct unit_instruction told = {.pc = gpu_program_pc(t->launch.program, t->site[site].instruction),
+                                          .operand = (uint64_t)(simd - core->simd) << 8 | simd->record.active_lanes,
+                                          .issued_ns = gpu_ns(t, now),
+                                          .done_ns = gpu_ns(t, result > issued && result < GPU_NEVER ? result : issued)};
     t->watch->gpu(t->watch->context, core->number, &told);
 }
 
@@ -378,7 +379,8 @@ static unsigned next_scheduler(const struct gpu_core_timing *core)
     const unsigned n = core->timing->params.schedulers;
     const unsigned turn = core->last_scheduler + 1 < n ? core->last_scheduler + 1 : 0;
     const double *w = core->wake; /* a tree: what follows waits for the result */
-    const double earliest = sooner(sooner(sooner(w[0], w[1]), sooner(w[2], w[3])), sooner(sooner(w[4], w[5]), sooner(w[6], w[7])));
+    const double earliest =
+        sooner(sooner(sooner(w[0], w[1]), sooner(w[2], w[3])), sooner(sooner(w[4], w[5]), sooner(w[6], w[7])));
     if (core->wake[turn] <= earliest)
         return turn;
     unsigned k = turn;
@@ -417,8 +419,12 @@ static bool place_simd(struct gpu_core_timing *core, unsigned slot, unsigned ind
     const uint16_t number = core->free_simd[--core->free_count];
     struct gpu_simd *simd = &core->simd[number];
     double *words = core->ready + (size_t)number * core->timing->words;
-    *simd = (struct gpu_simd){.ready = words, .next = start, .scheduler = (uint8_t)chosen, .place = s->count,
-                              .group_slot = (uint8_t)slot, .index = (uint8_t)index,
+    *simd = (struct gpu_simd){.ready = words,
+                              .next = start,
+                              .scheduler = (uint8_t)chosen,
+                              .place = s->count,
+                              .group_slot = (uint8_t)slot,
+                              .index = (uint8_t)index,
                               .trace = source->trace(source->context, core->number, slot, index)};
     memset(words, 0, core->timing->words * sizeof *words);
     memset(simd->history.recent, 0xff, sizeof simd->history.recent);

@@ -9,10 +9,10 @@ static void slot_add(struct gpu_slot_queue *slot, uint32_t entries, double done)
     slot->done = gpu_later(slot->done, done);
 }
 
-static const enum mem_access_kind kinds[] = {
-    [GPU_DO_LOAD] = MEM_ACCESS_LOAD, [GPU_DO_STORE] = MEM_ACCESS_STORE,
-    /* Atomics are done behind the L1. */
-    [GPU_DO_ATOMIC] = MEM_ACCESS_FETCH};
+static const enum mem_access_kind kinds[] = {[GPU_DO_LOAD] = MEM_ACCESS_LOAD,
+                                             [GPU_DO_STORE] = MEM_ACCESS_STORE,
+                                             /* Atomics are done behind the L1. */
+                                             [GPU_DO_ATOMIC] = MEM_ACCESS_FETCH};
 
 /* So many bytes of a line through the load/store path. Returns when it is done, in cycles. */
 static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64_t address, uint32_t bytes, double start)
@@ -30,8 +30,8 @@ struct passage {
     double at, done; /* cycles: the path takes the next line; everything is done */
 };
 
-/* Loads and atomics: what the lanes want, spread over the lines. Loads bring it from a line's start, whose place in the line makes
- * no difference. */
+/* Loads and atomics: what the lanes want, spread over the lines. Loads bring it from a line's start, whose place in the line
+ * makes no difference. */
 static void pass_loads(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,
                        const struct gpu_trace_line *line, struct passage *passage)
 {
@@ -130,8 +130,7 @@ static void fetch_line(struct gpu_core_timing *core, uint32_t line, double now)
     const struct gpu_timing *t = core->timing;
     make_room(core);
     const uint64_t address = t->launch.code_address + (uint64_t)line * GPU_ICACHE_LINE;
-    const struct mem_reply reply =
-        mem_port_access(core->port, gpu_ns(t, now), address, GPU_ICACHE_LINE, MEM_ACCESS_FETCH, 0);
+    const struct mem_reply reply = mem_port_access(core->port, gpu_ns(t, now), address, GPU_ICACHE_LINE, MEM_ACCESS_FETCH, 0);
     core->line_ready[line] = gpu_cycles(t, reply.ready_ns);
     core->line_used[line] = ++core->line_clock;
 }

@@ -9,7 +9,7 @@ static void add_word(struct gpu_plan *plan, unsigned word, bool cached)
     for (unsigned i = 0; i < plan->reads; i++)
         if (plan->read[i] == word + GPU_PLACE_WORDS) {
             if (!cached)
-                plan->cached &= (uint8_t)~(1u << i);
+                plan->cached &= (uint8_t) ~(1u << i);
             return;
         }
     if (plan->reads == GPU_READS_MAX || word >= GPU_WORDS)
@@ -77,9 +77,9 @@ static void plan_simple(struct gpu_plan *plan, const struct gpu_params *params, 
         plan->pipe = unit_class == AGX_CLASS_F16 ? GPU_PIPE_F16 : GPU_PIPE_INT;
     plan->pipe_cycles = 1;
     plan->hold = half ? GPU_HOLD_16 : fma ? GPU_HOLD_FMA32 : GPU_HOLD_32;
-    plan->latency_cycles = (float)(half                               ? params->latency_16_cycles
+    plan->latency_cycles = (float)(half                         ? params->latency_16_cycles
                                    : fma || is_select(inst->op) ? params->latency_fma32_cycles
-                                                                      : params->latency_32_cycles);
+                                                                : params->latency_32_cycles);
 }
 
 /* The cost class of a pipe; GPU_COST_COUNT for everything else. */
@@ -98,8 +98,7 @@ static enum gpu_cost_class cost_class(const struct agx_inst *inst, enum agx_clas
     case AGX_CLASS_RSQRT: return GPU_COST_RSQRT;
     case AGX_CLASS_SIN: return GPU_COST_SIN;
     case AGX_CLASS_SHUFFLE:
-        return inst->op >= AGX_OP_QUAD_SHUFFLE && inst->op <= AGX_OP_QUAD_SHUFFLE_XOR ? GPU_COST_QUAD_SHUFFLE
-                                                                                    : GPU_COST_SHUFFLE;
+        return inst->op >= AGX_OP_QUAD_SHUFFLE && inst->op <= AGX_OP_QUAD_SHUFFLE_XOR ? GPU_COST_QUAD_SHUFFLE : GPU_COST_SHUFFLE;
     case AGX_CLASS_BALLOT: return GPU_COST_BALLOT;
     case AGX_CLASS_REDUCE:
         if (inst->prefix)

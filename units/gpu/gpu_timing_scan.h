@@ -1,7 +1,7 @@
 /* Who of a scheduler's simdgroups can go: searches over its places, with the host's vectors where the including file is compiled
  * for them. Every way gives the same answer. */
-#ifndef ORCHARD_UNITS_GPU_TIMING_SCAN_H
-#define ORCHARD_UNITS_GPU_TIMING_SCAN_H
+#ifndef ORCHARD_UNITS_GPU_GPU_TIMING_SCAN_H
+#define ORCHARD_UNITS_GPU_GPU_TIMING_SCAN_H
 
 #include "units/gpu/gpu_timing_state.h"
 
@@ -94,11 +94,10 @@ static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const
         const unsigned pipe = (unsigned)__builtin_ctz(left);
         const uint32_t places = gpu_scan_pipes(s, (uint8_t)(1u << pipe));
         const __m512d takes = _mm512_set1_pd(gpu_pipe_takes(core, s, pipe));
-            for (unsigned i = 0; i < VECTORS; i++)
+        for (unsigned i = 0; i < VECTORS; i++)
             at[i] = _mm512_mask_max_pd(at[i], (__mmask8)(places >> 8 * i), at[i], takes);
     }
-    const double first =
-        _mm512_reduce_min_pd(_mm512_min_pd(_mm512_min_pd(at[0], at[1]), _mm512_min_pd(at[2], at[3])));
+    const double first = _mm512_reduce_min_pd(_mm512_min_pd(_mm512_min_pd(at[0], at[1]), _mm512_min_pd(at[2], at[3])));
     *earliest = 0;
 #pragma GCC unroll 4
     for (unsigned i = 0; i < VECTORS; i++)

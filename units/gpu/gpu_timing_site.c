@@ -110,7 +110,8 @@ static uint32_t site_behind(struct gpu_timing *t, uint32_t instruction, const st
 }
 
 /* Records that go on in straight code, where sites are instructions: so many. */
-static size_t pass_straight(const struct gpu_timing *t, struct gpu_history *h, const struct gpu_trace_record *record, size_t count)
+static size_t pass_straight(const struct gpu_timing *t, struct gpu_history *h, const struct gpu_trace_record *record,
+                            size_t count)
 {
     const uint32_t first = h->recent[h->at] + 1;
     size_t passed = 0;

@@ -3,29 +3,46 @@
  * Times are cycles of the GPU clock since the launch began. A scheduler jumps from event to event: it issues for a simdgroup
  * that can go, and when none can, sleeps until one can.
  */
-#ifndef ORCHARD_UNITS_GPU_TIMING_STATE_H
-#define ORCHARD_UNITS_GPU_TIMING_STATE_H
+#ifndef ORCHARD_UNITS_GPU_GPU_TIMING_STATE_H
+#define ORCHARD_UNITS_GPU_GPU_TIMING_STATE_H
 
 #include "units/gpu/gpu_timing.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GPU_WORDS AGX_REGISTERS
-#define GPU_SIMDS_MAX 32       /* resident simdgroups of one scheduler */
-#define GPU_READS_MAX 8
-#define GPU_READS_USUAL 4      /* looked at in any case */
-#define GPU_WINDOW_MAX 8       /* of gpu_params.register_window */
-#define GPU_NEVER INFINITY
+#define GPU_WORDS       AGX_REGISTERS
+#define GPU_SIMDS_MAX   32 /* resident simdgroups of one scheduler */
+#define GPU_READS_MAX   8
+#define GPU_READS_USUAL 4 /* looked at in any case */
+#define GPU_WINDOW_MAX  8 /* of gpu_params.register_window */
+#define GPU_NEVER       INFINITY
 #define GPU_ICACHE_LINE 128
-#define GPU_HOST_LINE 64
+#define GPU_HOST_LINE   64
 
 /* Where an instruction works. Pipes of a scheduler first, those of the core after GPU_PIPE_SHARED. */
-enum gpu_pipe { GPU_PIPE_NONE, GPU_PIPE_F32, GPU_PIPE_F16, GPU_PIPE_INT, GPU_PIPE_SHARED,
-                GPU_PIPE_COMPLEX = GPU_PIPE_SHARED, GPU_PIPE_MEMORY, GPU_PIPE_GROUP_MEMORY, GPU_PIPE_COUNT };
+enum gpu_pipe {
+    GPU_PIPE_NONE,
+    GPU_PIPE_F32,
+    GPU_PIPE_F16,
+    GPU_PIPE_INT,
+    GPU_PIPE_SHARED,
+    GPU_PIPE_COMPLEX = GPU_PIPE_SHARED,
+    GPU_PIPE_MEMORY,
+    GPU_PIPE_GROUP_MEMORY,
+    GPU_PIPE_COUNT
+};
 #define GPU_PIPES 8 /* room for all: a vector */
-enum gpu_act { GPU_DO_ARITHMETIC, GPU_DO_GROUP_MEMORY, GPU_DO_LOAD, GPU_DO_STORE, GPU_DO_ATOMIC, GPU_DO_WAIT, GPU_DO_BARRIER,
-               GPU_DO_STOP };
+enum gpu_act {
+    GPU_DO_ARITHMETIC,
+    GPU_DO_GROUP_MEMORY,
+    GPU_DO_LOAD,
+    GPU_DO_STORE,
+    GPU_DO_ATOMIC,
+    GPU_DO_WAIT,
+    GPU_DO_BARRIER,
+    GPU_DO_STOP
+};
 /* Which hold-up the readers of a result suffer (gpu_params.stall_*). */
 enum gpu_stall_kind { GPU_HOLD_NONE, GPU_HOLD_16, GPU_HOLD_32, GPU_HOLD_FMA32, GPU_HOLD_COUNT };
 
@@ -35,18 +52,18 @@ enum { GPU_PLACE_READ_NONE, GPU_PLACE_WRITE_NONE, GPU_PLACE_WORDS };
 /* What an instruction of the program costs at one of its sites: what went before. One line of the host's cache. */
 struct gpu_plan {
     float issue_cycles, pipe_cycles, latency_cycles;
-    float port_cycles;            /* reading its operands: issue time lost to register ports */
-    double hold_cycles;           /* ... and how long the simdgroup is held up */
-    uint64_t write_bits[2];       /* the same registers as a set */
+    float port_cycles;      /* reading its operands: issue time lost to register ports */
+    double hold_cycles;     /* ... and how long the simdgroup is held up */
+    uint64_t write_bits[2]; /* the same registers as a set */
     uint32_t icache_line;
-    uint8_t pipe, act, hold;      /* hold: of its result */
-    uint8_t reads, cached;        /* cached: bit i = read[i] comes from the register cache */
-    uint8_t read[GPU_READS_MAX];  /* places of 32-bit registers */
-    uint8_t write, writes;        /* the same: the first, how many */
-    uint8_t half_width;           /* 16-bit operation */
-    uint8_t two_words;            /* reads two different registers from the file */
+    uint8_t pipe, act, hold;     /* hold: of its result */
+    uint8_t reads, cached;       /* cached: bit i = read[i] comes from the register cache */
+    uint8_t read[GPU_READS_MAX]; /* places of 32-bit registers */
+    uint8_t write, writes;       /* the same: the first, how many */
+    uint8_t half_width;          /* 16-bit operation */
+    uint8_t two_words;           /* reads two different registers from the file */
     uint8_t slot;
-    uint8_t lane_bytes;           /* memory: per lane */
+    uint8_t lane_bytes; /* memory: per lane */
     uint8_t group_atomic;
 };
 
@@ -55,7 +72,7 @@ struct gpu_tally {
 };
 /* Both in one number: issues above, lanes below. Room for the issues of GPU_TALLY_QUANTA. */
 #define GPU_TALLY_LANE_BITS 38
-#define GPU_TALLY_QUANTA 256
+#define GPU_TALLY_QUANTA    256
 
 struct gpu_site {
     uint32_t instruction, next; /* next: another site of it; 0 = none */
@@ -70,8 +87,8 @@ struct gpu_history {
 };
 
 struct gpu_slot_queue {
-    double done;                          /* everything in it */
-    double entry[GPU_SLOT_ENTRIES_MAX];   /* completion of the last ones; the next takes place `next` */
+    double done;                        /* everything in it */
+    double entry[GPU_SLOT_ENTRIES_MAX]; /* completion of the last ones; the next takes place `next` */
     uint32_t next;
 };
 
@@ -79,15 +96,15 @@ struct gpu_slot_queue {
 struct gpu_simd {
     _Alignas(GPU_HOST_LINE) const struct gpu_trace_record *at; /* what is left of the trace after `record` */
     const struct gpu_trace_record *end;
-    double *ready;                   /* by place: when the last result of a register is there */
-    struct gpu_trace_record record;  /* the next instruction: its site */
-    double next;                     /* the simdgroup may issue again */
-    uint32_t icache_line;            /* + 1 */
+    double *ready;                  /* by place: when the last result of a register is there */
+    struct gpu_trace_record record; /* the next instruction: its site */
+    double next;                    /* the simdgroup may issue again */
+    uint32_t icache_line;           /* + 1 */
     uint8_t scheduler, place;
-    uint8_t group_slot;              /* of its threadgroup in the core */
-    uint8_t index;                   /* number in it */
+    uint8_t group_slot; /* of its threadgroup in the core */
+    uint8_t index;      /* number in it */
     bool at_barrier;
-    uint64_t from_group_memory[2];   /* registers whose last result comes from threadgroup memory */
+    uint64_t from_group_memory[2]; /* registers whose last result comes from threadgroup memory */
     struct gpu_trace *trace;
     struct gpu_slot_queue slot[2];
     struct gpu_history history;
@@ -101,19 +118,19 @@ struct gpu_resident_group {
 };
 
 #define GPU_REASON_OPERANDS 0x80
-#define GPU_INVERSE_BITS 32
+#define GPU_INVERSE_BITS    32
 
 struct gpu_scheduler {
     /* By place, oldest first: what the next instruction of a simdgroup waits for. Places from `count` on are never ready. */
     double ready[GPU_SIMDS_MAX];
     uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX]; /* reason: with GPU_REASON_OPERANDS, unless an operand comes later */
-    uint16_t simd[GPU_SIMDS_MAX]; /* number in the core */
-    uint32_t site[GPU_SIMDS_MAX]; /* of the next instruction */
-    double time;  /* accounted up to here */
-    double pipe_free[GPU_PIPES]; /* its own: below GPU_PIPE_SHARED */
+    uint16_t simd[GPU_SIMDS_MAX];                           /* number in the core */
+    uint32_t site[GPU_SIMDS_MAX];                           /* of the next instruction */
+    double time;                                            /* accounted up to here */
+    double pipe_free[GPU_PIPES];                            /* its own: below GPU_PIPE_SHARED */
     uint32_t issued;
     uint64_t count_inverse; /* 2^GPU_INVERSE_BITS / count, rounded up: exact quotients of numbers of 24 bits */
-    uint8_t why;  /* for the time from `time` to its next event */
+    uint8_t why;            /* for the time from `time` to its next event */
     uint8_t count;
     double stall[GPU_STALL_COUNT];
 };
@@ -123,12 +140,12 @@ struct gpu_core_timing {
     struct mem_port *port;
     unsigned number, last_scheduler;
     struct gpu_scheduler scheduler[GPU_SCHEDULERS_MAX];
-    double wake[GPU_SCHEDULERS_MAX];  /* next events; GPU_NEVER = parked */
-    double pipe_free[GPU_PIPES];      /* shared ones */
-    double pipe_ahead[GPU_PIPES];     /* a pipe takes work so long before it is free */
-    double launch_free;               /* threadgroups are started one after another */
-    struct gpu_simd *simd;            /* schedulers x GPU_SIMDS_MAX */
-    double *ready;                    /* registers of all simdgroups, gpu_timing.words each */
+    double wake[GPU_SCHEDULERS_MAX]; /* next events; GPU_NEVER = parked */
+    double pipe_free[GPU_PIPES];     /* shared ones */
+    double pipe_ahead[GPU_PIPES];    /* a pipe takes work so long before it is free */
+    double launch_free;              /* threadgroups are started one after another */
+    struct gpu_simd *simd;           /* schedulers x GPU_SIMDS_MAX */
+    double *ready;                   /* registers of all simdgroups, gpu_timing.words each */
     uint16_t *free_simd;
     unsigned free_count;
     struct gpu_resident_group *group; /* by slot */
@@ -136,7 +153,7 @@ struct gpu_core_timing {
     double *line_ready;               /* instruction cache: by line of the program; GPU_NEVER = absent */
     uint32_t *line_used;
     uint32_t lines_present, line_clock;
-    double end;                       /* last threadgroup, stores visible */
+    double end; /* last threadgroup, stores visible */
 };
 
 struct gpu_timing {
@@ -144,16 +161,16 @@ struct gpu_timing {
     const struct gpu_core_set *cores;
     struct gpu_timing_launch launch;
     const struct unit_watch *watch; /* NULL = nobody */
-    struct gpu_plan *plan;     /* by site; the first ones are the instructions in straight code */
+    struct gpu_plan *plan;          /* by site; the first ones are the instructions in straight code */
     struct gpu_site *site;
     struct gpu_site_memo *site_memo;
     uint32_t site_count, site_room;
-    struct agx_effect *effect; /* a copy: counts are settled when the program may be gone */
-    uint64_t *tally;           /* by site */
-    unsigned quanta;           /* since it was settled */
+    struct agx_effect *effect;              /* a copy: counts are settled when the program may be gone */
+    uint64_t *tally;                        /* by site */
+    unsigned quanta;                        /* since it was settled */
     uint32_t icache_lines, icache_capacity; /* lines of the program; of the cache */
-    uint32_t words;            /* of struct gpu_simd.ready */
-    unsigned window;           /* of gpu_params */
+    uint32_t words;                         /* of struct gpu_simd.ready */
+    unsigned window;                        /* of gpu_params */
     double hold_cycles[GPU_HOLD_COUNT];
     double begin_ns, now; /* now: cycles */
     double ns_per_cycle, interval;

@@ -2,8 +2,8 @@
  *
  * A growing queue: `written` runs ahead of `read`; gpu_trace_compact gives the consumed part back.
  */
-#ifndef ORCHARD_UNITS_GPU_TRACE_H
-#define ORCHARD_UNITS_GPU_TRACE_H
+#ifndef ORCHARD_UNITS_GPU_GPU_TRACE_H
+#define ORCHARD_UNITS_GPU_GPU_TRACE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,8 +41,7 @@ bool gpu_trace_grow(struct gpu_trace *trace, size_t lines);
 /* Moves the unread part to the front when more than half has been read. */
 void gpu_trace_compact(struct gpu_trace *trace);
 
-static inline bool gpu_trace_put(struct gpu_trace *trace, struct gpu_trace_record record,
-                                 const struct gpu_trace_line *line)
+static inline bool gpu_trace_put(struct gpu_trace *trace, struct gpu_trace_record record, const struct gpu_trace_line *line)
 {
     if ((trace->written == trace->room || trace->lines_written + record.lines > trace->lines_room) &&
         !gpu_trace_grow(trace, record.lines))

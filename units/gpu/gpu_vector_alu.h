@@ -39,14 +39,15 @@ ALWAYS const struct gpu_op *float_op(struct gpu_simdgroup *group, const struct g
 #define W GPU_WORD
 #define S GPU_SCALAR
 #define A GPU_NONE
-#define FLOAT_TABLE(X)                                                                                       \
-    X(FMA, W, W, W) X(FMA, W, S, W) X(FMA, S, W, W) X(FMA, W, W, S) X(FMA, W, S, S) X(FMA, A, A, A)          \
-    X(ADD, W, W, W) X(ADD, W, S, W) X(ADD, S, W, W) X(ADD, A, A, A)                                          \
-    X(MUL, W, W, W) X(MUL, W, S, W) X(MUL, S, W, W) X(MUL, A, A, A)
-#define FLOAT_HANDLER(way, a, b, c)                                                                          \
-    HANDLER(float_##way##_##a##b##c)                                                                         \
-    {                                                                                                        \
-        return float_op(group, op, WAY_##way, a, b, c);                                                      \
+#define FLOAT_TABLE(X)                                                                                                           \
+    X(FMA, W, W, W)                                                                                                              \
+    X(FMA, W, S, W)                                                                                                              \
+    X(FMA, S, W, W) X(FMA, W, W, S) X(FMA, W, S, S) X(FMA, A, A, A) X(ADD, W, W, W) X(ADD, W, S, W) X(ADD, S, W, W)              \
+        X(ADD, A, A, A) X(MUL, W, W, W) X(MUL, W, S, W) X(MUL, S, W, W) X(MUL, A, A, A)
+#define FLOAT_HANDLER(way, a, b, c)                                                                                              \
+    HANDLER(float_##way##_##a##b##c)                                                                                             \
+    {                                                                                                                            \
+        return float_op(group, op, WAY_##way, a, b, c);                                                                          \
     }
 FLOAT_TABLE(FLOAT_HANDLER)
 
@@ -104,10 +105,22 @@ ALWAYS const struct gpu_op *add_op(struct gpu_simdgroup *group, const struct gpu
     return op->next;
 }
 
-HANDLER(add_WW) { return add_op(group, op, W, W); }
-HANDLER(add_WS) { return add_op(group, op, W, S); }
-HANDLER(add_SW) { return add_op(group, op, S, W); }
-HANDLER(add_AA) { return add_op(group, op, A, A); }
+HANDLER(add_WW)
+{
+    return add_op(group, op, W, W);
+}
+HANDLER(add_WS)
+{
+    return add_op(group, op, W, S);
+}
+HANDLER(add_SW)
+{
+    return add_op(group, op, S, W);
+}
+HANDLER(add_AA)
+{
+    return add_op(group, op, A, A);
+}
 
 static gpu_handler *pick_add(const struct gpu_op *op)
 {
@@ -119,7 +132,8 @@ static gpu_handler *pick_add(const struct gpu_op *op)
     return a == W && b == W ? add_WW : a == W && b == S ? add_WS : a == S && b == W ? add_SW : add_AA;
 }
 
-ALWAYS const struct gpu_op *multiply_op(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned ka, unsigned kb, unsigned kc)
+ALWAYS const struct gpu_op *multiply_op(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned ka, unsigned kb,
+                                        unsigned kc)
 {
     const struct lanes a = read_int(group, &op->source[0], ka), b = read_int(group, &op->source[1], kb);
     struct lanes c = read_int(group, &op->source[2], kc), out;
@@ -135,10 +149,22 @@ ALWAYS const struct gpu_op *multiply_op(struct gpu_simdgroup *group, const struc
     return op->next;
 }
 
-HANDLER(multiply_WWW) { return multiply_op(group, op, W, W, W); }
-HANDLER(multiply_WSW) { return multiply_op(group, op, W, S, W); }
-HANDLER(multiply_WSS) { return multiply_op(group, op, W, S, S); }
-HANDLER(multiply_AAA) { return multiply_op(group, op, A, A, A); }
+HANDLER(multiply_WWW)
+{
+    return multiply_op(group, op, W, W, W);
+}
+HANDLER(multiply_WSW)
+{
+    return multiply_op(group, op, W, S, W);
+}
+HANDLER(multiply_WSS)
+{
+    return multiply_op(group, op, W, S, S);
+}
+HANDLER(multiply_AAA)
+{
+    return multiply_op(group, op, A, A, A);
+}
 
 static gpu_handler *pick_multiply(const struct gpu_op *op)
 {
@@ -168,14 +194,14 @@ HANDLER(move_any)
     return op->next;
 }
 
-#define BIT_HANDLER(name, expression)                                                                        \
-    HANDLER(name)                                                                                            \
-    {                                                                                                        \
-        const struct lanes a = read_int(group, &op->source[0], A), b = read_int(group, &op->source[1], A);   \
-        struct lanes out;                                                                                    \
-        EACH_PART out.part[p] = expression;                                                                  \
-        write_int(group, op, &out);                                                                          \
-        return op->next;                                                                                     \
+#define BIT_HANDLER(name, expression)                                                                                            \
+    HANDLER(name)                                                                                                                \
+    {                                                                                                                            \
+        const struct lanes a = read_int(group, &op->source[0], A), b = read_int(group, &op->source[1], A);                       \
+        struct lanes out;                                                                                                        \
+        EACH_PART out.part[p] = expression;                                                                                      \
+        write_int(group, op, &out);                                                                                              \
+        return op->next;                                                                                                         \
     }
 BIT_HANDLER(bits_and, a.part[p] & b.part[p])
 BIT_HANDLER(bits_or, a.part[p] | b.part[p])
@@ -196,7 +222,9 @@ HANDLER(bits_not)
 static gpu_handler *pick_bitop(const struct gpu_op *op)
 {
     switch (op->inst->truth) { /* bit a + 2b */
-    case 10: case 12: case 3: return op->dst_kind == GPU_WORD && op->source[0].kind == GPU_WORD ? move_word : move_any;
+    case 10:
+    case 12:
+    case 3: return op->dst_kind == GPU_WORD && op->source[0].kind == GPU_WORD ? move_word : move_any;
     case 8: return bits_and;
     case 14: return bits_or;
     case 6: return bits_xor;
@@ -220,21 +248,21 @@ ALWAYS vu right(vu value, vu by)
     return (vu)(by < 32) & value >> (by & 31);
 }
 
-#define FIELD_HANDLER(name, expression)                                                                      \
-    HANDLER(name)                                                                                            \
-    {                                                                                                        \
-        const struct lanes a = read_int(group, &op->source[0], A), b = read_int(group, &op->source[1], A);   \
-        const struct lanes by = read_int(group, &op->source[2], A);                                          \
-        const unsigned bits = op->inst->field_bits;                                                          \
-        const vu mask = vec_all(bits == 0 || bits >= 32 ? UINT32_MAX : (1U << bits) - 1);                    \
-        struct lanes out;                                                                                    \
-        EACH_PART                                                                                            \
-        {                                                                                                    \
-            const vu x = a.part[p], y = b.part[p], c = by.part[p] & 0x7f;                                    \
-            out.part[p] = expression;                                                                        \
-        }                                                                                                    \
-        write_int(group, op, &out);                                                                          \
-        return op->next;                                                                                     \
+#define FIELD_HANDLER(name, expression)                                                                                          \
+    HANDLER(name)                                                                                                                \
+    {                                                                                                                            \
+        const struct lanes a = read_int(group, &op->source[0], A), b = read_int(group, &op->source[1], A);                       \
+        const struct lanes by = read_int(group, &op->source[2], A);                                                              \
+        const unsigned bits = op->inst->field_bits;                                                                              \
+        const vu mask = vec_all(bits == 0 || bits >= 32 ? UINT32_MAX : (1U << bits) - 1);                                        \
+        struct lanes out;                                                                                                        \
+        EACH_PART                                                                                                                \
+        {                                                                                                                        \
+            const vu x = a.part[p], y = b.part[p], c = by.part[p] & 0x7f;                                                        \
+            out.part[p] = expression;                                                                                            \
+        }                                                                                                                        \
+        write_int(group, op, &out);                                                                                              \
+        return op->next;                                                                                                         \
     }
 FIELD_HANDLER(field_insert, (x & ~left(mask, c)) | left(y & mask, c))
 FIELD_HANDLER(field_extract, (x & ~mask) | (right(y, c) & mask))
@@ -259,12 +287,12 @@ HANDLER(shift_signed)
 /* --- conditions --- */
 
 /* Bits of all lanes for which an expression in x and y of one part holds. */
-#define EACH_HOLDS(type, expression)                                                                         \
-    EACH_PART                                                                                                \
-    {                                                                                                        \
-        const type x = (type)a.part[p], y = (type)b.part[p];                                                 \
-        holds |= (expression) << (p * PART_LANES % 32);                                                      \
-    }                                                                                                        \
+#define EACH_HOLDS(type, expression)                                                                                             \
+    EACH_PART                                                                                                                    \
+    {                                                                                                                            \
+        const type x = (type)a.part[p], y = (type)b.part[p];                                                                     \
+        holds |= (expression) << (p * PART_LANES % 32);                                                                          \
+    }                                                                                                                            \
     break
 
 ALWAYS uint32_t condition_int(const struct gpu_simdgroup *group, const struct gpu_op *op)
@@ -316,8 +344,14 @@ ALWAYS const struct gpu_op *select_op(struct gpu_simdgroup *group, const struct 
     return op->next;
 }
 
-HANDLER(select_int) { return select_op(group, op, false); }
-HANDLER(select_float) { return select_op(group, op, true); }
+HANDLER(select_int)
+{
+    return select_op(group, op, false);
+}
+HANDLER(select_float)
+{
+    return select_op(group, op, true);
+}
 
 /* --- the nesting counter r0l: all 32 lanes --- */
 
@@ -348,13 +382,34 @@ ALWAYS const struct gpu_op *nest_op(struct gpu_simdgroup *group, const struct gp
     return op->next;
 }
 
-HANDLER(if_int) { return nest_op(group, op, NEST_IF, false); }
-HANDLER(if_float) { return nest_op(group, op, NEST_IF, true); }
-HANDLER(else_int) { return nest_op(group, op, NEST_ELSE, false); }
-HANDLER(else_float) { return nest_op(group, op, NEST_ELSE, true); }
-HANDLER(while_int) { return nest_op(group, op, NEST_WHILE, false); }
-HANDLER(while_float) { return nest_op(group, op, NEST_WHILE, true); }
-HANDLER(pop) { return nest_op(group, op, NEST_POP, false); }
+HANDLER(if_int)
+{
+    return nest_op(group, op, NEST_IF, false);
+}
+HANDLER(if_float)
+{
+    return nest_op(group, op, NEST_IF, true);
+}
+HANDLER(else_int)
+{
+    return nest_op(group, op, NEST_ELSE, false);
+}
+HANDLER(else_float)
+{
+    return nest_op(group, op, NEST_ELSE, true);
+}
+HANDLER(while_int)
+{
+    return nest_op(group, op, NEST_WHILE, false);
+}
+HANDLER(while_float)
+{
+    return nest_op(group, op, NEST_WHILE, true);
+}
+HANDLER(pop)
+{
+    return nest_op(group, op, NEST_POP, false);
+}
 #undef W
 #undef S
 #undef A

@@ -47,10 +47,10 @@ static inline vu vec_to_half(vf value)
 }
 
 /* Rounding to whole numbers. */
-#define ROUND(name, way)                                                                                     \
-    static inline vf name(vf x)                                                                              \
-    {                                                                                                        \
-        return (vf)_mm256_round_ps((__m256)x, (way) | _MM_FROUND_NO_EXC);                                       \
+#define ROUND(name, way)                                                                                                         \
+    static inline vf name(vf x)                                                                                                  \
+    {                                                                                                                            \
+        return (vf)_mm256_round_ps((__m256)x, (way) | _MM_FROUND_NO_EXC);                                                        \
     }
 ROUND(vec_floor, _MM_FROUND_TO_NEG_INF)
 ROUND(vec_ceil, _MM_FROUND_TO_POS_INF)
@@ -90,7 +90,8 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     if (item != 4)
         return gather_each(base, offset, active, item);
     const vu on = vec_select(active, (vu){0} - 1, (vu){0});
-    return (vu)_mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)(const void *)base, (__m256i)offset, (__m256i)on, 1);
+    return (vu)_mm256_mask_i32gather_epi32(_mm256_setzero_si256(), (const int *)(const void *)base, (__m256i)offset, (__m256i)on,
+                                           1);
 }
 
 /* Words side by side, active lanes only. */

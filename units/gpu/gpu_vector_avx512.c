@@ -23,15 +23,15 @@ static inline uint32_t vec_bits(vu lanes)
 
 /* Comparisons end in mask registers. vec_fne is true on NaN. */
 #define HAVE_COMPARE
-#define COMPARE_INT(name, kind, predicate)                                                                   \
-    static inline uint32_t name(vu a, vu b)                                                                  \
-    {                                                                                                        \
-        return _mm512_cmp_##kind##_mask((__m512i)a, (__m512i)b, predicate);                                  \
+#define COMPARE_INT(name, kind, predicate)                                                                                       \
+    static inline uint32_t name(vu a, vu b)                                                                                      \
+    {                                                                                                                            \
+        return _mm512_cmp_##kind##_mask((__m512i)a, (__m512i)b, predicate);                                                      \
     }
-#define COMPARE_FLOAT(name, predicate)                                                                       \
-    static inline uint32_t name(vf a, vf b)                                                                  \
-    {                                                                                                        \
-        return _mm512_cmp_ps_mask((__m512)a, (__m512)b, predicate);                                          \
+#define COMPARE_FLOAT(name, predicate)                                                                                           \
+    static inline uint32_t name(vf a, vf b)                                                                                      \
+    {                                                                                                                            \
+        return _mm512_cmp_ps_mask((__m512)a, (__m512)b, predicate);                                                              \
     }
 COMPARE_INT(vec_eq, epu32, _MM_CMPINT_EQ)
 COMPARE_INT(vec_ne, epu32, _MM_CMPINT_NE)
@@ -82,10 +82,10 @@ static inline vu vec_to_half(vf value)
 }
 
 /* Rounding to whole numbers. */
-#define ROUND(name, way)                                                                                     \
-    static inline vf name(vf x)                                                                              \
-    {                                                                                                        \
-        return (vf)_mm512_roundscale_ps((__m512)x, (way) | _MM_FROUND_NO_EXC);                                  \
+#define ROUND(name, way)                                                                                                         \
+    static inline vf name(vf x)                                                                                                  \
+    {                                                                                                                            \
+        return (vf)_mm512_roundscale_ps((__m512)x, (way) | _MM_FROUND_NO_EXC);                                                   \
     }
 ROUND(vec_floor, _MM_FROUND_TO_NEG_INF)
 ROUND(vec_ceil, _MM_FROUND_TO_POS_INF)

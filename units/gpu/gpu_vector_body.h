@@ -54,8 +54,11 @@ static gpu_handler *pick(struct gpu_op *op)
     case AGX_OP_THREADGROUP_STORE: return pick_memory(op);
     default:
         return op->inst->op >= AGX_OP_QUAD_AND && op->inst->op <= AGX_OP_SIMD_OP ? pick_reduction(op)
-                                                                                  : pick_function(op->inst->op);
+                                                                                 : pick_function(op->inst->op);
     }
 }
 
-#define VECTOR_SET(set_name) {.name = (set_name), .pick = pick, .one_turn = one_turn, .enter = enter, .leave = leave}
+#define VECTOR_SET(set_name)                                                                                                     \
+    {                                                                                                                            \
+        .name = (set_name), .pick = pick, .one_turn = one_turn, .enter = enter, .leave = leave                                   \
+    }

@@ -61,7 +61,10 @@ ALWAYS const struct gpu_op *shuffle_op(struct gpu_simdgroup *group, const struct
     EACH_PART
     {
         const vu slot = t.part[p] & 3, by = q.part[p];
-        const vu inside = way == SHUFFLE_INDEX ? by : way == SHUFFLE_XOR ? slot ^ by : way == SHUFFLE_DOWN ? slot + by : slot - by;
+        const vu inside = way == SHUFFLE_INDEX  ? by
+                          : way == SHUFFLE_XOR  ? slot ^ by
+                          : way == SHUFFLE_DOWN ? slot + by
+                                                : slot - by;
         from.part[p] = (from.part[p] & 28) | (inside & 3);
     }
     out = pick_lanes(&a, &from);
@@ -71,11 +74,26 @@ ALWAYS const struct gpu_op *shuffle_op(struct gpu_simdgroup *group, const struct
     return op->next;
 }
 
-HANDLER(shuffle_index) { return shuffle_op(group, op, SHUFFLE_INDEX); }
-HANDLER(shuffle_xor) { return shuffle_op(group, op, SHUFFLE_XOR); }
-HANDLER(shuffle_up) { return shuffle_op(group, op, SHUFFLE_UP); }
-HANDLER(shuffle_down) { return shuffle_op(group, op, SHUFFLE_DOWN); }
-HANDLER(shuffle_rotate) { return shuffle_op(group, op, SHUFFLE_ROTATE); }
+HANDLER(shuffle_index)
+{
+    return shuffle_op(group, op, SHUFFLE_INDEX);
+}
+HANDLER(shuffle_xor)
+{
+    return shuffle_op(group, op, SHUFFLE_XOR);
+}
+HANDLER(shuffle_up)
+{
+    return shuffle_op(group, op, SHUFFLE_UP);
+}
+HANDLER(shuffle_down)
+{
+    return shuffle_op(group, op, SHUFFLE_DOWN);
+}
+HANDLER(shuffle_rotate)
+{
+    return shuffle_op(group, op, SHUFFLE_ROTATE);
+}
 
 /* --- matrix multiply; layout in gpu_exec_shuffle.c --- */
 
@@ -125,7 +143,8 @@ HANDLER(matrix)
         b[i] = matrix_part(group, &op->source[1], i);
         sum[i] = matrix_part(group, &op->source[2], i);
     }
-    UNROLL_MATRIX for (unsigned k = 0; k < 8; k++) {
+    UNROLL_MATRIX for (unsigned k = 0; k < 8; k++)
+    {
         struct lanes at, row;
         EACH_PART at.part[p] = lane_of_pair(t.part[p], k / 2);
         const struct lanes x = pick_lanes(&a[k & 1], &at);
@@ -199,10 +218,18 @@ HANDLER(simdgroup_index)
 static gpu_handler *pick_special(const struct gpu_op *op)
 {
     switch (op->inst->special) {
-    case 51: case 52: return thread_index;
+    case 51:
+    case 52: return thread_index;
     case 53: return simdgroup_index;
-    case 0: case 1: case 2: return group_position;
-    case 48: case 49: case 50: case 80: case 81: case 82: return thread_position;
+    case 0:
+    case 1:
+    case 2: return group_position;
+    case 48:
+    case 49:
+    case 50:
+    case 80:
+    case 81:
+    case 82: return thread_position;
     default: return NULL;
     }
 }

@@ -41,15 +41,25 @@ ALWAYS vd polynomial(vd x, const double *c, unsigned count)
 /* 2^n * 2^f, |f| <= 1/2; Taylor series of 2^f: what is left out is below 2^-52. */
 ALWAYS vu exp2_part(vu bits, uint32_t *look)
 {
-    static const double c[] = {1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c0p-5, 0x1.3b2ab6fba4e77p-7,
-                               0x1.5d87fe78a6731p-10, 0x1.430912f86c787p-13, 0x1.ffcbfc588b0c7p-17, 0x1.62c0223a5c824p-20,
-                               0x1.b5253d395e7c4p-24, 0x1.e4cf5158b8ecap-28, 0x1.e8cac7351bb25p-32, 0x1.c3bd650fc2986p-36};
+    static const double c[] = {1.0,
+                               0x1.62e42fefa39efp-1,
+                               0x1.ebfbdff82c58fp-3,
+                               0x1.c6b08d704a0c0p-5,
+                               0x1.3b2ab6fba4e77p-7,
+                               0x1.5d87fe78a6731p-10,
+                               0x1.430912f86c787p-13,
+                               0x1.ffcbfc588b0c7p-17,
+                               0x1.62c0223a5c824p-20,
+                               0x1.b5253d395e7c4p-24,
+                               0x1.e4cf5158b8ecap-28,
+                               0x1.e8cac7351bb25p-32,
+                               0x1.c3bd650fc2986p-36};
     const vf zero = {0}, x = (vf)bits;
     const uint32_t large = vec_fge(x, zero + 128.0f), small = vec_flt(x, zero - 126.0f), nan = vec_fne(x, x);
     const vf inside = (vf)vec_select(large | small | nan, vec_all(0), bits), n = vec_rint(inside);
     struct wide f = widen(inside - n);
     EACH_HALF f.half[h] = polynomial(f.half[h], c, sizeof c / sizeof c[0]);
-    const vu root = (vu)round_wide(&f, look), scaled = root + ((vu)__builtin_convertvector(n, vi) << 23);
+    const vu root = (vu)round_wide(&f, look), scaled = root + ((vu) __builtin_convertvector(n, vi) << 23);
     return vec_select(nan, vec_all(GPU_NAN32), vec_select(large, vec_all(GPU_INF32), vec_select(small, vec_all(0), scaled)));
 }
 
@@ -76,7 +86,7 @@ ALWAYS vu log2_part(vu bits, uint32_t *look)
 /* sin(x * pi/2) / x where sin_pt_1 leaves its results, -1 <= x <= 1. */
 ALWAYS vu sinc_part(vu bits, uint32_t *look)
 {
-    static const double c[] = {0x1.921fb54442d18p+0, -0x1.4abbce625be53p-1, 0x1.466bc6775aae2p-4, -0x1.32d2cce62bd86p-8,
+    static const double c[] = {0x1.921fb54442d18p+0,  -0x1.4abbce625be53p-1,  0x1.466bc6775aae2p-4,  -0x1.32d2cce62bd86p-8,
                                0x1.50783487ee782p-13, -0x1.e3074fde8871fp-19, 0x1.e8f434d018d63p-25, -0x1.6fadb9f155744p-31,
                                0x1.aaec32af93359p-38, -0x1.8a404211f9547p-45, 0x1.2877020d52cf0p-52};
     const uint32_t outside = vec_gt(bits & ~GPU_SIGN32, vec_all(GPU_ONE32));
@@ -153,16 +163,46 @@ ALWAYS const struct gpu_op *function_op(struct gpu_simdgroup *group, const struc
     return op->next;
 }
 
-HANDLER(function_floor) { return function_op(group, op, AGX_OP_FLOOR); }
-HANDLER(function_ceil) { return function_op(group, op, AGX_OP_CEIL); }
-HANDLER(function_trunc) { return function_op(group, op, AGX_OP_TRUNC); }
-HANDLER(function_rint) { return function_op(group, op, AGX_OP_RINT); }
-HANDLER(function_fold) { return function_op(group, op, AGX_OP_SIN_PT_1); }
-HANDLER(function_sinc) { return function_op(group, op, AGX_OP_SIN_PT_2); }
-HANDLER(function_log2) { return function_op(group, op, AGX_OP_LOG2); }
-HANDLER(function_exp2) { return function_op(group, op, AGX_OP_EXP2); }
-HANDLER(function_rsqrt) { return function_op(group, op, AGX_OP_RSQRT); }
-HANDLER(function_rsqrt_special) { return function_op(group, op, AGX_OP_RSQRT_SPECIAL); }
+HANDLER(function_floor)
+{
+    return function_op(group, op, AGX_OP_FLOOR);
+}
+HANDLER(function_ceil)
+{
+    return function_op(group, op, AGX_OP_CEIL);
+}
+HANDLER(function_trunc)
+{
+    return function_op(group, op, AGX_OP_TRUNC);
+}
+HANDLER(function_rint)
+{
+    return function_op(group, op, AGX_OP_RINT);
+}
+HANDLER(function_fold)
+{
+    return function_op(group, op, AGX_OP_SIN_PT_1);
+}
+HANDLER(function_sinc)
+{
+    return function_op(group, op, AGX_OP_SIN_PT_2);
+}
+HANDLER(function_log2)
+{
+    return function_op(group, op, AGX_OP_LOG2);
+}
+HANDLER(function_exp2)
+{
+    return function_op(group, op, AGX_OP_EXP2);
+}
+HANDLER(function_rsqrt)
+{
+    return function_op(group, op, AGX_OP_RSQRT);
+}
+HANDLER(function_rsqrt_special)
+{
+    return function_op(group, op, AGX_OP_RSQRT_SPECIAL);
+}
 
 static gpu_handler *pick_function(unsigned op)
 {

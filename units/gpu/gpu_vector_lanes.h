@@ -3,17 +3,18 @@
  *
  *   VECTOR_BYTES, HOST_FLUSHES (1: denormals are off while handlers run, see enter)
  *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_eq ... (bits), vec_fma, vec_from_half, vec_to_half, vec_gather,
- *   vec_floor ..., and on doubles (half a vector of lanes) vec_wide_low, vec_wide_high, vec_narrow, vec_wide_fma, vec_inverse_root
+ *   vec_floor ..., and on doubles (half a vector of lanes) vec_wide_low, vec_wide_high, vec_narrow, vec_wide_fma,
+ * vec_inverse_root
  */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_exec_function.h"
 #include "units/gpu/gpu_exec_numeric.h"
 
-#define PARTS (GPU_WORD_BYTES / VECTOR_BYTES)
-#define PART_LANES (VECTOR_BYTES / 4)
-#define PART_MASK (PART_LANES == 32 ? UINT32_MAX : (1U << (PART_LANES % 32)) - 1)
-#define ALWAYS static inline __attribute__((always_inline))
-#define EACH_PART _Pragma("GCC unroll 8") for (unsigned p = 0; p < PARTS; p++)
+#define PARTS             (GPU_WORD_BYTES / VECTOR_BYTES)
+#define PART_LANES        (VECTOR_BYTES / 4)
+#define PART_MASK         (PART_LANES == 32 ? UINT32_MAX : (1U << (PART_LANES % 32)) - 1)
+#define ALWAYS            static inline __attribute__((always_inline))
+#define EACH_PART         _Pragma("GCC unroll 8") for (unsigned p = 0; p < PARTS; p++)
 #define LIKELY(condition) __builtin_expect((condition), 1)
 
 struct lanes {

@@ -248,8 +248,12 @@ ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r,
 ALWAYS struct reach device_reach(const struct gpu_op *op, unsigned prot)
 {
     const uint32_t item = op->small[0];
-    return (struct reach){.base = op->source[1].scalar & ~(uint64_t)(item - 1), .scale = item << op->small[1], .item = item,
-                          .device = true, .sign = !op->inst->zero_extend_offset, .prot = prot};
+    return (struct reach){.base = op->source[1].scalar & ~(uint64_t)(item - 1),
+                          .scale = item << op->small[1],
+                          .item = item,
+                          .device = true,
+                          .sign = !op->inst->zero_extend_offset,
+                          .prot = prot};
 }
 
 /* Offsets in bytes: base half + index half * item. Neither can reach 2^32. */
@@ -347,8 +351,8 @@ ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gp
 }
 
 /* False also when records overlap in part: which lane wins is then a matter of components. */
-ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r, const struct lanes *offset,
-                           unsigned count)
+ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
+                           const struct lanes *offset, unsigned count)
 {
     struct reach at = *r;
     struct lanes word[4] = {0};
@@ -396,7 +400,10 @@ ALWAYS const struct gpu_op *store_op(struct gpu_simdgroup *group, const struct g
     return op->next;
 }
 
-#define THREADGROUP_REACH(access) {.base = 0, .scale = 1, .item = op->small[0], .device = false, .sign = false, .prot = (access)}
+#define THREADGROUP_REACH(access)                                                                                                \
+    {                                                                                                                            \
+        .base = 0, .scale = 1, .item = op->small[0], .device = false, .sign = false, .prot = (access)                            \
+    }
 
 HANDLER(device_load)
 {
@@ -484,8 +491,14 @@ ALWAYS const struct gpu_op *load_words(struct gpu_simdgroup *group, const struct
     return op->next;
 }
 
-HANDLER(load_words_low) { return load_words(group, op, false); }
-HANDLER(load_words_high) { return load_words(group, op, true); }
+HANDLER(load_words_low)
+{
+    return load_words(group, op, false);
+}
+HANDLER(load_words_high)
+{
+    return load_words(group, op, true);
+}
 
 HANDLER(threadgroup_store)
 {

@@ -11,14 +11,14 @@ HANDLER(number_to_float)
     {
         const vi x = (vi)a.part[p];
         if (mode == AGX_U32_TO_F)
-            a.part[p] = (vu)__builtin_convertvector((vu)x, vf);
+            a.part[p] = (vu) __builtin_convertvector((vu)x, vf);
         else
-            a.part[p] = (vu)__builtin_convertvector(mode == AGX_U8_TO_F    ? x & 0xff
-                                                    : mode == AGX_S8_TO_F  ? x << 24 >> 24
-                                                    : mode == AGX_U16_TO_F ? x & 0xffff
-                                                    : mode == AGX_S16_TO_F ? x << 16 >> 16
-                                                                           : x,
-                                                    vf);
+            a.part[p] = (vu) __builtin_convertvector(mode == AGX_U8_TO_F    ? x & 0xff
+                                                     : mode == AGX_S8_TO_F  ? x << 24 >> 24
+                                                     : mode == AGX_U16_TO_F ? x & 0xffff
+                                                     : mode == AGX_S16_TO_F ? x << 16 >> 16
+                                                                            : x,
+                                                     vf);
         if (op->dst_kind != GPU_WORD)
             a.part[p] = vec_to_half((vf)a.part[p]);
     }
@@ -63,10 +63,18 @@ static gpu_handler *pick_convert(const struct gpu_op *op)
     if (op->dst_kind == GPU_PAIR || kind == GPU_PAIR)
         return NULL;
     switch (op->inst->mode) {
-    case AGX_U8_TO_F: case AGX_S8_TO_F: case AGX_U16_TO_F: case AGX_S16_TO_F: case AGX_U32_TO_F: case AGX_S32_TO_F:
+    case AGX_U8_TO_F:
+    case AGX_S8_TO_F:
+    case AGX_U16_TO_F:
+    case AGX_S16_TO_F:
+    case AGX_U32_TO_F:
+    case AGX_S32_TO_F:
         /* The plain handler reads halves without their sign. */
         return op->inst->round == 0 || op->source[0].sign_extend ? NULL : number_to_float;
-    case AGX_F_TO_U16: case AGX_F_TO_S16: case AGX_F_TO_U32: case AGX_F_TO_S32: return float_to_number;
+    case AGX_F_TO_U16:
+    case AGX_F_TO_S16:
+    case AGX_F_TO_U32:
+    case AGX_F_TO_S32: return float_to_number;
     default: return NULL;
     }
 }
@@ -118,9 +126,18 @@ ALWAYS const struct gpu_op *half_op(struct gpu_simdgroup *group, const struct gp
     return op->next;
 }
 
-HANDLER(half_fma) { return half_op(group, op, WAY_FMA); }
-HANDLER(half_add) { return half_op(group, op, WAY_ADD); }
-HANDLER(half_multiply) { return half_op(group, op, WAY_MUL); }
+HANDLER(half_fma)
+{
+    return half_op(group, op, WAY_FMA);
+}
+HANDLER(half_add)
+{
+    return half_op(group, op, WAY_ADD);
+}
+HANDLER(half_multiply)
+{
+    return half_op(group, op, WAY_MUL);
+}
 
 /* --- 64 bits --- */
 

@@ -51,10 +51,10 @@ static inline vu vec_to_half(vf value)
 }
 
 /* Rounding to whole numbers. */
-#define ROUND(name, function)                                                                                \
-    static inline vf name(vf x)                                                                              \
-    {                                                                                                        \
-        return (vf){function(x[0]), function(x[1]), function(x[2]), function(x[3])};                         \
+#define ROUND(name, function)                                                                                                    \
+    static inline vf name(vf x)                                                                                                  \
+    {                                                                                                                            \
+        return (vf){function(x[0]), function(x[1]), function(x[2]), function(x[3])};                                             \
     }
 ROUND(vec_floor, floorf)
 ROUND(vec_ceil, ceilf)

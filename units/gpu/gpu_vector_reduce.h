@@ -21,7 +21,8 @@ ALWAYS vu combine_part(unsigned reduction, vu a, vu b)
 ALWAYS uint32_t neutral(unsigned reduction)
 {
     switch (reduction) {
-    case AGX_REDUCE_AND: case AGX_REDUCE_UMIN: return UINT32_MAX;
+    case AGX_REDUCE_AND:
+    case AGX_REDUCE_UMIN: return UINT32_MAX;
     case AGX_REDUCE_SMIN: return INT32_MAX;
     case AGX_REDUCE_SMAX: return GPU_SIGN32;
     case AGX_REDUCE_FMIN: return GPU_INF32;
@@ -143,18 +144,54 @@ HANDLER(prefix_add)
     return op->next;
 }
 
-HANDLER(reduce_and) { return reduce_op(group, op, AGX_REDUCE_AND); }
-HANDLER(reduce_or) { return reduce_op(group, op, AGX_REDUCE_OR); }
-HANDLER(reduce_xor) { return reduce_op(group, op, AGX_REDUCE_XOR); }
-HANDLER(reduce_add) { return reduce_op(group, op, AGX_REDUCE_IADD); }
-HANDLER(reduce_umin) { return reduce_op(group, op, AGX_REDUCE_UMIN); }
-HANDLER(reduce_umax) { return reduce_op(group, op, AGX_REDUCE_UMAX); }
-HANDLER(reduce_smin) { return reduce_op(group, op, AGX_REDUCE_SMIN); }
-HANDLER(reduce_smax) { return reduce_op(group, op, AGX_REDUCE_SMAX); }
-HANDLER(reduce_fmin) { return reduce_op(group, op, AGX_REDUCE_FMIN); }
-HANDLER(reduce_fmax) { return reduce_op(group, op, AGX_REDUCE_FMAX); }
-HANDLER(steps_add) { return float_steps(group, op, AGX_REDUCE_FADD); }
-HANDLER(steps_multiply) { return float_steps(group, op, AGX_REDUCE_FMUL); }
+HANDLER(reduce_and)
+{
+    return reduce_op(group, op, AGX_REDUCE_AND);
+}
+HANDLER(reduce_or)
+{
+    return reduce_op(group, op, AGX_REDUCE_OR);
+}
+HANDLER(reduce_xor)
+{
+    return reduce_op(group, op, AGX_REDUCE_XOR);
+}
+HANDLER(reduce_add)
+{
+    return reduce_op(group, op, AGX_REDUCE_IADD);
+}
+HANDLER(reduce_umin)
+{
+    return reduce_op(group, op, AGX_REDUCE_UMIN);
+}
+HANDLER(reduce_umax)
+{
+    return reduce_op(group, op, AGX_REDUCE_UMAX);
+}
+HANDLER(reduce_smin)
+{
+    return reduce_op(group, op, AGX_REDUCE_SMIN);
+}
+HANDLER(reduce_smax)
+{
+    return reduce_op(group, op, AGX_REDUCE_SMAX);
+}
+HANDLER(reduce_fmin)
+{
+    return reduce_op(group, op, AGX_REDUCE_FMIN);
+}
+HANDLER(reduce_fmax)
+{
+    return reduce_op(group, op, AGX_REDUCE_FMAX);
+}
+HANDLER(steps_add)
+{
+    return float_steps(group, op, AGX_REDUCE_FADD);
+}
+HANDLER(steps_multiply)
+{
+    return float_steps(group, op, AGX_REDUCE_FMUL);
+}
 
 static gpu_handler *pick_reduction(const struct gpu_op *op)
 {
@@ -194,7 +231,19 @@ ALWAYS const struct gpu_op *ballot_op(struct gpu_simdgroup *group, const struct 
     return op->next;
 }
 
-HANDLER(ballot_int) { return ballot_op(group, op, false, false); }
-HANDLER(ballot_float) { return ballot_op(group, op, true, false); }
-HANDLER(quad_ballot_int) { return ballot_op(group, op, false, true); }
-HANDLER(quad_ballot_float) { return ballot_op(group, op, true, true); }
+HANDLER(ballot_int)
+{
+    return ballot_op(group, op, false, false);
+}
+HANDLER(ballot_float)
+{
+    return ballot_op(group, op, true, false);
+}
+HANDLER(quad_ballot_int)
+{
+    return ballot_op(group, op, false, true);
+}
+HANDLER(quad_ballot_float)
+{
+    return ballot_op(group, op, true, true);
+}

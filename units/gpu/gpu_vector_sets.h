@@ -1,6 +1,6 @@
 /* The sets of vector handlers that gpu_vector_set.c chooses from; each is defined in the file whose suffix is its name. */
-#ifndef ORCHARD_UNITS_GPU_VECTOR_SETS_H
-#define ORCHARD_UNITS_GPU_VECTOR_SETS_H
+#ifndef ORCHARD_UNITS_GPU_GPU_VECTOR_SETS_H
+#define ORCHARD_UNITS_GPU_GPU_VECTOR_SETS_H
 
 #include "units/gpu/gpu_exec.h"
 

@@ -30,7 +30,7 @@ struct mem_set_header {
     uint16_t key[MEM_SET_WAYS]; /* of the line in each way: no equal key, no such line */
     uint64_t order;             /* ways from the one used last, 4 bits each, as a difference (xor) from the first order of all */
     uint8_t flags[MEM_SET_WAYS];
-    uint32_t settled;           /* of mem_cache.settled when the arrival times were last brought up to date */
+    uint32_t settled; /* of mem_cache.settled when the arrival times were last brought up to date */
     uint32_t spare;
 };
 _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
@@ -49,13 +49,13 @@ struct mem_cache {
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
     unsigned char *set; /* aligned to host cache lines, in `room` */
     void *room;
-    uint8_t *list;      /* instead of the orders when there are several headers: each set's ways from the one used last */
+    uint8_t *list; /* instead of the orders when there are several headers: each set's ways from the one used last */
     uint64_t first_order;
     uint64_t order_mask;
     uint32_t last_shift; /* of the order's last way */
-    uint32_t settled;   /* how often all data had arrived: older arrival times of a set count as settled_ns */
+    uint32_t settled;    /* how often all data had arrived: older arrival times of a set count as settled_ns */
     double settled_ns;
-    uint32_t used;      /* lines present */
+    uint32_t used; /* lines present */
 };
 
 /* False when memory is out or there is not a single full set. */
@@ -99,7 +99,7 @@ struct mem_entry {
     struct mem_way *way; /* NULL: absent */
     uint8_t *flags;
     struct mem_set_header *header; /* of the set */
-    uint32_t number;     /* of the way in its set */
+    uint32_t number;               /* of the way in its set */
 };
 
 static inline double *mem_cache_arrival(const struct mem_cache *cache, struct mem_way *way)

@@ -9,7 +9,7 @@
 
 struct mem_dram {
     uint32_t channels;
-    uint32_t channel_mask;        /* channels - 1 when that is a power of two, else 0 */
+    uint32_t channel_mask; /* channels - 1 when that is a power of two, else 0 */
     struct mem_link *channel;
     double peak_ns_per_byte;      /* of one channel */
     double read_cost, mixed_cost; /* 1 / efficiency */

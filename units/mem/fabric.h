@@ -10,7 +10,7 @@
 struct mem_fabric_port {
     struct mem_link read, write;
     uint32_t die;
-    uint32_t requester;                     /* of struct mem_traffic */
+    uint32_t requester; /* of struct mem_traffic */
 };
 
 struct mem_fabric {
@@ -19,7 +19,7 @@ struct mem_fabric {
     uint32_t home_die;                      /* MEM_DIE_ONE */
     struct mem_link from_die[MEM_DIES_MAX]; /* data leaving a die */
     double link_latency_ns;
-    uint64_t *page_key;                     /* first-touch homes: open addressing, page + 1 and die */
+    uint64_t *page_key; /* first-touch homes: open addressing, page + 1 and die */
     uint8_t *page_die;
     uint32_t page_capacity, page_count;
 };

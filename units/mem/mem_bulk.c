@@ -6,9 +6,9 @@
 #include <string.h>
 
 struct block {
-    uint64_t number;     /* address / MEM_BULK_BLOCK, plus one; 0 = none */
-    uint64_t touched;    /* bytes that had come in when it was last used */
-    uint32_t held;       /* bytes of it that are there, at most */
+    uint64_t number;  /* address / MEM_BULK_BLOCK, plus one; 0 = none */
+    uint64_t touched; /* bytes that had come in when it was last used */
+    uint32_t held;    /* bytes of it that are there, at most */
     bool dirty;
 };
 
@@ -17,8 +17,8 @@ struct block {
 
 struct mem_bulk {
     struct mem_system *system;
-    uint64_t capacity;   /* bytes of SLC */
-    uint64_t came_in;    /* bytes that missed: what stays unused while `capacity` bytes come in is gone */
+    uint64_t capacity; /* bytes of SLC */
+    uint64_t came_in;  /* bytes that missed: what stays unused while `capacity` bytes come in is gone */
     double slc_gbps, dram_read_gbps, dram_write_gbps;
     struct block *place;
     uint64_t mask;
@@ -94,7 +94,8 @@ static double longest(double a, double b)
     return a > b ? a : b;
 }
 
-/* Streams are spread over the dies evenly, or all on one (first touch: that of the Neural Engine asked for, taken as the first). */
+/* Streams are spread over the dies evenly, or all on one (first touch: that of the Neural Engine asked for, taken as the first).
+ */
 static void count_dies(struct mem_system *system, uint64_t slc, const struct moved *moved)
 {
     const bool spread = system->params.dies > 1 && system->params.die_policy == MEM_DIE_INTERLEAVE;
@@ -148,5 +149,6 @@ double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool
     const uint64_t crossing = count_link(bulk->system, bytes, write);
     const double slc_ns = bulk->capacity ? (double)bytes / bulk->slc_gbps : 0;
     const double link_gbps = bulk->system->params.die_link_gbps, link_ns = link_gbps > 0 ? (double)crossing / link_gbps : 0;
-    return longest(longest(slc_ns, link_ns), (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
+    return longest(longest(slc_ns, link_ns),
+                   (double)moved.dram_read / bulk->dram_read_gbps + (double)moved.dram_write / bulk->dram_write_gbps);
 }

@@ -1,11 +1,11 @@
 /* Long streams of a requester without caches of its own (the Neural Engine's DMA), at steady rates instead of line by line: what
  * the SLC holds of a stream, by blocks and by what came in since, and what DRAM moves.
  *
- * Simpler than a port (mem_timing.h): streams see only the traffic of streams in the SLC, one at a time, without latency. Of two dies the
- * requester is on the first; what the other one holds takes the link.
+ * Simpler than a port (mem_timing.h): streams see only the traffic of streams in the SLC, one at a time, without latency. Of two
+ * dies the requester is on the first; what the other one holds takes the link.
  */
-#ifndef ORCHARD_UNITS_MEM_BULK_H
-#define ORCHARD_UNITS_MEM_BULK_H
+#ifndef ORCHARD_UNITS_MEM_MEM_BULK_H
+#define ORCHARD_UNITS_MEM_MEM_BULK_H
 
 #include "units/mem/mem_timing.h"
 

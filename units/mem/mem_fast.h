@@ -2,8 +2,8 @@
  * knows. It takes the L1 latency and changes nothing but ages and counts. Everything else goes to mem_port_access, which
  * tries this first, so that both ways leave the same state. Who has tried it goes on to mem_port_access_beyond.
  */
-#ifndef ORCHARD_UNITS_MEM_FAST_H
-#define ORCHARD_UNITS_MEM_FAST_H
+#ifndef ORCHARD_UNITS_MEM_MEM_FAST_H
+#define ORCHARD_UNITS_MEM_MEM_FAST_H
 
 #include "units/mem/mem_internal.h"
 

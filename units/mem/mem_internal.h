@@ -3,8 +3,8 @@
  * Layers, nearest first: port (mem_port.c: TLB, L1, miss registers, gathering, prefetch) -> cluster (cluster.c: L2) ->
  * memory side (mem_side.c: fabric, SLC, DRAM). coherence.c sits beside them.
  */
-#ifndef ORCHARD_UNITS_MEM_INTERNAL_H
-#define ORCHARD_UNITS_MEM_INTERNAL_H
+#ifndef ORCHARD_UNITS_MEM_MEM_INTERNAL_H
+#define ORCHARD_UNITS_MEM_MEM_INTERNAL_H
 
 #include "units/mem/cache.h"
 #include "units/mem/dram.h"
@@ -29,7 +29,7 @@ struct mem_port {
     struct mem_tlb tlb;
     double tlb_free_ns; /* ports with tlb_refill_ns: when the last refill ends */
     struct mem_slots misses;
-    struct mem_slots writes; /* ports without L1: stores under way; they take no place of a load */
+    struct mem_slots writes;           /* ports without L1: stores under way; they take no place of a load */
     struct mem_link l2_read, l2_write; /* this port's own path to L2 */
     struct mem_fabric_port fabric;     /* clusterless ports */
     struct mem_prefetcher prefetcher;
@@ -43,8 +43,8 @@ struct mem_cluster {
     struct mem_cluster_params params;
     struct mem_cache l2;
     double l2_latency_ns;
-    struct mem_link l2_link;  /* the whole cache */
-    struct mem_slots misses;  /* reads and write-backs in flight to the fabric */
+    struct mem_link l2_link; /* the whole cache */
+    struct mem_slots misses; /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
     uint64_t l2_read_bytes, l2_write_bytes; /* since activity was taken */

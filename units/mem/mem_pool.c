@@ -11,8 +11,8 @@ struct block {
     uint64_t address; /* 0 = no block */
     uint64_t bytes;   /* of its class */
     bool free;
-    uint32_t next;    /* of the same class that is free: index + 1; or of unused records */
-    uint32_t beside;  /* of the same first page: index + 1 */
+    uint32_t next;   /* of the same class that is free: index + 1; or of unused records */
+    uint32_t beside; /* of the same first page: index + 1 */
 };
 
 struct mem_pool {
@@ -37,8 +37,9 @@ enum mem_pressure mem_pressure_of(const struct mem_pool_params *params, uint64_t
     if (params->capacity_bytes == 0)
         return MEM_PRESSURE_NOMINAL;
     const double share = (double)bytes / (double)params->capacity_bytes;
-    return share >= params->critical_share ? MEM_PRESSURE_CRITICAL : share >= params->warn_share ? MEM_PRESSURE_WARN
-                                                                                                : MEM_PRESSURE_NOMINAL;
+    return share >= params->critical_share ? MEM_PRESSURE_CRITICAL
+           : share >= params->warn_share   ? MEM_PRESSURE_WARN
+                                           : MEM_PRESSURE_NOMINAL;
 }
 
 struct mem_pool *mem_pool_create(struct mem_space *space, const struct mem_pool_params *params)
@@ -67,8 +68,8 @@ void mem_pool_free(struct mem_pool *p)
 
 /* ---- classes ---- */
 
-/* Classes are powers of two and three steps between: 512, 640, 768, 896, 1024 ...; those that are whole lines, from a page on whole
- * pages. */
+/* Classes are powers of two and three steps between: 512, 640, 768, 896, 1024 ...; those that are whole lines, from a page on
+ * whole pages. */
 static unsigned quarter_step(uint64_t bytes, uint64_t *class_bytes)
 {
     unsigned log = FIRST_LOG;

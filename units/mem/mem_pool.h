@@ -1,21 +1,21 @@
 /* Buffers in the unified memory: a pool over a mem_space with size classes, so that what is freed is found again quickly.
  *
- * Sizes are rounded up to a class: four classes per doubling, from one cache line. Blocks below a page share pages of their class;
- * larger ones have pages of their own. Freed blocks stay with their class until the pool is trimmed, which it also does by itself
- * before it refuses anything. A pool has a capacity, that of the machine, and says how close it is: pressure.
+ * Sizes are rounded up to a class: four classes per doubling, from one cache line. Blocks below a page share pages of their
+ * class; larger ones have pages of their own. Freed blocks stay with their class until the pool is trimmed, which it also does by
+ * itself before it refuses anything. A pool has a capacity, that of the machine, and says how close it is: pressure.
  *
  * Not the way macOS manages its memory, which has paging and compression: here what does not fit is refused.
  */
-#ifndef ORCHARD_UNITS_MEM_POOL_H
-#define ORCHARD_UNITS_MEM_POOL_H
+#ifndef ORCHARD_UNITS_MEM_MEM_POOL_H
+#define ORCHARD_UNITS_MEM_MEM_POOL_H
 
 #include "units/mem/mem_space.h"
 
 enum mem_pressure { MEM_PRESSURE_NOMINAL, MEM_PRESSURE_WARN, MEM_PRESSURE_CRITICAL };
 
 struct mem_pool_params {
-    uint64_t capacity_bytes;      /* 0 = no limit, no pressure */
-    double warn_share;            /* of the capacity, from here on */
+    uint64_t capacity_bytes; /* 0 = no limit, no pressure */
+    double warn_share;       /* of the capacity, from here on */
     double critical_share;
 };
 enum mem_pressure mem_pressure_of(const struct mem_pool_params *params, uint64_t bytes);
@@ -27,8 +27,8 @@ struct mem_pool;
 struct mem_pool *mem_pool_create(struct mem_space *space, const struct mem_pool_params *params);
 void mem_pool_free(struct mem_pool *pool);
 
-/* A zero-filled block of at least `bytes`: pages of its own, or aligned to a cache line. 0 when it does not fit the capacity or the
- * space. */
+/* A zero-filled block of at least `bytes`: pages of its own, or aligned to a cache line. 0 when it does not fit the capacity or
+ * the space. */
 uint64_t mem_pool_alloc(struct mem_pool *pool, uint64_t bytes);
 /* False when no block in use begins there. */
 bool mem_pool_release(struct mem_pool *pool, uint64_t address);
@@ -38,10 +38,10 @@ uint64_t mem_pool_trim(struct mem_pool *pool);
 uint64_t mem_pool_class_bytes(uint64_t bytes);
 
 struct mem_pool_stats {
-    uint64_t used_bytes, used_peak_bytes; /* blocks in use, by their class: now and at most (high-water mark) */
-    uint64_t held_bytes, held_peak_bytes; /* pages taken from the space, free blocks included */
-    uint64_t blocks;                      /* in use */
-    uint64_t reused, refused;             /* requests served from freed blocks, and not at all */
+    uint64_t used_bytes, used_peak_bytes;      /* blocks in use, by their class: now and at most (high-water mark) */
+    uint64_t held_bytes, held_peak_bytes;      /* pages taken from the space, free blocks included */
+    uint64_t blocks;                           /* in use */
+    uint64_t reused, refused;                  /* requests served from freed blocks, and not at all */
     enum mem_pressure pressure, pressure_peak; /* by used_bytes */
 };
 void mem_pool_stats(const struct mem_pool *pool, struct mem_pool_stats *stats);

@@ -165,8 +165,7 @@ static double gather(struct mem_port *port, double now_ns, const struct piece *p
     return taken;
 }
 
-static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struct mem_entry *entry,
-                               const struct piece *p)
+static struct mem_reply l1_hit(struct mem_port *port, double now_ns, const struct mem_entry *entry, const struct piece *p)
 {
     struct mem_cache *l1 = &port->l1;
     const bool store = p->kind != MEM_ACCESS_LOAD;
@@ -312,8 +311,8 @@ static struct mem_reply access_piece(struct mem_port *port, double now_ns, const
     return port->has_l1 && (port->coherent_l1 || !store) ? access_l1(port, t, p) : store_below(port, t, p);
 }
 
-struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
-                                 enum mem_access_kind kind, uint64_t pc)
+struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
+                                 uint64_t pc)
 {
     if (kind != MEM_ACCESS_FETCH && mem_port_l1_hit(port, now_ns, addr, bytes, kind != MEM_ACCESS_LOAD))
         return (struct mem_reply){kind == MEM_ACCESS_LOAD ? now_ns + port->l1_latency_ns : now_ns, MEM_L1};

@@ -6,8 +6,8 @@
  * intervals, the oldest is forgotten if it lies well in the past, else the two with the shortest gap between them become
  * one. A slot pool is a number of identical places (miss registers, buffers), each taken until a known time.
  */
-#ifndef ORCHARD_UNITS_MEM_QUEUE_H
-#define ORCHARD_UNITS_MEM_QUEUE_H
+#ifndef ORCHARD_UNITS_MEM_MEM_QUEUE_H
+#define ORCHARD_UNITS_MEM_MEM_QUEUE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * A simulated address is turned into a host pointer only by mem_at(), which checks range and permission, so
  * no simulated program can reach host memory. All units that share a buffer use the same address for it.
  */
-#ifndef ORCHARD_UNITS_MEM_SPACE_H
-#define ORCHARD_UNITS_MEM_SPACE_H
+#ifndef ORCHARD_UNITS_MEM_MEM_SPACE_H
+#define ORCHARD_UNITS_MEM_MEM_SPACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

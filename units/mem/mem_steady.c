@@ -67,8 +67,7 @@ double mem_steady_busy_until(const struct mem_steady *s)
     return own_ns > all_ns ? own_ns : all_ns;
 }
 
-bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns,
-                      uint32_t periods)
+bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32_t count, double period_ns, uint32_t periods)
 {
     return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !is_gathered(s, periods);
 }

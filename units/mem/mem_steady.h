@@ -3,8 +3,8 @@
  * but ages, counts and the recent past of the links, so whole periods can be accounted for at once. The caller proves that
  * the times repeat; this file proves that the answers do, and leaves exactly the state that mem_port_access would leave.
  */
-#ifndef ORCHARD_UNITS_MEM_STEADY_H
-#define ORCHARD_UNITS_MEM_STEADY_H
+#ifndef ORCHARD_UNITS_MEM_MEM_STEADY_H
+#define ORCHARD_UNITS_MEM_MEM_STEADY_H
 
 #include "units/mem/mem_timing.h"
 
@@ -29,9 +29,9 @@ struct mem_steady {
 struct mem_steady_rules {
     double latency_ns[MEM_LEVEL_COUNT];
     double line_ns[MEM_STEADY_LINKS]; /* for which an L2 load holds each link */
-    uint32_t in_flight; /* L2 loads asked for and not answered, at most; 0 = no limit */
-    uint32_t tail;     /* how many of the last L2 loads mem_steady_book must be told of */
-    double tail_ns;    /* the time that these must span at least */
+    uint32_t in_flight;               /* L2 loads asked for and not answered, at most; 0 = no limit */
+    uint32_t tail;                    /* how many of the last L2 loads mem_steady_book must be told of */
+    double tail_ns;                   /* the time that these must span at least */
 };
 
 /* False when the port is not of the kind that this file knows (no L1 of its own, with a cluster). */

@@ -66,9 +66,8 @@ static bool init_port(struct mem_port *port)
         return false;
     const uint32_t tlb_entries = p->tlb_entries ? p->tlb_entries : s->tlb_entries_l1;
     return mem_tlb_init(&port->tlb, tlb_entries, s->tlb_entries_l2, s->tlb_l2_ns, s->tlb_miss_ns) &&
-           mem_slots_init(&port->misses, p->outstanding) &&
-           mem_slots_init(&port->writes, port->has_l1 ? 0 : p->outstanding) && mem_prefetch_init(&port->prefetcher, &p->prefetch) &&
-           mem_gather_init(&port->gather, p->gather_lines);
+           mem_slots_init(&port->misses, p->outstanding) && mem_slots_init(&port->writes, port->has_l1 ? 0 : p->outstanding) &&
+           mem_prefetch_init(&port->prefetcher, &p->prefetch) && mem_gather_init(&port->gather, p->gather_lines);
 }
 
 static bool valid_place(const struct mem_system *system, const struct mem_port_params *params)

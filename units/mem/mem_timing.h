@@ -13,8 +13,8 @@
  *
  * A zero in a field marked "0 = ..." is a usable default, so a structure filled field by field may leave it out.
  */
-#ifndef ORCHARD_UNITS_MEM_TIMING_H
-#define ORCHARD_UNITS_MEM_TIMING_H
+#ifndef ORCHARD_UNITS_MEM_MEM_TIMING_H
+#define ORCHARD_UNITS_MEM_MEM_TIMING_H
 
 #include "power/activity.h"
 
@@ -27,75 +27,75 @@ enum mem_access_kind { MEM_ACCESS_LOAD, MEM_ACCESS_STORE, MEM_ACCESS_FETCH, MEM_
 
 /* Which die's SLC and DRAM own an address of a two-die chip. */
 enum mem_die_policy {
-    MEM_DIE_INTERLEAVE, /* pages alternate by a hash of their number */
-    MEM_DIE_FIRST_TOUCH,/* the die of the requester that touches a page first */
-    MEM_DIE_ONE         /* all on mem_params.home_die */
+    MEM_DIE_INTERLEAVE,  /* pages alternate by a hash of their number */
+    MEM_DIE_FIRST_TOUCH, /* the die of the requester that touches a page first */
+    MEM_DIE_ONE          /* all on mem_params.home_die */
 };
 
-#define MEM_CLUSTERS_MAX 8
-#define MEM_NO_CLUSTER UINT32_MAX /* a port that enters at the fabric: GPU, Neural Engine */
+#define MEM_CLUSTERS_MAX     8
+#define MEM_NO_CLUSTER       UINT32_MAX /* a port that enters at the fabric: GPU, Neural Engine */
 #define MEM_ACCESS_BYTES_MAX 256
 
 struct mem_cache_params {
-    uint32_t kib;            /* capacity, KiB; 0 = absent */
-    uint32_t ways;           /* associativity */
-    double latency_cycles;   /* load-to-use, in the clock of its owner */
-    double bytes_per_cycle;  /* bandwidth per requester port (L1) or for the whole cache (L2); 0 = no limit */
+    uint32_t kib;           /* capacity, KiB; 0 = absent */
+    uint32_t ways;          /* associativity */
+    double latency_cycles;  /* load-to-use, in the clock of its owner */
+    double bytes_per_cycle; /* bandwidth per requester port (L1) or for the whole cache (L2); 0 = no limit */
 };
 
 struct mem_prefetch_params {
-    uint32_t streams;        /* concurrent streams tracked per port; 0 = off */
-    uint32_t degree;         /* lines fetched per trigger */
-    uint32_t distance;       /* lines ahead of the demand stream at most */
-    uint32_t train;          /* matching deltas before a stream is trusted */
-    uint32_t l1_distance;    /* of these, so many next lines go on from L2 into L1; 0 = into L2 only */
+    uint32_t streams;     /* concurrent streams tracked per port; 0 = off */
+    uint32_t degree;      /* lines fetched per trigger */
+    uint32_t distance;    /* lines ahead of the demand stream at most */
+    uint32_t train;       /* matching deltas before a stream is trusted */
+    uint32_t l1_distance; /* of these, so many next lines go on from L2 into L1; 0 = into L2 only */
 };
 
 /* A CPU cluster: cores share its L2. */
 struct mem_cluster_params {
     struct mem_cache_params l2;
-    double clock_ghz;                 /* clock of L2 and of the cores' L1 */
-    uint32_t l2_outstanding;          /* misses of the cluster in flight to the fabric */
-    double fabric_gbps;               /* bandwidth cap of the cluster's fabric port, reads; writes have as much again */
-    double fabric_latency_ns;         /* its reads take so much longer to the memory side than slc and dram latencies say (GPU) */
-    uint32_t die;                     /* which die the cluster sits on */
+    double clock_ghz;         /* clock of L2 and of the cores' L1 */
+    uint32_t l2_outstanding;  /* misses of the cluster in flight to the fabric */
+    double fabric_gbps;       /* bandwidth cap of the cluster's fabric port, reads; writes have as much again */
+    double fabric_latency_ns; /* its reads take so much longer to the memory side than slc and dram latencies say (GPU) */
+    uint32_t die;             /* which die the cluster sits on */
 };
 
 struct mem_params {
-    struct mem_cache_params slc;      /* whole SLC of one die; latency in ns below */
-    double slc_latency_ns;            /* from the L2 miss to the data, SLC hit */
-    double slc_gbps;                  /* SLC bandwidth of one die */
-    double dram_latency_ns;           /* from the L2 miss to the data, DRAM, idle, row miss */
-    double dram_peak_gbps;            /* per die */
-    double dram_efficiency_read;      /* share of the peak that pure read streams reach */
-    double dram_efficiency_mixed;     /* same for mixed read/write streams */
-    uint32_t dram_channels;           /* per die */
+    struct mem_cache_params slc;  /* whole SLC of one die; latency in ns below */
+    double slc_latency_ns;        /* from the L2 miss to the data, SLC hit */
+    double slc_gbps;              /* SLC bandwidth of one die */
+    double dram_latency_ns;       /* from the L2 miss to the data, DRAM, idle, row miss */
+    double dram_peak_gbps;        /* per die */
+    double dram_efficiency_read;  /* share of the peak that pure read streams reach */
+    double dram_efficiency_mixed; /* same for mixed read/write streams */
+    uint32_t dram_channels;       /* per die */
     uint32_t dies;
     double die_link_gbps, die_link_latency_ns;
-    double tlb_miss_ns;               /* page walk */
+    double tlb_miss_ns; /* page walk */
     uint32_t tlb_entries_l1, tlb_entries_l2;
-    double tlb_l2_ns;                 /* first-level TLB miss that the second level serves */
+    double tlb_l2_ns; /* first-level TLB miss that the second level serves */
     enum mem_die_policy die_policy;
-    uint32_t home_die;                /* MEM_DIE_ONE */
+    uint32_t home_die; /* MEM_DIE_ONE */
     uint32_t cluster_count;
     struct mem_cluster_params cluster[MEM_CLUSTERS_MAX];
 };
 
 struct mem_port_params {
-    struct mem_cache_params l1;       /* kib 0: the port enters at the cluster's L2 (AMX) */
+    struct mem_cache_params l1; /* kib 0: the port enters at the cluster's L2 (AMX) */
     struct mem_prefetch_params prefetch;
-    uint32_t cluster;                 /* or MEM_NO_CLUSTER */
-    uint32_t outstanding;             /* misses of this port in flight */
-    double l2_bytes_per_cycle;        /* bandwidth of this port's path to L2, each direction; 0 = no limit */
-    double clock_ghz;                 /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
-    double fabric_gbps;               /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
-    uint32_t die;                     /* MEM_NO_CLUSTER: the die the requester sits on */
-    double tlb_refill_ns;             /* > 0: pages missing in the first-level TLB are brought in one at a time, each for so long */
-    uint32_t tlb_entries;             /* of the port's own first-level TLB; 0 = as every port's */
-    uint32_t gather_lines;            /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
-    bool gather_plain;                /* gather every store, not only MEM_ACCESS_STORE_STREAM */
-    bool write_through;               /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
-                                       * kept coherent with stores of others (mem_port_forget) */
+    uint32_t cluster;          /* or MEM_NO_CLUSTER */
+    uint32_t outstanding;      /* misses of this port in flight */
+    double l2_bytes_per_cycle; /* bandwidth of this port's path to L2, each direction; 0 = no limit */
+    double clock_ghz;          /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
+    double fabric_gbps;        /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
+    uint32_t die;              /* MEM_NO_CLUSTER: the die the requester sits on */
+    double tlb_refill_ns;      /* > 0: pages missing in the first-level TLB are brought in one at a time, each for so long */
+    uint32_t tlb_entries;      /* of the port's own first-level TLB; 0 = as every port's */
+    uint32_t gather_lines;     /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
+    bool gather_plain;         /* gather every store, not only MEM_ACCESS_STORE_STREAM */
+    bool write_through;        /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
+                                * kept coherent with stores of others (mem_port_forget) */
 };
 
 struct mem_system;
@@ -110,17 +110,18 @@ void mem_system_free(struct mem_system *system);
 struct mem_port *mem_port_open(struct mem_system *system, const struct mem_port_params *params, struct mem_port *shares);
 
 struct mem_reply {
-    double ready_ns;       /* loads: data usable; stores: accepted */
-    enum mem_level level;  /* farthest level touched */
+    double ready_ns;      /* loads: data usable; stores: accepted */
+    enum mem_level level; /* farthest level touched */
 };
 
 /* One access of 1..MEM_ACCESS_BYTES_MAX bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
-struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
-                                 enum mem_access_kind kind, uint64_t pc);
+struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
+                                 uint64_t pc);
 
-/* The access leaves the TLB, L1, L2 and SLC as if it had been made, at no time and uncounted: for accesses that are not simulated one
- * by one. Of a GPU core's port: other caches than those on the way (coherence) are left as they are; other ports ignore it. Returns
- * the level beyond the farthest cache into which it brought a line: MEM_L1 = none, MEM_SLC = into L2, MEM_DRAM = into the SLC, too. */
+/* The access leaves the TLB, L1, L2 and SLC as if it had been made, at no time and uncounted: for accesses that are not simulated
+ * one by one. Of a GPU core's port: other caches than those on the way (coherence) are left as they are; other ports ignore it.
+ * Returns the level beyond the farthest cache into which it brought a line: MEM_L1 = none, MEM_SLC = into L2, MEM_DRAM = into the
+ * SLC, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
 /* Empties the port's own L1, which must hold nothing dirty (write_through): what a GPU does before a launch. */
@@ -137,20 +138,20 @@ double mem_port_l1_width(const struct mem_port *port);
 /* Bytes by who asked: CPU clusters and GPU L2s by number, then everybody without a cluster. */
 #define MEM_REQUESTERS (MEM_CLUSTERS_MAX + 1)
 enum mem_flow {
-    MEM_FLOW_L2,           /* read from and written to the cluster's L2 */
-    MEM_FLOW_FABRIC_READ,  /* through the requester's fabric port, from the memory side */
+    MEM_FLOW_L2,          /* read from and written to the cluster's L2 */
+    MEM_FLOW_FABRIC_READ, /* through the requester's fabric port, from the memory side */
     MEM_FLOW_FABRIC_WRITE,
-    MEM_FLOW_REMOTE,       /* of these, what crossed to or from the other die */
-    MEM_FLOW_DRAM_READ,    /* moved because of the requester, write-backs of the SLC included */
+    MEM_FLOW_REMOTE,    /* of these, what crossed to or from the other die */
+    MEM_FLOW_DRAM_READ, /* moved because of the requester, write-backs of the SLC included */
     MEM_FLOW_DRAM_WRITE,
     MEM_FLOW_COUNT
 };
 /* And by die. */
 enum mem_die_flow {
-    MEM_DIE_SLC,           /* through the die's SLC */
+    MEM_DIE_SLC, /* through the die's SLC */
     MEM_DIE_DRAM_READ,
     MEM_DIE_DRAM_WRITE,
-    MEM_DIE_LINK,          /* data leaving the die over the link */
+    MEM_DIE_LINK, /* data leaving the die over the link */
     MEM_DIE_FLOW_COUNT
 };
 #define MEM_DIES_MAX 2

@@ -6,8 +6,8 @@ static enum mem_level farther(enum mem_level a, enum mem_level b)
     return a > b ? a : b;
 }
 
-/* A line is read or written at the memory side. Returns where it was: these functions tell the farthest level that was new to some
- * line. */
+/* A line is read or written at the memory side. Returns where it was: these functions tell the farthest level that was new to
+ * some line. */
 static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, double now_ns, uint64_t line, uint8_t flags)
 {
     struct mem_die *die = &system->die[mem_fabric_home(&system->fabric, line, from_die)];

@@ -3,8 +3,8 @@
 
 /* So many orders ahead the host is told of a set, of the way in it, and of what a dirty line in that way will ask for: each
  * enough time for the host's memory, at some 50 ns an order. */
-#define EXPECT_SET 9
-#define EXPECT_WAY 6
+#define EXPECT_SET    9
+#define EXPECT_WAY    6
 #define EXPECT_VICTIM 3
 
 /* The line that an insertion will displace, if it goes down to the memory side then. */

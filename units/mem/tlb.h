@@ -5,14 +5,14 @@
 #include "units/mem/cache.h"
 
 #define MEM_TLB_HINT_BITS 6
-#define MEM_TLB_HINTS (1 << MEM_TLB_HINT_BITS)
+#define MEM_TLB_HINTS     (1 << MEM_TLB_HINT_BITS)
 
 struct mem_tlb {
     struct mem_cache level[2];
     bool present[2];
     uint64_t hint[MEM_TLB_HINTS]; /* pages (+ 1) known to be in the first level: the cheap way in */
     double l2_ns, walk_ns;
-    uint64_t misses;              /* of the last level: page walks */
+    uint64_t misses; /* of the last level: page walks */
 };
 
 bool mem_tlb_init(struct mem_tlb *tlb, uint32_t entries_l1, uint32_t entries_l2, double l2_ns, double walk_ns);

@@ -1,6 +1,6 @@
 /* The AArch64 programs that tests/build.mk builds for the suites. */
-#ifndef ORCHARD_TESTS_GUEST_FILES_H
-#define ORCHARD_TESTS_GUEST_FILES_H
+#ifndef ORCHARD_TESTS_GUEST_HOST_GUEST_FILES_H
+#define ORCHARD_TESTS_GUEST_HOST_GUEST_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,20 +12,19 @@ enum { EXCEPTION_UNDEFINED = 1, EXCEPTION_SVC = 2, EXCEPTION_BREAKPOINT = 7 };
 struct run {
     const struct machine *m;
     uc_engine *uc;
-    uint8_t *mapped;   /* permissions that Unicorn has, by page */
+    uint8_t *mapped; /* permissions that Unicorn has, by page */
     enum cpu_stop stop;
     int exit_code;
     struct unit_fault fault;
-    bool refused;      /* a load or store failed, at fault.pc */
+    bool refused; /* a load or store failed, at fault.pc */
 };
 
 static const int x_register[32] = {
-    UC_ARM64_REG_X0,  UC_ARM64_REG_X1,  UC_ARM64_REG_X2,  UC_ARM64_REG_X3,  UC_ARM64_REG_X4,  UC_ARM64_REG_X5,
-    UC_ARM64_REG_X6,  UC_ARM64_REG_X7,  UC_ARM64_REG_X8,  UC_ARM64_REG_X9,  UC_ARM64_REG_X10, UC_ARM64_REG_X11,
-    UC_ARM64_REG_X12, UC_ARM64_REG_X13, UC_ARM64_REG_X14, UC_ARM64_REG_X15, UC_ARM64_REG_X16, UC_ARM64_REG_X17,
-    UC_ARM64_REG_X18, UC_ARM64_REG_X19, UC_ARM64_REG_X20, UC_ARM64_REG_X21, UC_ARM64_REG_X22, UC_ARM64_REG_X23,
-    UC_ARM64_REG_X24, UC_ARM64_REG_X25, UC_ARM64_REG_X26, UC_ARM64_REG_X27, UC_ARM64_REG_X28, UC_ARM64_REG_X29,
-    UC_ARM64_REG_X30, UC_ARM64_REG_SP};
+    UC_ARM64_REG_X0,  UC_ARM64_REG_X1,  UC_ARM64_REG_X2,  UC_ARM64_REG_X3,  UC_ARM64_REG_X4,  UC_ARM64_REG_X5,  UC_ARM64_REG_X6,
+    UC_ARM64_REG_X7,  UC_ARM64_REG_X8,  UC_ARM64_REG_X9,  UC_ARM64_REG_X10, UC_ARM64_REG_X11, UC_ARM64_REG_X12, UC_ARM64_REG_X13,
+    UC_ARM64_REG_X14, UC_ARM64_REG_X15, UC_ARM64_REG_X16, UC_ARM64_REG_X17, UC_ARM64_REG_X18, UC_ARM64_REG_X19, UC_ARM64_REG_X20,
+    UC_ARM64_REG_X21, UC_ARM64_REG_X22, UC_ARM64_REG_X23, UC_ARM64_REG_X24, UC_ARM64_REG_X25, UC_ARM64_REG_X26, UC_ARM64_REG_X27,
+    UC_ARM64_REG_X28, UC_ARM64_REG_X29, UC_ARM64_REG_X30, UC_ARM64_REG_SP};
 
 static uint64_t get(uc_engine *uc, int reg)
 {
@@ -195,8 +194,7 @@ static void after_run(struct run *r, uc_err error)
         return;
     r->stop = CPU_STOP_FAULT;
     r->fault.pc = r->refused ? r->fault.pc : pc;
-    r->fault.kind = error == UC_ERR_READ_PROT || error == UC_ERR_WRITE_PROT || error == UC_ERR_FETCH_PROT
-                        ? UNIT_FAULT_PERMISSION
+    r->fault.kind = error == UC_ERR_READ_PROT || error == UC_ERR_WRITE_PROT || error == UC_ERR_FETCH_PROT ? UNIT_FAULT_PERMISSION
                     : error == UC_ERR_READ_UNMAPPED || error == UC_ERR_WRITE_UNMAPPED || error == UC_ERR_FETCH_UNMAPPED
                         ? UNIT_FAULT_UNMAPPED
                         : UNIT_FAULT_UNDEFINED;

@@ -1,17 +1,17 @@
 /* Runs a prepared core's program in Unicorn instead: the same memory, registers, system calls and coprocessor, another
  * processor. An oracle for whole programs; Unicorn is under the GPL, so it stays in tests.
  */
-#ifndef ORCHARD_TESTS_UNICORN_MACHINE_H
-#define ORCHARD_TESTS_UNICORN_MACHINE_H
+#ifndef ORCHARD_TESTS_GUEST_HOST_UNICORN_MACHINE_H
+#define ORCHARD_TESTS_GUEST_HOST_UNICORN_MACHINE_H
 
 #include "units/cpu/cpu_core.h"
 
 struct machine {
     struct mem_space *space;
-    struct cpu_core *core;                          /* registers come from and go back to it */
-    const struct cpu_system *system;                /* may be NULL */
-    const struct cpu_coprocessor *coprocessor;      /* may be NULL */
-    uint64_t timeout_us;                            /* 0 = none */
+    struct cpu_core *core;                     /* registers come from and go back to it */
+    const struct cpu_system *system;           /* may be NULL */
+    const struct cpu_coprocessor *coprocessor; /* may be NULL */
+    uint64_t timeout_us;                       /* 0 = none */
 };
 
 /* Runs until exit, fault or return to CPU_RETURN_ADDRESS. After it the core holds the final registers and pc (of the

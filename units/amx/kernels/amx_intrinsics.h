@@ -5,33 +5,47 @@
  *
  * Operand fields: github corsix/amx (ldst.md, fma.md, mac16.md, matfp.md, matint.md).
  */
-#ifndef ORCHARD_UNITS_AMX_KERNELS_INTRINSICS_H
-#define ORCHARD_UNITS_AMX_KERNELS_INTRINSICS_H
+#ifndef ORCHARD_UNITS_AMX_KERNELS_AMX_INTRINSICS_H
+#define ORCHARD_UNITS_AMX_KERNELS_AMX_INTRINSICS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* ---- operand fields ---- */
-#define AMX_REG(n)        ((uint64_t)(n) << 56) /* first X/Y register or Z row of a transfer */
-#define AMX_PAIR          (UINT64_C(1) << 62)   /* two registers, 128-byte aligned */
-#define AMX_QUAD          (UINT64_C(1) << 62 | UINT64_C(1) << 60) /* four registers, M2 and later */
-#define AMX_ZHALF(n, h)   ((uint64_t)(n) << 57 | (uint64_t)(h) << 56) /* ldzi/stzi: row pair and half */
-#define AMX_XOFF(bytes)   ((uint64_t)(bytes) << 10)
-#define AMX_YOFF(bytes)   ((uint64_t)(bytes))
-#define AMX_ZROW(n)       ((uint64_t)(n) << 20)
-#define AMX_SKIP_Z        (UINT64_C(1) << 27)
-#define AMX_FMA_VECTOR    (UINT64_C(1) << 63)
-#define AMX_FMA_WIDE_Z    (UINT64_C(1) << 62)   /* fma16, mac16: 32-bit Z */
-#define AMX_LANES(mode)   ((uint64_t)(mode) << 42) /* vecfp, matfp, vecint, matint */
-#define AMX_ALU(mode)     ((uint64_t)(mode) << 47)
-#define AMX_X_SHUFFLE(s)  ((uint64_t)(s) << 29)
-#define AMX_INT_SIGNED    (UINT64_C(1) << 63 | UINT64_C(1) << 26) /* matint, vecint: both operands */
+#define AMX_REG(n)       ((uint64_t)(n) << 56)                       /* first X/Y register or Z row of a transfer */
+#define AMX_PAIR         (UINT64_C(1) << 62)                         /* two registers, 128-byte aligned */
+#define AMX_QUAD         (UINT64_C(1) << 62 | UINT64_C(1) << 60)     /* four registers, M2 and later */
+#define AMX_ZHALF(n, h)  ((uint64_t)(n) << 57 | (uint64_t)(h) << 56) /* ldzi/stzi: row pair and half */
+#define AMX_XOFF(bytes)  ((uint64_t)(bytes) << 10)
+#define AMX_YOFF(bytes)  ((uint64_t)(bytes))
+#define AMX_ZROW(n)      ((uint64_t)(n) << 20)
+#define AMX_SKIP_Z       (UINT64_C(1) << 27)
+#define AMX_FMA_VECTOR   (UINT64_C(1) << 63)
+#define AMX_FMA_WIDE_Z   (UINT64_C(1) << 62)      /* fma16, mac16: 32-bit Z */
+#define AMX_LANES(mode)  ((uint64_t)(mode) << 42) /* vecfp, matfp, vecint, matint */
+#define AMX_ALU(mode)    ((uint64_t)(mode) << 47)
+#define AMX_X_SHUFFLE(s) ((uint64_t)(s) << 29)
+#define AMX_INT_SIGNED   (UINT64_C(1) << 63 | UINT64_C(1) << 26) /* matint, vecint: both operands */
 
 /* ---- opnums ---- */
 enum {
-    AMXI_LDX = 0, AMXI_LDY = 1, AMXI_STX = 2, AMXI_STY = 3, AMXI_LDZ = 4, AMXI_STZ = 5, AMXI_LDZI = 6, AMXI_STZI = 7,
-    AMXI_FMA64 = 10, AMXI_FMA32 = 12, AMXI_MAC16 = 14, AMXI_FMA16 = 15, AMXI_SETCLR = 17, AMXI_VECINT = 18,
-    AMXI_VECFP = 19, AMXI_MATINT = 20, AMXI_MATFP = 21
+    AMXI_LDX = 0,
+    AMXI_LDY = 1,
+    AMXI_STX = 2,
+    AMXI_STY = 3,
+    AMXI_LDZ = 4,
+    AMXI_STZ = 5,
+    AMXI_LDZI = 6,
+    AMXI_STZI = 7,
+    AMXI_FMA64 = 10,
+    AMXI_FMA32 = 12,
+    AMXI_MAC16 = 14,
+    AMXI_FMA16 = 15,
+    AMXI_SETCLR = 17,
+    AMXI_VECINT = 18,
+    AMXI_VECFP = 19,
+    AMXI_MATINT = 20,
+    AMXI_MATFP = 21
 };
 
 #if defined(__aarch64__) && !defined(AMX_IN_PROCESS)
@@ -40,23 +54,23 @@ struct amx_ctx; /* nothing: the instructions go to the machine */
 struct amx_cursor;
 
 /* The assembler puts the number of the register that holds the operand into the low five bits of the word. */
-#define AMX_ISSUE(ctx, op, operand)                                                                          \
-    do {                                                                                                     \
-        (void)(ctx);                                                                                         \
-        __asm__ volatile(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n" \
-                         ".ifc x\\n,%0\n.inst 0x00201000 | %c1 << 5 | \\n\n.endif\n.endr"                      \
-                         :                                                                                   \
-                         : "r"((uint64_t)(operand)), "i"(op)                                                 \
-                         : "memory");                                                                        \
+#define AMX_ISSUE(ctx, op, operand)                                                                                              \
+    do {                                                                                                                         \
+        (void)(ctx);                                                                                                             \
+        __asm__ volatile(".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30\n"           \
+                         ".ifc x\\n,%0\n.inst 0x00201000 | %c1 << 5 | \\n\n.endif\n.endr"                                        \
+                         :                                                                                                       \
+                         : "r"((uint64_t)(operand)), "i"(op)                                                                     \
+                         : "memory");                                                                                            \
     } while (0)
-#define AMX_ENTER(ctx, to) struct amx_cursor *const to = ((void)(ctx), NULL)
-#define AMX_LEAVE(ctx, to) ((void)(to))
-#define AMX_PASS(to, left) ((void)(to), 0)
-#define AMX_SET(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201220" ::: "memory")
-#define AMX_CLR(ctx) __asm__ volatile("nop\nnop\nnop\n.inst 0x00201221" ::: "memory")
-#define AMX_ADDRESS(ctx, pointer) ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
-#define AMX_SCALAR_BEGIN(ctx) ((void)(ctx))
-#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride) ((void)(ctx))
+#define AMX_ENTER(ctx, to)                                                                   struct amx_cursor *const to = ((void)(ctx), NULL)
+#define AMX_LEAVE(ctx, to)                                                                   ((void)(to))
+#define AMX_PASS(to, left)                                                                   ((void)(to), 0)
+#define AMX_SET(ctx)                                                                         __asm__ volatile("nop\nnop\nnop\n.inst 0x00201220" ::: "memory")
+#define AMX_CLR(ctx)                                                                         __asm__ volatile("nop\nnop\nnop\n.inst 0x00201221" ::: "memory")
+#define AMX_ADDRESS(ctx, pointer)                                                            ((void)(ctx), (uint64_t)(uintptr_t)(pointer))
+#define AMX_SCALAR_BEGIN(ctx)                                                                ((void)(ctx))
+#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride)                          ((void)(ctx))
 #define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes) ((void)(ctx))
 
 #else
@@ -74,10 +88,9 @@ struct amx_ctx {
     /* May be NULL. The instructions [first, second) and [second, count) are two passes of a loop, and so many are left: true
      * when it has done all of it. */
     int (*passes)(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left);
-    void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
-                 uint64_t src_stride);
-    void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,
-                      uint32_t vectors, uint32_t count, uint32_t element_bytes);
+    void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride);
+    void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t vectors,
+                      uint32_t count, uint32_t element_bytes);
     void *owner;
 };
 
@@ -125,8 +138,8 @@ static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
     to->pass[1] = to->count;
     return 0;
 }
-#define AMX_ENTER(ctx, to)                                                                                   \
-    struct amx_cursor to##_cursor = {ctx, (ctx)->count, 0, {0, 0}};                                                   \
+#define AMX_ENTER(ctx, to)                                                                                                       \
+    struct amx_cursor to##_cursor = {ctx, (ctx)->count, 0, {0, 0}};                                                              \
     struct amx_cursor *const to = &to##_cursor
 #define AMX_LEAVE(ctx, to) ((ctx)->count = (to)->count)
 
@@ -135,17 +148,16 @@ static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
 #define AMX_PASS(to, left) amx_cursor_pass(to, left)
 
 /* Through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
-#define AMX_ISSUE(to, op, operand)                                                                           \
-    _Generic((to), struct amx_ctx *: amx_ctx_push, struct amx_cursor *: amx_cursor_push)(to, op, operand)
-#define AMX_SET(ctx) amx_ctx_push(ctx, AMXI_SETCLR, 0)
-#define AMX_CLR(ctx) amx_ctx_push(ctx, AMXI_SETCLR, 1)
-#define AMX_ADDRESS(ctx, pointer) ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
+#define AMX_ISSUE(to, op, operand)                                                                                               \
+    _Generic((to), struct amx_ctx * : amx_ctx_push, struct amx_cursor * : amx_cursor_push)(to, op, operand)
+#define AMX_SET(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 0)
+#define AMX_CLR(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 1)
+#define AMX_ADDRESS(ctx, pointer)                                   ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
 /* Before C code reads or writes memory that AMX instructions touch. */
-#define AMX_SCALAR_BEGIN(ctx) ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
+#define AMX_SCALAR_BEGIN(ctx)                                       ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
 /* After C code copied `rows` rows of row_bytes / transposed `vectors` strided source vectors of `count` elements. */
-#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride)                                          \
-    (ctx)->copy(ctx, dst, src, rows, row_bytes, src_stride)
-#define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)                 \
+#define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride) (ctx)->copy(ctx, dst, src, rows, row_bytes, src_stride)
+#define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)                                     \
     (ctx)->transpose(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)
 
 #endif

@@ -5,9 +5,8 @@
 
 /*                              tile_m tile_n in out k_unit k_group */
 static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
-    [GEMM_F64] = {32, 16, 8, 8, 2, 1},      [GEMM_F32] = {32, 32, 4, 4, 4, 1},
-    [GEMM_F16] = {32, 64, 2, 2, 4, 1},      [GEMM_F16_F32] = {32, 32, 2, 4, 8, 1},
-    [GEMM_BF16_F32] = {32, 32, 2, 4, 8, 1}, [GEMM_I8_I32] = {16, 64, 1, 4, 8, 4},
+    [GEMM_F64] = {32, 16, 8, 8, 2, 1},     [GEMM_F32] = {32, 32, 4, 4, 4, 1},      [GEMM_F16] = {32, 64, 2, 2, 4, 1},
+    [GEMM_F16_F32] = {32, 32, 2, 4, 8, 1}, [GEMM_BF16_F32] = {32, 32, 2, 4, 8, 1}, [GEMM_I8_I32] = {16, 64, 1, 4, 8, 4},
     [GEMM_I16_I32] = {32, 32, 2, 4, 8, 1},
 };
 
@@ -16,7 +15,7 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
 #define BLOCK_K_BYTES 16384u
 #define BLOCK_A_BYTES (4u << 20)
 #define BLOCK_B_BYTES (16u << 20)
-#define LINE_BYTES 128u
+#define LINE_BYTES    128u
 
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind)
 {
@@ -98,15 +97,11 @@ struct run {
 static uint64_t one_bits(enum gemm_kind kind)
 {
     switch (kind) {
-    case GEMM_F64:
-        return UINT64_C(0x3ff0000000000000);
-    case GEMM_F16:
-        return 0x3c00;
+    case GEMM_F64: return UINT64_C(0x3ff0000000000000);
+    case GEMM_F16: return 0x3c00;
     case GEMM_I8_I32:
-    case GEMM_I16_I32:
-        return 1;
-    default:
-        return 0x3f800000;
+    case GEMM_I16_I32: return 1;
+    default: return 0x3f800000;
     }
 }
 

@@ -25,26 +25,26 @@ enum gemm_kind {
 
 /* Fixed layout: also written by orchard into the memory of AArch64 programs. Pointers are those of the home. */
 struct gemm_args {
-    uint64_t a, b, c;                   /* addresses */
-    uint64_t workspace;                 /* 128-byte aligned, gemm_workspace_bytes() of them */
-    uint64_t lda, ldb, ldc;             /* elements between rows */
+    uint64_t a, b, c;                      /* addresses */
+    uint64_t workspace;                    /* 128-byte aligned, gemm_workspace_bytes() of them */
+    uint64_t lda, ldb, ldc;                /* elements between rows */
     uint64_t stride_a, stride_b, stride_c; /* elements between matrices of a batch */
     uint32_t m, n, k, batch;
-    uint32_t transpose_a, transpose_b;  /* 1: the matrix is stored as its transpose */
-    uint32_t quad_loads;                /* 1: four-register loads exist (M2 and later) */
-    uint32_t kind;                      /* enum gemm_kind */
-    uint64_t alpha_bits, beta_bits;     /* alpha, beta in the output type; integers: alpha 1, beta 0 or 1 */
-    struct gemm_blocks {                /* of the packed operands; 0 = as the caches suggest, others are rounded up to whole tiles */
+    uint32_t transpose_a, transpose_b; /* 1: the matrix is stored as its transpose */
+    uint32_t quad_loads;               /* 1: four-register loads exist (M2 and later) */
+    uint32_t kind;                     /* enum gemm_kind */
+    uint64_t alpha_bits, beta_bits;    /* alpha, beta in the output type; integers: alpha 1, beta 0 or 1 */
+    struct gemm_blocks { /* of the packed operands; 0 = as the caches suggest, others are rounded up to whole tiles */
         uint32_t m, n, k, reserved;
     } blocks;
 };
 
 /* Shape of a tile and element sizes of a kind. */
 struct gemm_shape {
-    uint32_t tile_m, tile_n;   /* rows and columns of C per tile */
+    uint32_t tile_m, tile_n; /* rows and columns of C per tile */
     uint32_t in_bytes, out_bytes;
-    uint32_t k_unit;           /* k is padded to a multiple of this */
-    uint32_t k_group;          /* consecutive k of one row stored side by side in A panels (1 or 4) */
+    uint32_t k_unit;  /* k is padded to a multiple of this */
+    uint32_t k_group; /* consecutive k of one row stored side by side in A panels (1 or 4) */
 };
 const struct gemm_shape *gemm_shape_of(enum gemm_kind kind);
 

@@ -11,10 +11,12 @@ typedef uint64_t vector2 __attribute__((vector_size(16)));
 typedef uint32_t vector4 __attribute__((vector_size(16)));
 typedef uint16_t vector8 __attribute__((vector_size(16)));
 
-#define LOAD(type, v, from) type v; __builtin_memcpy(&v, from, sizeof v)
-#define STORE(to, v)        __builtin_memcpy(to, &v, sizeof v)
-#define LOW2(a, b)          __builtin_shufflevector(a, b, 0, 2)
-#define HIGH2(a, b)         __builtin_shufflevector(a, b, 1, 3)
+#define LOAD(type, v, from)                                                                                                      \
+    type v;                                                                                                                      \
+    __builtin_memcpy(&v, from, sizeof v)
+#define STORE(to, v) __builtin_memcpy(to, &v, sizeof v)
+#define LOW2(a, b)   __builtin_shufflevector(a, b, 0, 2)
+#define HIGH2(a, b)  __builtin_shufflevector(a, b, 1, 3)
 
 static void transpose_block_8(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row)
 {
@@ -74,8 +76,8 @@ static void transpose_elements(uint8_t *dst, uint64_t dst_row, const uint8_t *sr
 
 /* `side` source vectors over one cache line of each: a line is read once and completely, also when the rows of the source
  * fall into the same cache sets. Elements [from, to). */
-static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
-                             uint32_t from, uint32_t to)
+static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes, uint32_t from,
+                             uint32_t to)
 {
     const uint8_t *end = src + (uint64_t)to * bytes;
     dst += from * dst_row;
@@ -103,8 +105,8 @@ static void transpose_panel(uint8_t *dst, uint64_t dst_row, const uint8_t *src, 
             transpose_blocks(dst + (uint64_t)j * bytes, dst_row, src + j * src_row, src_row, bytes, i,
                              i + line < whole_k ? i + line : whole_k);
     transpose_elements(dst, dst_row, src, src_row, bytes, whole_j, whole_k, k);
-    transpose_elements(dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes,
-                       vectors - whole_j, 0, k);
+    transpose_elements(dst + (uint64_t)whole_j * bytes, dst_row, src + whole_j * src_row, src_row, bytes, vectors - whole_j, 0,
+                       k);
 }
 
 static void zero_bytes(void *dst, uint64_t count)
@@ -112,8 +114,8 @@ static void zero_bytes(void *dst, uint64_t count)
     __builtin_memset(dst, 0, count);
 }
 
-void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s, uint32_t width, uint32_t valid,
-                     uint32_t k, uint32_t k_padded)
+void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s, uint32_t width, uint32_t valid, uint32_t k,
+                     uint32_t k_padded)
 {
     const uint64_t line_bytes = (uint64_t)width * s->element_bytes;
     AMX_SCALAR_BEGIN(ctx);
@@ -132,8 +134,8 @@ void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *s
     }
 }
 
-void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst_, const struct pack_source *s, uint32_t width, uint32_t valid,
-                        uint32_t k, uint32_t k_padded)
+void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst_, const struct pack_source *s, uint32_t width, uint32_t valid, uint32_t k,
+                        uint32_t k_padded)
 {
     uint8_t *dst = dst_;
     const uint8_t *src = s->base;
@@ -154,8 +156,8 @@ void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst_, const struct pack_sourc
     AMX_SCALAR_TRANSPOSE(ctx, dst, 4 * (uint64_t)width, src, s->stride, valid, k / 4, 4);
 }
 
-void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const void *src, uint64_t src_stride,
-                    uint32_t rows, uint32_t row_bytes)
+void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const void *src, uint64_t src_stride, uint32_t rows,
+                    uint32_t row_bytes)
 {
     AMX_SCALAR_BEGIN(ctx);
     for (uint32_t i = 0; i < rows; i++)

@@ -12,15 +12,15 @@ struct pack_source {
     uint32_t element_bytes; /* 1, 2, 4 or 8 */
     uint32_t lines_contiguous;
 };
-void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid,
-                     uint32_t k, uint32_t k_padded);
+void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid, uint32_t k,
+                     uint32_t k_padded);
 
 /* Byte matrices for the four-k layout: dst[k / 4][row][k % 4], 16 rows. Same meaning of the arguments. */
 void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid,
                         uint32_t k, uint32_t k_padded);
 
 /* Copies `rows` rows of row_bytes between two strided places (edges of C). */
-void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const void *src, uint64_t src_stride,
-                    uint32_t rows, uint32_t row_bytes);
+void gemm_copy_rows(struct amx_ctx *ctx, void *dst, uint64_t dst_stride, const void *src, uint64_t src_stride, uint32_t rows,
+                    uint32_t row_bytes);
 
 #endif

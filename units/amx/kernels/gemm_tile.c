@@ -198,29 +198,20 @@ static void clear_z(struct amx_ctx *ctx)
     AMX_ISSUE(ctx, AMXI_MAC16, AMX_FMA_WIDE_Z | AMX_SKIP_Z | UINT64_C(1) << 28 | UINT64_C(1) << 29);
 }
 
-void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint64_t panel_b, uint32_t k, int keep_z,
-               int quad)
+void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint64_t panel_b, uint32_t k, int keep_z, int quad)
 {
     const uint64_t first = keep_z ? 0 : AMX_SKIP_Z;
     switch (kind) {
-    case GEMM_F64:
-        tile_f64(ctx, panel_a, panel_b, k, first, quad);
-        break;
+    case GEMM_F64: tile_f64(ctx, panel_a, panel_b, k, first, quad); break;
     case GEMM_F32:
         if (quad)
             tile_f32_quads(ctx, panel_a, panel_b, k, first);
         else
             tile_f32_pairs(ctx, panel_a, panel_b, k, first);
         break;
-    case GEMM_F16:
-        tile_f16(ctx, panel_a, panel_b, k, first, quad);
-        break;
-    case GEMM_F16_F32:
-        tile_wide(ctx, AMXI_FMA16, AMX_FMA_WIDE_Z, panel_a, panel_b, k, first);
-        break;
-    case GEMM_I16_I32:
-        tile_wide(ctx, AMXI_MAC16, AMX_FMA_WIDE_Z, panel_a, panel_b, k, first);
-        break;
+    case GEMM_F16: tile_f16(ctx, panel_a, panel_b, k, first, quad); break;
+    case GEMM_F16_F32: tile_wide(ctx, AMXI_FMA16, AMX_FMA_WIDE_Z, panel_a, panel_b, k, first); break;
+    case GEMM_I16_I32: tile_wide(ctx, AMXI_MAC16, AMX_FMA_WIDE_Z, panel_a, panel_b, k, first); break;
     case GEMM_BF16_F32:
         if (!keep_z)
             clear_z(ctx);
@@ -231,8 +222,7 @@ void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint6
             clear_z(ctx);
         tile_i8(ctx, panel_a, panel_b, k, quad);
         break;
-    case GEMM_KIND_COUNT:
-        break;
+    case GEMM_KIND_COUNT: break;
     }
 }
 
@@ -247,14 +237,10 @@ struct tile_rows {
 static inline struct tile_rows rows_of(enum gemm_kind kind)
 {
     switch (kind) {
-    case GEMM_F64:
-        return (struct tile_rows){8, 4, 8};
-    case GEMM_F32:
-        return (struct tile_rows){16, 2, 4};
-    case GEMM_I8_I32:
-        return (struct tile_rows){16, 1, 4};
-    default:
-        return (struct tile_rows){32, 1, 2};
+    case GEMM_F64: return (struct tile_rows){8, 4, 8};
+    case GEMM_F32: return (struct tile_rows){16, 2, 4};
+    case GEMM_I8_I32: return (struct tile_rows){16, 1, 4};
+    default: return (struct tile_rows){32, 1, 2};
     }
 }
 
@@ -264,44 +250,44 @@ static int is_interleaved(enum gemm_kind kind)
 }
 
 /* One operand walks over the rows: address and Z row step together, so a row costs an addition. */
-#define MOVE_FUNCTIONS(name, op, op_interleaved)                                                             \
-    static void name##_pairs(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)            \
-    {                                                                                                        \
-        for (unsigned r = 0; r < rows; r++, operand += step)                                                 \
-            AMX_ISSUE(ctx, op, operand | AMX_PAIR);                                                          \
-    }                                                                                                        \
-    static void name##_singles(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)          \
-    {                                                                                                        \
-        for (unsigned r = 0; r < rows; r++, operand += step) {                                               \
-            AMX_ISSUE(ctx, op, operand);                                                                     \
-            AMX_ISSUE(ctx, op, operand + 64 + AMX_REG(1));                                                   \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void name##_interleaved(struct amx_ctx *ctx, uint64_t operand, uint64_t row_bytes, unsigned rows) \
-    {                                                                                                        \
-        for (unsigned r = 0; r < rows; r++, operand += row_bytes + AMX_ZHALF(1, 0)) {                        \
-            AMX_ISSUE(ctx, op_interleaved, operand);                                                         \
-            AMX_ISSUE(ctx, op_interleaved, operand + 64 + AMX_ZHALF(0, 1));                                  \
-        }                                                                                                    \
-    }                                                                                                        \
-    static void name##_rows(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, unsigned rows) \
-    {                                                                                                        \
-        const struct tile_rows t = rows_of(kind);                                                            \
-        const uint64_t step = row_bytes + AMX_REG(t.z_step);                                                 \
-        const int wide = kind == GEMM_I8_I32; /* four Z rows a row */                                        \
-        for (unsigned g = 0; g < t.groups && rows; g++) {                                                    \
-            const unsigned n = rows < t.group_rows ? rows : t.group_rows;                                    \
-            const uint64_t operand = c | AMX_REG(2 * g);                                                     \
-            for (int half = 0; half <= wide; half++) {                                                       \
-                const uint64_t at = operand + (half ? 128 + AMX_REG(2) : 0);                                 \
-                if ((c | row_bytes) % 128 == 0)                                                              \
-                    name##_pairs(ctx, at, step, n);                                                          \
-                else                                                                                         \
-                    name##_singles(ctx, at, step, n);                                                        \
-            }                                                                                                \
-            c += n * row_bytes;                                                                              \
-            rows -= n;                                                                                       \
-        }                                                                                                    \
+#define MOVE_FUNCTIONS(name, op, op_interleaved)                                                                                 \
+    static void name##_pairs(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)                                \
+    {                                                                                                                            \
+        for (unsigned r = 0; r < rows; r++, operand += step)                                                                     \
+            AMX_ISSUE(ctx, op, operand | AMX_PAIR);                                                                              \
+    }                                                                                                                            \
+    static void name##_singles(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)                              \
+    {                                                                                                                            \
+        for (unsigned r = 0; r < rows; r++, operand += step) {                                                                   \
+            AMX_ISSUE(ctx, op, operand);                                                                                         \
+            AMX_ISSUE(ctx, op, operand + 64 + AMX_REG(1));                                                                       \
+        }                                                                                                                        \
+    }                                                                                                                            \
+    static void name##_interleaved(struct amx_ctx *ctx, uint64_t operand, uint64_t row_bytes, unsigned rows)                     \
+    {                                                                                                                            \
+        for (unsigned r = 0; r < rows; r++, operand += row_bytes + AMX_ZHALF(1, 0)) {                                            \
+            AMX_ISSUE(ctx, op_interleaved, operand);                                                                             \
+            AMX_ISSUE(ctx, op_interleaved, operand + 64 + AMX_ZHALF(0, 1));                                                      \
+        }                                                                                                                        \
+    }                                                                                                                            \
+    static void name##_rows(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, unsigned rows)             \
+    {                                                                                                                            \
+        const struct tile_rows t = rows_of(kind);                                                                                \
+        const uint64_t step = row_bytes + AMX_REG(t.z_step);                                                                     \
+        const int wide = kind == GEMM_I8_I32; /* four Z rows a row */                                                            \
+        for (unsigned g = 0; g < t.groups && rows; g++) {                                                                        \
+            const unsigned n = rows < t.group_rows ? rows : t.group_rows;                                                        \
+            const uint64_t operand = c | AMX_REG(2 * g);                                                                         \
+            for (int half = 0; half <= wide; half++) {                                                                           \
+                const uint64_t at = operand + (half ? 128 + AMX_REG(2) : 0);                                                     \
+                if ((c | row_bytes) % 128 == 0)                                                                                  \
+                    name##_pairs(ctx, at, step, n);                                                                              \
+                else                                                                                                             \
+                    name##_singles(ctx, at, step, n);                                                                            \
+            }                                                                                                                    \
+            c += n * row_bytes;                                                                                                  \
+            rows -= n;                                                                                                           \
+        }                                                                                                                        \
     }
 
 MOVE_FUNCTIONS(store, AMXI_STZ, AMXI_STZI)
@@ -334,8 +320,8 @@ static inline void blend_line(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t
         AMX_ISSUE(ctx, AMXI_FMA32, operand | AMX_FMA_VECTOR);
 }
 
-void gemm_tile_blend(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t acc, uint64_t in, uint64_t in_row_bytes,
-                     uint64_t out, uint64_t out_row_bytes, uint64_t scale, uint32_t rows)
+void gemm_tile_blend(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t acc, uint64_t in, uint64_t in_row_bytes, uint64_t out,
+                     uint64_t out_row_bytes, uint64_t scale, uint32_t rows)
 {
     /* Y0 = alphas, Y1 = betas; lines rotate through X and through the Z rows, so that they overlap. */
     AMX_ISSUE(ctx, AMXI_LDY, scale | AMX_PAIR);

@@ -12,7 +12,7 @@
 struct gemv_type {
     uint32_t bytes, rows, step; /* element, rows per block, Z rows between matrix rows */
     unsigned fma;
-    uint64_t extract_mode;      /* extrv, 7-bit form: lane mode field */
+    uint64_t extract_mode; /* extrv, 7-bit form: lane mode field */
 };
 static const struct gemv_type types[2] = {{4, 16, 4, AMXI_FMA32, UINT64_C(1) << 28}, {8, 8, 8, AMXI_FMA64, 0}};
 
@@ -105,8 +105,8 @@ void gemv_run(struct amx_ctx *ctx, const struct gemv_args *args)
                   AMX_ADDRESS(ctx, block + (uint64_t)c * CHUNK_BYTES), row_bytes, rows, first, 2 * (c & 3));
         if (tail) {
             gemm_copy_rows(ctx, work + p.tail_at, CHUNK_BYTES, block + (uint64_t)chunks * CHUNK_BYTES, row_bytes, rows, tail);
-            chunk(ctx, t, AMX_ADDRESS(ctx, work + p.x_at + (uint64_t)chunks * CHUNK_BYTES),
-                  AMX_ADDRESS(ctx, work + p.tail_at), CHUNK_BYTES, rows, first, 2 * (chunks & 3));
+            chunk(ctx, t, AMX_ADDRESS(ctx, work + p.x_at + (uint64_t)chunks * CHUNK_BYTES), AMX_ADDRESS(ctx, work + p.tail_at),
+                  CHUNK_BYTES, rows, first, 2 * (chunks & 3));
         }
         reduce(ctx, t);
         AMX_ISSUE(ctx, AMXI_STZ, AMX_ADDRESS(ctx, work + p.y_at) | AMX_REG(RESULT_ROW));

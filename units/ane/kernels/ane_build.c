@@ -62,16 +62,20 @@ static void finish_ports(struct ane_builder *b)
 {
     b->port[ANE_BAR_COEFFICIENTS].bytes = b->pack.used;
     if (b->scratch_bytes)
-        b->port[ANE_BAR_SCRATCH] = (struct ane_port){.kind = ANE_PORT_SCRATCH, .name = "scratch", .bytes = b->scratch_bytes,
-                                                     .format = ANE_F16};
+        b->port[ANE_BAR_SCRATCH] =
+            (struct ane_port){.kind = ANE_PORT_SCRATCH, .name = "scratch", .bytes = b->scratch_bytes, .format = ANE_F16};
 }
 
 bool ane_build_end(struct ane_builder *b)
 {
     if (!b->failed) {
         struct ane_program_parts parts = {
-            .container = ANE_CONTAINER_HWX, .generation = b->request->limits.generation, .task = b->task, .count = b->count,
-            .coefficients = b->pack.bytes, .coefficient_bytes = b->pack.used,
+            .container = ANE_CONTAINER_HWX,
+            .generation = b->request->limits.generation,
+            .task = b->task,
+            .count = b->count,
+            .coefficients = b->pack.bytes,
+            .coefficient_bytes = b->pack.used,
         };
         finish_ports(b);
         memcpy(parts.port, b->port, sizeof parts.port);
@@ -95,8 +99,8 @@ static void check_shape(struct ane_builder *b, uint32_t height, uint32_t width)
 {
     const struct ane_limits *limits = &b->request->limits;
     if (height > limits->dimension_max || width > limits->dimension_max)
-        ane_build_limit(b, "an image of %ux%u: %s has at most %u a side", (unsigned)height, (unsigned)width, ane_build_generation(b),
-                        (unsigned)limits->dimension_max);
+        ane_build_limit(b, "an image of %ux%u: %s has at most %u a side", (unsigned)height, (unsigned)width,
+                        ane_build_generation(b), (unsigned)limits->dimension_max);
 }
 
 /* A view of a buffer of its own; adds up *bytes. The base addresses and strides of the DMA have 32 bits. */
@@ -128,8 +132,14 @@ static struct ane_view add_port(struct ane_builder *b, enum ane_port_kind kind, 
     if (b->failed)
         return view;
     struct ane_port *port = &b->port[bar];
-    *port = (struct ane_port){.kind = kind, .bytes = round_up(bytes, BUFFER_BYTES), .format = ANE_F16, .channels = channels,
-                              .height = height, .width = width, .row = view.row, .plane = view.plane};
+    *port = (struct ane_port){.kind = kind,
+                              .bytes = round_up(bytes, BUFFER_BYTES),
+                              .format = ANE_F16,
+                              .channels = channels,
+                              .height = height,
+                              .width = width,
+                              .row = view.row,
+                              .plane = view.plane};
     snprintf(port->name, sizeof port->name, "%s", name);
     return view;
 }
@@ -212,7 +222,8 @@ static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t r
     uint64_t taken = bytes;
     for (unsigned i = 0; i < b->residents; i++)
         taken += b->resident[i].bytes;
-    if (plane > UINT32_MAX || taken + beside > b->request->limits.l2_bytes || b->residents == sizeof b->resident / sizeof b->resident[0])
+    if (plane > UINT32_MAX || taken + beside > b->request->limits.l2_bytes ||
+        b->residents == sizeof b->resident / sizeof b->resident[0])
         return false;
     unsigned at = 0;
     while (at <= b->residents && piece_bytes(b, at) < bytes)
@@ -228,7 +239,8 @@ static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t r
     return true;
 }
 
-struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height, uint32_t width)
+struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height,
+                                         uint32_t width)
 {
     struct ane_view view = {.channels = channels, .height = height, .width = width};
     check_shape(b, height, width);

@@ -3,22 +3,29 @@
  * Errors stay inside the builder: after the first one the functions do nothing, and ane_build_end reports it. What the hardware
  * cannot do is refused with ane_build_limit, so that a scheduler sees the difference to a wrong request.
  */
-#ifndef ORCHARD_UNITS_ANE_KERNELS_BUILD_H
-#define ORCHARD_UNITS_ANE_KERNELS_BUILD_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_BUILD_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_BUILD_H
 
 #include "units/ane/kernels/ane_kernels.h"
 
 /* A tensor of fp16 elements: channels x height x width, where descriptors find it. Strides in bytes; a stride of 0 repeats. */
 struct ane_view {
     enum ane_place place;
-    uint8_t bar;      /* DRAM */
+    uint8_t bar; /* DRAM */
     uint32_t base;
     uint32_t channels, height, width;
     uint32_t row, plane;
     bool broadcast_width; /* one element per row stands for the whole row */
 };
 
-enum { ANE_BAR_COEFFICIENTS = 1, ANE_BAR_SCRATCH = 3, ANE_BAR_OUTPUT = 4, ANE_HALF_BYTES = 2, ANE_ROW_BYTES = 64, ANE_L2_BYTES = 16 };
+enum {
+    ANE_BAR_COEFFICIENTS = 1,
+    ANE_BAR_SCRATCH = 3,
+    ANE_BAR_OUTPUT = 4,
+    ANE_HALF_BYTES = 2,
+    ANE_ROW_BYTES = 64,
+    ANE_L2_BYTES = 16
+};
 
 struct ane_builder {
     const struct ane_kernel_request *request;
@@ -27,20 +34,20 @@ struct ane_builder {
     bool failed;
     struct ane_task *task; /* owned */
     size_t count, room;
-    struct ane_pack pack;  /* owned */
+    struct ane_pack pack; /* owned */
     struct ane_port port[ANE_BARS];
     unsigned outputs, outputs_added, inputs_added;
     uint64_t scratch_bytes;
     struct ane_resident {
         uint32_t base, bytes;
-    } resident[24];        /* tensors in tile memory, by address */
+    } resident[24]; /* tensors in tile memory, by address */
     unsigned residents;
-    unsigned rings;        /* operands that pass from a descriptor to the next */
+    unsigned rings; /* operands that pass from a descriptor to the next */
     unsigned constants;
     struct {
         uint32_t base;
         uint8_t bytes[2 * ANE_TABLE_HALVES];
-    } table[12];           /* tables that are in the coefficients already */
+    } table[12]; /* tables that are in the coefficients already */
     unsigned tables;
 };
 
@@ -56,7 +63,8 @@ const char *ane_build_generation(const struct ane_builder *b); /* "H13" */
 
 /* ---- places ---- */
 
-/* Rows at multiples of 64 bytes, planes of `height` rows. Buffers of the request; outputs in the order in which they are added. */
+/* Rows at multiples of 64 bytes, planes of `height` rows. Buffers of the request; outputs in the order in which they are added.
+ */
 struct ane_view ane_build_input(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
                                 uint32_t width);
 struct ane_view ane_build_output(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
@@ -64,7 +72,8 @@ struct ane_view ane_build_output(struct ane_builder *b, const char *name, uint64
 /* A tensor between two steps: in tile memory while residents take no more than half of it, in the scratch buffer otherwise. */
 struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* The same while `beside` bytes of the tile memory stay free for tiles and rings of the steps meanwhile. */
-struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height, uint32_t width);
+struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height,
+                                         uint32_t width);
 /* The same, always in the scratch buffer. */
 struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* A tensor that only the next descriptor reads, in order. */
@@ -79,8 +88,8 @@ void ane_build_free(struct ane_builder *b, const struct ane_view *view);
 /* Bytes in one piece that no resident has: room for tiles. */
 uint32_t ane_build_room(const struct ane_builder *b);
 
-uint64_t ane_view_bytes(const struct ane_view *view);                        /* channels * plane */
-struct ane_view ane_view_image(struct ane_view view, uint64_t index);        /* image `index` behind view, planes apart */
+uint64_t ane_view_bytes(const struct ane_view *view);                 /* channels * plane */
+struct ane_view ane_view_image(struct ane_view view, uint64_t index); /* image `index` behind view, planes apart */
 struct ane_view ane_view_channels(struct ane_view view, uint32_t first, uint32_t count);
 struct ane_view ane_view_rows(struct ane_view view, uint32_t first, uint32_t count);
 /* The elements of each plane as one row when rows are full, height = 1; unchanged otherwise. */
@@ -102,13 +111,13 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
 
 struct ane_conv {
     uint32_t kernel_width, kernel_height, stride_x, stride_y, pad_left, pad_top;
-    uint32_t step;         /* 0, 1 = plain; 2, 3: input upsampled with zeros */
+    uint32_t step; /* 0, 1 = plain; 2, 3: input upsampled with zeros */
     uint32_t groups;
     bool depthwise, relu;
-    const float *weight;   /* [out][in within group][kernel_height][kernel_width] */
-    const float *bias;     /* [out], NULL = none */
-    float scale;           /* of the result, 0 = 1 */
-    bool plain;            /* coefficients of ours: fp16, whatever --precision says */
+    const float *weight; /* [out][in within group][kernel_height][kernel_width] */
+    const float *bias;   /* [out], NULL = none */
+    float scale;         /* of the result, 0 = 1 */
+    bool plain;          /* coefficients of ours: fp16, whatever --precision says */
 };
 /* As many descriptors as it takes: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
@@ -119,11 +128,11 @@ void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_
 
 /* nonlinear((x + before) * scale) */
 struct ane_element {
-    const char *table;     /* of ane_table_make; NULL = none */
+    const char *table;           /* of ane_table_make; NULL = none */
     const struct ane_table *own; /* instead: a table of the caller's */
     double alpha;
     bool relu;
-    float before, scale;   /* scale 0 = 1 */
+    float before, scale; /* scale 0 = 1 */
 };
 void ane_build_element(struct ane_builder *b, const struct ane_element *element, struct ane_view source, struct ane_view result);
 
@@ -133,15 +142,15 @@ struct ane_planar {
     bool absolute, relu, subtract, constant;
     float pre, scale, bias; /* pre, scale 0 = 1 */
 };
-void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first, const struct ane_view *second,
-                      struct ane_view result);
+void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first,
+                      const struct ane_view *second, struct ane_view result);
 /* Copies: y = x. */
 void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result);
 /* The same, leaving out the first `skipped` elements of each source row. */
 void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t skipped, struct ane_view result);
 /* One value per row: scale * sum + bias, or the largest; `reciprocal`: 1 / that. Rows are those of all channels. */
-void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias, struct ane_view source,
-                      struct ane_view result);
+void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias,
+                      struct ane_view source, struct ane_view result);
 struct ane_pool {
     enum ane_pe_reduce kind;
     uint32_t kernel_width, kernel_height, stride_x, stride_y, pad_left, pad_top;

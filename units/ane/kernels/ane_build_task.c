@@ -6,7 +6,14 @@
 #include <string.h>
 
 /* Output channels an engine takes at once: at most 32 in small source mode, else 16 (joshuaswarren/mil-hwx-compiler). */
-enum { ENGINES = 16, OCG_MOST_LOG2 = 4, OCG_MOST_SMALL_LOG2 = 5, GROUPS_MAX = 8191, CHAIN_ROWS = 16, PLANAR_ROWS = 32 /* eiln/ane kernels */ };
+enum {
+    ENGINES = 16,
+    OCG_MOST_LOG2 = 4,
+    OCG_MOST_SMALL_LOG2 = 5,
+    GROUPS_MAX = 8191,
+    CHAIN_ROWS = 16,
+    PLANAR_ROWS = 32 /* eiln/ane kernels */
+};
 
 /* Room for one more descriptor; NULL when the builder failed. */
 static struct ane_task *next_task(struct ane_builder *b)
@@ -24,22 +31,39 @@ static struct ane_task *next_task(struct ane_builder *b)
         b->room = room;
     }
     struct ane_task *task = &b->task[b->count++];
-    *task = (struct ane_task){.post_scale = 1, .pe_pre_scale = 1, .pe_scale = 1, .pe_final_scale = 1, .groups = 1,
-                              .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .step_x = 1, .step_y = 1,
+    *task = (struct ane_task){.post_scale = 1,
+                              .pe_pre_scale = 1,
+                              .pe_scale = 1,
+                              .pe_final_scale = 1,
+                              .groups = 1,
+                              .kernel_width = 1,
+                              .kernel_height = 1,
+                              .stride_x = 1,
+                              .stride_y = 1,
+                              .step_x = 1,
+                              .step_y = 1,
                               .kernel_format = ANE_KERNEL_F16};
     return task;
 }
 
 static struct ane_operand operand_of(const struct ane_view *view)
 {
-    return (struct ane_operand){.place = view->place, .format = ANE_F16, .bar = view->bar, .base = view->base, .row = view->row,
-                                .plane = view->plane, .depth = view->channels * view->plane, .group = view->channels * view->plane,
-                                .broadcast_width = view->broadcast_width, .interleave = 1};
+    return (struct ane_operand){.place = view->place,
+                                .format = ANE_F16,
+                                .bar = view->bar,
+                                .base = view->base,
+                                .row = view->row,
+                                .plane = view->plane,
+                                .depth = view->channels * view->plane,
+                                .group = view->channels * view->plane,
+                                .broadcast_width = view->broadcast_width,
+                                .interleave = 1};
 }
 
 static void set_shapes(struct ane_builder *b, struct ane_task *task, const struct ane_view *source, const struct ane_view *result)
 {
-    const uint32_t most = b->request->limits.channels_max, channels = source->channels > result->channels ? source->channels : result->channels;
+    const uint32_t most = b->request->limits.channels_max,
+                   channels = source->channels > result->channels ? source->channels : result->channels;
     if (channels > most)
         ane_build_limit(b, "%u channels: %s has at most %u", (unsigned)channels, ane_build_generation(b), (unsigned)most);
     task->width_in = source->width;
@@ -61,9 +85,9 @@ static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view
     return task;
 }
 
-/* Rows of the result per tile: what a tile reads and writes in memory beyond fills the tile memory that no resident has. Tiles are
- * even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes as long
- * as 32 passes, not 64.) */
+/* Rows of the result per tile: what a tile reads and writes in memory beyond fills the tile memory that no resident has. Tiles
+ * are even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes
+ * as long as 32 passes, not 64.) */
 static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
 {
     const uint64_t room = ane_build_room(b), reach = task->kernel_height;
@@ -131,7 +155,8 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
  * (sbryngelson/ane-guide, chapter 20); always for up to 64 pixels (conv and gemm of tinygrad). */
 static bool is_small(const struct ane_task *task)
 {
-    const uint64_t pixels = (uint64_t)task->width_out * task->tile_height, channels = task->channels_out / (task->depthwise ? 1 : task->groups);
+    const uint64_t pixels = (uint64_t)task->width_out * task->tile_height,
+                   channels = task->channels_out / (task->depthwise ? 1 : task->groups);
     const uint64_t wide = divide_up(pixels, 256) * divide_up(channels, task->engines);
     const uint64_t small = divide_up(pixels, 64) * divide_up(channels, 4 * (uint64_t)task->engines);
     const uint64_t tiny = divide_up(pixels, 32) * divide_up(channels, 8 * (uint64_t)task->engines);
@@ -162,10 +187,11 @@ static bool check_conv(struct ane_builder *b, const struct ane_conv *conv)
     const struct ane_limits *limits = &b->request->limits;
     const char *generation = ane_build_generation(b);
     if (conv->kernel_width > limits->kernel_max || conv->kernel_height > limits->kernel_max)
-        ane_build_limit(b, "kernel %ux%u: %s convolves at most %ux%u", (unsigned)conv->kernel_height, (unsigned)conv->kernel_width,
-                        generation, (unsigned)limits->kernel_max, (unsigned)limits->kernel_max);
+        ane_build_limit(b, "kernel %ux%u: %s convolves at most %ux%u", (unsigned)conv->kernel_height,
+                        (unsigned)conv->kernel_width, generation, (unsigned)limits->kernel_max, (unsigned)limits->kernel_max);
     if (conv->stride_x > 3 || conv->stride_y > 3)
-        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)conv->stride_y, (unsigned)conv->stride_x);
+        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)conv->stride_y,
+                        (unsigned)conv->stride_x);
     if (conv->pad_left > 31 || conv->pad_top > 31)
         ane_build_limit(b, "padding of %u and %u: a descriptor has five bits for each, at most 31", (unsigned)conv->pad_top,
                         (unsigned)conv->pad_left);
@@ -274,8 +300,8 @@ static uint32_t planar_rows(const struct ane_task *task, bool chained)
     return rows < task->height_out ? rows : task->height_out;
 }
 
-void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first, const struct ane_view *second,
-                      struct ane_view result)
+void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first,
+                      const struct ane_view *second, struct ane_view result)
 {
     struct ane_task *task = shaped_task(b, &result, &result); /* of broadcast operands the shape is that of the result */
     if (!task)
@@ -323,8 +349,8 @@ static bool rows_of(struct ane_builder *b, const struct ane_view *view, uint32_t
     return !b->failed;
 }
 
-void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias, struct ane_view source,
-                      struct ane_view result)
+void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias,
+                      struct ane_view source, struct ane_view result)
 {
     uint32_t rows, source_stride, result_rows, result_stride;
     if (b->failed || !rows_of(b, &source, &rows, &source_stride) || !rows_of(b, &result, &result_rows, &result_stride))
@@ -351,10 +377,12 @@ void ane_build_pool(struct ane_builder *b, const struct ane_pool *pool, struct a
 {
     const struct ane_limits *limits = &b->request->limits;
     if (pool->kernel_width > limits->pool_max || pool->kernel_height > limits->pool_max)
-        ane_build_limit(b, "pooling over %ux%u: %s pools at most %ux%u", (unsigned)pool->kernel_height, (unsigned)pool->kernel_width,
-                        ane_build_generation(b), (unsigned)limits->pool_max, (unsigned)limits->pool_max);
+        ane_build_limit(b, "pooling over %ux%u: %s pools at most %ux%u", (unsigned)pool->kernel_height,
+                        (unsigned)pool->kernel_width, ane_build_generation(b), (unsigned)limits->pool_max,
+                        (unsigned)limits->pool_max);
     if (pool->stride_x > 3 || pool->stride_y > 3)
-        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)pool->stride_y, (unsigned)pool->stride_x);
+        ane_build_limit(b, "stride %ux%u: a descriptor has two bits for each, at most 3", (unsigned)pool->stride_y,
+                        (unsigned)pool->stride_x);
     struct ane_task *task = shaped_task(b, &source, &result);
     if (!task)
         return;

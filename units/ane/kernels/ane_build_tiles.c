@@ -14,8 +14,8 @@ static uint32_t least(uint64_t a, uint64_t b)
 /* ---- columns ---- */
 
 /* The least tile: the rows that one row of results needs, and that row, where they come from and go to memory. */
-static bool tile_fits(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source, const struct ane_view *result,
-                      uint64_t columns_in, uint64_t columns_out)
+static bool tile_fits(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source,
+                      const struct ane_view *result, uint64_t columns_in, uint64_t columns_out)
 {
     const uint64_t rows = least(conv->kernel_height, source->height);
     const uint64_t in = source->place == ANE_PLACE_L2 ? 0 : rows * columns_in * source->channels * ANE_HALF_BYTES;
@@ -29,15 +29,15 @@ static uint64_t columns_for(const struct ane_conv *conv, uint64_t columns_out)
     return (columns_out - 1) * conv->stride_x + conv->kernel_width;
 }
 
-/* A strip that is not the first begins 32 results too far left: with their padding its first results lack neighbours, and the strip to
- * the left, which comes later, writes them again. */
+/* A strip that is not the first begins 32 results too far left: with their padding its first results lack neighbours, and the
+ * strip to the left, which comes later, writes them again. */
 static uint32_t lead_of(const struct ane_conv *conv, uint32_t first)
 {
     return conv->pad_left && first ? STRIP : 0;
 }
 
-static void write_strip(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result, uint32_t first,
-                        uint32_t end)
+static void write_strip(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result,
+                        uint32_t first, uint32_t end)
 {
     const uint32_t from = first - lead_of(conv, first), skipped = from * conv->stride_x;
     source.base += skipped * ANE_HALF_BYTES;
@@ -48,7 +48,8 @@ static void write_strip(struct ane_builder *b, const struct ane_conv *conv, stru
 }
 
 /* The widest strips of which a tile fits; 0 = none. */
-static uint32_t strip_width(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source, const struct ane_view *result)
+static uint32_t strip_width(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source,
+                            const struct ane_view *result)
 {
     uint32_t width = result->width / STRIP * STRIP;
     for (; width; width -= STRIP) {
@@ -63,7 +64,8 @@ static uint32_t strip_width(const struct ane_builder *b, const struct ane_conv *
 static bool fold_to(const struct ane_builder *b, struct ane_view *view, uint64_t pixels, uint32_t width)
 {
     if (pixels % width || pixels / width > b->request->limits.dimension_max || view->broadcast_width ||
-        (view->place != ANE_PLACE_DRAM && view->place != ANE_PLACE_L2) || (view->height > 1 && view->row != view->width * ANE_HALF_BYTES))
+        (view->place != ANE_PLACE_DRAM && view->place != ANE_PLACE_L2) ||
+        (view->height > 1 && view->row != view->width * ANE_HALF_BYTES))
         return false;
     view->width = width;
     view->height = (uint32_t)(pixels / width);
@@ -71,7 +73,8 @@ static bool fold_to(const struct ane_builder *b, struct ane_view *view, uint64_t
     return true;
 }
 
-/* Tiles are whole rows, so rows too long for a tile become shorter ones: of the 256 pixels that an engine takes at once, or less. */
+/* Tiles are whole rows, so rows too long for a tile become shorter ones: of the 256 pixels that an engine takes at once, or less.
+ */
 static bool fold_rows(const struct ane_builder *b, const struct ane_conv *conv, struct ane_view *source, struct ane_view *result)
 {
     enum { WORK_UNIT = 256 };
@@ -100,9 +103,10 @@ static void write_columns(struct ane_builder *b, const struct ane_conv *conv, st
     const bool plain = conv->step <= 1 && source.place == ANE_PLACE_DRAM && result.place == ANE_PLACE_DRAM;
     const uint32_t strip = plain ? strip_width(b, conv, &source, &result) : 0;
     if (strip == 0) {
-        ane_build_limit(b, "%u rows of %u elements in %u channels and %u results in %u channels do not fit the %u bytes of tile memory",
-                        (unsigned)conv->kernel_height, (unsigned)least(source.width, STRIP), (unsigned)source.channels,
-                        (unsigned)least(result.width, STRIP), (unsigned)result.channels, (unsigned)b->request->limits.l2_bytes);
+        ane_build_limit(
+            b, "%u rows of %u elements in %u channels and %u results in %u channels do not fit the %u bytes of tile memory",
+            (unsigned)conv->kernel_height, (unsigned)least(source.width, STRIP), (unsigned)source.channels,
+            (unsigned)least(result.width, STRIP), (unsigned)result.channels, (unsigned)b->request->limits.l2_bytes);
         return;
     }
     for (uint32_t first = (result.width - 1) / strip * strip; !b->failed; first -= strip) {
@@ -114,7 +118,8 @@ static void write_columns(struct ane_builder *b, const struct ane_conv *conv, st
 
 /* ---- channels ---- */
 
-/* Output channels whose weights one descriptor may stream, in whole rounds of the engines, and of which a row fits beside the source. */
+/* Output channels whose weights one descriptor may stream, in whole rounds of the engines, and of which a row fits beside the
+ * source. */
 static uint32_t channels_at_once(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source,
                                  const struct ane_view *result)
 {

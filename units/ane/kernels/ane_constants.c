@@ -154,7 +154,8 @@ bool ane_constants_append(struct ane_builder *b, const uint8_t *bytes, size_t si
 }
 
 /* The format of the banks; *scale is what the bits are worth. Formats that a generation streams: sbryngelson/ane-guide. */
-static void set_format(const struct ane_builder *b, const struct ane_conv *conv, uint64_t count, struct ane_task *task, float *scale)
+static void set_format(const struct ane_builder *b, const struct ane_conv *conv, uint64_t count, struct ane_task *task,
+                       float *scale)
 {
     const struct ane_limits *limits = &b->request->limits;
     *scale = 1;
@@ -169,7 +170,8 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
         break;
     case ANE_WEIGHT_PALETTE4: task->palette_bits = limits->int4_palette ? 4 : 0; break;
     case ANE_WEIGHT_PALETTE8: task->palette_bits = 8; break;
-    /* M1 streams 396 MB of 6-bit weights at 52.7 GB/s (Anemll/anemll-bench), its rate for fp16: they come as 6 bits there, too. */
+    /* M1 streams 396 MB of 6-bit weights at 52.7 GB/s (Anemll/anemll-bench), its rate for fp16: they come as 6 bits there, too.
+     */
     case ANE_WEIGHT_PALETTE6: task->palette_bits = 6; break;
     case ANE_WEIGHT_PALETTE2: task->palette_bits = 2; break;
     case ANE_WEIGHT_SPARSE: task->sparse = limits->sparse_weights; break;

@@ -1,6 +1,6 @@
 /* Weights and biases: from the request to what the coefficient banks hold. */
-#ifndef ORCHARD_UNITS_ANE_CONSTANTS_H
-#define ORCHARD_UNITS_ANE_CONSTANTS_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_CONSTANTS_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_CONSTANTS_H
 
 #include "units/ane/kernels/ane_build.h"
 

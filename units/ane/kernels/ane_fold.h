@@ -1,7 +1,7 @@
-/* A long row of elements as an image: full rows of a multiple of 64 bytes follow one another, so that the elements lie as they did;
- * what fills no row is a part of its own. */
-#ifndef ORCHARD_UNITS_ANE_FOLD_H
-#define ORCHARD_UNITS_ANE_FOLD_H
+/* A long row of elements as an image: full rows of a multiple of 64 bytes follow one another, so that the elements lie as they
+ * did; what fills no row is a part of its own. */
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_FOLD_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_FOLD_H
 
 #include "units/ane/kernels/ane_build.h"
 

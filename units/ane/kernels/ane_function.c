@@ -57,9 +57,14 @@ static struct ane_view like(struct ane_builder *b, const struct ane_view *view, 
                       : ane_build_between(b, view->channels, view->height, view->width);
 }
 
-static void write_table(struct ane_builder *b, const struct table_row *row, double alpha, struct ane_view x, struct ane_view result)
+static void write_table(struct ane_builder *b, const struct table_row *row, double alpha, struct ane_view x,
+                        struct ane_view result)
 {
-    const struct ane_element element = {.table = row->table, .alpha = alpha != 0 ? alpha : row->alpha != 0 ? row->alpha : (double)NAN, .scale = row->scale};
+    const struct ane_element element = {.table = row->table,
+                                        .alpha = alpha != 0        ? alpha
+                                                 : row->alpha != 0 ? row->alpha
+                                                                   : (double)NAN,
+                                        .scale = row->scale};
     if (row->after == 1 && row->offset == 0) {
         ane_build_element(b, &element, x, result);
         return;
@@ -138,9 +143,14 @@ static void write_power(struct ane_builder *b, struct ane_view x, struct ane_vie
 static void write_bound(struct ane_builder *b, bool largest, float number, struct ane_view x, struct ane_view result)
 {
     const uint16_t bits = ane_half_bits((double)number), one = ane_half_bits(1), endless = ane_half_bits((double)INFINITY);
-    const struct ane_table table = {
-        .low = largest ? bits : endless | 0x8000, .below = largest ? bits : endless | 0x8000, .high = largest ? endless : bits,
-        .above = largest ? endless : bits, .left_slope = one, .right_slope = one, .spacing_log2 = 0x40, .mode = ANE_TABLE_CENTRED};
+    const struct ane_table table = {.low = largest ? bits : endless | 0x8000,
+                                    .below = largest ? bits : endless | 0x8000,
+                                    .high = largest ? endless : bits,
+                                    .above = largest ? endless : bits,
+                                    .left_slope = one,
+                                    .right_slope = one,
+                                    .spacing_log2 = 0x40,
+                                    .mode = ANE_TABLE_CENTRED};
     const struct ane_element element = {.own = &table};
     ane_build_element(b, &element, x, result);
 }
@@ -191,8 +201,10 @@ static void write_unary(struct ane_builder *b, const struct ane_function_call *c
     case ANE_FUNCTION_CEIL: write_whole(b, true, x, result); break;
     case ANE_FUNCTION_SIN:
     case ANE_FUNCTION_COS:
-        ane_build_limit(b, b->request->limits.sin_cos ? "sin and cos: how descriptors of %s ask for them is not known"
-                                                      : "sin and cos: %s has none, they come with H15", ane_build_generation(b));
+        ane_build_limit(b,
+                        b->request->limits.sin_cos ? "sin and cos: how descriptors of %s ask for them is not known"
+                                                   : "sin and cos: %s has none, they come with H15",
+                        ane_build_generation(b));
         break;
     default: write_table(b, &tables[call->function], call->alpha, x, result); break;
     }
@@ -211,7 +223,8 @@ void ane_build_function(struct ane_builder *b, const struct ane_function_call *c
         write_number(b, call, x, result);
 }
 
-void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x, struct ane_view result)
+void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x,
+                         struct ane_view result)
 {
     const struct ane_function_call call = {.function = (enum ane_function)(activation - 1)};
     const uint32_t mark = ane_build_mark(b);

@@ -1,6 +1,7 @@
 #include "units/ane/kernels/ane_image.h"
 
-static void name_image(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint32_t n)
+static void name_image(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
+                       uint32_t n)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
     ane_tensor_axis(t, n, ane_view_bytes(view));

@@ -1,17 +1,19 @@
 /* NCHW images as inputs and outputs: rows at multiples of 64 bytes. */
-#ifndef ORCHARD_UNITS_ANE_IMAGE_H
-#define ORCHARD_UNITS_ANE_IMAGE_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_IMAGE_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_IMAGE_H
 
 #include "units/ane/kernels/ane_build.h"
 
 /* Larger than any limit, so that the limits of the chip are what refuses. */
 #define ANE_SIDE_MOST    65536
 #define ANE_CHANNEL_MOST 131071
-#define ANE_IMAGE_PARAMETERS                                                  \
-    {.name = "n", .missing = 1, .least = 1, .most = 65536},                   \
-    {.name = "c", .least = 1, .most = ANE_CHANNEL_MOST, .required = true},    \
-    {.name = "h", .least = 1, .most = ANE_SIDE_MOST, .required = true},       \
-    {.name = "w", .least = 1, .most = ANE_SIDE_MOST, .required = true}
+#define ANE_IMAGE_PARAMETERS                                                                                                     \
+    {.name = "n", .missing = 1, .least = 1, .most = 65536},                                                                      \
+        {.name = "c", .least = 1, .most = ANE_CHANNEL_MOST, .required = true},                                                   \
+        {.name = "h", .least = 1, .most = ANE_SIDE_MOST, .required = true},                                                      \
+    {                                                                                                                            \
+        .name = "w", .least = 1, .most = ANE_SIDE_MOST, .required = true                                                         \
+    }
 
 struct ane_view ane_image_input(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);
 struct ane_view ane_image_output(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);

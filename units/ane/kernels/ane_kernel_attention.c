@@ -1,6 +1,6 @@
-/* attention: per head and block of queries a product, powers of the scores in tile memory, a product, and the sums' reciprocals last:
- * powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys, and there are fewer
- * results than weights. */
+/* attention: per head and block of queries a product, powers of the scores in tile memory, a product, and the sums' reciprocals
+ * last: powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys, and there
+ * are fewer results than weights. */
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 
@@ -25,7 +25,7 @@ static const struct kernel_parameter parameters[] = {
 struct attention {
     uint32_t heads, kv_heads, keys, queries, depth; /* heads of all batches */
     bool causal, masked;
-    uint32_t block;                                 /* queries at once */
+    uint32_t block; /* queries at once */
     struct ane_view q, k, v, mask, out;
 };
 
@@ -41,8 +41,8 @@ static uint32_t block_of(const struct ane_builder *b, const struct attention *a)
     return (uint32_t)(block < a->queries ? block : a->queries);
 }
 
-static void name_heads(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint32_t heads,
-                       uint32_t lines, uint64_t line_stride, uint32_t depth, uint64_t depth_stride)
+static void name_heads(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
+                       uint32_t heads, uint32_t lines, uint64_t line_stride, uint32_t depth, uint64_t depth_stride)
 {
     const uint32_t batch = (uint32_t)b->request->value[B];
     struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
@@ -91,7 +91,8 @@ static void write_block(struct ane_builder *b, const struct attention *a, uint32
     const struct ane_planar sum = {.op = ANE_PE_ADD};
     const struct ane_view q = ane_view_channels(ane_view_image(a->q, head), first, count);
     const struct ane_view out = ane_view_channels(ane_view_image(a->out, head), first, count);
-    const struct ane_view k = first_columns(ane_view_image(a->k, kv), keys), v = ane_view_channels(ane_view_image(a->v, kv), 0, keys);
+    const struct ane_view k = first_columns(ane_view_image(a->k, kv), keys),
+                          v = ane_view_channels(ane_view_image(a->v, kv), 0, keys);
     const struct ane_view factor = ane_build_column(b, count), sums = ane_build_between(b, count, 1, a->depth);
     const struct ane_view scores = ane_build_between(b, count, 1, keys), weights = ane_build_between(b, count, 1, keys);
     ane_build_matmul(b, k, q, (float)(1 / sqrt(a->depth)), a->masked ? weights : scores);
@@ -109,12 +110,17 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 {
     const int64_t *p = q->value;
     const int64_t kv_heads = p[KVH] ? p[KVH] : p[H], queries = p[QUERIES] ? p[QUERIES] : p[S];
-    struct attention a = {.heads = (uint32_t)(p[B] * p[H]), .kv_heads = (uint32_t)(p[B] * kv_heads), .keys = (uint32_t)p[S],
-                          .queries = (uint32_t)queries, .depth = (uint32_t)p[D], .causal = p[CAUSAL] != 0,
+    struct attention a = {.heads = (uint32_t)(p[B] * p[H]),
+                          .kv_heads = (uint32_t)(p[B] * kv_heads),
+                          .keys = (uint32_t)p[S],
+                          .queries = (uint32_t)queries,
+                          .depth = (uint32_t)p[D],
+                          .causal = p[CAUSAL] != 0,
                           .masked = p[CAUSAL] != 0 || p[MASK] != 0};
     struct ane_builder b;
     if (p[H] % kv_heads || queries > p[S] || p[B] * p[H] > UINT16_MAX)
-        return kernel_refuse(error, "attention: h must be a multiple of kvh, q at most s, and there are at most 65535 heads in all");
+        return kernel_refuse(error,
+                             "attention: h must be a multiple of kvh, q at most s, and there are at most 65535 heads in all");
     ane_build_begin(&b, q, kernel, 1, error);
     add_tensors(&b, &a);
     a.block = block_of(&b, &a);
@@ -129,8 +135,10 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 
 static const struct ane_kernel_info rows[] = {
     {"attention", "h=H,s=S,d=D[,b=B][,causal=0|1][,kvh=H][,q=Q][,mask=0|1]",
-     "softmax(Q K^T / sqrt d + mask) V per head; Q queries (as S unless told otherwise), keys and values of kvh heads. The engine has no "
-     "mask of its own: causal=1 reads one (0 up to the diagonal, -40000 beyond) and leaves out keys that no query of a block sees",
+     "softmax(Q K^T / sqrt d + mask) V per head; Q queries (as S unless told otherwise), keys and values of kvh heads. The "
+     "engine has no "
+     "mask of its own: causal=1 reads one (0 up to the diagonal, -40000 beyond) and leaves out keys that no query of a block "
+     "sees",
      0, parameters, build},
 };
 const struct ane_kernel_family ane_family_attention = {rows, sizeof rows / sizeof rows[0]};

@@ -41,9 +41,19 @@ static struct shape shape_of(const struct ane_kernel_request *q)
 {
     const int64_t *p = q->value;
     struct shape v = {
-        .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[K], .r = (uint32_t)p[R],
-        .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .groups = (uint32_t)p[GROUPS],
-        .dilation = (uint32_t)p[DILATION], .bias = p[BIAS] != 0, .act = p[ACT],
+        .n = (uint32_t)p[N],
+        .c = (uint32_t)p[C],
+        .h = (uint32_t)p[H],
+        .w = (uint32_t)p[W],
+        .k = (uint32_t)p[K],
+        .r = (uint32_t)p[R],
+        .s = (uint32_t)p[S],
+        .stride = (uint32_t)p[STRIDE],
+        .pad = (uint32_t)p[PAD],
+        .groups = (uint32_t)p[GROUPS],
+        .dilation = (uint32_t)p[DILATION],
+        .bias = p[BIAS] != 0,
+        .act = p[ACT],
     };
     v.reach_h = (v.r - 1) * v.dilation + 1;
     v.reach_w = (v.s - 1) * v.dilation + 1;
@@ -57,8 +67,9 @@ static bool check(const struct shape *v, struct isa_error *error)
     if (v->c % v->groups || v->k % v->groups)
         return kernel_refuse(error, "conv2d: c and k must be multiples of groups");
     if (v->out_h == 0 || v->out_w == 0)
-        return kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u", (unsigned)v->r,
-                             (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w, (unsigned)v->pad);
+        return kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u",
+                             (unsigned)v->r, (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w,
+                             (unsigned)v->pad);
     return true;
 }
 
@@ -81,10 +92,16 @@ static void write_images(struct ane_builder *b, const struct shape *v, const flo
     if (v->dilation > 1 && !spread)
         ane_build_fail(b, "out of memory for weights");
     const struct ane_conv conv = {
-        .kernel_width = v->reach_w, .kernel_height = v->reach_h, .stride_x = v->stride, .stride_y = v->stride, .pad_left = v->pad,
-        .pad_top = v->pad, .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c,
+        .kernel_width = v->reach_w,
+        .kernel_height = v->reach_h,
+        .stride_x = v->stride,
+        .stride_y = v->stride,
+        .pad_left = v->pad,
+        .pad_top = v->pad,
+        .depthwise = v->groups > 1 && v->groups == v->c && v->k == v->c,
         .groups = v->groups > 1 && v->groups == v->c && v->k == v->c ? 1 : v->groups,
-        .weight = spread ? spread : weight, .bias = bias,
+        .weight = spread ? spread : weight,
+        .bias = bias,
     };
     for (uint32_t i = 0; i < v->n && !b->failed; i++)
         if (ane_patches_can(&conv))
@@ -113,8 +130,11 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     free(bias);
     kernel->macs = (double)v.n * v.k * v.out_h * v.out_w * (double)taps;
     kernel->flops = 2 * kernel->macs;
-    snprintf(kernel->variant, sizeof kernel->variant, "%s, %u image%s", v.dilation > 1 ? "taps spread" : v.stride > 3 ? "patches" : "direct", (unsigned)v.n,
-             v.n == 1 ? "" : "s");
+    snprintf(kernel->variant, sizeof kernel->variant, "%s, %u image%s",
+             v.dilation > 1 ? "taps spread"
+             : v.stride > 3 ? "patches"
+                            : "direct",
+             (unsigned)v.n, v.n == 1 ? "" : "s");
     return ane_build_end(&b);
 }
 

@@ -95,7 +95,8 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
 
 static const struct ane_kernel_info rows[] = {
     {"elementwise", "N,op=NAME[+NAME...][,alpha=X][,number=X]",
-     "out = a chain of functions of a; two-operand functions take the next array (b, c ...) or the number; names: " ANE_FUNCTION_WORDS
+     "out = a chain of functions of a; two-operand functions take the next array (b, c ...) or the number; "
+     "names: " ANE_FUNCTION_WORDS
      "; alpha: slope of leaky_relu (0.01) and hard_sigmoid (1/6), scale of elu (1), bound of hardtanh (1)",
      1, parameters, build},
 };

@@ -1,4 +1,5 @@
-/* gemm, gemv: a constant matrix as the weights of a 1 x 1 convolution, the other one's lines as pixels. matmul: both are inputs. */
+/* gemm, gemv: a constant matrix as the weights of a 1 x 1 convolution, the other one's lines as pixels. matmul: both are inputs.
+ */
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_function.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -77,13 +78,13 @@ static void check_product(struct ane_builder *b, const struct product *p)
 {
     const struct ane_limits *limits = &b->request->limits;
     if (p->depth > limits->channels_max)
-        ane_build_limit(b, "a product over %llu: %s has at most %u input channels", (unsigned long long)p->depth, ane_build_generation(b),
-                        (unsigned)limits->channels_max);
+        ane_build_limit(b, "a product over %llu: %s has at most %u input channels", (unsigned long long)p->depth,
+                        ane_build_generation(b), (unsigned)limits->channels_max);
     if (p->channels > CHANNELS_MOST)
         ane_build_limit(b, "%llu output channels: more than 2^20 make no program", (unsigned long long)p->channels);
     if (p->pixels > (uint64_t)limits->dimension_max * limits->dimension_max)
-        ane_build_limit(b, "%llu pixels: %s has images of at most %u a side", (unsigned long long)p->pixels, ane_build_generation(b),
-                        (unsigned)limits->dimension_max);
+        ane_build_limit(b, "%llu pixels: %s has images of at most %u a side", (unsigned long long)p->pixels,
+                        ane_build_generation(b), (unsigned)limits->dimension_max);
 }
 
 /* The weights of one batch, [channel][depth]; B comes as [depth][channel]. */
@@ -100,8 +101,8 @@ static void write_batch(struct ane_builder *b, const struct product *p, const st
                         const float *bias, struct ane_view x, struct ane_view out)
 {
     float *weight = value ? turned(value, p->channels, p->depth, p->weights_are_a) : NULL;
-    const struct ane_conv conv = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1,
-                                  .weight = weight, .bias = bias};
+    const struct ane_conv conv = {
+        .kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .weight = weight, .bias = bias};
     if (!weight)
         ane_build_fail(b, "out of memory for weights");
     for (unsigned i = 0; i < fold->parts && !b->failed; i++)
@@ -109,8 +110,9 @@ static void write_batch(struct ane_builder *b, const struct product *p, const st
     free(weight);
 }
 
-static void name_matrix(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint64_t batch,
-                        uint64_t rows, uint64_t row_stride, uint64_t columns, uint64_t column_stride, double range)
+static void name_matrix(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
+                        uint64_t batch, uint64_t rows, uint64_t row_stride, uint64_t columns, uint64_t column_stride,
+                        double range)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -range, range);
     if (batch > 1)
@@ -120,7 +122,8 @@ static void name_matrix(struct ane_builder *b, const char *name, enum ane_tensor
 }
 
 /* Operands under their names in the operator: m x k, k x n, m x n. */
-static void name_operands(struct ane_builder *b, const struct product *p, const struct ane_view *x, const struct ane_view *out, double range)
+static void name_operands(struct ane_builder *b, const struct product *p, const struct ane_view *x, const struct ane_view *out,
+                          double range)
 {
     const uint64_t two = ANE_HALF_BYTES;
     if (p->vector) {
@@ -143,14 +146,19 @@ static void name_operands(struct ane_builder *b, const struct product *p, const 
         name_matrix(b, "out", ANE_TENSOR_OUTPUT, out, p->batch, p->pixels, two, p->channels, out->plane, 0);
 }
 
-static bool build_product(const struct ane_kernel_request *q, const struct product *p, struct ane_kernel *kernel, struct isa_error *error)
+static bool build_product(const struct ane_kernel_request *q, const struct product *p, struct ane_kernel *kernel,
+                          struct isa_error *error)
 {
     struct ane_builder b;
     const double range = sqrt(3.0 / (double)p->depth);
     ane_build_begin(&b, q, kernel, 1, error);
     check_product(&b, p);
     const struct ane_fold fold = fold_pixels(&b, p->pixels, p->depth);
-    const struct ane_view x = ane_build_input(&b, p->vector ? "x" : p->weights_are_a ? "b" : "a", p->batch, (uint32_t)p->depth, fold.height, fold.width);
+    const struct ane_view x = ane_build_input(&b,
+                                              p->vector          ? "x"
+                                              : p->weights_are_a ? "b"
+                                                                 : "a",
+                                              p->batch, (uint32_t)p->depth, fold.height, fold.width);
     const struct ane_view out = ane_build_output(&b, "out", p->batch, (uint32_t)p->channels, fold.height, fold.width);
     name_operands(&b, p, &x, &out, range);
     const uint64_t each = p->channels * p->depth;
@@ -162,8 +170,8 @@ static bool build_product(const struct ane_kernel_request *q, const struct produ
     free(bias);
     kernel->macs = (double)p->channels * (double)p->pixels * (double)p->depth * (double)p->batch;
     kernel->flops = 2 * kernel->macs;
-    snprintf(kernel->variant, sizeof kernel->variant, "%s as weights, pixels %ux%u", p->weights_are_a ? "a" : "b", (unsigned)fold.height,
-             (unsigned)fold.width);
+    snprintf(kernel->variant, sizeof kernel->variant, "%s as weights, pixels %ux%u", p->weights_are_a ? "a" : "b",
+             (unsigned)fold.height, (unsigned)fold.width);
     return ane_build_end(&b);
 }
 
@@ -172,7 +180,10 @@ static bool build_gemm(const struct ane_kernel_request *q, struct ane_kernel *ke
     const int64_t *v = q->value;
     const uint64_t m = (uint64_t)v[M], n = (uint64_t)v[N];
     const bool better_a = engine_steps(n, m) < engine_steps(m, n) && !v[BIAS];
-    struct product p = {.depth = (uint64_t)v[K], .batch = (uint64_t)v[BATCH], .bias = v[BIAS] != 0, .act = v[ACT],
+    struct product p = {.depth = (uint64_t)v[K],
+                        .batch = (uint64_t)v[BATCH],
+                        .bias = v[BIAS] != 0,
+                        .act = v[ACT],
                         .weights_are_a = v[WEIGHTS] == WEIGHTS_A || (v[WEIGHTS] == WEIGHTS_AUTO && better_a)};
     if (p.bias && p.weights_are_a)
         return kernel_refuse(error, "gemm: bias belongs to the columns of b, so b must be the weights");
@@ -184,8 +195,13 @@ static bool build_gemm(const struct ane_kernel_request *q, struct ane_kernel *ke
 static bool build_gemv(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
     const int64_t *v = q->value;
-    const struct product p = {.channels = (uint64_t)v[GEMV_M], .pixels = 1, .depth = (uint64_t)v[GEMV_N], .batch = 1,
-                              .bias = v[GEMV_BIAS] != 0, .act = v[GEMV_ACT], .weights_are_a = true,
+    const struct product p = {.channels = (uint64_t)v[GEMV_M],
+                              .pixels = 1,
+                              .depth = (uint64_t)v[GEMV_N],
+                              .batch = 1,
+                              .bias = v[GEMV_BIAS] != 0,
+                              .act = v[GEMV_ACT],
+                              .weights_are_a = true,
                               .vector = true};
     return build_product(q, &p, kernel, error);
 }
@@ -194,7 +210,8 @@ static bool build_gemv(const struct ane_kernel_request *q, struct ane_kernel *ke
 static bool build_matmul(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
     const int64_t *v = q->value;
-    const struct product p = {.channels = (uint64_t)v[M], .pixels = (uint64_t)v[N], .depth = (uint64_t)v[K], .batch = (uint64_t)v[BATCH]};
+    const struct product p = {
+        .channels = (uint64_t)v[M], .pixels = (uint64_t)v[N], .depth = (uint64_t)v[K], .batch = (uint64_t)v[BATCH]};
     const uint64_t two = ANE_HALF_BYTES;
     struct ane_builder b;
     ane_build_begin(&b, q, kernel, 1, error);
@@ -218,7 +235,8 @@ static bool build_matmul(const struct ane_kernel_request *q, struct ane_kernel *
 
 static const struct ane_kernel_info rows[] = {
     {"gemm", "MxNxK[,batch=B][,bias=0|1][,act=NAME][,weights=auto|b|a]",
-     "out (M x N) = A (M x K) B (K x N), one of them constant: the weights; the other one's lines are pixels", 3, gemm_parameters, build_gemm},
+     "out (M x N) = A (M x K) B (K x N), one of them constant: the weights; the other one's lines are pixels", 3, gemm_parameters,
+     build_gemm},
     {"gemv", "MxN[,bias=0|1][,act=NAME]", "out (M) = A (M x N) x, A constant", 2, gemv_parameters, build_gemv},
     {"matmul", "MxNxK[,batch=B]", "out (M x N) = A (M x K) B (K x N), both inputs", 3, matmul_parameters, build_matmul},
 };

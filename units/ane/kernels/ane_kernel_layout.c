@@ -1,5 +1,5 @@
-/* Moves: copies whose source and destination have different strides. Elements never leave their row: a row of the engine is what lies
- * along the width, and DMA moves rows. */
+/* Moves: copies whose source and destination have different strides. Elements never leave their row: a row of the engine is what
+ * lies along the width, and DMA moves rows. */
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_rows.h"
@@ -54,7 +54,8 @@ static const struct kernel_parameter scaled_parameters[] = {
 /* inner = 1: the columns of the matrix are the rows of both buffers, so no element changes its row. */
 static void turn_by_layout(struct ane_builder *b, uint32_t batch, uint32_t rows, uint32_t columns)
 {
-    const struct ane_view x = ane_build_input(b, "x", batch, 1, columns, rows), out = ane_build_output(b, "out", batch, 1, columns, rows);
+    const struct ane_view x = ane_build_input(b, "x", batch, 1, columns, rows),
+                          out = ane_build_output(b, "out", batch, 1, columns, rows);
     struct ane_kernel_tensor *t = ane_build_tensor(b, "x", ANE_TENSOR_INPUT, &x, -1, 1);
     ane_tensor_axis(t, batch, ane_view_bytes(&x));
     ane_tensor_axis(t, rows, ANE_HALF_BYTES);
@@ -70,7 +71,8 @@ static void turn_by_layout(struct ane_builder *b, uint32_t batch, uint32_t rows,
 /* Rows of `inner` elements change places: the destination's strides are exchanged. */
 static void turn_by_strides(struct ane_builder *b, uint32_t batch, uint32_t rows, uint32_t columns, uint32_t inner)
 {
-    const struct ane_view x = ane_build_input(b, "x", batch, rows, columns, inner), out = ane_build_output(b, "out", batch, columns, rows, inner);
+    const struct ane_view x = ane_build_input(b, "x", batch, rows, columns, inner),
+                          out = ane_build_output(b, "out", batch, columns, rows, inner);
     struct ane_kernel_tensor *t = ane_build_tensor(b, "x", ANE_TENSOR_INPUT, &x, -1, 1);
     ane_tensor_axis(t, batch, ane_view_bytes(&x));
     ane_tensor_axis(t, rows, x.plane);
@@ -109,7 +111,8 @@ static bool build_transpose(const struct ane_kernel_request *q, struct ane_kerne
 static const char *const part_names[PARTS_MAX] = {"a", "b", "c", "d"};
 
 /* Columns as channels, so that parts may have any number of them; rows as pixels. */
-static void name_columns(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view, uint64_t rows)
+static void name_columns(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
+                         uint64_t rows)
 {
     struct ane_kernel_tensor *t = ane_build_tensor(b, name, role, view, -1, 1);
     ane_tensor_axis(t, rows, ANE_HALF_BYTES);
@@ -188,7 +191,8 @@ static bool build_slice(const struct ane_kernel_request *q, struct ane_kernel *k
     from.base += ((uint32_t)v[SLICE_COLUMN] - skipped) * ANE_HALF_BYTES;
     from.width = out.width;
     ane_build_copy_from(&b, from, skipped, out);
-    snprintf(kernel->variant, sizeof kernel->variant, skipped ? "%u elements skipped per row" : "by base address", (unsigned)skipped);
+    snprintf(kernel->variant, sizeof kernel->variant, skipped ? "%u elements skipped per row" : "by base address",
+             (unsigned)skipped);
     return ane_build_end(&b);
 }
 
@@ -197,8 +201,9 @@ static bool build_slice(const struct ane_kernel_request *q, struct ane_kernel *k
 static void write_stream(struct ane_builder *b, const struct ane_planar *planar, unsigned inputs)
 {
     const uint64_t count = (uint64_t)b->request->value[BYTES] / ANE_HALF_BYTES;
-    const struct ane_fold fold = ane_fold_elements(count, count / STREAM_WIDTH > b->request->limits.dimension_max
-                                                              ? b->request->limits.dimension_max : STREAM_WIDTH, CHANNELS);
+    const struct ane_fold fold = ane_fold_elements(
+        count, count / STREAM_WIDTH > b->request->limits.dimension_max ? b->request->limits.dimension_max : STREAM_WIDTH,
+        CHANNELS);
     struct ane_view in[2];
     for (unsigned i = 0; i < inputs; i++) {
         in[i] = ane_build_input(b, part_names[i], 1, 1, fold.height, fold.width);
@@ -219,8 +224,8 @@ static void write_stream(struct ane_builder *b, const struct ane_planar *planar,
             ane_build_element(b, &element, a, to);
     }
     b->kernel->flops = (planar->pre != 0 || planar->scale != 0 ? inputs : inputs - 1.0) * (double)count;
-    snprintf(b->kernel->variant, sizeof b->kernel->variant, "%ux%ux%u", (unsigned)fold.part[0].channels, (unsigned)fold.part[0].height,
-             (unsigned)fold.part[0].width);
+    snprintf(b->kernel->variant, sizeof b->kernel->variant, "%ux%ux%u", (unsigned)fold.part[0].channels,
+             (unsigned)fold.part[0].height, (unsigned)fold.part[0].width);
 }
 
 static bool build_stream(const struct ane_kernel_request *q, struct ane_planar planar, unsigned inputs, struct ane_kernel *kernel,
@@ -258,11 +263,13 @@ static bool build_triad(const struct ane_kernel_request *q, struct ane_kernel *k
 
 static const struct ane_kernel_info rows[] = {
     {"transpose", "RxC[,inner=I][,batch=B]",
-     "out[c][r] = x[r][c], rows of I elements; I = 1: both buffers have the columns of x as rows, for no element can leave its row", 2,
-     transpose_parameters, build_transpose},
+     "out[c][r] = x[r][c], rows of I elements; I = 1: both buffers have the columns of x as rows, for no element can leave its "
+     "row",
+     2, transpose_parameters, build_transpose},
     {"concat", "RxAxB[,c=C][,d=D]", "rows of A, B (and C, D) elements one behind the other", 3, parts_parameters, build_concat},
     {"split", "RxAxB[,c=C][,d=D]", "rows cut into A, B (and C, D) elements", 3, parts_parameters, build_split},
-    {"slice", "RxC,h=H,w=W[,row=R0][,column=C0]", "H x W elements of the R x C matrix from (R0, C0) on", 2, slice_parameters, build_slice},
+    {"slice", "RxC,h=H,w=W[,row=R0][,column=C0]", "H x W elements of the R x C matrix from (R0, C0) on", 2, slice_parameters,
+     build_slice},
     {"copy", "BYTES", "out = a; BYTES of each array", 1, copy_parameters, build_copy},
     {"stream-scale", "BYTES[,s=S]", "out = s * a; BYTES of each array", 1, scaled_parameters, build_scale},
     {"stream-add", "BYTES", "out = a + b; BYTES of each array", 1, copy_parameters, build_add},

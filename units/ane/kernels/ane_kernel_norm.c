@@ -65,7 +65,8 @@ static struct ane_view repeated(struct ane_view row, const struct ane_view *x)
     return row;
 }
 
-static void write_affine(struct ane_builder *b, const struct norm *n, struct ane_view x, struct ane_view factor, struct ane_view out)
+static void write_affine(struct ane_builder *b, const struct norm *n, struct ane_view x, struct ane_view factor,
+                         struct ane_view out)
 {
     const struct ane_planar product = {.op = ANE_PE_MUL}, sum = {.op = ANE_PE_ADD};
     const struct ane_view scaled = ane_build_ring(b, x.channels, x.height, x.width), gamma = repeated(n->gamma, &x);
@@ -131,8 +132,9 @@ static bool build_rmsnorm(const struct ane_kernel_request *q, struct ane_kernel 
 static const struct ane_kernel_info rows[] = {
     {"softmax", "RxC[,log=0|1]", "e^(x - max) / sum over the C columns of each row; log=1: its logarithm", 2, softmax_parameters,
      build_softmax},
-    {"layernorm", "RxC[,eps=X][,affine=0|1]", "(x - mean) / sqrt(variance + eps) of each row, times gamma plus beta", 2, norm_parameters,
-     build_layernorm},
-    {"rmsnorm", "RxC[,eps=X][,affine=0|1]", "x / sqrt(mean of squares + eps) of each row, times gamma", 2, norm_parameters, build_rmsnorm},
+    {"layernorm", "RxC[,eps=X][,affine=0|1]", "(x - mean) / sqrt(variance + eps) of each row, times gamma plus beta", 2,
+     norm_parameters, build_layernorm},
+    {"rmsnorm", "RxC[,eps=X][,affine=0|1]", "x / sqrt(mean of squares + eps) of each row, times gamma", 2, norm_parameters,
+     build_rmsnorm},
 };
 const struct ane_kernel_family ane_family_norm = {rows, sizeof rows / sizeof rows[0]};

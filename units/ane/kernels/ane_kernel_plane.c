@@ -72,8 +72,15 @@ static void write_group_mean(struct ane_builder *b, const struct group_norm *g, 
     float *weight = malloc(count * sizeof *weight);
     for (size_t i = 0; weight && i < count; i++)
         weight[i] = 1; /* exact; the share of each follows as the scale */
-    const struct ane_conv mean = {.kernel_width = 1, .kernel_height = p->rows, .stride_x = 1, .stride_y = 1, .groups = g->groups,
-                                  .weight = weight, .bias = bias, .scale = 1 / (float)(in * p->rows), .plain = true};
+    const struct ane_conv mean = {.kernel_width = 1,
+                                  .kernel_height = p->rows,
+                                  .stride_x = 1,
+                                  .stride_y = 1,
+                                  .groups = g->groups,
+                                  .weight = weight,
+                                  .bias = bias,
+                                  .scale = 1 / (float)(in * p->rows),
+                                  .plain = true};
     if (!weight)
         ane_build_fail(b, "out of memory");
     ane_build_conv(b, &mean, column_planes(p, rows_column, p->rows), column_planes(p, result, 1));
@@ -96,10 +103,19 @@ static void write_image(struct ane_builder *b, const struct group_norm *g, struc
 {
     const struct ane_planes *p = &g->planes;
     const uint32_t mark = ane_build_mark(b), rows = p->c * p->rows;
-    const struct ane_planar minus = {.op = ANE_PE_ADD, .subtract = true}, times = {.op = ANE_PE_MUL}, shift = {.op = ANE_PE_ADD, .bias = g->eps};
-    const struct ane_conv affine = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .depthwise = true,
-                                    .weight = g->gamma, .bias = g->beta, .plain = true};
-    const struct ane_view sums = ane_build_column(b, rows), means = ane_build_column(b, p->c), factors = ane_build_column(b, p->c);
+    const struct ane_planar minus = {.op = ANE_PE_ADD, .subtract = true}, times = {.op = ANE_PE_MUL},
+                            shift = {.op = ANE_PE_ADD, .bias = g->eps};
+    const struct ane_conv affine = {.kernel_width = 1,
+                                    .kernel_height = 1,
+                                    .stride_x = 1,
+                                    .stride_y = 1,
+                                    .groups = 1,
+                                    .depthwise = true,
+                                    .weight = g->gamma,
+                                    .bias = g->beta,
+                                    .plain = true};
+    const struct ane_view sums = ane_build_column(b, rows), means = ane_build_column(b, p->c),
+                          factors = ane_build_column(b, p->c);
     const struct ane_view centred = ane_build_between(b, x.channels, x.height, x.width);
     const struct ane_view ring = ane_build_ring(b, x.channels, x.height, x.width);
     const struct ane_view mean_of_rows = of_rows(&x, means), factor_of_rows = of_rows(&x, factors);
@@ -124,12 +140,14 @@ static bool build_groupnorm(const struct ane_kernel_request *q, struct ane_kerne
     ane_build_begin(&b, q, kernel, 1, error);
     g.planes = planes_of(&b, q->limits.kernel_max);
     if ((uint64_t)g.planes.c * g.planes.rows > GROUPS_MAX)
-        ane_build_limit(&b, "%u rows in a reduction: a descriptor has 13 bits, at most %d", (unsigned)(g.planes.c * g.planes.rows), GROUPS_MAX);
+        ane_build_limit(&b, "%u rows in a reduction: a descriptor has 13 bits, at most %d",
+                        (unsigned)(g.planes.c * g.planes.rows), GROUPS_MAX);
     const struct ane_view x = ane_planes_input(&b, &g.planes, "x", -2, 2);
     ane_tensor_axis(ane_build_tensor(&b, "gamma", ANE_TENSOR_CONSTANT, NULL, 0.5, 1.5), g.planes.c, 0);
     ane_tensor_axis(ane_build_tensor(&b, "beta", ANE_TENSOR_CONSTANT, NULL, -1, 1), g.planes.c, 0);
     const struct ane_view out = ane_planes_output(&b, &g.planes, "out");
-    float *gamma = ane_build_constant(&b, "gamma", g.planes.c, 0.5, 1.5), *beta = ane_build_constant(&b, "beta", g.planes.c, -1, 1);
+    float *gamma = ane_build_constant(&b, "gamma", g.planes.c, 0.5, 1.5),
+          *beta = ane_build_constant(&b, "beta", g.planes.c, -1, 1);
     g.gamma = gamma;
     g.beta = beta;
     for (uint32_t i = 0; i < g.planes.n && !b.failed; i++)
@@ -168,8 +186,15 @@ static bool build_batchnorm(const struct ane_kernel_request *q, struct ane_kerne
     const struct ane_view out = ane_planes_output(&b, &p, "out");
     if (!b.failed)
         fold_statistics(p.c, q->decimal[BATCH_EPS], constant[0], constant[1], constant[2], constant[3]);
-    const struct ane_conv affine = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .depthwise = true,
-                                    .weight = constant[0], .bias = constant[1], .plain = true};
+    const struct ane_conv affine = {.kernel_width = 1,
+                                    .kernel_height = 1,
+                                    .stride_x = 1,
+                                    .stride_y = 1,
+                                    .groups = 1,
+                                    .depthwise = true,
+                                    .weight = constant[0],
+                                    .bias = constant[1],
+                                    .plain = true};
     for (uint32_t i = 0; i < p.n && !b.failed; i++)
         ane_build_conv(&b, &affine, ane_view_image(x, i), ane_view_image(out, i));
     for (unsigned i = 0; i < 4; i++)
@@ -185,8 +210,11 @@ static void pool_planes(struct ane_builder *b, const struct ane_planes *p, bool 
 {
     const enum ane_pe_reduce along = largest ? ANE_REDUCE_MAX : ANE_REDUCE_SUM;
     const float share = largest ? 1 : 1 / (float)p->width;
-    const struct ane_pool pool = {.kind = largest ? ANE_POOL_MAX : ANE_POOL_AVERAGE, .kernel_width = 1, .kernel_height = p->rows,
-                                  .stride_x = 1, .stride_y = 1};
+    const struct ane_pool pool = {.kind = largest ? ANE_POOL_MAX : ANE_POOL_AVERAGE,
+                                  .kernel_width = 1,
+                                  .kernel_height = p->rows,
+                                  .stride_x = 1,
+                                  .stride_y = 1};
     const uint32_t mark = ane_build_mark(b);
     if (p->rows == 1) {
         ane_build_reduce(b, along, false, share, 0, x, out);

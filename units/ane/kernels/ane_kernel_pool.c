@@ -71,13 +71,15 @@ static void write_shared_product(struct ane_builder *b, struct ane_view x, struc
 /* 1 / the share of the window that lies inside the image: the same averages of ones tell it. */
 static struct ane_view inside_shares(struct ane_builder *b, const struct ane_pool *pool, struct ane_view x, struct ane_view out)
 {
-    const struct ane_view inverse = ane_build_between(b, 1, out.height, out.width), shares = ane_build_between(b, 1, out.height, out.width);
+    const struct ane_view inverse = ane_build_between(b, 1, out.height, out.width),
+                          shares = ane_build_between(b, 1, out.height, out.width);
     ane_build_pool(b, pool, ones_like(b, x), shares);
     write_inverse(b, shares, inverse);
     return inverse;
 }
 
-static void pool_image(struct ane_builder *b, const struct ane_pool *pool, const struct ane_view *shares, struct ane_view x, struct ane_view out)
+static void pool_image(struct ane_builder *b, const struct ane_pool *pool, const struct ane_view *shares, struct ane_view x,
+                       struct ane_view out)
 {
     const uint32_t mark = ane_build_mark(b);
     if (!shares) {
@@ -98,15 +100,20 @@ static bool build_pool(const struct ane_kernel_request *q, struct ane_kernel *ke
     static const enum ane_pe_reduce kinds[] = {ANE_POOL_MAX, ANE_POOL_AVERAGE, ANE_POOL_MIN};
     struct ane_builder b;
     if (h + 2 * pad < r || w + 2 * pad < s)
-        return kernel_refuse(error, "pool: a window of %u x %u does not fit an image of %u x %u with pad %u", (unsigned)r, (unsigned)s,
-                             (unsigned)h, (unsigned)w, (unsigned)pad);
+        return kernel_refuse(error, "pool: a window of %u x %u does not fit an image of %u x %u with pad %u", (unsigned)r,
+                             (unsigned)s, (unsigned)h, (unsigned)w, (unsigned)pad);
     if (pad >= r || pad >= s)
         return kernel_refuse(error, "pool: pad must be less than the window, or windows hold nothing");
     ane_build_begin(&b, q, kernel, 1, error);
     const uint32_t out_h = (h + 2 * pad - r) / stride + 1, out_w = (w + 2 * pad - s) / stride + 1;
     const struct ane_view x = ane_image_input(&b, "x", n, c, h, w), out = ane_image_output(&b, "out", n, c, out_h, out_w);
-    const struct ane_pool pool = {.kind = kinds[v[OP]], .kernel_width = s, .kernel_height = r, .stride_x = stride, .stride_y = stride,
-                                  .pad_left = pad, .pad_top = pad};
+    const struct ane_pool pool = {.kind = kinds[v[OP]],
+                                  .kernel_width = s,
+                                  .kernel_height = r,
+                                  .stride_x = stride,
+                                  .stride_y = stride,
+                                  .pad_left = pad,
+                                  .pad_top = pad};
     const bool inside = v[OP] == 1 && pad && !v[INCLUDE_PAD];
     struct ane_view shares = x;
     if (inside && !b.failed)
@@ -142,9 +149,19 @@ static struct transposed transposed_of(const struct ane_kernel_request *q)
 {
     const int64_t *p = q->value;
     struct transposed v = {
-        .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[TK], .r = (uint32_t)p[TR],
-        .s = (uint32_t)p[TS], .stride = (uint32_t)p[TSTRIDE], .pad = (uint32_t)p[TPAD], .out_pad = (uint32_t)p[TOUT],
-        .groups = (uint32_t)p[TGROUPS], .bias = p[TBIAS] != 0, .relu = p[TACT] == 1,
+        .n = (uint32_t)p[N],
+        .c = (uint32_t)p[C],
+        .h = (uint32_t)p[H],
+        .w = (uint32_t)p[W],
+        .k = (uint32_t)p[TK],
+        .r = (uint32_t)p[TR],
+        .s = (uint32_t)p[TS],
+        .stride = (uint32_t)p[TSTRIDE],
+        .pad = (uint32_t)p[TPAD],
+        .out_pad = (uint32_t)p[TOUT],
+        .groups = (uint32_t)p[TGROUPS],
+        .bias = p[TBIAS] != 0,
+        .relu = p[TACT] == 1,
     };
     v.out_h = (v.h - 1) * v.stride + v.r + v.out_pad - 2 * v.pad;
     v.out_w = (v.w - 1) * v.stride + v.s + v.out_pad - 2 * v.pad;
@@ -171,7 +188,8 @@ static bool build_transposed(const struct ane_kernel_request *q, struct ane_kern
     const double range = sqrt(3.0 / ((double)v.c / v.groups * v.r * v.s));
     ane_build_begin(&b, q, kernel, 1, error);
     if (v.pad >= v.r || v.pad >= v.s)
-        ane_build_limit(&b, "pad %u with a kernel of %ux%u: the plain convolution would cut the image", (unsigned)v.pad, (unsigned)v.r, (unsigned)v.s);
+        ane_build_limit(&b, "pad %u with a kernel of %ux%u: the plain convolution would cut the image", (unsigned)v.pad,
+                        (unsigned)v.r, (unsigned)v.s);
     const struct ane_view x = ane_image_input(&b, "x", v.n, v.c, v.h, v.w);
     ane_image_weights(&b, (uint32_t[]){v.c, v.k / v.groups, v.r, v.s}, v.bias ? v.k : 0, range);
     const struct ane_view out = ane_image_output(&b, "out", v.n, v.k, v.out_h, v.out_w);
@@ -180,9 +198,17 @@ static bool build_transposed(const struct ane_kernel_request *q, struct ane_kern
     float *bias = v.bias ? ane_build_constant(&b, "bias", v.k, -1, 1) : NULL;
     if (!turned)
         ane_build_fail(&b, "out of memory for weights");
-    const struct ane_conv conv = {.kernel_width = v.s, .kernel_height = v.r, .stride_x = 1, .stride_y = 1, .step = v.stride,
-                                  .pad_left = v.s - 1 - v.pad, .pad_top = v.r - 1 - v.pad, .groups = v.groups, .relu = v.relu,
-                                  .weight = turned, .bias = bias};
+    const struct ane_conv conv = {.kernel_width = v.s,
+                                  .kernel_height = v.r,
+                                  .stride_x = 1,
+                                  .stride_y = 1,
+                                  .step = v.stride,
+                                  .pad_left = v.s - 1 - v.pad,
+                                  .pad_top = v.r - 1 - v.pad,
+                                  .groups = v.groups,
+                                  .relu = v.relu,
+                                  .weight = turned,
+                                  .bias = bias};
     for (uint32_t i = 0; i < v.n && !b.failed; i++)
         ane_build_conv(&b, &conv, ane_view_image(x, i), ane_view_image(out, i));
     free(weight);
@@ -190,21 +216,32 @@ static bool build_transposed(const struct ane_kernel_request *q, struct ane_kern
     free(bias);
     kernel->macs = (double)v.n * v.h * v.w * (double)count;
     kernel->flops = 2 * kernel->macs;
-    snprintf(kernel->variant, sizeof kernel->variant, "spread by %u, %u image%s", (unsigned)v.stride, (unsigned)v.n, v.n == 1 ? "" : "s");
+    snprintf(kernel->variant, sizeof kernel->variant, "spread by %u, %u image%s", (unsigned)v.stride, (unsigned)v.n,
+             v.n == 1 ? "" : "s");
     return ane_build_end(&b);
 }
 
 /* ---- resize ---- */
 
 /* Each channel alone: the image spread by `step`, then taps x taps weights that are products of `line`. */
-static void spread(struct ane_builder *b, uint32_t step, const float *line, uint32_t taps, uint32_t pad, struct ane_view x, struct ane_view out)
+static void spread(struct ane_builder *b, uint32_t step, const float *line, uint32_t taps, uint32_t pad, struct ane_view x,
+                   struct ane_view out)
 {
     const size_t area = (size_t)taps * taps;
     float *weight = malloc(x.channels * area * sizeof *weight);
     for (size_t i = 0; weight && i < x.channels * area; i++)
         weight[i] = line[i % area / taps] * line[i % taps];
-    const struct ane_conv conv = {.kernel_width = taps, .kernel_height = taps, .stride_x = 1, .stride_y = 1, .step = step, .pad_left = pad,
-                                  .pad_top = pad, .groups = 1, .depthwise = true, .weight = weight, .plain = true};
+    const struct ane_conv conv = {.kernel_width = taps,
+                                  .kernel_height = taps,
+                                  .stride_x = 1,
+                                  .stride_y = 1,
+                                  .step = step,
+                                  .pad_left = pad,
+                                  .pad_top = pad,
+                                  .groups = 1,
+                                  .depthwise = true,
+                                  .weight = weight,
+                                  .plain = true};
     if (!weight)
         ane_build_fail(b, "out of memory for weights");
     ane_build_conv(b, &conv, x, out);
@@ -219,8 +256,8 @@ static void spread_nearest(struct ane_builder *b, uint32_t step, struct ane_view
 
 static const float halves[4] = {0.25F, 0.75F, 0.75F, 0.25F};
 
-/* Twice the size with half-pixel centres: a quarter and three quarters of two neighbours. At the border the missing neighbour leaves
- * three quarters, which the same convolution of an image of ones tells; its reciprocal puts that right. */
+/* Twice the size with half-pixel centres: a quarter and three quarters of two neighbours. At the border the missing neighbour
+ * leaves three quarters, which the same convolution of an image of ones tells; its reciprocal puts that right. */
 static void spread_bilinear(struct ane_builder *b, struct ane_view x, struct ane_view share, struct ane_view out)
 {
     const uint32_t mark = ane_build_mark(b);
@@ -233,13 +270,15 @@ static void spread_bilinear(struct ane_builder *b, struct ane_view x, struct ane
 /* The reciprocals for spread_bilinear, one plane. */
 static struct ane_view border_shares(struct ane_builder *b, struct ane_view x)
 {
-    const struct ane_view shares = ane_build_between(b, 1, 2 * x.height, 2 * x.width), sums = ane_build_between(b, 1, 2 * x.height, 2 * x.width);
+    const struct ane_view shares = ane_build_between(b, 1, 2 * x.height, 2 * x.width),
+                          sums = ane_build_between(b, 1, 2 * x.height, 2 * x.width);
     spread(b, 2, halves, 4, 2, ones_like(b, x), sums);
     write_inverse(b, sums, shares);
     return shares;
 }
 
-static void resize_image(struct ane_builder *b, uint32_t factor, bool bilinear, const struct ane_view *share, struct ane_view x, struct ane_view out)
+static void resize_image(struct ane_builder *b, uint32_t factor, bool bilinear, const struct ane_view *share, struct ane_view x,
+                         struct ane_view out)
 {
     const uint32_t mark = ane_build_mark(b);
     if (factor == 1)
@@ -277,7 +316,8 @@ static bool build_resize(const struct ane_kernel_request *q, struct ane_kernel *
         ane_build_limit(&b, "bilinear by %u: convolutions over a spread image make it by 2", (unsigned)factor);
     if (!has_only_steps(factor))
         ane_build_limit(&b, "nearest by %u: images are spread by 2 and 3 and what these make", (unsigned)factor);
-    const struct ane_view x = ane_image_input(&b, "x", n, c, h, w), out = ane_image_output(&b, "out", n, c, h * factor, w * factor);
+    const struct ane_view x = ane_image_input(&b, "x", n, c, h, w),
+                          out = ane_image_output(&b, "out", n, c, h * factor, w * factor);
     struct ane_view share = x;
     if (bilinear && factor > 1 && !b.failed)
         share = border_shares(&b, x);
@@ -290,10 +330,11 @@ static bool build_resize(const struct ane_kernel_request *q, struct ane_kernel *
 
 static const struct ane_kernel_info rows[] = {
     {"pool", "c=C,h=H,w=W[,n=N][,r=R][,s=S][,stride=D][,pad=P][,op=max|avg|min][,include_pad=0|1]",
-     "largest, mean or smallest of each R x S window (S as R, stride as R unless told otherwise)", 0, pool_parameters, build_pool},
+     "largest, mean or smallest of each R x S window (S as R, stride as R unless told otherwise)", 0, pool_parameters,
+     build_pool},
     {"conv_transpose2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,outpad=P][,groups=G][,bias=0|1][,act=none|relu]",
      "C x K/groups x R x S weights over the image spread by the stride", 0, transpose_parameters, build_transposed},
-    {"resize", "c=C,h=H,w=W[,n=N][,factor=F][,mode=nearest|bilinear]", "the image F times as high and wide, half-pixel centres", 0,
-     resize_parameters, build_resize},
+    {"resize", "c=C,h=H,w=W[,n=N][,factor=F][,mode=nearest|bilinear]", "the image F times as high and wide, half-pixel centres",
+     0, resize_parameters, build_resize},
 };
 const struct ane_kernel_family ane_family_pool = {rows, sizeof rows / sizeof rows[0]};

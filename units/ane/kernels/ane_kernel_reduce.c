@@ -75,12 +75,13 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
         reduce_lines(&b, &r, from, to);
     }
     kernel->flops = (double)rows * (double)columns;
-    snprintf(kernel->variant, sizeof kernel->variant, "%llu lines of %llu", (unsigned long long)r.lines, (unsigned long long)r.length);
+    snprintf(kernel->variant, sizeof kernel->variant, "%llu lines of %llu", (unsigned long long)r.lines,
+             (unsigned long long)r.length);
     return ane_build_end(&b);
 }
 
 static const struct ane_kernel_info info[] = {
-    {"reduce", "RxC[,op=sum|mean|max|min|squares][,axis=1|0]", "one value per row (axis=1) or column (axis=0); squares: their sum", 2,
-     parameters, build},
+    {"reduce", "RxC[,op=sum|mean|max|min|squares][,axis=1|0]",
+     "one value per row (axis=1) or column (axis=0); squares: their sum", 2, parameters, build},
 };
 const struct ane_kernel_family ane_family_reduce = {info, sizeof info / sizeof info[0]};

@@ -31,12 +31,18 @@ struct stack {
 static bool read_shape(const struct ane_kernel_request *q, struct stack *v, struct isa_error *error)
 {
     const int64_t *p = q->value;
-    *v = (struct stack){.layers = (uint32_t)p[LAYERS], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W],
-                        .r = (uint32_t)p[R], .s = (uint32_t)p[S], .groups = (uint32_t)p[GROUPS], .bias = p[BIAS] != 0,
+    *v = (struct stack){.layers = (uint32_t)p[LAYERS],
+                        .c = (uint32_t)p[C],
+                        .h = (uint32_t)p[H],
+                        .w = (uint32_t)p[W],
+                        .r = (uint32_t)p[R],
+                        .s = (uint32_t)p[S],
+                        .groups = (uint32_t)p[GROUPS],
+                        .bias = p[BIAS] != 0,
                         .relu = p[ACT] == 1};
     if (v->r % 2 == 0 || v->s % 2 == 0)
-        return kernel_refuse(error, "conv-stack: %u x %u taps: layers keep the size of the image, which needs odd numbers", (unsigned)v->r,
-                             (unsigned)v->s);
+        return kernel_refuse(error, "conv-stack: %u x %u taps: layers keep the size of the image, which needs odd numbers",
+                             (unsigned)v->r, (unsigned)v->s);
     if (v->c % v->groups)
         return kernel_refuse(error, "conv-stack: c must be a multiple of groups");
     v->taps = (uint64_t)v->c * (v->c / v->groups) * v->r * v->s;
@@ -66,9 +72,10 @@ static void name_constants(struct ane_builder *b, const struct stack *v, double 
     ane_tensor_axis(t, v->c, 0);
 }
 
-/* The image between two layers. Beside it there are only the image before it, until it is written, and tiles of the first source or
- * the last result, which may then have the place of the other one: two images may fill the tile memory. (sbryngelson/ane-guide, chapter
- * 9: chains of products keep the peak with images of 1 MB and lose it with 2 MB, on 2 MB of tile memory.) */
+/* The image between two layers. Beside it there are only the image before it, until it is written, and tiles of the first source
+ * or the last result, which may then have the place of the other one: two images may fill the tile memory.
+ * (sbryngelson/ane-guide, chapter 9: chains of products keep the peak with images of 1 MB and lose it with 2 MB, on 2 MB of tile
+ * memory.) */
 static struct ane_view next_image(struct ane_builder *b, const struct stack *v)
 {
     return ane_build_between_beside(b, 0, v->c, v->h, v->w);
@@ -84,10 +91,17 @@ static void write_layers(struct ane_builder *b, const struct stack *v, const flo
         scratch[i] = ane_build_scratch(b, v->c, v->h, v->w);
     for (uint32_t i = 0; i < v->layers && !b->failed; i++) {
         const bool depthwise = v->groups > 1 && v->groups == v->c;
-        const struct ane_conv conv = {
-            .kernel_width = v->s, .kernel_height = v->r, .stride_x = 1, .stride_y = 1, .pad_left = v->s / 2, .pad_top = v->r / 2,
-            .groups = depthwise ? 1 : v->groups, .depthwise = depthwise, .relu = v->relu,
-            .weight = weight ? weight + i * v->taps : NULL, .bias = bias ? bias + (size_t)i * v->c : NULL};
+        const struct ane_conv conv = {.kernel_width = v->s,
+                                      .kernel_height = v->r,
+                                      .stride_x = 1,
+                                      .stride_y = 1,
+                                      .pad_left = v->s / 2,
+                                      .pad_top = v->r / 2,
+                                      .groups = depthwise ? 1 : v->groups,
+                                      .depthwise = depthwise,
+                                      .relu = v->relu,
+                                      .weight = weight ? weight + i * v->taps : NULL,
+                                      .bias = bias ? bias + (size_t)i * v->c : NULL};
         const struct ane_view result = i + 1 == v->layers ? out : resident ? next_image(b, v) : scratch[i % 2];
         ane_build_conv(b, &conv, source, result);
         ane_build_free(b, &source);

@@ -5,13 +5,13 @@
 #include <string.h>
 
 static const struct ane_kernel_family *const families[] = {
-    &ane_family_conv, &ane_family_stack, &ane_family_gemm, &ane_family_elementwise, &ane_family_norm, &ane_family_plane,
-    &ane_family_pool, &ane_family_layout, &ane_family_attention, &ane_family_reduce,
+    &ane_family_conv,  &ane_family_stack, &ane_family_gemm,   &ane_family_elementwise, &ane_family_norm,
+    &ane_family_plane, &ane_family_pool,  &ane_family_layout, &ane_family_attention,   &ane_family_reduce,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
 static const char *const type_names[ANE_WEIGHT_TYPES] = {
-    [ANE_WEIGHT_F16] = "f16",     [ANE_WEIGHT_I8] = "i8",       [ANE_WEIGHT_PALETTE4] = "i4",   [ANE_WEIGHT_PALETTE8] = "p8",
+    [ANE_WEIGHT_F16] = "f16",       [ANE_WEIGHT_I8] = "i8",       [ANE_WEIGHT_PALETTE4] = "i4", [ANE_WEIGHT_PALETTE8] = "p8",
     [ANE_WEIGHT_SPARSE] = "sparse", [ANE_WEIGHT_PALETTE6] = "p6", [ANE_WEIGHT_PALETTE2] = "p2",
 };
 
@@ -71,8 +71,9 @@ static bool read_precision(const char *precision, struct ane_kernel_request *req
             request->weights = (enum ane_weight_type)i;
             return true;
         }
-    return !precision || kernel_refuse(error, "%s on the Neural Engine has no precision '%.40s'; weights are one of f16 i8 i4 p2 p6 p8 sparse",
-                                       request->info->name, precision);
+    return !precision ||
+           kernel_refuse(error, "%s on the Neural Engine has no precision '%.40s'; weights are one of f16 i8 i4 p2 p6 p8 sparse",
+                         request->info->name, precision);
 }
 
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error)

@@ -5,8 +5,8 @@
  *     ane_kernel_parse("conv2d:n=1,c=64,h=56,w=56,k=64,r=3,s=3,stride=1,pad=1,groups=1", "f16", &r, &error)
  *         && ane_kernel_build(&r, &kernel, &error)
  */
-#ifndef ORCHARD_UNITS_ANE_KERNELS_H
-#define ORCHARD_UNITS_ANE_KERNELS_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_KERNELS_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_KERNELS_H
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
@@ -24,7 +24,13 @@ struct ane_limits {
 
 /* Element types of weights (activations are f16). */
 enum ane_weight_type {
-    ANE_WEIGHT_F16, ANE_WEIGHT_I8, ANE_WEIGHT_PALETTE4, ANE_WEIGHT_PALETTE8, ANE_WEIGHT_SPARSE, ANE_WEIGHT_PALETTE6, ANE_WEIGHT_PALETTE2,
+    ANE_WEIGHT_F16,
+    ANE_WEIGHT_I8,
+    ANE_WEIGHT_PALETTE4,
+    ANE_WEIGHT_PALETTE8,
+    ANE_WEIGHT_SPARSE,
+    ANE_WEIGHT_PALETTE6,
+    ANE_WEIGHT_PALETTE2,
     ANE_WEIGHT_TYPES
 };
 const char *ane_weight_type_name(enum ane_weight_type type); /* as --precision spells it */
@@ -52,9 +58,8 @@ struct ane_kernel_request {
     const float *constant[4];
     uint64_t seed;
 };
-/* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the option
- * and the nearest one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6,
- * p8, sparse; NULL = f16. */
+/* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the
+ * option and the nearest one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6, p8, sparse; NULL = f16. */
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error);
 int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size);
 
@@ -67,22 +72,22 @@ struct ane_kernel_tensor {
     enum ane_tensor_fill fill;
     enum ane_tensor_role role;
     unsigned rank;
-    uint32_t shape[5];          /* as the operator defines it: conv2d n, c, h, w; gemm m, k ... */
-    uint8_t bar;                /* inputs and outputs */
+    uint32_t shape[5]; /* as the operator defines it: conv2d n, c, h, w; gemm m, k ... */
+    uint8_t bar;       /* inputs and outputs */
     /* Byte address of element (i0, i1, ...) = offset + sum i * stride; fp16 elements. */
     uint64_t offset;
     uint32_t stride[5];
-    double low, high;           /* generated values */
+    double low, high; /* generated values */
 };
 struct ane_kernel {
     struct ane_program program; /* owned */
     struct ane_kernel_tensor tensor[ANE_KERNEL_TENSORS];
     unsigned tensors;
-    double flops, macs;         /* of the operation */
-    char variant[64];           /* how it was lowered: "tiles=4x2, banks resident" */
+    double flops, macs; /* of the operation */
+    char variant[64];   /* how it was lowered: "tiles=4x2, banks resident" */
 };
-/* False with the exact limit that the request breaks ("kernel 31x31: H13 convolves at most 29x29"), so that a scheduler can turn to
- * another unit; error.offset = 1 then, 0 for wrong requests. Free with ane_kernel_free. */
+/* False with the exact limit that the request breaks ("kernel 31x31: H13 convolves at most 29x29"), so that a scheduler can turn
+ * to another unit; error.offset = 1 then, 0 for wrong requests. Free with ane_kernel_free. */
 bool ane_kernel_build(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error);
 void ane_kernel_free(struct ane_kernel *kernel);
 

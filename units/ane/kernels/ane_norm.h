@@ -1,6 +1,6 @@
 /* Normalisations in steps that several operators share. */
-#ifndef ORCHARD_UNITS_ANE_NORM_H
-#define ORCHARD_UNITS_ANE_NORM_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_NORM_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_NORM_H
 
 #include "units/ane/kernels/ane_rows.h"
 

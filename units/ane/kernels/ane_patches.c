@@ -17,13 +17,14 @@ static unsigned factors_of(uint32_t stride, uint32_t factor[LEVELS_MAX])
 bool ane_patches_can(const struct ane_conv *conv)
 {
     uint32_t factor[LEVELS_MAX];
-    return conv->stride_x > STEP_MAX && conv->stride_x <= STRIDE_MAX && conv->stride_x == conv->stride_y && !conv->pad_left && !conv->pad_top &&
-           conv->kernel_width <= conv->stride_x && conv->kernel_height <= conv->stride_y && conv->groups == 1 && !conv->depthwise &&
-           factors_of(conv->stride_x, factor) > 0;
+    return conv->stride_x > STEP_MAX && conv->stride_x <= STRIDE_MAX && conv->stride_x == conv->stride_y && !conv->pad_left &&
+           !conv->pad_top && conv->kernel_width <= conv->stride_x && conv->kernel_height <= conv->stride_y && conv->groups == 1 &&
+           !conv->depthwise && factors_of(conv->stride_x, factor) > 0;
 }
 
 /* Row r of the patches of channel c as channel c * rows + r. */
-static struct ane_view rows_as_channels(struct ane_builder *b, const struct ane_conv *conv, struct ane_view x, struct ane_view out)
+static struct ane_view rows_as_channels(struct ane_builder *b, const struct ane_conv *conv, struct ane_view x,
+                                        struct ane_view out)
 {
     const uint32_t rows = conv->kernel_height, reach = out.width * conv->stride_x;
     const struct ane_view all = ane_build_between(b, x.channels * rows, out.height, reach < x.width ? reach : x.width);
@@ -45,8 +46,13 @@ static struct ane_view columns_as_channels(struct ane_builder *b, uint32_t facto
     float *weight = calloc((size_t)all.channels * factor, sizeof *weight);
     for (size_t i = 0; weight && i < all.channels; i++)
         weight[i * factor + i % factor] = 1;
-    const struct ane_conv pick = {.kernel_width = factor, .kernel_height = 1, .stride_x = factor, .stride_y = 1, .groups = x.channels,
-                                  .weight = weight, .plain = true};
+    const struct ane_conv pick = {.kernel_width = factor,
+                                  .kernel_height = 1,
+                                  .stride_x = factor,
+                                  .stride_y = 1,
+                                  .groups = x.channels,
+                                  .weight = weight,
+                                  .plain = true};
     if (!weight)
         ane_build_fail(b, "out of memory");
     ane_build_conv(b, &pick, x, all);
@@ -79,14 +85,22 @@ static float *reorder(const struct ane_conv *conv, uint32_t channels, uint32_t r
     return weight;
 }
 
-void ane_build_patches(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x, struct ane_view out)
+void ane_build_patches(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x,
+                       struct ane_view out)
 {
     const uint32_t mark = ane_build_mark(b);
     uint32_t factor[LEVELS_MAX];
     const unsigned levels = factors_of(conv->stride_x, factor);
     float *weight = b->failed ? NULL : reorder(conv, x.channels, out.channels, factor, levels);
-    struct ane_conv rest = {.kernel_width = 1, .kernel_height = 1, .stride_x = 1, .stride_y = 1, .groups = 1, .relu = conv->relu,
-                            .weight = weight, .bias = conv->bias, .plain = conv->plain};
+    struct ane_conv rest = {.kernel_width = 1,
+                            .kernel_height = 1,
+                            .stride_x = 1,
+                            .stride_y = 1,
+                            .groups = 1,
+                            .relu = conv->relu,
+                            .weight = weight,
+                            .bias = conv->bias,
+                            .plain = conv->plain};
     if (!weight)
         ane_build_fail(b, "out of memory for weights");
     struct ane_view patches = rows_as_channels(b, conv, x, out);

@@ -5,7 +5,8 @@ static uint32_t lines_per_row(const struct ane_builder *b, uint32_t h, uint32_t 
 {
     for (uint32_t lines = h; lines > 0; lines--) {
         const uint64_t width = (uint64_t)lines * w;
-        if (h % lines == 0 && width <= b->request->limits.dimension_max && (lines == h || width * ANE_HALF_BYTES % ANE_ROW_BYTES == 0))
+        if (h % lines == 0 && width <= b->request->limits.dimension_max &&
+            (lines == h || width * ANE_HALF_BYTES % ANE_ROW_BYTES == 0))
             return lines;
     }
     return 0;
@@ -22,8 +23,9 @@ struct ane_planes ane_planes_place(struct ane_builder *b, uint32_t n, uint32_t c
         ane_build_limit(b, "planes of %ux%u make %u rows, %s gathers at most %u", (unsigned)h, (unsigned)w, (unsigned)(h / lines),
                         ane_build_generation(b), (unsigned)rows_max);
     } else {
-        ane_build_limit(b, "planes of %ux%u: beyond %u elements (%s) only lines that together make multiples of 32 follow one another",
-                        (unsigned)h, (unsigned)w, (unsigned)b->request->limits.dimension_max, ane_build_generation(b));
+        ane_build_limit(
+            b, "planes of %ux%u: beyond %u elements (%s) only lines that together make multiples of 32 follow one another",
+            (unsigned)h, (unsigned)w, (unsigned)b->request->limits.dimension_max, ane_build_generation(b));
     }
     return p;
 }

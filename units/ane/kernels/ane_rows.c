@@ -69,7 +69,8 @@ struct ane_view ane_column_for(const struct ane_view *view, struct ane_view colu
 }
 
 /* x - max goes through the power of e and its sum; the logarithm takes ln(sum) from it instead of dividing. */
-static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct ane_view most_of_rows, struct ane_view sum, struct ane_view result)
+static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct ane_view most_of_rows, struct ane_view sum,
+                              struct ane_view result)
 {
     const struct ane_planar minus = {.op = ANE_PE_ADD, .subtract = true}, natural = {.op = ANE_PE_ADD, .scale = 0.693359375F};
     const struct ane_element power = {.table = "exp2", .alpha = (double)NAN, .scale = 1.4423828125F};

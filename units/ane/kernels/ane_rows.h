@@ -1,6 +1,6 @@
 /* Operators on the rows of a matrix: rows along the width, in blocks that a reduction can take and the tile memory can hold. */
-#ifndef ORCHARD_UNITS_ANE_ROWS_H
-#define ORCHARD_UNITS_ANE_ROWS_H
+#ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_ROWS_H
+#define ORCHARD_UNITS_ANE_KERNELS_ANE_ROWS_H
 
 #include "units/ane/kernels/ane_build.h"
 

@@ -12,7 +12,12 @@
 #include <stdio.h>
 
 enum {
-    FOUR = 4, KEYS = 32, SIMDGROUPS = 4, THREADS = 32 * SIMDGROUPS, ROWS_MAX = 2, DEPTHS_MAX = GPU_ATTENTION_DEPTH_MAX / 16,
+    FOUR = 4,
+    KEYS = 32,
+    SIMDGROUPS = 4,
+    THREADS = 32 * SIMDGROUPS,
+    ROWS_MAX = 2,
+    DEPTHS_MAX = GPU_ATTENTION_DEPTH_MAX / 16,
     WORK = 32, /* registers: blocks on their way, or scores and fragments */
     SETS = 4   /* of fragments of V; the first two hold those of K */
 };
@@ -20,16 +25,16 @@ enum {
 struct flash {
     const struct gpu_attention *a;
     struct gpu_emit *e;
-    unsigned row_tiles, depths;          /* 8 queries each; 16 elements of a head each */
+    unsigned row_tiles, depths; /* 8 queries each; 16 elements of a head each */
     unsigned four_halves;
     uint32_t pitch, k_address, v_address; /* of lines in threadgroup memory: elements; bytes */
     struct gpu_base q_base, k_base, v_base, out_base;
-    unsigned query, sum_out;             /* registers [row][depth], four elements; [row][2 depths] pairs */
-    unsigned work, scores, fragments;    /* scores: [row][c][q] pairs */
+    unsigned query, sum_out;          /* registers [row][depth], four elements; [row][2 depths] pairs */
+    unsigned work, scores, fragments; /* scores: [row][c][q] pairs */
     unsigned largest, sum, factor, scratch, other;
-    unsigned row, p, key, keys_end;      /* first query of this lane; P; first key of the block, end of all that are needed */
+    unsigned row, p, key, keys_end; /* first query of this lane; P; first key of the block, end of all that are needed */
     unsigned take_k[FOUR], take_v, put_k, put_v; /* half registers */
-    unsigned kv_start, line, column;     /* this thread's place in blocks */
+    unsigned kv_start, line, column;             /* this thread's place in blocks */
 };
 
 static uint32_t element_bytes(const struct flash *f)
@@ -72,8 +77,8 @@ static unsigned passes(const struct flash *f)
 static void take_registers(struct flash *f)
 {
     struct gpu_emit *e = f->e;
-    unsigned *const singles[] = {&f->factor, &f->scratch, &f->other, &f->row, &f->p, &f->key, &f->keys_end, &f->kv_start,
-                                 &f->line, &f->column};
+    unsigned *const singles[] = {&f->factor, &f->scratch,  &f->other,    &f->row,  &f->p,
+                                 &f->key,    &f->keys_end, &f->kv_start, &f->line, &f->column};
     f->query = gpu_register(e, f->row_tiles * f->depths * f->four_halves / 2);
     f->sum_out = gpu_register(e, 4 * f->row_tiles * f->depths);
     f->work = gpu_register(e, WORK);

@@ -1,8 +1,8 @@
 /* Attention in one pass over the keys: scores of a block of keys, running maximum and sum, weighted sum of values. Nothing of the
  * size of all scores is written. (The method: Dao et al., FlashAttention.)
  */
-#ifndef ORCHARD_UNITS_GPU_ATTENTION_H
-#define ORCHARD_UNITS_GPU_ATTENTION_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_ATTENTION_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_ATTENTION_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 

@@ -1,6 +1,6 @@
 /* Convolutions of images: what all the programs share. Images are N x C x H x W, weights K x C/groups x R x S. */
-#ifndef ORCHARD_UNITS_GPU_CONV_H
-#define ORCHARD_UNITS_GPU_CONV_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_CONV_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_CONV_H
 
 #include "units/gpu/kernels/gpu_math.h"
 
@@ -11,7 +11,7 @@ struct gpu_conv {
     uint32_t cores;            /* of the chip */
     enum gpu_type type;
     bool has_bias, has_act;
-    enum gpu_math act; /* of one operand */
+    enum gpu_math act;              /* of one operand */
     unsigned x, weights, bias, out; /* buffers */
 };
 

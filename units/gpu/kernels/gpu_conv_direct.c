@@ -115,7 +115,8 @@ static void emit_sum(struct direct *d, unsigned first_y)
 static void take_registers(struct direct *d)
 {
     struct gpu_emit *e = d->e;
-    unsigned *const single[] = {&d->sum, &d->channel, &d->plane, &d->weight, &d->y, &d->column, &d->row_mask, &d->row_start, &d->at};
+    unsigned *const single[] = {&d->sum,    &d->channel,  &d->plane,     &d->weight, &d->y,
+                                &d->column, &d->row_mask, &d->row_start, &d->at};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
     d->mask = gpu_register(e, TAPS);
@@ -128,7 +129,8 @@ static void emit_body(struct direct *d)
     const struct gpu_conv *v = d->v;
     struct gpu_emit *e = d->e;
     const uint32_t pixels = v->out_h * v->out_w;
-    const unsigned pixel = gpu_register(e, 1), image = gpu_register(e, 1), first_y = gpu_register(e, 1), group = gpu_register(e, 1);
+    const unsigned pixel = gpu_register(e, 1), image = gpu_register(e, 1), first_y = gpu_register(e, 1),
+                   group = gpu_register(e, 1);
     gpu_emit(e, "get_sr r%u, sr%d", pixel, GPU_SR_GRID_X);
     gpu_emit(e, "get_sr r%u, sr%d", d->channel, GPU_SR_GROUP_Y);
     gpu_emit(e, "get_sr r%u, sr%d", image, GPU_SR_GROUP_Z);

@@ -21,19 +21,19 @@ enum { IMAGE_LOADS = STEP * GROUP_PIXELS / THREADS, PACK_THREADS = 256, PACK_LOA
 struct matrix {
     const struct gpu_conv *v;
     struct gpu_emit *e;
-    unsigned row_tiles, packed;   /* packed: buffer */
-    uint32_t rows, blocks;        /* output channels of a threadgroup, blocks of channels */
-    uint32_t group_rows;          /* output channels of a group, whole threadgroups of them */
-    enum gpu_type staged;         /* in threadgroup memory: bf16 stands there as float32 */
+    unsigned row_tiles, packed;                         /* packed: buffer */
+    uint32_t rows, blocks;                              /* output channels of a threadgroup, blocks of channels */
+    uint32_t group_rows;                                /* output channels of a group, whole threadgroups of them */
+    enum gpu_type staged;                               /* in threadgroup memory: bf16 stands there as float32 */
     uint32_t staged_bytes, weights_bytes, buffer_bytes; /* element; weights of one buffer; one buffer */
     struct gpu_base x[IMAGE_LOADS], weights, out;
-    unsigned acc, a, b;           /* registers: result, operands */
+    unsigned acc, a, b; /* registers: result, operands */
     unsigned raw_weights, raw_image;
-    unsigned r, p;                /* lane's place in a matrix */
-    unsigned row, pixel;          /* of the result: this lane's first output channel of the group, first pixel */
-    unsigned corner;              /* y << 16 | x & 0xffff of the first tap of the pixel that this thread fetches */
-    unsigned plane, channel;      /* first element and number of this thread's first channel */
-    unsigned index, mask, block;  /* block: channel of the present block */
+    unsigned r, p;               /* lane's place in a matrix */
+    unsigned row, pixel;         /* of the result: this lane's first output channel of the group, first pixel */
+    unsigned corner;             /* y << 16 | x & 0xffff of the first tap of the pixel that this thread fetches */
+    unsigned plane, channel;     /* first element and number of this thread's first channel */
+    unsigned index, mask, block; /* block: channel of the present block */
     unsigned weight, tap_y, tap_x, buffer, steps;
     unsigned weights_at, image_at, a_at, b_at; /* in a buffer of threadgroup memory, bytes */
     unsigned t, u;
@@ -125,9 +125,9 @@ static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, str
 static void take_registers(struct matrix *m)
 {
     struct gpu_emit *e = m->e;
-    unsigned *const single[] = {&m->r, &m->p, &m->row, &m->pixel, &m->corner, &m->plane, &m->channel, &m->index, &m->mask,
-                                &m->block, &m->weight, &m->tap_y, &m->tap_x, &m->buffer, &m->steps, &m->weights_at, &m->image_at, &m->a_at,
-                                &m->b_at, &m->t, &m->u};
+    unsigned *const single[] = {&m->r,     &m->p,          &m->row,      &m->pixel,  &m->corner, &m->plane, &m->channel,
+                                &m->index, &m->mask,       &m->block,    &m->weight, &m->tap_y,  &m->tap_x, &m->buffer,
+                                &m->steps, &m->weights_at, &m->image_at, &m->a_at,   &m->b_at,   &m->t,     &m->u};
     m->acc = gpu_register(e, 2 * m->row_tiles * PIXEL_TILES);
     m->a = gpu_register(e, 2 * m->row_tiles);
     m->b = gpu_register(e, 2 * PIXEL_TILES);

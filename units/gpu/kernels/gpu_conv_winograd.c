@@ -26,10 +26,18 @@ static const struct transforms f2 = {
 };
 static const struct transforms f4 = {
     .t = 6,
-    .image = {{4, 0, -5, 0, 1, 0}, {0, -4, -4, 1, 1, 0}, {0, 4, -4, -1, 1, 0},
-              {0, -2, -1, 2, 1, 0}, {0, 2, -1, -2, 1, 0}, {0, 4, 0, -5, 0, 1}},
-    .weights = {{1 / 4.0F, 0, 0}, {-1 / 6.0F, -1 / 6.0F, -1 / 6.0F}, {-1 / 6.0F, 1 / 6.0F, -1 / 6.0F},
-                {1 / 24.0F, 1 / 12.0F, 1 / 6.0F}, {1 / 24.0F, -1 / 12.0F, 1 / 6.0F}, {0, 0, 1}},
+    .image = {{4, 0, -5, 0, 1, 0},
+              {0, -4, -4, 1, 1, 0},
+              {0, 4, -4, -1, 1, 0},
+              {0, -2, -1, 2, 1, 0},
+              {0, 2, -1, -2, 1, 0},
+              {0, 4, 0, -5, 0, 1}},
+    .weights = {{1 / 4.0F, 0, 0},
+                {-1 / 6.0F, -1 / 6.0F, -1 / 6.0F},
+                {-1 / 6.0F, 1 / 6.0F, -1 / 6.0F},
+                {1 / 24.0F, 1 / 12.0F, 1 / 6.0F},
+                {1 / 24.0F, -1 / 12.0F, 1 / 6.0F},
+                {0, 0, 1}},
     .result = {{1, 1, 1, 1, 1, 0}, {0, 1, -1, 2, -2, 0}, {0, 1, 1, 4, 4, 0}, {0, 1, -1, 8, -8, 1}},
 };
 static const struct transforms f6 = {
@@ -42,9 +50,14 @@ static const struct transforms f6 = {
               {0, 2, 4, -2.5F, -5, 0.5F, 1, 0},
               {0, -2, 4, 2.5F, -5, -0.5F, 1, 0},
               {0, -1, 0, 5.25F, 0, -5.25F, 0, 1}},
-    .weights = {{1, 0, 0}, {-2 / 9.0F, -2 / 9.0F, -2 / 9.0F}, {-2 / 9.0F, 2 / 9.0F, -2 / 9.0F}, {1 / 90.0F, 1 / 45.0F, 2 / 45.0F},
-                {1 / 90.0F, -1 / 45.0F, 2 / 45.0F}, {32 / 45.0F, 16 / 45.0F, 8 / 45.0F},
-                {32 / 45.0F, -16 / 45.0F, 8 / 45.0F}, {0, 0, 1}},
+    .weights = {{1, 0, 0},
+                {-2 / 9.0F, -2 / 9.0F, -2 / 9.0F},
+                {-2 / 9.0F, 2 / 9.0F, -2 / 9.0F},
+                {1 / 90.0F, 1 / 45.0F, 2 / 45.0F},
+                {1 / 90.0F, -1 / 45.0F, 2 / 45.0F},
+                {32 / 45.0F, 16 / 45.0F, 8 / 45.0F},
+                {32 / 45.0F, -16 / 45.0F, 8 / 45.0F},
+                {0, 0, 1}},
     .result = {{1, 1, 1, 1, 1, 1, 1, 0},
                {0, 1, -1, 2, -2, 0.5F, -0.5F, 0},
                {0, 1, 1, 4, 4, 0.25F, 0.25F, 0},
@@ -84,8 +97,8 @@ static void combine(struct gpu_emit *e, unsigned to, const float *factor, unsign
 }
 
 /* Element i of lane `lane` of the matrix: value + i * along + lane * across. Every lane is replaced by rows x lane. */
-static void transform_lanes(struct gpu_emit *e, unsigned value, const float *rows, unsigned row_length, unsigned outs, unsigned ins,
-                            unsigned lanes, unsigned along, unsigned across)
+static void transform_lanes(struct gpu_emit *e, unsigned value, const float *rows, unsigned row_length, unsigned outs,
+                            unsigned ins, unsigned lanes, unsigned along, unsigned across)
 {
     const unsigned t = gpu_register(e, outs);
     for (unsigned lane = 0; lane < lanes; lane++) {
@@ -224,8 +237,18 @@ static bool build_image(const struct winograd *w, struct gpu_kernel *kernel, str
 static bool build_products(const struct winograd *w, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct gpu_gemm g = {
-        .m = w->v->k, .n = w->tiles, .k = w->v->c, .batch = w->f->t * w->f->t, .split = 1, .type = GPU_F32, .alpha = 1,
-        .row_tiles = w->v->k > 32 ? 4 : 2, .column_tiles = w->tiles > 32 ? 4 : 2, .a = w->u, .b = w->vd, .c = w->product,
+        .m = w->v->k,
+        .n = w->tiles,
+        .k = w->v->c,
+        .batch = w->f->t * w->f->t,
+        .split = 1,
+        .type = GPU_F32,
+        .alpha = 1,
+        .row_tiles = w->v->k > 32 ? 4 : 2,
+        .column_tiles = w->tiles > 32 ? 4 : 2,
+        .a = w->u,
+        .b = w->vd,
+        .c = w->product,
     };
     return gpu_gemm_build(&g, kernel, error);
 }

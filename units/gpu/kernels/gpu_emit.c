@@ -96,8 +96,7 @@ bool gpu_emit_end(struct gpu_emit *e)
     return ok;
 }
 
-void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y,
-                   uint32_t group_z)
+void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y, uint32_t group_z)
 {
     if (!e)
         return;

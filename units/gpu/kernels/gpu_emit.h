@@ -15,8 +15,8 @@
  * needs to be checked. The argument block is uniforms from u0 on: buffers are 64-bit pairs, the rest 32-bit words, in the order
  * in which they were asked for; the same one twice is one argument.
  */
-#ifndef ORCHARD_UNITS_GPU_EMIT_H
-#define ORCHARD_UNITS_GPU_EMIT_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 
 #include "units/gpu/kernels/gpu_kernels.h"
 
@@ -24,10 +24,18 @@ struct gpu_emit;
 
 /* Special registers (dougallj/applegpu). */
 enum {
-    GPU_SR_GROUP_X = 0, GPU_SR_GROUP_Y = 1, GPU_SR_GROUP_Z = 2, /* threadgroup position in grid */
-    GPU_SR_LOCAL_X = 48, GPU_SR_LOCAL_Y = 49, GPU_SR_LOCAL_Z = 50,
-    GPU_SR_LOCAL_INDEX = 51, GPU_SR_LANE = 52, GPU_SR_SIMDGROUP = 53,
-    GPU_SR_GRID_X = 80, GPU_SR_GRID_Y = 81, GPU_SR_GRID_Z = 82
+    GPU_SR_GROUP_X = 0,
+    GPU_SR_GROUP_Y = 1,
+    GPU_SR_GROUP_Z = 2, /* threadgroup position in grid */
+    GPU_SR_LOCAL_X = 48,
+    GPU_SR_LOCAL_Y = 49,
+    GPU_SR_LOCAL_Z = 50,
+    GPU_SR_LOCAL_INDEX = 51,
+    GPU_SR_LANE = 52,
+    GPU_SR_SIMDGROUP = 53,
+    GPU_SR_GRID_X = 80,
+    GPU_SR_GRID_Y = 81,
+    GPU_SR_GRID_Z = 82
 };
 
 /* ---- a step ---- */
@@ -38,8 +46,7 @@ struct gpu_emit *gpu_emit_begin(struct gpu_kernel *kernel, const char *variant, 
 /* Ends the program ("stop"), assembles it into the step and frees. False with a text: memory, too many registers, or the line
  * that does not assemble. */
 bool gpu_emit_end(struct gpu_emit *e);
-void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y,
-                   uint32_t group_z);
+void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y, uint32_t group_z);
 /* One line of text. */
 __attribute__((format(printf, 2, 3))) void gpu_emit(struct gpu_emit *e, const char *format, ...);
 /* A builder's own failure, reported by gpu_emit_end. */
@@ -55,9 +62,9 @@ uint32_t gpu_threadgroup_memory(struct gpu_emit *e, uint32_t bytes);
 
 /* ---- operands: text that stays valid until 64 others have been asked for: ask where you use them ---- */
 
-const char *gpu_r(struct gpu_emit *e, unsigned number);         /* "r5" */
+const char *gpu_r(struct gpu_emit *e, unsigned number);                  /* "r5" */
 const char *gpu_run(struct gpu_emit *e, unsigned first, unsigned count); /* "r5_r6_r7" */
-const char *gpu_h(struct gpu_emit *e, unsigned half);           /* half index 11: "r5h" */
+const char *gpu_h(struct gpu_emit *e, unsigned half);                    /* half index 11: "r5h" */
 const char *gpu_half_run(struct gpu_emit *e, unsigned half, unsigned count);
 /* 0..255 as immediate, else a 32-bit uniform argument. */
 const char *gpu_int(struct gpu_emit *e, uint32_t value);

@@ -102,7 +102,7 @@ void gpu_divide_imm(struct gpu_emit *e, unsigned quotient, unsigned remainder, u
 
 static const char *reduction(const char *op)
 {
-    static const char *const names[][2] = {{"fadd", "simd_fadd"}, {"fmul", "simd_fmul"},   {"fmax", "simd_max.f"},
+    static const char *const names[][2] = {{"fadd", "simd_fadd"},  {"fmul", "simd_fmul"},  {"fmax", "simd_max.f"},
                                            {"fmin", "simd_min.f"}, {"umin", "simd_min.u"}, {"iadd", "simd_iadd"}};
     for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(names[i][0], op) == 0)

@@ -5,9 +5,9 @@ static const struct element {
     const char *format;
     bool word;
 } elements[GPU_TYPE_COUNT] = {
-    [GPU_F32] = {"i32", true},  [GPU_F16] = {"i16", false}, [GPU_BF16] = {"i16", false}, [GPU_I32] = {"i32", true},
-    [GPU_U32] = {"i32", true},  [GPU_U8] = {"i8", false},   [GPU_Q4_0] = {"i8", false},  [GPU_Q8_0] = {"i8", false},
-    [GPU_Q4_K] = {"i8", false},
+    [GPU_F32] = {"i32", true},  [GPU_F16] = {"i16", false}, [GPU_BF16] = {"i16", false},
+    [GPU_I32] = {"i32", true},  [GPU_U32] = {"i32", true},  [GPU_U8] = {"i8", false},
+    [GPU_Q4_0] = {"i8", false}, [GPU_Q8_0] = {"i8", false}, [GPU_Q4_K] = {"i8", false},
 };
 static const char *const components[] = {"", "x", "xy", "xyz", "xyzw"};
 
@@ -95,8 +95,7 @@ void gpu_narrow(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned
     }
 }
 
-void gpu_load_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned to, struct gpu_base base,
-                      const char *index)
+void gpu_load_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned to, struct gpu_base base, const char *index)
 {
     gpu_load_raw(e, slot, type, 1, 2 * to, base, index);
     gpu_wait(e, slot);

@@ -53,7 +53,8 @@ static void widen_fragments(struct gemm_tile *t, unsigned h)
     for (unsigned i = 0; i < g->row_tiles; i++)
         gpu_widen(t->e, g->type, 2, t->wide_a + 2 * i, t->a.fragment + i * t->four_halves + 2 * h);
     for (unsigned c = 0; c < t->column_groups; c++)
-        gpu_widen(t->e, g->type, GEMM_FOUR, t->wide_b + GEMM_FOUR * c, t->b.fragment + (h * t->column_groups + c) * t->four_halves);
+        gpu_widen(t->e, g->type, GEMM_FOUR, t->wide_b + GEMM_FOUR * c,
+                  t->b.fragment + (h * t->column_groups + c) * t->four_halves);
 }
 
 static const char *a_matrix(struct gemm_tile *t, unsigned i, unsigned h)
@@ -82,9 +83,9 @@ static void multiply_row(struct gemm_tile *t, unsigned i, unsigned h)
 
 /* What is done for later steps while one is multiplied. */
 struct work {
-    unsigned buffer;      /* of the step itself */
-    bool put, load;       /* the next step goes to the other buffer; the one after it is loaded */
-    unsigned done;        /* loads so far */
+    unsigned buffer; /* of the step itself */
+    bool put, load;  /* the next step goes to the other buffer; the one after it is loaded */
+    unsigned done;   /* loads so far */
 };
 
 /* What a row of multiplications leaves time for. Registers of fragments are filled anew as soon as they have been used: those of

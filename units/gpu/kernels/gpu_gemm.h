@@ -3,17 +3,17 @@
  * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 64 bytes of k.
  * While one is multiplied, the next one goes into a second buffer and the one after it is on its way into registers.
  */
-#ifndef ORCHARD_UNITS_GPU_GEMM_H
-#define ORCHARD_UNITS_GPU_GEMM_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_GEMM_GROUP_ROWS 2U  /* simdgroups of a threadgroup */
+#define GPU_GEMM_GROUP_ROWS    2U /* simdgroups of a threadgroup */
 #define GPU_GEMM_GROUP_COLUMNS 2U
 
 struct gpu_gemm {
     uint32_t m, n, k, batch, split;
-    uint32_t share_b; /* so many neighbouring batches have the same b; 0 and 1: none */
+    uint32_t share_b;                /* so many neighbouring batches have the same b; 0 and 1: none */
     bool transposed_a, transposed_b; /* stored K x M, N x K */
     enum gpu_type type;              /* of a, b, c */
     float alpha, beta;

@@ -9,7 +9,8 @@ static unsigned staged_half(const struct gemm_tile *t, const struct gemm_operand
 }
 
 /* Element by element, as far as `place` + element < `end`. */
-static void load_some(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place, uint32_t end)
+static void load_some(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place,
+                      uint32_t end)
 {
     struct gpu_emit *e = t->e;
     const unsigned at = gpu_register(e, 1);
@@ -24,7 +25,8 @@ static void load_some(struct gemm_tile *t, const struct gemm_operand *o, unsigne
 }
 
 /* All four when they lie before `end`, else those that do. */
-static void load_cut(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place, uint32_t end)
+static void load_cut(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place,
+                     uint32_t end)
 {
     struct gpu_emit *e = t->e;
     const unsigned last = gpu_register(e, 1);

@@ -253,7 +253,8 @@ static void start_put(struct gemm_tile *t, const struct gemm_operand *o, unsigne
     gpu_register_free(e, bits, 1);
 }
 
-static void start_operand(struct gemm_tile *t, struct gemm_operand *o, unsigned buffer, unsigned batch, unsigned part, unsigned group)
+static void start_operand(struct gemm_tile *t, struct gemm_operand *o, unsigned buffer, unsigned batch, unsigned part,
+                          unsigned group)
 {
     struct gpu_emit *e = t->e;
     const struct gpu_base uniform = gpu_argument_buffer(e, buffer, 0);

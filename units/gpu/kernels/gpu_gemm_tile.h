@@ -1,50 +1,50 @@
 /* Inside of the tile program of gemm: what its parts share. */
-#ifndef ORCHARD_UNITS_GPU_GEMM_TILE_H
-#define ORCHARD_UNITS_GPU_GEMM_TILE_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_TILE_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_TILE_H
 
 #include "units/gpu/kernels/gpu_gemm.h"
 
 enum {
     GEMM_FOUR = 4,
-    GEMM_DEPTH = 16,         /* of k: fragments held at a time */
-    GEMM_STEP_BYTES = 64,    /* of k */
+    GEMM_DEPTH = 16,      /* of k: fragments held at a time */
+    GEMM_STEP_BYTES = 64, /* of k */
     GEMM_SEGMENT_BYTES = 128,
     GEMM_PASSES_MAX = 4,
     GEMM_THREADS = 128,
-    GEMM_BUFFERS = 2         /* of blocks in threadgroup memory: one is filled while the other is used */
+    GEMM_BUFFERS = 2 /* of blocks in threadgroup memory: one is filled while the other is used */
 };
 
 /* A or B: `extent` rows (columns) of the result by k. In threadgroup memory a block has the order of device memory. */
 struct gemm_operand {
-    bool k_inner;            /* neighbours in memory are neighbours in k */
-    uint32_t extent, tile;   /* all; of a threadgroup */
-    uint32_t inner, outer;   /* of a block: elements of a line of it, lines */
-    uint32_t stride;         /* of lines in device memory */
-    uint32_t pitch;          /* in threadgroup memory; elements */
+    bool k_inner;                   /* neighbours in memory are neighbours in k */
+    uint32_t extent, tile;          /* all; of a threadgroup */
+    uint32_t inner, outer;          /* of a block: elements of a line of it, lines */
+    uint32_t stride;                /* of lines in device memory */
+    uint32_t pitch;                 /* in threadgroup memory; elements */
     uint32_t address[GEMM_BUFFERS]; /* there */
-    bool shuffled;           /* lines are k, in the order of B's fragments */
-    unsigned passes;         /* loads of four that each thread makes for a block */
-    unsigned segment;        /* elements of a line that a pass takes: at most 128 bytes, so that its lanes store side by side */
+    bool shuffled;                  /* lines are k, in the order of B's fragments */
+    unsigned passes;                /* loads of four that each thread makes for a block */
+    unsigned segment; /* elements of a line that a pass takes: at most 128 bytes, so that its lanes store side by side */
     unsigned index[GEMM_PASSES_MAX]; /* base + index: where they come from */
-    struct gpu_base base;    /* register pair, moves with k */
-    unsigned staged;         /* half index of what is on its way */
-    unsigned put;            /* half register: where this thread puts it, elements */
-    unsigned take[GEMM_FOUR]; /* half registers: where this lane's fragments are; element by element: one each */
-    unsigned edge;           /* place of this thread's four along the result; only if they can be cut */
-    bool cut;                /* so they can */
-    unsigned fragment;       /* half index */
+    struct gpu_base base;            /* register pair, moves with k */
+    unsigned staged;                 /* half index of what is on its way */
+    unsigned put;                    /* half register: where this thread puts it, elements */
+    unsigned take[GEMM_FOUR];        /* half registers: where this lane's fragments are; element by element: one each */
+    unsigned edge;                   /* place of this thread's four along the result; only if they can be cut */
+    bool cut;                        /* so they can */
+    unsigned fragment;               /* half index */
 };
 
 struct gemm_tile {
     const struct gpu_gemm *g;
     struct gpu_emit *e;
-    bool halves;             /* operands are used as halves */
+    bool halves; /* operands are used as halves */
     unsigned column_groups;
     unsigned acc;            /* [row_tiles][column_tiles] pairs */
     unsigned four_halves;    /* halves of four elements */
     unsigned wide_a, wide_b; /* bf16: one matrix's worth of the fragments as words */
     struct gemm_operand a, b;
-    unsigned row, column;    /* of the result: first row of this lane's tile 0, first of its four columns of group 0 */
+    unsigned row, column; /* of the result: first row of this lane's tile 0, first of its four columns of group 0 */
 };
 
 /* ---- gpu_gemm_place.c: registers, threadgroup memory, who does what ---- */

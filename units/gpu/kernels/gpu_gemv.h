@@ -1,11 +1,11 @@
 /* Matrix times vector: what the programs for plain and for quantised matrices share. A simdgroup makes a few rows; its lanes
  * walk along them side by side, and what they have is added up at the end. */
-#ifndef ORCHARD_UNITS_GPU_GEMV_H
-#define ORCHARD_UNITS_GPU_GEMV_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_GEMV_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_GEMV_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_GEMV_ROWS_MAX 4
+#define GPU_GEMV_ROWS_MAX   4
 #define GPU_GEMV_SIMDGROUPS 4 /* of a threadgroup */
 
 struct gpu_gemv {

@@ -13,14 +13,14 @@ enum { LANES = 32, BYTES = 4 /* of quants per lane and turn */ };
 struct quantised {
     const struct gpu_gemv *g;
     struct gpu_emit *e;
-    struct gpu_base bytes, halves, x;    /* of a, by bytes and by halves */
+    struct gpu_base bytes, halves, x;      /* of a, by bytes and by halves */
     unsigned row_block[GPU_GEMV_ROWS_MAX]; /* number of the row's block that this lane is at */
-    unsigned block, part;                /* of the row; which bytes of the block are this lane's */
+    unsigned block, part;                  /* of the row; which bytes of the block are this lane's */
     unsigned low, high, low_sum, high_sum; /* of x: four each that go with low and high nibbles; their sums */
     unsigned place, byte;
-    unsigned quants, masked, scales;     /* two registers, one, three */
+    unsigned quants, masked, scales; /* two registers, one, three */
     unsigned dot, dot_high, scale;
-    unsigned sum, offset;                /* per row: scaled dot products; scaled sums of x */
+    unsigned sum, offset; /* per row: scaled dot products; scaled sums of x */
 };
 
 static unsigned block_weights(enum gpu_type type)
@@ -126,9 +126,9 @@ static void add_plain(struct quantised *q, unsigned row)
 
 /* ---- q4_K: scales and minima of 6 bits in 12 bytes ----
  *
- * Quant bytes 32 i .. 32 i + 31 belong to sub-blocks 2i (low) and 2i + 1 (high). With j = 2 (i & 1), bytes p0 = [j], p1 = [j + 4],
- * p2 = [j + 8] of the twelve: i < 2: scale p0 & 63, minimum p1 & 63; else scale (p2 & 15) | (p0 >> 6) << 4, minimum
- * p2 >> 4 | (p1 >> 6) << 4.
+ * Quant bytes 32 i .. 32 i + 31 belong to sub-blocks 2i (low) and 2i + 1 (high). With j = 2 (i & 1), bytes p0 = [j], p1 = [j +
+ * 4], p2 = [j + 8] of the twelve: i < 2: scale p0 & 63, minimum p1 & 63; else scale (p2 & 15) | (p0 >> 6) << 4, minimum p2 >> 4 |
+ * (p1 >> 6) << 4.
  */
 
 static void load_scales(struct quantised *q)
@@ -183,8 +183,8 @@ static void add_super_block(struct quantised *q, unsigned row)
 
 static void take_registers(struct quantised *q)
 {
-    unsigned *const singles[] = {&q->block, &q->part, &q->place, &q->byte, &q->masked, &q->dot, &q->dot_high,
-                                 &q->scale, &q->low_sum, &q->high_sum};
+    unsigned *const singles[] = {&q->block, &q->part,     &q->place, &q->byte,    &q->masked,
+                                 &q->dot,   &q->dot_high, &q->scale, &q->low_sum, &q->high_sum};
     for (unsigned i = 0; i < sizeof singles / sizeof singles[0]; i++)
         *singles[i] = gpu_register(q->e, 1);
     q->low = gpu_register(q->e, 4);

@@ -124,16 +124,38 @@ static bool build_softmax(const struct gpu_attention *a, unsigned scores, struct
 static bool build_naive(const struct gpu_attention *a, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const uint32_t batch = a->batch * a->heads, tiles = 4;
-    const unsigned scores = gpu_kernel_add_buffer(kernel, "scores", a->type, (uint64_t)batch * a->length * a->length,
-                                                  GPU_BUFFER_SCRATCH, 0, 0);
+    const unsigned scores =
+        gpu_kernel_add_buffer(kernel, "scores", a->type, (uint64_t)batch * a->length * a->length, GPU_BUFFER_SCRATCH, 0, 0);
     const struct gpu_gemm first = {
-        .m = a->length, .n = a->length, .k = a->depth, .batch = batch, .share_b = a->heads / a->kv_heads, .split = 1,
-        .transposed_b = true, .type = a->type, .alpha = (float)(1 / sqrt((double)a->depth)), .row_tiles = tiles, .column_tiles = 4,
-        .a = a->q, .b = a->k, .c = scores,
+        .m = a->length,
+        .n = a->length,
+        .k = a->depth,
+        .batch = batch,
+        .share_b = a->heads / a->kv_heads,
+        .split = 1,
+        .transposed_b = true,
+        .type = a->type,
+        .alpha = (float)(1 / sqrt((double)a->depth)),
+        .row_tiles = tiles,
+        .column_tiles = 4,
+        .a = a->q,
+        .b = a->k,
+        .c = scores,
     };
     const struct gpu_gemm second = {
-        .m = a->length, .n = a->depth, .k = a->length, .batch = batch, .share_b = a->heads / a->kv_heads, .split = 1,
-        .type = a->type, .alpha = 1, .row_tiles = tiles, .column_tiles = a->depth > 32 ? 4 : 2, .a = scores, .b = a->v, .c = a->out,
+        .m = a->length,
+        .n = a->depth,
+        .k = a->length,
+        .batch = batch,
+        .share_b = a->heads / a->kv_heads,
+        .split = 1,
+        .type = a->type,
+        .alpha = 1,
+        .row_tiles = tiles,
+        .column_tiles = a->depth > 32 ? 4 : 2,
+        .a = scores,
+        .b = a->v,
+        .c = a->out,
     };
     return gpu_gemm_build(&first, kernel, error) && build_softmax(a, scores, kernel, error) &&
            gpu_gemm_build(&second, kernel, error);
@@ -146,7 +168,7 @@ static bool check(const struct gpu_attention *a, bool flash, struct isa_error *e
         return kernel_refuse(error, "attention: h = %u is no multiple of kvh = %u", (unsigned)a->heads, (unsigned)a->kv_heads);
     if (flash && (a->depth % 4 || a->depth > GPU_ATTENTION_DEPTH_MAX))
         return kernel_refuse(error, "attention: variant=flash takes d that is a multiple of 4 up to %d; variant=naive takes any",
-                                 GPU_ATTENTION_DEPTH_MAX);
+                             GPU_ATTENTION_DEPTH_MAX);
     if (rows > most || rows * a->depth > most || (!flash && rows * a->length > most))
         return kernel_refuse(error, "attention: an operand has more than 2^31 - 1 elements");
     return true;
@@ -162,8 +184,12 @@ static double pairs(const struct gpu_attention *a)
 static bool build_attention(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct gpu_attention a = {
-        .batch = (uint32_t)r->value[BATCH], .heads = (uint32_t)r->value[HEADS], .length = (uint32_t)r->value[LENGTH],
-        .depth = (uint32_t)r->value[DEPTH], .causal = r->value[CAUSAL], .type = r->type,
+        .batch = (uint32_t)r->value[BATCH],
+        .heads = (uint32_t)r->value[HEADS],
+        .length = (uint32_t)r->value[LENGTH],
+        .depth = (uint32_t)r->value[DEPTH],
+        .causal = r->value[CAUSAL],
+        .type = r->type,
         .kv_heads = (uint32_t)(r->value[KV_HEADS] ? r->value[KV_HEADS] : r->value[HEADS]),
     };
     const bool flash = r->value[VARIANT] == FLASH;

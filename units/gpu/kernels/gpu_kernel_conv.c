@@ -34,9 +34,21 @@ static struct gpu_conv shape_of(const struct gpu_kernel_request *q)
 {
     const int64_t *p = q->value;
     struct gpu_conv v = {
-        .n = (uint32_t)p[N], .c = (uint32_t)p[C], .h = (uint32_t)p[H], .w = (uint32_t)p[W], .k = (uint32_t)p[K], .r = (uint32_t)p[R],
-        .s = (uint32_t)p[S], .stride = (uint32_t)p[STRIDE], .pad = (uint32_t)p[PAD], .dilation = (uint32_t)p[DILATION],
-        .groups = (uint32_t)p[GROUPS], .cores = q->cores ? q->cores : 1, .type = q->type, .has_bias = p[BIAS], .has_act = p[ACT] != 0,
+        .n = (uint32_t)p[N],
+        .c = (uint32_t)p[C],
+        .h = (uint32_t)p[H],
+        .w = (uint32_t)p[W],
+        .k = (uint32_t)p[K],
+        .r = (uint32_t)p[R],
+        .s = (uint32_t)p[S],
+        .stride = (uint32_t)p[STRIDE],
+        .pad = (uint32_t)p[PAD],
+        .dilation = (uint32_t)p[DILATION],
+        .groups = (uint32_t)p[GROUPS],
+        .cores = q->cores ? q->cores : 1,
+        .type = q->type,
+        .has_bias = p[BIAS],
+        .has_act = p[ACT] != 0,
     };
     v.act = v.has_act ? (enum gpu_math)((p[ACT] & ((1 << KERNEL_CHAIN_BITS) - 1)) - 1) : GPU_MATH_RELU;
     v.out_h = out_size(v.h, v.r, &v);
@@ -58,8 +70,8 @@ static bool check(const struct gpu_kernel_request *q, const struct gpu_conv *v, 
         return kernel_refuse(error, "conv2d: c and k must be multiples of groups");
     if (v->out_h == 0 || v->out_w == 0)
         return kernel_refuse(error, "conv2d: %u x %u taps with dilation %u do not fit an image of %u x %u with pad %u",
-                                 (unsigned)v->r, (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w,
-                                 (unsigned)v->pad);
+                             (unsigned)v->r, (unsigned)v->s, (unsigned)v->dilation, (unsigned)v->h, (unsigned)v->w,
+                             (unsigned)v->pad);
     if ((uint64_t)v->h * v->w > most / v->n / v->c || (uint64_t)v->out_h * v->out_w > most / v->n / v->k ||
         (uint64_t)v->r * v->s > most / v->k / v->group_c)
         return kernel_refuse(error, "conv2d: an operand has more than 2^31 - 1 elements");
@@ -108,10 +120,11 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"conv2d",
-     "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]", "f32 f16 bf16",
+    {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME][,algo=NAME]",
+     "f32 f16 bf16",
      "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), sums in f32, then bias and an activation (names as "
-     "elementwise); algo: auto direct matrix, and for 3 x 3 stride 1 winograd2 winograd4 winograd6 (less exact, never chosen by auto)",
+     "elementwise); algo: auto direct matrix, and for 3 x 3 stride 1 winograd2 winograd4 winograd6 (less exact, never chosen by "
+     "auto)",
      0, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_conv = {rows, sizeof rows / sizeof rows[0]};

@@ -22,7 +22,7 @@ struct chain {
     enum gpu_math function[CHAIN_MAX];
     unsigned length, operands; /* arrays that are read: the first and one per binary function */
     float alpha;
-    uint32_t count, period;    /* period: elements of the further arrays when they repeat, else 0 */
+    uint32_t count, period; /* period: elements of the further arrays when they repeat, else 0 */
     struct gpu_base in[OPERANDS_MAX], out;
     unsigned data[OPERANDS_MAX], index, place;
 };
@@ -109,7 +109,12 @@ static double lowest_input(const struct chain *c)
 {
     for (unsigned f = 0; f < c->length; f++)
         switch (c->function[f]) {
-        case GPU_MATH_LOG: case GPU_MATH_LOG2: case GPU_MATH_SQRT: case GPU_MATH_RSQRT: case GPU_MATH_RCP: case GPU_MATH_POW:
+        case GPU_MATH_LOG:
+        case GPU_MATH_LOG2:
+        case GPU_MATH_SQRT:
+        case GPU_MATH_RSQRT:
+        case GPU_MATH_RCP:
+        case GPU_MATH_POW:
         case GPU_MATH_DIV: return 0.25;
         default: break;
         }
@@ -128,7 +133,10 @@ static void add_operands(struct chain *c, struct gpu_kernel *kernel)
 
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct chain c = {.type = r->type, .operands = 1, .count = (uint32_t)r->value[COUNT], .alpha = (float)r->decimal[ALPHA],
+    struct chain c = {.type = r->type,
+                      .operands = 1,
+                      .count = (uint32_t)r->value[COUNT],
+                      .alpha = (float)r->decimal[ALPHA],
                       .period = (uint32_t)r->value[PERIOD]};
     append_functions(&c, r->value[OP]);
     append_functions(&c, r->value[FUSED]);
@@ -148,8 +156,8 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
     c.out = gpu_argument_buffer(c.e, c.operands, 0);
     emit_body(&c);
     kernel->flops = (double)c.length * c.count;
-    kernel->min_bytes = (double)gpu_type_bytes(r->type, 1) * ((c.period ? 2.0 : c.operands + 1.0) * c.count +
-                                                             (c.period ? (c.operands - 1.0) * c.period : 0.0));
+    kernel->min_bytes = (double)gpu_type_bytes(r->type, 1) *
+                        ((c.period ? 2.0 : c.operands + 1.0) * c.count + (c.period ? (c.operands - 1.0) * c.period : 0.0));
     return gpu_emit_end(c.e);
 }
 

@@ -1,6 +1,6 @@
 /* Families of kernels: each file gpu_kernel_<family>.c has one, with its rows; gpu_kernels.c lists the families. */
-#ifndef ORCHARD_UNITS_GPU_KERNEL_FAMILY_H
-#define ORCHARD_UNITS_GPU_KERNEL_FAMILY_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_KERNEL_FAMILY_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_KERNEL_FAMILY_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 

@@ -132,9 +132,16 @@ static void account(const struct gpu_gemm *g, struct gpu_kernel *kernel)
 static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct gpu_gemm g = {
-        .m = (uint32_t)r->value[M], .n = (uint32_t)r->value[N], .k = (uint32_t)r->value[K], .batch = (uint32_t)r->value[BATCH],
-        .transposed_a = r->value[TA], .transposed_b = r->value[TB], .type = r->type, .split = 1,
-        .alpha = (float)r->decimal[ALPHA], .beta = (float)r->decimal[BETA],
+        .m = (uint32_t)r->value[M],
+        .n = (uint32_t)r->value[N],
+        .k = (uint32_t)r->value[K],
+        .batch = (uint32_t)r->value[BATCH],
+        .transposed_a = r->value[TA],
+        .transposed_b = r->value[TB],
+        .type = r->type,
+        .split = 1,
+        .alpha = (float)r->decimal[ALPHA],
+        .beta = (float)r->decimal[BETA],
     };
     const uint32_t cores = r->cores ? r->cores : 1;
     choose_tile(&g, r->value[TILE], cores);
@@ -148,7 +155,8 @@ static bool build(const struct gpu_kernel_request *r, struct gpu_kernel *kernel,
 
 static const struct gpu_kernel_info rows[] = {
     {"gemm", "MxNxK[,batch=B][,ta=0|1][,tb=0|1][,alpha=X][,beta=X][,split=S][,tile=RxC]", "f32 f16 bf16",
-     "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32; ta/tb: operand stored transposed; split: parts of k (0: as many "
+     "c = alpha * op(a) * op(b) + beta * c, row-major, sums in f32; ta/tb: operand stored transposed; split: parts of k (0: as "
+     "many "
      "as fill the chip); tile: of a threadgroup, 32 or 64 each (auto: the largest that leaves no core idle)",
      3, parameters, build},
 };

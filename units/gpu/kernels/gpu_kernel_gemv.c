@@ -147,7 +147,7 @@ static bool check_size(const struct gpu_gemv *g, struct isa_error *error)
     const uint32_t block = g->type == GPU_Q4_K ? 256 : is_quantised(g->type) ? 32 : 1;
     if (g->n % block)
         return kernel_refuse(error, "gemv: rows of %s are whole blocks of %u weights; n = %u is not", gpu_type_name(g->type),
-                                 (unsigned)block, (unsigned)g->n);
+                             (unsigned)block, (unsigned)g->n);
     if ((uint64_t)g->m * g->n > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
         return kernel_refuse(error, "gemv: the matrix has more than 2^31 - 1 elements");
     return true;

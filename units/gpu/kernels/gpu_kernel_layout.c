@@ -7,7 +7,8 @@
 
 enum { GROUP_THREADS = 256 };
 
-static bool check_count(const struct gpu_kernel_request *q, uint64_t rows, uint64_t columns, uint64_t times, struct isa_error *error)
+static bool check_count(const struct gpu_kernel_request *q, uint64_t rows, uint64_t columns, uint64_t times,
+                        struct isa_error *error)
 {
     const uint64_t most = (uint64_t)GPU_KERNEL_ELEMENTS_MAX;
     if (columns == 0 || (rows <= most / columns && rows * columns <= most / times))
@@ -104,7 +105,8 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
     const unsigned in = add_input(q, kernel, "x", count);
     const unsigned out = gpu_kernel_add_buffer(kernel, "out", q->type, count, GPU_BUFFER_OUTPUT, 0, 0);
     struct gpu_emit *e = begin(q, kernel, error);
-    struct tile_copy t = {.e = e, .type = q->type, .rows = rows, .columns = columns, .bytes = (uint32_t)gpu_type_bytes(q->type, 1)};
+    struct tile_copy t = {
+        .e = e, .type = q->type, .rows = rows, .columns = columns, .bytes = (uint32_t)gpu_type_bytes(q->type, 1)};
     unsigned *const single[] = {&t.row, &t.column, &t.local_x, &t.local_y, &t.start, &t.address, &t.at};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
@@ -121,7 +123,8 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
     t.rows = columns;
     t.columns = rows;
     tile_side(&t, GPU_SR_GROUP_X, GPU_SR_GROUP_Y, true);
-    gpu_emit_grid(e, (columns + TILE - 1) / TILE * TILE, (rows + TILE - 1) / TILE * TILE_THREADS_Y, batch, TILE, TILE_THREADS_Y, 1);
+    gpu_emit_grid(e, (columns + TILE - 1) / TILE * TILE, (rows + TILE - 1) / TILE * TILE_THREADS_Y, batch, TILE, TILE_THREADS_Y,
+                  1);
     kernel->min_bytes = 2 * bytes_of(q, count);
     return gpu_emit_end(e);
 }
@@ -284,8 +287,12 @@ static bool build_pad(const struct gpu_kernel_request *q, struct gpu_kernel *ker
 {
     const int64_t *p = q->value;
     const struct window w = {
-        .rows = (uint32_t)p[ROWS], .columns = (uint32_t)p[COLUMNS], .out_rows = (uint32_t)(p[ROWS] + p[TOP] + p[BOTTOM]),
-        .out_columns = (uint32_t)(p[COLUMNS] + p[LEFT] + p[RIGHT]), .top = -p[TOP], .left = -p[LEFT],
+        .rows = (uint32_t)p[ROWS],
+        .columns = (uint32_t)p[COLUMNS],
+        .out_rows = (uint32_t)(p[ROWS] + p[TOP] + p[BOTTOM]),
+        .out_columns = (uint32_t)(p[COLUMNS] + p[LEFT] + p[RIGHT]),
+        .top = -p[TOP],
+        .left = -p[LEFT],
     };
     return build_window(q, &w, (float)q->decimal[FILLER], kernel, error);
 }
@@ -305,23 +312,28 @@ static const struct kernel_parameter slice_parameters[] = {
 static bool build_slice(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const int64_t *p = q->value;
-    const struct window w = {.rows = (uint32_t)p[ROWS], .columns = (uint32_t)p[COLUMNS], .out_rows = (uint32_t)p[SLICE_ROWS],
-                             .out_columns = (uint32_t)p[SLICE_COLUMNS], .top = p[FIRST_ROW], .left = p[FIRST_COLUMN]};
+    const struct window w = {.rows = (uint32_t)p[ROWS],
+                             .columns = (uint32_t)p[COLUMNS],
+                             .out_rows = (uint32_t)p[SLICE_ROWS],
+                             .out_columns = (uint32_t)p[SLICE_COLUMNS],
+                             .top = p[FIRST_ROW],
+                             .left = p[FIRST_COLUMN]};
     if (p[FIRST_ROW] + p[SLICE_ROWS] > p[ROWS] || p[FIRST_COLUMN] + p[SLICE_COLUMNS] > p[COLUMNS])
         return kernel_refuse(error, "slice: the window reaches beyond the %lld x %lld matrix", (long long)p[ROWS],
-                                 (long long)p[COLUMNS]);
+                             (long long)p[COLUMNS]);
     return build_window(q, &w, 0, kernel, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
     {"transpose", "RxC[,batch=B]", ALL_TYPES, "out (C x R) = the R x C matrix turned, through tiles in threadgroup memory", 2,
      transpose_parameters, build_transpose},
-    {"concat", "RxAxB[,c=C][,d=D]", ALL_TYPES, "rows of A, B (and C, D) elements one behind the other", 3, concat_parameters, build_concat},
+    {"concat", "RxAxB[,c=C][,d=D]", ALL_TYPES, "rows of A, B (and C, D) elements one behind the other", 3, concat_parameters,
+     build_concat},
     {"gather", "RxCxN", ALL_TYPES, "embedding: out[i] = row index[i] of the R x C table, N times; zeros where index[i] >= R", 3,
      gather_parameters, build_gather},
     {"pad", "RxC[,top=N][,bottom=N][,left=N][,right=N][,value=X]", ALL_TYPES, "the R x C matrix with a border of value", 2,
      pad_parameters, build_pad},
-    {"slice", "RxC,h=H,w=W[,row=R0][,column=C0]", ALL_TYPES, "H x W elements of the R x C matrix from (R0, C0) on", 2, slice_parameters,
-     build_slice},
+    {"slice", "RxC,h=H,w=W[,row=R0][,column=C0]", ALL_TYPES, "H x W elements of the R x C matrix from (R0, C0) on", 2,
+     slice_parameters, build_slice},
 };
 const struct gpu_kernel_family gpu_family_layout = {rows, sizeof rows / sizeof rows[0]};

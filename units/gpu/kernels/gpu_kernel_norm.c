@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#define LOG2E 0x1.715476p+0F
-#define LN2 0x1.62e43p-1F
+#define LOG2E          0x1.715476p+0F
+#define LN2            0x1.62e43p-1F
 #define MINUS_INFINITY UINT32_C(0xff800000)
 
 /* ---- softmax ---- */
@@ -256,7 +256,8 @@ static bool build_norm(const struct gpu_kernel_request *q, struct gpu_rows *r, s
     gpu_rows_pass(r, write_norm, n);
     gpu_rows_end(r);
     kernel->flops = (n->centred ? 7.0 : 4.0) * (double)count;
-    kernel->min_bytes = 2.0 * (double)gpu_type_bytes(q->type, count) + (double)gpu_type_bytes(q->type, parameters) * 2.0 * n->affine;
+    kernel->min_bytes =
+        2.0 * (double)gpu_type_bytes(q->type, count) + (double)gpu_type_bytes(q->type, parameters) * 2.0 * n->affine;
     return gpu_emit_end(r->e);
 }
 
@@ -324,8 +325,13 @@ static bool build_groupnorm(const struct gpu_kernel_request *q, struct gpu_kerne
     if (channels % groups)
         return kernel_refuse(error, "groupnorm: c must be a multiple of groups");
     struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[IMAGES] * groups, .columns = channels / groups * pixels};
-    struct norm n = {.centred = true, .of = OF_CHANNEL_IN_ROW, .spatial = pixels, .channels = channels, .groups = groups,
-                     .eps = (float)q->decimal[IMAGE_EPS], .affine = true};
+    struct norm n = {.centred = true,
+                     .of = OF_CHANNEL_IN_ROW,
+                     .spatial = pixels,
+                     .channels = channels,
+                     .groups = groups,
+                     .eps = (float)q->decimal[IMAGE_EPS],
+                     .affine = true};
     return build_norm(q, &r, &n, kernel, error);
 }
 
@@ -337,7 +343,8 @@ static void load_of_channel(struct gpu_rows *r, const struct norm *n, unsigned t
 
 static bool build_batchnorm(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct gpu_rows r = {.type = q->type, .rows = (uint32_t)(q->value[IMAGES] * q->value[CHANNELS]),
+    struct gpu_rows r = {.type = q->type,
+                         .rows = (uint32_t)(q->value[IMAGES] * q->value[CHANNELS]),
                          .columns = (uint32_t)(q->value[HEIGHT] * q->value[WIDTH])};
     struct norm n = {.centred = true, .of = OF_ROW, .channels = (uint32_t)q->value[CHANNELS], .affine = true};
     const uint64_t count = (uint64_t)r.rows * r.columns;
@@ -373,8 +380,8 @@ static const struct gpu_kernel_info rows[] = {
     {"rmsnorm", "RxC[,eps=X][,affine=0|1]", "f32 f16 bf16",
      "x / sqrt(mean of squares + eps) of each row, times gamma (C) unless affine=0", 2, norm_parameters, build_rmsnorm},
     {"groupnorm", "n=N,c=C,h=H,w=W[,groups=G][,eps=X]", "f32 f16 bf16",
-     "each of G groups of channels of an image is centred and scaled; gamma and beta per channel; NCHW; groups=c: instance norm", 0,
-     image_parameters, build_groupnorm},
+     "each of G groups of channels of an image is centred and scaled; gamma and beta per channel; NCHW; groups=c: instance norm",
+     0, image_parameters, build_groupnorm},
     {"batchnorm", "n=N,c=C,h=H,w=W[,eps=X]", "f32 f16 bf16",
      "inference: (x - mean[c]) / sqrt(var[c] + eps) * gamma[c] + beta[c]; NCHW", 0, batch_parameters, build_batchnorm},
 };

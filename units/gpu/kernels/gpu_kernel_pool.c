@@ -127,8 +127,8 @@ static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *ke
 {
     const uint32_t r = (uint32_t)q->value[R], s = (uint32_t)q->value[S];
     const uint32_t stride = (uint32_t)q->value[STRIDE], pad = (uint32_t)q->value[PAD];
-    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H],
-                      .w = (uint32_t)q->value[W]};
+    struct image m = {
+        .type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H], .w = (uint32_t)q->value[W]};
     if (m.h + 2 * pad < r || m.w + 2 * pad < s)
         return kernel_refuse(error, "pool: a window of %u x %u does not fit the image", (unsigned)r, (unsigned)s);
     if (2 * pad > r || 2 * pad > s)
@@ -173,8 +173,8 @@ static bool build_global(const struct gpu_kernel_request *q, struct gpu_kernel *
 {
     struct gpu_kernel_request reduce = {.generation = q->generation, .cores = q->cores};
     char text[96];
-    snprintf(text, sizeof text, "reduce:%lldx%lld,op=%s", (long long)(q->value[N] * q->value[C]), (long long)(q->value[H] * q->value[W]),
-             q->value[GLOBAL_OP] ? "max" : "mean");
+    snprintf(text, sizeof text, "reduce:%lldx%lld,op=%s", (long long)(q->value[N] * q->value[C]),
+             (long long)(q->value[H] * q->value[W]), q->value[GLOBAL_OP] ? "max" : "mean");
     return gpu_kernel_parse(text, gpu_type_name(q->type), &reduce, error) && reduce.info->build(&reduce, kernel, error);
 }
 
@@ -266,8 +266,12 @@ static void emit_nearest(struct image *m, unsigned value)
 static bool build_resize(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const bool bilinear = q->value[MODE] == BILINEAR;
-    struct image m = {.type = q->type, .planes = (uint32_t)(q->value[N] * q->value[C]), .h = (uint32_t)q->value[H],
-                      .w = (uint32_t)q->value[W], .out_h = (uint32_t)q->value[OUT_H], .out_w = (uint32_t)q->value[OUT_W]};
+    struct image m = {.type = q->type,
+                      .planes = (uint32_t)(q->value[N] * q->value[C]),
+                      .h = (uint32_t)q->value[H],
+                      .w = (uint32_t)q->value[W],
+                      .out_h = (uint32_t)q->value[OUT_H],
+                      .out_w = (uint32_t)q->value[OUT_W]};
     if (!check_image(q, &m, (uint64_t)q->value[N] * (uint64_t)q->value[C], error))
         return false;
     if (q->value[ALIGN] && !bilinear)
@@ -284,11 +288,13 @@ static bool build_resize(const struct gpu_kernel_request *q, struct gpu_kernel *
 
 static const struct gpu_kernel_info rows[] = {
     {"pool", "c=C,h=H,w=W[,n=N][,r=R][,s=S][,stride=D][,pad=P][,op=max|avg][,include_pad=0|1]", "f32 f16 bf16",
-     "largest or mean element of R x S windows (2 x 2, stride 2 unless told otherwise), NCHW; padding counts in means with include_pad=1",
+     "largest or mean element of R x S windows (2 x 2, stride 2 unless told otherwise), NCHW; padding counts in means with "
+     "include_pad=1",
      0, pool_parameters, build_pool},
-    {"globalpool", "c=C,h=H,w=W[,n=N][,op=avg|max]", "f32 f16 bf16", "mean or largest element of each H x W plane", 0, global_parameters,
-     build_global},
+    {"globalpool", "c=C,h=H,w=W[,n=N][,op=avg|max]", "f32 f16 bf16", "mean or largest element of each H x W plane", 0,
+     global_parameters, build_global},
     {"resize", "c=C,h=H,w=W,oh=H,ow=W[,n=N][,mode=nearest|bilinear][,align=0|1]", "f32 f16 bf16",
-     "images to OH x OW; bilinear between centres of pixels, or with align=1 between corners", 0, resize_parameters, build_resize},
+     "images to OH x OW; bilinear between centres of pixels, or with align=1 between corners", 0, resize_parameters,
+     build_resize},
 };
 const struct gpu_kernel_family gpu_family_pool = {rows, sizeof rows / sizeof rows[0]};

@@ -53,22 +53,19 @@ static void accumulate(const struct reduction *d, unsigned value, unsigned colum
 {
     const char *condition = d->operation == MAX || d->operation == ARGMAX ? "gt" : "lt";
     switch (d->operation) {
-    case SUM: case MEAN:
-        gpu_emit(d->e, "fadd32 r%u, r%u, r%u", d->acc, d->acc, value);
-        break;
+    case SUM:
+    case MEAN: gpu_emit(d->e, "fadd32 r%u, r%u, r%u", d->acc, d->acc, value); break;
     case NORM2:
         if (d->first)
             gpu_emit(d->e, "fmadd32 r%u, r%u, r%u, r%u", d->acc, value, value, d->acc);
         else
             gpu_emit(d->e, "fadd32 r%u, r%u, r%u", d->acc, d->acc, value);
         break;
-    case PROD:
-        gpu_emit(d->e, "fmul32 r%u, r%u, r%u", d->acc, d->acc, value);
-        break;
-    case MAX: case MIN:
-        gpu_emit(d->e, "fcmpsel %sn, r%u, r%u, r%u, r%u, r%u", condition, d->acc, d->acc, value, d->acc, value);
-        break;
-    case ARGMAX: case ARGMIN: /* of equal ones the first stays */
+    case PROD: gpu_emit(d->e, "fmul32 r%u, r%u, r%u", d->acc, d->acc, value); break;
+    case MAX:
+    case MIN: gpu_emit(d->e, "fcmpsel %sn, r%u, r%u, r%u, r%u, r%u", condition, d->acc, d->acc, value, d->acc, value); break;
+    case ARGMAX:
+    case ARGMIN: /* of equal ones the first stays */
         gpu_emit(d->e, "fcmpsel %s, r%u, r%u, r%u, r%u, r%u", condition, d->place, value, d->acc, column, d->place);
         gpu_emit(d->e, "fcmpsel %s, r%u, r%u, r%u, r%u, r%u", condition, d->acc, value, d->acc, value, d->acc);
         break;
@@ -149,7 +146,8 @@ static bool build_rows(struct gpu_rows *r, struct reduction *d, unsigned in, uns
 /* Few and long rows are cut into parts, so that every core has some. */
 static uint32_t parts_of(const struct gpu_kernel_request *q)
 {
-    const uint64_t rows = (uint64_t)q->value[ROWS], columns = (uint64_t)q->value[COLUMNS], wanted = 4U * (q->cores ? q->cores : 1);
+    const uint64_t rows = (uint64_t)q->value[ROWS], columns = (uint64_t)q->value[COLUMNS],
+                   wanted = 4U * (q->cores ? q->cores : 1);
     uint64_t parts = (wanted + rows - 1) / rows, most = columns / PART_COLUMNS;
     parts = parts > most ? most : parts;
     parts = parts > PARTS_MAX ? PARTS_MAX : parts;
@@ -159,8 +157,8 @@ static uint32_t parts_of(const struct gpu_kernel_request *q)
 static bool build_along_rows(const struct gpu_kernel_request *q, struct reduction *d, struct gpu_kernel *kernel,
                              struct isa_error *error)
 {
-    struct gpu_rows r = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS],
-                         .parts = parts_of(q)};
+    struct gpu_rows r = {
+        .type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS], .parts = parts_of(q)};
     const unsigned parts = r.parts;
     const enum gpu_type out_type = d->out_type;
     d->length = r.columns;
@@ -168,7 +166,8 @@ static bool build_along_rows(const struct gpu_kernel_request *q, struct reductio
     d->last = parts == 1;
     if (parts == 1)
         return build_rows(&r, d, 0, 1, kernel, error);
-    const unsigned partial = gpu_kernel_add_buffer(kernel, "partial", GPU_F32, (uint64_t)r.rows * parts, GPU_BUFFER_SCRATCH, 0, 0);
+    const unsigned partial =
+        gpu_kernel_add_buffer(kernel, "partial", GPU_F32, (uint64_t)r.rows * parts, GPU_BUFFER_SCRATCH, 0, 0);
     struct gpu_rows second = {.type = GPU_F32, .rows = r.rows, .columns = parts};
     d->out_type = GPU_F32;
     if (!build_rows(&r, d, 0, partial, kernel, error))
@@ -320,7 +319,8 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 
 static const struct gpu_kernel_info rows[] = {
     {"reduce", "RxC[,op=NAME][,axis=1|0]", "f32 f16 bf16",
-     "one result per row (axis=1) or column (axis=0), in f32: sum mean max min prod norm2 argmax argmin (index as u32, the first of "
+     "one result per row (axis=1) or column (axis=0), in f32: sum mean max min prod norm2 argmax argmin (index as u32, the first "
+     "of "
      "equal ones)",
      2, parameters, build},
 };

@@ -1,8 +1,8 @@
 /* scan: running sums along rows.
  *
- * A threadgroup runs along its part of a row, four elements per thread and round: prefix over the simdgroup, totals of simdgroups by
- * way of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums, then
- * all parts with what stands before them.
+ * A threadgroup runs along its part of a row, four elements per thread and round: prefix over the simdgroup, totals of simdgroups
+ * by way of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums,
+ * then all parts with what stands before them.
  */
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -45,8 +45,8 @@ static void simd_sum(const struct scan *s, unsigned to, unsigned from, bool pref
 static void find_place(struct scan *s)
 {
     struct gpu_emit *e = s->e;
-    unsigned *const single[] = {&s->row, &s->number, &s->column, &s->end,    &s->at,        &s->value,  &s->prefix,
-                                &s->total, &s->carry, &s->thread, &s->lane, &s->simdgroup, &s->address};
+    unsigned *const single[] = {&s->row,   &s->number, &s->column, &s->end,  &s->at,        &s->value,  &s->prefix,
+                                &s->total, &s->carry,  &s->thread, &s->lane, &s->simdgroup, &s->address};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
     s->values = gpu_register(e, WIDE);
@@ -212,7 +212,10 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 {
     const bool whole = q->type >= GPU_I32;
     const uint32_t wanted = parts_of(q);
-    struct scan s = {.type = q->type, .whole = whole, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS],
+    struct scan s = {.type = q->type,
+                     .whole = whole,
+                     .rows = (uint32_t)q->value[ROWS],
+                     .columns = (uint32_t)q->value[COLUMNS],
                      .exclusive = q->value[EXCLUSIVE]};
     const uint64_t count = (uint64_t)s.rows * s.columns;
     if (count > (uint64_t)GPU_KERNEL_ELEMENTS_MAX)
@@ -230,16 +233,22 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
     const uint64_t partial_count = (uint64_t)s.rows * s.parts;
     const unsigned sums = gpu_kernel_add_buffer(kernel, "sums", sum_type, partial_count, GPU_BUFFER_SCRATCH, 0, 0);
     const unsigned before = gpu_kernel_add_buffer(kernel, "before", sum_type, partial_count, GPU_BUFFER_SCRATCH, 0, 0);
-    struct scan first = s, second = {.type = sum_type, .whole = whole, .rows = s.rows, .columns = s.parts, .part = s.parts,
-                                     .parts = 1, .exclusive = true};
+    struct scan first = s, second = {.type = sum_type,
+                                     .whole = whole,
+                                     .rows = s.rows,
+                                     .columns = s.parts,
+                                     .part = s.parts,
+                                     .parts = 1,
+                                     .exclusive = true};
     first.sums_only = true;
     s.has_before = true;
-    return build_step(&first, "sums", kernel, in, sums, 0, error) && build_step(&second, "parts", kernel, sums, before, 0, error) &&
-           build_step(&s, "rows", kernel, in, out, before, error);
+    return build_step(&first, "sums", kernel, in, sums, 0, error) &&
+           build_step(&second, "parts", kernel, sums, before, 0, error) && build_step(&s, "rows", kernel, in, out, before, error);
 }
 
 static const struct gpu_kernel_info rows[] = {
     {"scan", "RxC[,exclusive=0|1]", "f32 f16 bf16 i32 u32",
-     "running sums along each row of C elements, in f32 or 32-bit integers; exclusive=1: without the element itself", 2, parameters, build},
+     "running sums along each row of C elements, in f32 or 32-bit integers; exclusive=1: without the element itself", 2,
+     parameters, build},
 };
 const struct gpu_kernel_family gpu_family_scan = {rows, sizeof rows / sizeof rows[0]};

@@ -1,9 +1,10 @@
 /* sort: rows in ascending or descending order, by bitonic networks.
  *
- * Elements become keys, unsigned numbers in the same order (floats: the sign bit turned round, negative ones inverted; NaN of either
- * sign lies at the ends). Blocks of up to BLOCK keys are sorted in threadgroup memory. Longer rows are merged: for each size of
- * sorted runs, distances of a block and more in device memory, up to FUSED of them per launch with 2^FUSED keys in registers of a
- * thread, then the shorter distances in threadgroup memory. Rows are filled up with the largest key to a power of two.
+ * Elements become keys, unsigned numbers in the same order (floats: the sign bit turned round, negative ones inverted; NaN of
+ * either sign lies at the ends). Blocks of up to BLOCK keys are sorted in threadgroup memory. Longer rows are merged: for each
+ * size of sorted runs, distances of a block and more in device memory, up to FUSED of them per launch with 2^FUSED keys in
+ * registers of a thread, then the shorter distances in threadgroup memory. Rows are filled up with the largest key to a power of
+ * two.
  */
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -31,7 +32,7 @@ struct block_step {
     const struct sort *s;
     struct gpu_emit *e;
     unsigned threads;
-    unsigned thread, row, first; /* registers; first: column of the block's first key */
+    unsigned thread, row, first;                     /* registers; first: column of the block's first key */
     unsigned stride, size, low, high, address, i, t; /* low, high: keys */
 };
 
@@ -78,7 +79,8 @@ static void from_key(struct gpu_emit *e, const struct sort *s, unsigned value, u
 static void begin_block(struct block_step *b)
 {
     struct gpu_emit *e = b->e;
-    unsigned *const single[] = {&b->thread, &b->row, &b->first, &b->stride, &b->size, &b->low, &b->high, &b->address, &b->i, &b->t};
+    unsigned *const single[] = {&b->thread, &b->row,  &b->first,   &b->stride, &b->size,
+                                &b->low,    &b->high, &b->address, &b->i,      &b->t};
     for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
         *single[i] = gpu_register(e, 1);
     gpu_threadgroup_memory(e, 4 * b->s->block);
@@ -296,7 +298,9 @@ static bool build_merge(const struct sort *s, uint32_t size, struct gpu_kernel *
 
 static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, struct isa_error *error)
 {
-    struct sort s = {.type = q->type, .rows = (uint32_t)q->value[ROWS], .columns = (uint32_t)q->value[COLUMNS],
+    struct sort s = {.type = q->type,
+                     .rows = (uint32_t)q->value[ROWS],
+                     .columns = (uint32_t)q->value[COLUMNS],
                      .descending = q->value[DESCENDING]};
     const uint64_t count = (uint64_t)s.rows * s.columns;
     s.padded = power_of_two(s.columns);
@@ -317,7 +321,7 @@ static bool build(const struct gpu_kernel_request *q, struct gpu_kernel *kernel,
 }
 
 static const struct gpu_kernel_info rows[] = {
-    {"sort", "RxC[,descending=0|1]", "f32 f16 bf16 i32 u32", "each row of C elements in order, by bitonic networks; NaN at the ends", 2,
-     parameters, build},
+    {"sort", "RxC[,descending=0|1]", "f32 f16 bf16 i32 u32",
+     "each row of C elements in order, by bitonic networks; NaN at the ends", 2, parameters, build},
 };
 const struct gpu_kernel_family gpu_family_sort = {rows, sizeof rows / sizeof rows[0]};

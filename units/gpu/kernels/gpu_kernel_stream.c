@@ -97,7 +97,7 @@ static bool build_scaled(const struct gpu_kernel_request *r, struct gpu_kernel *
     const uint64_t size = gpu_type_bytes(r->type, 1), count = (uint64_t)r->value[BYTES] / size;
     if ((uint64_t)r->value[BYTES] % size)
         return kernel_refuse(error, "%s: %lld bytes are no whole number of %s elements", r->info->name,
-                                 (long long)r->value[BYTES], gpu_type_name(r->type));
+                             (long long)r->value[BYTES], gpu_type_name(r->type));
     struct stream s = {.type = r->type, .operation = operation, .inputs = operation == SCALE ? 1 : 2};
     const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, count, GPU_BUFFER_INPUT, -1, 1);
     const unsigned b = operation == SCALE ? a : gpu_kernel_add_buffer(kernel, "b", r->type, count, GPU_BUFFER_INPUT, -1, 1);
@@ -151,7 +151,7 @@ static bool build_copy(const struct gpu_kernel_request *r, struct gpu_kernel *ke
     const unsigned rest = (unsigned)(bytes % THREAD_BYTES);
     if (bytes % size)
         return kernel_refuse(error, "copy: %llu bytes are no whole number of %s elements", (unsigned long long)bytes,
-                                 gpu_type_name(r->type));
+                             gpu_type_name(r->type));
     if (rest && bytes > UINT32_MAX)
         return kernel_refuse(error, "copy: beyond 4 GiB bytes must be a multiple of %d", THREAD_BYTES);
     const unsigned a = gpu_kernel_add_buffer(kernel, "a", r->type, bytes / size, GPU_BUFFER_INPUT, -1, 1);

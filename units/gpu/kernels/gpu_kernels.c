@@ -6,9 +6,8 @@
 #include <string.h>
 
 static const struct gpu_kernel_family *const families[] = {
-    &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention,
-    &gpu_family_elementwise, &gpu_family_reduce, &gpu_family_norm, &gpu_family_conv, &gpu_family_pool, &gpu_family_layout,
-    &gpu_family_sort, &gpu_family_scan,
+    &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention, &gpu_family_elementwise, &gpu_family_reduce,
+    &gpu_family_norm,   &gpu_family_conv, &gpu_family_pool, &gpu_family_layout,    &gpu_family_sort,        &gpu_family_scan,
 };
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
@@ -17,8 +16,8 @@ static const struct type_row {
     const char *name;
     unsigned block_elements, block_bytes;
 } types[GPU_TYPE_COUNT] = {
-    [GPU_F32] = {"f32", 1, 4}, [GPU_F16] = {"f16", 1, 2},      [GPU_BF16] = {"bf16", 1, 2},
-    [GPU_I32] = {"i32", 1, 4}, [GPU_U32] = {"u32", 1, 4},      [GPU_U8] = {"u8", 1, 1},
+    [GPU_F32] = {"f32", 1, 4},     [GPU_F16] = {"f16", 1, 2},     [GPU_BF16] = {"bf16", 1, 2},
+    [GPU_I32] = {"i32", 1, 4},     [GPU_U32] = {"u32", 1, 4},     [GPU_U8] = {"u8", 1, 1},
     [GPU_Q4_0] = {"q4_0", 32, 18}, [GPU_Q8_0] = {"q8_0", 32, 34}, [GPU_Q4_K] = {"q4_k", 256, 144},
 };
 

@@ -6,8 +6,8 @@
  *     struct gpu_kernel_request r = {.generation = GPU_G13, .cores = 32};
  *     gpu_kernel_parse("softmax:128x1000", "f16", &r, &error) && gpu_kernel_build(&r, &kernel, &error)
  */
-#ifndef ORCHARD_UNITS_GPU_KERNELS_H
-#define ORCHARD_UNITS_GPU_KERNELS_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_KERNELS_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_KERNELS_H
 
 #include "isa/agx/agx_asm.h"
 #include "isa/isa_error.h"
@@ -59,9 +59,9 @@ int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, si
 
 enum gpu_buffer_role { GPU_BUFFER_INPUT, GPU_BUFFER_OUTPUT, GPU_BUFFER_SCRATCH, GPU_BUFFER_IN_OUT };
 struct gpu_kernel_buffer {
-    char name[12];       /* "a", "bias", "out" */
+    char name[12]; /* "a", "bias", "out" */
     enum gpu_type type;
-    uint64_t count;      /* elements */
+    uint64_t count; /* elements */
     enum gpu_buffer_role role;
     /* Generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
@@ -75,8 +75,8 @@ struct gpu_kernel_argument {
 };
 
 struct gpu_kernel_step {
-    char variant[32];              /* "sgemm_64x64_matrix" */
-    struct agx_assembly code;      /* owned; size of the argument block, local size and threadgroup memory are in it, too */
+    char variant[32];         /* "sgemm_64x64_matrix" */
+    struct agx_assembly code; /* owned; size of the argument block, local size and threadgroup memory are in it, too */
     uint32_t grid_threads[3], group_threads[3];
     struct gpu_kernel_argument argument[GPU_KERNEL_ARGUMENTS];
     unsigned arguments;

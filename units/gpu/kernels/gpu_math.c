@@ -4,8 +4,8 @@
 
 /* Two-part constants: value = high + low. */
 #define LOG2E_HIGH 0x1.715476p+0F
-#define LOG2E_LOW 0x1.4ae0cp-26F
-#define LN2 0x1.62e43p-1F
+#define LOG2E_LOW  0x1.4ae0cp-26F
+#define LN2        0x1.62e43p-1F
 
 const char *gpu_math_constant(struct gpu_emit *e, float value)
 {
@@ -317,19 +317,16 @@ static const struct math_row {
     bool binary;
     const char *instruction;
 } rows[GPU_MATH_COUNT] = {
-    {"relu", false, NULL},         {"relu6", false, NULL},        {"leaky_relu", false, NULL},
-    {"gelu", false, NULL},         {"gelu_tanh", false, NULL},    {"silu", false, NULL},
-    {"sigmoid", false, NULL},      {"tanh", false, NULL},         {"elu", false, NULL},
-    {"selu", false, NULL},         {"softplus", false, NULL},     {"softsign", false, NULL},
-    {"mish", false, NULL},         {"hard_sigmoid", false, NULL}, {"hard_swish", false, NULL},
-    {"exp", false, NULL},          {"exp2", false, "exp2"},       {"log", false, NULL},
-    {"log2", false, "log2"},       {"sqrt", false, NULL},         {"rsqrt", false, "rsqrt"},
-    {"rcp", false, "rcp"},         {"abs", false, NULL},          {"neg", false, NULL},
-    {"square", false, NULL},       {"erf", false, NULL},          {"sin", false, NULL},
-    {"cos", false, NULL},          {"floor", false, "floor"},     {"ceil", false, "ceil"},
-    {"round", false, "rint"},      {"trunc", false, "trunc"},     {"add", true, "fadd32"},
-    {"sub", true, NULL},           {"mul", true, "fmul32"},       {"div", true, NULL},
-    {"max", true, NULL},           {"min", true, NULL},           {"pow", true, NULL},
+    {"relu", false, NULL},      {"relu6", false, NULL},        {"leaky_relu", false, NULL}, {"gelu", false, NULL},
+    {"gelu_tanh", false, NULL}, {"silu", false, NULL},         {"sigmoid", false, NULL},    {"tanh", false, NULL},
+    {"elu", false, NULL},       {"selu", false, NULL},         {"softplus", false, NULL},   {"softsign", false, NULL},
+    {"mish", false, NULL},      {"hard_sigmoid", false, NULL}, {"hard_swish", false, NULL}, {"exp", false, NULL},
+    {"exp2", false, "exp2"},    {"log", false, NULL},          {"log2", false, "log2"},     {"sqrt", false, NULL},
+    {"rsqrt", false, "rsqrt"},  {"rcp", false, "rcp"},         {"abs", false, NULL},        {"neg", false, NULL},
+    {"square", false, NULL},    {"erf", false, NULL},          {"sin", false, NULL},        {"cos", false, NULL},
+    {"floor", false, "floor"},  {"ceil", false, "ceil"},       {"round", false, "rint"},    {"trunc", false, "trunc"},
+    {"add", true, "fadd32"},    {"sub", true, NULL},           {"mul", true, "fmul32"},     {"div", true, NULL},
+    {"max", true, NULL},        {"min", true, NULL},           {"pow", true, NULL},
 };
 
 bool gpu_math_is_binary(enum gpu_math function)

@@ -14,22 +14,56 @@
  *     8 u                 erf; sin and cos for |x| <= 8192
  *     (4 + 4 |y log2 x|) u |f|   pow (x >= 0; NaN for negative x)
  */
-#ifndef ORCHARD_UNITS_GPU_MATH_H
-#define ORCHARD_UNITS_GPU_MATH_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_MATH_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_MATH_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
 /* ORDER: as GPU_MATH_WORDS and the rows of gpu_math.c. */
 enum gpu_math {
-    GPU_MATH_RELU, GPU_MATH_RELU6, GPU_MATH_LEAKY_RELU, GPU_MATH_GELU, GPU_MATH_GELU_TANH, GPU_MATH_SILU, GPU_MATH_SIGMOID,
-    GPU_MATH_TANH, GPU_MATH_ELU, GPU_MATH_SELU, GPU_MATH_SOFTPLUS, GPU_MATH_SOFTSIGN, GPU_MATH_MISH, GPU_MATH_HARD_SIGMOID,
-    GPU_MATH_HARD_SWISH, GPU_MATH_EXP, GPU_MATH_EXP2, GPU_MATH_LOG, GPU_MATH_LOG2, GPU_MATH_SQRT, GPU_MATH_RSQRT,
-    GPU_MATH_RCP, GPU_MATH_ABS, GPU_MATH_NEG, GPU_MATH_SQUARE, GPU_MATH_ERF, GPU_MATH_SIN, GPU_MATH_COS, GPU_MATH_FLOOR,
-    GPU_MATH_CEIL, GPU_MATH_ROUND, GPU_MATH_TRUNC, GPU_MATH_ADD, GPU_MATH_SUB, GPU_MATH_MUL, GPU_MATH_DIV, GPU_MATH_MAX,
-    GPU_MATH_MIN, GPU_MATH_POW, GPU_MATH_COUNT
+    GPU_MATH_RELU,
+    GPU_MATH_RELU6,
+    GPU_MATH_LEAKY_RELU,
+    GPU_MATH_GELU,
+    GPU_MATH_GELU_TANH,
+    GPU_MATH_SILU,
+    GPU_MATH_SIGMOID,
+    GPU_MATH_TANH,
+    GPU_MATH_ELU,
+    GPU_MATH_SELU,
+    GPU_MATH_SOFTPLUS,
+    GPU_MATH_SOFTSIGN,
+    GPU_MATH_MISH,
+    GPU_MATH_HARD_SIGMOID,
+    GPU_MATH_HARD_SWISH,
+    GPU_MATH_EXP,
+    GPU_MATH_EXP2,
+    GPU_MATH_LOG,
+    GPU_MATH_LOG2,
+    GPU_MATH_SQRT,
+    GPU_MATH_RSQRT,
+    GPU_MATH_RCP,
+    GPU_MATH_ABS,
+    GPU_MATH_NEG,
+    GPU_MATH_SQUARE,
+    GPU_MATH_ERF,
+    GPU_MATH_SIN,
+    GPU_MATH_COS,
+    GPU_MATH_FLOOR,
+    GPU_MATH_CEIL,
+    GPU_MATH_ROUND,
+    GPU_MATH_TRUNC,
+    GPU_MATH_ADD,
+    GPU_MATH_SUB,
+    GPU_MATH_MUL,
+    GPU_MATH_DIV,
+    GPU_MATH_MAX,
+    GPU_MATH_MIN,
+    GPU_MATH_POW,
+    GPU_MATH_COUNT
 };
-#define GPU_MATH_WORDS                                                                                                  \
-    "relu|relu6|leaky_relu|gelu|gelu_tanh|silu|sigmoid|tanh|elu|selu|softplus|softsign|mish|hard_sigmoid|hard_swish|"    \
+#define GPU_MATH_WORDS                                                                                                           \
+    "relu|relu6|leaky_relu|gelu|gelu_tanh|silu|sigmoid|tanh|elu|selu|softplus|softsign|mish|hard_sigmoid|hard_swish|"            \
     "exp|exp2|log|log2|sqrt|rsqrt|rcp|abs|neg|square|erf|sin|cos|floor|ceil|round|trunc|add|sub|mul|div|max|min|pow"
 
 bool gpu_math_is_binary(enum gpu_math function);

@@ -4,8 +4,8 @@
  * simdgroup_matrix_internals.hpp): R = 4 * bit 4 + bits 1..2, P = 2 * bit 3 + bit 0. Rows of A belong to rows of the result,
  * columns of B to its columns, in whatever order the program likes; so do columns of A and rows of B to each other.
  */
-#ifndef ORCHARD_UNITS_GPU_MATRIX_H
-#define ORCHARD_UNITS_GPU_MATRIX_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_MATRIX_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_MATRIX_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 

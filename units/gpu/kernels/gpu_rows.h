@@ -5,12 +5,12 @@
  * are read once and stay in registers; longer ones are read again in every pass. Threads take four neighbours at a time where
  * the columns are a multiple of four.
  */
-#ifndef ORCHARD_UNITS_GPU_ROWS_H
-#define ORCHARD_UNITS_GPU_ROWS_H
+#ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_ROWS_H
+#define ORCHARD_UNITS_GPU_KERNELS_GPU_ROWS_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_ROWS_HELD 8U
+#define GPU_ROWS_HELD     8U
 #define GPU_ROWS_TEAM_MAX 1024U
 
 struct gpu_rows {
@@ -18,19 +18,19 @@ struct gpu_rows {
     enum gpu_type type;
     uint32_t rows, columns;
     struct gpu_base in;
-    unsigned team;     /* threads per row */
-    unsigned wide;     /* neighbours per load */
-    unsigned chunks;   /* loads per thread that stay in registers; 0: the row is read again in every pass */
-    unsigned parts;    /* threadgroups that share a row, each taking every parts-th piece; 1 unless asked for */
+    unsigned team;   /* threads per row */
+    unsigned wide;   /* neighbours per load */
+    unsigned chunks; /* loads per thread that stay in registers; 0: the row is read again in every pass */
+    unsigned parts;  /* threadgroups that share a row, each taking every parts-th piece; 1 unless asked for */
     /* Registers. */
-    unsigned row;      /* which row */
-    unsigned start;    /* index of its first element */
-    unsigned column;   /* in a pass: first column of the chunk */
-    unsigned first;    /* this thread's first column */
-    unsigned lane;     /* in the simdgroup */
+    unsigned row;    /* which row */
+    unsigned start;  /* index of its first element */
+    unsigned column; /* in a pass: first column of the chunk */
+    unsigned first;  /* this thread's first column */
+    unsigned lane;   /* in the simdgroup */
     unsigned simdgroup;
-    unsigned value;    /* elements as float32 */
-    unsigned index;    /* start + column, for memory */
+    unsigned value; /* elements as float32 */
+    unsigned index; /* start + column, for memory */
     unsigned scratch;
 };
 

@@ -28,12 +28,12 @@ static void row(const struct place *p, const char *what, const char *condition, 
 }
 
 /* One timed loop per instruction: `accumulators` operands that differ in the Z row, round and round. */
-#define LOOP_OF(name, op)                                                                                    \
-    static void loop_##name(const uint64_t *operand, unsigned accumulators, uint32_t rounds)                 \
-    {                                                                                                        \
-        for (uint32_t i = 0; i < rounds; i++)                                                                \
-            for (unsigned a = 0; a < accumulators; a++)                                                      \
-                AMX_ISSUE(NULL, op, operand[a]);                                                             \
+#define LOOP_OF(name, op)                                                                                                        \
+    static void loop_##name(const uint64_t *operand, unsigned accumulators, uint32_t rounds)                                     \
+    {                                                                                                                            \
+        for (uint32_t i = 0; i < rounds; i++)                                                                                    \
+            for (unsigned a = 0; a < accumulators; a++)                                                                          \
+                AMX_ISSUE(NULL, op, operand[a]);                                                                                 \
     }
 LOOP_OF(fma16, AMXI_FMA16)
 LOOP_OF(fma32, AMXI_FMA32)
@@ -55,8 +55,8 @@ static const struct instruction instructions[] = {
     {"fma16 in vector mode Z=f16[32]", loop_fma16, AMX_FMA_VECTOR, 16, 64, "GFLOPS"},
     {"fma32 in vector mode Z=f32[16]", loop_fma32, AMX_FMA_VECTOR, 16, 32, "GFLOPS"},
     {"fma64 in vector mode Z=f64[8]", loop_fma64, AMX_FMA_VECTOR, 16, 16, "GFLOPS"},
-    {"\"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i16[32][32]\"", loop_mac16, 0, 2,
-     2048, "GOPS"},
+    {"\"mac16 in matrix mode, with X or Y or both being i16, and each Z accumulator being i16[32][32]\"", loop_mac16, 0, 2, 2048,
+     "GOPS"},
 };
 
 static void measure_instruction(const struct place *p, const struct instruction *in, unsigned accumulators)
@@ -89,10 +89,19 @@ static void measure_gemm(const struct place *p, uint32_t size)
     if (memory[0] && memory[1] && memory[2] && memory[3]) {
         memset(memory[0], 0, bytes);
         memset(memory[1], 0, bytes);
-        const struct gemm_args args = {
-            .a = (uint64_t)(uintptr_t)memory[0], .b = (uint64_t)(uintptr_t)memory[1], .c = (uint64_t)(uintptr_t)memory[2],
-            .workspace = (uint64_t)(uintptr_t)memory[3], .lda = size, .ldb = size, .ldc = size,
-            .m = size, .n = size, .k = size, .batch = 1, .kind = GEMM_F32, .alpha_bits = 0x3f800000};
+        const struct gemm_args args = {.a = (uint64_t)(uintptr_t)memory[0],
+                                       .b = (uint64_t)(uintptr_t)memory[1],
+                                       .c = (uint64_t)(uintptr_t)memory[2],
+                                       .workspace = (uint64_t)(uintptr_t)memory[3],
+                                       .lda = size,
+                                       .ldb = size,
+                                       .ldc = size,
+                                       .m = size,
+                                       .n = size,
+                                       .k = size,
+                                       .batch = 1,
+                                       .kind = GEMM_F32,
+                                       .alpha_bits = 0x3f800000};
         gemm_run(NULL, &args);
         const double begin = now_s();
         gemm_run(NULL, &args);

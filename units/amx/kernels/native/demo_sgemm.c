@@ -33,9 +33,18 @@ int main(void)
     if (gemm_workspace_bytes(GEMM_F32, M, N, K) > sizeof workspace)
         return 2;
     const struct gemm_args args = {
-        .a = (uint64_t)(uintptr_t)a, .b = (uint64_t)(uintptr_t)b, .c = (uint64_t)(uintptr_t)c,
+        .a = (uint64_t)(uintptr_t)a,
+        .b = (uint64_t)(uintptr_t)b,
+        .c = (uint64_t)(uintptr_t)c,
         .workspace = (uint64_t)(uintptr_t)workspace,
-        .lda = K, .ldb = N, .ldc = N, .m = M, .n = N, .k = K, .batch = 1, .kind = GEMM_F32,
+        .lda = K,
+        .ldb = N,
+        .ldc = N,
+        .m = M,
+        .n = N,
+        .k = K,
+        .batch = 1,
+        .kind = GEMM_F32,
         .alpha_bits = 0x3f800000,
     };
     gemm_run(NULL, &args);

@@ -43,7 +43,9 @@ void print_number(uint64_t value)
 /* Sixty-four bytes a turn, then single bytes. */
 void *memcpy(void *restrict dst, const void *restrict src, size_t count)
 {
-    typedef struct { uint64_t word[8]; } __attribute__((packed, aligned(1))) line;
+    typedef struct {
+        uint64_t word[8];
+    } __attribute__((packed, aligned(1))) line;
     uint8_t *d = dst;
     const uint8_t *s = src;
     for (; count >= sizeof(line); count -= sizeof(line), d += sizeof(line), s += sizeof(line))
@@ -55,7 +57,9 @@ void *memcpy(void *restrict dst, const void *restrict src, size_t count)
 
 void *memset(void *dst, int value, size_t count)
 {
-    typedef struct { uint64_t word[8]; } __attribute__((packed, aligned(1))) line;
+    typedef struct {
+        uint64_t word[8];
+    } __attribute__((packed, aligned(1))) line;
     uint8_t *d = dst;
     const uint64_t w = (uint64_t)(uint8_t)value * UINT64_C(0x0101010101010101);
     const line filled = {{w, w, w, w, w, w, w, w}};

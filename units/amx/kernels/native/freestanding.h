@@ -1,6 +1,6 @@
 /* A C library's smallest part, for AArch64 programs that orchard runs without one. */
-#ifndef ORCHARD_UNITS_AMX_KERNELS_FREESTANDING_H
-#define ORCHARD_UNITS_AMX_KERNELS_FREESTANDING_H
+#ifndef ORCHARD_UNITS_AMX_KERNELS_NATIVE_FREESTANDING_H
+#define ORCHARD_UNITS_AMX_KERNELS_NATIVE_FREESTANDING_H
 
 #include <stddef.h>
 #include <stdint.h>

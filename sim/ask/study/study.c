@@ -1,0 +1,309 @@
+#include "sim/ask/study/study.h"
+#include "sim/ask/study/fitted.h"
+#include "sim/ask/study/known.h"
+#include "sim/ask/study/study_internal.h"
+
+#include "sim/workload/amx/kernel.h"
+#include "sim/scenario/run_sustained.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct named_base {
+    char *name;
+    struct chip_base *base;
+};
+
+struct study {
+    const struct study_base *base;
+    struct orch_db *db;
+    struct fitted_set fitted; /* the last one that was asked for, name NULL = none */
+    struct known *known;
+    struct named_base *chip; /* by the name they were asked by */
+    size_t chips, last;
+    struct device_list devices;
+    bool has_devices;
+    uint8_t *energy;    /* what the energy of the last answer read, by key */
+    const char **names; /* for study_last_reads: timing, then energy */
+};
+
+/* ---- answers ---- */
+
+void study_answer_init(struct study_answer *answer)
+{
+    run_result_init(&answer->result);
+    answer->method = STUDY_SIMULATED;
+    answer->host_seconds = 0;
+}
+
+void study_answer_free(struct study_answer *answer)
+{
+    run_result_free(&answer->result);
+    study_answer_init(answer);
+}
+
+/* ---- a study ---- */
+
+struct study *study_create(const struct study_base *base, struct orch_db *db, struct orch_error *error)
+{
+    struct study *const s = calloc(1, sizeof *s);
+    if (s) {
+        s->base = base;
+        s->db = db;
+        s->energy = calloc(chip_key_count(), 1);
+        s->names = calloc(2 * chip_key_count(), sizeof *s->names);
+        s->known = known_create(db, error);
+    }
+    if (s && s->energy && s->names && s->known)
+        return s;
+    study_free(s);
+    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return NULL;
+}
+
+void study_free(struct study *study)
+{
+    if (!study)
+        return;
+    for (size_t i = 0; i < study->chips; i++) {
+        free(study->chip[i].name);
+        chip_base_close(study->chip[i].base);
+    }
+    free(study->chip);
+    if (study->has_devices)
+        device_list_free(&study->devices);
+    known_free(study->known);
+    fitted_close(&study->fitted);
+    free(study->energy);
+    free(study->names);
+    free(study);
+}
+
+static double host_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* The files of a chip are read once. */
+static const struct chip_base *base_of(struct study *s, const char *name, struct orch_error *error)
+{
+    if (s->chips && strcmp(s->chip[s->last].name, name) == 0)
+        return s->chip[s->last].base;
+    for (s->last = 0; s->last < s->chips; s->last++)
+        if (strcmp(s->chip[s->last].name, name) == 0)
+            return s->chip[s->last].base;
+    s->last = 0;
+    struct named_base *const grown = reallocarray(s->chip, s->chips + 1, sizeof *grown);
+    if (grown)
+        s->chip = grown;
+    char *const copy = strdup(name);
+    struct chip_base *const base = chip_base_open(s->base->chips, name, error);
+    if (grown && copy && base) {
+        s->chip[s->chips] = (struct named_base){copy, base};
+        s->last = s->chips++;
+        return base;
+    }
+    if (base)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    free(copy);
+    chip_base_close(base);
+    return NULL;
+}
+
+/* ---- one answer ---- */
+
+/* The chip of the request, seen through a handle that notes what its energy reads. */
+static bool answer_of(struct study *s, const struct run_timing *timing, const struct run_request *request,
+                      struct run_result *result, struct orch_error *error)
+{
+    struct run_request q = *request;
+    memset(s->energy, 0, chip_key_count());
+    struct chip *const view = chip_view(request->chip, s->energy);
+    q.chip = view;
+    const bool ok =
+        view ? run_timing_result(timing, &q, result, NULL, NULL, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    chip_close(view);
+    return ok;
+}
+
+static bool fresh_answer(struct study *s, const struct run_request *q, struct run_result *result, struct orch_error *error)
+{
+    struct run_timing timing;
+    run_timing_init(&timing);
+    const bool ok = run_timing_simulate(q, &timing, error) && answer_of(s, &timing, q, result, error);
+    run_timing_free(&timing);
+    return ok;
+}
+
+static bool known_answer(struct study *s, const struct run_request *q, struct study_answer *answer, struct orch_error *error)
+{
+    bool was_known = false;
+    const struct run_timing *const timing = known_timing(s->known, q, &was_known, error);
+    answer->method = was_known ? STUDY_KNOWN : STUDY_SIMULATED;
+    return timing && answer_of(s, timing, q, &answer->result, error);
+}
+
+/* ---- in a machine ---- */
+
+static const struct device *machine(struct study *s, const char *name, const char *chip, struct orch_error *error)
+{
+    if (!s->has_devices && !device_list_load(NULL, &s->devices, error))
+        return NULL;
+    s->has_devices = true;
+    return device_find(&s->devices, name, chip, error);
+}
+
+/* Whether all of its timings were known. */
+struct watch {
+    struct known *known;
+    bool simulated;
+};
+
+static const struct run_timing *watched_timing(void *context, const struct run_request *q, bool *was_known,
+                                               struct orch_error *error)
+{
+    struct watch *const w = context;
+    const struct run_timing *const t = known_timing(w->known, q, was_known, error);
+    w->simulated |= !*was_known;
+    return t;
+}
+
+static bool device_answer(struct study *s, const struct study_asked *a, const struct run_request *run, bool fresh,
+                          struct study_answer *answer, struct orch_error *error)
+{
+    struct watch watch = {s->known, fresh};
+    const struct run_known known = {&watch, watched_timing};
+    struct run_sustained_request q = {.run = *run,
+                                      .db = s->base->chips,
+                                      .overrides = a->sets,
+                                      .device = a->device,
+                                      .machine = machine(s, a->device, chip_id(run->chip), error),
+                                      .duration_s = a->duration_s,
+                                      .ambient_c = a->ambient_c,
+                                      .policy = a->policy,
+                                      .low_power = a->low_power,
+                                      .power_cap_w = a->power_cap_w,
+                                      .battery_percent = NAN};
+    struct sustain_result series = {0};
+    memset(s->energy, 0, chip_key_count());
+    struct chip *const view = chip_view(run->chip, s->energy);
+    if (!view)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    q.run.chip = view;
+    q.run.known = fresh ? NULL : &known;
+    struct run_sustained *const sustained = q.machine ? run_sustained_prepare(&q, error) : NULL;
+    const bool ok = sustained && run_sustained_execute(sustained, NULL, 1, &answer->result, &series, error);
+    sustain_result_free(&series);
+    run_sustained_free(sustained);
+    chip_close(view);
+    answer->method = watch.simulated ? STUDY_SIMULATED : STUDY_KNOWN;
+    return ok;
+}
+
+/* ---- evaluation ---- */
+
+static bool open_fitted(struct study *s, const char *asked, struct orch_error *error)
+{
+    char name[128];
+    const char *const at = strchr(asked, '@');
+    snprintf(name, sizeof name, "%.*s", at ? (int)(at - asked) : 120, asked);
+    if (!s->fitted.name || strcmp(s->fitted.name, name) != 0) {
+        fitted_close(&s->fitted);
+        if (!s->db)
+            return orch_fail(error, ORCH_USAGE, "fitted=%.60s: fitted sets are in a database, and this study has none", asked);
+        if (!fitted_open(s->db, name, &s->fitted, error))
+            return false;
+    }
+    return !at || strcmp(fitted_hash(&s->fitted), at + 1) == 0 ||
+           orch_fail(error, ORCH_USAGE, "fitted set %s is not what it was (%s): it was tuned or calibrated again", name, at + 1);
+}
+
+static bool evaluate(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer,
+                     struct orch_error *error);
+
+/* The same with what a set has for the chip and the workload. */
+static bool evaluate_fitted(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer,
+                            struct orch_error *error)
+{
+    struct study_asked with = *a;
+    struct fitted_sets sets;
+    const char *id;
+    bool used;
+    if (!open_fitted(s, a->fitted, error) || !chip_db_resolve(s->base->chips, a->chip, &id, error) ||
+        !fitted_sets_make(&s->fitted, id, &a->sets, &sets, error))
+        return false;
+    with.sets = sets.overrides;
+    with.fitted = NULL;
+    fitted_apply(&s->fitted, id, &with.request, &used);
+    const bool ok = evaluate(s, &with, fresh, answer, error);
+    fitted_sets_free(&sets);
+    return ok;
+}
+
+static bool evaluate(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer,
+                     struct orch_error *error)
+{
+    if (a->fitted)
+        return evaluate_fitted(s, a, fresh, answer, error);
+    struct run_request q = a->request;
+    const struct chip_base *const base = base_of(s, a->chip, error);
+    struct chip *const chip = base ? chip_open_on(base, &a->sets, error) : NULL;
+    if (!chip)
+        return false;
+    q.chip = chip;
+    if (!q.detail || strcmp(q.detail, "auto") == 0)
+        q.detail = kernel_is_workload(q.workload) ? "op" : NULL;
+    const bool ok = a->device ? device_answer(s, a, &q, fresh, answer, error)
+                    : fresh   ? fresh_answer(s, &q, &answer->result, error)
+                              : known_answer(s, &q, answer, error);
+    chip_close(chip);
+    return ok;
+}
+
+static bool evaluate_timed(struct study *s, const struct study_setting *setting, bool fresh, struct study_answer *answer,
+                           struct orch_error *error)
+{
+    const double begin = host_seconds();
+    struct study_asked asked;
+    study_answer_free(answer);
+    const bool ok = study_ask(&asked, s->base, setting, error) && evaluate(s, &asked, fresh, answer, error);
+    study_asked_free(&asked);
+    answer->host_seconds = answer->result.host_seconds = host_seconds() - begin;
+    return ok;
+}
+
+bool study_evaluate(struct study *study, const struct study_setting *setting, struct study_answer *answer,
+                    struct orch_error *error)
+{
+    return evaluate_timed(study, setting, false, answer, error);
+}
+
+bool study_evaluate_fresh(struct study *study, const struct study_setting *setting, struct study_answer *answer,
+                          struct orch_error *error)
+{
+    return evaluate_timed(study, setting, true, answer, error);
+}
+
+/* ---- reads ---- */
+
+static size_t list_names(const uint8_t *reads, const char **names)
+{
+    size_t count = 0;
+    for (size_t i = 0; reads && i < chip_key_count(); i++)
+        if (reads[i])
+            names[count++] = chip_key_at(i)->name;
+    return count;
+}
+
+void study_last_reads(const struct study *study, struct study_reads *reads)
+{
+    const char **const energy = study->names + chip_key_count();
+    *reads = (struct study_reads){.timing = study->names, .energy = energy};
+    reads->timing_count = list_names(known_last_reads(study->known), study->names);
+    reads->energy_count = list_names(study->energy, energy);
+}

@@ -1,0 +1,44 @@
+/* What the keys of a sweep do to a response. */
+#ifndef ORCHARD_SIM_ASK_SWEEP_EFFECTS_H
+#define ORCHARD_SIM_ASK_SWEEP_EFFECTS_H
+
+#include "sim/ask/sweep/sweep_read.h"
+
+/* Points whose value of a key is this level, or falls into this bin of a range. */
+struct sweep_level {
+    double low, high; /* numeric: edges of the bin, equal for a level; else the index of the level twice */
+    double mean, lowest, highest;
+    size_t count;
+};
+
+struct sweep_effect {
+    size_t key; /* index in spec->key */
+    struct sweep_level *level;
+    size_t level_count;
+    /* First-order index: share of the variance of the response that the means of the levels explain, corrected for the
+     * scatter of few points (0 .. 1). */
+    double first_order;
+    double elasticity;  /* relative change of the response per relative change of the key: slope in logarithms of a
+                           regression over all numeric keys with positive values; NAN where it does not apply */
+    double coefficient; /* standardised regression coefficient; as above */
+    /* Tornado: the key alone moved from the base to where the response is least and greatest. NAN before those points are
+     * done, or where they failed. Values as in struct sweep_point. */
+    double low_value, low_response, high_value, high_response;
+};
+
+struct sweep_effects {
+    enum sweep_response response;
+    size_t workload;
+    size_t points;                      /* that counted */
+    double mean, lowest, highest, base; /* base: NAN when not done */
+    double explained;                   /* R squared of the regression; NAN = none */
+    struct sweep_effect *effect;        /* widest swing of the tornado first, else greatest first_order */
+    size_t count;
+};
+
+/* False when memory is short, or with ORCH_USAGE when no point counts. Free with sweep_effects_free. */
+bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep_response response, struct sweep_effects *effects,
+                      struct orch_error *error);
+void sweep_effects_free(struct sweep_effects *effects);
+
+#endif

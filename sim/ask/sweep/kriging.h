@@ -1,0 +1,49 @@
+/* Gaussian-process regression (universal kriging): from answers at some places to answers at others, with the error to expect.
+ *
+ *     struct kriging *k = kriging_create(dimensions, responses);
+ *     kriging_fit(k, x, y, count, true, &error);      // x[count][dimensions], y[count][responses]
+ *     kriging_predict(k, place, value, deviation);
+ *
+ * A response is a linear trend in the coordinates plus a Gaussian process with the Matern 3/2 covariance (a product over the
+ * dimensions, a length scale each) and a nugget for what does not repeat smoothly. All responses share the covariance, so that
+ * one factorisation serves them; its parameters make the likelihood greatest (C. E. Rasmussen, C. K. I. Williams, Gaussian
+ * Processes for Machine Learning, MIT Press 2006, chapters 2.7, 4.2, 5.4). Errors of leaving one point out are exact and cost
+ * no further factorisation (O. Dubrule, Cross validation of kriging in a unique neighborhood, Math. Geology 15, 1983).
+ *
+ * Coordinates should span about 0 .. 1. Deterministic.
+ */
+#ifndef ORCHARD_SIM_ASK_SWEEP_KRIGING_H
+#define ORCHARD_SIM_ASK_SWEEP_KRIGING_H
+
+#include "sim/base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { KRIGING_DIMENSIONS_MAX = 32 };
+
+struct kriging;
+
+/* NULL when memory is short. */
+struct kriging *kriging_create(size_t dimensions, size_t responses);
+void kriging_free(struct kriging *k);
+
+/* Takes points over; with `learn` the covariance is fitted to them, else that of the last fit stays (there must be one). The
+ * first `leading` responses decide about the covariance. At least dimensions + 2 points. */
+bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t count, size_t leading, bool learn,
+                 struct orch_error *error);
+
+/* Values of the responses at a place, and their standard deviations (either may be NULL). */
+void kriging_predict(const struct kriging *k, const double *place, double *value, double *deviation);
+/* Error of response r at point i when it is left out (predicted - given), and the standard deviation it then expects. */
+double kriging_left_out(const struct kriging *k, size_t i, size_t r, double *deviation);
+/* Length scale of a dimension; large = it hardly matters. */
+double kriging_length(const struct kriging *k, size_t dimension);
+/* Squared distance of two places in length scales. */
+double kriging_distance(const struct kriging *k, const double *a, const double *b);
+
+/* Chooses `wanted` of the candidate places by where the deviation is greatest, each choice counting as known for the next;
+ * chosen[] gets their indices. Returns how many (fewer when candidates are short). */
+size_t kriging_choose(const struct kriging *k, const double *candidate, size_t count, size_t wanted, size_t *chosen);
+
+#endif

@@ -1,0 +1,37 @@
+/* Which points of a sweep are simulated, and which are interpolated between them.
+ *
+ * Points that differ in numbers only are a group. A group asks for points in rounds: first a subset that fills its space, then
+ * those where the error is greatest, until leaving points out and the expected error of each remaining point stay below the
+ * tolerance. A group that does not get there is simulated wholly. Nothing depends on the order in which answers come.
+ */
+#ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_GROUP_H
+#define ORCHARD_SIM_ASK_SWEEP_SWEEP_GROUP_H
+
+#include "sim/ask/sweep/sweep_design.h"
+
+/* Fewer points are all simulated. */
+enum { SWEEP_GROUP_LEAST = 40 };
+
+struct sweep_groups;
+
+/* Groups of the given points (numbers of the design, rising, the array is copied). NULL when memory is short. */
+struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
+                                         size_t count);
+void sweep_groups_free(struct sweep_groups *groups);
+
+/* The next round: indices into the points that want simulated answers. *count 0 = all is done. *want stays valid until the next
+ * call. */
+bool sweep_groups_round(struct sweep_groups *groups, const size_t **want, size_t *count, struct orch_error *error);
+/* A simulated (or known, or failed) answer for the point with this index. */
+bool sweep_groups_answer(struct sweep_groups *groups, size_t index, const struct sweep_answer *answer, struct orch_error *error);
+/* After a round: points that are interpolated now, each once. False when there is no more at the moment. */
+bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struct sweep_answer *answer);
+
+struct sweep_groups_stats {
+    size_t groups, interpolating;           /* of those, groups that ended with interpolation */
+    size_t left_out_points;                 /* simulated points of those */
+    double left_out_rms, left_out_greatest; /* relative error of seconds when left out; NAN when there are none */
+};
+void sweep_groups_stats(const struct sweep_groups *groups, struct sweep_groups_stats *stats);
+
+#endif

@@ -1,0 +1,237 @@
+#include "sim/ask/sweep/sweep_model.h"
+
+#include "sim/ask/sweep/kriging.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is interpolated. */
+enum part { BUSY, REST, JOULES, CELSIUS, BYTES, THROTTLED, PART_TOTAL };
+
+struct sweep_model {
+    size_t dimensions, count, learned_at;
+    const double *place;
+    const struct sweep_answer *const *answer;
+    struct part_model {
+        struct kriging *kriging; /* NULL when constant or absent */
+        double constant;         /* its value; NAN = absent */
+        bool logarithm;
+        double *y;
+    } part[PART_TOTAL];
+};
+
+struct sweep_model *sweep_model_create(size_t dimensions)
+{
+    struct sweep_model *const model = calloc(1, sizeof *model);
+
+    if (model)
+        model->dimensions = dimensions;
+    return model;
+}
+
+void sweep_model_free(struct sweep_model *model)
+{
+    for (int p = 0; model && p < PART_TOTAL; p++) {
+        kriging_free(model->part[p].kriging);
+        free(model->part[p].y);
+    }
+    free(model);
+}
+
+bool sweep_model_suits(const struct sweep_answer *const *answer, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (answer[i]->status != SWEEP_DONE || !(answer[i]->response[SWEEP_seconds] > 0))
+            return false;
+        for (int r = 0; r < SWEEP_RESPONSE_COUNT; r++)
+            if (isnan(answer[i]->response[r]) != isnan(answer[0]->response[r]))
+                return false;
+    }
+    return count > 0;
+}
+
+static double part_of(const struct sweep_answer *answer, enum part part)
+{
+    const double *const r = answer->response;
+
+    switch (part) {
+    case BUSY: return isnan(r[SWEEP_device_seconds]) ? r[SWEEP_seconds] : r[SWEEP_device_seconds];
+    case REST: return isnan(r[SWEEP_device_seconds]) ? 0 : r[SWEEP_seconds] - r[SWEEP_device_seconds];
+    case JOULES: return r[SWEEP_joules];
+    case CELSIUS: return r[SWEEP_celsius_max];
+    case BYTES: return r[SWEEP_dram_bytes];
+    default: return r[SWEEP_throttled_seconds];
+    }
+}
+
+/* ---- fit ---- */
+
+static bool fit_part(struct sweep_model *m, enum part which, struct orch_error *error)
+{
+    struct part_model *const p = &m->part[which];
+    double least = INFINITY, most = -INFINITY;
+
+    for (size_t i = 0; i < m->count; i++) {
+        p->y[i] = part_of(m->answer[i], which);
+        least = fmin(least, p->y[i]);
+        most = fmax(most, p->y[i]);
+    }
+    p->constant = isnan(p->y[0]) ? (double)NAN : most - least <= 1e-12 * fabs(most) ? p->y[0] : (double)NAN;
+    if (isnan(p->y[0]) || !isnan(p->constant)) {
+        kriging_free(p->kriging);
+        p->kriging = NULL;
+        return true;
+    }
+    p->logarithm = least > 0;
+    for (size_t i = 0; i < m->count && p->logarithm; i++)
+        p->y[i] = log(p->y[i]);
+    if (!p->kriging)
+        p->kriging = kriging_create(m->dimensions, 1);
+    if (!p->kriging)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return kriging_fit(p->kriging, m->place, p->y, m->count, 1, m->count >= m->learned_at, error);
+}
+
+bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer, size_t count,
+                     struct orch_error *error)
+{
+    model->place = place;
+    model->answer = answer;
+    model->count = count;
+    for (int p = 0; p < PART_TOTAL; p++) {
+        double *const y = reallocarray(model->part[p].y, count, sizeof *y);
+        if (!y)
+            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        model->part[p].y = y;
+        if (!fit_part(model, (enum part)p, error))
+            return false;
+    }
+    if (count >= model->learned_at)
+        model->learned_at = count + count / 4 + 1; /* the covariance changes slowly with more points */
+    return true;
+}
+
+/* ---- errors ---- */
+
+static double natural(const struct part_model *p, double value)
+{
+    return p->logarithm ? exp(value) : value;
+}
+
+/* Value of a part at point i when it is left out. */
+static double left_out_value(const struct sweep_model *m, enum part which, size_t i)
+{
+    const struct part_model *const p = &m->part[which];
+
+    if (!p->kriging)
+        return p->constant;
+    return natural(p, p->y[i] + kriging_left_out(p->kriging, i, 0, NULL));
+}
+
+static double relative(double value, double truth)
+{
+    return truth == 0 || isnan(truth) ? 0 : fabs(value / truth - 1);
+}
+
+struct sweep_left_out sweep_model_left_out(const struct sweep_model *model)
+{
+    double squares[3] = {0}, greatest = 0;
+
+    for (size_t i = 0; i < model->count; i++) {
+        const double *const truth = model->answer[i]->response;
+        const double error[3] = {relative(left_out_value(model, BUSY, i) + left_out_value(model, REST, i), truth[SWEEP_seconds]),
+                                 relative(left_out_value(model, JOULES, i), truth[SWEEP_joules]),
+                                 relative(left_out_value(model, CELSIUS, i), truth[SWEEP_celsius_max])};
+        for (int e = 0; e < 3; e++) {
+            squares[e] += error[e] * error[e];
+            greatest = fmax(greatest, error[e]);
+        }
+    }
+    for (int e = 0; e < 3; e++)
+        squares[e] = sqrt(squares[e] / (double)model->count);
+    return (struct sweep_left_out){fmax(squares[0], fmax(squares[1], squares[2])), greatest, squares[0]};
+}
+
+/* ---- answers ---- */
+
+static double predict(const struct sweep_model *m, enum part which, const double *place, double *deviation)
+{
+    const struct part_model *const p = &m->part[which];
+    double value, spread;
+
+    *deviation = 0;
+    if (!p->kriging)
+        return p->constant;
+    kriging_predict(p->kriging, place, &value, &spread);
+    value = natural(p, value);
+    *deviation = p->logarithm ? value * spread : spread;
+    return value;
+}
+
+static const struct sweep_answer *nearest(const struct sweep_model *m, const double *place)
+{
+    const struct kriging *const k = m->part[BUSY].kriging;
+    double least = INFINITY;
+    size_t best = 0;
+
+    for (size_t i = 0; k && i < m->count; i++) {
+        const double distance = kriging_distance(k, place, m->place + i * m->dimensions);
+        best = distance < least ? i : best;
+        least = fmin(least, distance);
+    }
+    return m->answer[best];
+}
+
+double sweep_model_answer(const struct sweep_model *model, const double *place, struct sweep_answer *answer)
+{
+    const struct sweep_answer *const near = nearest(model, place);
+    const double *const n = near->response;
+    double busy_sd, rest_sd, joules_sd, celsius_sd, other_sd, *const r = answer->response;
+
+    *answer = *near; /* what is absent there is absent here; bound_by */
+    answer->method = SWEEP_INTERPOLATED;
+    const double busy = predict(model, BUSY, place, &busy_sd), rest = predict(model, REST, place, &rest_sd);
+    r[SWEEP_seconds] = busy + rest;
+    r[SWEEP_device_seconds] = isnan(n[SWEEP_device_seconds]) ? (double)NAN : busy;
+    r[SWEEP_joules] = predict(model, JOULES, place, &joules_sd);
+    r[SWEEP_celsius_max] = predict(model, CELSIUS, place, &celsius_sd);
+    r[SWEEP_dram_bytes] = fmax(predict(model, BYTES, place, &other_sd), 0);
+    r[SWEEP_throttled_seconds] = fmax(predict(model, THROTTLED, place, &other_sd), 0);
+    if (isnan(n[SWEEP_dram_bytes]))
+        r[SWEEP_dram_bytes] = NAN;
+    if (isnan(n[SWEEP_throttled_seconds]))
+        r[SWEEP_throttled_seconds] = NAN;
+    const double scale = r[SWEEP_seconds] / n[SWEEP_seconds];
+    r[SWEEP_seconds_low] = n[SWEEP_seconds_low] * scale;
+    r[SWEEP_seconds_high] = n[SWEEP_seconds_high] * scale;
+    r[SWEEP_gflops] = n[SWEEP_gflops] / scale;
+    r[SWEEP_dram_gbps] = isnan(n[SWEEP_dram_gbps]) ? (double)NAN : r[SWEEP_dram_bytes] / r[SWEEP_seconds] / 1e9;
+    r[SWEEP_watts_avg] = isnan(n[SWEEP_watts_avg]) ? (double)NAN : r[SWEEP_joules] / r[SWEEP_seconds];
+    answer->expected_error = hypot(busy_sd, rest_sd) / r[SWEEP_seconds];
+    const double joules = r[SWEEP_joules] > 0 ? joules_sd / r[SWEEP_joules] : 0;
+    const double celsius = r[SWEEP_celsius_max] > 0 ? celsius_sd / r[SWEEP_celsius_max] : 0;
+    return fmax(answer->expected_error, fmax(joules, celsius));
+}
+
+/* Energy and heat follow time: the part with the greatest error relative to all decides where to look. */
+size_t sweep_model_choose(const struct sweep_model *model, const double *candidate, size_t count, size_t wanted, size_t *chosen)
+{
+    const struct kriging *best = NULL;
+    double worst = -1;
+
+    for (int p = BUSY; p <= CELSIUS; p++) {
+        double squares = 0;
+        if (!model->part[p].kriging)
+            continue;
+        for (size_t i = 0; i < model->count; i++) {
+            const double whole =
+                p == REST || p == BUSY ? model->answer[i]->response[SWEEP_seconds] : part_of(model->answer[i], (enum part)p);
+            const double error = left_out_value(model, (enum part)p, i) - part_of(model->answer[i], (enum part)p);
+            squares += whole > 0 ? error / whole * error / whole : 0;
+        }
+        best = squares > worst ? model->part[p].kriging : best;
+        worst = fmax(worst, squares);
+    }
+    return best ? kriging_choose(best, candidate, count, wanted, chosen) : 0;
+}

@@ -1,0 +1,36 @@
+/* Answers between simulated points of one kind: same workload, chip, unit ..., other numbers.
+ *
+ * Time is taken apart first: while the unit works (device_seconds) and the rest of seconds follow different parameters, and both
+ * are smoother than their sum. Positive quantities are interpolated as logarithms. gflops, dram_gbps and watts_avg follow from
+ * the others, interval ends keep their ratio to seconds, and bound_by is that of the nearest simulated point.
+ */
+#ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_MODEL_H
+#define ORCHARD_SIM_ASK_SWEEP_SWEEP_MODEL_H
+
+#include "sim/ask/sweep/sweep_answer.h"
+
+#include <stddef.h>
+
+struct sweep_model;
+
+/* Places have `dimensions` coordinates, each spanning about 0 .. 1. NULL when memory is short. */
+struct sweep_model *sweep_model_create(size_t dimensions);
+void sweep_model_free(struct sweep_model *model);
+/* Whether answers can stand for a model at all: each is done, and they have the same responses. */
+bool sweep_model_suits(const struct sweep_answer *const *answer, size_t count);
+/* The answers must live as long as the model uses them. */
+bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer, size_t count,
+                     struct orch_error *error);
+
+/* Relative errors when each point is left out, the worst of seconds, joules and celsius_max: root mean square and greatest.
+ * seconds alone in *seconds_rms. */
+struct sweep_left_out {
+    double rms, greatest, seconds_rms;
+};
+struct sweep_left_out sweep_model_left_out(const struct sweep_model *model);
+/* Fills an answer, with the expected relative error of seconds; returns the worst expected one of the above. */
+double sweep_model_answer(const struct sweep_model *model, const double *place, struct sweep_answer *answer);
+/* Where answers would help most: up to `wanted` of the candidates. */
+size_t sweep_model_choose(const struct sweep_model *model, const double *candidate, size_t count, size_t wanted, size_t *chosen);
+
+#endif

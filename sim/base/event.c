@@ -1,0 +1,73 @@
+#include "sim/base/event.h"
+
+#include <stdlib.h>
+
+struct event_bus {
+    struct event_listener *listener;
+    size_t count, capacity;
+    uint64_t sequence;
+    bool emitting;
+};
+
+const char *event_kind_name(enum event_kind kind)
+{
+    static const char *const names[EVENT_KIND_COUNT] = {
+#define X(name, text) [EVENT_##name] = text,
+        EVENT_KIND_TABLE(X)
+#undef X
+    };
+    return (unsigned)kind < EVENT_KIND_COUNT ? names[kind] : NULL;
+}
+
+struct event_bus *event_bus_create(void)
+{
+    return calloc(1, sizeof(struct event_bus));
+}
+
+void event_bus_free(struct event_bus *bus)
+{
+    if (!bus)
+        return;
+    free(bus->listener);
+    free(bus);
+}
+
+bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *listener)
+{
+    if (bus->emitting)
+        return false;
+    if (bus->count == bus->capacity) {
+        const size_t wanted = bus->capacity ? bus->capacity * 2 : 8;
+        struct event_listener *bigger = reallocarray(bus->listener, wanted, sizeof *bigger);
+        if (!bigger)
+            return false;
+        bus->listener = bigger;
+        bus->capacity = wanted;
+    }
+    bus->listener[bus->count++] = *listener;
+    return true;
+}
+
+bool event_bus_has_listeners(const struct event_bus *bus)
+{
+    return bus->count > 0;
+}
+
+bool event_bus_emit(struct event_bus *bus, const struct event *event)
+{
+    if (bus->emitting)
+        return false;
+    const bool progress = event->kind == EVENT_PROGRESS;
+    struct event stamped = *event;
+    stamped.sequence = progress ? 0 : ++bus->sequence;
+    bus->emitting = true;
+    for (size_t i = 0; i < bus->count; i++) {
+        if (progress && !bus->listener[i].wants_progress)
+            continue;
+        /* A copy for each: a listener that casts const away spoils nobody else's event. */
+        const struct event mine = stamped;
+        bus->listener[i].on_event(bus->listener[i].context, &mine);
+    }
+    bus->emitting = false;
+    return true;
+}

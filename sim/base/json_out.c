@@ -1,0 +1,50 @@
+#include "sim/base/json_out.h"
+
+#include <math.h>
+
+json_object *json_number(double number)
+{
+    if (!isfinite(number))
+        return NULL;
+    char text[40];
+    snprintf(text, sizeof text, "%.10g", number);
+    return json_object_new_double_s(number, text);
+}
+
+void json_add_number(json_object *object, const char *name, double number)
+{
+    json_object_object_add(object, name, json_number(number));
+}
+
+void json_add_count(json_object *object, const char *name, uint64_t count)
+{
+    json_object_object_add(object, name, json_object_new_uint64(count));
+}
+
+void json_add_bool(json_object *object, const char *name, bool value)
+{
+    json_object_object_add(object, name, json_object_new_boolean(value));
+}
+
+void json_add_text(json_object *object, const char *name, const char *text)
+{
+    json_object_object_add(object, name, text ? json_object_new_string(text) : NULL);
+}
+
+void json_add_null(json_object *object, const char *name)
+{
+    json_object_object_add(object, name, NULL);
+}
+
+void json_add_hash(json_object *object, const char *name, uint64_t hash)
+{
+    char text[24];
+    snprintf(text, sizeof text, "0x%016llx", (unsigned long long)hash);
+    json_add_text(object, name, text);
+}
+
+void json_print(json_object *object, FILE *out)
+{
+    fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(object);
+}

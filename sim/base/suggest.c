@@ -1,0 +1,80 @@
+#include "sim/base/suggest.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LETTERS = 63, SAME = 0, CASE = 1, STEP = 2 };
+
+static unsigned smaller(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+
+static unsigned letter_cost(char a, char b)
+{
+    if (a == b)
+        return SAME;
+    return tolower((unsigned char)a) == tolower((unsigned char)b) ? CASE : STEP;
+}
+
+unsigned suggest_distance(const char *a, const char *b)
+{
+    /* Three rows of the distance table: two back for swaps, one back, current. */
+    unsigned rows[3][LETTERS + 1];
+    const size_t n = strnlen(a, LETTERS), m = strnlen(b, LETTERS);
+    unsigned *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= m; j++) {
+        before[j] = 0;
+        last[j] = (unsigned)j * STEP;
+    }
+    for (size_t i = 1; i <= n; i++) {
+        now[0] = (unsigned)i * STEP;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = last[j - 1] + letter_cost(a[i - 1], b[j - 1]);
+            best = smaller(best, smaller(last[j], now[j - 1]) + STEP);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = smaller(best, before[j - 2] + STEP);
+            now[j] = best;
+        }
+        unsigned *free_row = before;
+        before = last;
+        last = now;
+        now = free_row;
+    }
+    return last[m] / STEP;
+}
+
+void suggest_start(struct suggest *s, const char *word)
+{
+    s->word = word;
+    s->best = NULL;
+    s->best_distance = UINT_MAX;
+}
+
+void suggest_offer(struct suggest *s, const char *candidate)
+{
+    const unsigned distance = suggest_distance(s->word, candidate);
+    if (distance < s->best_distance) {
+        s->best_distance = distance;
+        s->best = candidate;
+    }
+}
+
+const char *suggest_best(const struct suggest *s)
+{
+    const size_t length = strnlen(s->word, LETTERS);
+    const size_t allowed = length <= 3 ? 1 : (length + 2) / 3;
+    return s->best && s->best_distance <= allowed ? s->best : NULL;
+}
+
+const char *suggest_phrase(const struct suggest *s, char *text, size_t size)
+{
+    const char *best = suggest_best(s);
+    if (best)
+        snprintf(text, size, "; did you mean %s?", best);
+    else if (size)
+        text[0] = 0;
+    return text;
+}

@@ -1,0 +1,151 @@
+#include "sim/machine/device/device.h"
+
+#include "sim/chip/chip.h"
+#include "sim/base/suggest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { PATH_BYTES = 4096, FILE_BYTES = 1 << 16 };
+
+/* Devices lie beside the chips: .../chips -> .../devices. */
+static bool devices_folder(const char *folder, char *path, size_t size, struct orch_error *error)
+{
+    char chips[PATH_BYTES];
+
+    if (folder)
+        return snprintf(path, size, "%s", folder) < (int)size || orch_fail(error, ORCH_USAGE, "%.200s: path too long", folder);
+    if (!chip_data_folder(NULL, chips, sizeof chips, error))
+        return false;
+    char *const slash = strrchr(chips, '/');
+    if (slash)
+        *slash = '\0';
+    return snprintf(path, size, "%s/devices", slash ? chips : "..") < (int)size ||
+           orch_fail(error, ORCH_USAGE, "%.200s: path too long", chips);
+}
+
+static bool load_file(const char *folder, const char *name, struct device *device, struct orch_error *error)
+{
+    char path[PATH_BYTES + 256], stem[256];
+    char *const text = malloc(FILE_BYTES);
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) - strlen(".json")), name);
+    FILE *const file = text ? fopen(path, "rb") : NULL;
+    if (!file) {
+        free(text);
+        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
+    }
+    const size_t size = fread(text, 1, FILE_BYTES, file);
+    const bool whole = size < FILE_BYTES && !ferror(file);
+    fclose(file);
+    const bool ok = whole ? device_parse(stem, text, size, device, error)
+                          : orch_fail(error, ORCH_USAGE, "%.400s: cannot be read, or larger than %d bytes", path, FILE_BYTES);
+    free(text);
+    return ok;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct device *const x = a, *const y = b;
+    return strcmp(x->id, y->id);
+}
+
+static bool is_json(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
+bool device_list_load(const char *folder, struct device_list *list, struct orch_error *error)
+{
+    char path[PATH_BYTES];
+    bool ok = true;
+
+    memset(list, 0, sizeof *list);
+    if (!devices_folder(folder, path, sizeof path, error))
+        return false;
+    DIR *const dir = opendir(path);
+    if (!dir)
+        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
+    for (struct dirent *e; ok && (e = readdir(dir)) != NULL;) {
+        if (e->d_name[0] == '.' || !is_json(e->d_name))
+            continue;
+        struct device *const grown = realloc(list->device, (list->count + 1) * sizeof *grown);
+        ok = grown != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        if (grown) {
+            list->device = grown;
+            ok = load_file(path, e->d_name, &grown[list->count], error);
+            list->count += ok;
+        }
+    }
+    closedir(dir);
+    if (ok && list->count)
+        qsort(list->device, list->count, sizeof *list->device, by_id);
+    if (!ok)
+        device_list_free(list);
+    return ok;
+}
+
+void device_list_free(struct device_list *list)
+{
+    free(list->device);
+    memset(list, 0, sizeof *list);
+}
+
+static bool has_name(const struct device *d, const char *name)
+{
+    if (strcasecmp(d->id, name) == 0)
+        return true;
+    for (unsigned i = 0; i < d->aliases; i++)
+        if (strcasecmp(d->alias[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_chip(const struct device *d, const char *chip_id)
+{
+    for (unsigned i = 0; i < d->chips; i++)
+        if (strcmp(d->chip[i], chip_id) == 0)
+            return true;
+    return false;
+}
+
+static bool impossible(const struct device_list *list, const char *name, const char *chip_id, struct orch_error *error)
+{
+    char have[200] = "";
+    size_t used = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (has_chip(&list->device[i], chip_id) && used < sizeof have - 48)
+            used += (size_t)snprintf(have + used, sizeof have - used, "%s%s", used ? ", " : "", list->device[i].id);
+    return orch_fail(error, ORCH_USAGE, "no %.60s was made with %.40s%s%s", name, chip_id, used ? "; machines with it: " : "",
+                     have);
+}
+
+const struct device *device_find(const struct device_list *list, const char *name, const char *chip_id, struct orch_error *error)
+{
+    struct suggest s;
+    char hint[96];
+    bool named = false;
+
+    suggest_start(&s, name);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct device *const d = &list->device[i];
+        if (has_name(d, name) && has_chip(d, chip_id))
+            return d;
+        named |= has_name(d, name);
+        suggest_offer(&s, d->id);
+        for (unsigned a = 0; a < d->aliases; a++)
+            suggest_offer(&s, d->alias[a]);
+    }
+    if (named)
+        impossible(list, name, chip_id, error);
+    else
+        orch_fail(error, ORCH_USAGE, "unknown device %.60s%s", name, suggest_phrase(&s, hint, sizeof hint));
+    return NULL;
+}

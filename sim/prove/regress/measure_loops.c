@@ -1,0 +1,112 @@
+/* Loops and chases: they are written as rows of the tables that `orchard validate` reads, and its programs measure them. */
+#include "sim/prove/regress/measure.h"
+#include "sim/prove/validate/validate_kernel.h"
+#include "sim/prove/validate/soc_runner.h"
+#include "sim/prove/validate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Columns as the tables of published figures have them; the value only has to be there. */
+static const struct table {
+    const char *name, *columns;
+} tables[] = {
+    [REGRESS_AMX_LOOP] = {"amx", "id,chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id"},
+    [REGRESS_CPU_LOOP] = {"cpu", "id,chip_or_core,item,value,unit,kind,source,note,chip_id"},
+    [REGRESS_GPU_LOOP] = {"gpu", "id,category,item,scope,value,unit,raw_latency_min_cycles,kind,source,note,chip_id"},
+};
+enum { TABLES = sizeof tables / sizeof tables[0] };
+
+static void write_row(FILE *out, const struct regress_metric *m, const char *chip)
+{
+    const struct regress_program *p = m->program;
+    switch (p->way) {
+    case REGRESS_AMX_LOOP:
+        fprintf(out, "%s,%s,\"%s\",\"%s\",1,%s,measured,regress,%s\n", m->name, chip, p->what, p->detail, p->unit, chip);
+        break;
+    case REGRESS_CPU_LOOP:
+        fprintf(out, "%s,%s,\"%s\",1,%s,measured,regress,,%s\n", m->name, p->detail, p->what, p->unit, chip);
+        break;
+    case REGRESS_GPU_LOOP:
+        fprintf(out, "%s,%s,\"%s\",%s,1,%s,,measured,regress,,%s\n", m->name, p->detail, p->what, chip, p->unit, chip);
+        break;
+    default: break;
+    }
+}
+
+/* *rows = how many of this table are wanted. */
+static bool add_table(struct validation *v, unsigned way, const struct regress_job *job, size_t *rows, struct orch_error *error)
+{
+    struct regress_metric m;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    *rows = 0;
+    fprintf(out, "%s\n", tables[way].columns);
+    for (size_t i = 0; regress_metric_at(i, &m); i++) {
+        if (!job->value[i].wanted || m.program->way != way)
+            continue;
+        write_row(out, &m, job->chip);
+        (*rows)++;
+    }
+    const bool ok = fclose(out) == 0 ? !*rows || validation_add_text(v, tables[way].name, text, size, error)
+                                     : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    free(text);
+    return ok;
+}
+
+static struct regress_value *value_named(struct regress_job *job, const char *name)
+{
+    struct regress_metric m;
+    for (size_t i = 0; regress_metric_at(i, &m); i++)
+        if (strcmp(m.name, name) == 0)
+            return &job->value[i];
+    return NULL;
+}
+
+static void take_rows(struct regress_job *job, json_object *rows, bool modelled)
+{
+    for (size_t i = 0; i < json_object_array_length(rows); i++) {
+        json_object *row = json_object_array_get_idx(rows, i), *id = json_object_object_get(row, "id");
+        struct regress_value *value = value_named(job, json_object_get_string(id));
+        if (value && modelled)
+            value->value = json_object_get_double(json_object_object_get(row, "predicted"));
+        else if (value)
+            regress_refuse(value, json_object_get_string(json_object_object_get(row, "why")));
+    }
+}
+
+static bool predict(const struct regress_worker *worker, struct regress_job *job, struct validation *v, struct orch_error *error)
+{
+    struct validate_kernel library = {worker->chips, &job->sets};
+    const struct validate_runner kernels = validate_kernel_runner(&library);
+    struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
+    if (!runner)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const struct validate_runner hook = soc_runner_hook(runner);
+    json_object *document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
+    if (document) {
+        take_rows(job, json_object_object_get(document, "rows_detail"), true);
+        take_rows(job, json_object_object_get(document, "unmodelled"), false);
+    }
+    json_object_put(document);
+    soc_runner_free(runner);
+    return document != NULL;
+}
+
+bool regress_measure_loops(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
+{
+    struct validation *v = validation_create();
+    bool ok = v || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    size_t rows = 0, all = 0;
+    for (unsigned way = 0; ok && way < TABLES; way++) {
+        ok = add_table(v, way, job, &rows, error);
+        all += rows;
+    }
+    ok = ok && (!all || predict(worker, job, v, error));
+    validation_free(v);
+    return ok;
+}

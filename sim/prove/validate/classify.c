@@ -1,0 +1,53 @@
+/* Which unit a row is about, and what kind of work: rows of a group have residuals that are alike. */
+#include "isa/amx/amx_isa.h"
+#include "sim/run/residual.h"
+#include "sim/prove/validate/row.h"
+
+#include <string.h>
+
+static bool is_near(const struct validate_row *row)
+{
+    static const char *const near[] = {"L1", "L2", "SLC", "cache", "local", "threadgroup"};
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        if (strstr(row->what, near[i]))
+            return true;
+    return strcmp(row->part, "amx") == 0; /* its loads and stores go to small arrays */
+}
+
+/* Loops that the table's own recognisers wrote: bytes, a chain of loads, or instructions. */
+static const char *work_of_loop(const struct validate_row *row, const struct validate_program *p)
+{
+    if (strstr(row->unit, "B/s") || strstr(row->unit, "bytes/cycle"))
+        return is_near(row) ? "cache" : "stream";
+    const bool time = p->measure == VALIDATE_NS_PER_WORK || p->measure == VALIDATE_CYCLES_PER_WORK;
+    return time && p->patches ? "latency" : "instruction"; /* chains of pointers are patched into the data */
+}
+
+static const char *part_of(const struct validate_program *p)
+{
+    if (p->power)
+        return "power";
+    if (p->ane)
+        return "ane";
+    if (p->launches || p->gpu.text)
+        return "gpu";
+    if (p->workload[0])
+        return "amx"; /* products of a BLAS run as the AMX library has them */
+    for (size_t i = 0; i < p->words; i++)
+        if (amx_is_word(p->code[i]))
+            return "amx";
+    return "cpu";
+}
+
+void validate_classify(struct validate_row *row, const struct validate_program *p)
+{
+    row->part = part_of(p);
+    if (p->power)
+        row->work = p->measure == VALIDATE_WATTS ? "watts" : "joules";
+    else if (p->launches)
+        row->work = residual_work(p->launch[0].part[0][0] ? p->launch[0].part[0] : p->launch[0].workload);
+    else if (p->workload[0])
+        row->work = residual_work(p->workload);
+    else
+        row->work = work_of_loop(row, p);
+}

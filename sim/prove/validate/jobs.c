@@ -1,0 +1,53 @@
+#include "sim/prove/validate/jobs.h"
+
+#include "sim/prove/validate/validate_kernel.h"
+#include "sim/prove/validate/soc_runner.h"
+
+#include <stdlib.h>
+
+/* Chips are opened from JSON that counts its references without locks: a database each. */
+struct job {
+    struct chip_db *chips;
+    struct validate_kernel kernels;
+    struct soc_runner *runner;
+};
+
+static bool job_open(struct job *job, const char *chips, const struct chip_overrides *overrides, struct soc_runner_memory *memory,
+                     struct orch_error *error)
+{
+    job->chips = chip_db_open(chips, error);
+    if (!job->chips)
+        return false;
+    job->kernels = (struct validate_kernel){job->chips, overrides};
+    const struct validate_runner kernels = validate_kernel_runner(&job->kernels);
+    job->runner = soc_runner_create(job->chips, overrides, &kernels, memory);
+    return job->runner || orch_fail(error, ORCH_INTERNAL, "out of memory");
+}
+
+static void job_close(struct job *job)
+{
+    soc_runner_free(job->runner);
+    if (job->chips)
+        chip_db_close(job->chips);
+}
+
+bool validation_simulate(struct validation *v, const char *chips, const struct chip_overrides *overrides, unsigned jobs,
+                         struct orch_error *error)
+{
+    jobs = jobs < 1 ? 1 : jobs > VALIDATION_JOBS_MAX ? VALIDATION_JOBS_MAX : jobs;
+    struct job *job = calloc(jobs, sizeof *job);
+    struct validate_runner *hook = calloc(jobs, sizeof *hook);
+    struct soc_runner_memory *memory = soc_runner_memory_create();
+    bool ok = (job && hook && memory) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (unsigned i = 0; ok && i < jobs; i++) {
+        ok = job_open(&job[i], chips, overrides, memory, error);
+        hook[i] = ok ? soc_runner_hook(job[i].runner) : hook[i];
+    }
+    ok = ok && validation_run_jobs(v, hook, jobs, error);
+    for (unsigned i = 0; job && i < jobs; i++)
+        job_close(&job[i]);
+    soc_runner_memory_free(memory);
+    free(hook);
+    free(job);
+    return ok;
+}

@@ -1,0 +1,238 @@
+/* Rows about CPU instructions: latency (a chain), throughput (a rotation), NEON peak rates. Encodings: Arm
+ * ARM. */
+#include "sim/prove/validate/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum form {
+    FORM_RRR,      /* d, n, m */
+    FORM_RR,       /* d, n */
+    FORM_SUM,      /* d accumulates n, m */
+    FORM_FMADD,    /* d, n, m, a */
+    FORM_TO_GPR,   /* general d, vector n */
+    FORM_FROM_GPR, /* vector d, general n */
+    FORM_LOAD,     /* d, [n] */
+    FORM_LOAD_PAIR
+};
+
+struct instruction {
+    const char *what;
+    uint32_t word;
+    enum form form;
+};
+
+enum { ROTATED = 16, COUNTER = 28, BASE = 27, LOOPS = 600 };
+
+static const struct instruction instructions[] = {
+    {"FMLA/FMUL vector any type", 0x4e20cc00, FORM_SUM},
+    {"FADD vector", 0x4e20d400, FORM_RRR},
+    {"integer ADD vector", 0x4ea08400, FORM_RRR},
+    {"MLA / SDOT / UDOT / SMLAL vector", 0x4ea09400, FORM_SUM},
+    {"SDOT/UDOT vector", 0x4e809400, FORM_SUM},
+    {"FMAX/FMIN, compare, EXT, DUP element, ZIP", 0x4e20f400, FORM_RRR},
+    {"FMAX, compare, EXT, DUP element", 0x4e20f400, FORM_RRR},
+    {"FCVT/FCVTL/FCVTN/SCVTF/FCVTZS (in SIMD)", 0x4e21d800, FORM_RR},
+    {"FCVT family in SIMD", 0x4e21d800, FORM_RR},
+    {"FADDP/ADDV/FMAXV", 0x6e20d400, FORM_RRR},
+    {"FDIV 4S", 0x6e20fc00, FORM_RRR},
+    {"FDIV 2D", 0x6e60fc00, FORM_RRR},
+    {"FDIV 8H", 0x6e403c00, FORM_RRR},
+    {"FSQRT 4S", 0x6ea1f800, FORM_RR},
+    {"FSQRT 2D", 0x6ee1f800, FORM_RR},
+    {"FSQRT scalar S", 0x1e21c000, FORM_RR},
+    {"FRECPE/FRSQRTE", 0x4ea1d800, FORM_RR},
+    {"FMADD scalar", 0x1f400000, FORM_FMADD},
+    {"SIMD to GPR (UMOV)", 0x4e083c00, FORM_TO_GPR},
+    {"UMOV", 0x4e083c00, FORM_TO_GPR},
+    {"FCVTZS to GPR", 0x9e780000, FORM_TO_GPR},
+    {"GPR to SIMD (DUP general)", 0x4e080c00, FORM_FROM_GPR},
+    {"LDR Q", 0x3dc00000, FORM_LOAD},
+    {"LDR 64-bit", 0xf9400000, FORM_LOAD},
+    {"LDP Q", 0xad400000, FORM_LOAD_PAIR},
+    {"MUL 64-bit", 0x9b007c00, FORM_RRR},
+    {"UDIV 64-bit", 0x9ac00800, FORM_RRR},
+};
+
+static const struct instruction *find_instruction(const char *what, const char **rest)
+{
+    for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+        const size_t length = strlen(instructions[i].what);
+        if (strncmp(what, instructions[i].what, length) == 0 && what[length] == ' ') {
+            *rest = what + length + 1;
+            return &instructions[i];
+        }
+    }
+    return NULL;
+}
+
+/* Instruction number `i` of a rotation writing register d; n and m are registers that nobody writes. */
+static uint32_t rotated(const struct instruction *insn, unsigned d)
+{
+    switch (insn->form) {
+    case FORM_LOAD: return emit_rd_rn_rm(insn->word, d, BASE, 0);
+    case FORM_LOAD_PAIR: return emit_rd_rn_rm(insn->word, d, BASE, 0) | (d + ROTATED) % 32 << 10;
+    case FORM_FMADD: return emit_rd_rn_rm(insn->word, d, 20, 21) | d << 10;
+    case FORM_RR:
+    case FORM_TO_GPR:
+    case FORM_FROM_GPR: return emit_rd_rn_rm(insn->word, d, 20, 0);
+    case FORM_RRR:
+    case FORM_SUM: break;
+    }
+    return emit_rd_rn_rm(insn->word, d, 20, 21);
+}
+
+static uint32_t chained(const struct instruction *insn)
+{
+    switch (insn->form) {
+    case FORM_RRR: return emit_rd_rn_rm(insn->word, 0, 0, 21);
+    case FORM_RR:
+    case FORM_LOAD: return emit_rd_rn_rm(insn->word, 0, 0, 0);
+    case FORM_FMADD: return emit_rd_rn_rm(insn->word, 0, 20, 21);
+    default: return emit_rd_rn_rm(insn->word, 0, 20, 21);
+    }
+}
+
+/* Operands that keep their values: 1 (or a large dividend) in the general registers, 0 in the vectors. */
+static void set_operands(struct emit *e, bool large)
+{
+    for (unsigned x = 0; x < 22; x++)
+        emit_constant(e, x, large && x < 16 ? UINT64_C(1) << 63 : 1);
+    emit_constant(e, BASE, VALIDATE_DATA_ADDR);
+}
+
+static bool build(struct validate_row *row, struct validate_program *program, const struct instruction *insn, bool chain,
+                  double each)
+{
+    const bool pointer = chain && insn->form == FORM_LOAD;
+    struct emit e = {0};
+    set_operands(&e, strstr(row->what, "maximum") != NULL);
+    if (pointer)
+        emit_constant(&e, 0, VALIDATE_DATA_ADDR);
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    for (unsigned i = 0; i < 4 * ROTATED; i++)
+        emit_word(&e, chain ? chained(insn) : rotated(insn, i % ROTATED));
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->data_bytes = 4096;
+    program->warm = true;
+    program->work = (double)LOOPS * 4 * ROTATED * each;
+    if (pointer) {
+        program->patch = calloc(1, sizeof *program->patch);
+        if (!program->patch) {
+            emit_free(&e);
+            return validate_refuse(row, "out of memory");
+        }
+        program->patch[program->patches++] = (struct validate_patch){0, VALIDATE_DATA_ADDR};
+    }
+    return validate_take_code(row, program, &e);
+}
+
+static bool plan_instruction(struct validate_row *row, struct validate_program *program)
+{
+    const char *rest;
+    const struct instruction *insn = find_instruction(row->what, &rest);
+    if (!insn)
+        return false;
+    if (strncmp(row->condition, "upper bound", 11) == 0)
+        return validate_refuse(row, "the source gives an upper bound only");
+    const bool latency = strncmp(rest, "latency", 7) == 0;
+    if (!latency && strncmp(rest, "reciprocal throughput", 21) != 0)
+        return validate_refuse(row, "'%.60s': neither latency nor throughput", rest);
+    if (latency && (insn->form == FORM_TO_GPR || insn->form == FORM_FROM_GPR || insn->form == FORM_LOAD_PAIR))
+        return validate_refuse(row, "no chain of this instruction alone");
+    if (latency && insn->form == FORM_LOAD && insn->word != 0xf9400000)
+        return validate_refuse(row, "a vector load gives no address for the next one");
+    program->measure = VALIDATE_CYCLES_PER_WORK;
+    program->threads = 1;
+    if (latency && insn->form == FORM_LOAD && strstr(row->what, "LDR 64-bit"))
+        return validate_refuse(row, "load to arithmetic: the pointer chain (its own row) takes one cycle less");
+    return build(row, program, insn, latency, 1);
+}
+
+struct peak {
+    const char *what;
+    uint32_t word; /* 0: more than one instruction, build_mixed */
+    double operations;
+};
+
+static const struct peak peaks[] = {
+    {"NEON f32 FMA ", 0x4e20cc00, 8},   {"NEON f16 FMA ", 0x4e400c00, 16},   {"NEON f64 FMA ", 0x4e60cc00, 4},
+    {"NEON FMLAL f16xf16+f32 ", 0, 16}, {"NEON SDOT int8 ", 0x4e809400, 32},
+};
+
+/* clpeak's mixed-precision chains (src/cpu/kernels/lowp_compute.h): each step narrows the f32 sum to f16 and
+ * doubles it into a whole register, then adds two widening products; the products alone are counted. */
+static bool build_mixed(struct validate_row *row, struct validate_program *program, double each)
+{
+    struct emit e = {0};
+    set_operands(&e, false);
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    for (unsigned i = 0; i < 4 * ROTATED; i++) {
+        const unsigned sum = i % ROTATED, narrow = 24 + i % 8;
+        emit_word(&e, emit_rd_rn_rm(0x0e216800, narrow, sum, 0));    /* fcvtn .4h, .4s */
+        emit_word(&e, emit_rd_rn_rm(0x4e080400, narrow, narrow, 0)); /* dup .2d, .d[0] */
+        emit_word(&e, emit_rd_rn_rm(0x4e20ec00, sum, narrow, 17));   /* fmlal .4s, .4h, .4h */
+        emit_word(&e, emit_rd_rn_rm(0x6e20cc00, sum, 18, 19));       /* fmlal2 .4s, .4h, .4h */
+    }
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->data_bytes = 4096;
+    program->warm = true;
+    program->work = (double)LOOPS * 4 * ROTATED * each;
+    return validate_take_code(row, program, &e);
+}
+
+static bool plan_peak(struct validate_row *row, struct validate_program *program)
+{
+    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
+        const size_t length = strlen(peaks[i].what);
+        if (strncmp(row->what, peaks[i].what, length) != 0)
+            continue;
+        const bool one = strcmp(row->what + length, "one thread") == 0;
+        program->core = one ? VALIDATE_P_CORE : VALIDATE_ANY_CORE;
+        program->threads = one ? 1 : 0;
+        program->measure = VALIDATE_RATE_SUM;
+        if (!peaks[i].word)
+            return build_mixed(row, program, peaks[i].operations);
+        const struct instruction insn = {peaks[i].what, peaks[i].word, FORM_SUM};
+        return build(row, program, &insn, false, peaks[i].operations);
+    }
+    return false;
+}
+
+static bool plan_width(struct validate_row *row, struct validate_program *program)
+{
+    struct emit e = {0};
+    const size_t top = emit_loop(&e, COUNTER, LOOPS);
+    emit_repeat(&e, EMIT_NOP, 126);
+    emit_loop_end(&e, COUNTER, top);
+    emit_exit(&e);
+    program->warm = true;
+    program->threads = 1;
+    program->measure = VALIDATE_WORK_PER_CYCLE;
+    program->work = LOOPS * 128.0;
+    return validate_take_code(row, program, &e);
+}
+
+static bool plan_pointer_chain(struct validate_row *row, struct validate_program *program)
+{
+    static const struct instruction load = {"LDR 64-bit", 0xf9400000, FORM_LOAD};
+    program->threads = 1;
+    program->measure = VALIDATE_CYCLES_PER_WORK;
+    return build(row, program, &load, true, 1);
+}
+
+bool validate_plan_cpu(struct validate_row *row, struct validate_program *program)
+{
+    program->core = strncmp(row->chip, "E (", 3) == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE;
+    if (plan_peak(row, program) || row->why[0])
+        return !row->why[0];
+    if (strcmp(row->what, "decode/rename width") == 0 || strcmp(row->what, "retire width") == 0)
+        return plan_width(row, program);
+    if (strcmp(row->what, "load-to-load pointer latency") == 0 || strcmp(row->what, "L1D load-load latency") == 0)
+        return plan_pointer_chain(row, program);
+    if (strcmp(row->what, "load-to-ALU latency") == 0)
+        return validate_refuse(row, "load to arithmetic: the pointer chain (its own row) takes one cycle less");
+    return plan_instruction(row, program);
+}

@@ -1,0 +1,205 @@
+/* Rows that give one figure for a kernel on the GPU: products, copies, matrix times vector, without a framework's time per
+ * operation in it. They are built from kernels of orchard's GPU library.
+ */
+#include "sim/prove/validate/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB 1073741824.0
+
+struct figure {
+    struct validate_row *row;
+    struct validate_program *program;
+};
+
+static bool launch(struct figure *f, const char *precision, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool launch(struct figure *f, const char *precision, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bool ok = validate_launch_add(f->program, 1, precision, format, args);
+    va_end(args);
+    return ok || validate_refuse(f->row, "more than %d launches", VALIDATE_LAUNCHES);
+}
+
+/* "f32", "f16", "bf16(emulated)", "bf16/f16" (operands in bf16 on chips that have it; both are two bytes). NULL: others. */
+static const char *precision_of(const struct validate_row *row)
+{
+    const char *text = validate_cell(row, "precision");
+    return strcmp(text, "f32") == 0                                    ? "f32"
+           : strcmp(text, "f16") == 0 || strcmp(text, "bf16/f16") == 0 ? "f16"
+           : strncmp(text, "bf16", 4) == 0                             ? "bf16"
+                                                                       : NULL;
+}
+
+static bool no_precision(const struct figure *f)
+{
+    return validate_refuse(f->row, "no kernel for the precision '%.20s'", validate_cell(f->row, "precision"));
+}
+
+/* Sets what counts: `work` operations (or bytes) in the row's own unit. */
+static bool as_rate(struct figure *f, double work)
+{
+    static const struct {
+        const char *unit;
+        double divisor;
+    } units[] = {{"GFLOPS", 1}, {"TFLOPS", 1000}, {"GB/s", 1}};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(f->row->unit, units[i].unit) != 0)
+            continue;
+        f->program->measure = VALIDATE_RATE;
+        f->program->work = work / units[i].divisor;
+        return true;
+    }
+    return validate_refuse(f->row, "unit '%.20s' is not read", f->row->unit);
+}
+
+/* ---- products ---- */
+
+static bool add_product(struct figure *f, const char *precision, unsigned m, unsigned n, unsigned k, const char *options)
+{
+    char before[48];
+    snprintf(before, sizeof before, "gemm:%ux%ux", m, n);
+    if (!launch(f, precision, "%s%u%s", before, k, options))
+        return false;
+    validate_launch_cut_k(f->program, k, before, options);
+    return true;
+}
+
+/* "Best" and "large" without a size: one that fills every chip. */
+static bool plan_large_product(struct figure *f)
+{
+    enum { N = 4096 };
+    const char *precision = precision_of(f->row);
+    if (!precision)
+        return no_precision(f);
+    return add_product(f, precision, N, N, N, "") && as_rate(f, 2.0 * N * N * N);
+}
+
+/* Multiply-adds of a core and cycle in a product. */
+static bool plan_rate_per_core(struct figure *f)
+{
+    enum { N = 4096 };
+    const char *precision = precision_of(f->row);
+    if (!precision)
+        return no_precision(f);
+    f->program->measure = VALIDATE_WORK_PER_CYCLE;
+    f->program->work = (double)N * N * N;
+    return add_product(f, precision, N, N, N, "");
+}
+
+/* "1488^3 TN". Kernels of one command buffer, timed by the GPU. */
+static bool plan_square(struct figure *f)
+{
+    unsigned n;
+    char a, b;
+    const char *precision = precision_of(f->row);
+    if (!precision)
+        return no_precision(f);
+    if (sscanf(f->row->shape, "%u^3 %c%c", &n, &a, &b) != 3 || n > 8192)
+        return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
+    char options[16];
+    snprintf(options, sizeof options, ",ta=%d,tb=%d", a == 'T', b == 'T');
+    return add_product(f, precision, n, n, n, options) && as_rate(f, 2.0 * n * n * n);
+}
+
+/* N x N results of D products each, onto a matrix that is read and written. */
+static bool plan_softmax_gradient(struct figure *f)
+{
+    unsigned n, d;
+    const char *precision = precision_of(f->row);
+    if (!precision)
+        return no_precision(f);
+    if (sscanf(f->row->shape, "N=%u D=%u", &n, &d) != 2 || n > 8192 || d > 8192 || strcmp(f->row->unit, "us") != 0)
+        return validate_refuse(f->row, "shape '%.60s' is not read", f->row->shape);
+    f->program->measure = VALIDATE_NS_PER_WORK;
+    f->program->work = 1e3;
+    return add_product(f, precision, n, n, d, ",tb=1,beta=1");
+}
+
+/* ---- memory ---- */
+
+static bool plan_gemv(struct figure *f)
+{
+    /* LLaMA 7B: the feed-forward layer, the largest of its matrices. Blocks of 32 weights take 18 bytes. */
+    enum { ROWS = 11008, COLUMNS = 4096 };
+    f->program->beyond_caches = true; /* a network has other matrices between two uses of one */
+    return launch(f, "q4_0", "gemv:%dx%d", ROWS, COLUMNS) && as_rate(f, (double)ROWS * COLUMNS * 18 / 32);
+}
+
+static bool plan_copy(struct figure *f)
+{
+    return launch(f, "f32", "copy:%.0f", GIB / 4) && as_rate(f, 2 * GIB / 4);
+}
+
+static bool plan_triad(struct figure *f)
+{
+    return launch(f, "f32", "stream-triad:%.0f", GIB / 4) && as_rate(f, 3 * GIB / 4);
+}
+
+/* ---- the row ---- */
+
+static const struct {
+    const char *name;
+    bool (*plan)(struct figure *f);
+} figures[] = {
+    {"torch_matmul_best", plan_large_product},
+    {"tf_matmul_best", plan_large_product},
+    {"sgemm_mps", plan_large_product},
+    {"sgemm_metal", plan_large_product},
+    {"clpeak_metal_mps-gemm-fp", plan_large_product},
+    {"matrix_ffma_per_core_cycle", plan_rate_per_core},
+    {"gemm_square", plan_square},
+    {"gemm_NxNxD_fused_softmax_gradient", plan_softmax_gradient},
+    {"gemv_llama.cpp_new_kernel", plan_gemv},
+    {"gemv_int4_tuned_kernel", plan_gemv},
+    {"torch_copy_gpu", plan_copy},
+    {"stream_gpu_best", plan_triad},
+};
+
+/* Rows of the GPU that no launch of the library stands for. */
+static const char *const refusals[][2] = {
+    {"llama", "a whole network"},
+    {"llm_", "a whole network"},
+    {"gptoss", "a whole network"},
+    {"ds4flash", "a whole network"},
+    {"whisper", "a whole network"},
+    {"calm_", "a whole network"},
+    {"ollama", "a whole network"},
+    {"mlc_", "a whole network"},
+    {"distilbert", "a whole network, in training"},
+    {"lbm_", "a whole solver: its kernel is not in the library"},
+    {"webgpu_sgemm", "a product without matrix instructions: the library's kernel has them"},
+    {"flash_attention_", "a share of the peak for sequences and backward passes whose size is not given"},
+    {"clpeak_metal_mps-attention", "the source does not give the size"},
+    {"kernel_launch_latency", "the time of an empty command buffer, a parameter itself"},
+    {"image_memory_bandwidth", "textures are not modelled"},
+    {"texture_sample_rate", "textures are not modelled"},
+    {"transfer_bandwidth", "a copy by the CPU, in the driver"},
+    {"gpu_copy_", "a copy by the driver"},
+};
+
+static bool is_gpu_row(const struct validate_row *row)
+{
+    return strcmp(row->device, "gpu") == 0 ||
+           (strcmp(row->device, "mem") == 0 &&
+            (strncmp(row->what, "torch_copy_gpu", 14) == 0 || strncmp(row->what, "stream_gpu", 10) == 0 ||
+             strncmp(row->what, "gpu_copy", 8) == 0));
+}
+
+bool validate_plan_figure(struct validate_row *row, struct validate_program *program)
+{
+    struct figure f = {row, program};
+    if (!is_gpu_row(row))
+        return false;
+    validate_launch_note(row, program);
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+        if (strcmp(row->what, figures[i].name) == 0)
+            return figures[i].plan(&f);
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        if (strstr(row->what, refusals[i][0]))
+            return validate_refuse(row, "%s", refusals[i][1]);
+    program->note = NULL;
+    return false;
+}

@@ -1,0 +1,310 @@
+/* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark): built from kernels of orchard's GPU
+ * library.
+ *
+ * The library's kernels are not the framework's. Where a framework takes several launches the row's note says so, and so does the
+ * plan; how good its kernels are is left to the score.
+ */
+#include "sim/prove/validate/launch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define DIMENSIONS 6
+
+struct tensor {
+    uint64_t size[DIMENSIONS];
+    unsigned dimensions;
+};
+
+struct operation {
+    struct validate_row *row;
+    struct validate_program *program;
+    struct tensor operand[3];
+    unsigned operands;
+    int axis; /* AXIS_ALL: over everything; AXIS_NONE: the shape names none */
+    bool mlx; /* else PyTorch on MPS */
+};
+
+enum { AXIS_NONE = -100, AXIS_ALL = -99 };
+
+/* ---- the shape: "64x1024x128 axis=0", "1000x64x256 * 256x32" ---- */
+
+static bool read_shape(struct operation *o)
+{
+    const char *at = o->row->shape;
+    char *end;
+    o->axis = AXIS_NONE;
+    for (o->operands = 0; o->operands < 3;) {
+        struct tensor *t = &o->operand[o->operands++];
+        do {
+            const uint64_t size = strtoull(at, &end, 10);
+            if (end == at || !size || t->dimensions == DIMENSIONS)
+                return false;
+            t->size[t->dimensions++] = size;
+            at = end + (*end == 'x');
+        } while (*end == 'x');
+        if (strncmp(at, " * ", 3) != 0)
+            break;
+        at += 3;
+    }
+    if (strcmp(at, " axis=all") == 0)
+        o->axis = AXIS_ALL;
+    else if (strncmp(at, " axis=", 6) == 0)
+        o->axis = atoi(at + 6);
+    else
+        return !*at;
+    if (o->axis < 0 && o->axis != AXIS_ALL)
+        o->axis += (int)o->operand[0].dimensions;
+    return o->axis == AXIS_ALL || (o->axis >= 0 && o->axis < (int)o->operand[0].dimensions);
+}
+
+static uint64_t product(const struct tensor *t, unsigned from, unsigned to)
+{
+    uint64_t all = 1;
+    for (unsigned i = from; i < to; i++)
+        all *= t->size[i];
+    return all;
+}
+
+static uint64_t elements(const struct tensor *t)
+{
+    return product(t, 0, t->dimensions);
+}
+
+static bool launch(struct operation *o, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static bool launch(struct operation *o, double times, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const bool ok = validate_launch_add(o->program, times, "f32", format, args);
+    va_end(args);
+    return ok || validate_refuse(o->row, "more than %d launches", VALIDATE_LAUNCHES);
+}
+
+static bool other_shape(const struct operation *o)
+{
+    return validate_refuse(o->row, "shape '%.60s' is not read", o->row->shape);
+}
+
+/* ---- elementwise, concat ---- */
+
+static bool plan_relu(struct operation *o)
+{
+    return launch(o, 1, "elementwise:%llu,op=relu", (unsigned long long)elements(&o->operand[0]));
+}
+
+static bool plan_sigmoid(struct operation *o)
+{
+    return launch(o, 1, "elementwise:%llu,op=sigmoid", (unsigned long long)elements(&o->operand[0]));
+}
+
+static bool plan_concat(struct operation *o)
+{
+    if (o->operands != 2 || o->axis < 0)
+        return other_shape(o);
+    const unsigned axis = (unsigned)o->axis;
+    const uint64_t rows = axis ? product(&o->operand[0], 0, axis) : o->operand[0].size[0];
+    return launch(o, 1, "concat:%llux%llux%llu", (unsigned long long)rows, (unsigned long long)(elements(&o->operand[0]) / rows),
+                  (unsigned long long)(elements(&o->operand[1]) / rows));
+}
+
+/* ---- reductions ---- */
+
+/* "softmax:64x1000000". Few and long rows keep one threadgroup busy each for long: two shorter ones are run. */
+static bool along_rows(struct operation *o, const char *kernel, const char *option, uint64_t rows, uint64_t columns)
+{
+    enum { SHARE = 16, LONG = 1 << 18, FEW = 4096 };
+    if (!launch(o, 1, "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)columns, option))
+        return false;
+    if (columns < LONG || rows > FEW || rows * columns < 16 * (uint64_t)LONG)
+        return true;
+    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t part = columns * (1 + i) / SHARE / 4 * 4;
+        l->part_of[i] = (double)part / (double)columns;
+        snprintf(l->part[i], sizeof l->part[i], "%s:%llux%llu%s", kernel, (unsigned long long)rows, (unsigned long long)part,
+                 option);
+    }
+    return true;
+}
+
+/* Outer dimensions before the axis are counted with those behind it: as many results from as many elements, in other places. */
+static bool plan_reduction(struct operation *o, const char *option)
+{
+    const struct tensor *t = &o->operand[0];
+    if (o->axis == AXIS_ALL || o->axis == AXIS_NONE)
+        return along_rows(o, "reduce", option, 1, elements(t));
+    const uint64_t length = t->size[o->axis];
+    if ((unsigned)o->axis + 1 == t->dimensions)
+        return along_rows(o, "reduce", option, elements(t) / length, length);
+    return launch(o, 1, "reduce:%llux%llu%s,axis=0", (unsigned long long)length, (unsigned long long)(elements(t) / length),
+                  option);
+}
+
+static bool plan_argmax(struct operation *o)
+{
+    return plan_reduction(o, ",op=argmax");
+}
+
+static bool plan_sum(struct operation *o)
+{
+    return plan_reduction(o, ",op=sum");
+}
+
+/* Over everything it was no kernel of its own: largest, difference, exponential, sum, quotient. */
+static bool plan_softmax(struct operation *o)
+{
+    const struct tensor *t = &o->operand[0];
+    const unsigned long long all = elements(t);
+    if (o->axis == AXIS_ALL)
+        return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=4", all) &&
+               launch(o, 1, "elementwise:%llu,op=exp", all) && along_rows(o, "reduce", ",op=sum", 1, all) &&
+               launch(o, 1, "elementwise:%llu,op=div,period=4", all);
+    if (o->axis < 0 || (unsigned)o->axis + 1 != t->dimensions)
+        return other_shape(o);
+    const uint64_t length = t->size[o->axis];
+    return along_rows(o, "softmax", "", all / length, length);
+}
+
+/* ---- products ---- */
+
+/* More rows than a kernel takes are several products of equal height. */
+static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool transposed)
+{
+    enum { ROWS_MAX = 65536, BATCH_MAX = 4096 };
+    char before[48], behind[48];
+    uint64_t pieces = 1;
+    while (m / pieces > ROWS_MAX || m % pieces)
+        pieces++;
+    if (n > ROWS_MAX || batch > BATCH_MAX || pieces > 1024)
+        return other_shape(o);
+    snprintf(before, sizeof before, "gemm:%llux%llux", (unsigned long long)(m / pieces), (unsigned long long)n);
+    snprintf(behind, sizeof behind, ",batch=%llu%s", (unsigned long long)batch, transposed ? ",tb=1" : "");
+    if (!launch(o, (double)pieces, "%s%llu%s", before, (unsigned long long)k, behind))
+        return false;
+    validate_launch_cut_k(o->program, k, before, behind);
+    return true;
+}
+
+/* "BxMxK * BxKxN", "BxMxK * KxN" (one tall product), "MxK * KxN". */
+static bool read_product(const struct operation *o, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
+{
+    const struct tensor *a = &o->operand[0], *b = &o->operand[1];
+    if (o->operands < 2 || a->dimensions < 2 || b->dimensions < 2)
+        return false;
+    *k = a->size[a->dimensions - 1];
+    *n = b->size[b->dimensions - 1];
+    *batch = product(b, 0, b->dimensions - 2);
+    *m = elements(a) / *k / *batch;
+    return b->size[b->dimensions - 2] == *k && elements(a) == *batch * *m * *k &&
+           (b->dimensions == 2 || *batch == product(a, 0, a->dimensions - 2));
+}
+
+static bool plan_matmul(struct operation *o)
+{
+    uint64_t batch, m, n, k;
+    return read_product(o, &batch, &m, &n, &k) ? plan_product(o, batch, m, n, k, false) : other_shape(o);
+}
+
+/* Product and bias: one kernel, unless the row says that they were two. */
+static bool plan_linear(struct operation *o)
+{
+    uint64_t batch, m, n, k;
+    if (o->operands != 3 || !read_product(o, &batch, &m, &n, &k))
+        return other_shape(o);
+    const bool ok = n == 1 && batch == 1 ? launch(o, 1, "gemv:%llux%llu", (unsigned long long)m, (unsigned long long)k)
+                                         : plan_product(o, batch, m, n, k, false);
+    if (!ok || !strstr(validate_cell(o->row, "note"), "bias add were two kernels"))
+        return ok;
+    return launch(o, 1, "elementwise:%llu,op=add,period=%llu", (unsigned long long)(batch * m * n), (unsigned long long)n);
+}
+
+/* NxHxWxC images, KxRxSxC weights, no padding; the library's kernel has channels first. */
+static bool plan_conv2d(struct operation *o)
+{
+    const struct tensor *x = &o->operand[0], *w = &o->operand[1];
+    if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
+        return other_shape(o);
+    char before[32], behind[64];
+    const uint64_t channels = x->size[3];
+    snprintf(before, sizeof before, "conv2d:n=%llu,c=", (unsigned long long)x->size[0]);
+    snprintf(behind, sizeof behind, ",h=%llu,w=%llu,k=%llu,r=%llu,s=%llu", (unsigned long long)x->size[1],
+             (unsigned long long)x->size[2], (unsigned long long)w->size[0], (unsigned long long)w->size[1],
+             (unsigned long long)w->size[2]);
+    if (!launch(o, 1, "%s%llu%s", before, (unsigned long long)channels, behind))
+        return false;
+    /* Long sums: an eighth and a quarter of the channels stand for all. */
+    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    for (unsigned i = 0; channels >= 64 && channels % 64 == 0 && i < 2; i++) {
+        l->part_of[i] = (1 + i) / 8.0;
+        snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)channels * (1 + i) / 8, behind);
+    }
+    return true;
+}
+
+/* Heads of 1024 elements: too wide to be kept at hand, so scores go through memory. Queries and keys differ in number. */
+static bool plan_attention(struct operation *o)
+{
+    const struct tensor *q = &o->operand[0], *k = &o->operand[1];
+    if (o->operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
+        elements(k) != elements(&o->operand[2]))
+        return other_shape(o);
+    const unsigned long long heads = q->size[0] * q->size[1], queries = q->size[2], keys = k->size[2], depth = q->size[3];
+    return plan_product(o, heads, queries, keys, depth, true) && launch(o, 1, "softmax:%llux%llu", heads * queries, keys) &&
+           plan_product(o, heads, queries, depth, keys, false);
+}
+
+/* ---- the row ---- */
+
+static const struct {
+    const char *name;
+    bool (*plan)(struct operation *o);
+} operations[] = {
+    {"argmax_", plan_argmax},
+    {"concat_", plan_concat},
+    {"conv2d_", plan_conv2d},
+    {"linear_", plan_linear},
+    {"matmul_", plan_matmul},
+    {"relu_", plan_relu},
+    {"sigmoid_", plan_sigmoid},
+    {"softmax_", plan_softmax},
+    {"sum_", plan_sum},
+    {"sumall_", plan_sum},
+    {"scaleddotproductattention_", plan_attention},
+};
+
+/* "mlx 0.5.0 torch 2.2.1; ..." -> "mlx 0.5.0" or "torch-mps 2.2.1". */
+static void read_framework(const struct operation *o)
+{
+    const char *name = o->mlx ? "mlx" : "torch-mps", *word = o->mlx ? "mlx " : "torch ";
+    const char *at = strstr(o->row->condition, word);
+    if (at && at[strlen(word)] >= '0' && at[strlen(word)] <= '9') {
+        at += strlen(word);
+        snprintf(o->program->framework, sizeof o->program->framework, "%s %.*s", name, (int)strspn(at, "0123456789."), at);
+    } else {
+        snprintf(o->program->framework, sizeof o->program->framework, "%s, version not stated", name);
+    }
+}
+
+bool validate_plan_operation(struct validate_row *row, struct validate_program *program)
+{
+    struct operation o = {.row = row, .program = program};
+    const size_t length = strlen(row->what);
+    o.mlx = length > 8 && strcmp(row->what + length - 8, "_mlx_gpu") == 0;
+    if (strcmp(row->device, "gpu") != 0 || strcmp(row->unit, "ms") != 0 ||
+        (!o.mlx && (length < 4 || strcmp(row->what + length - 4, "_mps") != 0)))
+        return false;
+    if (strcmp(validate_cell(row, "precision"), "f32") != 0 || !read_shape(&o))
+        return validate_refuse(row, "'%.40s %.60s' in '%.10s' is not read", row->what, row->shape,
+                               validate_cell(row, "precision"));
+    read_framework(&o);
+    program->framework_bytes = strtod(validate_cell(row, "min_bytes"), NULL);
+    program->submitted = true;
+    program->measure = VALIDATE_NS_PER_WORK;
+    program->work = 1e6;
+    validate_launch_note(row, program);
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+        if (strncmp(row->what, operations[i].name, strlen(operations[i].name)) == 0)
+            return operations[i].plan(&o);
+    return validate_refuse(row, "no kernel for the operation '%.40s'", row->what);
+}

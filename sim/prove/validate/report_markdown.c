@@ -1,0 +1,51 @@
+/* The table of accuracy that a README shows. */
+#include "sim/prove/validate/validation.h"
+
+#include <math.h>
+#include <string.h>
+
+static void share(FILE *out, double value)
+{
+    if (isnan(value))
+        fprintf(out, " - |");
+    else
+        fprintf(out, " %.*f %% |", fabs(value) < 0.0995 ? 1 : 0, 100 * value);
+}
+
+static void line(FILE *out, const char *name, const struct validation_group *g)
+{
+    const struct score *s = &g->score;
+    fprintf(out, "| %s | %zu | %zu | %zu |", name, g->rows, g->modelled, g->fitted);
+    const double shares[] = {s->mape,     s->symmetric, s->median_ape,        s->bias,
+                             s->within10, s->within25,  s->interval_coverage, s->cross_coverage};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+        share(out, shares[i]);
+    fputc('\n', out);
+}
+
+bool validation_write_markdown(const struct validation *v, const char *version, FILE *out, struct orch_error *error)
+{
+    struct validation_groups groups;
+    fprintf(
+        out,
+        "Errors are of rows that no parameter was taken from (*fitted* rows are left out), as `orchard validate --markdown` of "
+        "%s wrote them.\n\n",
+        version);
+    fputs("| measurements | rows | modelled | fitted | mean error | symmetrical | median | bias | within 10 % | within 25 % | in "
+          "90 % interval | of other sources "
+          "|\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+          out);
+    for (size_t i = 0; i < v->tables; i++) {
+        if (!validation_group_file(v, v->table[i], "part", &groups, error))
+            return false;
+        line(out, v->file[i].name, &groups.all);
+        for (size_t g = 0; g < groups.count; g++) {
+            char name[160];
+            snprintf(name, sizeof name, "of these, %.100s", groups.group[g].key);
+            if (groups.group[g].modelled && groups.group[g].modelled < groups.all.modelled)
+                line(out, name, &groups.group[g]);
+        }
+        validation_groups_free(&groups);
+    }
+    return true;
+}

@@ -1,0 +1,142 @@
+#include "sim/prove/validate/validation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_share(FILE *out, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %8s", "-");
+    else
+        fprintf(out, " %7.2f%%", 100 * value);
+}
+
+static void print_line(FILE *out, const char *name, const struct validation_group *group)
+{
+    const struct score *s = &group->score;
+    fprintf(out, "%-60.60s %5zu %8zu %6zu", name, group->rows, group->modelled, group->fitted);
+    const double shares[] = {s->mape, s->median_ape, s->p90_ape, s->bias, s->symmetric, s->within10, s->within25};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+        print_share(out, shares[i]);
+    if (isnan(s->spearman))
+        fprintf(out, " %6s", "-");
+    else
+        fprintf(out, " %6.3f", s->spearman);
+    print_share(out, s->interval_coverage);
+    print_share(out, s->cross_coverage);
+    print_share(out, group->framed ? group->bare.mape : NAN);
+    print_share(out, group->framed ? group->bare.median_ape : NAN);
+    fputc('\n', out);
+}
+
+static void print_group(FILE *out, const struct validation_group *group)
+{
+    char name[160];
+    snprintf(name, sizeof name, "%s", *group->key ? group->key : "(empty)");
+    for (char *c = strchr(name, '\x1f'); c; c = strchr(c, '\x1f'))
+        *c = '|';
+    print_line(out, name, group);
+}
+
+/* ---- rows that are not modelled, by reason ---- */
+
+struct reason {
+    const char *why;
+    size_t first, rows;
+};
+
+static int more_rows_first(const void *a, const void *b)
+{
+    const struct reason *x = a, *y = b;
+    return x->rows != y->rows ? (x->rows < y->rows) - (x->rows > y->rows) : (x->first > y->first) - (x->first < y->first);
+}
+
+static size_t gather_reasons(const struct validation *v, struct reason *reason)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < v->rows; i++) {
+        size_t at = 0;
+        if (v->row[i].state == VALIDATE_PREDICTED)
+            continue;
+        while (at < count && strcmp(reason[at].why, v->row[i].why) != 0)
+            at++;
+        if (at == count)
+            reason[count++] = (struct reason){v->row[i].why, i, 0};
+        reason[at].rows++;
+    }
+    qsort(reason, count, sizeof *reason, more_rows_first);
+    return count;
+}
+
+/* The list of all rows is in the JSON document. */
+static void print_reason(const struct validation *v, const struct reason *reason, FILE *out)
+{
+    enum { SHOWN = 4 };
+    size_t shown = 0;
+    fprintf(out, "%5zu  %s:", reason->rows, reason->why);
+    for (size_t i = reason->first; i < v->rows && shown < SHOWN; i++)
+        if (v->row[i].state != VALIDATE_PREDICTED && strcmp(v->row[i].why, reason->why) == 0) {
+            fprintf(out, " %s", v->row[i].id);
+            shown++;
+        }
+    fputs(reason->rows > SHOWN ? " ...\n" : "\n", out);
+}
+
+static bool print_unmodelled(const struct validation *v, FILE *out)
+{
+    struct reason *reason = malloc((v->rows + 1) * sizeof *reason);
+    if (!reason)
+        return false;
+    const size_t count = gather_reasons(v, reason);
+    if (count)
+        fprintf(out, "\nnot modelled, rows by reason (--json lists all):\n");
+    for (size_t i = 0; i < count; i++)
+        print_reason(v, &reason[i], out);
+    free(reason);
+    return true;
+}
+
+/* ---- the report ---- */
+
+static void print_header(const char *name, FILE *out)
+{
+    fprintf(out, "%-60s %5s %8s %6s %8s %8s %8s %8s %8s %8s %8s %6s %8s %8s %9s %9s\n", name, "rows", "modelled", "fitted",
+            "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "across", "bare MAPE", "bare med.");
+}
+
+/* The groups of one choice of columns; of the last one also all rows together. */
+static bool print_groups(const struct validation *v, const char *group_by, const char *header, bool last, FILE *out,
+                         struct orch_error *error)
+{
+    struct validation_groups groups;
+    if (!validation_group_rows(v, group_by, &groups, error))
+        return false;
+    print_header(header, out);
+    for (size_t i = 0; i < groups.count; i++)
+        print_group(out, &groups.group[i]);
+    if (last) {
+        fputc('\n', out);
+        print_line(out, "all (errors without fitted rows)", &groups.all);
+        print_line(out, "rows that a parameter was taken from", &groups.taken);
+        if (groups.engine.rows)
+            print_line(out, "engine level: single operations and stacks, M1 to M2 Max", &groups.engine);
+        if (groups.all.framed)
+            fputs("bare: without the fitted time of frameworks, two numbers for each version; --json lists them\n", out);
+        fputs("interval: rows inside their 90 % interval; across: inside the one that all other sources give them\n", out);
+        fputs("symm.: |predicted - measured| / the smaller of both\n", out);
+    } else {
+        fputc('\n', out);
+    }
+    validation_groups_free(&groups);
+    return true;
+}
+
+bool validation_write_text(const struct validation *v, const char *group_by, FILE *out, struct orch_error *error)
+{
+    const bool ok = group_by ? print_groups(v, group_by, "group", true, out, error)
+                             : print_groups(v, "source", "source", false, out, error) &&
+                                   print_groups(v, "chip", "chip", false, out, error) &&
+                                   print_groups(v, "file", "file", true, out, error);
+    return ok && (print_unmodelled(v, out) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+}

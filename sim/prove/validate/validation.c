@@ -1,0 +1,287 @@
+#include "sim/prove/validate/validation.h"
+
+#include "sim/run/interval.h"
+#include "sim/prove/validate/ane_runner.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct validation *validation_create(void)
+{
+    return calloc(1, sizeof(struct validation));
+}
+
+void validation_free(struct validation *v)
+{
+    if (!v)
+        return;
+    for (size_t i = 0; i < v->tables; i++)
+        csv_free(v->table[i]);
+    free(v->table);
+    free(v->file);
+    free(v->row);
+    free(v);
+}
+
+size_t validation_rows(const struct validation *v)
+{
+    return v->rows;
+}
+
+/* "a/b/amx-timing.csv" -> "amx-timing" */
+static void stem_of(const char *path, char *stem, size_t size)
+{
+    const char *base = strrchr(path, '/');
+    snprintf(stem, size, "%s", base ? base + 1 : path);
+    char *dot = strrchr(stem, '.');
+    if (dot && dot != stem)
+        *dot = '\0';
+}
+
+/* Of names and cells, so that line ends and quotes do not count. */
+static void hash_table(const struct csv_table *table, char hash[CONTENT_HASH_SIZE])
+{
+    struct content_hash h;
+    content_hash_begin(&h);
+    for (size_t c = 0; c < csv_columns(table); c++)
+        content_hash_add_text(&h, csv_name(table, c));
+    for (size_t r = 0; r < csv_rows(table); r++)
+        for (size_t c = 0; c < csv_columns(table); c++)
+            content_hash_add_text(&h, csv_cell(table, r, (int)c));
+    content_hash_end(&h, hash);
+}
+
+static bool add_table(struct validation *v, const char *path, struct csv_table *table, struct orch_error *error)
+{
+    char stem[VALIDATE_ID_SIZE];
+    stem_of(path, stem, sizeof stem);
+    const size_t rows = csv_rows(table);
+    if (csv_find(table, "value") < 0) {
+        csv_free(table);
+        return orch_fail(error, ORCH_USAGE, "%s:1:1: no column 'value': not a table of measurements", path);
+    }
+    struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
+    if (tables)
+        v->table = tables;
+    struct validation_file *files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
+    if (files)
+        v->file = files;
+    struct validate_row *grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        csv_free(table);
+        return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
+    }
+    v->row = grown;
+    const char *base = strrchr(path, '/');
+    snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
+    hash_table(table, v->file[v->tables].hash);
+    v->table[v->tables++] = table;
+    for (size_t i = 0; i < rows; i++)
+        validate_row_read(&v->row[v->rows++], table, stem, i);
+    return true;
+}
+
+bool validation_add_file(struct validation *v, const char *path, struct orch_error *error)
+{
+    struct csv_table *table = csv_read(path, error);
+    return table && add_table(v, path, table, error);
+}
+
+bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
+{
+    struct csv_table *table = csv_parse(name, text, bytes, error);
+    return table && add_table(v, name, table, error);
+}
+
+/* Adds what the framework is known to take; the time without it stays the row's `bare` prediction. */
+static void add_overhead(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
+{
+    row->bare = row->predicted = validate_value(program, timing);
+    row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
+    if (!row->overhead || program->power) /* joules have it in them: the unit waits meanwhile */
+        return;
+    const double seconds = validate_overhead_seconds(row->overhead, program);
+    timing->seconds += seconds;
+    timing->overhead_seconds += seconds;
+    timing->thread_seconds[0] = timing->seconds;
+    row->predicted = validate_value(program, timing);
+}
+
+/* What grows when the time grows: other measures shrink, but watts and joules are what they are. */
+static bool is_time(enum validate_measure measure)
+{
+    return measure == VALIDATE_NS_PER_WORK || measure == VALIDATE_CYCLES_PER_WORK || measure == VALIDATE_RATIO ||
+           measure == VALIDATE_WATTS || measure == VALIDATE_JOULES;
+}
+
+double validation_log_ratio(const struct validate_row *row)
+{
+    const double ratio = log(row->measured / row->predicted);
+    return row->time ? ratio : -ratio;
+}
+
+void validation_set_interval(struct validate_row *row, const struct residual *residual)
+{
+    const struct interval i = interval_of(residual, row->parameters, row->parameters);
+    row->low = row->predicted * (row->time ? i.low : 1 / i.high);
+    row->high = row->predicted * (row->time ? i.high : 1 / i.low);
+}
+
+static void predict(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
+{
+    add_overhead(row, program, timing);
+    if (!isfinite(row->predicted) || row->predicted <= 0) {
+        validate_refuse(row, "the run took no time");
+        return;
+    }
+    snprintf(row->framework, sizeof row->framework, "%s", program->framework);
+    row->framework_bytes = program->framework_bytes;
+    row->framework_out_bytes = program->framework_out_bytes;
+    row->framework_rows = program->framework_rows;
+    row->state = VALIDATE_PREDICTED;
+    if (program->launches && timing->overhead_seconds > 0.5 * timing->seconds && !program->power)
+        row->work = RESIDUAL_LAUNCH;
+    row->time = is_time(program->measure);
+    row->parameters = timing->parameters;
+    validation_set_interval(row, residual_of(row->part, row->work));
+}
+
+static bool run_row(struct validate_row *row, const struct validate_runner *runner, struct orch_error *error)
+{
+    struct validate_program program;
+    row->state = VALIDATE_UNMODELLED;
+    row->parameter = validate_fitted(row);
+    if (!validate_plan(row, &program))
+        return true;
+    validate_classify(row, &program);
+    struct validate_timing timing = {0};
+    struct orch_error why = {0};
+    const bool ran = runner->run(runner->context, &program, &timing, &why);
+    if (ran)
+        predict(row, &program, &timing);
+    else
+        validate_refuse(row, "%.150s", why.text);
+    validate_program_free(&program);
+    if (!ran && why.exit_code == ORCH_INTERRUPTED) {
+        if (error)
+            *error = why;
+        return false;
+    }
+    return true;
+}
+
+/* ---- rows, each by whoever is free ---- */
+
+struct crew {
+    struct validation *v;
+    pthread_mutex_t lock; /* of everything below */
+    size_t next;          /* row that nobody has taken */
+    bool ended;
+    struct orch_error error;
+};
+
+struct worker {
+    struct crew *crew;
+    const struct validate_runner *runner;
+    pthread_t thread;
+    bool started;
+};
+
+static struct validate_row *take_row(struct crew *crew)
+{
+    pthread_mutex_lock(&crew->lock);
+    struct validate_row *row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
+    pthread_mutex_unlock(&crew->lock);
+    return row;
+}
+
+static void *work(void *context)
+{
+    const struct worker *worker = context;
+    struct crew *crew = worker->crew;
+    struct orch_error error = {0};
+    for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
+        if (run_row(row, worker->runner, &error))
+            continue;
+        pthread_mutex_lock(&crew->lock);
+        crew->ended = true;
+        crew->error = error;
+        pthread_mutex_unlock(&crew->lock);
+    }
+    return NULL;
+}
+
+bool validation_run(struct validation *v, const struct validate_runner *runner, struct orch_error *error)
+{
+    return validation_run_jobs(v, runner, 1, error);
+}
+
+bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error)
+{
+    struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct worker *worker = calloc(jobs ? jobs : 1, sizeof *worker);
+    if (!worker)
+        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    for (unsigned i = 0; i < jobs; i++) {
+        worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
+        worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
+    }
+    work(&worker[0]); /* alone it does everything as well */
+    for (unsigned i = 0; i < jobs; i++)
+        if (worker[i].started)
+            pthread_join(worker[i].thread, NULL);
+    free(worker);
+    pthread_mutex_destroy(&crew.lock);
+    if (crew.ended && error)
+        *error = crew.error;
+    return !crew.ended;
+}
+
+static struct validate_row *find_row(const struct validation *v, const char *id)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        if (strcmp(v->row[i].id, id) == 0)
+            return &v->row[i];
+    return NULL;
+}
+
+/* GPU programs are given as assembler text. */
+static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
+{
+    char *copy = strdup(text);
+    *bytes = strlen(text);
+    if (!copy)
+        orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return (uint8_t *)copy;
+}
+
+uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
+{
+    const struct validate_row *found = find_row(v, id);
+    if (!found) {
+        orch_fail(error, ORCH_USAGE, "no row is called '%.100s'", id);
+        return NULL;
+    }
+    struct validate_row row = *found;
+    struct validate_program program;
+    if (!validate_plan(&row, &program)) {
+        orch_fail(error, ORCH_UNMODELLED, "%.100s: %s", id, row.why);
+        return NULL;
+    }
+    uint8_t *file = NULL;
+    if (program.ane)
+        file = ane_runner_dump(&program, bytes, error);
+    else if (program.launches)
+        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s'%s; orchard kernel has its code", id, program.launch[0].workload,
+                  program.launches > 1 ? " and others" : "");
+    else if (program.workload[0])
+        orch_fail(error, ORCH_USAGE, "%.100s is run as '%s', which has no program of its own", id, program.workload);
+    else if (program.gpu.text)
+        file = dump_text(program.gpu.text, bytes, error);
+    else
+        file = validate_program_elf(&program, true, bytes, error);
+    validate_program_free(&program);
+    return file;
+}

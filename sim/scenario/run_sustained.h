@@ -1,0 +1,51 @@
+/* A run in a machine: the workload repeated for a time, with heat, clocks, power limits and battery. */
+#ifndef ORCHARD_SIM_SCENARIO_RUN_SUSTAINED_H
+#define ORCHARD_SIM_SCENARIO_RUN_SUSTAINED_H
+
+#include "sim/run/run.h"
+#include "sim/scenario/together.h"
+#include "sim/machine/sustain/sustain.h"
+
+struct run_sustained_request {
+    struct run_request run;
+    const struct together_part *part; /* workloads at the same time, `run` has what they have in common; NULL = only `run` */
+    unsigned parts;
+    const char *text; /* what was asked for as a whole */
+    const struct chip_db *db;
+    struct chip_overrides overrides; /* that run.chip was opened with */
+    const char *device;              /* name of the machine */
+    const struct device *machine;    /* found by it */
+    double duration_s;               /* 0 = run.repeat times */
+    double ambient_c;                /* NAN = the machine's */
+    enum governor_policy policy;
+    bool low_power;
+    bool low_power_auto;            /* on battery below the machine's low_battery_percent */
+    enum sustain_steering steering; /* CPU programs and kernels that fit the E cores may move there */
+    double power_cap_w, target_s;   /* 0 = none */
+    double battery_percent;         /* NAN = on the adapter */
+};
+
+/* One of the workloads, after execution. */
+struct run_sustained_part {
+    const char *workload, *unit;
+    double repetitions;
+    double seconds, seconds_alone; /* of a repetition: mean; alone, at the clocks of a cool machine */
+    double slowdown;               /* seconds / seconds_alone: by falling clocks, by sharing, by waiting for its start */
+    double sharing_slowdown;       /* of it by sharing */
+    double dram_gbps;
+};
+
+struct run_sustained;
+/* Prepares the workload; begin event with everything that decides the answer. */
+struct run_sustained *run_sustained_prepare(const struct run_sustained_request *request, struct orch_error *error);
+void run_sustained_free(struct run_sustained *run);
+const struct event_run_begin *run_sustained_begin(const struct run_sustained *run);
+/* Simulates, emits run_begin, samples, run_end. The result must be initialised; *series is freed with sustain_result_free. */
+bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
+                           struct sustain_result *series, struct orch_error *error);
+
+unsigned run_sustained_parts(const struct run_sustained *run);
+struct run_sustained_part run_sustained_part(const struct run_sustained *run, const struct sustain_result *series,
+                                             unsigned number);
+
+#endif

@@ -1,0 +1,264 @@
+#include "sim/workload/amx/amx_job.h"
+
+#include "sim/workload/amx/scalar_trace.h"
+#include "units/amx/kernels/amx_intrinsics.h"
+#include "units/amx/kernels/gemm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PASSES_MIN 8 /* fewer go as any other instructions */
+
+struct amx_job {
+    struct amx_ctx ctx;
+    struct kernel_call call;
+    struct kernel_data data;
+    struct mem_space *space;
+    struct amx_core *unit;
+    struct soc_core *core;
+    struct scalar_trace *scalar;
+    enum amx_job_mode mode;
+    struct unit_fault fault;
+    uint64_t instructions, op_count[32];
+    double now_ns;       /* when the core can send its next AMX instruction */
+    double send_step_ns; /* between two sends */
+};
+
+static bool wants_values(const struct amx_job *j)
+{
+    return j->mode != AMX_JOB_TIMING;
+}
+
+static bool wants_time(const struct amx_job *j)
+{
+    return j->mode != AMX_JOB_FUNCTIONAL;
+}
+
+static void execute_batch(struct amx_job *j)
+{
+    const struct amx_ctx *c = &j->ctx;
+    if (j->fault.kind == UNIT_FAULT_NONE) /* after a fault the rest of the kernel runs dry */
+        amx_core_execute_list(j->unit, c->op, c->operand, c->count, &j->fault);
+}
+
+static void time_batch(struct amx_job *j)
+{
+    const struct amx_ctx *c = &j->ctx;
+    j->now_ns = soc_core_send_amx_batch(j->core, j->now_ns, j->send_step_ns, c->op, c->operand, c->count);
+}
+
+/* How often `op` occurs, sixteen places at a time. */
+static uint32_t count_op(const uint8_t *ops, uint32_t count, uint8_t op)
+{
+    typedef uint8_t lanes __attribute__((vector_size(16)));
+    uint32_t sum = 0, n = 0;
+    while (n + sizeof(lanes) <= count) {
+        lanes matches = {0};
+        for (unsigned rows = 0; rows < 255 && n + sizeof(lanes) <= count; rows++, n += sizeof(lanes)) {
+            lanes v;
+            memcpy(&v, ops + n, sizeof v);
+            matches -= (lanes)(v == op);
+        }
+        for (unsigned i = 0; i < sizeof(lanes); i++)
+            sum += matches[i];
+    }
+    for (; n < count; n++)
+        sum += ops[n] == op;
+    return sum;
+}
+
+static void count_ops(struct amx_job *j, const uint8_t *ops, uint32_t count)
+{
+    uint32_t left = count;
+    for (uint8_t op = 0; op < 32 && left > 0; op++) {
+        const uint32_t times = count_op(ops, count, op);
+        left -= times;
+        j->op_count[op] += times;
+    }
+}
+
+static void flush(struct amx_ctx *ctx)
+{
+    struct amx_job *j = ctx->owner;
+    count_ops(j, ctx->op, ctx->count);
+    j->instructions += ctx->count;
+    if (wants_values(j))
+        execute_batch(j);
+    if (wants_time(j))
+        time_batch(j);
+    ctx->count = 0;
+}
+
+/* Two passes stand at the end of the batch, the rest of the loop is like them. */
+static int run_passes(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left)
+{
+    struct amx_job *j = ctx->owner;
+    struct amx_passes passes;
+    const uint32_t length = second - first;
+    if (left < PASSES_MIN || !amx_passes_of(&passes, ctx->op + first, ctx->operand + first, length, left + 2))
+        return 0;
+    ctx->count = first;
+    flush(ctx);
+    for (uint32_t i = 0; i < length; i++)
+        j->op_count[passes.op[i]] += passes.passes;
+    j->instructions += (uint64_t)passes.passes * length;
+    if (wants_values(j) && j->fault.kind == UNIT_FAULT_NONE)
+        amx_core_execute_passes(j->unit, &passes, &j->fault);
+    if (wants_time(j))
+        j->now_ns = soc_core_send_amx_passes(j->core, j->now_ns, j->send_step_ns, &passes);
+    return 1;
+}
+
+static uint64_t simulated(const struct amx_job *j, const void *host)
+{
+    return (uint64_t)((const uint8_t *)host - j->space->host);
+}
+
+/* Scalar code follows the AMX instructions sent so far and comes before the next ones. */
+static void scalar_begin(struct amx_job *j)
+{
+    cpu_timing_wait_until(j->core->timing, j->now_ns, CPU_STALL_AMX);
+}
+
+static void scalar_end(struct amx_job *j)
+{
+    j->now_ns = fmax(j->now_ns, cpu_timing_now(j->core->timing));
+}
+
+static void note_copy(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes,
+                      uint64_t src_stride)
+{
+    struct amx_job *j = ctx->owner;
+    if (!wants_time(j))
+        return;
+    scalar_begin(j);
+    scalar_trace_copy(j->scalar, j->core->timing, simulated(j, dst), simulated(j, src), rows, row_bytes, src_stride);
+    scalar_end(j);
+}
+
+static void note_transpose(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row,
+                           uint32_t vectors, uint32_t count, uint32_t element_bytes)
+{
+    struct amx_job *j = ctx->owner;
+    if (!wants_time(j))
+        return;
+    scalar_begin(j);
+    scalar_trace_transpose(j->scalar, j->core->timing, simulated(j, dst), dst_row, simulated(j, src), src_row, vectors, count,
+                           element_bytes);
+    scalar_end(j);
+}
+
+struct amx_job *amx_job_create(const struct kernel_call *call, const struct kernel_data *data, struct mem_space *space,
+                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error)
+{
+    struct amx_job *j = calloc(1, sizeof *j);
+    if (j) {
+        j->call = *call;
+        j->data = *data;
+        j->space = space;
+        j->core = core;
+        j->mode = mode;
+        j->unit = amx_core_create(gen, space, AMX_PATH_FAST);
+        j->scalar = scalar_trace_create();
+        j->ctx = (struct amx_ctx){.host_base = (uint64_t)(uintptr_t)space->host,
+                                  .flush = flush,
+                                  .passes = run_passes,
+                                  .copy = note_copy,
+                                  .transpose = note_transpose,
+                                  .owner = j};
+    }
+    if (j && j->unit && j->scalar)
+        return j;
+    amx_job_free(j);
+    orch_fail(error, ORCH_INTERNAL, "out of memory for an AMX job");
+    return NULL;
+}
+
+void amx_job_free(struct amx_job *j)
+{
+    if (!j)
+        return;
+    amx_core_free(j->unit);
+    if (j->core)
+        cpu_timing_forget_blocks(j->core->timing); /* they are the scalar trace's */
+    scalar_trace_free(j->scalar);
+    free(j);
+}
+
+/* Kernels take pointers of their home: here, host pointers into the simulated memory. */
+static uint64_t home(const struct amx_job *j, uint64_t address)
+{
+    return (uint64_t)(uintptr_t)(j->space->host + address);
+}
+
+static void run_kernel(struct amx_job *j)
+{
+    if (strcmp(j->call.info->name, "gemv") == 0) {
+        struct gemv_args a = j->data.args.gemv;
+        a.a = home(j, a.a);
+        a.x = home(j, a.x);
+        a.y = home(j, a.y);
+        a.workspace = home(j, a.workspace);
+        gemv_run(&j->ctx, &a);
+    } else {
+        struct gemm_args a = j->data.args.gemm;
+        a.a = home(j, a.a);
+        a.b = home(j, a.b);
+        a.c = home(j, a.c);
+        a.workspace = home(j, a.workspace);
+        gemm_run(&j->ctx, &a);
+    }
+    if (j->ctx.count)
+        flush(&j->ctx);
+}
+
+static double job_now(void *context)
+{
+    return ((struct amx_job *)context)->now_ns;
+}
+
+static void job_start(void *context, double now_ns)
+{
+    struct amx_job *j = context;
+    j->now_ns = now_ns;
+    if (wants_time(j))
+        j->send_step_ns = soc_core_send_step_ns(j->core);
+}
+
+static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+{
+    struct amx_job *j = context;
+    (void)limit_ns; /* a library kernel runs in one go: it shares its block with nobody */
+    run_kernel(j);
+    if (j->fault.kind != UNIT_FAULT_NONE) {
+        orch_fail(error, ORCH_INTERNAL, "the library's own kernel faulted: %s", j->fault.text);
+        return ENGINE_FAILED;
+    }
+    if (wants_time(j)) {
+        scalar_begin(j);
+        j->now_ns = fmax(j->now_ns, soc_core_done_at(j->core));
+    }
+    return ENGINE_DONE;
+}
+
+struct engine_task amx_job_task(struct amx_job *job)
+{
+    return (struct engine_task){
+        .name = job->call.info->name, .now_ns = job_now, .step = job_step, .start = job_start, .context = job};
+}
+
+uint64_t amx_job_instructions(const struct amx_job *job)
+{
+    return job->instructions;
+}
+
+const uint64_t *amx_job_op_counts(const struct amx_job *job)
+{
+    return job->op_count;
+}
+
+const char *amx_job_path_name(const struct amx_job *job)
+{
+    return amx_core_path_name(job->unit);
+}

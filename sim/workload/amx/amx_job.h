@@ -1,0 +1,28 @@
+/* A kernel of the AMX library running in-process on one core of a soc: results through the executing unit, time through
+ * the core's and the block's timing models. An engine task.
+ */
+#ifndef ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
+#define ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
+
+#include "sim/soc/engine.h"
+#include "sim/workload/amx/kernel.h"
+#include "sim/soc/soc.h"
+#include "units/amx/amx_core.h"
+
+enum amx_job_mode { AMX_JOB_FULL, AMX_JOB_FUNCTIONAL, AMX_JOB_TIMING };
+
+struct amx_job;
+
+/* The kernel's data must live in `space`. In mode TIMING values are not computed (the instruction stream of these kernels
+ * does not depend on them); in FUNCTIONAL nothing is timed and `core` may be NULL. */
+struct amx_job *amx_job_create(const struct kernel_call *call, const struct kernel_data *data, struct mem_space *space,
+                               enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error);
+void amx_job_free(struct amx_job *job);
+struct engine_task amx_job_task(struct amx_job *job);
+
+uint64_t amx_job_instructions(const struct amx_job *job);
+/* Instructions by mnemonic number (isa/amx opnum). */
+const uint64_t *amx_job_op_counts(const struct amx_job *job);
+const char *amx_job_path_name(const struct amx_job *job);
+
+#endif

@@ -1,0 +1,155 @@
+#include "sim/workload/cpu/core_job.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* A stretch of execution fits the host's caches: 4096 blocks and 16384 addresses are 160 KiB. */
+#define TRACE_BLOCKS    4096
+#define TRACE_ADDRESSES 16384
+#define STRETCH         65536 /* instructions without a trace between looks at the limit */
+
+struct core_job {
+    struct cpu_core *cpu;
+    struct amx_core *amx;
+    struct soc_core *core;
+    struct cpu_trace trace;
+    struct unit_fault fault;
+    enum cpu_stop stop;
+    bool running;
+    double begin_ns;
+    uint64_t first_instruction, max_instructions, amx_instructions, amx_count[32];
+};
+
+static bool amx_execute(void *context, unsigned op, uint64_t operand, struct unit_fault *fault)
+{
+    struct core_job *j = context;
+    if (!amx_core_execute(j->amx, op, operand, fault))
+        return false;
+    j->amx_instructions++;
+    j->amx_count[op]++;
+    return true;
+}
+
+static void amx_finish(void *context)
+{
+    amx_core_finish(((struct core_job *)context)->amx);
+}
+
+/* What the program reads: when everything before has retired, as after a barrier. AMX work that nobody waits for may go on. */
+static uint64_t simulated_clock(void *context)
+{
+    const struct core_job *j = context;
+    return (uint64_t)(cpu_timing_done_at(j->core->timing) - j->begin_ns);
+}
+
+struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
+                                 uint64_t max_instructions, struct orch_error *error)
+{
+    struct core_job *j = calloc(1, sizeof *j);
+    if (j) {
+        j->cpu = cpu;
+        j->core = core;
+        j->running = true;
+        j->max_instructions = max_instructions ? max_instructions : UINT64_MAX;
+        j->first_instruction = cpu_core_instructions(cpu);
+        j->amx = amx_core_create(gen, space, AMX_PATH_FAST);
+        j->trace.block = calloc(TRACE_BLOCKS, sizeof *j->trace.block);
+        j->trace.address = calloc(TRACE_ADDRESSES, sizeof *j->trace.address);
+        j->trace.block_capacity = TRACE_BLOCKS;
+        j->trace.address_capacity = TRACE_ADDRESSES;
+    }
+    if (!j || !j->amx || !j->trace.block || !j->trace.address) {
+        core_job_free(j);
+        orch_fail(error, ORCH_INTERNAL, "out of memory for a core's program");
+        return NULL;
+    }
+    if (core) {
+        const struct cpu_clock clock = {simulated_clock, j};
+        j->begin_ns = cpu_timing_done_at(core->timing);
+        cpu_core_set_clock(cpu, &clock);
+    }
+    const struct cpu_coprocessor coprocessor = {amx_execute, amx_finish, j};
+    cpu_core_set_coprocessor(cpu, &coprocessor);
+    return j;
+}
+
+void core_job_free(struct core_job *j)
+{
+    if (!j)
+        return;
+    amx_core_free(j->amx);
+    free(j->trace.block);
+    free(j->trace.address);
+    free(j);
+}
+
+static double job_now(void *context)
+{
+    const struct core_job *j = context;
+    if (!j->core)
+        return 0;
+    /* When it has ended: until the last instruction, in the core or in the block, is complete. */
+    if (!j->running && !cpu_timing_pending(j->core->timing))
+        return soc_core_done_at(j->core);
+    return cpu_timing_now(j->core->timing);
+}
+
+static void execute_stretch(struct core_job *j)
+{
+    const uint64_t done = core_job_instructions(j);
+    const uint64_t left = j->max_instructions > done ? j->max_instructions - done : 0;
+    j->trace.blocks = j->trace.addresses = 0;
+    j->stop = cpu_core_run(j->cpu, left < STRETCH ? left : STRETCH, j->core ? &j->trace : NULL, &j->fault);
+    j->running = j->stop == CPU_STOP_BUDGET && left > 0;
+    if (!j->running)
+        amx_core_finish(j->amx);
+    if (j->core && j->trace.blocks)
+        cpu_timing_feed(j->core->timing, &j->trace);
+}
+
+static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+{
+    struct core_job *j = context;
+    (void)error; /* how the program ended is the caller's to judge */
+    do {
+        if (!j->core || !cpu_timing_pending(j->core->timing)) {
+            if (!j->running)
+                return ENGINE_DONE;
+            execute_stretch(j);
+        }
+        if (j->core)
+            cpu_timing_advance(j->core->timing, limit_ns);
+    } while (!j->core || job_now(j) <= limit_ns);
+    return ENGINE_MORE;
+}
+
+struct engine_task core_job_task(struct core_job *job)
+{
+    return (struct engine_task){.name = "program", .now_ns = job_now, .step = job_step, .context = job};
+}
+
+enum cpu_stop core_job_stop(const struct core_job *job)
+{
+    return job->stop;
+}
+
+const struct unit_fault *core_job_fault(const struct core_job *job)
+{
+    return &job->fault;
+}
+
+uint64_t core_job_instructions(const struct core_job *job)
+{
+    return cpu_core_instructions(job->cpu) - job->first_instruction;
+}
+
+uint64_t core_job_amx_instructions(const struct core_job *job)
+{
+    return job->amx_instructions;
+}
+
+const uint64_t *core_job_amx_counts(const struct core_job *job)
+{
+    return job->amx_count;
+}

@@ -1,0 +1,28 @@
+/* A program on one core: the interpreter runs ahead a stretch, the timing models read what it did. An engine task.
+ *
+ * The program (registers, memory, entry) is prepared by the caller in a cpu_core; AMX words go to an amx_core of the
+ * core's own. Executing never depends on time, so results are the same whatever else runs on the chip.
+ */
+#ifndef ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
+#define ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
+
+#include "sim/soc/engine.h"
+#include "sim/soc/soc.h"
+#include "units/amx/amx_core.h"
+#include "units/cpu/cpu_core.h"
+
+struct core_job;
+
+/* cpu stays the caller's; core == NULL runs without timing. max_instructions 0 = no limit. */
+struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
+                                 uint64_t max_instructions, struct orch_error *error);
+void core_job_free(struct core_job *job);
+struct engine_task core_job_task(struct core_job *job);
+
+enum cpu_stop core_job_stop(const struct core_job *job);
+const struct unit_fault *core_job_fault(const struct core_job *job);
+uint64_t core_job_instructions(const struct core_job *job);
+uint64_t core_job_amx_instructions(const struct core_job *job);
+const uint64_t *core_job_amx_counts(const struct core_job *job); /* by opnum */
+
+#endif

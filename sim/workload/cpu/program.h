@@ -1,0 +1,80 @@
+/* A program ready to run on one core: an AArch64 file, an entry, arguments -> an address space, a core with its registers
+ * set, and a small Linux behind its system calls. Runs either as a process from _start (executables) or as a call of one
+ * function (objects, or --entry): then x30 is CPU_RETURN_ADDRESS and x0 or v0 is the result.
+ *
+ * A function that is called by name runs without the program's start-up code: in an executable that was linked with a C
+ * library it must not use that library. Objects and freestanding executables have no such limit.
+ *
+ *     struct program *p = program_open(bytes, size, &options, &error);
+ *     cpu_core_set_coprocessor(program_core(p), ...);              the caller's AMX unit
+ *     stop = cpu_core_run(program_core(p), budget, trace, &fault); as often as wanted
+ *     if (stop == CPU_STOP_FAULT) program_explain_fault(p, &fault, &error);
+ *     program_result(p, i, &result) ... program_save_results(p, &error)
+ */
+#ifndef ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_H
+#define ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_H
+
+#include "isa/elf/elf_read.h"
+#include "sim/base/error.h"
+#include "sim/base/npy.h"
+#include "units/cpu/cpu_core.h"
+#include "units/cpu/cpu_load.h"
+#include "units/cpu/cpu_system.h"
+#include "units/mem/mem_space.h"
+
+struct program;
+
+struct program_options {
+    const char *path;        /* for messages, and argv[0] */
+    const char *entry;       /* function to call; NULL = _start */
+    const char *const *args; /* arguments of the function (program_args.h), or argv[1..] of the process */
+    size_t arg_count;
+    const char *const *envp; /* environment of the process */
+    size_t env_count;
+    uint64_t space_bytes;  /* simulated address space; 0 = 64 GiB */
+    uint64_t memory_bytes; /* most of it that may be in use; 0 = no limit */
+    uint64_t stack_bytes;  /* 0 = 8 MiB */
+    uint64_t seed;         /* of getrandom and of the C library's random bytes */
+};
+
+/* The file's bytes are copied. NULL and *error when it cannot run: exit code 2, text starts with the path. */
+struct program *program_open(const void *bytes, size_t size, const struct program_options *options, struct orch_error *error);
+void program_close(struct program *program);
+
+struct cpu_core *program_core(const struct program *program);
+struct mem_space *program_space(const struct program *program);
+const struct cpu_image *program_image(const struct program *program);
+/* What its Linux was made with, for running the same program on another engine. */
+const struct cpu_linux_params *program_linux(const struct program *program);
+bool program_is_call(const struct program *program); /* a function call, not a process */
+uint64_t program_entry(const struct program *program);
+
+/* Gets what the program writes, to either descriptor, as it writes it. */
+struct program_sink {
+    void (*write)(void *context, const void *bytes, size_t count);
+    void *context;
+};
+void program_set_sink(struct program *program, const struct program_sink *sink);
+/* What the program wrote to descriptor 1 or 2 so far. */
+const char *program_text(const struct program *program, int fd, size_t *size);
+
+/* Buffers that the function may have written, in the order of the arguments. Finish the coprocessor before reading. */
+struct program_result {
+    char name[24];          /* "arg2": position among the arguments, from 1 */
+    const char *type;       /* "f32" */
+    struct npy_array array; /* its data point into the simulated memory */
+    uint64_t addr;
+    uint64_t checksum;     /* FNV-1a, 64 bits, of the bytes */
+    const char *save_path; /* NULL = not written to a file */
+};
+size_t program_result_count(const struct program *program);
+bool program_result(const struct program *program, size_t index, struct program_result *result);
+/* Writes the buffers that have a file. */
+bool program_save_results(const struct program *program, struct orch_error *error);
+
+/* "matmul+0x24", or "" when nothing is known there. */
+const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size);
+/* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line. False. */
+bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error);
+
+#endif

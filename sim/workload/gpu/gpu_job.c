@@ -1,0 +1,266 @@
+#include "sim/workload/gpu/gpu_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Instructions that a simdgroup runs ahead of its timing: its trace stays within the host's caches. */
+#define RUN_AHEAD 256
+
+/* A place for one threadgroup on a core. */
+struct slot {
+    struct gpu_group *group; /* made at first use */
+    struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
+    bool done[GPU_SIMDGROUPS_MAX];
+    unsigned simdgroups;
+};
+
+struct gpu_job {
+    const struct gpu_setup *setup;
+    const struct gpu_params *params;
+    struct gpu_timing *timing;
+    struct gpu_selection selection;
+    struct gpu_stretch whole; /* when the selection names none */
+    unsigned stretch;         /* of the selection */
+    uint64_t next;            /* of the stretch */
+    struct slot *slot;
+    unsigned slots; /* per core */
+    struct unit_fault fault;
+    bool no_memory, begun, failed_to_begin;
+    double begin_ns;
+};
+
+static struct slot *slot_of(const struct gpu_job *j, unsigned core, unsigned slot)
+{
+    return &j->slot[(size_t)core * j->slots + slot];
+}
+
+/* ---- the source of instructions ---- */
+
+static struct gpu_mark mark(const struct gpu_job *j)
+{
+    struct gpu_mark m = {.ns = gpu_timing_now_ns(j->timing)};
+    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
+        if (j->slot[i].group)
+            m.work += (double)gpu_group_counts(j->slot[i].group).instructions;
+    return m;
+}
+
+/* A stretch is left, another one entered; false on a fault of what runs between. */
+static bool next_stretch(struct gpu_job *j)
+{
+    const struct gpu_selection *s = &j->selection;
+    if (s->progress)
+        s->progress[j->stretch].end = mark(j);
+    j->next = 0;
+    if (++j->stretch == s->stretches)
+        return true;
+    const struct gpu_stretch *to = &s->stretch[j->stretch];
+    if (to->warm_first == to->first)
+        return true;
+    const uint64_t before = gpu_warmer_counts(s->warmer).work;
+    const bool ok = gpu_warmer_run(s->warmer, to->warm_first, to->first, gpu_timing_now_ns(j->timing), &j->fault);
+    if (s->progress)
+        s->progress[j->stretch].warm_work = (double)(gpu_warmer_counts(s->warmer).work - before);
+    j->no_memory = j->no_memory || (!ok && j->fault.kind == UNIT_FAULT_NONE);
+    return ok;
+}
+
+/* The next threadgroup of the selection; *left is false behind the last. False on a fault. */
+static bool next_group(struct gpu_job *j, uint64_t *number, bool *left)
+{
+    const struct gpu_selection *s = &j->selection;
+    if (j->stretch < s->stretches && j->next == s->stretch[j->stretch].count && !next_stretch(j))
+        return false;
+    *left = j->stretch < s->stretches;
+    if (!*left)
+        return true;
+    const struct gpu_stretch *in = &s->stretch[j->stretch];
+    if (s->progress && j->next == in->lead)
+        s->progress[j->stretch].lead = mark(j);
+    *number = in->first + j->next++;
+    return true;
+}
+
+static bool open_slot(struct gpu_job *j, struct slot *s)
+{
+    const struct gpu_checks checks = {.instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    if (!s->group)
+        s->group = gpu_group_create(&j->setup->launch, &checks);
+    j->no_memory = j->no_memory || !s->group;
+    return s->group != NULL;
+}
+
+static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
+{
+    struct gpu_job *j = context;
+    struct slot *s = slot_of(j, core, slot);
+    uint32_t position[3];
+    uint64_t number = 0;
+    bool left = false;
+    *ok = next_group(j, &number, &left);
+    if (!*ok || !left)
+        return 0;
+    *ok = slot < j->slots && open_slot(j, s);
+    if (!*ok)
+        return 0;
+    gpu_setup_position(j->setup, number, position);
+    gpu_group_start(s->group, position, core);
+    s->simdgroups = gpu_group_simdgroups(s->group);
+    for (unsigned i = 0; i < s->simdgroups; i++) {
+        gpu_trace_clear(&s->trace[i]);
+        s->done[i] = false;
+    }
+    return s->simdgroups;
+}
+
+/* Runs one simdgroup on; false on a fault. *moved tells whether it did anything. */
+static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool *moved)
+{
+    struct gpu_trace *trace = &s->trace[simdgroup];
+    if (s->done[simdgroup])
+        return true;
+    gpu_trace_compact(trace);
+    const size_t before = trace->written - trace->read;
+    const enum gpu_step step = gpu_group_run(s->group, simdgroup, RUN_AHEAD, trace, &j->fault);
+    s->done[simdgroup] = step == GPU_STEP_DONE;
+    *moved = *moved || trace->written - trace->read != before || s->done[simdgroup];
+    j->no_memory = j->no_memory || trace->failed;
+    return step != GPU_STEP_FAULT && !trace->failed;
+}
+
+/* A simdgroup at a barrier goes on when its neighbours have come there too. */
+static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok)
+{
+    struct gpu_job *j = context;
+    struct slot *s = slot_of(j, core, slot);
+    struct gpu_trace *trace = &s->trace[simdgroup];
+    bool moved = true;
+    *ok = true;
+    while (*ok && trace->read == trace->written && !s->done[simdgroup] && moved) {
+        moved = false;
+        *ok = advance(j, s, simdgroup, &moved);
+        for (unsigned i = 0; *ok && !moved && i < s->simdgroups; i++) {
+            bool neighbour = false;
+            *ok = advance(j, s, i, &neighbour);
+            moved = moved || neighbour;
+        }
+    }
+    return *ok && trace->read < trace->written;
+}
+
+static struct gpu_trace *trace_of(void *context, unsigned core, unsigned slot, unsigned simdgroup)
+{
+    return &slot_of(context, core, slot)->trace[simdgroup];
+}
+
+/* ---- the task ---- */
+
+struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *s)
+{
+    const uint32_t *g = s->launch.group_threads;
+    const uint32_t threads = g[0] * g[1] * g[2];
+    return (struct gpu_timing_launch){.program = s->program,
+                                      .threads_per_group = threads,
+                                      .simdgroups_per_group = (threads + GPU_LANES - 1) / GPU_LANES,
+                                      .register_halves = s->launch.register_halves,
+                                      .threadgroup_memory_bytes = s->launch.threadgroup_memory_bytes,
+                                      .code_address = s->code_address};
+}
+
+static double job_now(void *context)
+{
+    const struct gpu_job *j = context;
+    return j->begun ? gpu_timing_now_ns(j->timing) : j->begin_ns;
+}
+
+static void job_start(void *context, double now_ns)
+{
+    struct gpu_job *j = context;
+    struct gpu_timing_launch launch = gpu_job_launch(j->setup);
+    launch.source = (struct gpu_source){j, start, refill, trace_of};
+    j->begin_ns = now_ns + 1e3 * j->params->submit_us;
+    j->begun = gpu_timing_begin(j->timing, &launch, j->begin_ns);
+    j->failed_to_begin = !j->begun;
+}
+
+static enum engine_progress failed(const struct gpu_job *j, struct orch_error *error)
+{
+    if (j->no_memory || j->failed_to_begin)
+        orch_fail(error, ORCH_INTERNAL, "out of memory for the timing of a GPU launch");
+    else
+        gpu_setup_explain(j->setup, &j->fault, error);
+    return ENGINE_FAILED;
+}
+
+static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
+{
+    struct gpu_job *j = context;
+    if (!j->begun)
+        return failed(j, error);
+    if (gpu_timing_advance(j->timing, limit_ns))
+        return ENGINE_MORE;
+    return gpu_timing_failed(j->timing) ? failed(j, error) : ENGINE_DONE;
+}
+
+struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_params *params, struct gpu_timing *timing,
+                               const struct gpu_selection *selection, struct orch_error *error)
+{
+    const struct gpu_timing_launch launch = gpu_job_launch(setup);
+    const char *limit = "";
+    struct gpu_job *j = calloc(1, sizeof *j);
+    if (j) {
+        *j = (struct gpu_job){
+            .setup = setup, .params = params, .timing = timing, .selection = *selection, .whole = {.count = setup->group_count}};
+        if (!selection->stretch) {
+            j->selection.stretch = &j->whole;
+            j->selection.stretches = 1;
+        }
+        j->slots = gpu_timing_occupancy(params, &launch, &limit);
+        j->slot = calloc((size_t)params->cores * (j->slots ? j->slots : 1), sizeof *j->slot);
+    }
+    if (j && j->slot && j->slots)
+        return j;
+    if (j && j->slot)
+        orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
+                  setup->kernel->path, launch.threads_per_group, limit ? limit : "its resources");
+    else
+        orch_fail(error, ORCH_INTERNAL, "out of memory for a GPU launch");
+    gpu_job_free(j);
+    return NULL;
+}
+
+void gpu_job_free(struct gpu_job *j)
+{
+    if (!j)
+        return;
+    for (size_t i = 0; j->slot && i < (size_t)j->params->cores * j->slots; i++) {
+        gpu_group_free(j->slot[i].group);
+        for (unsigned t = 0; t < GPU_SIMDGROUPS_MAX; t++)
+            gpu_trace_release(&j->slot[i].trace[t]);
+    }
+    free(j->slot);
+    free(j);
+}
+
+struct engine_task gpu_job_task(struct gpu_job *job)
+{
+    return (struct engine_task){
+        .name = job->setup->kernel->name, .now_ns = job_now, .step = job_step, .start = job_start, .context = job};
+}
+
+double gpu_job_begin_ns(const struct gpu_job *job)
+{
+    return job->begin_ns;
+}
+
+double gpu_job_end_ns(const struct gpu_job *job)
+{
+    return gpu_timing_end_ns(job->timing);
+}
+
+void gpu_job_add_totals(const struct gpu_job *j, struct gpu_totals *totals)
+{
+    for (size_t i = 0; i < (size_t)j->params->cores * j->slots; i++)
+        if (j->slot[i].group)
+            gpu_totals_add(totals, j->slot[i].group);
+}

@@ -1,0 +1,207 @@
+#include "sim/workload/gpu/gpu_warm.h"
+
+#include "units/gpu/gpu_trace.h"
+#include "units/mem/cache.h"
+
+#include <stdlib.h>
+
+/* Instructions of a simdgroup at a time: its trace stays within the host's caches, and simdgroups advance side by side. */
+#define TURN 1024
+
+/* What an instruction does to the caches. */
+struct touch {
+    uint8_t act; /* enum act */
+    uint8_t lane_bytes;
+};
+enum act { NO_ACCESS, LOAD, STORE, ATOMIC };
+
+/* A store on its way. */
+struct pending {
+    uint64_t address;
+    uint64_t due; /* threadgroups run by then */
+    uint32_t bytes, core;
+};
+
+/* At most so many stores wait; then the oldest come early. A power of two: 3 MiB of the host. */
+#define PENDING_MAX ((size_t)1 << 17)
+
+struct gpu_warmer {
+    const struct gpu_setup *setup;
+    struct mem_port *const *port;
+    unsigned cores;
+    struct gpu_group *group;
+    struct gpu_trace trace;
+    struct touch *touch;      /* of each instruction */
+    struct gpu_warmed counts; /* without the work */
+    struct pending *pending;  /* a ring */
+    size_t oldest, pendings;
+    uint64_t resident, done; /* threadgroups held at a time; run so far */
+};
+
+static enum act act_of(const struct agx_effect *effect)
+{
+    switch (effect->unit_class) {
+    case AGX_CLASS_DEVICE_LOAD:
+    case AGX_CLASS_STACK_LOAD: return LOAD;
+    case AGX_CLASS_DEVICE_STORE:
+    case AGX_CLASS_STACK_STORE: return STORE;
+    case AGX_CLASS_DEVICE_ATOMIC: return ATOMIC;
+    default: return NO_ACCESS;
+    }
+}
+
+static struct touch *touches_of(const struct gpu_program *program)
+{
+    const uint32_t count = gpu_program_count(program);
+    struct touch *touch = calloc((size_t)count + 1, sizeof *touch);
+    for (uint32_t i = 0; touch && i < count; i++) {
+        const struct agx_effect *e = gpu_program_effect(program, i);
+        touch[i] = (struct touch){(uint8_t)act_of(e), (uint8_t)(e->element_bytes * (e->elements ? e->elements : 1))};
+    }
+    return touch;
+}
+
+struct gpu_warmer *gpu_warmer_create(const struct gpu_setup *setup, struct mem_port *const *port, unsigned cores,
+                                     uint64_t resident)
+{
+    const struct gpu_checks checks = {.instruction_limit = GPU_WATCHDOG_INSTRUCTIONS};
+    struct gpu_warmer *w = calloc(1, sizeof *w);
+    if (!w)
+        return NULL;
+    *w = (struct gpu_warmer){.setup = setup,
+                             .port = port,
+                             .cores = cores,
+                             .group = gpu_group_create(&setup->launch, &checks),
+                             .touch = touches_of(setup->program),
+                             .pending = malloc(PENDING_MAX * sizeof *w->pending),
+                             .resident = resident};
+    gpu_trace_init(&w->trace);
+    if (w->group && w->touch && w->pending)
+        return w;
+    gpu_warmer_free(w);
+    return NULL;
+}
+
+void gpu_warmer_free(struct gpu_warmer *w)
+{
+    if (!w)
+        return;
+    gpu_group_free(w->group);
+    gpu_trace_release(&w->trace);
+    free(w->touch);
+    free(w->pending);
+    free(w);
+}
+
+/* Bytes of each line of loads and atomics, as the timing side takes them: what the lanes want, spread over the lines. */
+static uint32_t bytes_of_each(const struct gpu_trace_record *record, const struct touch *touch)
+{
+    const uint32_t bytes = (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
+    return bytes > GPU_LINE_BYTES ? GPU_LINE_BYTES : bytes ? bytes : 1;
+}
+
+static void warm_line(struct gpu_warmer *w, unsigned core, double now_ns, uint64_t address, uint32_t bytes,
+                      enum mem_access_kind kind)
+{
+    const enum mem_level from = mem_port_warm(w->port[core], now_ns, address, bytes, kind);
+    w->counts.into_l2 += from >= MEM_SLC;
+    w->counts.into_slc += from >= MEM_DRAM;
+}
+
+static void store_oldest(struct gpu_warmer *w, double now_ns)
+{
+    const struct pending *p = &w->pending[w->oldest % PENDING_MAX];
+    warm_line(w, p->core, now_ns, p->address, p->bytes, MEM_ACCESS_STORE);
+    w->oldest++;
+    w->pendings--;
+}
+
+static void warm_store(struct gpu_warmer *w, unsigned core, double now_ns, uint64_t address, uint32_t bytes)
+{
+    if (w->pendings == PENDING_MAX)
+        store_oldest(w, now_ns);
+    w->pending[(w->oldest + w->pendings++) % PENDING_MAX] =
+        (struct pending){.address = address, .due = w->done + w->resident, .bytes = bytes, .core = core};
+}
+
+static void warm_record(struct gpu_warmer *w, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
+                        unsigned core, double now_ns)
+{
+    const struct touch *touch = &w->touch[record->instruction];
+    const uint32_t bytes = bytes_of_each(record, touch);
+    for (unsigned i = 0; i < record->lines; i++) {
+        if (touch->act == LOAD)
+            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_LOAD);
+        if (touch->act == ATOMIC)
+            warm_line(w, core, now_ns, line[i].address, bytes, MEM_ACCESS_FETCH);
+        if (touch->act != LOAD)
+            warm_store(w, core, now_ns, line[i].address, touch->act == STORE ? line[i].bytes : bytes);
+    }
+}
+
+static void drain(struct gpu_warmer *w, unsigned core, double now_ns)
+{
+    const struct gpu_trace *t = &w->trace;
+    const struct gpu_trace_line *line = t->line;
+    for (size_t i = 0; i < t->written; i++) {
+        if (t->record[i].lines && w->touch[t->record[i].instruction].act != NO_ACCESS)
+            warm_record(w, &t->record[i], line, core, now_ns);
+        line += t->record[i].lines;
+    }
+    gpu_trace_clear(&w->trace);
+}
+
+/* Which core gets a threadgroup depends on which has room: any may be the next one. */
+static unsigned core_of(const struct gpu_warmer *w, uint64_t group)
+{
+    return (unsigned)(mem_page_hash(group) % w->cores);
+}
+
+static bool run_group(struct gpu_warmer *w, uint64_t number, double now_ns, struct unit_fault *fault)
+{
+    const unsigned core = core_of(w, number);
+    uint32_t position[3];
+    gpu_setup_position(w->setup, number, position);
+    gpu_group_start(w->group, position, core);
+    for (bool busy = true; busy;) {
+        busy = false;
+        for (unsigned i = 0; i < gpu_group_simdgroups(w->group); i++) {
+            const enum gpu_step step = gpu_group_run(w->group, i, TURN, &w->trace, fault);
+            if (step == GPU_STEP_FAULT || w->trace.failed)
+                return false;
+            busy = busy || step != GPU_STEP_DONE;
+            drain(w, core, now_ns);
+        }
+    }
+    return true;
+}
+
+bool gpu_warmer_run(struct gpu_warmer *w, uint64_t first, uint64_t end, double now_ns, struct unit_fault *fault)
+{
+    for (uint64_t i = first; i < end; i++) {
+        if (!run_group(w, i, now_ns, fault))
+            return false;
+        w->done++;
+        while (w->pendings > 0 && w->pending[w->oldest % PENDING_MAX].due <= w->done)
+            store_oldest(w, now_ns);
+    }
+    return true;
+}
+
+void gpu_warmer_settle(struct gpu_warmer *w, double now_ns)
+{
+    while (w->pendings > 0)
+        store_oldest(w, now_ns);
+}
+
+struct gpu_warmed gpu_warmer_counts(const struct gpu_warmer *w)
+{
+    struct gpu_warmed counts = w->counts;
+    counts.work = gpu_group_counts(w->group).instructions;
+    return counts;
+}
+
+void gpu_warmer_add_totals(const struct gpu_warmer *w, struct gpu_totals *totals)
+{
+    gpu_totals_add(totals, w->group);
+}

@@ -1,0 +1,235 @@
+#include "sim/cmd/common.h"
+#include "sim/cmd/options.h"
+#include "sim/base/suggest.h"
+#include "sim/cmd/verb.h"
+#include "tests/support/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_option verb_options[] = {
+    {"unit", 'u', "UNIT", false, "where to run"},
+    {"vary", 'L', "KEY=LIST", true, "what to vary"},
+    {"cold", 0, NULL, false, "caches empty"},
+    {0},
+};
+static const struct cli_option *const tables[] = {cli_common_options, verb_options, NULL};
+
+/* Splits at blanks; "_" is an empty word. */
+static int split(char *line, char *words[16])
+{
+    int count = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " ", &rest); word && count < 16; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    return count;
+}
+
+static bool parse(const char *line, struct cli_args *args, struct orch_error *error)
+{
+    static char copy[256];
+    char *words[16];
+    snprintf(copy, sizeof copy, "%s", line);
+    *args = (struct cli_args){0};
+    *error = (struct orch_error){0};
+    return cli_parse(args, tables, split(copy, words), words, false, NULL, error);
+}
+
+static void test_forms(void)
+{
+    static const char *const lines[] = {
+        "gemm:8x8x8 --unit amx --cold -L a=1 -Lb=2",
+        "--unit=amx -L a=1 gemm:8x8x8 -L b=2 --cold",
+        "-uamx --cold --vary a=1 --vary=b=2 -- gemm:8x8x8",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct cli_args args;
+        struct orch_error error;
+        CHECK(parse(lines[i], &args, &error), "%s: %s", lines[i], error.text);
+        CHECK(args.words == 1 && strcmp(args.word[0], "gemm:8x8x8") == 0, "%s", lines[i]);
+        CHECK(cli_value(&args, "unit") && strcmp(cli_value(&args, "unit"), "amx") == 0, "%s", lines[i]);
+        CHECK(cli_has(&args, "cold") && !cli_has(&args, "json"), "%s", lines[i]);
+        CHECK(cli_count(&args, "vary") == 2 && strcmp(cli_value_at(&args, "vary", 0), "a=1") == 0 &&
+                  strcmp(cli_value_at(&args, "vary", 1), "b=2") == 0,
+              "%s", lines[i]);
+        CU_ASSERT_PTR_NULL(cli_value_at(&args, "vary", 2));
+        cli_args_free(&args);
+    }
+}
+
+static void test_words(void)
+{
+    struct cli_args args;
+    struct orch_error error;
+    CU_ASSERT_TRUE_FATAL(parse("- a -- --cold -u", &args, &error));
+    CU_ASSERT_EQUAL_FATAL(args.words, 4);
+    CU_ASSERT_STRING_EQUAL(args.word[0], "-");
+    CU_ASSERT_STRING_EQUAL(args.word[2], "--cold");
+    CU_ASSERT_PTR_NULL(args.word[4]);
+    CU_ASSERT_FALSE(cli_has(&args, "cold"));
+    cli_args_free(&args);
+}
+
+static void test_errors(void)
+{
+    static const struct {
+        const char *line, *expected;
+    } rows[] = {
+        {"--unti amx", "did you mean --unit?"},
+        {"--unit", "needs a value: UNIT"},
+        {"--cold=yes", "takes no value"},
+        {"-x", "unknown option '-x'"},
+        {"--uni amx", "--uni'"},
+        {"--unit a --unit b", "twice"},
+        {"--qqqqqqqq", "unknown option '--qqqqqqqq'"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_args args;
+        struct orch_error error;
+        CHECK(!parse(rows[i].line, &args, &error), "%s", rows[i].line);
+        CHECK(error.exit_code == ORCH_USAGE && strstr(error.text, rows[i].expected), "%s: %s", rows[i].line, error.text);
+        CHECK(!strchr(error.text, '\n'), "one line: %s", error.text);
+        cli_args_free(&args);
+    }
+}
+
+static void test_common_before_the_verb(void)
+{
+    char chip[] = "--chip", m2[] = "m2", json[] = "--json", run[] = "run", word[] = "x", set[] = "--set=a=1";
+    char *argv[] = {chip, m2, json, run, word, set};
+    struct cli_args args = {0};
+    struct orch_error error = {0};
+    int used = 0;
+    CU_ASSERT_TRUE(cli_parse(&args, tables, 6, argv, true, &used, &error));
+    CU_ASSERT_EQUAL(used, 3);
+    CU_ASSERT_TRUE(cli_parse(&args, tables, 6 - used - 1, argv + used + 1, false, NULL, &error));
+    struct cli_common common;
+    CU_ASSERT_TRUE_FATAL(cli_common_read(&common, &args, false, &error));
+    CU_ASSERT_STRING_EQUAL(common.chips, "m2");
+    CU_ASSERT_TRUE(common.json && common.chips_given && !common.color);
+    CU_ASSERT_EQUAL_FATAL(common.set_count, 1);
+    CU_ASSERT_STRING_EQUAL(common.sets[0], "a=1");
+    CU_ASSERT_EQUAL(common.seed, 1);
+    CU_ASSERT(common.threads >= 1);
+    cli_common_free(&common);
+    cli_args_free(&args);
+}
+
+static void test_numbers(void)
+{
+    static const char *const bad[] = {"--seed -1", "--seed 1x", "--threads 0", "--threads 9999",
+                                      "--seed 99999999999999999999999"};
+    struct cli_args args;
+    struct cli_common common;
+    struct orch_error error;
+    CU_ASSERT_TRUE(parse("--seed 0x10 --threads 3", &args, &error));
+    CU_ASSERT_TRUE(cli_common_read(&common, &args, false, &error));
+    CU_ASSERT_EQUAL(common.seed, 16);
+    CU_ASSERT_EQUAL(common.threads, 3);
+    cli_common_free(&common);
+    cli_args_free(&args);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CU_ASSERT_TRUE(parse(bad[i], &args, &error));
+        CHECK(!cli_common_read(&common, &args, false, &error) && error.exit_code == ORCH_USAGE, "%s", bad[i]);
+        cli_common_free(&common);
+        cli_args_free(&args);
+    }
+}
+
+static void test_color(void)
+{
+    struct cli_args args;
+    struct cli_common common;
+    struct orch_error error;
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    CU_ASSERT_TRUE(parse("x", &args, &error) && cli_common_read(&common, &args, true, &error));
+    CU_ASSERT_TRUE(common.color);
+    cli_common_free(&common);
+    setenv("NO_COLOR", "1", 1);
+    CU_ASSERT_TRUE(cli_common_read(&common, &args, true, &error));
+    CU_ASSERT_FALSE(common.color);
+    cli_common_free(&common);
+    cli_args_free(&args);
+    unsetenv("NO_COLOR");
+    CU_ASSERT_TRUE(parse("--no-color", &args, &error) && cli_common_read(&common, &args, true, &error));
+    CU_ASSERT_FALSE(common.color);
+    cli_common_free(&common);
+    cli_args_free(&args);
+}
+
+static void test_database_path(void)
+{
+    setenv("ORCHARD_DB", "/tmp/x.db", 1);
+    char *path = cli_default_db();
+    CU_ASSERT_STRING_EQUAL(path, "/tmp/x.db");
+    free(path);
+    unsetenv("ORCHARD_DB");
+    setenv("XDG_DATA_HOME", "/data", 1);
+    path = cli_default_db();
+    CU_ASSERT_STRING_EQUAL(path, "/data/orchard/orchard.db");
+    free(path);
+    setenv("XDG_DATA_HOME", "relative", 1);
+    setenv("HOME", "/home/me", 1);
+    path = cli_default_db();
+    CU_ASSERT_STRING_EQUAL(path, "/home/me/.local/share/orchard/orchard.db");
+    free(path);
+}
+
+/* Distances worked out by hand. */
+static void test_distance(void)
+{
+    static const struct {
+        const char *a, *b;
+        unsigned distance;
+    } rows[] = {{"", "", 0},         {"abc", "abc", 0},        {"", "abc", 3},         {"abc", "abd", 1},
+                {"abcd", "acbd", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},       {"chip", "chips", 1},
+                {"Chip", "chip", 0}, {"sweep", "swepe", 1},    {"m2-prp", "m2-pro", 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        CHECK(suggest_distance(rows[i].a, rows[i].b) == rows[i].distance, "%s %s: %u", rows[i].a, rows[i].b,
+              suggest_distance(rows[i].a, rows[i].b));
+        CHECK(suggest_distance(rows[i].b, rows[i].a) == rows[i].distance, "%s %s", rows[i].b, rows[i].a);
+    }
+}
+
+static void test_verbs(void)
+{
+    static const struct cli_verb verbs[] = {
+        {"run", "X", "runs", NULL, "orchard run x", verb_options}, {"regress", "", "checks", NULL, NULL, NULL}, {0}};
+    struct orch_error error = {0};
+    CU_ASSERT_PTR_EQUAL(cli_verb_find(verbs, sizeof verbs[0], "run", &error), &verbs[0]);
+    CU_ASSERT_PTR_NULL(cli_verb_find(verbs, sizeof verbs[0], "regres", &error));
+    CHECK(strstr(error.text, "did you mean regress?") && error.exit_code == ORCH_USAGE, "%s", error.text);
+    CU_ASSERT_PTR_NULL(cli_verb_find(verbs, sizeof verbs[0], "zzz", &error));
+    CHECK(!strstr(error.text, "did you mean"), "%s", error.text);
+}
+
+/* Help comes from the table: every option of it must be in the page. */
+static void test_help_has_every_option(void)
+{
+    const struct cli_verb verb = {"run", "X\nY", "runs", "More.", "orchard run x", verb_options};
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cli_print_verb(out, &verb);
+    fclose(out);
+    for (int t = 0; tables[t]; t++)
+        for (const struct cli_option *o = tables[t]; o->name; o++)
+            CHECK(strstr(text, o->name) && strstr(text, o->text), "%s", o->name);
+    CHECK(strstr(text, "orchard run X\n") && strstr(text, "orchard run Y\n") && strstr(text, "EXAMPLES"), "%s", text);
+    free(text);
+}
+
+static const struct suite_test tests[] = {
+    {"options in every form and order", test_forms},
+    {"words that look like options", test_words},
+    {"wrong options get one line and a suggestion", test_errors},
+    {"common options before the verb", test_common_before_the_verb},
+    {"numbers in range", test_numbers},
+    {"colour only where it is wanted", test_color},
+    {"path of the database", test_database_path},
+    {"edit distances", test_distance},
+    {"verbs", test_verbs},
+    {"help names every option", test_help_has_every_option},
+};
+SUITE_MAIN("cli", tests)

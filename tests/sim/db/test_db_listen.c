@@ -1,0 +1,258 @@
+/* What people and programs see of a run: the JSON document, the summary, quantities, the progress bar. */
+#include "sim/base/human.h"
+#include "sim/listen/progress.h"
+#include "sim/listen/run_json.h"
+#include "sim/listen/summary.h"
+#include "tests/sim/db_example.h"
+
+#include <math.h>
+
+/* The keys of the command line's contract, and nothing else. */
+static const char *const contract[] = {"run_id",
+                                       "chip",
+                                       "device",
+                                       "workload",
+                                       "unit",
+                                       "precision",
+                                       "detail",
+                                       "mode",
+                                       "seconds",
+                                       "seconds_low",
+                                       "seconds_high",
+                                       "device_seconds",
+                                       "overhead_seconds",
+                                       "host_seconds",
+                                       "cycles",
+                                       "flops",
+                                       "gflops",
+                                       "macs",
+                                       "dram_bytes",
+                                       "dram_gbps",
+                                       "joules",
+                                       "watts_avg",
+                                       "watts_peak",
+                                       "joules_by",
+                                       "celsius_max",
+                                       "throttled_seconds",
+                                       "tokens_per_second",
+                                       "prefill_seconds",
+                                       "utilisation",
+                                       "bound_by",
+                                       "stalls",
+                                       "placement",
+                                       "native_mac_share",
+                                       "assumptions",
+                                       "checksum",
+                                       "counters"};
+
+static void expect_contract_keys(struct json_object *document)
+{
+    const size_t count = sizeof contract / sizeof contract[0];
+    CU_ASSERT_EQUAL(json_object_object_length(document), (int)count);
+    for (size_t i = 0; i < count; i++)
+        CHECK(json_object_object_get_ex(document, contract[i], NULL), "%s is missing", contract[i]);
+}
+
+static struct json_object *member(struct json_object *object, const char *key)
+{
+    struct json_object *value = NULL;
+    CHECK(json_object_object_get_ex(object, key, &value), "%s is missing", key);
+    return value;
+}
+
+/* A run about which nothing is known still has every key. */
+static void test_empty_document(void)
+{
+    static const char *const containers[] = {"joules_by",   "utilisation", "stalls",  "placement",
+                                             "assumptions", "checksum",    "counters"};
+    struct run_result r;
+    run_result_init(&r);
+    struct json_object *d = run_json(&r);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    expect_contract_keys(d);
+    unsigned not_null = 0;
+    json_object_object_foreach(d, key, value)
+    {
+        not_null += value != NULL;
+        (void)key;
+    }
+    CU_ASSERT_EQUAL(not_null, sizeof containers / sizeof containers[0]);
+    CU_ASSERT_TRUE(json_object_is_type(member(d, "placement"), json_type_array));
+    CU_ASSERT_TRUE(json_object_is_type(member(d, "assumptions"), json_type_array));
+    CU_ASSERT_EQUAL(json_object_object_length(member(d, "utilisation")), 5);
+    CU_ASSERT_PTR_NULL(member(member(d, "utilisation"), "gpu"));
+    json_object_put(d);
+    run_result_free(&r);
+}
+
+static void test_full_document(void)
+{
+    struct run_result r;
+    example_result(&r);
+    r.run_id = 42;
+    r.watts_peak = (double)INFINITY;
+    struct json_object *d = run_json(&r);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    expect_contract_keys(d);
+    struct json_object *again = json_tokener_parse(json_object_to_json_string(d)); /* valid JSON, infinities too */
+    CU_ASSERT_PTR_NOT_NULL_FATAL(again);
+    CU_ASSERT_EQUAL(json_object_get_int64(member(again, "run_id")), 42);
+    CU_ASSERT_EQUAL(json_object_get_double(member(again, "seconds")), 0.25);
+    CU_ASSERT_PTR_NULL(member(again, "watts_peak"));
+    CU_ASSERT_PTR_NULL(member(again, "device"));
+    CU_ASSERT_EQUAL(json_object_get_int64(member(again, "flops")), 524288);
+    CU_ASSERT_TRUE(json_object_is_type(member(again, "flops"), json_type_int));
+    CU_ASSERT_EQUAL(json_object_get_int64(member(member(again, "counters"), "cpu.instructions")), INT64_C(4503599627370497));
+    CU_ASSERT_EQUAL(json_object_get_double(member(member(again, "utilisation"), "amx")), 0.75);
+    CU_ASSERT_EQUAL(json_object_get_double(member(member(again, "stalls"), "amx.array")), 0.625);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(member(again, "checksum"), "c")), "0xfedcba9876543210");
+    struct json_object *placement = member(again, "placement");
+    CU_ASSERT_EQUAL(json_object_array_length(placement), 2);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(json_object_array_get_idx(placement, 1), "why")), "not on amx");
+    CU_ASSERT_EQUAL(json_object_object_length(json_object_array_get_idx(placement, 1)), 4);
+    struct json_object *assumption = json_object_array_get_idx(member(again, "assumptions"), 0);
+    CU_ASSERT_EQUAL(json_object_object_length(assumption), 3);
+    CU_ASSERT_STRING_EQUAL(json_object_get_string(member(assumption, "effect")), "3 % of the time");
+    json_object_put(again);
+    json_object_put(d);
+    run_result_free(&r);
+}
+
+/* Everything in the dictionary of totals is a key of the document, and the other way round for numbers. */
+static void test_tables_agree_with_contract(void)
+{
+    for (size_t i = 0; i < run_number_field_count(); i++) {
+        bool found = false;
+        for (size_t k = 0; k < sizeof contract / sizeof contract[0]; k++)
+            found = found || strcmp(contract[k], run_number_field(i)->name) == 0;
+        CHECK(found, "%s", run_number_field(i)->name);
+        CHECK(run_number_field(i)->definition[0] && run_number_field(i)->unit[0], "%s", run_number_field(i)->name);
+    }
+    CU_ASSERT_PTR_NULL(run_number_field(run_number_field_count()));
+}
+
+static void test_quantities(void)
+{
+    static const struct {
+        double value;
+        const char *unit, *text;
+    } cases[] = {
+        {0.0027, "s", "2.70 ms"},  {0, "s", "0 s"},           {1, "s", "1.00 s"},
+        {999.4, "W", "999 W"},     {999.6, "W", "1.00 kW"},   {1.5e12, "flop/s", "1.50 Tflop/s"},
+        {12.34, "J", "12.3 J"},    {9.996, "J", "10.0 J"},    {4.2e-6, "s", "4.20 µs"},
+        {-0.05, "s", "-50.0 ms"},  {3e-14, "s", "0.0300 ps"}, {(double)NAN, "s", "-"},
+        {99.96e-9, "s", "100 ns"},
+    };
+    char text[HUMAN_SIZE];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        human_quantity(cases[i].value, cases[i].unit, text);
+        CHECK(strcmp(text, cases[i].text) == 0, "%g: '%s', not '%s'", cases[i].value, text, cases[i].text);
+    }
+    CU_ASSERT_STRING_EQUAL(human_interval(0.0027, 0.0024, 0.0031, "s", text), "2.70 ms (2.4–3.1)");
+    CU_ASSERT_STRING_EQUAL(human_interval(0.0027, (double)NAN, 0.0031, "s", text), "2.70 ms");
+    CU_ASSERT_STRING_EQUAL(human_interval(123e-6, 99e-6, 180e-6, "s", text), "123 µs (99–180)");
+    CU_ASSERT_STRING_EQUAL(human_bytes(16384, text), "16.0 KiB");
+    CU_ASSERT_STRING_EQUAL(human_bytes(1000, text), "1000 bytes");
+    CU_ASSERT_STRING_EQUAL(human_bytes(3.5 * 1073741824, text), "3.50 GiB");
+    CU_ASSERT_STRING_EQUAL(human_count(1234567, text), "1,234,567");
+    CU_ASSERT_STRING_EQUAL(human_count(-123456, text), "-123,456");
+    CU_ASSERT_STRING_EQUAL(human_count(12, text), "12");
+    CU_ASSERT_STRING_EQUAL(human_count(0.5, text), "0.5");
+    CU_ASSERT_STRING_EQUAL(human_share(0.125, text), "12.5 %");
+}
+
+static void summary_of(const struct run_result *r, const struct summary_options *options, char *text, size_t size)
+{
+    FILE *out = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    CU_ASSERT_TRUE(summary_print(out, r, options));
+    rewind(out);
+    text[fread(text, 1, size - 1, out)] = 0;
+    fclose(out);
+}
+
+static void test_summary(void)
+{
+    static const char *const expected[] = {"gemm:64x64x64 f32 on m1_4p4e_8g amx (instr, full)\n",
+                                           "250 ms (200–300)",
+                                           "[simulated]",
+                                           "bound by  amx.array\n",
+                                           "amx.array          62.5 %  ###################\n",
+                                           "amx.load_data      25.0 %  ########\n",
+                                           "amx 500 mJ, dram 250 mJ",
+                                           "amx 75.0 %",
+                                           "mem.l2_hits                      12,345\n",
+                                           "amx.clock_ghz (inferred): 3 % of the time\n",
+                                           "c fedcba9876543210\n",
+                                           "42 (see why: orchard explain 42)\n"};
+    char text[8000];
+    struct run_result r;
+    example_result(&r);
+    r.run_id = 42;
+    summary_of(&r, &(struct summary_options){false, 10, 10}, text, sizeof text);
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        CHECK(strstr(text, expected[i]) != NULL, "'%s' is not in\n%s", expected[i], text);
+    CU_ASSERT_PTR_NULL(strchr(text, '\033'));
+    summary_of(&r, &(struct summary_options){false, 1, 1}, text, sizeof text);
+    CU_ASSERT_TRUE(strstr(text, "and 1 more\n") && !strstr(text, "12,345"));
+    run_result_free(&r);
+    run_result_init(&r);
+    summary_of(&r, &(struct summary_options){true, 5, 5}, text, sizeof text);
+    CU_ASSERT_TRUE(strstr(text, "not recorded\n") && strchr(text, '\033'));
+    CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+}
+
+static size_t bar_of(bool terminal, double host_seconds, char *text, size_t size)
+{
+    FILE *out = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    struct progress *p = progress_create_for(out, terminal);
+    struct event_bus *bus = event_bus_create();
+    event_bus_subscribe(bus, &(struct event_listener){progress_on_event, p, true});
+    struct event e = {.kind = EVENT_RUN_BEGIN, .run = 1};
+    e.run_begin = example_begin(1);
+    event_bus_emit(bus, &e);
+    e = (struct event){.kind = EVENT_PROGRESS, .run = 1, .time_ns = 5e6};
+    e.progress = (struct event_progress){0.5, host_seconds, "timing gemm"};
+    event_bus_emit(bus, &e);
+    event_bus_emit(bus, &e); /* at once again: not drawn again */
+    example_emit_end(bus, 1, EVENT_RUN_DONE);
+    event_bus_free(bus);
+    progress_free(p);
+    rewind(out);
+    const size_t length = fread(text, 1, size - 1, out);
+    text[length] = 0;
+    fclose(out);
+    return length;
+}
+
+static void test_progress(void)
+{
+    char text[2000];
+    CU_ASSERT_EQUAL(bar_of(false, 5, text, sizeof text), 0);  /* no terminal: silent */
+    CU_ASSERT_EQUAL(bar_of(true, 0.9, text, sizeof text), 0); /* too early */
+    CU_ASSERT_TRUE(bar_of(true, 5, text, sizeof text) > 0);
+    CHECK(strstr(text, "[############............]  50 % timing gemm  simulated 5.00 ms, host 5 s, 5 s to go") != NULL, "%s",
+          text);
+    const char *first = strstr(text, "50 %");
+    CU_ASSERT_TRUE(first && !strstr(first + 1, "50 %"));
+    CU_ASSERT_STRING_EQUAL(text + strlen(text) - 4, "\r\033[K"); /* wiped at the end */
+    FILE *out = tmpfile();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    struct progress *p = progress_create(out, false); /* a file is no terminal */
+    const struct event e = {.kind = EVENT_PROGRESS, .run = 1, .progress = {0.5, 10, "x"}};
+    progress_on_event(p, &e);
+    progress_free(p);
+    CU_ASSERT_EQUAL(ftell(out), 0);
+    fclose(out);
+}
+
+static const struct suite_test tests[] = {
+    {"an empty run has every key, null", test_empty_document},
+    {"the document of a full run", test_full_document},
+    {"field tables name keys of the contract", test_tables_agree_with_contract},
+    {"quantities for people", test_quantities},
+    {"the summary", test_summary},
+    {"the progress bar", test_progress},
+};
+SUITE_MAIN("db listen", tests)

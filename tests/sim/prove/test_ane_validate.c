@@ -1,0 +1,262 @@
+/* Published figures of the Neural Engine (maderix/ANE, ANEForge, Anemll, sbryngelson/ane-guide) against the programs that
+ * `orchard validate` makes of them, timed on the chips of the database. */
+#include "isa/ane/ane_text.h"
+#include "tests/sim/validate_example.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER "chip,device,unit,workload,precision,condition,value,unit_of_value,kind,source,chip_id\n"
+#define M1MAX  ",measured,sbryngelson/ane-guide,m1_max_8p2e_32g\n"
+#define SWEEP  ",measured,ANEForge repository data (benchmarks) saturation sweep (host copies included),m1_max_8p2e_32g\n"
+#define M4     ",measured,maderix/ANE,m4_4p6e_10g\n"
+
+/* What is modelled, with the largest error that is let through. */
+static const struct {
+    const char *row;
+    double tolerance;
+} modelled[] = {
+    {"M4,,ANE,64 x conv 512ch 64x64,fp16,,18.4,TOPS" M4, 0.1},
+    {"M4,,ANE,64 x conv 512ch 64x64,fp16,,7.5,ms" M4, 0.1},
+    {"M4,,ANE,matmul 256,fp16,,0.101,ms" M4, 0.1},
+    {"M1 Max,,ANE,dispatch total,,per request,190,us" M1MAX, 0.02},
+    {"M1 Max,,ANE,wake after 5 s idle,,first call,260,ms" M1MAX, 0.05},
+    {"M1 Max,,ANE,32 fused conv+relu layers,fp16,total request time / 32,6.3,us" M1MAX, 0.1},
+    {"M1 Max,,ANE,chain of 8 x 1024^2 matmul,fp16,,8.1,TFLOPS" M1MAX, 0.35},
+    {"M1 Max,,ANE,int4 palette speed-up on weight-bound matmul,int4,vs fp16,2.37,x" M1MAX, 0.35},
+    {"M1 Max,,ANE,conv3x3 C64->64 128x128,fp16,single call incl. dispatch,1.062,ms" M1MAX, 0.2},
+    {"M1 Max,,ANE,GEMM N=1024 cubed,fp16,sweep,0.9978,ms" SWEEP, 0.2},
+    {"M1 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,4.1077,ms" SWEEP, 0.2},
+    {"M1 Max,,ANE,GEMM N=4096 cubed power,fp16,ANE rail,3.518,W" SWEEP, 0.2},
+    {"M1 Max,,ANE,conv3x3 C512 64x64 batch 2 power,fp16,ANE rail,4342.5,mW" SWEEP, 0.2},
+    {"M2,,ANE,matmul 4096 weights-bound,int4,,0.27,ms,measured,sbryngelson/ane-guide,\n", 0.2},
+    {"M2,,ANE,Llama LM head 1050.67 MB weight stream,fp16,,60.45,GB/s,measured,Anemll/anemll-bench,m2_4p4e_10g\n", 0.1},
+    {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll/anemll-bench,m1_4p4e_8g\n", 0.1},
+    {"M3 Pro,,ANE,conv1x1 512ch sp2048 sustained,fp16,inmem_peak,15.04,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n", 0.1},
+};
+enum { MODELLED = sizeof modelled / sizeof modelled[0] };
+
+static const struct {
+    const char *row, *why;
+} refused[] = {
+    {"M1 Max,,ANE,conv 256 power,fp16,low,1.66,W" M1MAX, "size"},
+    {"M1 Max,,ANE,\"power, fp16 busy\",fp16,,4.3,W" M1MAX, "what ran"},
+    {"M1,,ANE,peak,unspecified,,11,TOPS,vendor-spec,Apple,m1_4p4e_8g\n", "not measured"},
+    {"M1 Max,,ANE,layernorm,fp16,single call,0.3214,ms" M1MAX, "size"},
+    {"M4 Max,,ANE,GPT-2 124M decode,fp16,at least,170,tokens/s,measured,Orion,m4_max_12p4e_40g\n", "network"},
+    {"M1 Pro,,ANE,Whisper base encoder,fp16,,64,ms,measured,whisper.cpp,m1_pro_8p2e_16g\n", "network"},
+    {"M5,,ANE,matmul slope,fp16,,19.6,TFLOPS,measured,sbryngelson/ane-guide,\n", "which chip"},
+    {"M4,,ANE,128 x conv 512ch 64x64,int8,,7.8,ms" M4, "int8 activations"},
+    {"M1,,ANE,\"Llama LM head, 6-bit LUT, 99 MB\",lut6,,7.52,ms,measured,Anemll,m1_4p4e_8g\n", "not read"},
+    {"M1 Max,,ANE,dispatch firmware,,per request,130,us" M1MAX, "one parameter"},
+    {"M1 Max,,ANE,quite another thing,fp16,,1,TFLOPS" M1MAX, "no program"},
+    {"M1 Max,,ANE,conv3x3 C64->oops,fp16,single call,1,ms" M1MAX, "not read"},
+    {"M1 Max,,ANE,GEMM 12x,fp16,single call,1,ms" M1MAX, "not read"},
+};
+enum { REFUSED = sizeof refused / sizeof refused[0] };
+
+static void test_rows(void)
+{
+    static char text[8192];
+    strcpy(text, HEADER);
+    for (size_t i = 0; i < MODELLED; i++)
+        strcat(text, modelled[i].row);
+    struct validation *v = example_validation("ane.csv", text, NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, MODELLED);
+    for (size_t i = 0; i < v->rows; i++) {
+        const struct validate_row *row = &v->row[i];
+        CHECK(row->state == VALIDATE_PREDICTED, "%s: %s", row->what, row->why);
+        CHECK(fabs(row->predicted / row->measured - 1) < modelled[i].tolerance, "%s: %g, measured %g", row->what, row->predicted,
+              row->measured);
+    }
+    validation_free(v);
+}
+
+/* Rows whose requests copy operands on the host: without that the time is the engine's. */
+static void test_overheads(void)
+{
+    struct validation *v = example_validation("ane.csv",
+                                              HEADER "M1 Max,,ANE,GEMM N=2048 cubed,fp16,sweep,4.2966,ms" SWEEP
+                                                     "M1 Max,,ANE,GEMM N=2048 cubed,fp16,zero copy,1.6,ms" M1MAX,
+                                              NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 2);
+    CU_ASSERT_STRING_EQUAL(v->row[0].framework, "aneforge");
+    CU_ASSERT_STRING_EQUAL(v->row[1].framework, "");
+    CU_ASSERT_DOUBLE_EQUAL(v->row[0].bare, v->row[1].predicted, 1e-9);
+    CU_ASSERT(v->row[0].predicted > 1.5 * v->row[0].bare);
+    CU_ASSERT_EQUAL(v->row[0].framework_bytes, 2.0 * 2048 * 2048);
+    CU_ASSERT_EQUAL(v->row[0].framework_out_bytes, 2.0 * 2048 * 2048);
+    validation_free(v);
+}
+
+/* Rows of the engine's memory that are no whole 64 bytes are copied one by one by the older harness. */
+static void test_padded_rows(void)
+{
+    struct validation *v =
+        example_validation("ane.csv",
+                           HEADER "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" M1MAX
+                                  "M1 Max,,ANE,conv1x1 C1024->1024 16x16,fp16,single call incl. dispatch,0.686,ms" M1MAX,
+                           NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, 2);
+    CU_ASSERT_STRING_EQUAL(v->row[1].framework, "ane-guide");
+    CU_ASSERT_EQUAL(v->row[0].framework_rows, 0);
+    CU_ASSERT_EQUAL(v->row[1].framework_rows, 2.0 * 1024 * 16);
+    CU_ASSERT_EQUAL(v->row[1].framework_bytes, 2.0 * 2 * 1024 * 16 * 16);
+    validation_free(v);
+}
+
+/* Published times of single operations and stacks on M1, M1 Max, M2 and M2 Max, as one group of a report. The two numbers of each
+ * harness are fitted on these rows, so the bound is one of a fit; without them the engine's own times are known to be too short.
+ */
+#define TOP    ",measured,ANEForge repository data (benchmarks) "
+#define SINGLE TOP "watt-complete,\n"
+#define SAT    TOP "saturation sweep (host copies included),\n"
+#define GUIDE  ",measured,sbryngelson/ane-guide (arXiv 2606.22283),\n"
+#define CALL   ",fp16,single call,"
+static const char *const engine_rows[] = {
+    "M1 Max,,ANE,chain of 8 x 1024^2 matmul,fp16,\"2.11 ms, 5.5 W\",8.1,TFLOPS" GUIDE,
+    "M1 Max,,ANE,conv3x3 C64->64 16x16,fp16,single call incl. dispatch,0.231,ms" GUIDE,
+    "M1 Max,,ANE,conv3x3 C64->64 32x32,fp16,single call incl. dispatch,0.248,ms" GUIDE,
+    "M1 Max,,ANE,conv3x3 C64->64 64x64,fp16,single call incl. dispatch,0.395,ms" GUIDE,
+    "M1 Max,,ANE,conv3x3 C64->64 128x128,fp16,single call incl. dispatch,1.062,ms" GUIDE,
+    "M1 Max,,ANE,conv3x3 C64->64 256x256,fp16,single call incl. dispatch,3.814,ms" GUIDE,
+    "M1 Max,,ANE,conv3x3 C256->256 28x28,fp16,single call incl. dispatch,0.507,ms" GUIDE,
+    "M1 Max,,ANE,conv1x1 C512->512 32x32,fp16,single call incl. dispatch,0.444,ms" GUIDE,
+    "M1 Max,,ANE,conv1x1 C1024->1024 16x16,fp16,single call incl. dispatch,0.686,ms" GUIDE,
+    "M1 Max,,ANE,conv1x1 C2048->2048 8x8,fp16,single call incl. dispatch,1.047,ms" GUIDE,
+    "M2,,ANE,matvec-like matmul 2048,fp16,weights-bound,0.29,ms" GUIDE,
+    "M2,,ANE,matvec-like matmul 4096,fp16,weights-bound,0.74,ms" GUIDE,
+    "M2,,ANE,matvec-like matmul 8192,fp16,weights-bound,2.61,ms" GUIDE,
+    "M1 Max,,ANE,GEMM 64x256x256" CALL "0.1644,ms" SINGLE,
+    "M2,,ANE,GEMM 64x256x256" CALL "0.1099,ms" SINGLE,
+    "M1 Max,,ANE,GEMM 128x1024x1024" CALL "0.4055,ms" SINGLE,
+    "M2,,ANE,GEMM 128x1024x1024" CALL "0.1351,ms" SINGLE,
+    "M1 Max,,ANE,GEMM 256x4096x4096" CALL "2.3944,ms" SINGLE,
+    "M2,,ANE,GEMM 256x4096x4096" CALL "2.0434,ms" SINGLE,
+    "M1 Max,,ANE,conv3x3 C64 32x32" CALL "0.1914,ms" SINGLE,
+    "M2,,ANE,conv3x3 C64 32x32" CALL "0.10675,ms" SINGLE,
+    "M1 Max,,ANE,conv3x3 C256 32x32 depth 16" CALL "1.9184,ms" SINGLE,
+    "M2,,ANE,conv3x3 C256 32x32 depth 16" CALL "1.2649,ms" SINGLE,
+    "M1 Max,,ANE,GEMM N=512 cubed,fp16,sweep,0.477,ms" SAT,
+    "M1 Max,,ANE,GEMM N=1024 cubed,fp16,sweep,0.9978,ms" SAT,
+    "M1 Max,,ANE,GEMM N=2048 cubed,fp16,sweep,4.2966,ms" SAT,
+    "M1 Max,,ANE,GEMM N=4096 cubed,fp16,sweep,30.13,ms" SAT,
+    "M1 Max,,ANE,conv3x3 C64 64x64 batch 8,fp16,sweep,1.3825,ms" SAT,
+    "M1 Max,,ANE,conv3x3 C128 64x64 batch 8,fp16,sweep,3.025,ms" SAT,
+    "M1 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,4.1077,ms" SAT,
+    "M1 Max,,ANE,conv3x3 C512 64x64 batch 2,fp16,sweep,5.6457,ms" SAT,
+    "M1,,ANE,GEMM N=512 cubed,fp16,sweep,0.3317,ms" SAT,
+    "M1,,ANE,GEMM N=1024 cubed,fp16,sweep,0.9933,ms" SAT,
+    "M1,,ANE,GEMM N=2048 cubed,fp16,sweep,4.9607,ms" SAT,
+    "M1,,ANE,GEMM N=4096 cubed,fp16,sweep,31.739,ms" SAT,
+    "M1,,ANE,conv3x3 C64 64x64 batch 8,fp16,sweep,1.5805,ms" SAT,
+    "M2 Max,,ANE,GEMM N=512 cubed,fp16,sweep,0.289,ms" SAT,
+    "M2 Max,,ANE,GEMM N=1024 cubed,fp16,sweep,1.282,ms" SAT,
+    "M2 Max,,ANE,GEMM N=2048 cubed,fp16,sweep,3.8122,ms" SAT,
+    "M2 Max,,ANE,GEMM N=4096 cubed,fp16,sweep,25.538,ms" SAT,
+    "M2 Max,,ANE,conv3x3 C64 64x64 batch 8,fp16,sweep,1.2549,ms" SAT,
+    "M2 Max,,ANE,conv3x3 C128 64x64 batch 8,fp16,sweep,2.6702,ms" SAT,
+    "M2 Max,,ANE,conv3x3 C256 64x64 batch 4,fp16,sweep,3.5334,ms" SAT,
+    "M2 Max,,ANE,conv3x3 C512 64x64 batch 2,fp16,sweep,4.7655,ms" SAT,
+};
+
+static void test_engine_level(void)
+{
+    static char text[12288];
+    strcpy(text, HEADER "M2 Pro,,ANE,GEMM N=2048 cubed,fp16,sweep,7.483,ms" SAT
+                        "M2,,ANE,matvec-like matmul 2048,int8,weights-bound,0.253,ms" GUIDE);
+    for (size_t i = 0; i < sizeof engine_rows / sizeof engine_rows[0]; i++)
+        strcat(text, engine_rows[i]);
+    struct orch_error error = {0};
+    struct validation *v = example_validation("ane.csv", text, NULL);
+    struct validation_groups groups;
+    CU_ASSERT_FATAL(validation_group_rows(v, "level", &groups, &error));
+    const struct validation_group *g = &groups.engine;
+    CU_ASSERT_EQUAL(g->rows, sizeof engine_rows / sizeof engine_rows[0]);
+    CU_ASSERT_EQUAL(g->score.count, g->rows);
+    CHECK(g->score.median_ape <= 0.14, "median error %.1f %%", 100 * g->score.median_ape);
+    CHECK(g->score.mape <= 0.18, "mean error %.1f %%", 100 * g->score.mape);
+    CHECK(g->bare.mape > g->score.mape, "without copies %.1f %%", 100 * g->bare.mape);
+    CU_ASSERT_EQUAL_FATAL(groups.count, 2);
+    CU_ASSERT_EQUAL(groups.group[0].rows, 2); /* "other": another chip, another precision */
+    CU_ASSERT_DOUBLE_EQUAL(groups.group[1].score.mape, g->score.mape, 1e-12);
+    validation_groups_free(&groups);
+    validation_free(v);
+}
+
+/* Images that fill the tile memory in turns stay there (12 TFLOPS), larger ones do not (4.8): ane-guide, chapters 9 and 33. Tiles
+ * of a layer with one long row: the peak of M3 Pro. */
+static void test_chains(void)
+{
+    struct validation *v = example_validation(
+        "ane.csv",
+        HEADER "M1 Max,,ANE,\"matmul slope (large GEMM, marginal)\",fp16,slope of time vs work,12,TFLOPS" M1MAX
+               "M1 Max,,ANE,\"matmul, operand set above 2 MB\",fp16,,4.8,TFLOPS" M1MAX
+               "M3 Pro,,ANE,conv1x1 512ch sp2048 peak,fp16,inmem_peak,16.77,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n",
+        NULL);
+    static const double tolerance[] = {0.05, 0.2, 0.1};
+    CU_ASSERT_EQUAL_FATAL(v->rows, 3);
+    for (size_t i = 0; i < v->rows; i++)
+        CHECK(fabs(v->row[i].predicted / v->row[i].measured - 1) < tolerance[i], "%s: %g, measured %g", v->row[i].what,
+              v->row[i].predicted, v->row[i].measured);
+    validation_free(v);
+}
+
+static void test_reasons(void)
+{
+    static char text[4096];
+    strcpy(text, HEADER);
+    for (size_t i = 0; i < REFUSED; i++)
+        strcat(text, refused[i].row);
+    struct validation *v = example_validation("ane.csv", text, NULL);
+    CU_ASSERT_EQUAL_FATAL(v->rows, REFUSED);
+    for (size_t i = 0; i < v->rows; i++)
+        CHECK(v->row[i].state == VALIDATE_UNMODELLED && strstr(v->row[i].why, refused[i].why) != NULL, "%s: %s", v->row[i].what,
+              v->row[i].why);
+    validation_free(v);
+}
+
+/* Rows that parameters came from are told. */
+static void test_fitted(void)
+{
+    struct validation *v =
+        example_validation("ane.csv",
+                           HEADER "M1 Max,,ANE,dispatch total,,per request,190,us" M1MAX
+                                  "M1 Max,,ANE,conv3x3 C64->64 16x16,fp16,single call incl. dispatch,0.231,ms" M1MAX,
+                           NULL);
+    CU_ASSERT(v->row[0].parameter && strstr(v->row[0].parameter, "ane.request_us"));
+    CU_ASSERT_PTR_NULL(v->row[1].parameter);
+    validation_free(v);
+}
+
+/* The program of a row is a file that decodes to as many layers. */
+static void test_dump(void)
+{
+    struct orch_error error = {0};
+    struct isa_error why = {0};
+    struct ane_program program;
+    struct validation *v = validation_create();
+    size_t bytes = 0;
+    const char *text =
+        HEADER "M4 Max,,ANE,inmem_peak 128ch sp64 7 layers,fp16,log,0.16,ms,measured,dev-erik/ANE,m4_max_12p4e_40g\n";
+    CU_ASSERT_FATAL(validation_add_text(v, "ane.csv", text, strlen(text), &error));
+    uint8_t *file = validation_dump(v, "ane:2", &bytes, &error);
+    CHECK(file && ane_program_parse(file, bytes, &program, &why), "%s%s", error.text, why.text);
+    if (file && !why.text[0]) {
+        CU_ASSERT_EQUAL(program.count, 7);
+        CU_ASSERT_EQUAL(program.task[3].channels_in, 128);
+        CU_ASSERT_EQUAL(program.task[3].width_in * program.task[3].height_in, 64);
+        ane_program_free(&program);
+    }
+    free(file);
+    validation_free(v);
+}
+
+static const struct suite_test tests[] = {
+    {"rows that are built and timed", test_rows},      {"copies of the host come on top", test_overheads},
+    {"rows of less than 64 bytes", test_padded_rows},  {"errors of single operations and stacks", test_engine_level},
+    {"chains in tile memory, long rows", test_chains}, {"reasons of the others", test_reasons},
+    {"rows that parameters came from", test_fitted},   {"the program of a row", test_dump},
+};
+SUITE_MAIN("ane_validate", tests)

@@ -1,0 +1,273 @@
+/* Validation of the AMX timing model alone: the programs of rows about AMX run on a small in-order core of
+ * this file (it executes what sim/validate emits) that feeds amx_block; no memory system, caches always hit.
+ * Published figures are the truth: github corsix/amx, zhen8838, eugenehp/amx-rs.
+ */
+#include "sim/prove/validate/validate.h"
+#include "tests/support/suite.h"
+#include "tests/units/amx_timing_example.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct amx_params p_block = AMX_EXAMPLE_PARAMS(2.904, 32, 64);
+
+struct chip_case {
+    const char *chip;
+    enum amx_gen gen;
+    unsigned p_clusters;
+    double clock[4]; /* by active cores of the cluster */
+    double cross, array_clock, vector_shared;
+};
+
+/* Clocks: states of the device trees (Asahi Linux) next to 4 / (time of one dependent instruction). */
+static const struct chip_case chips[] = {
+    {"m1_max_8p2e_32g", AMX_GEN_M1, 2, {2.904, 2.208, 2.208, 2.676}, 1, 3.08, 0.48},
+    {"m2_4p4e_10g", AMX_GEN_M2, 1, {3.204, 2.568, 2.568, 2.424}, 0, 3.2, 0.38},
+    {"m2_pro_8p4e_19g", AMX_GEN_M2, 2, {3.264, 2.616, 2.616, 2.472}, 0, 3.26, 0.38},
+};
+
+struct bench {
+    const struct amx_params *params;
+    unsigned runs;
+};
+
+struct lane {
+    uint64_t x[32];
+    size_t pc;
+    double ns, cpu_step;
+    bool zero, done;
+};
+
+static void step_amx(struct lane *l, struct amx_block *block, unsigned slot, enum amx_gen gen, uint32_t word)
+{
+    const unsigned op = amx_word_op(word), field = amx_word_register(word);
+    const uint64_t operand = op == AMX_SETCLR ? field : field == 31 ? 0 : l->x[field];
+    l->ns = amx_block_send_cached(block, slot, l->ns, op, operand, gen);
+}
+
+/* The instructions that emit.c writes for AMX rows. False: none of them. */
+static bool step_other(struct lane *l, uint32_t w)
+{
+    const unsigned rd = w & 31, rn = w >> 5 & 31;
+    if ((w & 0xff800000) == 0xd2800000) /* movz */
+        l->x[rd] = (uint64_t)(w >> 5 & 0xffff) << 16 * (w >> 21 & 3);
+    else if ((w & 0xff800000) == 0xf2800000) /* movk */
+        l->x[rd] = (l->x[rd] & ~(UINT64_C(0xffff) << 16 * (w >> 21 & 3))) | (uint64_t)(w >> 5 & 0xffff) << 16 * (w >> 21 & 3);
+    else if ((w & 0xff800000) == 0x91000000) /* add */
+        l->x[rd] = l->x[rn] + ((uint64_t)(w >> 10 & 0xfff) << (w & 0x400000 ? 12 : 0));
+    else if ((w & 0xff800000) == 0xf1000000) /* subs */
+        l->x[rd] = l->x[rn] - (w >> 10 & 0xfff), l->zero = l->x[rd] == 0;
+    else if ((w & 0xff00001f) == 0x54000001) { /* b.ne */
+        if (!l->zero)
+            l->pc = (size_t)((int64_t)l->pc + ((int32_t)(w << 8) >> 13) - 1);
+    } else if (w == 0xd4000001)
+        l->done = true;
+    else
+        return false;
+    l->ns += l->cpu_step;
+    return true;
+}
+
+static bool run_lanes(const struct validate_program *p, const struct chip_case *chip, struct lane *lanes, unsigned threads,
+                      struct amx_block **block, struct orch_error *error)
+{
+    for (unsigned left = threads; left;)
+        for (unsigned t = 0; t < threads; t++)
+            /* Chunks keep the threads of a block close in time. */
+            for (unsigned i = 0; i < 64 && !lanes[t].done; i++) {
+                const uint32_t word = p->code[lanes[t].pc++];
+                if (amx_is_word(word))
+                    step_amx(&lanes[t], block[t % chip->p_clusters], t / chip->p_clusters, chip->gen, word);
+                else if (!step_other(&lanes[t], word))
+                    return orch_fail(error, ORCH_UNMODELLED, "the core of this test has no %08x", word);
+                left -= lanes[t].done;
+            }
+    return true;
+}
+
+static bool run(void *context, const struct validate_program *p, struct validate_timing *result, struct orch_error *error)
+{
+    struct bench *bench = context;
+    const struct chip_case *chip = NULL;
+    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
+        if (strcmp(chips[i].chip, p->chip) == 0)
+            chip = &chips[i];
+    if (!chip || p->core == VALIDATE_E_CORE || !p->code || p->threads < 1 || p->threads > 4 * chip->p_clusters)
+        return orch_fail(error, ORCH_UNMODELLED, "not one of the P blocks of this test");
+    struct lane lanes[8];
+    memset(lanes, 0, sizeof lanes);
+    struct amx_block *block[2];
+    for (unsigned c = 0; c < chip->p_clusters; c++) {
+        struct amx_params params = *bench->params;
+        const unsigned active = (p->threads + chip->p_clusters - 1 - c) / chip->p_clusters;
+        params.clock_ghz = chip->clock[active ? active - 1 : 0] * bench->params->clock_ghz / p_block.clock_ghz;
+        params.vector_cross_cycles = fmin(chip->cross, bench->params->vector_cross_cycles);
+        params.array_clock_ghz = chip->array_clock;
+        params.vector_shared_cycles = chip->vector_shared;
+        block[c] = amx_block_create(&params, 4);
+        for (unsigned t = c; t < p->threads; t += chip->p_clusters)
+            lanes[t].cpu_step = 1 / (8 * params.clock_ghz);
+    }
+    const bool ran = run_lanes(p, chip, lanes, p->threads, block, error);
+    result->threads = p->threads;
+    for (unsigned t = 0; ran && t < p->threads; t++) {
+        const double ns = fmax(lanes[t].ns, amx_block_idle_at(block[t % chip->p_clusters], t / chip->p_clusters));
+        result->thread_seconds[t] = ns * 1e-9;
+        result->seconds = fmax(result->seconds, ns * 1e-9);
+    }
+    for (unsigned c = 0; c < chip->p_clusters; c++)
+        amx_block_free(block[c]);
+    bench->runs++;
+    return ran;
+}
+
+static double number(struct json_object *o, const char *key)
+{
+    struct json_object *value = NULL;
+    return json_object_object_get_ex(o, key, &value) && value ? json_object_get_double(value) : NAN;
+}
+
+static struct json_object *validate_text(const char *text, const struct amx_params *params, const char *group_by)
+{
+    struct orch_error error = {0};
+    struct bench bench = {.params = params};
+    struct validation *v = validation_create();
+    const bool ok = validation_add_text(v, "amx.csv", text, strlen(text), &error) &&
+                    validation_run(v, &(struct validate_runner){run, &bench}, &error);
+    CHECK(ok, "%s", error.text);
+    struct json_object *o = validation_json(v, group_by, &error);
+    validation_free(v);
+    return o;
+}
+
+#define NAMES "chip,instruction_or_kernel,condition,value,unit,kind,source,chip_id\n"
+#define M1(what, threads, n, value, unit)                                                                                        \
+    "M1 Max,\"" what "\",\"" #threads " thread(s), " #n " Z accumulators per thread, no loads or stores\"," #value "," unit      \
+    ",measured,corsix/amx,m1_max_8p2e_32g\n"
+
+/* A selection of the published tables (github corsix/amx fma.md, mac16.md, matfp.md, vecfp.md), one per kind
+ * of row. */
+static const char selection[] = NAMES M1("fma32 in matrix mode Z=f32[16][16]", 1, 1, 367.6, "GFLOPS") M1(
+    "fma32 in matrix mode Z=f32[16][16]", 1, 3, 1108.4, "GFLOPS") M1("fma32 in matrix mode Z=f32[16][16]", 2, 4, 2956.7, "GFLOPS")
+    M1("fma64 in matrix mode Z=f64[8][8]", 1, 8, 369.2, "GFLOPS") M1("fma16 in matrix mode Z=f16[32][32]", 2, 2, 5915.7, "GFLOPS")
+        M1("fma16 in matrix mode Z=f32[32][32]", 1, 1, 1459.7, "GFLOPS")
+            M1("mac16 in matrix mode, with both of XY=i8, and each Z accumulator being i32[32][32]", 1, 1, 1476.7, "GOPS") M1(
+                "mac16 in vector mode, with X or Y or both being i16, and each Z accumulator being i16[32]", 1, 7, 185.6, "GOPS")
+                M1("matfp XY=f64[8] Z=f64[8][8]", 2, 5, 731.0, "GFLOPS") M1("vecfp XY=f32[16] Z=f32[16]", 1, 6, 138.4, "GFLOPS")
+                    M1("vecfp XY=f16[32] Z=f32[2][16]", 2, 16, 369.2, "GFLOPS")
+                        M1("fma64 in vector mode Z=f64[8]", 2, 9, 169.9, "GFLOPS")
+                            M1("vecfp XY=f64[8] Z=f64[8]", 1, 14, 92.7, "GFLOPS");
+
+static void test_selection(void)
+{
+    struct json_object *o = validate_text(selection, &p_block, NULL);
+    CHECK(number(o, "coverage") == 1, "coverage %f", number(o, "coverage"));
+    CHECK(number(o, "mape") < 0.015, "MAPE %f", number(o, "mape"));
+    CHECK(number(o, "p90_ape") < 0.035, "p90 %f", number(o, "p90_ape"));
+    CHECK(number(o, "spearman") > 0.95, "rank %f", number(o, "spearman"));
+    json_object_put(o);
+}
+
+/* Rows of `text` whose prediction changes by more than 0.5 % under other parameters: bit i = row i. */
+static unsigned moved(const struct amx_params *params)
+{
+    struct json_object *a = validate_text(selection, &p_block, NULL), *b = validate_text(selection, params, NULL), *x, *y;
+    json_object_object_get_ex(a, "rows_detail", &x);
+    json_object_object_get_ex(b, "rows_detail", &y);
+    unsigned rows = 0;
+    for (size_t i = 0; i < json_object_array_length(x); i++) {
+        const double p = number(json_object_array_get_idx(x, i), "predicted");
+        rows |= (unsigned)(fabs(number(json_object_array_get_idx(y, i), "predicted") - p) > 0.005 * p) << i;
+    }
+    json_object_put(a);
+    json_object_put(b);
+    return rows;
+}
+
+/* One parameter changed moves the rows that depend on it and no other. */
+static void test_mutations(void)
+{
+    struct amx_params p = p_block;
+    p.z_latency_cycles = 5;
+    /* Rows limited by the chain: n <= 4 x rate, also one accumulator of a four-cycle type (5 > 4). Nine
+     * vector rows (bit 11) stay: 9 / 5 is what the lane crossing leaves of them anyway. */
+    CHECK(moved(&p) == (1u << 0 | 1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 9), "moved %#x", moved(&p));
+    p = p_block;
+    p.array_f64_cycles = 1.5;
+    CHECK(moved(&p) == (1u << 3 | 1u << 8), "moved %#x", moved(&p));
+    p = p_block;
+    p.load_issue_cycles = 3.5;
+    CHECK(moved(&p) == 0, "no row loads: moved %#x", moved(&p));
+    p = p_block;
+    p.vector_cross_cycles = 0;
+    CHECK(moved(&p) == 1u << 11, "only nine rows: moved %#x", moved(&p));
+    p = p_block;
+    p.clock_ghz *= 1.1;
+    CHECK(moved(&p) == 0x1fff, "the clock moves all: %#x", moved(&p));
+}
+
+static const struct json_object *group_of(struct json_object *o, const char *chip)
+{
+    struct json_object *groups, *by, *name;
+    json_object_object_get_ex(o, "groups", &groups);
+    for (size_t i = 0; i < json_object_array_length(groups); i++) {
+        struct json_object *g = json_object_array_get_idx(groups, i);
+        json_object_object_get_ex(g, "group", &by);
+        if (json_object_object_get_ex(by, "chip", &name) && strcmp(json_object_get_string(name), chip) == 0)
+            return g;
+    }
+    return NULL;
+}
+
+static bool selected(const char *line)
+{
+    return strncmp(line, "chip,", 5) == 0 ||
+           ((strncmp(line, "M1 Max,", 7) == 0 || strncmp(line, "M2,", 3) == 0 || strncmp(line, "M2 Pro,", 7) == 0) &&
+            (strstr(line, "1 thread(s),") || strstr(line, "2 thread(s),")));
+}
+
+/* Lines about the arithmetic of P blocks with one or two threads, of the whole published table. */
+static char *read_selected(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *text = NULL, *line = NULL;
+    size_t size = 0, room = 0;
+    FILE *out = open_memstream(&text, &size);
+    while (in && getline(&line, &room, in) > 0)
+        if (selected(line))
+            fputs(line, out);
+    free(line);
+    fclose(out);
+    if (in)
+        fclose(in);
+    return text;
+}
+
+static void test_whole_table(void)
+{
+    const char *path = suite_shared("facts/amx-timing.csv");
+    if (!path) {
+        suite_skip("the table is not here");
+        return;
+    }
+    char *text = read_selected(path);
+    struct json_object *o = validate_text(text, &p_block, "chip");
+    const double coverage = number(o, "coverage"), mape = number(o, "mape");
+    printf("  %g rows, %g modelled, MAPE %.2f%%, median %.2f%%, bias %.2f%%\n", number(o, "rows"), number(o, "modelled"),
+           100 * mape, 100 * number(o, "median_ape"), 100 * number(o, "bias"));
+    CHECK(number(o, "rows") > 380, "%g rows", number(o, "rows"));
+    CHECK(coverage >= 0.9, "coverage %f", coverage);
+    CHECK(mape <= 0.015, "MAPE %f", mape);
+    CHECK(group_of(o, "M2") != NULL && group_of(o, "M1 Max") != NULL, "groups by chip");
+    json_object_put(o);
+    free(text);
+}
+
+static const struct suite_test tests[] = {
+    {"a selection of the published tables", test_selection},
+    {"one parameter moves its rows", test_mutations},
+    {"the whole table, one and two threads", test_whole_table},
+};
+SUITE_MAIN("validate amx", tests)

@@ -1,0 +1,163 @@
+/* Rows of the wide table of measurements that are operations on the GPU: what `orchard validate` builds from kernels of the
+ * library, what frameworks add on top, and what it refuses. */
+#include "sim/prove/validate/overhead.h"
+#include "tests/sim/validate_example.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEADER                                                                                                                   \
+    "id,family,chip,gpu_cores,unit,workload,precision,shape,metric,value,value_unit,power_W,condition,source,kind,flop,"         \
+    "min_bytes,note,chip_id\n"
+#define BENCH(id, workload, shape, value, condition, bytes, note)                                                                \
+    id ",M1,M1,8,gpu," workload ",f32," shape ",time," value ",ms,,\"" condition                                                 \
+       "\",github TristanBilot/mlx-benchmark,measured,," bytes "," note ",m1_4p4e_8g\n"
+#define OLD "mlx 0.5.0; CPU 4P+4E"
+
+static const char table[] = HEADER BENCH("RELU", "relu_mlx_gpu", "512x1024", "0.4", OLD, "4194304", "") BENCH(
+    "RELU-MPS", "relu_mps", "512x1024", "0.5", OLD, "4194304",
+    "") BENCH("RELU-NEW", "relu_mlx_gpu", "512x1024", "0.4", "mlx 99.0.0", "4194304",
+              "") BENCH("CONCAT", "concat_mlx_gpu", "1000000x64 * 1000000x64 axis=0", "20", OLD, "1024000000",
+                        "") BENCH("LINEAR", "linear_mlx_gpu", "8x256x64 * 64x256 * 256", "0.5", OLD, "2687488", "")
+    BENCH("LINEAR-TWO", "linear_mlx_gpu", "8x256x64 * 64x256 * 256", "0.5", OLD, "2687488",
+          "product and bias add were two kernels in this harness version")
+        BENCH("SUM", "sum_mps", "64x64x64 axis=1", "0.5", OLD, "1064960", "") BENCH("SOFTMAX", "softmax_mps",
+                                                                                    "256x512 axis=-1", "0.5", OLD, "1048576", "")
+            BENCH("SOFTMAX-ALL", "softmax_mlx_gpu", "256x512 axis=all", "0.5", OLD, "1048576",
+                  "") BENCH("CONV", "conv2d_mps", "2x28x28x4 * 8x3x3x4", "0.5", OLD, "69408", "")
+                BENCH("ATTENTION", "scaleddotproductattention_mps", "2x4x16x64 * 2x4x32x64 * 2x4x32x64", "0.5", OLD, "196608", "")
+                    BENCH("STRANGE", "fftshift_mlx_gpu", "256x512", "0.5", OLD, "1048576", "") BENCH(
+                        "UNREAD",
+                        "relu_mlx_gpu",
+                        "512 by 1024", "0.5",
+                        OLD, "4194304",
+                        "") "OPEN,M1,M1 Max,,gpu,relu_mlx_gpu,f32,512x1024,time,0.4,ms,,mlx 0.2.0,github "
+                            "TristanBilot/mlx-benchmark,measured,,4194304,,\n"
+                            "SQUARE,M1,M1,8,gpu,gemm_square,f32,256^3 "
+                            "NT,throughput,900,GFLOPS,,,metal-flash-attention,measured,33554432,,,m1_4p4e_8g\n"
+                            "L1,M1,M1,8,gpu,gpu_L1_latency,,OpenCL pointer chase,latency,43,ns,,,quoting "
+                            "chipsandcheese,measured,,,,m1_4p4e_8g\n"
+                            "LLAMA,M1,M1,8,gpu,llama7b_tg128,Q4_0,7B,throughput,14,tokens/s,,,llama.cpp,measured,,,,m1_4p4e_8g\n";
+
+static const struct validate_row *row_of(const struct validation *v, const char *id)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        if (strcmp(v->row[i].id, id) == 0)
+            return &v->row[i];
+    CU_FAIL_FATAL("no such row");
+    return NULL;
+}
+
+static void test_what_is_modelled(void)
+{
+    static const char *const refused[][2] = {
+        {"STRANGE", "no kernel for the operation"}, {"UNREAD", "is not read"}, {"LLAMA", "a whole network"}};
+    struct validation *v = example_validation("hw.csv", table, NULL);
+    size_t predicted = 0;
+    for (size_t i = 0; i < v->rows; i++)
+        predicted += v->row[i].state == VALIDATE_PREDICTED;
+    for (size_t i = 0; i < 3; i++) {
+        const struct validate_row *row = row_of(v, refused[i][0]);
+        CHECK(row->state == VALIDATE_UNMODELLED && strstr(row->why, refused[i][1]), "%s: %s", row->id, row->why);
+    }
+    CHECK(predicted == v->rows - 3, "%zu of %zu rows", predicted, v->rows);
+    for (size_t i = 0; i < v->rows; i++)
+        CHECK(v->row[i].state == VALIDATE_PREDICTED || v->row[i].why[0], "%s has no reason", v->row[i].id);
+    CHECK(strstr(row_of(v, "OPEN")->note, "the part that 'm1-max' names") != NULL, "%s", row_of(v, "OPEN")->note);
+    validation_free(v);
+}
+
+/* The bandwidth of LPDDR4X-4266 on 128 bits bounds what goes through memory; the empty command buffer of clpeak what is tiny. */
+static void test_bounds(void)
+{
+    struct validation *v = example_validation("hw.csv", table, NULL);
+    const double least_ms = 1024e6 / 68.3e9 * 1e3, concat = row_of(v, "CONCAT")->bare, relu = row_of(v, "RELU")->bare;
+    CHECK(concat > least_ms && concat < 1.6 * least_ms, "%.2f ms, memory alone takes %.2f", concat, least_ms);
+    CHECK(relu > 0.187 && relu < 0.187 + 0.2, "%.3f ms", relu);
+    CHECK(row_of(v, "LINEAR-TWO")->bare > row_of(v, "LINEAR")->bare + 1e-3, "the second kernel takes time");
+    CHECK(row_of(v, "SOFTMAX-ALL")->bare > row_of(v, "SOFTMAX")->bare, "five kernels against one");
+    /* 8 cores x 128 lanes x 1.278 GHz x 2. */
+    const double peak = 8 * 128 * 1.278 * 2, square = row_of(v, "SQUARE")->predicted;
+    CHECK(square < peak && square > 0.05 * peak, "%.0f of %.0f GFLOPS", square, peak);
+    validation_free(v);
+}
+
+static void test_overheads(void)
+{
+    struct validation *v = example_validation("hw.csv", table, NULL);
+    const struct validate_row *relu = row_of(v, "RELU"), *unknown = row_of(v, "RELU-NEW");
+    const struct validate_overhead *h = validate_overhead_of("mlx 0.5.0");
+    CU_ASSERT_FATAL(h != NULL && relu->overhead == h);
+    const double added = h->operation_us * 1e-3 + h->ns_per_kib * 1e-6 * 4096;
+    CHECK(fabs(relu->predicted - relu->bare - added) < 1e-9, "%g ms added, %g expected", relu->predicted - relu->bare, added);
+    CHECK(!unknown->overhead && unknown->predicted == unknown->bare, "an unknown version adds nothing");
+    CHECK(unknown->bare == relu->bare, "the simulation does not depend on the framework");
+    CHECK(!row_of(v, "SQUARE")->overhead, "no framework, nothing added");
+    validation_free(v);
+}
+
+static void test_report(void)
+{
+    struct orch_error error = {0};
+    struct validation *v = example_validation("hw.csv", table, NULL), *again = example_validation("hw.csv", table, NULL);
+    json_object *a = validation_json(v, "workload,chip", &error), *b = validation_json(again, "workload,chip", &error), *part,
+                *count;
+    CU_ASSERT_FATAL(a && b);
+    CHECK(strcmp(json_object_to_json_string(a), json_object_to_json_string(b)) == 0, "two runs differ");
+    CHECK(json_object_object_get_ex(a, "without_overhead", &part) && json_object_object_get_ex(part, "mape", &count),
+          "no bare score");
+    CHECK(json_object_object_get_ex(a, "overheads", &part) && json_object_array_length(part) > 0, "no list of overheads");
+    CHECK(json_object_object_get_ex(a, "fitted", &part) && json_object_object_get_ex(part, "rows", &count) &&
+              json_object_get_int(count) == 1,
+          "one row gave a parameter");
+    CHECK(strstr(row_of(v, "L1")->parameter, "gpu.l1_latency_cycles") != NULL, "fitted row");
+    json_object_put(a);
+    json_object_put(b);
+    validation_free(v);
+    validation_free(again);
+}
+
+/* Operations that miss 100 us and 2 ns for each KiB, but for three whose kernels are slow. */
+static void test_fit(void)
+{
+    enum { COUNT = 20 };
+    struct overhead_sample s[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        s[i].times[0] = 1;
+        s[i].times[1] = 1000.0 * (i * i + 1);
+        s[i].missing_us = 100 + 2e-3 * s[i].times[1] + (i % 7 == 3 ? 50000 : 0);
+        s[i].measured_us = 300 + s[i].missing_us;
+    }
+    const struct overhead_fit fit = overhead_fit(s, COUNT, -187);
+    CHECK(fabs(fit.us[0] - 100) < 1e-6 && fabs(1e3 * fit.us[1] - 2) < 1e-6, "%g us, %g ns", fit.us[0], 1e3 * fit.us[1]);
+    for (unsigned i = 0; i < COUNT; i++)
+        s[i].missing_us = -500 - s[i].times[1];
+    const struct overhead_fit least = overhead_fit(s, COUNT, -187);
+    CHECK(least.us[0] >= -187 && least.us[1] >= 0, "%g us, %g us", least.us[0], least.us[1]);
+}
+
+/* Copies: 0.07 us for each KiB in, 0.2 for each KiB out. */
+static void test_fit_of_copies(void)
+{
+    enum { COUNT = 12 };
+    struct overhead_sample s[COUNT];
+    for (unsigned i = 0; i < COUNT; i++) {
+        s[i] = (struct overhead_sample){.times = {100.0 * (i + 1), i % 3 ? 100.0 * (i + 1) : 0}};
+        s[i].missing_us = 0.07 * s[i].times[0] + 0.2 * s[i].times[1] + (i == 5 ? 1000 : 0);
+        s[i].measured_us = 200 + s[i].missing_us;
+    }
+    const struct overhead_fit fit = overhead_fit(s, COUNT, 0);
+    CHECK(fabs(fit.us[0] - 0.07) < 1e-9 && fabs(fit.us[1] - 0.2) < 1e-9, "%g us in, %g us out", fit.us[0], fit.us[1]);
+}
+
+static const struct suite_test tests[] = {
+    {"what is modelled, and why not", test_what_is_modelled},
+    {"times against the bandwidth and the peak", test_bounds},
+    {"what frameworks add", test_overheads},
+    {"the report, twice the same", test_report},
+    {"fitting two numbers", test_fit},
+    {"the fit of copies in and out", test_fit_of_copies},
+};
+SUITE_MAIN("validate_hw", tests)

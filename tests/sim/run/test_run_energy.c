@@ -1,0 +1,319 @@
+/* Energy of runs: every kind of run has joules, units add up to the package, energy follows from counts and nothing else. */
+#include "sim/chip/chip_power.h"
+#include "sim/run/run.h"
+#include "sim/run/run_profile.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct outcome {
+    struct run_result result;
+    struct energy_run energy;
+    bool done;
+};
+
+static struct outcome simulate(const char *chip_name, const char *set, const char *workload, const char *unit,
+                               const char *precision, double celsius)
+{
+    struct outcome o = {.done = false};
+    struct orch_error error = {0};
+    const struct chip_overrides overrides = {&set, set ? 1 : 0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    struct chip *chip = db ? chip_open(db, chip_name, &overrides, &error) : NULL;
+    const struct run_request request = {.chip = chip,
+                                        .workload = workload,
+                                        .unit = unit,
+                                        .precision = precision,
+                                        .mode = RUN_TIMING,
+                                        .cold = true,
+                                        .celsius = celsius};
+    struct run *run = chip ? run_prepare(&request, &error) : NULL;
+
+    run_result_init(&o.result);
+    o.done = run && run_execute(run, NULL, 1, &o.result, &error);
+    CHECK(o.done, "%s on %s: %s", workload, chip_name, error.text);
+    if (o.done && run_energy(run))
+        o.energy = *run_energy(run);
+    run_free(run);
+    chip_close(chip);
+    chip_db_close(db);
+    return o;
+}
+
+static double sum_of(const struct run_values *values)
+{
+    double sum = 0;
+    for (size_t i = 0; i < values->count; i++)
+        sum += values->item[i].value;
+    return sum;
+}
+
+/* All counters "energy.DOMAIN.kind", or those of one kind. */
+static double counted(const struct run_result *r, const char *kind)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->counters.count; i++) {
+        const char *name = r->counters.item[i].name;
+        const char *dot = strrchr(name, '.');
+        if (strncmp(name, "energy.", 7) == 0 && (!kind || strcmp(dot + 1, kind) == 0))
+            sum += r->counters.item[i].value;
+    }
+    return sum;
+}
+
+static bool near(double a, double b, double relative)
+{
+    return fabs(a - b) <= relative * fabs(b);
+}
+
+/* Package = sum of parts = sum of domains by kind, for each kind of run. */
+static void test_units_add_up(void)
+{
+    static const struct {
+        const char *chip, *workload, *unit, *precision;
+    } runs[] = {
+        {"m1", "gemm:128x128x128", "amx", "f32"},  {"m1-max", "gemm:256x256x256", "gpu", "f16"},
+        {"m2", "gemm:64x256x256", "ane", "f16"},   {"m3-max", "gemm:128x128x128", "amx", "f16"},
+        {"m1-ultra", "copy:262144", "gpu", "f32"},
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        struct outcome o = simulate(runs[i].chip, NULL, runs[i].workload, runs[i].unit, runs[i].precision, 0);
+        const struct run_result *r = &o.result;
+        CHECK(r->joules > 0, "%s: %g J", runs[i].workload, r->joules);
+        CHECK(near(sum_of(&r->joules_by), r->joules, 1e-12), "%s: parts %.17g, package %.17g", runs[i].workload,
+              sum_of(&r->joules_by), r->joules);
+        CHECK(near(counted(r, NULL), r->joules, 1e-12), "%s: domains %.17g, package %.17g", runs[i].workload, counted(r, NULL),
+              r->joules);
+        CHECK(near(r->watts_avg * r->seconds, r->joules, 1e-12), "%s: %g W", runs[i].workload, r->watts_avg);
+        CHECK(r->watts_peak >= r->watts_avg * (1 - 1e-12), "%s: busy %g W, average %g W", runs[i].workload, r->watts_peak,
+              r->watts_avg);
+        run_result_free(&o.result);
+    }
+}
+
+/* Turning leakage off takes away the leakage that was told, and nothing else. */
+static void test_leakage_is_exactly_what_is_told(void)
+{
+    static const char *const domains[] = {"p_cpu", "gpu", "ane", "slc", "fabric", "dram"};
+    struct outcome with = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0);
+    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+        char set[64], name[64];
+        snprintf(set, sizeof set, "power.%s.leakage_w=0", domains[i]);
+        snprintf(name, sizeof name, "energy.%s.leakage", domains[i]);
+        struct outcome without = simulate("m1", set, "gemm:256x256x256", "gpu", "f32", 0);
+        double told = run_values_get(&with.result.counters, name);
+        told = isnan(told) ? 0 : told; /* nothing behind a gate that is closed for good */
+        CHECK(fabs(with.result.joules - without.result.joules - told) <= 1e-12 * with.result.joules,
+              "%s: %.12g less %.12g, leakage %.12g", domains[i], with.result.joules, without.result.joules, told);
+        run_result_free(&without.result);
+    }
+    run_result_free(&with.result);
+}
+
+static double bytes_of(const struct run_result *r, const char *level)
+{
+    static const char *const ways[] = {"read", "write"};
+    double sum = 0;
+    for (int i = 0; i < 2; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "activity.%s_%s_bytes", level, ways[i]);
+        const double bytes = run_values_get(&r->counters, name);
+        sum += isnan(bytes) ? 0 : bytes;
+    }
+    return sum;
+}
+
+/* Twice the operands: twice the dynamic energy of the unit, and at each level of memory as many times more as bytes went through
+ * it; leakage follows the time. */
+static void test_double_traffic(void)
+{
+    struct outcome one = simulate("m1", NULL, "copy:4194304", "gpu", "f32", 0),
+                   two = simulate("m1", NULL, "copy:8388608", "gpu", "f32", 0);
+    const struct run_result *a = &one.result, *b = &two.result;
+    const double ratio = b->seconds / a->seconds, dram = bytes_of(b, "dram") / bytes_of(a, "dram");
+    const double fabric = (bytes_of(b, "dram") + bytes_of(b, "slc")) / (bytes_of(a, "dram") + bytes_of(a, "slc"));
+    const struct {
+        const char *name;
+        double times, within;
+    } moved[] = {{"energy.dram.dynamic", dram, 1e-9}, {"energy.fabric.dynamic", fabric, 1e-9}, {"energy.gpu.dynamic", 2, 0.05}};
+
+    CHECK(bytes_of(b, "gpu_l1") == 2 * bytes_of(a, "gpu_l1"), "%g times the operands",
+          bytes_of(b, "gpu_l1") / bytes_of(a, "gpu_l1"));
+    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+        const double x = run_values_get(&a->counters, moved[i].name), y = run_values_get(&b->counters, moved[i].name);
+        CHECK(near(y / x, moved[i].times, moved[i].within), "%s: %g times", moved[i].name, y / x);
+    }
+    CHECK(near(counted(b, "leakage") / counted(a, "leakage"), ratio, 1e-9), "leakage %g times in %g times the time",
+          counted(b, "leakage") / counted(a, "leakage"), ratio);
+    /* And DRAM's share is the bytes times the energy of a byte, by hand. */
+    struct orch_error error = {0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+    struct chip *chip = chip_open(db, "m1", NULL, &error);
+    double pj = 0;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(chip);
+    CU_ASSERT_TRUE(chip_number(chip, "power.pj.DRAM_READ_BYTES", &pj, &error));
+    CHECK(near(run_values_get(&a->counters, "energy.dram.dynamic"), a->dram_bytes * pj * 1e-12, 1e-9), "%g J",
+          run_values_get(&a->counters, "energy.dram.dynamic"));
+    chip_close(chip);
+    chip_db_close(db);
+    run_result_free(&one.result);
+    run_result_free(&two.result);
+}
+
+/* The energy of one event scales its part of the joules and nothing else. */
+static void test_energy_of_an_event(void)
+{
+    struct outcome base = simulate("m1", NULL, "gemm:128x128x128", "amx", "f32", 0);
+    struct outcome none = simulate("m1", "power.pj.AMX_F32_MACS=0", "gemm:128x128x128", "amx", "f32", 0);
+    struct outcome ten = simulate("m1", "power.pj.AMX_F32_MACS=10", "gemm:128x128x128", "amx", "f32", 0);
+    const double macs = run_values_get(&base.result.counters, "activity.amx_f32_macs");
+    const double volts = base.energy.volts[POWER_AMX], nominal = 1.0; /* of the chip file */
+
+    CHECK(macs == 128.0 * 128 * 128, "%g macs", macs);
+    CHECK(near(ten.result.joules - none.result.joules, macs * 10e-12 * volts * volts / (nominal * nominal), 1e-9),
+          "%g J of %g macs", ten.result.joules - none.result.joules, macs);
+    CU_ASSERT_EQUAL(base.result.seconds, ten.result.seconds);
+    run_result_free(&base.result);
+    run_result_free(&none.result);
+    run_result_free(&ten.result);
+}
+
+/* A hotter die leaks more, by the exponent of the chip file; dynamic energy stays. */
+static void test_temperature(void)
+{
+    struct outcome cool = simulate("m1", NULL, "gemm:128x128x128", "amx", "f32", 50);
+    struct outcome hot = simulate("m1", NULL, "gemm:128x128x128", "amx", "f32", 90);
+    struct outcome plain = simulate("m1", NULL, "gemm:128x128x128", "amx", "f32", 0);
+
+    CHECK(near(counted(&hot.result, "leakage") / counted(&cool.result, "leakage"), exp(0.015 * 40), 1e-9), "%g times",
+          counted(&hot.result, "leakage") / counted(&cool.result, "leakage"));
+    CHECK(near(counted(&hot.result, "dynamic"), counted(&cool.result, "dynamic"), 1e-12), "dynamic energy changes");
+    CU_ASSERT_EQUAL(plain.result.joules, cool.result.joules); /* 50 degC is where leakage is given */
+    run_result_free(&cool.result);
+    run_result_free(&hot.result);
+    run_result_free(&plain.result);
+}
+
+/* A slower clock at its lower voltage: less energy for the same work on the P cluster, in a longer time. */
+static void test_clock_and_voltage(void)
+{
+    struct outcome fast = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0);
+    struct outcome slow = simulate("m1", "gpu_max_mhz=720", "gemm:256x256x256", "gpu", "f32", 0);
+    const double v0 = fast.energy.volts[POWER_GPU], v1 = slow.energy.volts[POWER_GPU];
+    const double d0 = run_values_get(&fast.result.counters, "energy.gpu.dynamic"),
+                 d1 = run_values_get(&slow.result.counters, "energy.gpu.dynamic");
+
+    CHECK(v1 < v0 && slow.energy.mhz[POWER_GPU] == 720, "%g V at %g MHz", v1, slow.energy.mhz[POWER_GPU]);
+    CHECK(near(d1 / d0, v1 * v1 / (v0 * v0), 0.02), "dynamic energy %g times, voltage squared %g", d1 / d0, v1 * v1 / (v0 * v0));
+    CHECK(slow.result.device_seconds > fast.result.device_seconds, "%g s", slow.result.device_seconds);
+    run_result_free(&fast.result);
+    run_result_free(&slow.result);
+}
+
+/* Published: more than 200 GFLOPS per watt for the best f32 products on matrix units beside the cores and on GPUs of M1 to M4, by
+ * the counters of their rails (arXiv 2502.05317). */
+static void test_lower_bound_of_products(void)
+{
+    static const char *const chips[] = {"m1", "m1-max", "m2", "m3"}, *const kinds[] = {"dynamic", "clock", "leakage"};
+    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+        struct outcome o = simulate(chips[i], NULL, "gemm:1024x1024x1024", "amx", "f32", 0);
+        double joules = 0;
+        for (int k = 0; k < 3; k++) {
+            char name[2][64];
+            snprintf(name[0], sizeof name[0], "energy.p_cpu.%s", kinds[k]);
+            snprintf(name[1], sizeof name[1], "energy.amx.%s", kinds[k]);
+            joules += run_values_get(&o.result.counters, name[0]) + run_values_get(&o.result.counters, name[1]);
+        }
+        CHECK(o.result.flops / joules > 200e9, "%s: %.0f GFLOPS/W on the rail of the P cluster", chips[i],
+              o.result.flops / joules * 1e-9);
+        run_result_free(&o.result);
+    }
+}
+
+static struct power_profile profiled(const char *chip, const char *workload, const char *unit, const char *precision)
+{
+    struct orch_error error = {0};
+    struct power_profile p = {.seconds = 0};
+    struct chip_db *db = chip_db_open(NULL, &error);
+    struct chip *opened = db ? chip_open(db, chip, NULL, &error) : NULL;
+    const struct run_request request = {
+        .chip = opened, .workload = workload, .unit = unit, .precision = precision, .mode = RUN_TIMING};
+    struct run_result result;
+
+    run_result_init(&result);
+    CHECK(opened && run_profile(&request, db, NULL, &p, &result, &error), "%s: %s", workload, error.text);
+    run_result_free(&result);
+    chip_close(opened);
+    chip_db_close(db);
+    return p;
+}
+
+/* What the two clocks say about where the time goes; and the profile's time at a third clock against a simulation there. */
+static void test_profiles(void)
+{
+    const struct power_profile amx = profiled("m1", "gemm:256x256x256", "amx", "f32");
+    CHECK(amx.driver == POWER_P_CPU && amx.fixed_s < 0.1 * amx.seconds, "AMX: %g of %g s fixed", amx.fixed_s, amx.seconds);
+    const struct power_profile copy = profiled("m1", "copy:8388608", "gpu", "f32");
+    CHECK(copy.driver == POWER_GPU && copy.fixed_s > 0.6 * copy.seconds, "copy: %g of %g s fixed", copy.fixed_s, copy.seconds);
+    const struct power_profile ane = profiled("m1", "gemm:64x256x256", "ane", "f16");
+    CHECK(ane.driver == POWER_ANE && ane.fixed_s > 0.9 * ane.seconds, "small request: %g of %g s fixed", ane.fixed_s,
+          ane.seconds);
+    const struct power_profile gpu = profiled("m1", "gemm:256x256x256", "gpu", "f32");
+    struct outcome slow = simulate("m1", "gpu_max_mhz=720", "gemm:256x256x256", "gpu", "f32", 0);
+    CHECK(near(power_profile_seconds(&gpu, 720), slow.result.seconds, 0.1), "at 720 MHz %g s, simulated %g s",
+          power_profile_seconds(&gpu, 720), slow.result.seconds);
+    run_result_free(&slow.result);
+}
+
+/* What the start of a sampled launch says of another clock is what its whole sample says. */
+static void test_the_start_of_a_launch_tells_the_split(void)
+{
+    static const struct {
+        const char *workload, *precision;
+        double low, high; /* share of the time that does not scale with the clock */
+    } cases[] = {{"copy:24M", "f32", 0.5, 1}, {"gemm:8192x512x128", "f32", 0, 0.6}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct orch_error error = {0};
+        struct power_profile profile, whole;
+        struct run_result result;
+        struct chip_db *db = chip_db_open(NULL, &error);
+        struct chip *chip = db ? chip_open(db, "m1", NULL, &error) : NULL;
+        const struct run_request request = {.chip = chip,
+                                            .workload = cases[i].workload,
+                                            .unit = "gpu",
+                                            .precision = cases[i].precision,
+                                            .mode = RUN_TIMING,
+                                            .detail = "sampled"};
+        run_result_init(&result);
+        bool ok = chip && run_profile(&request, db, NULL, &profile, &result, &error);
+        whole = profile;
+        ok = ok && run_profile_split(&request, db, NULL, NULL, &whole, &error);
+        CHECK(ok, "%s", error.text);
+        if (ok) {
+            CU_ASSERT_STRING_EQUAL(result.detail, "sampled");
+            const double share = profile.fixed_s / profile.seconds, other = whole.fixed_s / whole.seconds;
+            CHECK(fabs(share - other) < 0.05, "%s: %g of the time is fixed, %g by the whole sample", cases[i].workload, share,
+                  other);
+            CHECK(share >= cases[i].low && share <= cases[i].high, "%s: %g of the time is fixed", cases[i].workload, share);
+        }
+        run_result_free(&result);
+        chip_close(chip);
+        chip_db_close(db);
+    }
+}
+
+static const struct suite_test tests[] = {
+    {"the start of a launch tells the split", test_the_start_of_a_launch_tells_the_split},
+    {"energies of units add up to the package", test_units_add_up},
+    {"without leakage exactly the leakage is missing", test_leakage_is_exactly_what_is_told},
+    {"twice the traffic costs what it must", test_double_traffic},
+    {"energy of one event", test_energy_of_an_event},
+    {"a hotter die leaks more", test_temperature},
+    {"a slower clock at a lower voltage", test_clock_and_voltage},
+    {"products reach the published efficiency", test_lower_bound_of_products},
+    {"profiles for sustained operation", test_profiles},
+};
+SUITE_MAIN("energy of runs", tests)
