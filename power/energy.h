@@ -13,16 +13,18 @@
 #include "power/activity.h"
 
 /* Domains with a supply or a meter of their own: X(ENUMERATOR, name, what). */
-#define POWER_DOMAIN_TABLE(X)                                                                                                    \
-    X(P_CPU, p_cpu, "performance cores and their L2")                                                                            \
-    X(E_CPU, e_cpu, "efficiency cores and their L2")                                                                             \
-    X(AMX, amx, "AMX blocks; on the rail of their cluster")                                                                      \
-    X(GPU, gpu, "GPU cores and GPU L2")                                                                                          \
-    X(ANE, ane, "Neural Engine")                                                                                                 \
-    X(SLC, slc, "system-level cache")                                                                                            \
-    X(FABRIC, fabric, "interconnect between units, SLC and memory controllers")                                                  \
-    X(DRAM, dram, "memory chips and their PHY")                                                                                  \
+/* clang-format off */
+#define POWER_DOMAIN_TABLE(X) \
+    X(P_CPU, p_cpu, "performance cores and their L2") \
+    X(E_CPU, e_cpu, "efficiency cores and their L2") \
+    X(AMX, amx, "AMX blocks; on the rail of their cluster") \
+    X(GPU, gpu, "GPU cores and GPU L2") \
+    X(ANE, ane, "Neural Engine") \
+    X(SLC, slc, "system-level cache") \
+    X(FABRIC, fabric, "interconnect between units, SLC and memory controllers") \
+    X(DRAM, dram, "memory chips and their PHY") \
     X(SOC, soc, "always-on rest of the chip")
+/* clang-format on */
 
 enum power_domain {
 #define X(enumerator, name, text) POWER_##enumerator,
@@ -33,16 +35,18 @@ enum power_domain {
 const char *power_domain_name(enum power_domain domain); /* "p_cpu" */
 
 /* Parameters of a domain: KEYs "power.<domain>.<field>" of the chip database. X(field, unit, lowest, highest, meaning). */
-#define POWER_DOMAIN_FIELDS(X)                                                                                                   \
-    X(volts, "V", 0.1, 3, "voltage at which the energies and the leakage hold")                                                  \
-    X(clock_nf, "nF", 0, 1000, "switched capacitance of a running slice beyond its counted events: clock tree, control")         \
-    X(shared_nf, "nF", 0, 1000, "the same of what runs while any slice does")                                                    \
-    X(idle_fraction, "1", 0, 1, "share of clock_nf and shared_nf that still switches in a slice that only waits")                \
-    X(leakage_w, "W", 0, 100, "leakage of a slice at the reference temperature")                                                 \
-    X(gated_fraction, "1", 0, 1, "share of the leakage that is left behind a closed power gate")                                 \
-    X(gate_after_us, "us", 0, 1e9, "idle time after which a slice is gated")                                                     \
-    X(wake_us, "us", 0, 1e9, "time to open the gate")                                                                            \
+/* clang-format off */
+#define POWER_DOMAIN_FIELDS(X) \
+    X(volts, "V", 0.1, 3, "voltage at which the energies and the leakage hold") \
+    X(clock_nf, "nF", 0, 1000, "switched capacitance of a running slice beyond its counted events: clock tree, control") \
+    X(shared_nf, "nF", 0, 1000, "the same of what runs while any slice does") \
+    X(idle_fraction, "1", 0, 1, "share of clock_nf and shared_nf that still switches in a slice that only waits") \
+    X(leakage_w, "W", 0, 100, "leakage of a slice at the reference temperature") \
+    X(gated_fraction, "1", 0, 1, "share of the leakage that is left behind a closed power gate") \
+    X(gate_after_us, "us", 0, 1e9, "idle time after which a slice is gated") \
+    X(wake_us, "us", 0, 1e9, "time to open the gate") \
     X(wake_uj, "uJ", 0, 1e9, "energy to open the gate, of a slice")
+/* clang-format on */
 
 struct power_domain_params {
 #define X(field, unit, lowest, highest, meaning) double field;

@@ -12,14 +12,16 @@
 #include "power/gpu_control.h"
 #include "power/opp.h"
 
-#define GOVERNOR_POLICY_TABLE(X)                                                                                                 \
-    X(FIXED, "fixed", "the clock that was asked for, whatever the temperature short of the critical one")                        \
-    X(PERFORMANCE, "performance", "highest clocks that temperature and power limits leave")                                      \
-    X(BALANCED, "balanced", "as performance, but units that wait for memory are clocked down as far as that costs no time")      \
-    X(LOW_POWER, "low-power", "clocks of the low-power mode")                                                                    \
-    X(RACE_TO_IDLE, "race-to-idle", "highest clock, then gated until the next request is due")                                   \
-    X(PACE, "pace", "lowest clock that still meets the target time")                                                             \
+/* clang-format off */
+#define GOVERNOR_POLICY_TABLE(X) \
+    X(FIXED, "fixed", "the clock that was asked for, whatever the temperature short of the critical one") \
+    X(PERFORMANCE, "performance", "highest clocks that temperature and power limits leave") \
+    X(BALANCED, "balanced", "as performance, but units that wait for memory are clocked down as far as that costs no time") \
+    X(LOW_POWER, "low-power", "clocks of the low-power mode") \
+    X(RACE_TO_IDLE, "race-to-idle", "highest clock, then gated until the next request is due") \
+    X(PACE, "pace", "lowest clock that still meets the target time") \
     X(THERMAL_SAFE, "thermal-safe", "highest clock that can be held for ever")
+/* clang-format on */
 
 enum governor_policy {
 #define X(enumerator, name, text) GOVERNOR_##enumerator,
@@ -41,30 +43,30 @@ enum thermal_pressure {
 const char *thermal_pressure_name(enum thermal_pressure pressure);
 
 /* KEYs "governor.<field>" of a device. X(field, unit, lowest, highest, meaning) */
-#define GOVERNOR_FIELDS(X)                                                                                                       \
-    X(tick_ms, "ms", 0.1, 1000, "time between two decisions")                                                                    \
-    X(target_c, "degC", 30, 120, "mean die temperature that is held while the CPU alone is busy")                                \
-    X(target_gpu_c, "degC", 30, 120, "the same while the GPU is busy")                                                           \
-    X(band_k, "K", 0.1, 50, "clocks begin to fall so far below the target")                                                      \
-    X(fall_per_k, "1/K", 0, 1, "share of the highest clock that one kelvin in the band takes")                                   \
-    X(integral_per_ks, "1/(K s)", 0, 1, "share of the highest clock that a kelvin above the target takes per second")            \
-    X(sensor_limit_c, "degC", 50, 125, "no block gets hotter: P clocks fall at once")                                            \
-    X(critical_c, "degC", 60, 130, "emergency: every domain at its lowest point")                                                \
-    X(low_power_share, "1", 0.1, 1, "highest clock in low-power mode, of the highest clock")                                     \
-    X(limit_fall_per_s, "1/s", 0.01, 1000,                                                                                       \
-      "share of the clock that a whole excess over a power cap (10 K over a sensor limit) takes")                                \
-    X(limit_rise_per_s, "1/s", 0.01, 1000, "the same when there is room again: slower, so that it does not swing")               \
-    X(balanced_cost, "1", 0.0001, 0.5, "policy balanced: share of the time that a lower clock may cost")                         \
-    X(gpu_grace, "1", 1, 100, "the GPU's share falls so many times later than that of the P cores")                              \
-    X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point")                \
-    X(min_duty, "1", 0.01, 1,                                                                                                    \
-      "least share of the time that cores work at their lowest point when that is too much; 1 = all of it")                      \
-    X(alternate_ms, "ms", 0.1, 1000, "period in which a domain alternates between two operating points")                         \
-    X(switch_stop, "1", 0, 1, "share of a transition in which the domain stands still")                                          \
-    X(low_battery_percent, "%", 0, 100, "power mode auto: below this charge the low-power mode is on")                           \
-    X(steer_share, "1", 0, 1, "P cores below this share of their clock: programs that may move go to the E cores")               \
-    X(steer_hold_s, "s", 0, 3600, "they stay there at least so long")                                                            \
+/* clang-format off */
+#define GOVERNOR_FIELDS(X) \
+    X(tick_ms, "ms", 0.1, 1000, "time between two decisions") \
+    X(target_c, "degC", 30, 120, "mean die temperature that is held while the CPU alone is busy") \
+    X(target_gpu_c, "degC", 30, 120, "the same while the GPU is busy") \
+    X(band_k, "K", 0.1, 50, "clocks begin to fall so far below the target") \
+    X(fall_per_k, "1/K", 0, 1, "share of the highest clock that one kelvin in the band takes") \
+    X(integral_per_ks, "1/(K s)", 0, 1, "share of the highest clock that a kelvin above the target takes per second") \
+    X(sensor_limit_c, "degC", 50, 125, "no block gets hotter: P clocks fall at once") \
+    X(critical_c, "degC", 60, 130, "emergency: every domain at its lowest point") \
+    X(low_power_share, "1", 0.1, 1, "highest clock in low-power mode, of the highest clock") \
+    X(limit_fall_per_s, "1/s", 0.01, 1000, "share of the clock that a whole excess over a power cap (10 K over a sensor limit) takes") \
+    X(limit_rise_per_s, "1/s", 0.01, 1000, "the same when there is room again: slower, so that it does not swing") \
+    X(balanced_cost, "1", 0.0001, 0.5, "policy balanced: share of the time that a lower clock may cost") \
+    X(gpu_grace, "1", 1, 100, "the GPU's share falls so many times later than that of the P cores") \
+    X(heavy_share, "1", 0, 1, "pressure is heavy when clocks are below this share, trapping at the lowest point") \
+    X(min_duty, "1", 0.01, 1, "least share of the time that cores work at their lowest point when that is too much; 1 = all of it") \
+    X(alternate_ms, "ms", 0.1, 1000, "period in which a domain alternates between two operating points") \
+    X(switch_stop, "1", 0, 1, "share of a transition in which the domain stands still") \
+    X(low_battery_percent, "%", 0, 100, "power mode auto: below this charge the low-power mode is on") \
+    X(steer_share, "1", 0, 1, "P cores below this share of their clock: programs that may move go to the E cores") \
+    X(steer_hold_s, "s", 0, 3600, "they stay there at least so long") \
     X(steer_us, "us", 0, 1e6, "time that a move costs")
+/* clang-format on */
 
 struct governor_params {
 #define X(field, unit, lowest, highest, meaning) double field;

@@ -9,14 +9,16 @@
 #define ORCHARD_POWER_GPU_CONTROL_H
 
 /* KEYs "gpu_control.<field>" of a chip. X(field, unit, lowest, highest, meaning) */
-#define GPU_CONTROL_FIELDS(X)                                                                                                    \
-    X(die_target_c, "degC", 30, 150, "hottest part of the GPU that the fast controller holds")                                   \
-    X(die_kp, "%/K", 0, 1000, "its proportional gain")                                                                           \
-    X(die_ki, "%/(K s)", 0, 100000, "its integral gain")                                                                         \
-    X(power_filter_ms, "ms", 0.1, 100000, "time constant of the average power that a limit is held by")                          \
-    X(power_kp, "%/W", 0, 1000, "proportional gain on that power")                                                               \
-    X(power_ki, "%/(W s)", 0, 100000, "integral gain on it")                                                                     \
+/* clang-format off */
+#define GPU_CONTROL_FIELDS(X) \
+    X(die_target_c, "degC", 30, 150, "hottest part of the GPU that the fast controller holds") \
+    X(die_kp, "%/K", 0, 1000, "its proportional gain") \
+    X(die_ki, "%/(K s)", 0, 100000, "its integral gain") \
+    X(power_filter_ms, "ms", 0.1, 100000, "time constant of the average power that a limit is held by") \
+    X(power_kp, "%/W", 0, 1000, "proportional gain on that power") \
+    X(power_ki, "%/(W s)", 0, 100000, "integral gain on it") \
     X(min_duty, "1", 0.01, 1, "least share of the time that the GPU works at its lowest operating point")
+/* clang-format on */
 
 struct gpu_control_params {
 #define X(field, unit, lowest, highest, meaning) double field;

@@ -27,58 +27,72 @@ enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE
 #define TRACE_C_LIST   struct trace_list /* operators before this record's */
 
 /* `unit` is where something runs: cpu, amx, gpu, ane, dram, slc, fabric, soc; `instance` which of its kind. */
-#define TRACE_RUN_BEGIN_FIELDS(X)                                                                                                \
-    X(NUMBER, run)                                                                                                               \
-    X(TIME, time_ps)                                                                                                             \
-    X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified) X(TEXT, program_name) X(TEXT, program_kind)      \
-        X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit) X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options)    \
-            X(TEXT, version) X(NUMBER, seed)
+/* clang-format off */
+#define TRACE_RUN_BEGIN_FIELDS(X) \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified) \
+    X(TEXT, program_name) X(TEXT, program_kind) X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit) \
+    X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options) X(TEXT, version) X(NUMBER, seed)
+/* clang-format on */
 /* One operator handed to a unit. `kernel` and `workload` say how to run it again ("gemm", "gemm:64x64x64"), `settings` with which
  * options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are known) or none.
  */
-#define TRACE_LAUNCH_FIELDS(X)                                                                                                   \
-    X(NUMBER, run)                                                                                                               \
-    X(ID, op)                                                                                                                    \
-    X(TIME, submitted_ps) X(TEXT, name) X(TEXT, kernel) X(TEXT, workload) X(TEXT, precision) X(TEXT, unit) X(NUMBER, instance)   \
-        X(NUMBER, stream) X(LIST, after) X(TEXT, settings) X(TEXT, work) X(NUMBER, bytes) X(TEXT, note)
+/* clang-format off */
+#define TRACE_LAUNCH_FIELDS(X) \
+    X(NUMBER, run) X(ID, op) X(TIME, submitted_ps) X(TEXT, name) X(TEXT, kernel) X(TEXT, workload) X(TEXT, precision) \
+    X(TEXT, unit) X(NUMBER, instance) X(NUMBER, stream) X(LIST, after) X(TEXT, settings) X(TEXT, work) \
+    X(NUMBER, bytes) X(TEXT, note)
+/* clang-format on */
 #define TRACE_OP_BEGIN_FIELDS(X) X(NUMBER, run) X(ID, op) X(TIME, time_ps)
-#define TRACE_OP_END_FIELDS(X)                                                                                                   \
-    X(NUMBER, run)                                                                                                               \
-    X(ID, op)                                                                                                                    \
-    X(TIME, time_ps) X(REAL, seconds) X(REAL, cycles) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(NUMBER, repeats)
-#define TRACE_TRANSFER_FIELDS(X)                                                                                                 \
-    X(NUMBER, run)                                                                                                               \
-    X(TIME, time_ps)                                                                                                             \
-    X(TEXT, what) X(TEXT, from) X(NUMBER, from_instance) X(TEXT, to) X(NUMBER, to_instance) X(NUMBER, bytes) X(REAL, seconds)
-#define TRACE_SAMPLE_FIELDS(X)                                                                                                   \
+/* clang-format off */
+#define TRACE_OP_END_FIELDS(X) \
+    X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(REAL, seconds) X(REAL, cycles) X(REAL, macs) X(REAL, flops) \
+    X(REAL, dram_bytes) X(NUMBER, repeats)
+/* clang-format on */
+/* clang-format off */
+#define TRACE_TRANSFER_FIELDS(X) \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, what) X(TEXT, from) X(NUMBER, from_instance) X(TEXT, to) \
+    X(NUMBER, to_instance) X(NUMBER, bytes) X(REAL, seconds)
+/* clang-format on */
+/* clang-format off */
+#define TRACE_SAMPLE_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, series) X(TEXT, measure) X(TEXT, unit) X(NUMBER, instance) X(REAL, value)
-#define TRACE_CLOCK_FIELDS(X)                                                                                                    \
-    X(NUMBER, run)                                                                                                               \
-    X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(REAL, from_mhz) X(REAL, to_mhz) X(REAL, volts) X(TEXT, reason)
-#define TRACE_FAULT_FIELDS(X)                                                                                                    \
-    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(TEXT, fault) X(HEX, pc) X(HEX, address) X(TEXT, text)
+/* clang-format on */
+/* clang-format off */
+#define TRACE_CLOCK_FIELDS(X) \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(REAL, from_mhz) X(REAL, to_mhz) X(REAL, volts) \
+    X(TEXT, reason)
+/* clang-format on */
+/* clang-format off */
+#define TRACE_FAULT_FIELDS(X) \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(TEXT, fault) X(HEX, pc) X(HEX, address) \
+    X(TEXT, text)
+/* clang-format on */
 /* One issued instruction: its word, and the value that it depends on in time (AMX: the operand register). */
-#define TRACE_INSTRUCTION_FIELDS(X)                                                                                              \
-    X(NUMBER, run)                                                                                                               \
-    X(ID, op) X(TIME, time_ps) X(NUMBER, duration_ps) X(TEXT, unit) X(NUMBER, instance) X(PC, pc) X(HEX, word) X(HEX, operand)
-#define TRACE_RUN_END_FIELDS(X)                                                                                                  \
-    X(NUMBER, run)                                                                                                               \
-    X(TIME, time_ps)                                                                                                             \
-    X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds) X(REAL, overhead_seconds) X(REAL, macs)              \
-        X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
+/* clang-format off */
+#define TRACE_INSTRUCTION_FIELDS(X) \
+    X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(NUMBER, duration_ps) X(TEXT, unit) X(NUMBER, instance) X(PC, pc) \
+    X(HEX, word) X(HEX, operand)
+/* clang-format on */
+/* clang-format off */
+#define TRACE_RUN_END_FIELDS(X) \
+    X(NUMBER, run) X(TIME, time_ps) X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds) \
+    X(REAL, overhead_seconds) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
+/* clang-format on */
 
 /* X(KIND, number in the file, name, fields). Numbers are never used again for something else; 1 is a string of the block. */
-#define TRACE_KIND_TABLE(X)                                                                                                      \
-    X(RUN_BEGIN, 2, run_begin)                                                                                                   \
-    X(LAUNCH, 3, launch)                                                                                                         \
-    X(OP_BEGIN, 4, op_begin)                                                                                                     \
-    X(OP_END, 5, op_end)                                                                                                         \
-    X(TRANSFER, 6, transfer)                                                                                                     \
-    X(SAMPLE, 7, sample)                                                                                                         \
-    X(CLOCK, 8, clock)                                                                                                           \
-    X(FAULT, 9, fault)                                                                                                           \
-    X(INSTRUCTION, 10, instruction)                                                                                              \
+/* clang-format off */
+#define TRACE_KIND_TABLE(X) \
+    X(RUN_BEGIN, 2, run_begin) \
+    X(LAUNCH, 3, launch) \
+    X(OP_BEGIN, 4, op_begin) \
+    X(OP_END, 5, op_end) \
+    X(TRANSFER, 6, transfer) \
+    X(SAMPLE, 7, sample) \
+    X(CLOCK, 8, clock) \
+    X(FAULT, 9, fault) \
+    X(INSTRUCTION, 10, instruction) \
     X(RUN_END, 11, run_end)
+/* clang-format on */
 
 enum trace_kind {
 #define X(kind, number, name) TRACE_##kind = number,

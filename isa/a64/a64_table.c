@@ -1,4 +1,5 @@
 #include "isa/a64/a64_table.h"
+#include "isa/array_count.h"
 
 const struct a64_row a64_rows[A64_FORM_COUNT] = {
 #define A64_ROW(form, mask, bits, layout, sizes, cls, props, text)                                                               \
@@ -26,4 +27,4 @@ const struct a64_group a64_groups[] = {
 #undef A64_GROUP
 #undef A64_ROW
 
-const unsigned a64_group_count = sizeof a64_groups / sizeof a64_groups[0] - 1;
+const unsigned a64_group_count = ARRAY_COUNT(a64_groups) - 1;

@@ -66,19 +66,19 @@ enum {
 #define P_REGS(n)        ((n) << 20) /* registers of a structure */
 #define P_REGS_OF(props) ((props) >> 20 & 7)
 
-#define A64_LAYOUTS(X)                                                                                                           \
-    X(NONE)                                                                                                                      \
-    X(ADR)                                                                                                                       \
-    X(ADRP) X(ADDSUB_IMM) X(LOGIC_IMM) X(MOVE_WIDE) X(BITFIELD) X(EXTRACT) X(B26) X(B_COND) X(CB) X(TB) X(BR) X(RETA)            \
-        X(EXCEPTION) X(HINT) X(BARRIER) X(SYSTEM_REG) X(CACHE_OP) X(SHIFTED) X(SHIFTED_ADD) X(EXTENDED) X(RRR) X(RRR_X) X(RRRR)  \
-            X(RRRR_X) X(RR) X(RR_X) X(RMIF) X(CCMP_REG) X(CCMP_IMM) X(CSEL) X(LS_UIMM) X(LS_IMM9) X(LS_REG) X(LS_SIZED)          \
-                X(LS_SIZED9) X(ATOMIC) X(LS_PAIR) X(LITERAL) X(EXCLUSIVE) X(EXCLUSIVE_PAIR) X(LOAD_EXCLUSIVE_PAIR)               \
-                    X(COMPARE_SWAP) X(COMPARE_SWAP_PAIR) X(STRUCTURE) X(STRUCTURE_POST) X(LANE) X(LANE_POST) X(FP_RRRR)          \
-                        X(FP_RRR) X(FP_RR) X(FP_CMP) X(FP_CMP_0) X(FP_CCMP) X(FP_CSEL) X(FP_IMM) X(FP_FIXED) X(FP_GPR) X(V3)     \
-                            X(S3) X(V3_SD) X(S3_SD) X(V_LOGIC) X(V3_FIXED) X(V2) X(V2_SD) X(V2_FIXED) X(V2_HS) X(S2) X(S2_SD)    \
-                                X(V3_ROT1) X(V3_ROT2) X(COPY) X(COPY_V) X(COPY_LANE) X(TABLE) X(EXT) X(V_SHR) X(V_SHL) X(S_SHR)  \
-                                    X(S_SHL) X(MODIFIED) X(V_ELEMENT) X(S_ELEMENT) X(V_ELEMENT_SD) X(V_ELEMENT_H)                \
-                                        X(S_ELEMENT_SD) X(S_ELEMENT_H) X(V_COMPLEX_ELEMENT)
+/* clang-format off */
+#define A64_LAYOUTS(X) \
+    X(NONE) X(ADR) X(ADRP) X(ADDSUB_IMM) X(LOGIC_IMM) X(MOVE_WIDE) X(BITFIELD) X(EXTRACT) X(B26) X(B_COND) X(CB) X(TB) \
+    X(BR) X(RETA) X(EXCEPTION) X(HINT) X(BARRIER) X(SYSTEM_REG) X(CACHE_OP) X(SHIFTED) X(SHIFTED_ADD) X(EXTENDED) \
+    X(RRR) X(RRR_X) X(RRRR) X(RRRR_X) X(RR) X(RR_X) X(RMIF) X(CCMP_REG) X(CCMP_IMM) X(CSEL) \
+    X(LS_UIMM) X(LS_IMM9) X(LS_REG) X(LS_SIZED) X(LS_SIZED9) X(ATOMIC) X(LS_PAIR) X(LITERAL) X(EXCLUSIVE) \
+    X(EXCLUSIVE_PAIR) X(LOAD_EXCLUSIVE_PAIR) X(COMPARE_SWAP) X(COMPARE_SWAP_PAIR) X(STRUCTURE) X(STRUCTURE_POST) \
+    X(LANE) X(LANE_POST) X(FP_RRRR) X(FP_RRR) X(FP_RR) X(FP_CMP) X(FP_CMP_0) X(FP_CCMP) X(FP_CSEL) X(FP_IMM) \
+    X(FP_FIXED) X(FP_GPR) X(V3) X(S3) X(V3_SD) X(S3_SD) X(V_LOGIC) X(V3_FIXED) X(V2) X(V2_SD) X(V2_FIXED) X(V2_HS) \
+    X(S2) X(S2_SD) X(V3_ROT1) X(V3_ROT2) X(COPY) X(COPY_V) X(COPY_LANE) X(TABLE) X(EXT) X(V_SHR) X(V_SHL) X(S_SHR) \
+    X(S_SHL) X(MODIFIED) X(V_ELEMENT) X(S_ELEMENT) X(V_ELEMENT_SD) X(V_ELEMENT_H) X(S_ELEMENT_SD) X(S_ELEMENT_H) \
+    X(V_COMPLEX_ELEMENT)
+/* clang-format on */
 enum a64_layout {
 #define X(name) A64_L_##name,
     A64_LAYOUTS(X)

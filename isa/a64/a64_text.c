@@ -2,6 +2,7 @@
 #include "isa/a64/a64_table.h"
 
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -149,7 +150,7 @@ static void put_hint(struct writer *w, unsigned imm)
                  {16, "esb"},     {17, "psb\tcsync"}, {18, "tsb\tcsync"}, {20, "csdb"},      {22, "clearbhb"},  {24, "paciaz"},
                  {25, "paciasp"}, {26, "pacibz"},     {27, "pacibsp"},    {28, "autiaz"},    {29, "autiasp"},   {30, "autibz"},
                  {31, "autibsp"}, {32, "bti"},        {34, "bti\tc"},     {36, "bti\tj"},    {38, "bti\tjc"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].imm == imm) {
             put(w, "%s", names[i].name);
             return;
@@ -174,7 +175,7 @@ static void put_system_register(struct writer *w, unsigned reg)
     } names[] = {{0xda10, "nzcv"},        {0xda20, "fpcr"},       {0xda21, "fpsr"},      {0xde82, "tpidr_el0"},
                  {0xde83, "tpidrro_el0"}, {0xd801, "ctr_el0"},    {0xd807, "dczid_el0"}, {0xdf00, "cntfrq_el0"},
                  {0xdf01, "cntpct_el0"},  {0xdf02, "cntvct_el0"}, {0xc000, "midr_el1"}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (names[i].reg == reg) {
             put(w, "%s", names[i].name);
             return;

@@ -1,4 +1,5 @@
 #include "isa/agx/agx_asm_parts.h"
+#include "isa/array_count.h"
 #include "isa/isa_suggest.h"
 
 #include <string.h>
@@ -207,7 +208,7 @@ static void suggest_name(const char *typed, struct isa_error *error)
         isa_suggest_offer(&suggest, agx_forms[i].mnemonic);
     for (unsigned i = 0; i < agx_renames_count; i++)
         isa_suggest_offer(&suggest, agx_renames[i].name);
-    for (unsigned i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(aliases); i++)
         isa_suggest_offer(&suggest, aliases[i].name);
     isa_suggest_text(&suggest, hint, sizeof hint);
     snprintf(error->text, sizeof error->text, "unknown instruction %.64s%s", typed, hint);
@@ -222,7 +223,7 @@ bool agx_asm_instruction(const struct agx_asm_line *line, struct agx_inst *inst,
     const unsigned first_next = a.best.next;
     char first_why[sizeof a.best.why];
     memcpy(first_why, a.best.why, sizeof first_why);
-    for (unsigned i = 0; i < sizeof aliases / sizeof aliases[0] && !done; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(aliases) && !done; i++)
         if (strcmp(aliases[i].name, line->mnemonic) == 0 && aliases[i].operands == line->count)
             done = try_alias(&a, &aliases[i], line);
     *error = (struct isa_error){.line = 0};

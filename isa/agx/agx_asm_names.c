@@ -1,4 +1,5 @@
 #include "isa/agx/agx_asm_names.h"
+#include "isa/array_count.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ static const struct type {
 
 bool agx_asm_is_declaration(const char *directive)
 {
-    for (unsigned i = 0; i < sizeof declarations / sizeof declarations[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(declarations); i++)
         if (strcmp(declarations[i], directive) == 0)
             return true;
     return false;
@@ -26,7 +27,7 @@ bool agx_asm_is_declaration(const char *directive)
 
 static const struct type *find_type(const char *name)
 {
-    for (unsigned i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(types); i++)
         if (strcmp(types[i].name, name) == 0)
             return &types[i];
     return NULL;

@@ -1,4 +1,5 @@
 #include "isa/agx/agx_asm_parts.h"
+#include "isa/array_count.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -34,7 +35,7 @@ static bool read_modifier(const char **at, struct agx_asm_registers *r)
         {".sx", offsetof(struct agx_asm_registers, sign_extend)}, {".abs", offsetof(struct agx_asm_registers, absolute)},
         {".neg", offsetof(struct agx_asm_registers, negate)},
     };
-    for (unsigned i = 0; i < sizeof modifiers / sizeof modifiers[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(modifiers); i++) {
         const size_t length = strlen(modifiers[i].text);
         bool *flag = (bool *)((char *)r + modifiers[i].place);
         if (strncmp(*at, modifiers[i].text, length) == 0 && !*flag) {

@@ -1,4 +1,5 @@
 #include "isa/agx/agx_table.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -111,13 +112,13 @@ const struct agx_form agx_forms[] = {
     {AGX_OP_##op, mnemonic, short_, long_, length_bit, mask, value, high_mask, AGX_SURE_##sure, __VA_ARGS__},
 #include "isa/agx/agx_table.inc"
 };
-const unsigned agx_forms_count = sizeof agx_forms / sizeof agx_forms[0];
+const unsigned agx_forms_count = ARRAY_COUNT(agx_forms);
 
 const struct agx_value agx_values[] = {
 #define AGX_VALUE(list, value, text) {AGX_LIST_##list, value, text},
 #include "isa/agx/agx_table.inc"
 };
-const unsigned agx_values_count = sizeof agx_values / sizeof agx_values[0];
+const unsigned agx_values_count = ARRAY_COUNT(agx_values);
 
 #define ALWAYS                     AGX_WHEN_ALWAYS, 0, 0
 #define FIELD(name, value)         AGX_WHEN_FIELD, AGX_F_##name, value
@@ -130,13 +131,13 @@ const struct agx_rename agx_renames[] = {
 #define AGX_RENAME(op, name, when, without) {AGX_OP_##op, name, when, without},
 #include "isa/agx/agx_table.inc"
 };
-const unsigned agx_renames_count = sizeof agx_renames / sizeof agx_renames[0];
+const unsigned agx_renames_count = ARRAY_COUNT(agx_renames);
 
 const struct agx_special agx_specials[] = {
 #define AGX_SPECIAL(number, text, name) {number, text, name},
 #include "isa/agx/agx_table.inc"
 };
-const unsigned agx_specials_count = sizeof agx_specials / sizeof agx_specials[0];
+const unsigned agx_specials_count = ARRAY_COUNT(agx_specials);
 
 const char *agx_field_text(enum agx_field_id id)
 {

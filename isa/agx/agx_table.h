@@ -5,20 +5,20 @@
 #include "isa/agx/agx_isa.h"
 
 /* Field names, as applegpu calls them. AGX_F_Dt and so on. */
-#define AGX_FIELD_NAMES(ITEM)                                                                                                    \
-    ITEM(Dt)                                                                                                                     \
-    ITEM(D)                                                                                                                      \
-    ITEM(imm16) ITEM(imm32) ITEM(kill) ITEM(SR) ITEM(S) ITEM(N) ITEM(At) ITEM(As) ITEM(A) ITEM(Bt) ITEM(Bs) ITEM(B) ITEM(s)      \
-        ITEM(Ct) ITEM(Cs) ITEM(C) ITEM(mode) ITEM(srct) ITEM(src) ITEM(round) ITEM(m) ITEM(tt0) ITEM(tt1) ITEM(tt2) ITEM(tt3)    \
-            ITEM(op1) ITEM(op2) ITEM(Am) ITEM(Bm) ITEM(Cm) ITEM(op) ITEM(reg32) ITEM(off) ITEM(n) ITEM(cc) ITEM(ccn) ITEM(Xt)    \
-                ITEM(X) ITEM(Yt) ITEM(Y) ITEM(op3) ITEM(i) ITEM(j) ITEM(load) ITEM(Rt) ITEM(R) ITEM(F) ITEM(u0) ITEM(mask)       \
-                    ITEM(O) ITEM(St) ITEM(count) ITEM(It) ITEM(I) ITEM(forwarding) ITEM(elide) ITEM(interpolation) ITEM(unk1)    \
-                        ITEM(unk2) ITEM(unk3) ITEM(unk4) ITEM(unk5) ITEM(J) ITEM(unk) ITEM(b) ITEM(Ot) ITEM(TS) ITEM(SS) ITEM(u) \
-                            ITEM(r) ITEM(g) ITEM(Ou) ITEM(u6) ITEM(u1) ITEM(u3) ITEM(u4) ITEM(u5) ITEM(i1) ITEM(i2) ITEM(i5)     \
-                                ITEM(i6) ITEM(i0) ITEM(i4) ITEM(i3) ITEM(v) ITEM(compare) ITEM(q3) ITEM(slot) ITEM(q6) ITEM(U)   \
-                                    ITEM(Tt) ITEM(T) ITEM(lod) ITEM(u2) ITEM(Ra) ITEM(imm) ITEM(q0) ITEM(q1) ITEM(q2)            \
-                                        ITEM(target) ITEM(q4) ITEM(q5) ITEM(q16) ITEM(q17) ITEM(q18) ITEM(q19) ITEM(Mt) ITEM(M)  \
-                                            ITEM(z) ITEM(a) ITEM(c)
+/* clang-format off */
+#define AGX_FIELD_NAMES(ITEM) \
+    ITEM(Dt) ITEM(D) ITEM(imm16) ITEM(imm32) ITEM(kill) ITEM(SR) ITEM(S) ITEM(N) ITEM(At) ITEM(As) ITEM(A) \
+    ITEM(Bt) ITEM(Bs) ITEM(B) ITEM(s) ITEM(Ct) ITEM(Cs) ITEM(C) ITEM(mode) ITEM(srct) ITEM(src) ITEM(round) \
+    ITEM(m) ITEM(tt0) ITEM(tt1) ITEM(tt2) ITEM(tt3) ITEM(op1) ITEM(op2) ITEM(Am) ITEM(Bm) ITEM(Cm) ITEM(op) \
+    ITEM(reg32) ITEM(off) ITEM(n) ITEM(cc) ITEM(ccn) ITEM(Xt) ITEM(X) ITEM(Yt) ITEM(Y) ITEM(op3) ITEM(i) \
+    ITEM(j) ITEM(load) ITEM(Rt) ITEM(R) ITEM(F) ITEM(u0) ITEM(mask) ITEM(O) ITEM(St) ITEM(count) ITEM(It) \
+    ITEM(I) ITEM(forwarding) ITEM(elide) ITEM(interpolation) ITEM(unk1) ITEM(unk2) ITEM(unk3) ITEM(unk4) \
+    ITEM(unk5) ITEM(J) ITEM(unk) ITEM(b) ITEM(Ot) ITEM(TS) ITEM(SS) ITEM(u) ITEM(r) ITEM(g) ITEM(Ou) \
+    ITEM(u6) ITEM(u1) ITEM(u3) ITEM(u4) ITEM(u5) ITEM(i1) ITEM(i2) ITEM(i5) ITEM(i6) ITEM(i0) ITEM(i4) \
+    ITEM(i3) ITEM(v) ITEM(compare) ITEM(q3) ITEM(slot) ITEM(q6) ITEM(U) ITEM(Tt) ITEM(T) ITEM(lod) ITEM(u2) \
+    ITEM(Ra) ITEM(imm) ITEM(q0) ITEM(q1) ITEM(q2) ITEM(target) ITEM(q4) ITEM(q5) ITEM(q16) ITEM(q17) \
+    ITEM(q18) ITEM(q19) ITEM(Mt) ITEM(M) ITEM(z) ITEM(a) ITEM(c)
+/* clang-format on */
 
 enum agx_field_id {
     AGX_F_NONE,

@@ -1,4 +1,5 @@
 #include "isa/amx/amx_table.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -13,20 +14,20 @@ const struct amx_form amx_forms[] = {
     {op, mnemonic, mask, value, {AMX_LAYOUT_##layout0, AMX_LAYOUT_##layout1}, semantics, generations},
 #include "isa/amx/amx_table.inc"
 };
-const size_t amx_form_count = sizeof amx_forms / sizeof amx_forms[0];
+const size_t amx_form_count = ARRAY_COUNT(amx_forms);
 
 static const struct amx_field fields[] = {
 #define AMX_FIELD(layout, id, name, pos, width, gen, when, list, note)                                                           \
     {AMX_LAYOUT_##layout, name, pos, width, gen, when, AMX_LIST_##list, note},
 #include "isa/amx/amx_table.inc"
 };
-static const size_t field_count = sizeof fields / sizeof fields[0];
+static const size_t field_count = ARRAY_COUNT(fields);
 
 const struct amx_value amx_values[] = {
 #define AMX_VALUE(list, value, name, gen) {AMX_LIST_##list, value, name, gen},
 #include "isa/amx/amx_table.inc"
 };
-const size_t amx_value_count = sizeof amx_values / sizeof amx_values[0];
+const size_t amx_value_count = ARRAY_COUNT(amx_values);
 
 const struct amx_form *amx_form_of(unsigned op, uint64_t operand)
 {

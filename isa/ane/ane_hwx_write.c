@@ -3,6 +3,7 @@
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_hwx.h"
 #include "isa/ane/ane_program_parts.h"
+#include "isa/array_count.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct writer {
 static const char *const types[] = {
     "void:t1=1",       "int8:t2=r2;0;127",     "uint8:t3=r1;0;255", "int16:t4=r1;-32768;32767", "float16:t5=r1;2;0",
     "float:t6=r1;4;0", "raw10:t7=r1;-512;511", "lut:t8=",           "uint4:t9=r1;0;15",         "uint6:t10=r1;0;63"};
-enum { TYPES = sizeof types / sizeof types[0], SYMBOL_EXTERNAL = 15, SYMBOL_TYPE = 128, SYMBOL_TENSOR = 32, PORT_TYPES = 5 };
+enum { TYPES = ARRAY_COUNT(types), SYMBOL_EXTERNAL = 15, SYMBOL_TYPE = 128, SYMBOL_TENSOR = 32, PORT_TYPES = 5 };
 
 /* Zeroed room at the end; its offset, as the buffer moves. */
 static size_t add(struct writer *w, size_t bytes)

@@ -10,6 +10,7 @@
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_line.h"
 #include "isa/ane/ane_text.h"
+#include "isa/array_count.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -189,7 +190,7 @@ static bool match_at(struct match *m, const char **pattern, uint32_t number)
 
 static const struct rule *find_rule(struct match *m, uint32_t node)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++) {
         const char *at = rules[i].pattern;
         *m = (struct match){.e = m->e, .bound = {ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE, ANE_NODE_NONE}};
         if (match_at(m, &at, node) && *at == '\0')

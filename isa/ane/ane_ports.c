@@ -1,5 +1,6 @@
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
+#include "isa/array_count.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,7 +99,7 @@ static void own_port(struct ane_port *port, enum ane_port_kind kind, uint64_t by
 static void note_task(struct ane_program *program, const struct ane_task *task, struct bar_use *uses)
 {
     const struct ane_operand *operands[] = {&task->source, &task->second, &task->result};
-    for (size_t i = 0; i < sizeof operands / sizeof operands[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(operands); i++)
         note_access(task, operands[i], uses);
     if (ane_task_coefficients(task))
         own_port(&program->port[task->coefficient_bar], ANE_PORT_COEFFICIENTS, program->const_bytes);
@@ -109,7 +110,7 @@ static void note_task(struct ane_program *program, const struct ane_task *task, 
 static void name_ports(struct ane_program *program)
 {
     static const char *const names[] = {"", "command", "coefficients", "scratch", "output", "input"};
-    unsigned number[sizeof names / sizeof names[0]] = {0};
+    unsigned number[ARRAY_COUNT(names)] = {0};
     for (unsigned i = 0; i < ANE_BARS; i++) {
         struct ane_port *port = &program->port[i];
         const unsigned n = number[port->kind]++;

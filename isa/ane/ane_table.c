@@ -3,6 +3,7 @@
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
 #include "isa/ane/ane_task_parts.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -184,7 +185,7 @@ static bool same_lines(const struct ane_table *a, const struct ane_table *b)
                             a->left_slope, a->left_intercept, a->right_slope, a->right_intercept};
     const uint16_t two[] = {b->low,        b->high,           b->below,       b->above,
                             b->left_slope, b->left_intercept, b->right_slope, b->right_intercept};
-    for (unsigned i = 0; i < sizeof one / sizeof one[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(one); i++)
         if (steps_between(one[i], two[i]) > 1)
             return false;
     return true;

@@ -2,6 +2,7 @@
  * sigmoid: tinygrad ops/sigmoid.hwx); the others follow the same pattern and are marked as chosen. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
+#include "isa/array_count.h"
 
 #define NONE       ((double)NAN)
 #define ENDLESS    ((double)INFINITY)
@@ -447,5 +448,5 @@ static const struct ane_table_function functions[] = {
 
 const struct ane_table_function *ane_table_function_at(size_t index)
 {
-    return index < sizeof functions / sizeof functions[0] ? &functions[index] : NULL;
+    return index < ARRAY_COUNT(functions) ? &functions[index] : NULL;
 }

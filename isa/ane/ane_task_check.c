@@ -1,4 +1,5 @@
 #include "isa/ane/ane_task_parts.h"
+#include "isa/array_count.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -221,7 +222,7 @@ static bool check_shape(const struct ane_task *task, struct isa_error *error)
         {task->step_x, ANE_COMMON_CONV_CFG_OX},
         {task->step_y, ANE_COMMON_CONV_CFG_OY},
     };
-    for (size_t i = 0; i < sizeof positive / sizeof positive[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(positive); i++)
         if (positive[i].value == 0)
             return ane_fail(error, byte_of(positive[i].field), "%s is 0, at least 1 is needed",
                             ane_field_info(positive[i].field)->name);

@@ -1,5 +1,6 @@
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task_parts.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -227,7 +228,7 @@ static bool check_packets(const struct ane_td *td, struct isa_error *error)
     static const uint16_t packets[] = {0x028, 0x124, 0x168, 0x1dc, 0x228, 0x23c, 0x254};
     struct ane_td fresh;
     ane_td_init(&fresh);
-    for (size_t i = 0; i < sizeof packets / sizeof packets[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(packets); i++) {
         const unsigned word = packets[i] / 4u;
         if (td->word[word] != fresh.word[word])
             return ane_fail(error, packets[i], "packet word is %08x, descriptors of H13 have %08x here", td->word[word],
@@ -240,7 +241,7 @@ static bool check_formats(const struct ane_td *td, struct isa_error *error)
 {
     static const enum ane_field formats[] = {ANE_COMMON_CH_CFG_IN_FMT, ANE_COMMON_CH_CFG_SEC_FMT, ANE_COMMON_CH_CFG_OUT_FMT,
                                              ANE_NE_KERNEL_CFG_KERNEL_FMT};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
         if (ane_get(td, formats[i]) == 3)
             return ane_fail(error, ane_field_info(formats[i])->byte, "%s = 3: no such format", ane_field_info(formats[i])->name);
     return true;

@@ -1,4 +1,5 @@
 #include "isa/ane/ane_td.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -105,7 +106,7 @@ static const struct {
 void ane_td_init(struct ane_td *td)
 {
     memset(td, 0, sizeof *td);
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(always); i++)
         td->word[always[i].byte / 4u] = always[i].word;
 }
 

@@ -16,6 +16,11 @@ bool orch_fail(struct orch_error *e, int exit_code, const char *format, ...)
     return false;
 }
 
+bool orch_no_memory(struct orch_error *e)
+{
+    return orch_fail(e, ORCH_INTERNAL, "out of memory");
+}
+
 bool orch_fail_in(struct orch_error *e, const char *format, ...)
 {
     if (!e)

@@ -23,6 +23,9 @@ struct orch_error {
 /* Fills *e (which may be NULL) and returns false, so that a caller can write `return orch_fail(...)`. */
 bool orch_fail(struct orch_error *e, int exit_code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Says that the host has no memory left (ORCH_INTERNAL); returns false. */
+bool orch_no_memory(struct orch_error *e);
+
 /* Puts "prefix: " in front of the text that is already there; returns false. For callers that know the file or place. */
 bool orch_fail_in(struct orch_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

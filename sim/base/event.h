@@ -20,17 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define EVENT_KIND_TABLE(X)                                                                                                      \
-    X(RUN_BEGIN, "run_begin")                                                                                                    \
-    X(LAUNCH, "launch")                                                                                                          \
-    X(OP_BEGIN, "op_begin")                                                                                                      \
-    X(OP_END, "op_end")                                                                                                          \
-    X(MEM_TRANSFER, "mem_transfer")                                                                                              \
-    X(SAMPLE, "sample")                                                                                                          \
-    X(DVFS_CHANGE, "dvfs_change")                                                                                                \
-    X(FAULT, "fault")                                                                                                            \
-    X(PROGRESS, "progress")                                                                                                      \
+/* clang-format off */
+#define EVENT_KIND_TABLE(X) \
+    X(RUN_BEGIN, "run_begin") \
+    X(LAUNCH, "launch") \
+    X(OP_BEGIN, "op_begin") \
+    X(OP_END, "op_end") \
+    X(MEM_TRANSFER, "mem_transfer") \
+    X(SAMPLE, "sample") \
+    X(DVFS_CHANGE, "dvfs_change") \
+    X(FAULT, "fault") \
+    X(PROGRESS, "progress") \
     X(RUN_END, "run_end")
+/* clang-format on */
 
 enum event_kind {
 #define X(name, text) EVENT_##name,

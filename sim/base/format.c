@@ -1,4 +1,5 @@
 #include "sim/base/format.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ static const struct {
     const char *prefix;
 } si[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
           {1, ""},     {1e-3, "m"}, {1e-6, "u"}, {1e-9, "n"}, {1e-12, "p"}};
-enum { SI_COUNT = sizeof si / sizeof si[0], SI_ONE = 5 };
+enum { SI_COUNT = ARRAY_COUNT(si), SI_ONE = 5 };
 
 static int si_index(double number)
 {

@@ -17,7 +17,7 @@ static bool grow(struct sink *s, struct orch_error *error)
         return orch_fail(error, ORCH_USAGE, "unpacks to more than 1 GiB");
     uint8_t *grown = realloc(s->bytes, room);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     s->bytes = grown;
     s->room = room;
     return true;
@@ -50,7 +50,7 @@ bool gzip_unpack(uint8_t **bytes, size_t *size, struct orch_error *error)
     if (*size < 2 || (*bytes)[0] != 0x1f || (*bytes)[1] != 0x8b)
         return true;
     if (*size > UINT32_MAX || inflateInit2(&z, 15 + 16) != Z_OK)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory to unpack it");
+        return orch_no_memory(error);
     const bool ok = inflate_all(&z, &s, error);
     inflateEnd(&z);
     if (!ok) {

@@ -1,4 +1,5 @@
 #include "sim/base/human.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ static struct prefix prefix_of(double value)
 {
     static const struct prefix table[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
                                           {1, ""},     {1e-3, "m"}, {1e-6, "µ"}, {1e-9, "n"}, {1e-12, "p"}};
-    const size_t count = sizeof table / sizeof table[0];
+    const size_t count = ARRAY_COUNT(table);
     for (size_t i = 0; i < count; i++)
         if (fabs(value) >= table[i].factor * 0.9995)
             return table[i];
@@ -55,7 +56,7 @@ const char *human_bytes(double bytes, char text[HUMAN_SIZE])
         snprintf(text, HUMAN_SIZE, "-");
         return text;
     }
-    while (fabs(bytes) >= 1024 * 0.9995 && i + 1 < sizeof units / sizeof units[0]) {
+    while (fabs(bytes) >= 1024 * 0.9995 && i + 1 < ARRAY_COUNT(units)) {
         bytes /= 1024;
         i++;
     }

@@ -18,7 +18,7 @@ json_object *json_text_parse(const char *stem, const char *text, size_t size, st
     }
     json_tokener *tokener = json_tokener_new_ex(JSON_DEPTH);
     if (!tokener) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);

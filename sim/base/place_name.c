@@ -1,4 +1,5 @@
 #include "sim/base/place_name.h"
+#include "isa/array_count.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const struct {
 
 const char *place_name(const char *series, const char *part, uint32_t instance, char *text, size_t size)
 {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(known); i++)
         if (known[i].instance == instance && strcmp(known[i].series, series) == 0 && strcmp(known[i].part, part) == 0) {
             snprintf(text, size, "%s", known[i].name);
             return text;

@@ -1,4 +1,5 @@
 #include "sim/base/run_result.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ const char *orch_part_name(enum orch_part part)
 
 size_t run_text_field_count(void)
 {
-    return sizeof text_fields / sizeof text_fields[0];
+    return ARRAY_COUNT(text_fields);
 }
 
 const struct run_text_field *run_text_field(size_t index)
@@ -41,7 +42,7 @@ const struct run_text_field *run_text_field(size_t index)
 
 size_t run_number_field_count(void)
 {
-    return sizeof number_fields / sizeof number_fields[0];
+    return ARRAY_COUNT(number_fields);
 }
 
 const struct run_number_field *run_number_field(size_t index)

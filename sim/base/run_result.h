@@ -19,15 +19,17 @@
 #include <stdint.h>
 
 /* Where something happens. The first five have a utilisation. */
-#define ORCH_PART_TABLE(X)                                                                                                       \
-    X(CPU, "cpu")                                                                                                                \
-    X(AMX, "amx")                                                                                                                \
-    X(GPU, "gpu")                                                                                                                \
-    X(ANE, "ane")                                                                                                                \
-    X(DRAM, "dram")                                                                                                              \
-    X(SLC, "slc")                                                                                                                \
-    X(FABRIC, "fabric")                                                                                                          \
+/* clang-format off */
+#define ORCH_PART_TABLE(X) \
+    X(CPU, "cpu") \
+    X(AMX, "amx") \
+    X(GPU, "gpu") \
+    X(ANE, "ane") \
+    X(DRAM, "dram") \
+    X(SLC, "slc") \
+    X(FABRIC, "fabric") \
     X(SOC, "soc")
+/* clang-format on */
 
 enum orch_part {
 #define X(name, text) PART_##name,
@@ -40,39 +42,43 @@ enum { RUN_UTILISATION_COUNT = PART_DRAM + 1 };
 const char *orch_part_name(enum orch_part part);
 
 /* Texts of a run, in the order of the document. */
-#define RUN_TEXT_TABLE(X)                                                                                                        \
-    X(chip, "id of the chip")                                                                                                    \
-    X(device, "housing whose cooling and battery applied")                                                                       \
-    X(workload, "what ran, as asked")                                                                                            \
-    X(unit, "unit that was asked for")                                                                                           \
-    X(precision, "element type")                                                                                                 \
-    X(detail, "instr, sampled or op")                                                                                            \
-    X(mode, "full, functional or timing")                                                                                        \
+/* clang-format off */
+#define RUN_TEXT_TABLE(X) \
+    X(chip, "id of the chip") \
+    X(device, "housing whose cooling and battery applied") \
+    X(workload, "what ran, as asked") \
+    X(unit, "unit that was asked for") \
+    X(precision, "element type") \
+    X(detail, "instr, sampled or op") \
+    X(mode, "full, functional or timing") \
     X(bound_by, "resource that limited the run longest")
+/* clang-format on */
 
 /* Numbers of a run:
  *     name, unit, COUNT (whole) or REAL, higher is better (1), worse (0) or neither (-1), definition */
-#define RUN_NUMBER_TABLE(X)                                                                                                      \
-    X(seconds, "s", REAL, 0, "simulated time from first submit to last completion, overheads included")                          \
-    X(seconds_low, "s", REAL, 0, "lower end of the 90 % interval of seconds")                                                    \
-    X(seconds_high, "s", REAL, 0, "upper end of the 90 % interval of seconds")                                                   \
-    X(device_seconds, "s", REAL, 0, "simulated time during which the unit was busy")                                             \
-    X(overhead_seconds, "s", REAL, 0, "simulated time of submission, launch and waiting")                                        \
-    X(host_seconds, "s", REAL, 0, "wall time of the simulation itself, loading and warm-up excluded")                            \
-    X(cycles, "cycles", COUNT, 0, "cycles of the unit's own clock; none when several units took part")                           \
-    X(flops, "flop", COUNT, -1, "floating-point operations; a multiply-add is two")                                              \
-    X(gflops, "Gflop/s", REAL, 1, "flops per simulated second")                                                                  \
-    X(macs, "macs", COUNT, -1, "multiply-accumulates")                                                                           \
-    X(dram_bytes, "bytes", COUNT, 0, "bytes read from and written to DRAM")                                                      \
-    X(dram_gbps, "GB/s", REAL, -1, "dram_bytes per simulated second")                                                            \
-    X(joules, "J", REAL, 0, "energy of the whole chip and its memory")                                                           \
-    X(watts_avg, "W", REAL, 0, "joules per simulated second")                                                                    \
-    X(watts_peak, "W", REAL, 0, "highest power of a governor interval")                                                          \
-    X(celsius_max, "degC", REAL, 0, "hottest block during the run")                                                              \
-    X(throttled_seconds, "s", REAL, 0, "simulated time below the clock that was asked for")                                      \
-    X(tokens_per_second, "tokens/s", REAL, 1, "generated tokens per simulated second, prefill excluded")                         \
-    X(prefill_seconds, "s", REAL, 0, "simulated time of prompt processing")                                                      \
+/* clang-format off */
+#define RUN_NUMBER_TABLE(X) \
+    X(seconds, "s", REAL, 0, "simulated time from first submit to last completion, overheads included") \
+    X(seconds_low, "s", REAL, 0, "lower end of the 90 % interval of seconds") \
+    X(seconds_high, "s", REAL, 0, "upper end of the 90 % interval of seconds") \
+    X(device_seconds, "s", REAL, 0, "simulated time during which the unit was busy") \
+    X(overhead_seconds, "s", REAL, 0, "simulated time of submission, launch and waiting") \
+    X(host_seconds, "s", REAL, 0, "wall time of the simulation itself, loading and warm-up excluded") \
+    X(cycles, "cycles", COUNT, 0, "cycles of the unit's own clock; none when several units took part") \
+    X(flops, "flop", COUNT, -1, "floating-point operations; a multiply-add is two") \
+    X(gflops, "Gflop/s", REAL, 1, "flops per simulated second") \
+    X(macs, "macs", COUNT, -1, "multiply-accumulates") \
+    X(dram_bytes, "bytes", COUNT, 0, "bytes read from and written to DRAM") \
+    X(dram_gbps, "GB/s", REAL, -1, "dram_bytes per simulated second") \
+    X(joules, "J", REAL, 0, "energy of the whole chip and its memory") \
+    X(watts_avg, "W", REAL, 0, "joules per simulated second") \
+    X(watts_peak, "W", REAL, 0, "highest power of a governor interval") \
+    X(celsius_max, "degC", REAL, 0, "hottest block during the run") \
+    X(throttled_seconds, "s", REAL, 0, "simulated time below the clock that was asked for") \
+    X(tokens_per_second, "tokens/s", REAL, 1, "generated tokens per simulated second, prefill excluded") \
+    X(prefill_seconds, "s", REAL, 0, "simulated time of prompt processing") \
     X(native_mac_share, "1", REAL, 1, "share of the multiply-accumulates that the asked unit executed")
+/* clang-format on */
 
 struct run_named_value {
     char *name;

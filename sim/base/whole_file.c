@@ -18,7 +18,7 @@ bool whole_file_open(struct whole_file *w, const char *path, struct orch_error *
     *w = (struct whole_file){.path = strdup(path), .temporary = malloc(size)};
     if (!w->path || !w->temporary) {
         forget(w);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     snprintf(w->temporary, size, "%s.part%ld", path, (long)getpid());
     w->file = fopen(w->temporary, "wb");

@@ -1,5 +1,6 @@
 /* Relations between values. They are checked on the values of the files; a value the user supposed is free to break
  * a relation with a published one, but not to describe a machine that cannot be put together. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 
 #include <math.h>
@@ -207,7 +208,7 @@ static bool derived_from_override(const struct relation *r, const struct chip *c
 
 bool chip_check(const struct chip *chip, struct orch_error *error)
 {
-    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(relations); i++) {
         const struct relation *r = &relations[i];
         if (!applies(r, chip) || (!r->structural && derived_from_override(r, chip)) || r->holds(chip))
             continue;

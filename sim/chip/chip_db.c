@@ -1,4 +1,5 @@
 #define _GNU_SOURCE
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 #include "sim/base/suggest.h"
 
@@ -38,7 +39,7 @@ bool chip_data_folder(const char *folder, char *path, size_t size, struct orch_e
         return is_folder(path) || orch_fail(error, ORCH_USAGE, "data folder %.400s: no such folder", wanted);
     }
     static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/chips", ORCHARD_DATA_DIR "/chips"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
         snprintf(path, size, "%s", places[i]);
         if (is_folder(path))
             return true;
@@ -70,7 +71,7 @@ bool chip_db_add(struct chip_db *db, const char *stem, const char *text, size_t 
 {
     struct chip_file *file = realloc(db->file, (db->files + 1) * sizeof *file);
     if (!file)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     db->file = file;
     if (!chip_file_parse(&file[db->files], stem, text, size, error))
         return false;
@@ -183,7 +184,7 @@ static int compare_chips(const void *a, const void *b, void *context)
     if (family)
         return family;
     static const char *const keys[] = {"gpu_cores", "p_cores"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         const double p = number_in(db, x, keys[i]), q = number_in(db, y, keys[i]);
         if (p != q)
             return p < q ? -1 : 1;
@@ -207,7 +208,7 @@ bool chip_db_finish(struct chip_db *db, struct orch_error *error)
 {
     db->chip = calloc(db->files + 1, sizeof *db->chip);
     if (!db->chip)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < db->files; i++) {
         json_object *inherits = NULL;
         json_object_object_get_ex(db->file[i].root, "inherits", &inherits);
@@ -273,7 +274,7 @@ struct chip_db *chip_db_open(const char *folder, struct orch_error *error)
         return NULL;
     struct chip_db *db = chip_db_new(path);
     if (!db) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     if (add_folder(db, error) && chip_db_finish(db, error))

@@ -1,6 +1,7 @@
 /* Values that follow from others. A value of the files stands; it is computed when no file gives it, and computed
  * again when one of its inputs was overridden (a chip with ten more GPU cores has a higher peak). An override of the
  * value itself always wins. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 
 #include <math.h>
@@ -204,7 +205,7 @@ static bool derive_gpu(struct derivation *d)
                 {"gpu.instruction_cache_bytes", {"gpu_icache_kB_per_core"}, 1024},
                 {"gpu.l1_kib", {"gpu_l1d_kB_per_core"}, 1},
                 {"gpu.l2_kib", {"gpu_l2_kB"}, 1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         if (wanted(d, rows[i].target, rows[i].inputs) &&
             !set_number(d, rows[i].target, get(d, rows[i].inputs[0])->number * rows[i].factor, rows[i].inputs))
             return false;

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 #include "sim/base/suggest.h"
 #include "sim/base/json_text.h"
@@ -35,7 +36,7 @@ static bool check_members(const char *stem, json_object *root, struct orch_error
         struct suggest s;
         suggest_start(&s, name);
         bool found = false;
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        for (size_t i = 0; i < ARRAY_COUNT(known); i++) {
             found |= strcmp(known[i], name) == 0;
             suggest_offer(&s, known[i]);
         }

@@ -128,7 +128,7 @@ bool chip_floorplan(const struct chip *chip, struct chip_floorplan *floorplan, s
 
     memset(floorplan, 0, sizeof *floorplan);
     if (!b)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     *b = (struct builder){.chip = chip, .error = error, .dies = 1};
     b->ok = chip_power_slices(chip, slices, error) && chip_number(chip, "dies", &dies, error);
     if (b->ok) {
@@ -142,7 +142,7 @@ bool chip_floorplan(const struct chip *chip, struct chip_floorplan *floorplan, s
     if (ok) {
         floorplan->dies = b->dies;
         floorplan->block = calloc(b->count, sizeof *floorplan->block);
-        ok = floorplan->block != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = floorplan->block != NULL || orch_no_memory(error);
     }
     if (ok)
         memcpy(floorplan->block, b->block, b->count * sizeof *b->block);

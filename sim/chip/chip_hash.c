@@ -1,5 +1,6 @@
 /* A number that changes exactly when an effective value changes: FNV-1a64 over "key=value\n" in the order of key
  * names, numbers as doubles, members of objects by name. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 
 #include <stdio.h>
@@ -31,7 +32,7 @@ static void add_members(uint64_t *hash, json_object *object)
     json_object_object_foreach(object, name, unused)
     {
         (void)unused;
-        if (count < sizeof names / sizeof names[0])
+        if (count < ARRAY_COUNT(names))
             names[count++] = name;
     }
     qsort(names, count, sizeof names[0], compare_names);

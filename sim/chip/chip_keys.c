@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "power/energy.h"
 #include "power/gpu_control.h"
 #include "sim/chip/chip.h"
@@ -52,7 +53,7 @@ static const struct chip_key keys[] = {
                             POWER_DOMAIN_FIELDS(POWER_AMX) POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE)
                                 POWER_DOMAIN_FIELDS(POWER_SLC) POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM)
                                     POWER_DOMAIN_FIELDS(POWER_SOC) GPU_CONTROL_FIELDS(GPU_CONTROL)};
-enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
+enum { KEY_COUNT = ARRAY_COUNT(keys) };
 
 size_t chip_key_count(void)
 {

@@ -154,7 +154,7 @@ static struct chip_base *new_base(const char *id, bool experimental, struct orch
         return base;
     }
     chip_base_close(base);
-    orch_fail(error, ORCH_INTERNAL, "out of memory for the keys of a chip");
+    orch_no_memory(error);
     return NULL;
 }
 
@@ -185,7 +185,7 @@ static struct chip *new_chip(const struct chip_base *base, struct orch_error *er
         chip->slot = malloc(chip_key_count() * sizeof *chip->slot);
     if (!chip || !chip->slot) {
         free(chip);
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     chip->base = base;

@@ -1,4 +1,5 @@
 #include "sim/chip/chip_peaks.h"
+#include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 
 #include <stdarg.h>
@@ -68,7 +69,7 @@ static void cpu_peaks(const struct chip *chip, struct chip_peaks *out)
         !chip_number(chip, "neon_width_bits", &width, &unused) || !chip_number(chip, "neon_fma_per_cycle_p", &p_fma, &unused) ||
         !chip_number(chip, "neon_fma_per_cycle_e", &e_fma, &unused))
         return;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
         const double lanes = width / types[i].bits_per_mac;
         add(out, "cpu", types[i].precision, types[i].measure, 2e9 * lanes * (p_fma * p.core_ghz + e_fma * e.core_ghz),
             "2 x %g lanes x (%g FMA x %u P x %.3f GHz + %g FMA x %u E x %.3f GHz)", lanes, p_fma, p.cores, p.core_ghz / p.cores,
@@ -96,7 +97,7 @@ static void amx_peaks(const struct chip *chip, struct chip_peaks *out)
     if (!chip_amx_gen(chip, &gen, &unused) || !busy_clusters(chip, CHIP_P_CORE, &p) || !busy_clusters(chip, CHIP_E_CORE, &e) ||
         p.blocks == 0)
         return;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
         char key[64], key_e[64];
         double cycles, cycles_e;
         snprintf(key, sizeof key, "amx.%s", types[i].field);
@@ -125,7 +126,7 @@ static void gpu_peaks(const struct chip *chip, struct chip_peaks *out)
     struct orch_error unused;
     if (!chip_number(chip, "gpu_cores", &cores, &unused) || !chip_number(chip, "gpu_max_mhz", &mhz, &unused))
         return;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
         if (chip_number(chip, types[i].key, &rate, &unused))
             add(out, "gpu", types[i].precision, types[i].measure, cores * mhz * 1e6 * rate, "%g cores x %g per cycle x %g MHz",
                 cores, rate, mhz);

@@ -1,10 +1,11 @@
 #include "sim/chip/chip_power.h"
+#include "isa/array_count.h"
 
 #include <stdio.h>
 #include <string.h>
 
 const char *const chip_power_prefixes[] = {"power.", "p_opp_table", "e_opp_table", "gpu_states", "p_mhz_by_active_cores"};
-const size_t chip_power_prefix_count = sizeof chip_power_prefixes / sizeof chip_power_prefixes[0];
+const size_t chip_power_prefix_count = ARRAY_COUNT(chip_power_prefixes);
 
 static double number(const struct chip *chip, const char *domain, const char *name, bool *ok, struct orch_error *error)
 {
@@ -149,7 +150,7 @@ bool chip_power_slices(const struct chip *chip, unsigned slices[POWER_DOMAIN_COU
 
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         slices[d] = 1;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
         double value;
         if (!chip_number(chip, counts[i].key, &value, error))
             return false;

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 #include "sim/base/suggest.h"
 
@@ -70,7 +71,7 @@ static bool set_list(struct chip_slot *slot, const struct chip_key *key, json_ob
         return orch_fail(error, ORCH_USAGE, "%s: expected a list of 1 to 4096 numbers", key->name);
     slot->list = calloc(count, sizeof *slot->list);
     if (!slot->list)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         if (!check_number(key, json_object_array_get_idx(array, i), &slot->list[i], error))
             return false;
@@ -97,7 +98,7 @@ static bool set_cores(struct chip_slot *slot, const struct chip_key *key, json_o
     } else {
         slot->list = calloc(1, sizeof *slot->list);
         if (!slot->list)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         if (!check_number(key, value, &slot->list[0], error))
             return false;
         slot->value.count = 1;
@@ -166,7 +167,7 @@ bool chip_slot_set(struct chip_slot *slot, const struct chip_key *key, json_obje
     slot->value.source = "";
     slot->value.origin = "";
     if (!slot->json)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     slot->mark = mark_of(slot, key);
     return true;
 }
@@ -212,7 +213,7 @@ static bool read_annotation(const char *name, json_object *object, struct annota
     }
     if (strcmp(name, "uncertainty") == 0)
         return number_of(object, &a->uncertainty) && a->uncertainty >= 0 && a->uncertainty <= 10;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         if (strcmp(name, texts[i].name) == 0) {
             *texts[i].text = json_object_is_type(object, json_type_string) ? json_object_get_string(object) : NULL;
             return *texts[i].text != NULL;

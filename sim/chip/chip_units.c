@@ -1,4 +1,5 @@
 #include "sim/chip/chip_units.h"
+#include "isa/array_count.h"
 #include "sim/chip/chip_keys.inc"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 const char *const chip_unit_prefixes[] = {
     "amx", "cpu_", "mem.", "dram.", "p_clusters", "e_clusters", "dies", "l1d_kB", "l2_MB", "slc_MB", "memory_peak_GBps", "family",
 };
-const size_t chip_unit_prefix_count = sizeof chip_unit_prefixes / sizeof chip_unit_prefixes[0];
+const size_t chip_unit_prefix_count = ARRAY_COUNT(chip_unit_prefixes);
 
 /* Reads keys one after another; the first failure sticks, so that callers check once. */
 struct reader {
@@ -124,7 +125,7 @@ static uint8_t read_port_group(struct reader *r, const char *class_name)
     snprintf(key, sizeof key, "%s%s.ports", r->prefix, class_name);
     const struct chip_value *value = chip_value(r->chip, key);
     const char *name = value && value->known ? value->json : "";
-    for (unsigned i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(groups); i++)
         if (groups[i] && strcmp(groups[i], name) == 0)
             return (uint8_t)i;
     if (r->ok)

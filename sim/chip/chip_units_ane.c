@@ -1,4 +1,5 @@
 /* From keys to the parameters of the Neural Engine. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_keys.inc"
 #include "sim/chip/chip_units.h"
 
@@ -6,7 +7,7 @@
 #include <string.h>
 
 const char *const chip_ane_prefixes[] = {"ane.", "ane_cores", "mem.", "dram.", "dies", "slc_MB", "memory_peak_GBps", "family"};
-const size_t chip_ane_prefix_count = sizeof chip_ane_prefixes / sizeof chip_ane_prefixes[0];
+const size_t chip_ane_prefix_count = ARRAY_COUNT(chip_ane_prefixes);
 
 bool chip_ane_generation(const struct chip *chip, enum ane_generation *generation, struct orch_error *error)
 {

@@ -1,4 +1,5 @@
 /* From keys to the parameters of the GPU. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_keys.inc"
 #include "sim/chip/chip_units.h"
 
@@ -6,11 +7,11 @@
 #include <string.h>
 
 const char *const chip_gpu_prefixes[] = {"gpu.", "mem.", "dram.", "dies", "slc_MB", "memory_peak_GBps", "family"};
-const size_t chip_gpu_prefix_count = sizeof chip_gpu_prefixes / sizeof chip_gpu_prefixes[0];
+const size_t chip_gpu_prefix_count = ARRAY_COUNT(chip_gpu_prefixes);
 
 #define NAME(enumerator, name) [GPU_COST_##enumerator] = #name,
 static const char *const cost_names[] = {CHIP_GPU_COSTS(NAME)};
-_Static_assert(sizeof cost_names / sizeof cost_names[0] == GPU_COST_COUNT, "chip_keys.inc lists every cost class of the GPU");
+_Static_assert(ARRAY_COUNT(cost_names) == GPU_COST_COUNT, "chip_keys.inc lists every cost class of the GPU");
 
 bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error)
 {

@@ -52,7 +52,7 @@ static bool add_chip(struct cmd_context *context, const char *name, struct cmd_c
     const struct chip_overrides overrides = {context->common.sets, context->common.set_count};
     struct chip **grown = realloc(chips->chip, (chips->count + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     chips->chip = grown;
     struct chip *chip = chip_open(context->chip_db, name, &overrides, error);
     if (chip)
@@ -67,7 +67,7 @@ bool cmd_chips_open(struct cmd_context *context, const char *list, struct cmd_ch
         return false;
     char *names = strdup(list ? list : context->common.chips), *rest = NULL;
     if (!names)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     bool ok = true;
     for (char *name = strtok_r(names, ",", &rest); ok && name; name = strtok_r(NULL, ",", &rest))
         ok = add_chip(context, name, chips, error);

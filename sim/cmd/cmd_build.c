@@ -63,7 +63,7 @@ static bool build(struct cmd_context *context, const struct chip *chip, const ch
     const size_t count = cli_count(a, "input");
     const char **inputs = calloc(count + 1, sizeof *inputs);
     if (!inputs)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         inputs[i] = cli_value_at(a, "input", i);
     bool ok =

@@ -1,4 +1,5 @@
 /* orchard calibrate: fits guessed parameters to published measurements and keeps the result as a named set. */
+#include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -50,8 +51,8 @@ static bool print_keys(struct cmd_context *context, struct orch_error *error)
                                                   {"unit", NULL, false, 0}, {"kind", NULL, false, 0}, {"from", "x", true, 0},
                                                   {"to", "x", true, 0}};
     struct cmd_chips chips = {0};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
-    const bool ok = table ? cmd_chips_open(context, NULL, &chips, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
+    const bool ok = table ? cmd_chips_open(context, NULL, &chips, error) : orch_no_memory(error);
     for (size_t i = 0; ok && i < chips.count; i++)
         list_keys(chips.chip[i], table);
     if (ok)
@@ -67,7 +68,7 @@ static void print_parameters(struct cmd_context *context, const struct calibrate
 {
     static const struct table_column columns[] = {{"parameter", NULL, false, 0}, {"factor", NULL, true, 0}, {"+-", "%", true, 0},
                                                   {"from", "x", true, 0},        {"to", "x", true, 0},      {"", NULL, false, 0}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t k = 0; table && k < r->keys; k++) {
         table_row(table);
         table_cell(table, "%s", q->key[k]);
@@ -95,7 +96,7 @@ static void print_errors(struct cmd_context *context, const struct calibrate_res
     } lines[] = {{"all rows", &r->before, &r->after},
                  {"in the folds", &r->before, &r->in_fold},
                  {"out of the folds", &r->out_before, &r->out_of_fold}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (unsigned i = 0; table && i < (r->folds ? 3U : 1U); i++) {
         table_row(table);
         table_cell(table, "%s", lines[i].name);

@@ -1,6 +1,7 @@
 /* orchard capabilities: what each unit of a chip can do, at which peak, and what orchard does not model. */
 #include "isa/agx/agx_table.h"
 #include "isa/amx/amx_table.h"
+#include "isa/array_count.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
 #include "sim/base/format.h"
@@ -29,7 +30,7 @@ static const struct unit_facts units[] = {
     {"ane", true, "f16 activations; f16, i8, palettized weights",
      "one request at a time; task descriptors of H13 (A14, M1), which later chips are taken to run at their own pace"},
 };
-enum { UNIT_COUNT = sizeof units / sizeof units[0] };
+enum { UNIT_COUNT = ARRAY_COUNT(units) };
 
 static const char *const not_modelled[] = {
     "ray tracing",
@@ -39,7 +40,7 @@ static const char *const not_modelled[] = {
     "SME of the M4 family (its AMX encodings are)",
     "operating system: scheduling of other processes, page faults, interrupts",
 };
-enum { NOT_MODELLED_COUNT = sizeof not_modelled / sizeof not_modelled[0] };
+enum { NOT_MODELLED_COUNT = ARRAY_COUNT(not_modelled) };
 
 /* Visits fields that are newer than M1: what a program for an older generation cannot use. */
 static void newer_fields(enum amx_gen gen, bool present, json_object *list)
@@ -70,7 +71,7 @@ static void newer_values(enum amx_gen gen, bool present, json_object *list)
         const struct amx_value *v = &amx_values[i];
         if (v->first_gen == AMX_GEN_M1 || (v->first_gen <= gen) != present)
             continue;
-        for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
+        for (size_t k = 0; k < ARRAY_COUNT(named); k++) {
             char text[96];
             if (named[k].list != v->list)
                 continue;
@@ -227,7 +228,7 @@ static void print_peaks(struct cmd_context *context, const struct chip *chip)
         {"unit", NULL, false, 0}, {"precision", NULL, false, 0}, {"peak", NULL, true, 0}, {"computed as", NULL, false, 0}};
     struct chip_peaks peaks;
     chip_peaks(chip, &peaks);
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     if (!table)
         return;
     for (unsigned i = 0; i < peaks.count; i++) {

@@ -1,4 +1,5 @@
 /* orchard chips: the chip database as a person or a program wants to read it. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -40,7 +41,7 @@ static void list_row_json(const struct chip_db *db, const struct chip *chip, jso
     static const char *const keys[] = {"p_cores",      "e_cores",      "gpu_cores",       "ane_cores",
                                        "amx_blocks_p", "amx_blocks_e", "memory_peak_GBps"};
     json_object *row = chip_json(db, chip);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         json_add_number(row, keys[i], number_or_nan(chip, keys[i]));
     json_object *sizes = json_object_new_array();
     const struct chip_value *options = chip_value(chip, "memory_options_GB");
@@ -75,7 +76,7 @@ static bool open_listed(struct cmd_context *context, struct cmd_chips *chips, st
     size_t size = 0;
     FILE *list = open_memstream(&names, &size);
     if (!list)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < chip_db_count(context->chip_db); i++)
         fprintf(list, "%s,", chip_db_id(context->chip_db, i));
     fclose(list);
@@ -92,9 +93,9 @@ static int list_chips(struct cmd_context *context)
     };
     struct orch_error error = {0};
     struct cmd_chips chips;
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     if (!table)
-        orch_fail(&error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(&error);
     if (!table || !open_listed(context, &chips, &error)) {
         table_free(table);
         return cmd_fail(context, &error);
@@ -159,7 +160,7 @@ static void show_text(struct cmd_context *context, const struct chip *chip)
         {"key", NULL, false, 0}, {"value", NULL, false, 40}, {"unit", NULL, false, 0},    {"kind", NULL, false, 0},
         {"+/-", NULL, true, 0},  {"origin", NULL, false, 0}, {"source", NULL, false, 70}, {"note", NULL, false, 70},
     };
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     if (!table)
         return;
     fprintf(context->out, "%s (%s)%s%s, values 0x%016llx\n\n", chip_name(chip), chip_id(chip),
@@ -230,7 +231,7 @@ static void diff_text(struct cmd_context *context, const struct chip *a, const s
         {"key", NULL, false, 0},       {"unit", NULL, false, 0}, {chip_id(a), NULL, false, 48},
         {chip_id(b), NULL, false, 48}, {"ratio", NULL, true, 0},
     };
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     if (!table)
         return;
     for (size_t i = 0; i < chip_key_count(); i++) {

@@ -1,4 +1,5 @@
 /* orchard compare: two recorded runs beside each other. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -66,7 +67,7 @@ static const char *quantity(char text[FORMAT_SIZE], double value, const char *un
     static const char *const prefixed[] = {"s", "J", "W"};
     if (isnan(value))
         return NULL;
-    for (size_t i = 0; i < sizeof prefixed / sizeof prefixed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(prefixed); i++)
         if (strcmp(unit, prefixed[i]) == 0)
             return format_si(text, value, unit);
     format_number(text, value, 6);

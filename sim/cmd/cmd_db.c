@@ -1,4 +1,5 @@
 /* orchard db: the performance database. */
+#include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -104,7 +105,7 @@ static bool gather_tables(struct orch_db *db, struct info *info, struct orch_err
 static bool gather_runs(struct orch_db *db, struct info *info, struct orch_error *error)
 {
     static const char *const statuses[] = {"done", "failed", "interrupted", "running"};
-    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(statuses); i++) {
         int64_t count;
         if (!db_number(db, error, 0, &count, "SELECT count(*) FROM run WHERE status = ?", "t", statuses[i]))
             return false;

@@ -1,4 +1,5 @@
 /* orchard doctor: is everything here that orchard needs, and which paths does it take on this host? */
+#include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
@@ -56,7 +57,7 @@ static void host_path(struct report *report)
                {"avx512", __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq")},
                {"avx512fp16", __builtin_cpu_supports("avx512fp16")}};
-    for (size_t i = 0; i < sizeof x86 / sizeof x86[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(x86); i++) {
         snprintf(sets + strlen(sets), sizeof sets - strlen(sets), "%s%s: %s", i ? ", " : " (", x86[i].name,
                  x86[i].present ? "yes" : "no");
         if (x86[i].present)

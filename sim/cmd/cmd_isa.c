@@ -79,7 +79,7 @@ static bool write_words(const char *path, const uint32_t *words, size_t count, s
 {
     uint8_t *bytes = malloc(4 * count + 1);
     if (!bytes)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         for (unsigned b = 0; b < 4; b++)
             bytes[4 * i + b] = (uint8_t)(words[i] >> 8 * b);

@@ -92,7 +92,7 @@ static bool write_folder(const char *folder, const struct agx_assembly *a, struc
     const char *text =
         document ? json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
     snprintf(path, sizeof path, "%s/abi.json", folder);
-    const bool ok = text ? cmd_write_file(path, text, strlen(text), error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = text ? cmd_write_file(path, text, strlen(text), error) : orch_no_memory(error);
     json_object_put(document);
     return ok;
 }

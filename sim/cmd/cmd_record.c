@@ -25,7 +25,7 @@ bool cmd_record_run(const struct cmd_record *record, const struct chip *chip, cm
     bool ok = bus && writer && progress && subscribe(record, bus, writer, progress);
 
     if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     ok = ok && db_put_chip(record->db, chip, &chip_row, error) && work(subject, bus, number, result, error) &&
          db_writer_result(writer, number, &result->run_id, error);
     progress_free(progress);

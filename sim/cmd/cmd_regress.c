@@ -1,4 +1,5 @@
 /* orchard regress: characteristics of all chips, recorded and compared. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -40,7 +41,7 @@ static void list_metrics(struct cmd_context *context)
                                                   {"tolerance", "%", true, 0},
                                                   {"measured by", NULL, false, 0},
                                                   {"what runs", NULL, false, 70}};
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     struct regress_metric m;
     char tolerance[FORMAT_SIZE];
     for (size_t i = 0; table && regress_metric_at(i, &m); i++) {
@@ -78,7 +79,7 @@ static bool choose_chips(struct session *s, struct orch_error *error)
         return false;
     const size_t count = given ? chips.count : chip_db_count(db);
     s->chip = calloc(count + 1, sizeof *s->chip);
-    bool ok = s->chip || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = s->chip || orch_no_memory(error);
     for (size_t i = 0; ok && i < count; i++)
         ok = chip_db_resolve(db, given ? chip_id(chips.chip[i]) : chip_db_id(db, i), &s->chip[i], error);
     cmd_chips_close(&chips);
@@ -107,7 +108,7 @@ static bool write_text(const char *path, const struct baseline *b, struct orch_e
     FILE *out = open_memstream(&text, &size);
     bool ok = out && baseline_write(b, out);
     ok = out && fclose(out) == 0 && ok;
-    ok = ok ? cmd_write_file(path, text, size, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok ? cmd_write_file(path, text, size, error) : orch_no_memory(error);
     free(text);
     return ok;
 }
@@ -164,7 +165,7 @@ static const char *shipped(void)
 {
     static const char *const places[] = {ORCHARD_SOURCE_DIR "/sim/prove/regress/default.baseline",
                                          ORCHARD_DATA_DIR "/default.baseline"};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++)
         if (access(places[i], R_OK) == 0)
             return places[i];
     return NULL;
@@ -205,7 +206,7 @@ static void print_moved(struct cmd_context *context, const struct regress_compar
     static const struct table_column columns[] = {
         {"chip", NULL, false, 0}, {"characteristic", NULL, false, 0}, {"unit", NULL, false, 0},    {"before", NULL, true, 0},
         {"after", NULL, true, 0}, {"change", "%", true, 0},           {"tolerance", "%", true, 0}, {"cause", NULL, false, 120}};
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     char text[FORMAT_SIZE];
     for (size_t i = 0; table && i < r->moved_count; i++) {
         const struct regress_moved *m = &r->moved[i];

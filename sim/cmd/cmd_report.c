@@ -42,7 +42,7 @@ static bool runs_page(struct cmd_context *context, struct orch_db *db, int argc,
     const struct chip_db *const chips = cmd_chip_db(context, error);
     int64_t *const ids = calloc((size_t)argc + 1, sizeof *ids);
     const size_t count = argc ? (size_t)argc : 1;
-    bool ok = chips != NULL && (ids || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    bool ok = chips != NULL && (ids || orch_no_memory(error));
     for (size_t i = 0; ok && i < count; i++)
         ok = db_resolve_run(db, argc ? argv[i] : "last", &ids[i], error);
     const char *const trace = cli_value(&context->args, "perfetto");
@@ -61,7 +61,7 @@ static bool regression_chips(struct cmd_context *context, const struct baseline 
         return false;
     const size_t most = context->common.chips_given ? given.count : chip_db_count(db);
     const char **const list = calloc(most + 1, sizeof *list);
-    bool ok = list || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = list || orch_no_memory(error);
     for (size_t i = 0; ok && i < most; i++) {
         const char *id;
         ok = chip_db_resolve(db, context->common.chips_given ? chip_id(given.chip[i]) : chip_db_id(db, i), &id, error);

@@ -1,4 +1,5 @@
 /* orchard run: simulate a workload on one chip or several, record it, show the answer. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -115,7 +116,7 @@ static bool read_request(struct session *s, const char *workload, struct orch_er
     q->program_output = s->context->common.json ? s->context->err : s->context->out;
     s->args = calloc(q->arg_count + q->input_count + 1, sizeof *s->args);
     if (!s->args)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < q->arg_count; i++)
         s->args[i] = cli_value_at(a, "args", i);
     for (size_t i = 0; i < q->input_count; i++)
@@ -249,9 +250,9 @@ static bool open_outputs(struct session *s, struct orch_error *error)
         {"bound by", NULL, false, 0}, {"kernel", NULL, false, 40},    {"host time", NULL, true, 0}, {"run", NULL, true, 0},
     };
     s->rows = json_object_new_array();
-    s->table = table_create(columns, sizeof columns / sizeof columns[0]);
+    s->table = table_create(columns, ARRAY_COUNT(columns));
     if (!s->rows || !s->table)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     const char *const trace = cli_value(&s->context->args, "perfetto");
     s->record.context = s->context;
     s->record.db = db_open(s->context->common.db, DB_WRITE, error);
@@ -357,7 +358,7 @@ static int run_words(struct cmd_context *context, int argc, char **argv, const s
     struct cmd_chips chips = {0};
     char *workload = NULL;
     if (argc > 0 && !join_words(argc, argv, &workload))
-        orch_fail(&error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(&error);
     if (argc == 0 || (argc > 1 && workload && !together_is(workload))) {
         free(workload);
         return cmd_usage(context,

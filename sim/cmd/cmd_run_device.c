@@ -1,5 +1,6 @@
 #include "sim/cmd/cmd_run_device.h"
 
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -15,7 +16,7 @@ static const char *const options[] = {"device",    "duration", "ambient", "polic
 
 bool cmd_run_wants_device(const struct cmd_context *context)
 {
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(options); i++)
         if (cli_value(&context->args, options[i]))
             return true;
     return false;
@@ -158,7 +159,7 @@ static void print_series(struct cmd_context *context, const struct sustain_resul
         {"case", "C", true, 0},  {"fan", "rpm", true, 0}, {"pressure", NULL, false, 0},
     };
     static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
-    struct table *const t = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
 
     for (size_t line = 0; t && line < LINES && s->samples; line++) {
         const size_t i = (s->samples - 1) * line / (LINES - 1);
@@ -171,7 +172,7 @@ static void print_series(struct cmd_context *context, const struct sustain_resul
         table_row(t);
         table_cell(t, "%.4g", p->time_s);
         table_cell(t, "%.2f", watts);
-        for (size_t k = 0; k < sizeof clocked / sizeof clocked[0]; k++)
+        for (size_t k = 0; k < ARRAY_COUNT(clocked); k++)
             table_cell(t, p->utilisation[clocked[k]] > 0 ? "%.0f" : "-", p->mhz[clocked[k]]);
         table_cell(t, "%.1f", p->mean_c);
         table_cell(t, "%.1f", p->hottest_c);
@@ -190,7 +191,7 @@ static void print_parts(struct cmd_context *context, const struct run_sustained 
         {"workload", NULL, false, 48}, {"unit", NULL, false, 0},     {"repetitions", NULL, true, 0}, {"alone", NULL, true, 0},
         {"in all", NULL, true, 0},     {"slow-down", NULL, true, 0}, {"by sharing", NULL, true, 0},  {"DRAM", "GB/s", true, 0},
     };
-    struct table *const t = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const t = table_create(columns, ARRAY_COUNT(columns));
 
     for (unsigned i = 0; t && i < run_sustained_parts(run); i++) {
         const struct run_sustained_part p = run_sustained_part(run, s, i);

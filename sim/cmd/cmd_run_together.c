@@ -1,5 +1,6 @@
 #include "sim/cmd/cmd_run_together.h"
 
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -58,7 +59,7 @@ static void print_parts(const struct together *t, FILE *out, bool colour)
         {"together", NULL, true, 0},   {"slow-down", NULL, true, 0},  {"DRAM alone", "GB/s", true, 0},
         {"together", "GB/s", true, 0}, {"events", "energy", true, 0}, {"limited by", NULL, false, 0},
     };
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     for (unsigned i = 0; table && i < together_count(t); i++) {
         const struct together_outcome *o = together_outcome(t, i);
         char text[FORMAT_SIZE];

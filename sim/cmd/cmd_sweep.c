@@ -1,5 +1,6 @@
 /* orchard sweep: the same question at many settings. */
 #define _GNU_SOURCE /* asprintf */
+#include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/cmd/cmd_sweep.h"
 #include "sim/ask/sweep/sweep_pool.h"
@@ -73,7 +74,7 @@ bool cmd_sweep_base(struct cmd_context *context, struct sweep_spec *spec, struct
     char *chips = NULL;
     bool ok = true;
 
-    for (size_t i = 0; ok && i < sizeof base_options / sizeof base_options[0]; i++)
+    for (size_t i = 0; ok && i < ARRAY_COUNT(base_options); i++)
         if (cli_value(a, base_options[i]))
             ok = sweep_spec_base(spec, base_options[i], cli_value(a, base_options[i]), error);
     ok = ok && read_sets(context, spec, error) && read_fitted(context, spec, error);
@@ -128,10 +129,10 @@ static const char *given_beside_file(struct cmd_context *context)
 {
     static const char *const others[] = {"list", "lhs", "random", "tolerance", "exact", "name"};
 
-    for (size_t i = 0; i < sizeof base_options / sizeof base_options[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(base_options); i++)
         if (cli_has(&context->args, base_options[i]))
             return base_options[i];
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
         if (cli_has(&context->args, others[i]))
             return others[i];
     return context->common.chips_given ? "chip" : context->common.set_count ? "set" : NULL;
@@ -251,7 +252,7 @@ static bool evaluate(struct cmd_context *context, struct sweep_run *run, uint64_
     base.chips = cmd_chip_db(context, error);
     struct sweep_pool *const pool = base.chips ? sweep_pool_create(run->spec, &base, context->common.db, (unsigned)jobs) : NULL;
     if (base.chips && !pool)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     if (!pool)
         return false;
     run->executor = sweep_pool_executor(pool);

@@ -1,4 +1,5 @@
 /* orchard tune: tries the variants of a kernel and keeps the best choice as a named set. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -29,7 +30,7 @@ static void list_choices(struct cmd_context *context)
                                                   {"option", NULL, false, 0},
                                                   {"values", NULL, false, 0},
                                                   {"decides", NULL, false, 0}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; table && i < tune_choice_count(); i++) {
         const struct tune_choice *const c = tune_choice_at(i);
         char values[128] = "";
@@ -69,7 +70,7 @@ static void print_trials(struct cmd_context *context, const struct tune_result *
     static const struct table_column columns[] = {
         {"variant", NULL, false, 0}, {"unit", NULL, false, 0},    {"cores", NULL, true, 0}, {"time", NULL, true, 0},
         {"energy", NULL, true, 0},   {"of usual", NULL, true, 0}, {"", NULL, false, 0}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[FORMAT_SIZE];
     for (size_t i = 0; table && i < r->count; i++) {
         const struct tune_trial *const t = &r->trial[i];

@@ -157,7 +157,7 @@ int cmd_validate(struct cmd_context *context, int argc, char **argv)
     if (argc < 1)
         return cmd_usage(context, "a table of measurements is missing (FILE.csv)");
     struct validation *v = validation_create();
-    bool ok = v || orch_fail(&error, ORCH_INTERNAL, "out of memory");
+    bool ok = v || orch_no_memory(&error);
     ok = ok && add_files(context, argc, argv, v, &curves, &error);
     const char *id = cli_value(&context->args, "dump");
     if (ok && (int)curves.count == argc) /* nothing but curves */

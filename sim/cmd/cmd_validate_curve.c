@@ -22,7 +22,7 @@ static bool add(struct cmd_curves *curves, const struct cmd_curve *curve, struct
 {
     struct cmd_curve *grown = realloc(curves->item, (curves->count + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     curves->item = grown;
     grown[curves->count++] = *curve;
     return true;
@@ -39,7 +39,7 @@ static bool write_loop(const char *path, struct orch_error *error)
     power_loop_emit(&e, POWER_LOOP_RENDERER, VALIDATE_DATA_ADDR);
     if (e.failed) {
         emit_free(&e);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     const struct validate_program program = {.code = e.word, .words = e.count, .data_bytes = power_loop_data_bytes()};
     uint8_t *const file = validate_program_elf(&program, false, &bytes, error);

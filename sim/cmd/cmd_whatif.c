@@ -1,4 +1,5 @@
 /* orchard whatif: what would have to change to reach a goal. */
+#include "isa/array_count.h"
 #include "sim/ask/sweep/whatif.h"
 
 #include "sim/base/format.h"
@@ -104,7 +105,7 @@ static void print_text(struct cmd_context *context, const struct question *q, co
                                                   {"how", NULL, false, 0},
                                                   {"change", NULL, true, 0},
                                                   {"then", NULL, false, 0}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[600];
 
     goal_text(q, &a->present, text, sizeof text);

@@ -44,7 +44,7 @@ static bool read_sets(struct cli_common *common, const struct cli_args *args, st
     common->set_count = cli_count(args, "set");
     const char **sets = calloc(common->set_count + 1, sizeof *sets);
     if (!sets)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < common->set_count; i++)
         sets[i] = cli_value_at(args, "set", i);
     common->sets = sets;
@@ -70,7 +70,7 @@ bool cli_common_read(struct cli_common *common, const struct cli_args *args, boo
     common->threads = (unsigned)threads;
     const char *db = cli_value(args, "db");
     common->db = db ? strdup(db) : cli_default_db();
-    return common->db || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return common->db || orch_no_memory(error);
 }
 
 void cli_common_free(struct cli_common *common)

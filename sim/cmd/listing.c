@@ -133,7 +133,7 @@ static bool walk_section(enum listing_family family, const struct elf_file *elf,
         return true;
     struct label *labels = calloc((size_t)elf->symbol_count + 1, sizeof *labels);
     if (!labels)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     const struct listing_line line = {section.name, section.addr, 0, NULL};
     const size_t count = collect_labels(elf, index, section.addr, labels);
     sink->line(sink->context, &line);
@@ -192,7 +192,7 @@ static bool emit(struct words *words, uint32_t word, struct orch_error *error)
         const size_t room = words->room ? 2 * words->room : 256;
         uint32_t *grown = realloc(words->word, room * sizeof *grown);
         if (!grown)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         words->word = grown;
         words->room = room;
     }
@@ -244,7 +244,7 @@ bool listing_assemble(const char *text, uint32_t **out, size_t *count, struct or
     for (const char *at = text; ok && *at; number++) {
         const size_t length = strcspn(at, "\n");
         char *line = strndup(at, length);
-        ok = line ? assemble_line(line, number, &words, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = line ? assemble_line(line, number, &words, error) : orch_no_memory(error);
         free(line);
         at += length + (at[length] == '\n');
     }

@@ -46,7 +46,7 @@ static bool add_given(struct cli_args *args, const struct cli_option *option, co
         return orch_fail(error, ORCH_USAGE, "option --%s is given twice", option->name);
     struct cli_given *grown = realloc(args->given, (args->given_count + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     args->given = grown;
     grown[args->given_count++] = (struct cli_given){option, value};
     return true;
@@ -56,7 +56,7 @@ static bool add_word(struct cli_args *args, char *word, struct orch_error *error
 {
     char **grown = realloc(args->word, ((size_t)args->words + 2) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     args->word = grown;
     grown[args->words++] = word;
     grown[args->words] = NULL;

@@ -110,7 +110,7 @@ static bool plan_make(struct plan *p, struct orch_error *error)
     p->folder = absolute(folder ? folder : "orchard-slurm");
     p->db = absolute(p->context->common.db);
     p->binary = own_binary();
-    return (p->folder && p->db && p->binary && write_texts(p)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return (p->folder && p->db && p->binary && write_texts(p)) || orch_no_memory(error);
 }
 
 static bool write_text(const struct plan *p, const char *name, const char *text, struct orch_error *error)
@@ -128,7 +128,7 @@ static bool write_files(const struct plan *p, const struct sweep_spec *spec, str
     char *const json = sweep_spec_json(spec);
     const bool ok = json ? write_text(p, "spec.json", json, error) && write_text(p, "array.sh", p->array, error) &&
                                write_text(p, "merge.sh", p->merge, error)
-                         : orch_fail(error, ORCH_INTERNAL, "out of memory");
+                         : orch_no_memory(error);
     free(json);
     return ok;
 }
@@ -141,7 +141,7 @@ static bool submit(const struct plan *p, const char *options, const char *script
 
     if (!folder || asprintf(&command, "cd %s && sbatch --parsable --output=/dev/null %s %s 2>&1", folder, options, script) < 0) {
         free(folder);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     FILE *const pipe = popen(command, "r");
     if (pipe && !fgets(line, sizeof line, pipe))

@@ -176,11 +176,11 @@ bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char h
 /* --- sweeps ---------------------------------------------------------------------------------------------------- */
 
 /* Answers of a point, columns of sweep_point. */
-#define DB_SWEEP_VALUE_TABLE(X)                                                                                                  \
-    X(seconds)                                                                                                                   \
-    X(seconds_low)                                                                                                               \
-    X(seconds_high) X(device_seconds) X(gflops) X(dram_bytes) X(dram_gbps) X(joules) X(watts_avg) X(celsius_max)                 \
-        X(throttled_seconds)
+/* clang-format off */
+#define DB_SWEEP_VALUE_TABLE(X) \
+    X(seconds) X(seconds_low) X(seconds_high) X(device_seconds) X(gflops) X(dram_bytes) X(dram_gbps) \
+    X(joules) X(watts_avg) X(celsius_max) X(throttled_seconds)
+/* clang-format on */
 enum db_sweep_value {
 #define X(name) DB_SWEEP_##name,
     DB_SWEEP_VALUE_TABLE(X)

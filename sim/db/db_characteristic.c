@@ -1,4 +1,5 @@
 /* Characteristics: costs of kernels, found by what decides them. */
+#include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
@@ -34,7 +35,7 @@ static void base_hash(const struct db_characteristic_key *k, char hash[CONTENT_H
                                  orch_part_name(k->part)};
     struct content_hash h;
     content_hash_begin(&h);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         content_hash_add_text(&h, texts[i]);
     content_hash_end(&h, hash);
 }
@@ -49,7 +50,7 @@ static struct db_parameter *copy_parameters(const struct db_parameter *parameter
 {
     struct db_parameter *copy = malloc((count + 1) * sizeof *copy);
     if (!copy)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     else if (count)
         memcpy(copy, parameters, count * sizeof *copy);
     return copy;
@@ -272,7 +273,7 @@ static bool reads_id(struct orch_db *db, const struct db_parameter *sorted, size
         size += strlen(sorted[i].key) + 1;
     char *text = malloc(size);
     if (!text)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     text[0] = 0;
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "," : "", sorted[i].key);

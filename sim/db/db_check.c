@@ -1,4 +1,5 @@
 /* Is everything in the file as it should be? */
+#include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/db/db_internal.h"
 
@@ -81,7 +82,7 @@ static void check_unfinished(struct orch_db *db, struct check_report *report)
 bool db_check(struct orch_db *db, struct check_report *report, struct orch_error *error)
 {
     char found[600];
-    for (size_t i = 0; i < sizeof findings / sizeof findings[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(findings); i++) {
         struct orch_error trouble = {0};
         if (!collect(db, findings[i].sql, found, sizeof found, &trouble))
             check_fail(report, "%s: %s", findings[i].what, trouble.text);

@@ -59,5 +59,5 @@ bool db_get_fitted_set(struct orch_db *db, const char *name, char **body, char h
         return no_such_set(db, name, error);
     if (code != SQLITE_ROW)
         return false;
-    return *body || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return *body || orch_no_memory(error);
 }

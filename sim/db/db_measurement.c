@@ -1,4 +1,5 @@
 /* Published measurements and predictions beside them. */
+#include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
@@ -11,9 +12,9 @@ static void hash_measurement(const struct db_measurement *m, char hash[CONTENT_H
     const double numbers[] = {m->value, m->watts, m->flops, m->min_bytes};
     struct content_hash h;
     content_hash_begin(&h);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         content_hash_add_text(&h, texts[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         content_hash_add_number(&h, numbers[i]);
     content_hash_end(&h, hash);
 }

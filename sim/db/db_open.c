@@ -11,7 +11,7 @@ static bool make_parents(const char *path, struct orch_error *error)
 {
     char *copy = strdup(path);
     if (!copy)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     bool ok = true;
     for (char *slash = strchr(copy + 1, '/'); ok && slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;
@@ -39,11 +39,11 @@ static bool connect_file(struct orch_db *db, int flags, const char *parameters, 
 {
     char *uri = db_file_uri(db->path, parameters);
     if (!uri)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     const int code = sqlite3_open_v2(uri, &db->sqlite, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
     free(uri);
     if (!db->sqlite)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     sqlite3_extended_result_codes(db->sqlite, 1);
     if (code != SQLITE_OK)
         return db_fail(db, error, "opening");
@@ -118,7 +118,7 @@ struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *
         db->path = strdup(path);
     if (!db || !db->path) {
         free(db);
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     db->mode = mode;

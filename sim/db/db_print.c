@@ -1,4 +1,5 @@
 /* Rows of reading statements as tables, CSV, JSON. */
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -18,10 +19,10 @@ static bool reading_pragma(const char *name, const char *argument)
                                           "function_list",   "collation_list"};
     static const char *const plain[] = {"user_version",   "application_id", "journal_mode", "page_count",    "page_size",
                                         "freelist_count", "foreign_keys",   "encoding",     "schema_version"};
-    for (size_t i = 0; i < sizeof looking / sizeof looking[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(looking); i++)
         if (sqlite3_stricmp(name, looking[i]) == 0)
             return true;
-    for (size_t i = 0; !argument && i < sizeof plain / sizeof plain[0]; i++)
+    for (size_t i = 0; !argument && i < ARRAY_COUNT(plain); i++)
         if (sqlite3_stricmp(name, plain[i]) == 0)
             return true;
     return false;
@@ -198,7 +199,7 @@ static int fill_table(struct orch_db *db, sqlite3_stmt *rows, struct table_colum
     for (; room && code == SQLITE_ROW; code = db_step(db, rows, error))
         room = table_cells(table, rows);
     if (!room) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         code = SQLITE_NOMEM;
     }
     if (code == SQLITE_DONE)
@@ -212,7 +213,7 @@ static int print_table(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct
     const int count = sqlite3_column_count(rows);
     struct table_column *columns = calloc((size_t)count + 1, sizeof *columns);
     if (!columns) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return SQLITE_NOMEM;
     }
     const int code = fill_table(db, rows, columns, count, out, error);

@@ -1,4 +1,5 @@
 /* Runs: their configuration's hash, finding them, reading them back. */
+#include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 
@@ -16,7 +17,7 @@ void db_config_hash(const struct event_run_begin *begin, char hash[DB_HASH_SIZE]
                                  begin->mode,     begin->options, begin->version};
     struct content_hash h;
     content_hash_begin(&h);
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         content_hash_add_text(&h, texts[i]);
     content_hash_add_integer(&h, begin->seed);
     content_hash_end(&h, hash);
@@ -107,7 +108,7 @@ static bool read_fields(struct orch_db *db, int64_t run_id, struct run_result *r
     else if (ok && strcmp(column_text(row, 0), "done") != 0)
         ok = orch_fail(error, ORCH_USAGE, "run %lld in %s is %s, not done", (long long)run_id, db->path, column_text(row, 0));
     else if (ok && !fields_of_row(row, result))
-        ok = orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = orch_no_memory(error);
     sqlite3_finalize(row);
     return ok;
 }
@@ -171,7 +172,7 @@ bool db_read_run(struct orch_db *db, int64_t run_id, struct run_result *result, 
     if (!read_fields(db, run_id, result, error))
         return false;
     result->run_id = run_id;
-    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lists); i++) {
         sqlite3_stmt *rows = db_query(db, error, lists[i].sql, "i", run_id);
         if (!rows)
             return false;
@@ -181,7 +182,7 @@ bool db_read_run(struct orch_db *db, int64_t run_id, struct run_result *result, 
             stored = lists[i].take(rows, result);
         sqlite3_finalize(rows);
         if (!stored)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         if (code != SQLITE_DONE)
             return false;
     }
@@ -211,7 +212,7 @@ static bool empty_run(struct orch_db *db, int64_t run_id, const char *why, struc
 {
     static const char *const tables[] = {"run_part", "placement", "assumption", "checksum", "op",          "activity",
                                          "stall",    "counter",   "sample",     "transfer", "dvfs_change", "fault"};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
         char sql[96];
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id = ?", tables[i]);
         if (!db_exec(db, error, sql, "i", run_id))

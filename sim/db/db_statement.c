@@ -1,4 +1,5 @@
 /* Transactions, statements and the words for SQLite's errors. */
+#include "isa/array_count.h"
 #include "sim/db/db_internal.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static const struct cause causes[] = {
 /* Text NULL: none of these. */
 static struct cause cause_of(int code)
 {
-    for (size_t i = 0; i < sizeof causes / sizeof causes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(causes); i++)
         if (causes[i].code == (code & 0xff))
             return causes[i];
     return (struct cause){code, ORCH_INTERNAL, NULL};

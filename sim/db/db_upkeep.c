@@ -66,7 +66,7 @@ static bool attach(struct orch_db *db, const char *path, struct orch_error *erro
 {
     char *uri = db_file_uri(path, "mode=ro");
     if (!uri)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     const bool ok = db_exec(db, error, "ATTACH ? AS shard", "t", uri);
     free(uri);
     return ok;

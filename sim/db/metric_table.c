@@ -1,5 +1,6 @@
 #include "sim/db/metric_table.h"
 
+#include "isa/array_count.h"
 #include "sim/base/event.h"
 
 #include "isa/agx/agx_isa.h"
@@ -248,7 +249,7 @@ static bool visit_parts(metric_visit *visit, void *context)
     } of_each[] = {{"repetitions", "runs", "repetitions in the machine", -1},
                    {"slowdown", "1", "time of a repetition over its time alone in a cool machine", 0}};
     for (unsigned i = 1; i <= EVENT_WORKLOADS; i++)
-        for (size_t k = 0; k < sizeof of_each / sizeof of_each[0]; k++) {
+        for (size_t k = 0; k < ARRAY_COUNT(of_each); k++) {
             char name[64], definition[120];
             snprintf(name, sizeof name, "device.%u.%s", i, of_each[k].name);
             snprintf(definition, sizeof definition, "workload %u of several at once: %s", i, of_each[k].definition);
@@ -261,7 +262,7 @@ static bool visit_parts(metric_visit *visit, void *context)
 
 bool metric_table_visit(metric_visit *visit, void *context)
 {
-    for (size_t i = 0; i < sizeof listed / sizeof listed[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(listed); i++)
         if (!visit(context, &listed[i]))
             return false;
     return visit_activity(visit, context) && visit_amx_instructions(visit, context) && visit_gpu_instructions(visit, context) &&

@@ -1,5 +1,6 @@
 #include "sim/listen/db_writer.h"
 
+#include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 #include "sim/db/row_buffer.h"
@@ -60,7 +61,7 @@ static void free_head(struct run_head *h)
 {
     char *const texts[] = {h->workload, h->chip_id,   h->chip_hash, h->program_name, h->program_kind, h->program_hash, h->device,
                            h->unit,     h->precision, h->detail,    h->mode,         h->options,      h->version,      h->host};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         free(texts[i]);
 }
 
@@ -107,7 +108,7 @@ static bool copy_head(struct run_head *h, const struct event_run_begin *b)
         /* The column says which machine the writing process is on, whatever the event calls it. */
         {&h->host, host},
     };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         if (!run_result_set_text(texts[i].to, texts[i].from))
             return false;
     h->seed = b->seed;

@@ -21,7 +21,7 @@ struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_e
 {
     struct perfetto_listener *const l = calloc(1, sizeof *l);
     if (!l) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     if (!whole_file_open(&l->file, path, error)) {
@@ -31,7 +31,7 @@ struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_e
     l->perfetto = perfetto_begin(l->file.file);
     if (l->perfetto)
         return l;
-    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    orch_no_memory(error);
     perfetto_listener_discard(l);
     return NULL;
 }

@@ -1,4 +1,5 @@
 #include "sim/report/compare.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -130,8 +131,8 @@ static bool compare_texts(struct comparison *c)
         {"values of the chip", a->chip_hash, b->chip_hash},
         {"bound by", a->r.bound_by, b->r.bound_by},
     };
-    c->text = calloc(sizeof all / sizeof all[0], sizeof *c->text);
-    for (size_t i = 0; c->text && i < sizeof all / sizeof all[0]; i++) {
+    c->text = calloc(ARRAY_COUNT(all), sizeof *c->text);
+    for (size_t i = 0; c->text && i < ARRAY_COUNT(all); i++) {
         const bool both = all[i].a && all[i].b;
         if (both ? strcmp(all[i].a, all[i].b) != 0 : all[i].a != all[i].b)
             c->text[c->texts++] = all[i];
@@ -159,8 +160,7 @@ bool compare_runs(const struct report_run *a, const struct report_run *b, struct
     *c = (struct comparison){.a = a, .b = b};
     c->has_intervals = a->r.seconds_low < a->r.seconds_high && b->r.seconds_low < b->r.seconds_high;
     c->intervals_overlap = a->r.seconds_low <= b->r.seconds_high && b->r.seconds_low <= a->r.seconds_high;
-    return (compare_numbers(c) && compare_stalls(c) && compare_texts(c) && compare_keys(c)) ||
-           orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return (compare_numbers(c) && compare_stalls(c) && compare_texts(c) && compare_keys(c)) || orch_no_memory(error);
 }
 
 void compare_free(struct comparison *c)

@@ -1,4 +1,5 @@
 /* A baseline against the simulated chips of now: what moved, by how much, and why. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/report.h"
@@ -28,7 +29,7 @@ static struct result_table *moved_table(const struct regress_moved *const *order
     static const struct result_column columns[] = {
         {"chip", NULL, false}, {"characteristic", NULL, false}, {"unit", NULL, false},     {"before", NULL, true},
         {"now", NULL, true},   {"change", NULL, true},          {"tolerance", NULL, true}, {"cause", NULL, false}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++) {
         const struct regress_moved *const m = order[i];
@@ -89,7 +90,7 @@ static bool values_part(struct page *page, const struct regress_request *q, cons
     static const struct result_column columns[] = {
         {"characteristic", NULL, false}, {"unit", NULL, false}, {"chip", NULL, false},
         {"before", NULL, true},          {"now", NULL, true},   {"now over before", NULL, true}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     struct regress_metric m;
     size_t rows = 0;
     for (size_t i = 0; regress_metric_at(i, &m); i++)
@@ -146,7 +147,7 @@ bool report_regression(const struct regress_request *request, const struct basel
         ok = moved_part(*page, &c);
         page_section(*page, "All values");
         ok = values_part(*page, request, jobs, baseline) && ok;
-        ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = ok || orch_no_memory(error);
         page_foot(*page,
                   "Simulated chips are compared with themselves: how far they are from hardware is what orchard validate says.");
     }

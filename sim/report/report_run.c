@@ -1,4 +1,5 @@
 #include "sim/report/report_run.h"
+#include "isa/array_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRI
     bool ok = rows != NULL;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW && *count < OVERRIDES_MAX) {
         text[*count] = strdup((const char *)sqlite3_column_text(rows, 0));
-        ok = text[(*count)++] || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = text[(*count)++] || orch_no_memory(error);
     }
     sqlite3_finalize(rows);
     return ok && code != SQLITE_ERROR;
@@ -53,8 +54,7 @@ static bool read_rest(struct orch_db *db, struct report_run *run, struct orch_er
     char **const texts[] = {&run->uid, &run->options, &run->version, &run->started, &run->chip_hash, &run->program};
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
     for (int i = 0; ok && i < 6; i++)
-        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) ||
-             orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = run_result_set_text(texts[i], (const char *)sqlite3_column_text(row, i)) || orch_no_memory(error);
     if (ok)
         run->seed = sqlite3_column_int64(row, 6);
     sqlite3_finalize(row);
@@ -71,7 +71,7 @@ bool report_run_read(struct orch_db *db, const struct chip_db *chips, int64_t ru
 void report_run_free(struct report_run *run)
 {
     char *const texts[] = {run->uid, run->options, run->version, run->started, run->chip_hash, run->program};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         free(texts[i]);
     if (run->chip)
         chip_close(run->chip);

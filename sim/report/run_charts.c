@@ -1,4 +1,5 @@
 /* Where time and energy of runs went, and how near they came to the roof. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/base/human.h"
@@ -252,7 +253,7 @@ static void add_point(struct roofline *f, const struct report_run *run, unsigned
     const double rate = r->flops / (busy ? r->device_seconds : r->seconds), x = traffic ? r->flops / r->dram_bytes : 16 * edge;
     char shown[HUMAN_SIZE], at[48] = "without DRAM traffic";
     const size_t i = f->points;
-    if (!(rate > 0) || !(x > 0) || i == sizeof f->point / sizeof f->point[0])
+    if (!(rate > 0) || !(x > 0) || i == ARRAY_COUNT(f->point))
         return;
     if (traffic)
         snprintf(at, sizeof at, "at %.4g flop/byte", x);
@@ -287,7 +288,7 @@ bool run_part_roofline(struct page *page, const struct report_run *runs, size_t 
     struct roofline *const f = calloc(1, sizeof *f);
     if (!f)
         return false;
-    f->table = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    f->table = result_table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < count; i++) {
         const struct run_result *const r = &runs[i].r;
         double bandwidth;

@@ -1,4 +1,5 @@
 /* Assumptions, ops, placement, counters, and what decided the answer of a run. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/run_parts.h"
@@ -46,7 +47,7 @@ static struct result_table *assumption_table(const struct ranked *r, size_t coun
                                                    {"of", NULL, false},         {"decides", NULL, true},
                                                    {"known to", NULL, true},    {"moves the answer by", NULL, true},
                                                    {"in words", NULL, false}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++) {
         const bool measured = !isnan(r[i].swing);
@@ -168,8 +169,8 @@ bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run
     if (count < 2)
         return true;
     struct ops *const o = calloc(1, sizeof *o);
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
-    const bool ok = o ? read_ops(db, run->r.run_id, o, t, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
+    const bool ok = o ? read_ops(db, run->r.run_id, o, t, error) : orch_no_memory(error);
     char caption[96] = "";
     if (ok && count > OPS_MAX)
         snprintf(caption, sizeof caption, "The %d longest of %lld ops.", OPS_MAX, (long long)count);
@@ -248,7 +249,7 @@ static void identity(struct page *page, const struct report_run *run)
                                    {"version", run->version},
                                    {"seed", seed},
                                    {"uid", run->uid}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         if (rows[i][1]) {
             result_table_text(t, rows[i][0]);
             result_table_text(t, rows[i][1]);

@@ -190,7 +190,7 @@ static bool tell_ops(const struct replay *r, struct values *stalls, struct value
 static bool all_ops(const struct replay *r)
 {
     struct values *const both = calloc(2, sizeof *both);
-    const bool ok = both ? tell_ops(r, &both[0], &both[1]) : orch_fail(r->error, ORCH_INTERNAL, "out of memory");
+    const bool ok = both ? tell_ops(r, &both[0], &both[1]) : orch_no_memory(r->error);
     free(both);
     return ok;
 }

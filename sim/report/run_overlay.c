@@ -61,7 +61,7 @@ static bool read_line(struct overlay *o, struct orch_db *db, const struct report
         ok = series_read(db, run->r.run_id, kind[i].metric, kind[i].name, kind[i].unit, &s, error);
         series_thin_out(&s, ROWS);
         series_add_sum(&s);
-        ok = ok && (add_line(o, run, colour, &s) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+        ok = ok && (add_line(o, run, colour, &s) || orch_no_memory(error));
         series_free(&s);
     }
     return ok;

@@ -46,7 +46,7 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
     page_section(page, count > 1 ? "Comparison" : "Summary");
     run_part_summary(page, runs, count);
     bool ok = run_part_stalls(page, runs, count) && run_part_roofline(page, runs, count) && run_part_energy(page, runs, count);
-    ok = ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok || orch_no_memory(error);
     ok = ok && (count == 1 || run_part_overlays(page, db, runs, count, error));
     for (size_t i = 0; ok && i < count; i++) {
         ok = own_parts(page, db, &runs[i], count > 1 ? runs[i].label : NULL, ROWS_MOST / count, error);
@@ -72,7 +72,7 @@ bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t 
     if (count == 0 || count > RUNS_MOST)
         return orch_fail(error, ORCH_USAGE, "a page takes 1 to %d runs, not %zu", RUNS_MOST, count);
     struct report_run *const runs = calloc(count, sizeof *runs);
-    bool ok = runs || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = runs || orch_no_memory(error);
     size_t read = 0;
     while (ok && read < count) {
         ok = report_run_read(db, chips, run_ids[read], &runs[read], error);

@@ -1,4 +1,5 @@
 /* Power, temperature, clock ... of a run over time. */
+#include "isa/array_count.h"
 #include "power/governor.h"
 #include "reports/chart.h"
 #include "sim/report/run_parts.h"
@@ -77,7 +78,7 @@ static const struct {
     {"memory_used", "Memory in use", NULL},
     {"voltage", "Voltage", NULL},
 };
-enum { TITLES = sizeof titles / sizeof titles[0] };
+enum { TITLES = ARRAY_COUNT(titles) };
 
 static size_t title_of(const char *series)
 {
@@ -173,7 +174,7 @@ static bool one_series(struct page *page, struct orch_db *db, int64_t run_id, co
             page_note(page, "%s: %.6g%s%s throughout.", title < TITLES ? titles[title].title : kind->name, s.value[0],
                       plain ? "" : " ", plain ? "" : kind->unit);
         else
-            ok = draw(page, &s, each) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+            ok = draw(page, &s, each) || orch_no_memory(error);
     }
     series_free(&s);
     return ok;

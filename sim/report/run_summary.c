@@ -1,4 +1,5 @@
 /* Key numbers of runs: cards of one, bars and a table of several. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/run_parts.h"
@@ -123,7 +124,7 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
         {"rate", "flop/s", true},  {"DRAM", "B/s", true},     {"energy", "J", true}, {"power", "W", true},
         {"hottest", "degC", true}, {"bound by", NULL, false},
     };
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < count; i++) {
         const struct run_result *const r = &runs[i].r;
         char text[HUMAN_SIZE];

@@ -60,7 +60,7 @@ bool series_read(struct orch_db *db, int64_t run_id, int64_t metric, const char 
     int code = SQLITE_ERROR;
     bool stored = true;
     while (rows && stored && (code = db_step(db, rows, error)) == SQLITE_ROW)
-        stored = take(s, rows) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        stored = take(s, rows) || orch_no_memory(error);
     sqlite3_finalize(rows);
     return rows && stored && code == SQLITE_DONE;
 }

@@ -1,4 +1,5 @@
 /* What the keys of a sweep do: tornado, response curves, table of main effects. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/sweep_parts.h"
@@ -37,7 +38,7 @@ static struct result_table *tornado_table(const struct sweep_data *data, const s
     const struct result_column columns[] = {{"key", NULL, false},           {"where least", NULL, false},
                                             {"response there", unit, true}, {"where greatest", NULL, false},
                                             {"response there", unit, true}, {"greatest over least", NULL, true}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[TEXT];
     for (size_t i = 0; i < e->count; i++) {
         const struct sweep_effect *const f = &e->effect[i];
@@ -89,7 +90,7 @@ static struct result_table *levels_table(const struct sweep_data *data, const st
     const char *const unit = sweep_response_unit(e->response);
     const struct result_column columns[] = {{"key", NULL, false}, {"value", NULL, false}, {"points", NULL, true},
                                             {"mean", unit, true}, {"least", unit, true},  {"greatest", unit, true}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char low[TEXT], high[TEXT], text[2 * TEXT + 8];
     for (size_t i = 0; i < e->count; i++)
         for (size_t k = 0; k < e->effect[i].level_count; k++) {
@@ -187,7 +188,7 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
                                                    {"share of the variance", NULL, true},
                                                    {"elasticity", NULL, true},
                                                    {"standardised coefficient", NULL, true}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE], title[96];
     for (size_t i = 0; i < e->count; i++) {
         result_table_text(t, data->spec->key[e->effect[i].key].name);

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/report.h"
@@ -105,7 +106,7 @@ bool sweep_part_pareto(struct page *page, const struct sweep_data *data, size_t 
                       .name = calloc(data->point_count + 1, sizeof *c.name),
                       .table = result_table_create(columns, 4)};
     size_t *front = NULL, fronts = 0;
-    bool ok = (c.point && c.front && c.name) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = (c.point && c.front && c.name) || orch_no_memory(error);
     ok = ok && sweep_pareto(data, workload, &front, &fronts, error);
     if (ok)
         fill(&c, data, workload, front, fronts);
@@ -166,7 +167,7 @@ bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t 
                                                 {"energy", "J", true}, {"hottest", "degC", true}, {"bound by", NULL, false},
                                                 {"how", NULL, false}};
     memcpy(columns + used, rest, sizeof rest);
-    struct result_table *const t = result_table_create(columns, used + sizeof rest / sizeof rest[0]);
+    struct result_table *const t = result_table_create(columns, used + ARRAY_COUNT(rest));
     for (size_t i = 0; order && i < data->point_count; i++)
         if (data->point[i].role == SWEEP_POINT && data->point[i].workload == workload)
             order[count++] = &data->point[i];
@@ -242,7 +243,7 @@ static bool effects(struct page *page, const struct sweep_data *data, size_t wor
         return false;
     const bool ok = sweep_part_tornado(page, data, &e) && (!curves || sweep_part_curves(page, data, &e));
     sweep_effects_free(&e);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return ok || orch_no_memory(error);
 }
 
 static bool workload_parts(struct page *page, const struct sweep_data *data, size_t workload, struct orch_error *error)
@@ -250,7 +251,7 @@ static bool workload_parts(struct page *page, const struct sweep_data *data, siz
     page_section(page, data->spec->workload[workload]);
     return effects(page, data, workload, SWEEP_seconds, true, error) &&
            effects(page, data, workload, SWEEP_joules, false, error) && sweep_part_pareto(page, data, workload, error) &&
-           (sweep_part_points(page, data, workload) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+           (sweep_part_points(page, data, workload) || orch_no_memory(error));
 }
 
 static struct page *begin(const struct sweep_data *data)
@@ -275,7 +276,7 @@ bool report_sweep(struct orch_db *db, const char *which, struct page **page, str
     *page = begin(data);
     page_section(*page, "Summary");
     summary(*page, data);
-    bool ok = keys_table(*page, data) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = keys_table(*page, data) || orch_no_memory(error);
     for (size_t w = 0; ok && w < data->spec->workload_count; w++)
         ok = workload_parts(*page, data, w, error);
     page_foot(*page, "Share of the variance: first-order index, corrected for the scatter of few points. Everything is "

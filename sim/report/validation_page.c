@@ -1,4 +1,5 @@
 /* Predictions beside measurements: how far, where, since when, and what is not modelled. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/human.h"
 #include "sim/report/report.h"
@@ -143,7 +144,7 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
     bool ok = validation_parts_by(rows, quantity_of, &quantity, &quantities, error) &&
               validation_parts_by(rows, chip_of, &chip, &chips, error);
     for (size_t i = 0; ok && i < quantities && i < SCATTERS_MAX; i++)
-        ok = scatter(page, rows, quantity[i].name, chip, chips) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = scatter(page, rows, quantity[i].name, chip, chips) || orch_no_memory(error);
     if (ok && quantities > SCATTERS_MAX)
         page_note(page, "%zu more quantities with fewer rows have no picture of their own.", quantities - SCATTERS_MAX);
     free(quantity);
@@ -166,7 +167,7 @@ static bool row_table(struct page *page, const struct validation_rows *rows)
                                                    {"predicted", NULL, true}, {"low", NULL, true},    {"high", NULL, true},
                                                    {"quantity", NULL, false}, {"error", NULL, true},  {"fitted", NULL, false}};
     const struct validation_row **const order = calloc(rows->count + 1, sizeof *order);
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE], title[96];
     size_t count = 0;
     for (size_t i = 0; order && i < rows->count; i++)
@@ -207,7 +208,7 @@ static struct result_table *part_table(const struct validation_part *part, size_
                                             {"symmetrical", NULL, true}, {"median", NULL, true},
                                             {"bias", NULL, true},        {"within 10 %", NULL, true},
                                             {"within 25 %", NULL, true}, {"in 90 % interval", NULL, true}};
-    struct result_table *const t = result_table_create(columns, sizeof columns / sizeof columns[0]);
+    struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE];
     for (size_t i = 0; i < count; i++) {
         const struct score *const s = &part[i].score;
@@ -215,7 +216,7 @@ static struct result_table *part_table(const struct validation_part *part, size_
         result_table_text(t, part[i].name);
         result_table_number(t, (double)part[i].rows, NULL);
         result_table_number(t, (double)s->count, NULL);
-        for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++)
+        for (size_t k = 0; k < ARRAY_COUNT(shares); k++)
             result_table_number(t, shares[k], human_share(shares[k], text));
     }
     return t;
@@ -249,7 +250,7 @@ static bool errors_by(struct page *page, const struct validation_rows *rows, val
                                        .table = t};
     if (bars)
         page_figure(page, &figure);
-    const bool ok = !result_table_failed(t) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = !result_table_failed(t) || orch_no_memory(error);
     result_table_free(t);
     free(part);
     return ok;
@@ -318,9 +319,9 @@ static bool history(struct page *page, struct orch_db *db, struct orch_error *er
     struct history *const h = calloc(1, sizeof *h);
     struct chart_series line[HISTORY_FILES];
     size_t most = 0;
-    bool ok = h || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = h || orch_no_memory(error);
     if (ok) {
-        h->table = result_table_create(columns, sizeof columns / sizeof columns[0]);
+        h->table = result_table_create(columns, ARRAY_COUNT(columns));
         ok = read_history(db, h, error);
     }
     for (size_t f = 0; ok && f < h->files; f++) {
@@ -397,7 +398,7 @@ static bool sections(struct page *page, struct orch_db *db, const struct validat
     if (!scatters(page, rows, error))
         return false;
     if (!row_table(page, rows))
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     page_section(page, "Where it is off");
     if (!errors_by(page, rows, unit_of, "unit", error) || !errors_by(page, rows, chip_of, "chip", error) ||
         !errors_by(page, rows, source_of, "source", error))

@@ -1,4 +1,5 @@
 #include "sim/report/validation_rows.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static bool read_rows(struct orch_db *db, const char *version, const char *prefi
     int code = SQLITE_ERROR;
     bool stored = true;
     while (from && stored && (code = db_step(db, from, error)) == SQLITE_ROW)
-        stored = take(rows, from) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        stored = take(rows, from) || orch_no_memory(error);
     sqlite3_finalize(from);
     return from && stored && code == SQLITE_DONE;
 }
@@ -102,7 +103,7 @@ void validation_rows_free(struct validation_rows *rows)
         const struct validation_row *const r = &rows->row[i];
         char *const texts[] = {r->label,     r->chip,       r->unit,   r->workload,   r->shape,
                                r->condition, r->value_unit, r->source, r->unmodelled, r->version};
-        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        for (size_t k = 0; k < ARRAY_COUNT(texts); k++)
             free(texts[k]);
     }
     free(rows->row);
@@ -131,7 +132,7 @@ static bool score_where(const struct validation_rows *rows, validation_column *c
         if (scored(r))
             pair[count++] = (struct score_pair){r->predicted, r->measured, r->low, r->high};
     }
-    const bool ok = (pair && score_pairs(pair, count, score)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = (pair && score_pairs(pair, count, score)) || orch_no_memory(error);
     free(pair);
     return ok;
 }
@@ -152,7 +153,7 @@ bool validation_parts_by(const struct validation_rows *rows, validation_column *
                          size_t *count, struct orch_error *error)
 {
     struct validation_part *const list = calloc(rows->count + 1, sizeof *list);
-    bool ok = list || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = list || orch_no_memory(error);
     *count = 0;
     for (size_t i = 0; ok && i < rows->count; i++) {
         size_t k = 0;

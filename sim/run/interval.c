@@ -1,4 +1,5 @@
 #include "sim/run/interval.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ static const char *key_of(const char *key, bool performance)
     static const char *const names[][2] = {
         {"cpu_p.", "cpu_e."}, {"mem.p_", "mem.e_"}, {"p_max_mhz", "e_max_mhz"}, {"amx.", "amx_e."}};
     char text[64];
-    for (size_t i = 0; !performance && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; !performance && i < ARRAY_COUNT(names); i++) {
         const size_t length = strlen(names[i][0]);
         if (strncmp(key, names[i][0], length) != 0)
             continue;
@@ -114,7 +115,7 @@ void interval_add_cpu(struct interval_shares *shares, const struct chip *chip, c
 {
     if (!(cpu->whole > 0))
         return;
-    for (size_t i = 0; i < sizeof cpu_reasons / sizeof cpu_reasons[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cpu_reasons); i++)
         for (int k = 0; k < REASON_KEYS && cpu_reasons[i].key[k]; k++)
             interval_share_add(shares, key_of(cpu_reasons[i].key[k], cpu->performance),
                                cpu->stalls[cpu_reasons[i].reason] / cpu->whole);
@@ -146,7 +147,7 @@ void interval_add_gpu(struct interval_shares *shares, const struct chip *chip, c
 {
     if (!(whole > 0))
         return;
-    for (size_t i = 0; i < sizeof gpu_reasons / sizeof gpu_reasons[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(gpu_reasons); i++)
         for (int k = 0; k < REASON_KEYS && gpu_reasons[i].key[k]; k++)
             interval_share_add(shares, gpu_reasons[i].key[k], stalls[gpu_reasons[i].reason] / whole);
     const double latency = divide(shares, chip, traffic, NULL, 0, stalls[GPU_STALL_MEMORY] / whole);
@@ -203,7 +204,7 @@ static const struct {
 
 void interval_add_ane(struct interval_shares *shares, const double stalls[ANE_STALL_COUNT], double whole)
 {
-    for (size_t i = 0; whole > 0 && i < sizeof ane_reasons / sizeof ane_reasons[0]; i++)
+    for (size_t i = 0; whole > 0 && i < ARRAY_COUNT(ane_reasons); i++)
         interval_share_add(shares, ane_reasons[i].key, stalls[ane_reasons[i].reason] / whole);
 }
 

@@ -1,4 +1,5 @@
 #include "sim/run/residual.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -9,7 +10,7 @@ static const struct residual residuals[] = {
 const struct residual *residual_in(const struct residual *table, size_t count, const char *part, const char *work)
 {
     const char *const wanted[][2] = {{part, work}, {part, ""}, {"", ""}};
-    for (size_t w = 0; w < sizeof wanted / sizeof wanted[0]; w++)
+    for (size_t w = 0; w < ARRAY_COUNT(wanted); w++)
         for (size_t i = 0; i < count; i++)
             if (strcmp(table[i].part, wanted[w][0]) == 0 && strcmp(table[i].work, wanted[w][1]) == 0)
                 return &table[i];
@@ -18,7 +19,7 @@ const struct residual *residual_in(const struct residual *table, size_t count, c
 
 const struct residual *residual_of(const char *part, const char *work)
 {
-    return residual_in(residuals, sizeof residuals / sizeof residuals[0], part, work);
+    return residual_in(residuals, ARRAY_COUNT(residuals), part, work);
 }
 
 /* Few groups: what limits kernels of one is the same. */
@@ -34,7 +35,7 @@ const char *residual_work(const char *workload)
         {"concat", "stream"},      {"split", "stream"},          {"pad", "stream"},          {"slice", "stream"},
     };
     const size_t length = strcspn(workload, ":");
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++)
         if (strlen(groups[i][0]) == length && strncmp(groups[i][0], workload, length) == 0)
             return groups[i][1];
     return "";

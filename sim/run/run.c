@@ -354,7 +354,7 @@ static bool open_gpu_kernel(struct run *run, struct orch_error *error)
     run->kind = RUN_GPU_KERNEL;
     run->library = malloc(sizeof *run->library);
     if (!run->library)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     memset(run->library, 0, sizeof *run->library);
     chip_number(q->chip, "gpu_cores", &cores, NULL);
     return run_agx_target(q->chip, &target, &generation, error) &&
@@ -365,7 +365,7 @@ static bool new_ane_workload(struct run *run, struct orch_error *error)
 {
     run->kind = RUN_ANE;
     run->ane = calloc(1, sizeof *run->ane);
-    return run->ane || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return run->ane || orch_no_memory(error);
 }
 
 static bool open_ane_kernel(struct run *run, struct orch_error *error)
@@ -436,7 +436,7 @@ struct run *run_prepare(const struct run_request *request, struct orch_error *er
 {
     struct run *run = calloc(1, sizeof *run);
     if (!run) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     run->request = request;
@@ -500,7 +500,7 @@ static bool fill_texts(const struct run *run, struct run_result *r, struct orch_
     const bool ok = run_result_set_text(&r->chip, b->chip_id) && run_result_set_text(&r->workload, b->workload) &&
                     run_result_set_text(&r->unit, b->unit) && run_result_set_text(&r->precision, b->precision) &&
                     run_result_set_text(&r->detail, b->detail) && run_result_set_text(&r->mode, b->mode);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return ok || orch_no_memory(error);
 }
 
 enum orch_part run_part(const struct run *run)
@@ -579,8 +579,7 @@ bool run_time(struct run *run, struct run_measure *m, struct run_result *result,
 static bool tell_fitted(const struct run *run, struct run_result *result, struct orch_error *error)
 {
     const char *const fitted = run->request->fitted;
-    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) ||
-           orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return !fitted || run_assumption_add(&result->assumptions, "fitted", "inferred", fitted) || orch_no_memory(error);
 }
 
 bool run_simulate(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)

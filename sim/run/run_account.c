@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 
 #include "sim/chip/chip_units.h"
@@ -52,7 +53,7 @@ void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
     sum->amx_instructions += pass->amx_instructions;
     sum->memory_bytes = fmax(sum->memory_bytes, pass->memory_bytes);
     sum->compressed_share = pass->compressed_share;
-    for (unsigned op = 0; op < sizeof sum->amx_counts / sizeof sum->amx_counts[0]; op++)
+    for (unsigned op = 0; op < ARRAY_COUNT(sum->amx_counts); op++)
         sum->amx_counts[op] += pass->amx_counts[op];
     for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
         sum->stalls[i] += pass->stalls[i];
@@ -177,11 +178,11 @@ bool run_account(struct run *run, const struct run_measure *m, struct run_result
     if (run->request->mode == RUN_FUNCTIONAL) {
         bool counted = run_values_add(&r->counters, "cpu.instructions", (double)m->cpu_instructions) &&
                        run_values_add(&r->counters, "amx.instructions", (double)m->amx_instructions);
-        return counted || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return counted || orch_no_memory(error);
     }
     add_numbers(run, m, r);
     if (!add_stalls(m, r) || !add_counters(m, &r->counters) || !run_add_memory(run->request->chip, &m->memory, &r->counters))
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_cpu_shares(run->request->chip, m, &shares);
     return run_set_interval(run, &shares, 0, r, error);

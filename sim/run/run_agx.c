@@ -37,7 +37,7 @@ static bool add_remark(struct run_launch *l, const char *text)
     struct run *run = l->run;
     char(*grown)[sizeof *run->remark] = realloc(run->remark, (run->remarks + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(l->error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(l->error);
     run->remark = grown;
     snprintf(grown[run->remarks++], sizeof *grown, "%.60s: %s", l->setup->kernel->name, text);
     return true;
@@ -135,7 +135,7 @@ static bool hand_over(struct run_launch *l, struct run_result *r)
         if (!k->arg[i].buffer || k->arg[i].unchanged)
             continue;
         ok = run_checksum_add(&r->checksum, k->arg[i].name, checksum_fnv1a64(gpu_setup_bytes(l->setup, i), k->arg[i].bytes)) ||
-             orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
+             orch_no_memory(l->error);
         if (ok && l->run->request->output_folder) {
             ok = save_output(l, i);
             files++;
@@ -175,11 +175,10 @@ bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection
     double end_ns;
     bool ok = job && gpu_totals_init(&own, l->setup->program, l->error);
     if (ok && !engine)
-        ok = orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine");
+        ok = orch_no_memory(l->error);
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the engine")) &&
-             engine_run(engine, &end_ns, l->error);
+        ok = (engine_add(engine, &task, NULL, 0) >= 0 || orch_no_memory(l->error)) && engine_run(engine, &end_ns, l->error);
     }
     if (ok) {
         gpu_job_add_totals(job, &own);
@@ -288,8 +287,7 @@ bool run_launch_time(struct run_launch *l)
     if (l->run->paces.launches < RUN_PACES)
         l->run->paces.launches++;
     l->m->end_ns = g->device_ns + g->overhead_ns;
-    return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") ||
-           orch_fail(l->error, ORCH_INTERNAL, "out of memory for the result");
+    return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") || orch_no_memory(l->error);
 }
 
 /* Results last: timed passes leave only theirs in memory. */
@@ -318,7 +316,7 @@ bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, 
     return run_assumption_add(
                &result->assumptions, "gpu_family", "guess",
                "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
-           orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+           orch_no_memory(error);
 }
 
 bool run_agx(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)

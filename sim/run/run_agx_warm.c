@@ -35,7 +35,7 @@ struct gpu_warmer *run_launch_warmer(struct run_launch *l)
 {
     struct gpu_warmer *w = gpu_warmer_create(l->setup, l->gpu->port, l->m->gpu.params.cores, run_launch_wave(l));
     if (!w)
-        orch_fail(l->error, ORCH_INTERNAL, "out of memory for threadgroups that are not timed");
+        orch_no_memory(l->error);
     return w;
 }
 
@@ -45,7 +45,7 @@ bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t f
     if (gpu_warmer_run(warmer, first, end, 0, &fault))
         return true;
     if (fault.kind == UNIT_FAULT_NONE)
-        return orch_fail(l->error, ORCH_INTERNAL, "out of memory for threadgroups that are not timed");
+        return orch_no_memory(l->error);
     return gpu_setup_explain(l->setup, &fault, l->error);
 }
 
@@ -142,6 +142,5 @@ bool run_launch_prepare(struct run_launch *l)
     if (!full || l->way != RUN_WAY_SAMPLE)
         return true;
     l->m->gpu.work = calloc(l->setup->group_count, sizeof *l->m->gpu.work);
-    return l->m->gpu.work || orch_fail(l->error, ORCH_INTERNAL, "out of memory for the counts of %llu threadgroups",
-                                       (unsigned long long)l->setup->group_count);
+    return l->m->gpu.work || orch_no_memory(l->error);
 }

@@ -27,7 +27,7 @@ static unsigned repeats(const struct run *run)
 
 static bool no_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return orch_no_memory(error);
 }
 
 /* ---- buffers of the caller: elements in order, which host software lays out for the engine and back ---- */

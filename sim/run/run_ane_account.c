@@ -79,13 +79,13 @@ bool run_ane_account(struct run *run, const struct run_measure *m, struct run_re
 {
     r->host_seconds = m->host_seconds;
     if (!add_counters(run, m, &r->counters))
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return orch_no_memory(error);
     if (run->request->mode == RUN_FUNCTIONAL)
         return true;
     add_numbers(run, m, r);
     if (!add_stalls(m, r) || !run_add_activity(&m->activity, &r->counters) ||
         !run_add_memory(run->request->chip, &m->memory, &r->counters))
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_ane_shares(m, &shares);
     return run_set_interval(run, &shares, 0, r, error);

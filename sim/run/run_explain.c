@@ -1,5 +1,6 @@
 #include "sim/run/run_explain.h"
 
+#include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 #include "sim/base/format.h"
 #include "sim/run/run_internal.h"
@@ -50,7 +51,7 @@ static const struct {
 
 const char *run_reason_meaning(const char *reason)
 {
-    for (size_t i = 0; reason && i < sizeof meanings / sizeof meanings[0]; i++)
+    for (size_t i = 0; reason && i < ARRAY_COUNT(meanings); i++)
         if (strcmp(meanings[i].reason, reason) == 0)
             return meanings[i].meaning;
     return "";

@@ -22,7 +22,7 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
         snprintf(name, sizeof name, "gpu.%s", agx_form_mnemonic(gpu_program_inst(setup->program, i)->form));
         ok = run_values_add(&r->counters, name, (double)t->issues[i]);
     }
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return ok || orch_no_memory(error);
 }
 
 /* ---- stalls ---- */
@@ -108,7 +108,7 @@ bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_re
                     run_values_add(&r->counters, "gpu.threadgroups_per_core", g->occupancy) && (whole || tell_sample(g, r)) &&
                     run_add_activity(&m->activity, &r->counters) && run_add_memory(run->request->chip, &m->memory, &r->counters);
     if (!ok)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return orch_no_memory(error);
     struct interval_shares shares = {.count = 0};
     run_gpu_shares(run->request->chip, m, &shares);
     return run_set_interval(run, &shares, m->gpu.scale_uncertainty * m->gpu.device_ns / fmax(m->end_ns, 1e-9), r, error);

@@ -22,7 +22,7 @@ struct chain {
 
 static bool no_memory(struct chain *c)
 {
-    return orch_fail(c->error, ORCH_INTERNAL, "out of memory for the result");
+    return orch_no_memory(c->error);
 }
 
 /* ---- sums over steps ---- */

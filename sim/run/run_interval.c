@@ -100,7 +100,7 @@ bool run_set_interval(struct run *run, const struct interval_shares *cheap, doub
     const struct interval interval = interval_of(residual, hypot(low, other_sd), hypot(high, other_sd));
     r->seconds_low = r->seconds * interval.low;
     r->seconds_high = r->seconds * interval.high;
-    return tell(q->chip, &shares, residual, &interval, r) || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return tell(q->chip, &shares, residual, &interval, r) || orch_no_memory(error);
 }
 
 /* ---- of each unit ---- */

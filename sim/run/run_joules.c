@@ -177,7 +177,7 @@ bool run_joules(struct run *run, const struct run_measure *m, struct run_result 
     energy_report(&run->energy, &model, run->request->celsius != 0 ? run->request->celsius : energy_reference_celsius(&model),
                   &report);
     return (run_joules_add(&report, r) && tell_shares(run, &report, list, list_shares(&model, run, &report, m, list), r)) ||
-           orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+           orch_no_memory(error);
 }
 
 const struct energy_run *run_energy(const struct run *run)

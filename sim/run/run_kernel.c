@@ -14,7 +14,7 @@ static bool one_pass(const struct run *run, const struct kernel_data *data, stru
     struct amx_job *job = amx_job_create(&run->call, data, space, gen, core, mode, error);
     bool ok = engine && job;
     if (job && !engine)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+        orch_no_memory(error);
     for (unsigned i = 0; ok && i < repeat; i++) {
         const struct engine_task task = amx_job_task(job);
         const int before = (int)i - 1;
@@ -37,7 +37,7 @@ static bool warm_up(const struct run *run, const struct kernel_data *data, struc
     uint8_t *c = mem_at(space, data->c, data->c_bytes, MEM_READ | MEM_WRITE);
     uint8_t *kept = run->call.beta != 0 ? malloc(data->c_bytes) : NULL;
     if (run->call.beta != 0 && !kept)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the warm-up");
+        return orch_no_memory(error);
     if (kept)
         memcpy(kept, c, data->c_bytes);
     const bool ok = one_pass(run, data, space, core->gen, core, AMX_JOB_TIMING, 1, m, error);

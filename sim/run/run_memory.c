@@ -151,5 +151,5 @@ bool run_add_memory_use(const struct run *run, const struct run_measure *m, stru
                  mem_pressure_name(pressure));
         ok = run_assumption_add(&r->assumptions, "mem.pressure_warn", "guess", text);
     }
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return ok || orch_no_memory(error);
 }

@@ -1,4 +1,5 @@
 #include "sim/run/run_profile.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -104,7 +105,7 @@ static void keep_cores_busy(struct power_profile *p, const struct chip *chip)
         chip_number_active(chip, "cpu_e.clock_ghz", p->slices[POWER_E_CPU], &ghz, NULL))
         p->own_mhz[POWER_E_CPU] = ghz * 1e3;
 
-    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cores); i++) {
         const enum power_domain d = cores[i];
         const double all = p->slices[d] * p->seconds;
         if (p->running_s[d] <= 0 || p->running_s[d] >= all)

@@ -101,7 +101,7 @@ static bool collect_results(const struct source *s, const struct program_set *se
     if (core_job_stop(set->job[0]) == CPU_STOP_EXIT)
         ok = ok && run_values_add(&r->counters, "program.exit_code", cpu_core_exit_code(program_core(p)));
     ok = ok && add_effects(p, r);
-    return (ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result")) && program_save_results(p, error);
+    return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
 /* Timing keeps what it learned of a program's blocks until it is restarted: always before the program is closed. */
@@ -222,7 +222,7 @@ static bool open_parts(struct source *s, struct orch_error *error)
     const struct run_request *q = s->run->request;
     s->part = calloc(q->cores ? q->cores : 1, sizeof *s->part);
     if (!s->part)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the kernel");
+        return orch_no_memory(error);
     s->own_file = cpu_kernel_elf(&s->run->cpu_kernel, &s->bytes, error);
     s->file = s->own_file;
     s->options.entry = CPU_KERNEL_ENTRY;
@@ -281,7 +281,7 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
 {
     struct engine *engine = engine_create();
     double end_ns;
-    bool ok = engine || orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    bool ok = engine || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++)
         ok = ok && open_set(&crew[i].source, &crew[i].set, m[i]->cores, error) && program_set_add(&crew[i].set, engine, error);
     ok = ok && engine_run(engine, &end_ns, error);
@@ -300,7 +300,7 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
 bool run_programs_together(struct run *const *run, unsigned count, struct run_measure *const *m, struct orch_error *error)
 {
     struct crew *crew = calloc(count, sizeof *crew);
-    bool ok = crew || orch_fail(error, ORCH_INTERNAL, "out of memory for %u programs", count);
+    bool ok = crew || orch_no_memory(error);
     for (unsigned i = 0; i < count; i++) {
         const unsigned cores = run[i]->request->cores ? run[i]->request->cores : 1;
         m[i]->soc = m[0]->soc;

@@ -1,4 +1,5 @@
 /* What accounting of every unit has in common: counters of the memory system and of activity. */
+#include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 
 #include <math.h>
@@ -8,8 +9,8 @@
 bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error)
 {
     const struct run_request *q = run->request;
-    const unsigned most = sizeof m->cores / sizeof m->cores[0];
-    struct soc_core *cores[3 * sizeof m->cores / sizeof m->cores[0]];
+    const unsigned most = ARRAY_COUNT(m->cores);
+    struct soc_core *cores[3 * ARRAY_COUNT(m->cores)];
     const unsigned all = q->skip_cores + count + q->other_cores;
     if (count > most || q->skip_cores > most || q->other_cores > most)
         return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", all);

@@ -102,7 +102,7 @@ static bool finish(const struct run_timing *t, struct run *run, struct run_measu
     give(t, run, m);
     if (!run_result_copy(r, &t->result) || !run_result_set_text(&r->chip, chip_id(q->chip)) ||
         !run_result_set_text(&r->workload, q->workload) || !name_detail(t, q, r))
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+        return orch_no_memory(error);
     return run_joules(run, m, r, error);
 }
 
@@ -145,8 +145,7 @@ bool run_operator(struct run *run, struct run_measure *m, struct run_result *res
     const struct run_timing *const t = known                                 ? known->timing(known->context, q, &was_known, error)
                                        : run_timing_simulate(q, &own, error) ? &own
                                                                              : NULL;
-    const bool ok = t && finish(t, run, m, result, error) &&
-                    (tell_way(result, was_known) || orch_fail(error, ORCH_INTERNAL, "out of memory for the result"));
+    const bool ok = t && finish(t, run, m, result, error) && (tell_way(result, was_known) || orch_no_memory(error));
     result->host_seconds = run_host_seconds() - begin;
     run_timing_free(&own);
     return ok;

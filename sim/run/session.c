@@ -49,7 +49,7 @@ struct orchard *orchard_open(const char *chip, const char *const *sets, size_t s
     struct orchard *o = calloc(1, sizeof *o);
     const struct chip_overrides overrides = {sets, set_count};
     if (!o)
-        orch_fail(&e, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(&e);
     if (o && (o->db = chip_db_open(NULL, &e)) && (o->chip = chip_open(o->db, chip, &overrides, &e)) &&
         (o->soc = soc_create(o->chip, &e))) {
         o->space = mem_space_create(0);
@@ -139,7 +139,7 @@ static struct job *new_job(struct orchard *o, const char *workload, struct orch_
     struct job *j = grown ? calloc(1, sizeof *j) : NULL;
     if (!j || !copy_text(&j->workload, workload)) {
         free(j);
-        orch_fail(e, ORCH_INTERNAL, "out of memory for a job");
+        orch_no_memory(e);
         return NULL;
     }
     run_result_init(&j->result);

@@ -30,7 +30,7 @@ struct run_sustained *run_sustained_prepare(const struct run_sustained_request *
     struct run_sustained *const r = calloc(1, sizeof *r);
 
     if (!r) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     r->request = q;
@@ -229,7 +229,7 @@ static bool scale_result(const struct run_sustained *run, const struct sustain_r
     ok = ok && add_counters(run, s, r) && run_result_set_text(&r->device, machine->id) &&
          run_assumption_add(&r->assumptions, "device.thermal", machine->thermal_kind, machine->thermal_source) &&
          run_assumption_add(&r->assumptions, "device.governor", machine->governor_kind, machine->governor_source);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return ok || orch_no_memory(error);
 }
 
 /* ---- the whole ---- */

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/scenario/together_internal.h"
 
 #include "sim/base/checksum.h"
@@ -13,7 +14,7 @@
 
 static bool no_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory for concurrent workloads");
+    return orch_no_memory(error);
 }
 
 /* ---- who runs where ---- */
@@ -82,7 +83,7 @@ static void fill_begin(struct together *t)
         const struct event_run_begin *b = run_begin_event(w->run);
         const char *const texts[] = {b->options, b->unit, b->precision, b->detail, b->mode};
         program = hash_text(program, b->program_hash);
-        for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++)
+        for (size_t k = 0; k < ARRAY_COUNT(texts); k++)
             options = hash_text(options, texts[k]);
         options = checksum_add(options, &w->part.priority, sizeof w->part.priority);
         options = checksum_add(options, &w->part.weight, sizeof w->part.weight);
@@ -368,7 +369,7 @@ static void emit_op(const struct member *w, unsigned number, struct event_bus *b
     struct event events[] = {{.kind = EVENT_LAUNCH, .launch = op},
                              {.kind = EVENT_OP_BEGIN, .time_ns = op.started_ns, .op_begin = op},
                              {.kind = EVENT_OP_END, .time_ns = w->outcome.end_seconds * 1e9, .op_end = end}};
-    for (size_t i = 0; bus && i < sizeof events / sizeof events[0]; i++) {
+    for (size_t i = 0; bus && i < ARRAY_COUNT(events); i++) {
         events[i].run = run;
         event_bus_emit(bus, &events[i]);
     }

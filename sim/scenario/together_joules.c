@@ -1,4 +1,5 @@
 #include "sim/scenario/together_joules.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 
@@ -6,7 +7,7 @@ enum { CLUSTERS_MAX = 64 };
 
 /* Domains whose slices a workload takes; memory and the rest are on anyway. */
 static const enum power_domain taken[] = {POWER_P_CPU, POWER_E_CPU, POWER_AMX, POWER_GPU, POWER_ANE};
-enum { TAKEN = sizeof taken / sizeof taken[0] };
+enum { TAKEN = ARRAY_COUNT(taken) };
 
 void together_energy_place(struct together_energy_part *part, const struct run_measure *m)
 {

@@ -1,4 +1,5 @@
 /* "A[unit=gpu] + B[cores=4]" as requests. */
+#include "isa/array_count.h"
 #include "sim/scenario/together.h"
 
 #include "sim/base/suggest.h"
@@ -61,7 +62,7 @@ static bool unknown(const char *key, struct orch_error *error)
     struct suggest s;
     char phrase[96];
     suggest_start(&s, key);
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         suggest_offer(&s, keys[i]);
     return orch_fail(error, ORCH_USAGE, "[%.40s]: no option of one workload among several%s", key,
                      suggest_phrase(&s, phrase, sizeof phrase));
@@ -157,7 +158,7 @@ bool together_parse(const char *text, const struct run_request *common, struct t
     *count = 0;
     *storage = strdup(text);
     if (!*storage)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (char *at = *storage; at;) {
         const char *plus = next_plus(at);
         char *next = plus ? at + (plus - at) + 1 : NULL;

@@ -8,7 +8,7 @@
 
 static bool no_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory for the chip's model");
+    return orch_no_memory(error);
 }
 
 /* What is known of a core before it is used. */

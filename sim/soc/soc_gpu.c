@@ -13,7 +13,7 @@ static bool open_ports(struct soc *soc, struct mem_port **ports, struct orch_err
             return false;
         ports[core] = mem_port_open(soc->memory, &params, NULL);
         if (!ports[core])
-            return orch_fail(error, ORCH_INTERNAL, "out of memory for the ports of the GPU");
+            return orch_no_memory(error);
     }
     return true;
 }
@@ -34,9 +34,9 @@ struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error)
     if (ports && open_ports(soc, ports, error)) {
         soc->gpu.timing = gpu_timing_create(params, ports);
         if (!soc->gpu.timing)
-            orch_fail(error, ORCH_INTERNAL, "out of memory for the GPU's model");
+            orch_no_memory(error);
     } else if (!ports) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the GPU's model");
+        orch_no_memory(error);
     }
     return soc->gpu.timing ? &soc->gpu : NULL;
 }

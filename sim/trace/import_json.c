@@ -194,7 +194,7 @@ bool import_json_events(const struct import_source *source, import_on_event *on_
         s->tokener = json_tokener_new_ex(32);
     if (!s || !s->tokener) {
         free(s);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     s->source = source;
     const int first = next_solid(s);

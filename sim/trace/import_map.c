@@ -1,5 +1,6 @@
 /* From operators of profiles to kernels of the library. Where a profile does not tell what decides the work, the note says what
  * was assumed. Names: the operator sets of PyTorch (ATen), ONNX and ONNX Runtime. */
+#include "isa/array_count.h"
 #include "sim/trace/import_op.h"
 
 #include <inttypes.h>
@@ -62,7 +63,7 @@ static const struct name_row *find_name(const char *name)
 {
     char plain[64];
     plain_name(name, plain, sizeof plain);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(names[i].name, plain) == 0)
             return &names[i];
     return NULL;

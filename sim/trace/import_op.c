@@ -1,4 +1,5 @@
 #include "sim/trace/import_op.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void set_type(struct import_array *a, const char *type)
     a->type = "f32"; /* profiles that tell no types are of f32 networks */
     if (!type || !*type)
         return;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
         if (strcmp(types[i].name, type) == 0) {
             a->bytes = types[i].bytes;
             a->type = types[i].type;

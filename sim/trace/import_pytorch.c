@@ -126,7 +126,7 @@ static bool add_op(struct profile *p, json_object *event, json_object *args, con
     op->args = keep_args(args);
     op->parent = NOBODY;
     p->shapes |= op->args != NULL;
-    return op->name || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return op->name || orch_no_memory(error);
 }
 
 static bool add_call(struct profile *p, json_object *event, json_object *args, struct orch_error *error)
@@ -400,7 +400,7 @@ static bool emit_all(struct profile *p, double zero_us, const char *unit, struct
 {
     struct order *order = malloc((p->ops.count + 1) * sizeof *order);
     size_t count = 0;
-    bool ok = order || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = order || orch_no_memory(error);
     for (size_t i = 0; ok && i < p->ops.count; i++)
         if (op_at(p, i)->last_us > 0)
             order[count++] = (struct order){op_at(p, i)->first_us, i};
@@ -425,7 +425,7 @@ static bool add_copy(struct profile *p, const struct device_event *d, uint32_t *
     op->tid = UINT64_MAX;
     op->parent = NOBODY;
     op->name = strdup(d->name);
-    return op->name || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return op->name || orch_no_memory(error);
 }
 
 static bool attribute_device(struct profile *p, double *zero_us, struct orch_error *error)
@@ -433,7 +433,7 @@ static bool attribute_device(struct profile *p, double *zero_us, struct orch_err
     uint64_t *externals = index_externals(p);
     const struct device_event *d = p->device.item;
     if (!externals)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     if (p->calls.count)
         qsort(p->calls.item, p->calls.count, sizeof(struct runtime_call), by_correlation);
     qsort(p->device.item, p->device.count, sizeof *d, by_time);

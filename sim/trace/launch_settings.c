@@ -1,4 +1,5 @@
 #include "sim/trace/launch_settings.h"
+#include "isa/array_count.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -105,7 +106,7 @@ static bool set_args(struct launch_request *r, char *value, struct orch_error *e
         count += *at == ' ';
     r->args = calloc(count, sizeof *r->args);
     if (!r->args)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     char *rest = value;
     for (char *word; (word = strsep(&rest, " "));) {
         if (!unescape(word))
@@ -165,7 +166,7 @@ static bool set_number(struct together_part *part, const char *key, const char *
 static bool is_number_key(const char *key)
 {
     static const char *const keys[] = {"cores", "memory", "repeat", "seed", "cold", "priority", "weight"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
     return false;
@@ -178,7 +179,7 @@ bool launch_settings_read(const char *settings, struct launch_request *r, struct
         return true;
     r->storage = strdup(settings);
     if (!r->storage)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     char *rest = r->storage;
     for (char *item; (item = strsep(&rest, ","));) {
         if (!*item)

@@ -27,7 +27,7 @@ bool replay_again_fits(const struct trace_survey *s)
 
 static bool no_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory for a replay");
+    return orch_no_memory(error);
 }
 
 static bool keep(const char *text, char **to)

@@ -43,7 +43,7 @@ struct replay_costs {
 
 static bool no_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory for a replay");
+    return orch_no_memory(error);
 }
 
 struct replay_costs *replay_costs_create(const struct trace_replay_request *request, struct orch_error *error)

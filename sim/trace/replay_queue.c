@@ -130,7 +130,7 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
         return orch_fail(error, ORCH_UNMODELLED, "more than %d streams of launches", STREAMS_MAX);
     struct entry *e = new_entry(q, launch);
     if (!e)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for a replay");
+        return orch_no_memory(error);
     if (s->last)
         s->last->next = e;
     else

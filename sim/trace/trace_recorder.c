@@ -252,7 +252,7 @@ struct trace_recorder *trace_recorder_create(const char *path, const struct trac
         .chip = o->chip, .workload = o->workload, .orchard = ORCHARD_VERSION, .level = levels[o->level], .source = "orchard"};
     struct trace_recorder *r = calloc(1, sizeof *r);
     if (!r) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     r->level = o->level;
@@ -278,7 +278,7 @@ bool trace_recorder_expect(struct trace_recorder *r, const struct together_part 
     for (unsigned i = 0; i < count && i < TOGETHER_PARTS; i++) {
         r->settings[i] = launch_settings_write(&parts[i]);
         if (!r->settings[i])
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         r->parts++;
     }
     return true;

@@ -1,5 +1,6 @@
 #include "sim/trace/trace_replay.h"
 
+#include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_version.h"
 #include "sim/trace/replay_internal.h"
@@ -168,7 +169,7 @@ static bool add_reasons(struct replay *p, double seconds)
     double most = 0;
     enum orch_part busiest = PART_GPU;
     bool ok = true;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         const double busy = replay_queue_busy_ns(p->queue, parts[i]) * 1e-9;
         p->result->utilisation[parts[i]] = seconds > 0 ? fmin(1, busy / seconds) : 0;
         if (busy > most) {
@@ -239,7 +240,7 @@ static bool fill_result(struct replay *p, struct orch_error *error)
                            "every launch on the unit that it was recorded on, or on --unit");
     p->account->distinct = replay_costs_distinct(p->costs);
     snprintf(p->account->missing, sizeof p->account->missing, "%s", replay_costs_missing(p->costs));
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for the result");
+    return ok || orch_no_memory(error);
 }
 
 static bool stream(struct replay *p, struct orch_error *error)
@@ -250,7 +251,7 @@ static bool stream(struct replay *p, struct orch_error *error)
     p->costs = replay_costs_create(p->request, error);
     p->queue = replay_queue_create(memory.dies * memory.dram_peak_gbps * memory.dram_efficiency_read, on_done, p);
     if (!p->queue)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for a replay");
+        orch_no_memory(error);
     p->result->flops = p->result->macs = p->result->dram_bytes = p->result->joules = 0;
     const bool ok = p->costs && p->queue && read_launches(p, error) && fill_result(p, error);
     replay_costs_free(p->costs);

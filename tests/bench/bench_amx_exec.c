@@ -2,6 +2,7 @@
  *
  *     bench_amx_exec [SET ...]      sets: avx512fp16 avx512 avx2 portable reference; default: the best and reference
  */
+#include "isa/array_count.h"
 #include "units/amx/amx_core.h"
 
 #include <stdio.h>
@@ -337,7 +338,7 @@ static bool run_set(const char *set, const char *only)
         b->buffer = mem_space_alloc(space, BUFFER_BYTES, 256);
         printf("\nkernels: %s\n%-26s %12s %10s %12s %10s\n", amx_core_path_name(b->core), "class", "M instr/s", "ns", "as a list",
                "ns");
-        for (size_t c = 0; c < sizeof classes / sizeof classes[0]; c++) {
+        for (size_t c = 0; c < ARRAY_COUNT(classes); c++) {
             if (only && !strstr(classes[c].name, only))
                 continue;
             b->count = b->counted = 0;

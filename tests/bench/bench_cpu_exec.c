@@ -5,6 +5,7 @@
  * Every program computes something known, checked in both.
  */
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "units/cpu/cpu_core.h"
 
 #include <stdio.h>
@@ -196,7 +197,7 @@ int main(void)
     int wrong = 0;
     printf("%-6s %12s | %8s %8s | %8s %8s | %s\n", "", "instructions", "ours", "traced", "Unicorn", "hooked",
            "AMX M/s ours, Unicorn");
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(programs); i++) {
         const struct program *p = &programs[i];
         const struct counts plain = best(run_ours, p, false), traced = best(run_ours, p, true);
         const struct counts uc = best(run_theirs, p, false), hooked = best(run_theirs, p, true);

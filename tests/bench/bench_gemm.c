@@ -1,4 +1,5 @@
 /* Simulated gemm (in-process, instruction detail, timing on) against OpenBLAS on one core of the same host, same run. */
+#include "isa/array_count.h"
 #include "sim/run/run.h"
 
 #include <cblas.h>
@@ -113,7 +114,7 @@ int main(void)
     peer.set_threads(1);
     printf("peer: OpenBLAS, one thread, %s kernels (OPENBLAS_CORETYPE=SkylakeX chooses the AVX-512 ones)\n", peer.core_name());
     printf("%-18s %12s %12s %12s %12s %8s\n", "gemm", "OpenBLAS", "timing on", "no timing", "M AMX/s", "ratio");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char workload[64];
         struct simulated timed, functional;
         const double flop = 2e-9 * cases[i].n * cases[i].n * cases[i].n;

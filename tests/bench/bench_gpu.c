@@ -1,6 +1,7 @@
 /* Speed of GPU simulation on compiled kernels, in millions of simdgroup instructions per second: functional on one and on two
  * host threads, timed (executing included) on one; outputs checked. And how much slower than a native OpenCL implementation the
  * functional matrix product is, on two threads each. */
+#include "isa/array_count.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_job.h"
 #include "sim/chip/chip.h"
@@ -41,7 +42,7 @@ static bool opencl_load(struct opencl *cl)
         "clEnqueueReadBuffer", "clFinish"};
     void *library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
     void **function = (void **)cl;
-    for (size_t i = 0; library && i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; library && i < ARRAY_COUNT(names); i++) {
         function[i] = dlsym(library, names[i]);
         if (!function[i])
             return false;
@@ -252,7 +253,7 @@ int main(void)
     double two, product = 0;
     if (!good)
         printf("%s\n", error.text);
-    for (size_t i = 0; chip && i < sizeof bench_cases / sizeof bench_cases[0]; i++) {
+    for (size_t i = 0; chip && i < ARRAY_COUNT(bench_cases); i++) {
         good = bench_kernel(chip, &bench_cases[i], &two) && good;
         product = i == 0 ? two : product;
     }

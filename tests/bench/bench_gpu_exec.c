@@ -1,5 +1,6 @@
 /* Simdgroup instructions per second of the executing side on three compiled kernels, outputs checked; on kernels of the library;
  * and how long the same matrix product takes in plain C on this host. */
+#include "isa/array_count.h"
 #include "tests/bench/gpu_bench_cases.h"
 #include "tests/units/gpu_library_example.h"
 
@@ -111,7 +112,7 @@ static bool bench_library_all(void)
                                               {"attention:b=1,h=4,s=256,d=64", "f16"},
                                               {"gemm:512x512x512", "f32"}};
     bool good = true;
-    for (size_t i = 0; i < sizeof workload / sizeof workload[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(workload); i++)
         good = bench_library(workload[i][0], workload[i][1]) && good;
     return good;
 }
@@ -140,7 +141,7 @@ int main(void)
 {
     bool good = true;
     double sgemm = 0, one;
-    for (size_t i = 0; i < sizeof bench_cases / sizeof bench_cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bench_cases); i++) {
         good = bench_kernel(&bench_cases[i], &one) && good;
         if (i == 0)
             sgemm = one;

@@ -1,5 +1,6 @@
 /* Sampled against whole timing of the GPU over the kernel library: how far the busy time is off, and what is gained. No peer but
  * itself: the whole timing is the truth here. */
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 
@@ -63,10 +64,10 @@ int main(int argc, char **argv)
     unsigned count = 0;
     bool ok = db != NULL;
     printf("%-8s %-46s %12s %12s %8s %8s %8s %7s\n", "chip", "kernel", "instr", "sampled", "off", "host", "host", "gain");
-    for (size_t c = 0; ok && c < sizeof chips / sizeof chips[0]; c++) {
+    for (size_t c = 0; ok && c < ARRAY_COUNT(chips); c++) {
         struct chip *chip = chip_open(db, chips[c], NULL, &error);
         ok = chip != NULL;
-        for (size_t k = 0; ok && k < sizeof kernels / sizeof kernels[0]; k++) {
+        for (size_t k = 0; ok && k < ARRAY_COUNT(kernels); k++) {
             if (argc > 1 && strncmp(kernels[k], argv[1], strlen(argv[1])) != 0)
                 continue;
             bool whole = false, part = false;

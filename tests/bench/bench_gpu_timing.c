@@ -2,6 +2,7 @@
  * executing side would. Stand-ins for what programs do: independent arithmetic, dependent arithmetic, a mix with a shared pipe,
  * loads from L1 and from DRAM, matrix products.
  */
+#include "isa/array_count.h"
 #include "tests/units/gpu_timing_example.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ int main(void)
          ".repeat 32\nsimd_matrix_fmadd32 r{2*(i%8)}_r{2*(i%8)+1}, r16_r17, r18_r19, r{2*(i%8)}_r{2*(i%8)+1}\n.end\nstop", 1},
     };
     printf("%-26s %14s %12s\n", "", "instructions", "ns each");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const struct example_launch launch = {.text = rows[i].text,
                                               .cores = 4,
                                               .simds = 4,

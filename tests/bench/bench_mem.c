@@ -1,6 +1,7 @@
 /* Host time of the memory timing model per access, by where the access is answered: a P core's and an AMX port of M1 Max, a
  * GPU core's, and a port at the fabric. Prints the simulated time at the end too: a check that two builds did the same.
  */
+#include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 #include "units/mem/mem_timing.h"
 
@@ -158,7 +159,7 @@ static bool open_machine(struct bench *b, const struct chip *chip, struct orch_e
     return b->core && b->amx && b->gpu[3] && b->fabric;
 }
 
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define COUNT(array) (ARRAY_COUNT(array))
 
 int main(int argc, char **argv)
 {

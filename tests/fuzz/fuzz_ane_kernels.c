@@ -1,6 +1,7 @@
 /* Workload texts for the Neural Engine's kernel library: raw ones, and ones put together from a kernel's own parameters. What
  * parses has a canonical text that reads back; what builds saves and reads back to the same bytes, and neither descriptors nor
  * tensors reach beyond the buffers. The first byte chooses generation, weights and kind of text. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernels.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static int64_t number(struct bytes *b, const struct kernel_parameter *row)
 {
     static const int64_t edges[] = {31, 32, 33, 64, 100, 255, 1000, 16384, 16385};
     const unsigned choice = next(b);
-    const int64_t value = choice >= 240 ? edges[choice % (sizeof edges / sizeof edges[0])] : choice % 12;
+    const int64_t value = choice >= 240 ? edges[choice % (ARRAY_COUNT(edges))] : choice % 12;
     return value < row->least ? row->least : value > row->most ? row->most : value;
 }
 

@@ -2,6 +2,7 @@
  * those the same task. An input of a whole descriptor is taken with the packet words put right; a shorter one is a list of
  * patches (word, bits) of a convolution, an element task or a planar one. Fields by name are looked up on the way. */
 #include "isa/ane/ane_task.h"
+#include "isa/array_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         ane_td_load(&td, data);
         check(&td);
         ane_td_init(&fresh);
-        for (size_t i = 0; i < sizeof packets / sizeof packets[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(packets); i++)
             td.word[packets[i] / 4] = fresh.word[packets[i] / 4];
         check(&td);
         return 0;

@@ -1,5 +1,6 @@
 /* Any bytes: as SPEC.json, as -L text and as list of workloads. Either refused with a reason, or a specification whose written
  * form reads back to the same, and whose design gives a setting for its first and last points. */
+#include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_design.h"
 
 #include <stdint.h>
@@ -14,7 +15,7 @@ static void use_design(const struct sweep_spec *spec)
     if (!design)
         return;
     const uint64_t at[] = {0, spec->points / 2, spec->points - 1, spec->points, sweep_design_points(design) - 1};
-    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(at); i++) {
         struct study_setting setting = {0};
         if (!sweep_design_setting(design, at[i], &setting) || !study_setting_get(&setting, "workload"))
             abort();

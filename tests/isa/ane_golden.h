@@ -2,6 +2,7 @@
 #ifndef ORCHARD_TESTS_ISA_ANE_GOLDEN_H
 #define ORCHARD_TESTS_ISA_ANE_GOLDEN_H
 
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static const struct ane_golden ane_goldens[] = {
     {"tinygrad/relu.da873cd556.hwx.gz", "relu"},
     {"tinygrad/sum.6ca449afd2.hwx.gz", "add"},
 };
-#define ANE_GOLDENS (sizeof ane_goldens / sizeof ane_goldens[0])
+#define ANE_GOLDENS (ARRAY_COUNT(ane_goldens))
 
 /* Contents of a golden file; NULL and a failed check when it cannot be read. Free it. */
 static inline uint8_t *ane_golden_read(const char *file, size_t *size)

@@ -1,6 +1,7 @@
 /* The disassembler against binutils: compiled programs line by line, and random words of every form. */
 #include "isa/a64/a64_isa.h"
 #include "isa/a64/a64_table.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ static bool is_absent(uint32_t word, const char *text)
                                         "stz2g\t", "dc\tgva", "dc\tgzva", "addg\t", "subg\t", "subp"};
     if ((word >> 25 & 15) == 2)
         return true;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strncmp(text, names[i], strlen(names[i])) == 0)
             return true;
     return false;
@@ -149,7 +150,7 @@ static void test_compiled(void)
     fputs(program, out);
     fclose(out);
     struct tally tally = {0, 0};
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(flags); i++) {
         snprintf(command, sizeof command, COMPILER " %s -w %s -o %s/p -lm && " OBJDUMP " -d %s/p", flags[i], path, folder,
                  folder);
         compare_output(command, &tally);

@@ -2,6 +2,7 @@
 #include "isa/a64/a64_isa.h"
 #include "isa/a64/a64_table.h"
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <inttypes.h>
@@ -141,7 +142,7 @@ static bool same_set(const char *a, const char *b)
 
 static void test_dependences(void)
 {
-    for (size_t i = 0; i < sizeof expectations / sizeof expectations[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(expectations); i++) {
         const struct expectation *e = &expectations[i];
         struct a64_insn insn;
         char dst[64], src[64];
@@ -201,7 +202,7 @@ static void test_division_class_by_element(void)
         {UINT32_C(0x6ea1f820), A64_C_FP_SQRT},   {UINT32_C(0x1e21c020), A64_C_FP_SQRT},   /* 4S, S */
         {UINT32_C(0x6ef9f820), A64_C_FP_SQRT},   {UINT32_C(0x1ee1c020), A64_C_FP_SQRT},   /* 8H, H */
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct a64_insn insn;
         a64_decode(cases[i].word, &insn);
         CHECK(insn.cls == cases[i].cls, "%08" PRIx32 ": %s", cases[i].word, a64_class_name(insn.cls));

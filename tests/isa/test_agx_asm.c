@@ -1,5 +1,6 @@
 /* AGX programs: names, constants, arguments, macros, labels, sections, layout, messages with their places. */
 #include "isa/agx/agx_asm.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -166,7 +167,7 @@ static void test_messages(void)
         {"; nothing\n", 0, 0, "there are no instructions"},
         {"stop\x01\n", 1, 4, "a character that is no text"},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         struct agx_assembly assembly;
         struct isa_error error = {.text = ""};
         CHECK(!agx_assemble(cases[i].text, strlen(cases[i].text), &assembly, &error), "%s is accepted", cases[i].text);
@@ -186,7 +187,7 @@ static void test_runaway_texts(void)
         ".repeat 262144\nwait 0\nwait 1\n.end\nstop",
         ".macro a\n.repeat 1000\nb\n.end\n.end\n.macro b\n.repeat 1000\nwait 0\n.end\n.end\na\nstop",
     };
-    for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(texts); i++) {
         struct agx_assembly assembly;
         struct isa_error error;
         CHECK(!agx_assemble(texts[i], strlen(texts[i]), &assembly, &error), "%s is accepted", texts[i]);

@@ -1,5 +1,6 @@
 /* AGX words to fields and operands and back. Expected fields: dougallj/applegpu; operands worked out by hand from its layouts. */
 #include "isa/agx/agx_isa.h"
+#include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
 
 static void format_fields(const struct agx_inst *inst, char *text, size_t size)
@@ -196,7 +197,7 @@ static void test_what_cannot_run(void)
         {"0501000d80c00200", "a memory operation without components"},    /* mask 0 */
         {"8500000d80c01300", "an unknown memory format"},                 /* format 9 */
     };
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(words); i++) {
         const struct agx_inst inst = decode_hex(words[i].hex);
         const char *why = words[i].why;
         char text[AGX_TEXT_BYTES];

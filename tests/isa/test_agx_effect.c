@@ -1,5 +1,6 @@
 /* What AGX instructions touch. Expectations worked out by hand from the texts. */
 #include "isa/agx/agx_asm.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <string.h>
@@ -120,7 +121,7 @@ static void test_classes(void)
         {"uniform_store xy, r0l_r0h, 8", AGX_CLASS_UNIFORM_STORE},
         {"wait_pix 4, 0", AGX_CLASS_GRAPHICS},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct agx_effect effect = effect_of(cases[i].line);
         CHECK(effect.unit_class == cases[i].class_, "%s: %s", cases[i].line, agx_class_name(effect.unit_class));
     }

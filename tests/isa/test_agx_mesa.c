@@ -1,5 +1,6 @@
 /* AGX words against Mesa's own disassembler (src/asahi/isa/test/cases.txt): lengths and operations of all 555 words, operands
  * where the spelling can be mapped. Independent of applegpu, from which the table comes. */
+#include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
 
 /* How Mesa writes the operands of one of its operations. Letters: D destination, A B C X Y sources, k condition, K condition
@@ -264,7 +265,7 @@ static void put_letter(struct spelling *s, const struct agx_inst *inst, char let
 
 static const struct mapping *find_mapping(const char *name, unsigned op)
 {
-    for (unsigned i = 0; i < sizeof mappings / sizeof mappings[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(mappings); i++)
         if (strcmp(mappings[i].mesa, name) == 0 && (mappings[i].op == op || mappings[i].op == AGX_OP_NONE))
             return &mappings[i];
     return NULL;
@@ -319,7 +320,7 @@ static void check_reduction_line(const struct agx_words_line *line)
         return;
     agx_decode(line->bytes, line->size, &inst);
     const char *last = strrchr(line->column[3], '|');
-    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(words); i++)
         if (last && strcmp(last, words[i].word) == 0)
             CHECK(inst.reduction == words[i].reduction, "%s: %s", line->column[0], line->column[3]);
     CHECK(inst.prefix == (strstr(line->column[3], "prefix") != NULL), "%s: %s", line->column[0], line->column[3]);

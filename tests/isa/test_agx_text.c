@@ -1,5 +1,6 @@
 /* AGX text: disassembly against dougallj/applegpu, and back through the assembler. */
 #include "isa/agx/agx_asm.h"
+#include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
 
 /* Text to bytes must give the bytes where nothing is lost in the text, and always bytes with the same text. */
@@ -86,7 +87,7 @@ static void test_short_spellings(void)
         {"get_sr r0, samples_log2", "get_sr r0, sr14"},
         {"  xor   r0 ,r1,  r2 ", "xor r0, r1, r2"},
     };
-    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(pairs); i++) {
         struct agx_inst inst;
         struct isa_error error = {.text = ""};
         char text[AGX_TEXT_BYTES];
@@ -117,7 +118,7 @@ static void test_messages(void)
         {"icmpsel slte, r1, r2, r3, r4, r5", 8, "icmpsel: slte: icmpsel cannot invert its condition"},
         {"bfi r1, 0, r2, 3, mask 0x6", 0, "bfi: mask: expected ones from bit 0 up, as 0x1F"},
     };
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         struct agx_inst inst;
         struct isa_error error = {.text = ""};
         CHECK(!agx_asm_one(cases[i].line, &inst, &error), "%s is accepted", cases[i].line);

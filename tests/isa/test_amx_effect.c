@@ -1,5 +1,6 @@
 /* amx_effect_of on instructions whose effect is counted by hand from corsix/amx's pages. */
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <inttypes.h>
@@ -102,12 +103,12 @@ static void check_table(const struct expected *rows, size_t count)
 
 static void test_matrix(void)
 {
-    check_table(matrix, sizeof matrix / sizeof matrix[0]);
+    check_table(matrix, ARRAY_COUNT(matrix));
 }
 
 static void test_vector(void)
 {
-    check_table(vectors, sizeof vectors / sizeof vectors[0]);
+    check_table(vectors, ARRAY_COUNT(vectors));
 }
 
 static void test_elements(void)
@@ -145,7 +146,7 @@ static void test_memory(void)
         {"ldx {reg=1, pair, stride, quad}", AMX_GEN_M4, 0xaa, 256},
         {"ldx {reg=1, raw=0x3000000000000000}", AMX_GEN_M4, 0x02, 64},
     };
-    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(loads); i++) {
         const struct amx_effect e = effect_of(loads[i].line, loads[i].gen);
         CHECK(e.unit_class == AMX_CLASS_LOAD && e.x_write == loads[i].x_write && e.memory_bytes == loads[i].bytes &&
                   e.needs_128_alignment == (loads[i].bytes > 64),

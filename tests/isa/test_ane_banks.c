@@ -1,6 +1,7 @@
 /* The order of weights inside coefficient banks, against what Apple's compiler made of known weights for M1: SHA-256 of whole
  * coefficient sections and a few bytes, from the records of joshuaswarren/mil-hwx-compiler (research/oracles/h13). */
 #include "isa/ane/ane_coefficients.h"
+#include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "tests/support/suite.h"
 
@@ -141,7 +142,7 @@ static void check_record(const struct record *r)
 
 static void test_bytes_of_the_compiler(void)
 {
-    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(records); i++)
         check_record(&records[i]);
 }
 
@@ -252,7 +253,7 @@ static const struct {
 static void set_four_groups(struct ane_td *td)
 {
     ane_td_init(td);
-    for (size_t i = 0; i < sizeof four_groups / sizeof four_groups[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(four_groups); i++)
         td->word[four_groups[i].byte / 4] = four_groups[i].value;
     for (uint32_t k = 0; k < ANE_BANKS; k++) { /* 0x1c0 bytes in each of the first four, 0x200 in the others */
         td->word[0x34 / 4 + k] = 0x81;

@@ -1,6 +1,7 @@
 /* Coefficient banks: weights of public programs, and every format there and back. */
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_half.h"
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 
 #include <math.h>
@@ -166,7 +167,7 @@ static void each_shape(struct ane_task format)
     } shapes[] = {{3, 3, 1, 1, 4, false, 0, 1},     {5, 40, 3, 1, 16, false, 1, 2}, {64, 64, 1, 1, 16, false, 2, 2},
                   {24, 36, 3, 4, 8, false, 3, 3},   {32, 32, 5, 1, 16, true, 5, 1}, {7, 7, 3, 7, 1, false, 0, 2},
                   {512, 16, 1, 1, 16, false, 7, 1}, {3, 100, 4, 1, 4, false, 4, 2}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++) {
         struct ane_task task = convolution(shapes[i].in, shapes[i].out, shapes[i].kernel, shapes[i].engines);
         task.groups = shapes[i].groups;
         task.depthwise = shapes[i].depthwise;

@@ -1,5 +1,6 @@
 /* Neural Engine programs as files: the public ones read and save to the same bytes, their ports are what their containers and
  * descriptors say, made programs carry the same tasks and names, and broken files are refused with the place. */
+#include "isa/array_count.h"
 #include "tests/isa/ane_anec_example.h"
 #include "tests/isa/ane_golden.h"
 
@@ -273,7 +274,7 @@ static void test_broken(void)
         {"tinygrad/conv.ff52f832dc.hwx.gz", 0x128, 8, 0x80, 0x407c, "bank 2 of task 0"},
         {"tinygrad/conv.ff52f832dc.hwx.gz", 0x4128, 4, 0, 0x4128, "Win is 0"},
     };
-    for (size_t i = 0; i < sizeof breakages / sizeof breakages[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(breakages); i++) {
         const struct breakage *b = &breakages[i];
         struct ane_program program;
         struct isa_error error = {0};

@@ -1,6 +1,7 @@
 /* Activation tables: the library against the tables inside public programs and against the functions themselves. */
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_half.h"
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 
 #include <math.h>
@@ -70,7 +71,7 @@ static const struct {
     {"eiln/unary_sqrt.bin.gz", "sqrt"},
     {"eiln/unary_tanh.bin.gz", "tanh"},
 };
-#define PUBLIC_TABLES (sizeof public_tables / sizeof public_tables[0])
+#define PUBLIC_TABLES (ARRAY_COUNT(public_tables))
 
 static void test_public_tables_are_named(void)
 {
@@ -238,7 +239,7 @@ static const struct {
 
 static void test_tables_follow_their_functions(void)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(errors); i++) {
         struct ane_table table;
         double worst = 0, at = 0;
         CU_ASSERT(ane_table_make(errors[i].name, (double)NAN, &table));
@@ -278,7 +279,7 @@ static void test_parameters(void)
         double alpha;
     } with[] = {{"leaky_relu", 0.25}, {"hardtanh", 3}, {"elu", 0.5}, {"hardsigmoid", 0.125}};
     struct ane_table table;
-    for (size_t i = 0; i < sizeof with / sizeof with[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(with); i++) {
         CU_ASSERT(ane_table_make(with[i].name, with[i].alpha, &table));
         const char *name = ane_table_name(&table);
         CHECK(name && strcmp(name, with[i].name) == 0, "%s is named %s", with[i].name, name ? name : "(none)");

@@ -2,6 +2,7 @@
  * readings of single programs hold, and what is no descriptor of H13 is refused with the place. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task.h"
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 
 #include <json-c/json.h>
@@ -90,7 +91,7 @@ static void test_field_names(void)
                                         "KernelDMASrc.CoeffDMAConfig[3].Cr"};
     enum ane_field field;
     unsigned element;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
         CHECK(!ane_field_find(wrong[i], strlen(wrong[i]), &field, &element), "%s is no field", wrong[i]);
     CHECK(ane_field_find("KernelDMASrc.CoeffBaseAddr[15].Addr", 35, &field, &element) &&
               field == ANE_KERNEL_COEFF_BASE_ADDR_ADDR && element == 15,
@@ -378,7 +379,7 @@ static void test_refusals(void)
         {"bank", spoil_bank, 0x80, "multiple of 64"},      {"banks", spoil_banks, 0x34, "without coefficient banks"},
         {"second", spoil_second, 0x1e4, "second source"},  {"source", spoil_source, 0x1e4, "no source"},
     };
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(refusals); i++) {
         struct ane_task task = own_convolution();
         struct ane_td td, untouched;
         struct isa_error error = {0};

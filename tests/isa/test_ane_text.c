@@ -1,6 +1,7 @@
 /* Neural Engine text: public programs named and listed, listings assembled to the same bytes, short listings, errors. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_text.h"
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 #include "units/ane/kernels/ane_kernels.h"
 
@@ -234,7 +235,7 @@ static void test_notes(void)
         {"tinygrad/gemm.73ae6d7821.hwx.gz", "16 banks from 0x0, 0x2000 bytes"},
         {"tinygrad/gemm.73ae6d7821.hwx.gz", "KernelDMASrc.CoeffDMAConfig[0..15].En = 1"},
     };
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(notes); i++) {
         struct ane_program program;
         if (!open_golden(notes[i].file, &program))
             continue;
@@ -301,7 +302,7 @@ static void test_library_programs(void)
         {"cube", "cube"},
         {"hard_swish", "hardswish"},
     };
-    for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(elementwise); i++) {
         char workload[64];
         snprintf(workload, sizeof workload, "elementwise:1000,op=%s", elementwise[i][0]);
         check_kernel(workload, NULL, elementwise[i][1], "");
@@ -433,7 +434,7 @@ static void test_errors_name_the_line(void)
         {SHAPE("2") " .weights 1 2 3\n", "3 weights, the shape asks for 4", 16},
         {SHAPE("1") ELEMENT " Header[0].TID = 7\n", "Header[0].TID = 7, but", 18},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct ane_program program;
         struct isa_error error = {.text = ""};
         const bool ok = ane_assemble(wrong[i].text, strlen(wrong[i].text), &program, &error);

@@ -1,4 +1,5 @@
 /* The ELF reader and writer: against files that GNU tools made, against GNU tools reading ours, and against damage. */
+#include "isa/array_count.h"
 #include "isa/elf/elf_read.h"
 #include "isa/elf/elf_write.h"
 #include "tests/support/suite.h"
@@ -243,7 +244,7 @@ static void test_damage_is_named(void)
     };
     size_t size;
     uint8_t *good = written(&size), *file = malloc(size);
-    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(damage); i++) {
         struct isa_error error;
         memcpy(file, good, size);
         put(file, damage[i].at, damage[i].value, damage[i].bytes);

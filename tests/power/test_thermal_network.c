@@ -1,4 +1,5 @@
 /* Thermal networks against closed forms, floorplans and packages against what is wrong with them. */
+#include "isa/array_count.h"
 #include "power/thermal_hotspot.h"
 #include "power/thermal_solver.h"
 #include "tests/support/suite.h"
@@ -70,7 +71,7 @@ static void test_bad_floorplans_are_named(void)
         {"a 0.001 0.001 0 nan\n", "expected"},
         {"# nothing\n", "at least one"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct floorplan plan;
         struct power_error error;
         CU_ASSERT_FALSE(floorplan_parse(cases[i].text, strlen(cases[i].text), &plan, &error));

@@ -3,6 +3,7 @@
 #ifndef ORCHARD_TESTS_REPORTS_HTML_CHECK_H
 #define ORCHARD_TESTS_REPORTS_HTML_CHECK_H
 
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 
 #include <ctype.h>
@@ -65,7 +66,7 @@ static inline bool html_raw_is_local(const char *from, const char *to, struct ht
     static const char *const banned[] = {"@import", "url(",          "http://",  "https://", "XMLHttpRequest",
                                          "fetch(",  "importScripts", "</script", "</style"};
     for (const char *at = from; at < to; at++)
-        for (size_t i = 0; i < sizeof banned / sizeof banned[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(banned); i++)
             if (strncmp(at, banned[i], strlen(banned[i])) == 0)
                 return html_fail(s, "not self-contained", at);
     return true;

@@ -1,4 +1,5 @@
 /* Pages in a real browser, where one is installed: the script runs, long series become charts to zoom, nothing overflows. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "reports/page.h"
 #include "tests/support/suite.h"
@@ -12,7 +13,7 @@
 static const char *browser(void)
 {
     static const char *const names[] = {"/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (access(names[i], X_OK) == 0)
             return names[i];
     return NULL;

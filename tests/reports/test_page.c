@@ -1,4 +1,5 @@
 /* Pages and charts: well-formed whatever they are handed, complete, the same each time, loading nothing. */
+#include "isa/array_count.h"
 #include "reports/chart.h"
 #include "reports/page.h"
 #include "tests/reports/html_check.h"
@@ -19,7 +20,7 @@ static const char *const hostile[] = {
     "%s%n%d",
     "a very long name that does not fit into any legend, column or axis of a chart 0123456789 0123456789",
 };
-enum { HOSTILE = sizeof hostile / sizeof hostile[0] };
+enum { HOSTILE = ARRAY_COUNT(hostile) };
 
 /* Takes the page; the text is the caller's. */
 static char *written(struct page *p)
@@ -89,7 +90,7 @@ static void all_charts(struct page *page, const struct result_table *table, bool
     } kinds[] = {{chart_xy, &xy},       {chart_scatter, &scatter},  {chart_roofline, &roofline}, {chart_bars, &bars},
                  {chart_stack, &stack}, {chart_tornado, &tornado},  {chart_pareto, &pareto},     {chart_curves, &curves},
                  {chart_lines, &lines}, {chart_timeline, &timeline}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++) {
         const struct page_figure figure = {
             hostile[i % HOSTILE], hostile[0], kinds[i].draw, kinds[i].chart, table, series && i == 8, hostile[1], 2, true};
         page_figure(page, &figure);
@@ -140,7 +141,7 @@ static void test_the_checker_finds_what_is_wrong(void)
                                       "<!DOCTYPE html><script><![CDATA[fetch('x')]]></script>",
                                       "<!DOCTYPE html>\x01"};
     struct html_sums sums;
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
         CHECK(!html_check(bad[i], &sums), "accepted: %s", bad[i]);
 }
 

@@ -1,4 +1,5 @@
 /* Escapes and numbers of the writers: whatever goes in, markup and JSON stay what they are. */
+#include "isa/array_count.h"
 #include "reports/scale.h"
 #include "reports/text.h"
 #include "tests/support/suite.h"
@@ -90,7 +91,7 @@ static void test_xml_escape_keeps_utf8_and_replaces_what_is_broken(void)
         {"\xf5\x80\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},               /* beyond Unicode */
         {"</script><!--", "&lt;/script&gt;&lt;!--"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct text t = {0};
         text_xml(&t, cases[i].in);
         CHECK(t.data && strcmp(t.data, cases[i].out) == 0, "case %zu: %s", i, t.data);
@@ -128,7 +129,7 @@ static void test_coordinates_are_short_and_never_minus_zero(void)
         const char *out;
     } cases[] = {{1.5, "1.5"}, {2, "2"},        {-0.001, "0"}, {0.005, "0.01"}, {123456.789, "123456.79"},
                  {NAN, "0"},   {INFINITY, "0"}, {100, "100"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct text t = {0};
         text_coordinate(&t, cases[i].in);
         CHECK(t.data && (strcmp(t.data, cases[i].out) == 0 || (i == 3 && strcmp(t.data, "0") == 0)), "%g as %s", cases[i].in,
@@ -172,7 +173,7 @@ static void test_ticks_are_round_and_cover_the_data(void)
 static void test_impossible_ranges_give_an_axis_all_the_same(void)
 {
     static const double ends[][2] = {{0, 0}, {5, 5}, {NAN, NAN}, {INFINITY, 3}, {-2, 7}, {0, 1}, {-3, -3}, {1e-300, 1e300}};
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(ends); i++)
         for (int log = 0; log < 2; log++) {
             struct scale s = {.from = 0, .to = 100};
             scale_fit(&s, ends[i][0], ends[i][1], log, true, 5);

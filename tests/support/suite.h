@@ -9,6 +9,8 @@
 #ifndef ORCHARD_TESTS_SUPPORT_SUITE_H
 #define ORCHARD_TESTS_SUPPORT_SUITE_H
 
+#include "isa/array_count.h"
+
 #include <CUnit/Basic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,7 +41,7 @@ void suite_check(int ok, const char *file, int line, const char *what, const cha
 #define SUITE_MAIN(name, tests)                                                                                                  \
     int main(void)                                                                                                               \
     {                                                                                                                            \
-        return suite_run(name, tests, sizeof(tests) / sizeof(tests)[0]);                                                         \
+        return suite_run(name, tests, ARRAY_COUNT(tests));                                                                       \
     }
 
 #endif

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "tests/traces/trace_example.h"
 
@@ -255,7 +256,7 @@ static void test_seek(void)
     make_folder();
     CU_ASSERT(trace_example_write(path, RECORDS, false));
     static const uint64_t places[] = {0, 1, 77777, RECORDS - 1, RECORDS, RECORDS + 5};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
         struct trace_error error = {0};
         struct trace_record got, wanted;
         struct trace_reader *r = trace_reader_open(path, false, &error);

@@ -3,6 +3,7 @@
 #ifndef ORCHARD_TESTS_UNITS_AMX_MACHINE_H
 #define ORCHARD_TESTS_UNITS_AMX_MACHINE_H
 
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "units/amx/amx_core.h"
 
@@ -119,7 +120,7 @@ static const struct {
     {AMX_FMS16, BIT(62)},
     {AMX_FMS64, 0},
 };
-#define PLAIN_COUNT (sizeof plain / sizeof plain[0])
+#define PLAIN_COUNT (ARRAY_COUNT(plain))
 
 /* --- comparison --- */
 
@@ -143,10 +144,12 @@ static inline void start(struct machine *m, const struct amx_state *state, const
     {                                                                                                                            \
         compare(#set);                                                                                                           \
     }
-#define AMX_SET_TESTS(compare)                                                                                                   \
-    AMX_SET_TEST(avx512fp16, compare)                                                                                            \
-    AMX_SET_TEST(avx512, compare)                                                                                                \
-    AMX_SET_TEST(avx2, compare)                                                                                                  \
+/* clang-format off */
+#define AMX_SET_TESTS(compare) \
+    AMX_SET_TEST(avx512fp16, compare) \
+    AMX_SET_TEST(avx512, compare) \
+    AMX_SET_TEST(avx2, compare) \
     AMX_SET_TEST(portable, compare)
+/* clang-format on */
 
 #endif

@@ -1,6 +1,7 @@
 /* Lists with loops in them (loads and outer products that repeat with constant steps) on every kernel set against the
  * reference path, which goes one instruction at a time: loops of all lengths, left early, disturbed by stores into what
  * they read, and running into memory that is not there. */
+#include "isa/array_count.h"
 #include "tests/units/amx_machine.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static void random_load(struct body *b, uint64_t block, uint64_t *seed)
 {
     static const int64_t steps[] = {0, 64, 128, 256, 384, -64, -128, -256, 4, 68, -12};
     const unsigned several = below(seed, 3);
-    int64_t step = steps[below(seed, sizeof steps / sizeof steps[0])];
+    int64_t step = steps[below(seed, ARRAY_COUNT(steps))];
     uint64_t offset = below(seed, BLOCK_BYTES - 256), fields = (uint64_t)below(seed, 8) << 56;
     if (several && below(seed, 8)) /* else a misaligned pass sooner or later */
         step &= ~INT64_C(127);

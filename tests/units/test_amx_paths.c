@@ -1,5 +1,6 @@
 /* The fast path against the reference path: random programs on every kernel set that this host can run, and the
  * promises that holding work back must not break. The reference path is held to corsix/amx's vectors elsewhere. */
+#include "isa/array_count.h"
 #include "tests/units/amx_machine.h"
 
 #include <inttypes.h>
@@ -55,7 +56,7 @@ static struct instruction random_other(uint64_t *seed)
     uint64_t operand = suite_random(seed);
     if (r >> 63) /* reserved bits and shuffles off, so that most do something */
         operand &= ~(UINT64_C(7) << 54 | UINT64_C(0x3f) << 47);
-    return (struct instruction){.op = ops[r % (sizeof ops / sizeof ops[0])], .operand = operand};
+    return (struct instruction){.op = ops[r % (ARRAY_COUNT(ops))], .operand = operand};
 }
 
 static void random_program(struct instruction program[PROGRAM_LENGTH], uint64_t block, uint64_t *seed)

@@ -1,6 +1,7 @@
 /* Rules of the AMX unit that the golden vectors hardly touch, each on the reference and on the fast path.
  * Expected values are worked out by hand from the rules of corsix/amx (Instructions.md, setclr.md, vecfp.md, matint.md,
  * vecint.md, genlut.md). */
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "units/amx/amx_core.h"
 
@@ -206,7 +207,7 @@ static void zeroed_operands(struct machine *m)
 {
     static const char *const alus[] = {"alu=mla8, lanes=10", "alu=mla8", "alu=popcount, lanes=4", "alu=popcount, lanes=3",
                                        "alu=popcount"};
-    for (size_t i = 0; i < sizeof alus / sizeof alus[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(alus); i++)
         for (unsigned n = 4; n <= 5; n++)
             for (unsigned on_y = 0; on_y < 2; on_y++) {
                 char line[96];
@@ -243,7 +244,7 @@ static void reserved_bits_do_nothing(struct machine *m)
         "vecint {alu=8}",
     };
     fill_state(&m->before, 10);
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         run(m, lines[i]);
         CHECK(unchanged(m), "%s", lines[i]);
     }
@@ -284,7 +285,7 @@ static void min_and_max(struct machine *m)
         {"f32", 4, UINT64_C(0x80000000), UINT64_C(0xff800001), UINT64_C(0x7fc00000)},
         {"f64", 8, UINT64_C(1) << 63, UINT64_C(0xfff0000000000001), UINT64_C(0x7ff8000000000000)},
     };
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
         const uint64_t minus = formats[i].minus_zero, nan = formats[i].signalling, quiet = formats[i].quiet;
         const unsigned size = formats[i].size;
         char least[48], most[48];

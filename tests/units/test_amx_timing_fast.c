@@ -1,6 +1,7 @@
 /* Loops that an AMX block accounts for at once leave every time, stall, counter and cache exactly as instructions sent one
  * by one do: the library's kernels on several chips, and random loops, through both ways on two equal machines.
  */
+#include "isa/array_count.h"
 #include "sim/soc/soc.h"
 #include "tests/support/suite.h"
 #include "units/amx/kernels/amx_intrinsics.h"
@@ -276,7 +277,7 @@ static void test_kernels_m1(void)
 static void test_kernels_elsewhere(void)
 {
     static const char *const chips[] = {"m1-max", "m2", "m3-max", "m4"};
-    for (unsigned i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(chips); i++) {
         run_gemm(chips[i], GEMM_F32, 128, 128, 512, 0);
         run_gemm(chips[i], GEMM_F64, 96, 80, 300, 0);
         run_gemm(chips[i], GEMM_I8_I32, 64, 128, 512, 0);

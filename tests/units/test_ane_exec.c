@@ -1,6 +1,7 @@
 /* The planar engine, operands in all places and formats, chains, faults, threads; the edges of element-wise work as measured on
  * M1 (sbryngelson/ane-guide, chapter 3).
  */
+#include "isa/array_count.h"
 #include "tests/units/ane_exec_example.h"
 
 #include <math.h>
@@ -461,7 +462,7 @@ static void test_faults(void)
         {read_only, UNIT_FAULT_PERMISSION, "memory that must not be written"},
         {huge_image, UNIT_FAULT_UNMODELLED, "an image of"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct ane_example e;
         size_t offset[2] = {0, 0x300};
         ane_example_open(&e);

@@ -1,4 +1,5 @@
 /* Attention of the Neural Engine library against double. */
+#include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
 
 struct shape {
@@ -75,14 +76,14 @@ static void test_heads(void)
         {1, 1, 16, 16, 0, 0, 0},  {2, 3, 33, 20, 0, 0, 0},  {1, 4, 64, 64, 0, 2, 0},
         {1, 1, 1500, 8, 0, 0, 0}, {1, 2, 300, 64, 0, 1, 1},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_attention(&shapes[i], i + 1);
 }
 
 static void test_causal(void)
 {
     static const struct shape shapes[] = {{1, 2, 40, 16, 1, 0, 0}, {1, 1, 1100, 4, 1, 0, 0}, {1, 2, 50, 8, 1, 1, 7}};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_attention(&shapes[i], i + 10);
 }
 

@@ -1,4 +1,5 @@
 /* Convolutions of the Neural Engine library against sums of products in double. */
+#include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
 
 struct shape {
@@ -62,7 +63,7 @@ static void test_shapes(void)
         {1, 64, 14, 14, 70, 3, 3, 1, 1, 1, 1, 0, 0},  {3, 2, 1, 1, 33, 1, 1, 1, 0, 1, 1, 1, 0},
         {1, 1, 30, 50, 2, 29, 29, 1, 14, 1, 1, 0, 0}, {1, 3, 40, 31, 8, 11, 11, 3, 2, 1, 1, 1, 1},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 1);
 }
 
@@ -73,7 +74,7 @@ static void test_groups(void)
         {1, 17, 10, 5, 17, 5, 5, 2, 2, 17, 1, 0, 0}, {1, 6, 5, 5, 12, 3, 3, 1, 1, 6, 1, 0, 0},
         {1, 64, 3, 3, 64, 1, 1, 1, 0, 2, 1, 0, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 100);
 }
 
@@ -84,7 +85,7 @@ static void test_dilation(void)
         {1, 4, 40, 40, 4, 3, 3, 1, 12, 1, 12, 1, 0},
         {1, 4, 20, 20, 4, 3, 2, 2, 4, 4, 4, 0, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 200);
 }
 
@@ -96,7 +97,7 @@ static void test_patches(void)
         {2, 3, 17, 22, 5, 4, 4, 4, 0, 1, 1, 1, 1},
         {1, 5, 40, 39, 7, 5, 11, 12, 0, 1, 1, 0, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 500);
 }
 
@@ -130,7 +131,7 @@ static void test_strips(void)
         {1, 1000, 2, 530, 20, 2, 2, 3, 0, 1, 1, 0, 0},
         {1, 3, 2, 700, 3000, 1, 1, 1, 0, 1, 1, 0, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_conv(&shapes[i], NULL, i + 300);
 }
 
@@ -157,10 +158,10 @@ static void test_places(void)
         uint32_t image;
     } stacks[] = {{"conv-stack:layers=5,c=48,h=1,w=1024,r=1,s=1", 96 << 10},
                   {"conv-stack:layers=4,c=32,h=32,w=32,act=relu", 64 << 10}};
-    for (size_t i = 0; i < sizeof stacks / sizeof stacks[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(stacks); i++) {
         const uint32_t sizes[] = {2u << 20, 2 * stacks[i].image, 2 * stacks[i].image - 16};
         double *first = NULL;
-        for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+        for (size_t k = 0; k < ARRAY_COUNT(sizes); k++) {
             struct ane_example x;
             double *out = stack_within(stacks[i].text, sizes[k], &x);
             const uint64_t count = out ? example_count(example_tensor(&x, "out")) : 0;

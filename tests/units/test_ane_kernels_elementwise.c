@@ -1,5 +1,6 @@
 /* Element-wise functions of the Neural Engine library: arithmetic to 2 steps of fp16, functions from tables within the bound of
  * their interpolation. */
+#include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
 
 typedef double (*function)(double x, double y);
@@ -283,7 +284,7 @@ static void check_row(const struct row *row, uint64_t count, const char *more, d
 
 static void test_functions(void)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         check_row(&rows[i], 1777, "", 0);
 }
 
@@ -291,7 +292,7 @@ static void test_functions(void)
 static void test_sizes(void)
 {
     static const uint64_t counts[] = {1, 31, 32, 33, 100, 511, 512, 513, 1024, 16384, 16385, 65536, 99991, 1048576};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
         check_row(&rows[0], counts[i], "", 0);
         check_row(&rows[20], counts[i], "", 0);
     }

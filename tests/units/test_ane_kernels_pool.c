@@ -1,4 +1,5 @@
 /* Pooling, transposed convolution, resizing and reductions of the Neural Engine library. */
+#include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
 
 /* ---- pool ---- */
@@ -56,7 +57,7 @@ static void test_pool(void)
         {1, 2, 12, 10, 3, 2, 3, 1, "min", false}, {3, 1, 31, 40, 31, 5, 2, 2, "max", false},
         {2, 3, 9, 10, 3, 3, 2, 1, "avg", true},
     };
-    for (size_t i = 0; i < sizeof pools / sizeof pools[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(pools); i++)
         check_pool(&pools[i], i + 1);
 }
 
@@ -154,7 +155,7 @@ static void test_transposed(void)
         {1, 3, 5, 6, 4, 3, 3, 1, 1, 0, 1, 0}, {1, 8, 7, 7, 5, 2, 2, 2, 0, 0, 1, 1}, {2, 4, 5, 9, 6, 4, 4, 2, 1, 0, 2, 0},
         {1, 6, 4, 4, 6, 3, 5, 3, 1, 2, 1, 1}, {1, 5, 6, 6, 5, 3, 3, 2, 1, 1, 5, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++)
         check_transposed(&shapes[i], i + 20);
 }
 
@@ -245,7 +246,7 @@ static void check_reduce(size_t rows, size_t columns, const char *op, int axis, 
 static void test_reduce(void)
 {
     static const char *const ops[] = {"sum", "mean", "max", "min", "squares"};
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ops); i++) {
         check_reduce(33, 500, ops[i], 1, 40 + i);
         check_reduce(77, 19, ops[i], 0, 50 + i);
         check_reduce(17000, 5, ops[i], 1, 60 + i);

@@ -1,5 +1,6 @@
 /* Weight formats of the Neural Engine library: what banks hold, how much room they take, results of int8 on generations with and
  * without it, parsing of requests. */
+#include "isa/array_count.h"
 #include "tests/units/ane_library_example.h"
 
 struct outcome {
@@ -172,7 +173,7 @@ static void test_canonical(void)
         "pool:c=1,h=4,w=4,op=avg",
         "attention:h=2,s=16,d=8,causal=1",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         struct ane_kernel_request request = {.limits = example_limits(ANE_H13)};
         struct isa_error error = {.text = ""};
         char first[300], second[300];

@@ -1,6 +1,7 @@
 /* Activation tables on the executing side: every fp16 value through every mode, against the function in double, and the edges
  * that were measured on M1 (sbryngelson/ane-guide, chapter 3).
  */
+#include "isa/array_count.h"
 #include "tests/units/ane_exec_example.h"
 
 #include <math.h>
@@ -132,7 +133,7 @@ static void compare(const struct function *f, const uint16_t *result)
 static void test_functions(void)
 {
     static uint16_t result[ROWS * COLUMNS];
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(functions); i++) {
         struct ane_table table;
         struct ane_exec_counts counts;
         CU_ASSERT_TRUE_FATAL(ane_table_make(functions[i].name, NAN, &table));

@@ -1,6 +1,7 @@
 /* The MAC engines: what was measured on M1 (sbryngelson/ane-guide, chapters 3 and 20), host paths among themselves, convolutions
  * and products of tensors of odd shapes against sums in double.
  */
+#include "isa/array_count.h"
 #include "tests/units/ane_exec_example.h"
 
 #include <math.h>
@@ -255,7 +256,7 @@ static void check_conv(const struct conv *c, const char *path, unsigned threads,
 
 static void test_convolutions(void)
 {
-    for (size_t i = 0; i < sizeof convs / sizeof convs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(convs); i++) {
         uint64_t first, next;
         check_conv(&convs[i], "reference", 1, &first);
         check_conv(&convs[i], "portable", 1, &next);
@@ -291,7 +292,7 @@ static uint64_t digest_of(const char *path, uint32_t group, uint32_t bits, bool 
         for (uint32_t x = 0; x < 45; x++)
             ane_example_set_bits(&e, &t->source, c, 0, x, (uint16_t)(suite_random(&state) & (large ? 0xffff : 0xb7ff)));
     uint16_t weight[53 * 50];
-    for (size_t i = 0; i < sizeof weight / sizeof weight[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(weight); i++)
         weight[i] = (uint16_t)(suite_random(&state) & 0xb3ff);
     ane_example_weights(&e, t, weight, NULL);
     ane_example_must_run(&e, 1);
@@ -305,7 +306,7 @@ static uint64_t digest_of(const char *path, uint32_t group, uint32_t bits, bool 
 static void test_paths(void)
 {
     static const uint32_t groups[][2] = {{4, 12}, {4, 11}, {4, 20}, {8, 12}, {3, 14}, {1, 12}, {0, 0}};
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(groups); i++)
         for (int large = 0; large < 2; large++) {
             const uint64_t want = digest_of("reference", groups[i][0], groups[i][1], large);
             CU_ASSERT_EQUAL(digest_of("portable", groups[i][0], groups[i][1], large), want);

@@ -2,6 +2,7 @@
  * bounds follow from the pipeline: one rounding per step, straight lines between knots of the tables (test_ane_lut.c has theirs).
  */
 #include "isa/ane/ane_half.h"
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 #include "units/ane/ane_exec.h"
 
@@ -193,7 +194,7 @@ static void check_elementwise(const struct elementwise *e)
 
 static void test_elementwise(void)
 {
-    for (size_t i = 0; i < sizeof elementwise / sizeof elementwise[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(elementwise); i++)
         check_elementwise(&elementwise[i]);
 }
 
@@ -259,7 +260,7 @@ static void test_three_channels(void)
                 {"tinygrad/golden.23664c99bd.hwx.gz", 3, 3, 0},
                 {"tinygrad/conv.ff52f832dc.hwx.gz", 3, 0, 0}}; /* weights of the last are denormal: flushed on H13 */
     uint64_t state = 9;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct loaded l;
         double sum = 0;
         if (!load(rows[i].file, &l))

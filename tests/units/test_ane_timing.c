@@ -1,4 +1,5 @@
 /* Neural Engine timing against closed forms. Cycles are nanoseconds (example_params). */
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "tests/units/ane_timing_example.h"
 
@@ -97,7 +98,7 @@ static void test_small_sources_share_the_lanes_among_channels(void)
         {33, 128, true, 2},                      /* as 64 pixels of 4 */
         {1, 64, true, 1},    {512, 16, true, 2}, /* plain work units are best: one channel an engine */
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct ane_task conv = example_conv(rows[i].channels, 1, rows[i].width, 1);
         conv.small_source = rows[i].small;
         const double cycles = work_of(conv);

@@ -1,4 +1,5 @@
 /* Neural Engine timing of the public programs (eiln/ane: one channel of 2560 rows of 1600 values; tinygrad). */
+#include "isa/array_count.h"
 #include "tests/isa/ane_golden.h"
 #include "tests/units/ane_timing_example.h"
 
@@ -61,7 +62,7 @@ static void test_images_move_as_often_as_descriptors_say(void)
         {"eiln/unary_sigmoid.bin.gz", 2, 1, 1, 1},      /* table, then + 0.5: a ring between them */
         {"eiln/activation_softmax.bin.gz", 6, 1, 4, 1}, /* largest, exp(x - it) to memory, sum, product */
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const struct timed t = time_program(rows[i].file);
         const uint64_t *count = t.activity.count;
         CHECK(count[ACT_ANE_DMA_BYTES] == rows[i].images * IMAGE + rows[i].tables * TABLE, "%s: %llu bytes", rows[i].file,

@@ -1,5 +1,6 @@
 /* The interpreter's contract: traces, faults, AMX words, system calls, changed code. What instructions compute is compared
  * with Unicorn elsewhere (test_cpu_exec_unicorn.c). Words by aarch64-linux-gnu-as. */
+#include "isa/array_count.h"
 #include "tests/units/cpu_exec_example.h"
 
 #include "isa/amx/amx_isa.h"
@@ -113,7 +114,7 @@ static const struct fault_case fault_cases[] = {
 
 static void test_faults(void)
 {
-    for (size_t i = 0; i < sizeof fault_cases / sizeof fault_cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(fault_cases); i++) {
         const struct fault_case *c = &fault_cases[i];
         struct example *e = example_open();
         const uint32_t words[] = {0xd28000a6 /* mov x6, #5 */, c->word};
@@ -143,7 +144,7 @@ static void test_fetch_faults(void)
                  {EXAMPLE_DATA, UNIT_FAULT_PERMISSION},
                  {EXAMPLE_CODE + 2, UNIT_FAULT_ALIGNMENT},
                  {UINT64_C(1) << 60, UNIT_FAULT_UNMAPPED}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct example *e = example_open();
         cpu_core_set_x(e->core, 4, cases[i].target);
         CHECK(!EXAMPLE_RUN(e, 0xd61f0080 /* br x4 */), "a fault");
@@ -324,8 +325,8 @@ static void test_address_tags(void)
     CHECK(cpu_core_x(e->core, 7) == 0, "the monitor knows the address by either name");
     CHECK(example_word(e, EXAMPLE_DATA + 64) == VALUE && example_word(e, EXAMPLE_DATA + 72) == VALUE, "stp");
     CHECK(example_word(e, EXAMPLE_DATA + 312) == 0, "st1");
-    CU_ASSERT_EQUAL_FATAL(e->trace.addresses, sizeof expected / sizeof expected[0]);
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    CU_ASSERT_EQUAL_FATAL(e->trace.addresses, ARRAY_COUNT(expected));
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
         CHECK(e->address[i] == expected[i], "address %zu: %llx", i, (unsigned long long)e->address[i]);
     cpu_core_set_x(e->core, 3, UINT64_C(1) << 55 | EXAMPLE_DATA); /* the system's half of the address space */
     CHECK(!EXAMPLE_RUN(e, 0xf9400062) && e->fault.kind == UNIT_FAULT_UNMAPPED, "bit 55 is no tag");
@@ -486,7 +487,7 @@ static void test_compare_and_branch(void)
 {
     static const uint64_t values[] = {
         0, 1, 2, 0xfff, 0x7fffffff, 0x80000000, 0xffffffff, UINT64_C(0x100000000), INT64_MAX, UINT64_C(1) << 63, UINT64_MAX};
-    enum { COUNT = sizeof values / sizeof values[0] };
+    enum { COUNT = ARRAY_COUNT(values) };
     struct example *e = example_open();
     for (unsigned i = 0; i < 14 * 4; i++) {
         const unsigned cond = i / 4, width = i & 1 ? 64 : 32;

@@ -2,6 +2,7 @@
  * registers, flags and touched memory compared. Unicorn is GPL software: this program is a test and nothing else. */
 #include "isa/a64/a64_isa.h"
 #include "isa/a64/a64_table.h"
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "units/cpu/cpu_core.h"
 
@@ -113,9 +114,9 @@ static uint64_t interesting(uint64_t *random, unsigned size)
     const uint64_t r = suite_random(random);
     switch (size) {
     case 0: return (r & 3) == 0 ? (uint64_t[]){0, 0x7f, 0x80, 0xff}[r >> 8 & 3] : r >> 8 & 0xff;
-    case 1: return of16[r % (sizeof of16 / sizeof of16[0])];
-    case 2: return of32[r % (sizeof of32 / sizeof of32[0])];
-    default: return of64[r % (sizeof of64 / sizeof of64[0])];
+    case 1: return of16[r % (ARRAY_COUNT(of16))];
+    case 2: return of32[r % (ARRAY_COUNT(of32))];
+    default: return of64[r % (ARRAY_COUNT(of64))];
     }
 }
 

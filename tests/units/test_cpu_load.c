@@ -1,6 +1,7 @@
 /* The loader and its linker. Independent truth: GNU ld links the same object at the same addresses, Unicorn runs what was
  * loaded and the host compiler runs the same C source.
  */
+#include "isa/array_count.h"
 #include "tests/guest/host/guest_files.h"
 #include "tests/guest/host/unicorn_machine.h"
 #include "tests/support/suite.h"
@@ -89,7 +90,7 @@ static void test_segments(void)
 {
     static const char *const guests[] = {"integer_o2", "integer_o3", "integer_os", "integer_pie",
                                          "text",       "text_pie",   "memory_4k",  "relocations_ld"};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct fixture f;
         if (!load(&f, guests[i]))
             return;
@@ -269,7 +270,7 @@ static void test_objects_compute(void)
     static const char *const guests[] = {"kernels", "kernels_pic", "kernels_large", "kernels_tiny"};
     const uint32_t calls_before = calls;
     const uint64_t common_before[4] = {0};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct fixture f;
         struct call c;
         if (!load(&f, guests[i]))

@@ -1,5 +1,6 @@
 /* What goes wrong in a program: faults with their place and words, limits, barriers, the findings of the checks; and the records
  * that the timing side gets. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_exec_example.h"
 
 static struct gpu_lanes out;
@@ -119,7 +120,7 @@ static void test_order_free(void)
          false},
         {"stop", true},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct gpu_program *program = gpu_example_program(cases[i].text, GPU_G13, &fault);
         CU_ASSERT_PTR_NOT_NULL_FATAL(program);
         CHECK(gpu_program_order_free(program) == cases[i].wanted, "%s", cases[i].text);
@@ -302,7 +303,7 @@ static void test_store_trace(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(space);
     const uint64_t block = mem_space_alloc(space, 8192, 128);
     const uint16_t uniforms[AGX_UNIFORM_HALVES] = {(uint16_t)block, (uint16_t)(block >> 16)};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct gpu_trace trace;
         char text[256];
         gpu_trace_init(&trace);

@@ -1,5 +1,6 @@
 /* Vector handlers of functions, conversions, 16-bit arithmetic and wide integers against the plain path, number by number: every
  * half, random words, words that lie badly (around zero, one, the ends of ranges, the middle between two results). */
+#include "isa/array_count.h"
 #include "tests/units/gpu_exec_example.h"
 
 #include <inttypes.h>
@@ -46,8 +47,8 @@ static uint32_t mixed_word(uint64_t *seed)
     const uint64_t x = suite_random(seed), pick = x >> 40 & 0xff;
     switch (x >> 60) {
     case 0:
-    case 1: return near(special[pick % (sizeof special / sizeof special[0])], x);
-    case 2: return special[pick % (sizeof special / sizeof special[0])];
+    case 1: return near(special[pick % (ARRAY_COUNT(special))], x);
+    case 2: return special[pick % (ARRAY_COUNT(special))];
     case 3:
     case 4: return near_middle(x);
     case 5: return ((uint32_t)x & 0x807fffff) | (uint32_t)(120 + (pick & 15)) << 23; /* 2^-7 .. 2^8 */
@@ -163,7 +164,7 @@ static void check_shapes(const struct shape *shapes, size_t count)
     for (size_t i = 0; i < count; i++)
         check_shape(&shapes[i]);
 }
-#define CHECK_SHAPES(shapes) check_shapes(shapes, sizeof(shapes) / sizeof(shapes)[0])
+#define CHECK_SHAPES(shapes) check_shapes(shapes, ARRAY_COUNT(shapes))
 
 static void test_functions(void)
 {

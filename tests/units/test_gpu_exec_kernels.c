@@ -1,5 +1,6 @@
 /* Compiled kernels to their ends: outputs computed by numpy, instruction counts by an independent interpreter; every path, two
  * host threads, and the checks of --sanitize, which must find nothing. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_exec_example.h"
 #include "tests/units/gpu_kernel_example.h"
 
@@ -71,7 +72,7 @@ static const struct kernel_example kernels[] = {
      .instructions = 2670,
      .active_lanes = 48282},
 };
-#define KERNELS (sizeof kernels / sizeof kernels[0])
+#define KERNELS (ARRAY_COUNT(kernels))
 
 static void check_output(const struct kernel_machine *m, const struct kernel_example *k, const char *how)
 {

@@ -1,5 +1,6 @@
 /* Rules of the Apple GPU that no published vector tells apart, worked by hand or held to plain loops in double: numbers, masks
  * and lanes that do not exist, moves between lanes, reductions, matrices, memory, control flow. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_exec_example.h"
 
 #include <math.h>
@@ -92,7 +93,7 @@ static void test_numbers(void)
         {"intl r4, r1, r2\nstop", 0x0000ffff, 0, 0, 0x55555555},
         {"intl r4, r1, r2\nstop", 0, 0x00000003, 0, 0x0000000a},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         for (unsigned p = 0; p < GPU_PATHS; p++) {
             const struct number_case *c = &cases[i];
             clear();

@@ -4,6 +4,7 @@
  * errors grow; (channels + 16) u times 0.5, 4, 8 (m = 2, 4, 6; observed, with a margin of two) times the largest Q of the whole
  * result.
  */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 struct shape {
@@ -98,7 +99,7 @@ static const struct shape shapes[] = {
     {3, 5, 4, 4, 10, 3, 1, 1, 1, 1, 1},    {1, 33, 3, 3, 8, 3, 3, 1, 1, 1, 1},  {1, 40, 1, 9, 12, 1, 1, 1, 0, 1, 1},
     {1, 16, 3, 3, 8, 3, 3, 1, 0, 1, 1},    {1, 17, 1, 1, 9, 1, 1, 1, 0, 1, 1},
 };
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+enum { SHAPES = ARRAY_COUNT(shapes) };
 
 static void test_matrix(void)
 {
@@ -158,7 +159,7 @@ static void test_clean_under_checks(void)
     static const char *const workloads[] = {"conv2d:c=11,h=9,w=9,k=12,pad=1,bias=1", "conv2d:c=5,h=9,w=9,k=5,groups=5,pad=1",
                                             "conv2d:c=32,h=16,w=16,k=64,pad=1,algo=winograd2",
                                             "conv2d:c=16,h=7,w=7,k=33,r=1,s=1"};
-    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
+    example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
 static const struct suite_test tests[] = {

@@ -1,5 +1,6 @@
 /* Elementwise GPU kernels, executed: every function against the host's double precision library, over the whole range and at odd
  * sizes. Bounds are those of gpu_math.h; results in 16 bits take one more rounding. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 #define U 0x1p-24
@@ -70,7 +71,7 @@ static double exact(const char *op, double x, double y)
         {"min", fmin(x, y)},
         {"pow", pow(x, y)},
     };
-    for (unsigned i = 0; i < sizeof known / sizeof known[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(known); i++)
         if (strcmp(known[i].name, op) == 0)
             return known[i].value;
     CHECK(0, "no exact %s", op);
@@ -150,13 +151,13 @@ static void check_function(const struct function *f, const char *precision, unsi
 
 static void test_functions(void)
 {
-    for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(functions); i++)
         check_function(&functions[i], "f32", 20001);
 }
 
 static void test_functions_in_16_bits(void)
 {
-    for (unsigned i = 0; i < sizeof functions / sizeof functions[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(functions); i++) {
         if (functions[i].high > 70 || functions[i].high < 1e-10)
             continue; /* beyond float16 */
         check_function(&functions[i], "f16", 1003);
@@ -167,7 +168,7 @@ static void test_functions_in_16_bits(void)
 static void test_sizes(void)
 {
     static const unsigned sizes[] = {1, 2, 3, 4, 5, 31, 127, 128, 129, 1023, 1024, 1025};
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
         check_function(&functions[0], "f32", sizes[i]);
         check_function(&functions[0], "f16", sizes[i]);
         check_function(&functions[8], "bf16", sizes[i]);
@@ -226,11 +227,11 @@ static void test_limits(void)
                  {"elu", -INFINITY, -1},       {"elu", INFINITY, INFINITY},
                  {"rcp", 0, INFINITY},         {"cos", 0, 1}};
     static const char *const keep_nan[] = {"relu", "gelu", "tanh", "exp", "sigmoid", "softplus", "elu", "erf", "mish", "sqrt"};
-    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(cases); i++) {
         const double got = value_of(cases[i].op, cases[i].in);
         CHECK(got == cases[i].out, "%s(%g) = %g", cases[i].op, cases[i].in, got);
     }
-    for (unsigned i = 0; i < sizeof keep_nan / sizeof keep_nan[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(keep_nan); i++)
         CHECK(isnan(value_of(keep_nan[i], NAN)), "%s(NaN)", keep_nan[i]);
 }
 
@@ -262,7 +263,7 @@ static void test_chains(void)
 static void test_periods(void)
 {
     static const unsigned shapes[][2] = {{1000, 1}, {1000, 8}, {999, 27}, {1002, 6}, {35, 35}, {1025, 5}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++) {
         struct gpu_example x;
         char workload[64];
         snprintf(workload, sizeof workload, "elementwise:%u,op=add,period=%u", shapes[i][0], shapes[i][1]);
@@ -308,7 +309,7 @@ static void test_texts(void)
 static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"elementwise:1001,op=gelu", "elementwise:30,op=pow,period=5", "elementwise:7,op=sin"};
-    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
+    example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
 static const struct suite_test tests[] = {

@@ -1,4 +1,5 @@
 /* Kernels that move, order or add up elements, executed: against plain loops on the host. Moves and sorts are exact. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 static const char *const all_types[] = {"f32", "f16", "bf16", "i32", "u32", "u8"};
@@ -35,7 +36,7 @@ static long transposed(const long *s, long i)
 static void test_transpose(void)
 {
     static const long shapes[][3] = {{1, 1, 1}, {32, 32, 1}, {33, 31, 1}, {5, 70, 2}, {100, 3, 1}, {65, 64, 3}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
         for (unsigned t = 0; t < 6; t++) {
             char workload[64];
             snprintf(workload, sizeof workload, "transpose:%ldx%ld,batch=%ld", shapes[i][0], shapes[i][1], shapes[i][2]);
@@ -98,7 +99,7 @@ static void check_concat(const long *s, const char *precision)
 static void test_concat(void)
 {
     static const long shapes[][5] = {{1, 3, 4, 0, 0}, {10, 8, 12, 0, 0}, {7, 5, 1, 9, 0}, {33, 4, 8, 3, 20}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
         for (unsigned t = 0; t < 6; t++)
             check_concat(shapes[i], all_types[t]);
 }
@@ -175,7 +176,7 @@ static void test_sort(void)
 {
     static const unsigned shapes[][2] = {{1, 1},    {3, 2},    {5, 7},    {2, 64},    {3, 1000},
                                          {2, 1025}, {1, 4096}, {1, 4097}, {2, 20000}, {1, 70000}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++) {
         check_sort(shapes[i][0], shapes[i][1], 0, all_types[i % 5]);
         check_sort(shapes[i][0], shapes[i][1], 1, all_types[(i + 2) % 5]);
     }
@@ -235,7 +236,7 @@ static void test_scan(void)
 {
     static const unsigned shapes[][2] = {{1, 1},   {3, 31},   {2, 32},   {5, 33},    {4, 511},
                                          {3, 513}, {2, 1024}, {2, 5001}, {1, 40000}, {3, 30001}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
         for (unsigned t = 0; t < 5; t++)
             check_scan(shapes[i][0], shapes[i][1], (int)(i + t) % 2, all_types[t]);
 }
@@ -259,7 +260,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"transpose:33x40",      "concat:5x4x3,c=2", "gather:20x7x9",
                                             "pad:5x5,top=1,left=2", "sort:2x9000",      "scan:2x20000"};
-    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
+    example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
 static const struct suite_test tests[] = {

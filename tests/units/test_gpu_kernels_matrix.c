@@ -1,5 +1,6 @@
 /* GPU kernels around matrices, executed: against plain loops in double precision. Bounds are the worst case of float32 sums: k
  * products of relative error (1 + u)^k, u = 2^-24, and one rounding to the type of the result. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 static double *copy_of(const struct gpu_example *x, const char *name)
@@ -45,7 +46,7 @@ static void test_streams(void)
 static void test_copies_bytes(void)
 {
     static const unsigned sizes[] = {1, 15, 16, 17, 4096, 10001};
-    for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++) {
         struct gpu_example x;
         char workload[32];
         snprintf(workload, sizeof workload, "copy:%u", sizes[i]);
@@ -122,7 +123,7 @@ static void test_gemm_sizes(void)
                                    {100, 70, 50}, {31, 129, 47},  {16, 32, 15}, {200, 4, 33}, {70, 131, 100}, {130, 67, 79}};
     static const char *const precisions[] = {"f32", "f16", "bf16"};
     for (unsigned t = 0; t < 3; t++)
-        for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (unsigned i = 0; i < ARRAY_COUNT(sizes); i++)
             check_gemm((struct product){sizes[i][0], sizes[i][1], sizes[i][2], 1, 0, 0, 1, 0, 8}, precisions[t], "");
 }
 
@@ -379,7 +380,7 @@ static const struct heads heads[] = {
 
 static void test_attention_flash(void)
 {
-    for (unsigned i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
         check_attention(heads[i], "f32", "flash");
         check_attention(heads[i], "f16", "flash");
     }
@@ -387,7 +388,7 @@ static void test_attention_flash(void)
 
 static void test_attention_naive(void)
 {
-    for (unsigned i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
         check_attention(heads[i], "f32", "naive");
         check_attention(heads[i], "f16", "naive");
     }
@@ -463,7 +464,7 @@ static void test_canonical_text(void)
     static const char *const same[][2] = {{"gemm:8x9x10,beta=0,alpha=1,ta=0", "gemm:8x9x10"},
                                           {"gemm:8x9x10,tb=1,batch=3,alpha=0.5", "gemm:8x9x10,batch=3,tb=1,alpha=0.5"},
                                           {"copy:100", "copy:100"}};
-    for (unsigned i = 0; i < sizeof same / sizeof same[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(same); i++) {
         struct gpu_kernel_request r = {.cores = 1};
         struct isa_error error;
         char text[128];

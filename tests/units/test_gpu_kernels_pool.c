@@ -1,6 +1,7 @@
 /* Pooling and resizing on the GPU, executed: against plain loops in double precision. Largest elements and nearest neighbours are
  * exact; means of q elements are within (q + 4) u mean |x| (global ones as in the suite of reductions), bilinear
  * values within 16 u max |x|; u = 2^-24; results in 16 bits take one more rounding. */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 #define U 0x1p-24
@@ -65,7 +66,7 @@ static void test_pool(void)
 {
     static const int shapes[][7] = {
         {3, 8, 8, 2, 2, 2, 0}, {2, 13, 11, 3, 3, 2, 1}, {4, 7, 9, 3, 2, 1, 1}, {1, 33, 65, 5, 5, 3, 2}, {2, 1, 1, 1, 1, 1, 0}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
         for (int kind = 0; kind < 3; kind++) {
             const int *s = shapes[i];
             check_pool((struct window){s[0], s[1], s[2], s[3], s[4], s[5], s[6], kind > 0, kind > 1},
@@ -143,7 +144,7 @@ static void check_resize(const int *s, bool linear, int align, const char *preci
 static void test_resize(void)
 {
     static const int shapes[][4] = {{4, 4, 8, 8}, {7, 5, 13, 20}, {20, 31, 9, 11}, {1, 1, 3, 5}, {6, 9, 6, 9}, {5, 8, 1, 1}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++) {
         check_resize(shapes[i], false, 0, precisions[i % 3]);
         check_resize(shapes[i], true, 0, precisions[(i + 1) % 3]);
         check_resize(shapes[i], true, 1, precisions[(i + 2) % 3]);
@@ -154,7 +155,7 @@ static void test_clean_under_checks(void)
 {
     static const char *const workloads[] = {"pool:c=3,h=9,w=9,r=3,s=3,pad=1,op=avg",
                                             "resize:c=2,h=5,w=5,oh=11,ow=7,mode=bilinear", "globalpool:c=3,h=20,w=20"};
-    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
+    example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
 static const struct suite_test tests[] = {

@@ -4,6 +4,7 @@
  * Bounds, u = 2^-24: a sum has at most A = max(8, C / 1024) + 66 additions behind any of its terms (per thread, over the lanes of
  * a simdgroup, over simdgroups), so its error is at most A u sum |x|; results in 16 bits take one more rounding.
  */
+#include "isa/array_count.h"
 #include "tests/units/gpu_library_example.h"
 
 #define U 0x1p-24
@@ -95,7 +96,7 @@ static void test_reduce_rows(void)
     static const unsigned shapes[][2] = {{1, 1},   {5, 3},    {7, 32},   {4, 100},  {3, 256},
                                          {9, 257}, {2, 1000}, {3, 4097}, {1, 9001}, {2, 8200}};
     for (unsigned o = 0; o < 8; o++)
-        for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
             if (strcmp(operations[o], "prod") != 0 || shapes[i][1] < 600)
                 check_reduce(shapes[i][0], shapes[i][1], operations[o], 1, i % 3 == 0 ? "f16" : i % 3 == 1 ? "bf16" : "f32");
 }
@@ -113,7 +114,7 @@ static void test_reduce_columns(void)
 {
     static const unsigned shapes[][2] = {{1, 1}, {3, 5}, {16, 33}, {17, 32}, {70, 65}, {300, 31}, {999, 3}};
     for (unsigned o = 0; o < 8; o++)
-        for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++)
             check_reduce(shapes[i][0], shapes[i][1], operations[o], 0, i % 3 == 0 ? "f32" : i % 3 == 1 ? "f16" : "bf16");
 }
 
@@ -179,7 +180,7 @@ static void check_softmax(unsigned rows, unsigned columns, bool log_of, const ch
 
 static const unsigned row_shapes[][2] = {{1, 1},   {3, 2},    {5, 31},   {4, 32},   {6, 64},   {7, 255},
                                          {3, 260}, {9, 1000}, {2, 1023}, {1, 8192}, {2, 8195}, {1, 20000}};
-enum { ROW_SHAPES = sizeof row_shapes / sizeof row_shapes[0] };
+enum { ROW_SHAPES = ARRAY_COUNT(row_shapes) };
 
 static void test_softmax(void)
 {
@@ -278,7 +279,7 @@ static void test_row_norms(void)
 static void test_group_norms(void)
 {
     static const unsigned shapes[][5] = {{2, 6, 5, 7, 3}, {1, 8, 4, 4, 2}, {3, 4, 9, 9, 4}, {1, 6, 40, 40, 1}, {2, 12, 3, 2, 2}};
-    for (unsigned i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(shapes); i++) {
         char workload[64];
         const unsigned *s = shapes[i], pixels = s[2] * s[3];
         snprintf(workload, sizeof workload, "groupnorm:n=%u,c=%u,h=%u,w=%u,groups=%u", s[0], s[1], s[2], s[3], s[4]);
@@ -320,7 +321,7 @@ static void test_clean_under_checks(void)
                                             "layernorm:5x77",
                                             "groupnorm:n=1,c=4,h=5,w=5,groups=2",
                                             "reduce:3x9000,op=argmax"};
-    example_all_clean(workloads, sizeof workloads / sizeof workloads[0], "f16");
+    example_all_clean(workloads, ARRAY_COUNT(workloads), "f16");
 }
 
 static const struct suite_test tests[] = {

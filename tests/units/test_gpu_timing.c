@@ -1,5 +1,6 @@
 /* GPU timing against published microbenchmarks: philipturner/metal-benchmarks (M1 Max; "cycles" there are per instruction of a
  * simdgroup and scheduler), Chips and Cheese (M1 memory path), Mesa src/asahi/compiler/agx_performance.c (occupancy). */
+#include "isa/array_count.h"
 #include "tests/units/gpu_timing_example.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static void test_throughput_per_class(void)
         {".repeat 4\nimadd r{i}, r{i}, r20, 0\nrint r{i+4}, r{i+4}\n.end\nstop", 32, 0.03},
     };
     const struct gpu_params params = example_gpu(1);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const double cycles = cycles_per_turn(&params, rows[i].text, 88);
         CHECK(near(cycles, rows[i].cycles, rows[i].tolerance), "%s: %.2f, measured %.2f", rows[i].text, cycles, rows[i].cycles);
     }
@@ -116,7 +117,7 @@ static void test_latency_per_class(void)
                 {"rsqrt r1, r1\nstop", 8.99},
                 {"simd_shuffle_down r1, r1, 1\nstop", 3.73}};
     const struct gpu_params params = example_gpu(1);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const double cycles = cycles_per_turn(&params, rows[i].text, 1);
         CHECK(near(cycles, rows[i].cycles, 0.02), "%s: %.2f, measured %.2f", rows[i].text, cycles, rows[i].cycles);
     }
@@ -129,7 +130,7 @@ static void test_occupancy(void)
                                         {184, 576},  {208, 512}, {232, 448}, {256, 384}, {16, 3072}};
     const struct gpu_params params = example_gpu(1);
     const char *limit;
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         const struct gpu_timing_launch launch = {.simdgroups_per_group = 1, .register_halves = table[i][0]};
         const unsigned groups = gpu_timing_occupancy(&params, &launch, &limit);
         CHECK(groups * 32 == table[i][1], "%u halves: %u threads, published %u", table[i][0], groups * 32, table[i][1]);

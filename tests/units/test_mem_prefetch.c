@@ -1,4 +1,5 @@
 /* Prefetching: what it trains on, what it fetches, what its counters say, when it hurts. */
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "tests/units/mem_example.h"
 
@@ -78,7 +79,7 @@ static void test_late_prefetches_still_help(void)
 static void test_strides_and_directions(void)
 {
     const int64_t strides[] = {1, -1, 3, -7, 40};
-    for (size_t i = 0; i < sizeof strides / sizeof strides[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(strides); i++) {
         struct rig r = rig_with(four_ahead, 128);
         for (int64_t k = 0; k < 12; k++)
             load(&r, 1000.0 * (double)k, (uint64_t)(10000 + k * strides[i]), 0x40);

@@ -1,5 +1,6 @@
 /* Links and slot pools: placement in time against a slow, obviously right calendar; and the cache and gather tables
  * against naive ones. */
+#include "isa/array_count.h"
 #include "tests/support/suite.h"
 #include "units/mem/cache.h"
 #include "units/mem/gather.h"
@@ -192,7 +193,7 @@ static void check_lru(uint32_t sets, uint32_t ways)
 static void test_cache_is_lru(void)
 {
     static const uint32_t ways[] = {1, 2, 4, 8, 12, 15, 16, 17, 33, 64};
-    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(ways); i++) {
         check_lru(8, ways[i]);
         check_lru(5, ways[i]); /* not a power of two */
         check_lru(1, ways[i]);

@@ -1,5 +1,6 @@
 #include "units/amx/amx_kernel_set.h"
 
+#include "isa/array_count.h"
 #include "units/amx/amx_kernel_sets.h"
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ static const struct amx_kernel_set *best_of(const char *name)
 #endif
         &amx_kernels_portable,
     };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
         if (sets[i] && (!name || strcmp(sets[i]->name, name) == 0))
             return sets[i];
     return NULL;

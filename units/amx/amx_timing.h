@@ -54,17 +54,19 @@ struct amx_params {
 
 /* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one
  * reason. */
-#define AMX_STALL_TABLE(X)                                                                                                       \
-    X(ARRAY, "array", "the array works on this core's instructions")                                                             \
-    X(SHARED, "shared", "the array works on another core's instructions")                                                        \
-    X(Z_DEPENDENCY, "z_dependency", "waits for the accumulator's previous instruction")                                          \
-    X(LOAD_DATA, "load_data", "waits for data of a load")                                                                        \
-    X(LOAD_PORT, "load_port", "the load path is busy")                                                                           \
-    X(STORE, "store", "the store path is busy or waits for Z")                                                                   \
-    X(ISSUE, "issue", "limit of instructions one core starts per cycle, the array not working")                                  \
-    X(CPU, "cpu", "the CPU core has not sent the next instruction")                                                              \
-    X(SETCLR, "setclr", "enabling or disabling the unit")                                                                        \
+/* clang-format off */
+#define AMX_STALL_TABLE(X) \
+    X(ARRAY, "array", "the array works on this core's instructions") \
+    X(SHARED, "shared", "the array works on another core's instructions") \
+    X(Z_DEPENDENCY, "z_dependency", "waits for the accumulator's previous instruction") \
+    X(LOAD_DATA, "load_data", "waits for data of a load") \
+    X(LOAD_PORT, "load_port", "the load path is busy") \
+    X(STORE, "store", "the store path is busy or waits for Z") \
+    X(ISSUE, "issue", "limit of instructions one core starts per cycle, the array not working") \
+    X(CPU, "cpu", "the CPU core has not sent the next instruction") \
+    X(SETCLR, "setclr", "enabling or disabling the unit") \
     X(DRAIN, "drain", "pipeline latency after the last instruction")
+/* clang-format on */
 
 enum amx_stall {
 #define X(name, key, text) AMX_STALL_##name,

@@ -1,4 +1,5 @@
 /* Running a program: tasks in chain order, faults, what lives between tasks. */
+#include "isa/array_count.h"
 #include "units/ane/ane_internal.h"
 
 #include <pthread.h>
@@ -29,7 +30,7 @@ static const struct ane_kernel_set *set_named(const char *name)
         &ane_set_portable,
         &ane_set_reference
     };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
         if ((!name || strcmp(sets[i]->name, name) == 0) && sets[i]->usable())
             return sets[i];
     return NULL;

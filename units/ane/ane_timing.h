@@ -32,15 +32,17 @@ struct ane_params {
 };
 
 /* One reason per cycle of a request; sums to the whole. */
-#define ANE_STALL_TABLE(X)                                                                                                       \
-    X(MAC, "mac", "the MAC engines multiply")                                                                                    \
-    X(UTILISATION, "utilisation", "MAC lanes idle: shape does not fill engines, channels or pixels")                             \
-    X(PLANAR, "planar", "the planar engine works")                                                                               \
-    X(COEFFICIENTS, "coefficients", "waits for coefficients")                                                                    \
-    X(TILE_DMA, "tile_dma", "waits for tiles from or to memory")                                                                 \
-    X(TASK, "task", "task manager: start of descriptors, dependencies, tables")                                                  \
-    X(REQUEST, "request", "host and firmware: request build, kick, completion")                                                  \
+/* clang-format off */
+#define ANE_STALL_TABLE(X) \
+    X(MAC, "mac", "the MAC engines multiply") \
+    X(UTILISATION, "utilisation", "MAC lanes idle: shape does not fill engines, channels or pixels") \
+    X(PLANAR, "planar", "the planar engine works") \
+    X(COEFFICIENTS, "coefficients", "waits for coefficients") \
+    X(TILE_DMA, "tile_dma", "waits for tiles from or to memory") \
+    X(TASK, "task", "task manager: start of descriptors, dependencies, tables") \
+    X(REQUEST, "request", "host and firmware: request build, kick, completion") \
     X(WAKE, "wake", "power domains wake up")
+/* clang-format on */
 
 enum ane_stall {
 #define X(name, key, text) ANE_STALL_##name,

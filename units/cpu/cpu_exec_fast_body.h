@@ -113,12 +113,16 @@ COMPARE(fcmp0_d, f64, 0)
         }                                                                                                                        \
         put(core, insn, r);                                                                                                      \
     }
-#define UNSIGNED(name, expr)                                                                                                     \
-    INT_VECTOR(name##_0, u8, uint8_t, expr)                                                                                      \
-    INT_VECTOR(name##_1, u16, uint16_t, expr) INT_VECTOR(name##_2, u32, uint32_t, expr) INT_VECTOR(name##_3, u64, uint64_t, expr)
-#define SIGNED(name, expr)                                                                                                       \
-    INT_VECTOR(name##_0, s8, int8_t, expr)                                                                                       \
-    INT_VECTOR(name##_1, s16, int16_t, expr) INT_VECTOR(name##_2, s32, int32_t, expr) INT_VECTOR(name##_3, s64, int64_t, expr)
+/* clang-format off */
+#define UNSIGNED(name, expr) \
+    INT_VECTOR(name##_0, u8, uint8_t, expr) INT_VECTOR(name##_1, u16, uint16_t, expr) \
+    INT_VECTOR(name##_2, u32, uint32_t, expr) INT_VECTOR(name##_3, u64, uint64_t, expr)
+/* clang-format on */
+/* clang-format off */
+#define SIGNED(name, expr) \
+    INT_VECTOR(name##_0, s8, int8_t, expr) INT_VECTOR(name##_1, s16, int16_t, expr) \
+    INT_VECTOR(name##_2, s32, int32_t, expr) INT_VECTOR(name##_3, s64, int64_t, expr)
+/* clang-format on */
 #define TABLE(name)                                                                                                              \
     {                                                                                                                            \
         name##_0, name##_1, name##_2, name##_3                                                                                   \
@@ -161,12 +165,14 @@ UNSIGNED(i_neg, (uint64_t)0 - a)
         }                                                                                                                        \
         core->v[insn->rd] = r;                                                                                                   \
     }
-#define LONG_UNSIGNED(name, expr)                                                                                                \
-    INT_LONG(name##_0, u8, u16, uint16_t, expr)                                                                                  \
-    INT_LONG(name##_1, u16, u32, uint32_t, expr) INT_LONG(name##_2, u32, u64, uint64_t, expr)
-#define LONG_SIGNED(name, expr)                                                                                                  \
-    INT_LONG(name##_0, s8, u16, uint16_t, expr)                                                                                  \
-    INT_LONG(name##_1, s16, u32, uint32_t, expr) INT_LONG(name##_2, s32, u64, uint64_t, expr)
+/* clang-format off */
+#define LONG_UNSIGNED(name, expr) \
+    INT_LONG(name##_0, u8, u16, uint16_t, expr) INT_LONG(name##_1, u16, u32, uint32_t, expr) INT_LONG(name##_2, u32, u64, uint64_t, expr)
+/* clang-format on */
+/* clang-format off */
+#define LONG_SIGNED(name, expr) \
+    INT_LONG(name##_0, s8, u16, uint16_t, expr) INT_LONG(name##_1, s16, u32, uint32_t, expr) INT_LONG(name##_2, s32, u64, uint64_t, expr)
+/* clang-format on */
 #define TABLE_LONG(name)                                                                                                         \
     {                                                                                                                            \
         name##_0, name##_1, name##_2, NULL                                                                                       \

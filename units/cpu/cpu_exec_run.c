@@ -325,12 +325,14 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         after;                                                                                                                   \
         NEXT;                                                                                                                    \
     }
-#define IN_MODES(M, name, ...)                                                                                                   \
-    M(name##_IMM, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                                                  \
-    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                                               \
-    M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr)                                                                \
-    M(name##_REGS, XN + shifted_by(XM, op, true), __VA_ARGS__, (void)0)                                                          \
+/* clang-format off */
+#define IN_MODES(M, name, ...) \
+    M(name##_IMM, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0) \
+    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm) \
+    M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr) \
+    M(name##_REGS, XN + shifted_by(XM, op, true), __VA_ARGS__, (void)0) \
     M(name##_REGU, XN + shifted_by(XM, op, false), __VA_ARGS__, (void)0)
+/* clang-format on */
 
 #define LOAD_TWO(label, addr_expr, T, wide, after)                                                                               \
     OP(label)                                                                                                                    \
@@ -381,10 +383,12 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         after;                                                                                                                   \
         NEXT;                                                                                                                    \
     }
-#define IN_PAIR_MODES(M, name, ...)                                                                                              \
-    M(name##_OFF, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0)                                                                  \
-    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm)                                                               \
+/* clang-format off */
+#define IN_PAIR_MODES(M, name, ...) \
+    M(name##_OFF, XN + (uint64_t)op->imm, __VA_ARGS__, (void)0) \
+    M(name##_POST, XN, __VA_ARGS__, XN = addr + (uint64_t)op->imm) \
     M(name##_PRE, XN + (uint64_t)op->imm, __VA_ARGS__, XN = addr)
+/* clang-format on */
 
 #define BRANCH_IF(name, condition)                                                                                               \
     OP(name)                                                                                                                     \
@@ -404,11 +408,13 @@ static bool run_system(struct cpu_core *core, uint64_t pc)
         goto in_sequence;                                                                                                        \
     }
 /* cond_w, cond_x: the condition said of a and b themselves */
-#define COMPARE_BRANCH(c, cond_w, cond_x)                                                                                        \
-    COMPARE_BRANCH_ONE(CMPB_IMM_W_##c, uint32_t, compare_w, op->imm, cond_w)                                                     \
-    COMPARE_BRANCH_ONE(CMPB_REG_W_##c, uint32_t, compare_w, XM, cond_w)                                                          \
-    COMPARE_BRANCH_ONE(CMPB_IMM_X_##c, uint64_t, compare_x, op->imm, cond_x)                                                     \
+/* clang-format off */
+#define COMPARE_BRANCH(c, cond_w, cond_x) \
+    COMPARE_BRANCH_ONE(CMPB_IMM_W_##c, uint32_t, compare_w, op->imm, cond_w) \
+    COMPARE_BRANCH_ONE(CMPB_REG_W_##c, uint32_t, compare_w, XM, cond_w) \
+    COMPARE_BRANCH_ONE(CMPB_IMM_X_##c, uint64_t, compare_x, op->imm, cond_x) \
     COMPARE_BRANCH_ONE(CMPB_REG_X_##c, uint64_t, compare_x, XM, cond_x)
+/* clang-format on */
 
 LOOP_ONLY enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace)
 {

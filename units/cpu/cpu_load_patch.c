@@ -1,6 +1,7 @@
 /* Static relocations of AArch64: one row for each type says what is computed, how far it may reach and which bits it
  * lands in. Facts: ARM "ELF for the Arm 64-bit Architecture" (AAELF64), static AArch64 relocations.
  */
+#include "isa/array_count.h"
 #include "units/cpu/cpu_load_internal.h"
 
 #include <elf.h>
@@ -80,7 +81,7 @@ static const struct rule rules[] = {
 
 static const struct rule *rule_of(uint32_t type)
 {
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rules); i++)
         if (rules[i].type == type)
             return &rules[i];
     return NULL;

@@ -1,4 +1,5 @@
 #include "units/cpu/cpu_system.h"
+#include "isa/array_count.h"
 #include "units/cpu/cpu_random.h"
 #include "units/cpu/cpu_system_internal.h"
 
@@ -417,7 +418,7 @@ static const struct entry {
 
 static const struct entry *find_call(uint64_t number)
 {
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(calls); i++)
         if (calls[i].number == number)
             return &calls[i];
     return NULL;

@@ -53,16 +53,18 @@ struct cpu_params {
     struct cpu_class_params cls[A64_CLASS_COUNT];
 };
 
-#define CPU_STALL_TABLE(X)                                                                                                       \
-    X(DISPATCH, "dispatch", "limited by the dispatch width")                                                                     \
-    X(PORTS, "ports", "execution ports of one class are full")                                                                   \
-    X(DEPENDENCY, "dependency", "chains of dependent instructions")                                                              \
-    X(L1, "l1", "waits for L1 data")                                                                                             \
-    X(L2, "l2", "waits for the cluster's L2")                                                                                    \
-    X(SLC, "slc", "waits for the system-level cache")                                                                            \
-    X(DRAM, "dram", "waits for DRAM")                                                                                            \
-    X(BRANCH, "branch", "mispredicted branches")                                                                                 \
+/* clang-format off */
+#define CPU_STALL_TABLE(X) \
+    X(DISPATCH, "dispatch", "limited by the dispatch width") \
+    X(PORTS, "ports", "execution ports of one class are full") \
+    X(DEPENDENCY, "dependency", "chains of dependent instructions") \
+    X(L1, "l1", "waits for L1 data") \
+    X(L2, "l2", "waits for the cluster's L2") \
+    X(SLC, "slc", "waits for the system-level cache") \
+    X(DRAM, "dram", "waits for DRAM") \
+    X(BRANCH, "branch", "mispredicted branches") \
     X(AMX, "amx", "the AMX queue is full or stored data are not there yet")
+/* clang-format on */
 
 enum cpu_stall {
 #define X(name, key, text) CPU_STALL_##name,

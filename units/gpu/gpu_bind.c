@@ -1,4 +1,5 @@
 /* Binds a program to its launch: every operand a known register or a known value, every operation a handler. */
+#include "isa/array_count.h"
 #include "units/gpu/gpu_exec_numeric.h"
 #include "units/gpu/gpu_exec_plain.h"
 
@@ -8,7 +9,7 @@ gpu_handler *gpu_plain_handler(const struct agx_inst *inst)
         gpu_plain_integer, gpu_plain_float,  gpu_plain_mask,   gpu_plain_shuffle,
         gpu_plain_reduce,  gpu_plain_memory, gpu_plain_atomic, gpu_plain_special,
     };
-    for (size_t i = 0; i < sizeof family / sizeof family[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(family); i++) {
         gpu_handler *handler = family[i](inst->op);
         if (handler)
             return handler;

@@ -17,13 +17,13 @@
 /* Classes of instructions with a pipe time of their own: pipe_cycles are per instruction and scheduler, as microbenchmarks
  * count (the pipes of complex instructions are shared by the core's schedulers; the model divides). latency_cycles is from issue
  * to a dependent instruction. X(ENUMERATOR, name) */
-#define GPU_COST_TABLE(X)                                                                                                        \
-    X(CONVERT, convert)                                                                                                          \
-    X(ROUND, round)                                                                                                              \
-    X(IMUL, imul) X(IMUL64, imul64) X(SHIFT, shift) X(EXP2, exp2) X(LOG2, log2) X(RCP, rcp) X(RSQRT, rsqrt) X(SIN, sin)          \
-        X(SHUFFLE, shuffle) X(QUAD_SHUFFLE, quad_shuffle) X(BALLOT, ballot) X(REDUCE, reduce) X(REDUCE_INT, reduce_int)          \
-            X(PREFIX, prefix) X(QUAD_REDUCE, quad_reduce) X(QUAD_REDUCE_INT, quad_reduce_int) X(QUAD_PREFIX, quad_prefix)        \
-                X(MATRIX_F16, matrix_f16) X(MATRIX_F32, matrix_f32)
+/* clang-format off */
+#define GPU_COST_TABLE(X) \
+    X(CONVERT, convert) X(ROUND, round) X(IMUL, imul) X(IMUL64, imul64) X(SHIFT, shift) X(EXP2, exp2) X(LOG2, log2) \
+    X(RCP, rcp) X(RSQRT, rsqrt) X(SIN, sin) X(SHUFFLE, shuffle) X(QUAD_SHUFFLE, quad_shuffle) X(BALLOT, ballot) \
+    X(REDUCE, reduce) X(REDUCE_INT, reduce_int) X(PREFIX, prefix) X(QUAD_REDUCE, quad_reduce) \
+    X(QUAD_REDUCE_INT, quad_reduce_int) X(QUAD_PREFIX, quad_prefix) X(MATRIX_F16, matrix_f16) X(MATRIX_F32, matrix_f32)
+/* clang-format on */
 
 enum gpu_cost_class {
 #define X(enumerator, name) GPU_COST_##enumerator,
@@ -82,17 +82,19 @@ struct gpu_params {
 #define GPU_SLOT_ENTRIES_MAX 16
 
 /* Why a core did not issue: each cycle of a core has one reason; the timing's author extends the list. */
-#define GPU_STALL_TABLE(X)                                                                                                       \
-    X(ISSUE, "issue", "instructions issue")                                                                                      \
-    X(ALU, "alu", "the arithmetic pipe of the next instruction is busy")                                                         \
-    X(DEPENDENCY, "dependency", "waits for the result of an arithmetic instruction")                                             \
-    X(REGISTER_CACHE, "register_cache", "operands wait for register-file ports")                                                 \
-    X(MEMORY, "memory", "waits for device memory")                                                                               \
-    X(MEMORY_QUEUE, "memory_queue", "the load/store path or a scoreboard slot is full")                                          \
-    X(THREADGROUP_MEMORY, "threadgroup_memory", "threadgroup memory is busy or its data are not there")                          \
-    X(BARRIER, "barrier", "waits for other simdgroups at a barrier")                                                             \
-    X(INSTRUCTION_FETCH, "instruction_fetch", "the instruction cache waits for the next line")                                   \
+/* clang-format off */
+#define GPU_STALL_TABLE(X) \
+    X(ISSUE, "issue", "instructions issue") \
+    X(ALU, "alu", "the arithmetic pipe of the next instruction is busy") \
+    X(DEPENDENCY, "dependency", "waits for the result of an arithmetic instruction") \
+    X(REGISTER_CACHE, "register_cache", "operands wait for register-file ports") \
+    X(MEMORY, "memory", "waits for device memory") \
+    X(MEMORY_QUEUE, "memory_queue", "the load/store path or a scoreboard slot is full") \
+    X(THREADGROUP_MEMORY, "threadgroup_memory", "threadgroup memory is busy or its data are not there") \
+    X(BARRIER, "barrier", "waits for other simdgroups at a barrier") \
+    X(INSTRUCTION_FETCH, "instruction_fetch", "the instruction cache waits for the next line") \
     X(LAUNCH, "launch", "threadgroups are being started, or none is left (tail)")
+/* clang-format on */
 
 enum gpu_stall {
 #define X(name, key, text) GPU_STALL_##name,

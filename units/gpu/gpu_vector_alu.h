@@ -1,4 +1,5 @@
 /* Vector handlers: arithmetic, bits, compare-select, the execution mask. Included once per host instruction set. */
+#include "isa/array_count.h"
 
 #define HANDLER(name) static const struct gpu_op *name(struct gpu_simdgroup *group, const struct gpu_op *op)
 
@@ -39,11 +40,13 @@ ALWAYS const struct gpu_op *float_op(struct gpu_simdgroup *group, const struct g
 #define W GPU_WORD
 #define S GPU_SCALAR
 #define A GPU_NONE
-#define FLOAT_TABLE(X)                                                                                                           \
-    X(FMA, W, W, W)                                                                                                              \
-    X(FMA, W, S, W)                                                                                                              \
-    X(FMA, S, W, W) X(FMA, W, W, S) X(FMA, W, S, S) X(FMA, A, A, A) X(ADD, W, W, W) X(ADD, W, S, W) X(ADD, S, W, W)              \
-        X(ADD, A, A, A) X(MUL, W, W, W) X(MUL, W, S, W) X(MUL, S, W, W) X(MUL, A, A, A)
+/* clang-format off */
+#define FLOAT_TABLE(X) \
+    X(FMA, W, W, W) X(FMA, W, S, W) X(FMA, S, W, W) X(FMA, W, W, S) \
+    X(FMA, W, S, S) X(FMA, A, A, A) X(ADD, W, W, W) X(ADD, W, S, W) \
+    X(ADD, S, W, W) X(ADD, A, A, A) X(MUL, W, W, W) X(MUL, W, S, W) \
+    X(MUL, S, W, W) X(MUL, A, A, A)
+/* clang-format on */
 #define FLOAT_HANDLER(way, a, b, c)                                                                                              \
     HANDLER(float_##way##_##a##b##c)                                                                                             \
     {                                                                                                                            \
@@ -68,7 +71,7 @@ static gpu_handler *pick_float(const struct gpu_op *op, enum float_way way)
         FLOAT_TABLE(FLOAT_ROW)
 #undef FLOAT_ROW
     };
-    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(table); i++) {
         bool fits = table[i].way == way;
         for (unsigned s = 0; s < sources && fits && table[i].kind[0] != A; s++)
             fits = plain_kind(&op->source[s], table[i].kind[s]) && op->dst_kind == GPU_WORD && !op->inst->saturate;

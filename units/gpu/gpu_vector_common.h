@@ -13,11 +13,12 @@ static inline vu vec_choose(vu which, vu yes, vu no)
     {                                                                                                                            \
         return vec_bits((vu)(a operator b));                                                                                     \
     }
-#define COMPARE_TABLE(X)                                                                                                         \
-    X(vec_eq, vu, ==)                                                                                                            \
-    X(vec_ne, vu, !=)                                                                                                            \
-    X(vec_lt, vu, <) X(vec_gt, vu, >) X(vec_lt_signed, vi, <) X(vec_gt_signed, vi, >) X(vec_feq, vf, ==) X(vec_flt, vf, <)       \
-        X(vec_fgt, vf, >) X(vec_fle, vf, <=) X(vec_fge, vf, >=) X(vec_fne, vf, !=)
+/* clang-format off */
+#define COMPARE_TABLE(X) \
+    X(vec_eq, vu, ==) X(vec_ne, vu, !=) X(vec_lt, vu, <) X(vec_gt, vu, >) X(vec_lt_signed, vi, <) \
+    X(vec_gt_signed, vi, >) X(vec_feq, vf, ==) X(vec_flt, vf, <) X(vec_fgt, vf, >) X(vec_fle, vf, <=) \
+    X(vec_fge, vf, >=) X(vec_fne, vf, !=)
+/* clang-format on */
 COMPARE_TABLE(COMPARE)
 #undef COMPARE
 #endif

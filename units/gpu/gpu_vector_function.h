@@ -3,6 +3,7 @@
  * A function is evaluated in doubles to 2^-46 of its value or better. Where that, give or take SLACK, rounds to one and the same
  * float, the float is the right one; other lanes (one in some thousand instructions) go through gpu_function.
  */
+#include "isa/array_count.h"
 
 #define SLACK 0x1p-42
 
@@ -58,7 +59,7 @@ ALWAYS vu exp2_part(vu bits, uint32_t *look)
     const uint32_t large = vec_fge(x, zero + 128.0f), small = vec_flt(x, zero - 126.0f), nan = vec_fne(x, x);
     const vf inside = (vf)vec_select(large | small | nan, vec_all(0), bits), n = vec_rint(inside);
     struct wide f = widen(inside - n);
-    EACH_HALF f.half[h] = polynomial(f.half[h], c, sizeof c / sizeof c[0]);
+    EACH_HALF f.half[h] = polynomial(f.half[h], c, ARRAY_COUNT(c));
     const vu root = (vu)round_wide(&f, look), scaled = root + ((vu) __builtin_convertvector(n, vi) << 23);
     return vec_select(nan, vec_all(GPU_NAN32), vec_select(large, vec_all(GPU_INF32), vec_select(small, vec_all(0), scaled)));
 }
@@ -77,7 +78,7 @@ ALWAYS vu log2_part(vu bits, uint32_t *look)
     EACH_HALF
     {
         const vd s = (m.half[h] - 1.0) / (m.half[h] + 1.0);
-        m.half[h] = vec_wide_fma(s, polynomial(s * s, c, sizeof c / sizeof c[0]), up.half[h]);
+        m.half[h] = vec_wide_fma(s, polynomial(s * s, c, ARRAY_COUNT(c)), up.half[h]);
     }
     const vu out = vec_select(vec_eq(bits, vec_all(GPU_INF32)), bits, vec_all(GPU_NAN32));
     return vec_select(ordinary, (vu)round_wide(&m, look), vec_select(none, vec_all(GPU_INF32 | GPU_SIGN32), out));
@@ -91,7 +92,7 @@ ALWAYS vu sinc_part(vu bits, uint32_t *look)
                                0x1.aaec32af93359p-38, -0x1.8a404211f9547p-45, 0x1.2877020d52cf0p-52};
     const uint32_t outside = vec_gt(bits & ~GPU_SIGN32, vec_all(GPU_ONE32));
     struct wide x = widen((vf)vec_select(outside, vec_all(0), bits));
-    EACH_HALF x.half[h] = polynomial(x.half[h] * x.half[h], c, sizeof c / sizeof c[0]);
+    EACH_HALF x.half[h] = polynomial(x.half[h] * x.half[h], c, ARRAY_COUNT(c));
     const vu out = (vu)round_wide(&x, look);
     *look |= outside;
     return out;

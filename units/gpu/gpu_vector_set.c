@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "units/gpu/gpu_vector_sets.h"
 
 static const struct gpu_vector_set *best_of(const char *name)
@@ -12,7 +13,7 @@ static const struct gpu_vector_set *best_of(const char *name)
 #endif
         &gpu_vectors_portable,
     };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(sets); i++)
         if (sets[i] && (!name || strcmp(sets[i]->name, name) == 0))
             return sets[i];
     return NULL;

@@ -83,7 +83,7 @@ bool fitted_sets_make(const struct fitted_set *set, const char *chip_id, const s
     if (ok)
         return true;
     fitted_sets_free(sets);
-    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return orch_no_memory(error);
 }
 
 void fitted_sets_free(struct fitted_sets *sets)

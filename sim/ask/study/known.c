@@ -28,7 +28,7 @@ struct known *known_create(struct orch_db *db, struct orch_error *error)
 {
     struct known *k = calloc(1, sizeof *k);
     if (!k) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     k->db = db;
@@ -62,7 +62,7 @@ static struct read_set *add_set(struct asked *a, struct read_set *set, struct or
     struct read_set **const grown = reallocarray(a->set, a->sets + 1, sizeof *grown);
     if (!grown) {
         read_set_free(set);
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     a->set = grown;
@@ -119,7 +119,7 @@ static struct asked *asked_of(struct known *k, const struct run_request *q, stru
         free_asked(&fresh);
         k->last = 0;
         if (!grown)
-            orch_fail(error, ORCH_INTERNAL, "out of memory");
+            orch_no_memory(error);
         return NULL;
     }
     k->asked[k->count] = fresh;
@@ -224,7 +224,7 @@ static bool store(struct known *k, const struct asked *a, const struct read_set 
     struct db_parameter *const parameters = read_set_parameters(set, chip, &count, error);
     bool ok = parameters != NULL;
     if (ok && !describe(t, &c))
-        ok = orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = orch_no_memory(error);
     ok = ok && db_put_characteristic(k->db, &key, parameters, count, &c, error);
     free(parameters);
     db_characteristic_free(&c);
@@ -237,7 +237,7 @@ static bool simulate(const struct run_request *request, uint8_t *reads, struct r
     struct run_request q = *request;
     struct chip *const view = chip_view(request->chip, reads);
     q.chip = view;
-    const bool ok = view ? run_timing_simulate(&q, t, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = view ? run_timing_simulate(&q, t, error) : orch_no_memory(error);
     chip_close(view);
     return ok;
 }
@@ -249,7 +249,7 @@ static const struct run_timing *make(struct known *k, struct asked *a, const str
     uint8_t *const reads = calloc(chip_key_count(), 1);
     run_timing_init(&t);
     if (!reads)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     if (reads && simulate(q, reads, &t, error)) {
         struct read_set *const set = set_of(a, reads, error);
         if (set && store(k, a, set, q->chip, &t, error))

@@ -1,5 +1,6 @@
 #include "sim/ask/study/question.h"
 
+#include "isa/array_count.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/run/run_version.h"
 
@@ -18,9 +19,9 @@ static void add_request(struct content_hash *h, const struct run_request *q)
     const char *const texts[] = {q->workload,    q->unit ? q->unit : "auto",    q->precision,
                                  detail_word(q), q->home ? q->home : "process", q->entry,
                                  q->programs};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++)
         content_hash_add_text(h, texts[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(numbers); i++)
         content_hash_add_integer(h, numbers[i]);
 }
 
@@ -74,7 +75,7 @@ bool question_open(struct question *o, const struct run_request *q, const char *
     if (o->kernel && o->shape && o->precision && o->detail)
         return true;
     question_close(o);
-    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return orch_no_memory(error);
 }
 
 void question_close(struct question *o)

@@ -71,7 +71,7 @@ struct read_set *read_set_create(const uint8_t *reads, struct orch_error *error)
     if (set && fill(set, reads))
         return set;
     read_set_free(set);
-    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    orch_no_memory(error);
     return NULL;
 }
 
@@ -97,7 +97,7 @@ struct read_set *read_set_parse(const char *names, struct orch_error *error)
     struct read_set *set = NULL;
     bool ok = bits != NULL;
     if (!bits)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     for (const char *p = names; ok && *p;) {
         const size_t length = strcspn(p, ",");
         ok = take_name(bits, p, length) || orch_fail(error, ORCH_INTERNAL, "characteristic: it read '%.60s', which is no key", p);
@@ -158,7 +158,7 @@ struct db_parameter *read_set_parameters(const struct read_set *set, const struc
 {
     struct db_parameter *list = calloc(set->count + 1, sizeof *list);
     if (!list) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     for (size_t i = 0; i < set->count; i++)
@@ -228,7 +228,7 @@ const struct run_timing *read_set_add(struct read_set *set, const struct chip *c
         free(entry);
         free(marks);
         run_timing_free(timing);
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     const uint64_t hash = marks_of(set, chip);

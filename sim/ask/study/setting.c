@@ -1,5 +1,6 @@
 #include "sim/ask/study/setting.h"
 
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/base/suggest.h"
 #include "sim/base/json_text.h"
@@ -10,7 +11,7 @@
 
 #define KEY_NAME(key, what) key,
 static const char *const own_keys[] = {STUDY_KEY_TABLE(KEY_NAME)};
-enum { OWN_KEYS = sizeof own_keys / sizeof own_keys[0] };
+enum { OWN_KEYS = ARRAY_COUNT(own_keys) };
 
 static bool is_own(const char *key)
 {
@@ -188,7 +189,7 @@ static bool take_member(struct study_setting *setting, const char *key, json_obj
     const enum json_type type = json_object_get_type(value);
     if (type != json_type_string && type != json_type_int && type != json_type_double)
         return orch_fail(error, ORCH_USAGE, "setting: %.60s: expected a text or a number", key);
-    return study_setting_set(setting, key, json_object_get_string(value)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return study_setting_set(setting, key, json_object_get_string(value)) || orch_no_memory(error);
 }
 
 bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error)

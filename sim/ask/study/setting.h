@@ -12,21 +12,23 @@
 #include <stddef.h>
 
 /* X(key, what) */
-#define STUDY_KEY_TABLE(X)                                                                                                       \
-    X("workload", "kernel and shape, or a file")                                                                                 \
-    X("chip", "id or alias")                                                                                                     \
-    X("unit", "cpu, amx, gpu, ane or auto")                                                                                      \
-    X("precision", "element type")                                                                                               \
-    X("detail", "instr, sampled, op or auto")                                                                                    \
-    X("cores", "copies of a program of the CPU")                                                                                 \
-    X("memory", "GiB of the machine")                                                                                            \
-    X("fitted", "named set of tune or calibrate; NAME@HASH = only with this content")                                            \
-    X("device", "housing; none = fixed clocks")                                                                                  \
-    X("policy", "of the governor; needs a device")                                                                               \
-    X("ambient", "degC; needs a device")                                                                                         \
-    X("power-mode", "high, balanced or low; needs a device")                                                                     \
-    X("power-cap", "W; needs a device")                                                                                          \
+/* clang-format off */
+#define STUDY_KEY_TABLE(X) \
+    X("workload", "kernel and shape, or a file") \
+    X("chip", "id or alias") \
+    X("unit", "cpu, amx, gpu, ane or auto") \
+    X("precision", "element type") \
+    X("detail", "instr, sampled, op or auto") \
+    X("cores", "copies of a program of the CPU") \
+    X("memory", "GiB of the machine") \
+    X("fitted", "named set of tune or calibrate; NAME@HASH = only with this content") \
+    X("device", "housing; none = fixed clocks") \
+    X("policy", "of the governor; needs a device") \
+    X("ambient", "degC; needs a device") \
+    X("power-mode", "high, balanced or low; needs a device") \
+    X("power-cap", "W; needs a device") \
     X("duration", "s; needs a device")
+/* clang-format on */
 
 struct study_setting {
     char **key, **value;

@@ -60,7 +60,7 @@ struct study *study_create(const struct study_base *base, struct orch_db *db, st
     if (s && s->energy && s->names && s->known)
         return s;
     study_free(s);
-    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    orch_no_memory(error);
     return NULL;
 }
 
@@ -109,7 +109,7 @@ static const struct chip_base *base_of(struct study *s, const char *name, struct
         return base;
     }
     if (base)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     free(copy);
     chip_base_close(base);
     return NULL;
@@ -125,8 +125,7 @@ static bool answer_of(struct study *s, const struct run_timing *timing, const st
     memset(s->energy, 0, chip_key_count());
     struct chip *const view = chip_view(request->chip, s->energy);
     q.chip = view;
-    const bool ok =
-        view ? run_timing_result(timing, &q, result, NULL, NULL, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = view ? run_timing_result(timing, &q, result, NULL, NULL, error) : orch_no_memory(error);
     chip_close(view);
     return ok;
 }
@@ -193,7 +192,7 @@ static bool device_answer(struct study *s, const struct study_asked *a, const st
     memset(s->energy, 0, chip_key_count());
     struct chip *const view = chip_view(run->chip, s->energy);
     if (!view)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     q.run.chip = view;
     q.run.known = fresh ? NULL : &known;
     struct run_sustained *const sustained = q.machine ? run_sustained_prepare(&q, error) : NULL;

@@ -1,4 +1,5 @@
 /* From base and setting to what is asked. */
+#include "isa/array_count.h"
 #include "sim/ask/study/study_internal.h"
 
 #include "sim/base/suggest.h"
@@ -111,7 +112,7 @@ static bool ask_machine(struct study_asked *a, const struct study_base *base, co
     const char *const ambient = study_setting_get(setting, "ambient"), *const cap = study_setting_get(setting, "power-cap");
     const char *const duration = study_setting_get(setting, "duration");
     if (!device || strcmp(device, "none") == 0) {
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
             if (study_setting_get(setting, keys[i]))
                 return orch_fail(error, ORCH_USAGE, "%s needs a device, as in device=macbook-air", keys[i]);
         return true;
@@ -135,7 +136,7 @@ static bool ask_chip(struct study_asked *a, const struct study_base *base, const
     a->text = calloc(own + 1, sizeof *a->text);
     a->all = calloc(most + 1, sizeof *a->all);
     if (!a->text || !a->all)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < base->sets.count; i++)
         a->all[a->sets.count++] = base->sets.text[i];
     for (size_t i = 0; i < own; i++) {
@@ -144,7 +145,7 @@ static bool ask_chip(struct study_asked *a, const struct study_base *base, const
         const size_t size = strlen(setting->key[i]) + strlen(setting->value[i]) + 2;
         char *const text = malloc(size);
         if (!text)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         snprintf(text, size, "%s=%s", setting->key[i], setting->value[i]);
         a->text[a->texts++] = text;
         a->all[a->sets.count++] = text;

@@ -45,7 +45,7 @@ static bool set_moved(struct study_setting *setting, const struct chip_value *v,
 {
     char text[512];
     moved_value(v, factor, text, sizeof text, moved);
-    return study_setting_set(setting, v->key->name, text) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return study_setting_set(setting, v->key->name, text) || orch_no_memory(error);
 }
 
 static bool seconds_at(struct study *study, const struct study_setting *setting, double *seconds, struct orch_error *error)
@@ -67,7 +67,7 @@ bool uncertainty_elasticity(struct study *study, const struct chip *chip, const 
         return orch_fail(error, ORCH_USAGE, "%.60s: not a number that can be moved", key);
     for (int i = 0; i < 2; i++) {
         struct study_setting at = {NULL, NULL, 0};
-        const bool ok = (study_setting_copy(&at, setting) || orch_fail(error, ORCH_INTERNAL, "out of memory")) &&
+        const bool ok = (study_setting_copy(&at, setting) || orch_no_memory(error)) &&
                         set_moved(&at, v, i ? 1 + step : 1 / (1 + step), &moved[i], error) &&
                         seconds_at(study, &at, &seconds[i], error);
         study_setting_free(&at);
@@ -241,9 +241,9 @@ static bool sample(void *context, const struct run_request *request, struct inte
     c.factor = calloc(c.runs * (c.parameters + 1), sizeof *c.factor);
     c.seconds = c.factor ? c.factor + c.runs * c.parameters : NULL;
     struct study *study = c.factor ? study_create(&base, u->db, error) : NULL;
-    bool ok = study || orch_fail(error, ORCH_INTERNAL, "out of memory");
-    ok = ok && (fill(&c, u->seed) || orch_fail(error, ORCH_INTERNAL, "out of memory")) && run_all(&c, study, error);
-    ok = ok && (regress(&c, elasticity) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    bool ok = study || orch_no_memory(error);
+    ok = ok && (fill(&c, u->seed) || orch_no_memory(error)) && run_all(&c, study, error);
+    ok = ok && (regress(&c, elasticity) || orch_no_memory(error));
     if (ok) {
         deviations(&c, sd_low, sd_high);
         put_back(&c, elasticity, shares);

@@ -259,7 +259,7 @@ bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep
     }
     if (!ok) {
         sweep_effects_free(effects);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     regress(data, effects, effect_of);
     qsort(effects->effect, effects->count, sizeof *effects->effect, by_swing);

@@ -1,4 +1,5 @@
 #include "sim/ask/sweep/kriging.h"
+#include "isa/array_count.h"
 
 #include <gsl/gsl_blas.h>
 #include <gsl/gsl_errno.h>
@@ -51,7 +52,7 @@ static void drop_fit(struct kriging *k)
 {
     gsl_matrix **const all[] = {&k->inverse, &k->w, &k->trend, &k->weight, &k->beta};
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         if (*all[i])
             gsl_matrix_free(*all[i]);
         *all[i] = NULL;

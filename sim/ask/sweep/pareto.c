@@ -118,5 +118,5 @@ bool sweep_pareto(const struct sweep_data *data, size_t workload, size_t **front
     free(index);
     free(keep);
     free(entry);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return ok || orch_no_memory(error);
 }

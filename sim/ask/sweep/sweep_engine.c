@@ -25,7 +25,7 @@ bool sweep_evaluate(struct study *study, const struct sweep_design *design, uint
 
     sweep_answer_init(answer);
     study_answer_init(&got);
-    bool ok = sweep_design_setting(design, point, &setting) || orch_fail(&trouble, ORCH_INTERNAL, "out of memory");
+    bool ok = sweep_design_setting(design, point, &setting) || orch_no_memory(&trouble);
     if (ok && study_evaluate(study, &setting, &got, &trouble)) {
         answer->status = SWEEP_DONE;
         answer->method = got.method == STUDY_KNOWN ? SWEEP_KNOWN : SWEEP_SIMULATED;
@@ -130,8 +130,7 @@ static bool write_rows(struct engine *e, struct orch_db *db, struct orch_error *
         ok = settings[i] != NULL;
         row[i] = row_of(&e->pending[i], settings[i]);
     }
-    ok = ok ? db_put_sweep_points(db, e->result->id, row, e->pending_count, error)
-            : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok ? db_put_sweep_points(db, e->result->id, row, e->pending_count, error) : orch_no_memory(error);
     for (size_t i = 0; settings && i < e->pending_count; i++)
         free(settings[i]);
     free(settings);
@@ -202,7 +201,7 @@ static bool open_sweep(struct engine *e, struct orch_error *error)
     struct orch_db *const db = ok ? db_open(e->run->db, DB_WRITE, error) : NULL;
 
     if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     ok = db &&
          db_put_sweep(db, &(struct db_sweep){hash, spec->name, spec->workload[0], text, run_model_version()}, &e->result->id,
                       error) &&
@@ -232,7 +231,7 @@ static bool simulate(struct engine *e, const size_t *want, size_t count, struct 
     size_t n = 0;
 
     if (!open)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         if (!e->done[want[i]])
             open[n++] = e->point[want[i]];
@@ -275,7 +274,7 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
         e.groups = sweep_groups_create(run->spec, e.design, e.point, e.count);
         ok = e.groups != NULL;
     }
-    ok = ok ? open_sweep(&e, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    ok = ok ? open_sweep(&e, error) : orch_no_memory(error);
     if (ok) {
         ok = rounds(&e, error);
         struct orch_error flushing = {0};

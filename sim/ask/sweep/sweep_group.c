@@ -360,16 +360,14 @@ static bool grow(struct sweep_groups *g, struct group *group, struct orch_error 
         ask_rest(g, group);
         return true;
     }
-    return ask_more(g, group) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return ask_more(g, group) || orch_no_memory(error);
 }
 
 static bool step(struct sweep_groups *g, struct group *group, struct orch_error *error)
 {
     switch (group->state) {
     case WHOLE: ask_rest(g, group); return true;
-    case BEGIN:
-        group->state = GROWING;
-        return (place_group(g, group) && fill_space(g, group)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    case BEGIN: group->state = GROWING; return (place_group(g, group) && fill_space(g, group)) || orch_no_memory(error);
     case GROWING: return grow(g, group, error);
     default: return true;
     }
@@ -393,7 +391,7 @@ bool sweep_groups_answer(struct sweep_groups *groups, size_t index, const struct
         return true;
     groups->answer[index] = malloc(sizeof *answer);
     if (!groups->answer[index])
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     *groups->answer[index] = *answer;
     return true;
 }

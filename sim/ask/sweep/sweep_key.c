@@ -1,4 +1,5 @@
 /* What varies: "KEY=a,b,c" and "KEY=lo:hi:N", checked against what the key takes. */
+#include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
 #include "sim/chip/chip.h"
@@ -9,7 +10,7 @@
 
 static bool out_of_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return orch_no_memory(error);
 }
 
 static bool plain_number(const char *text, double *value)
@@ -44,7 +45,7 @@ static void describe(struct sweep_key *key, double *lowest, double *highest)
         *highest = chip->highest;
         return;
     }
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(own); i++)
         if (strcmp(own[i].name, key->name) == 0) {
             key->numeric = true;
             key->whole = own[i].whole;

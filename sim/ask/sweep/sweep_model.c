@@ -89,7 +89,7 @@ static bool fit_part(struct sweep_model *m, enum part which, struct orch_error *
     if (!p->kriging)
         p->kriging = kriging_create(m->dimensions, 1);
     if (!p->kriging)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     return kriging_fit(p->kriging, m->place, p->y, m->count, 1, m->count >= m->learned_at, error);
 }
 
@@ -102,7 +102,7 @@ bool sweep_model_fit(struct sweep_model *model, const double *place, const struc
     for (int p = 0; p < PART_TOTAL; p++) {
         double *const y = reallocarray(model->part[p].y, count, sizeof *y);
         if (!y)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         model->part[p].y = y;
         if (!fit_part(model, (enum part)p, error))
             return false;

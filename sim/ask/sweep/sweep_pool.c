@@ -244,7 +244,7 @@ static bool run(void *context, const uint64_t *point, size_t count, sweep_sink *
     struct sweep_pool *const pool = context;
     struct work work = {point, count, 0, 0, sink, sink_context};
     struct pollfd *const descriptor = calloc(pool->jobs, sizeof *descriptor);
-    bool ok = descriptor != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = descriptor != NULL || orch_no_memory(error);
 
     while (ok && work.answered < count) {
         for (unsigned i = 0; ok && i < pool->jobs; i++)

@@ -47,7 +47,7 @@ static bool take(void *context, const struct db_sweep_point *row, struct orch_er
     double *const value = calloc(r->data->spec->key_count + 1, sizeof *value);
     if (!value || !reserve(r)) {
         free(value);
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     }
     const struct sweep_place place = sweep_design_place(r->design, number);
     struct sweep_point *const p = &r->data->point[r->data->point_count++];
@@ -92,13 +92,13 @@ struct sweep_data *sweep_open(struct orch_db *db, const char *which, struct orch
     struct reading r = {data, NULL, 0};
 
     if (!data) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     bool ok = db_resolve_sweep(db, which, &data->id, error) && read_head(db, data, error);
     if (ok) {
         r.design = sweep_design_create(data->spec);
-        ok = r.design ? db_each_sweep_point(db, data->id, take, &r, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = r.design ? db_each_sweep_point(db, data->id, take, &r, error) : orch_no_memory(error);
     }
     sweep_design_free(r.design);
     if (ok)

@@ -52,7 +52,7 @@ bool sweep_spec_add_workload(struct sweep_spec *spec, const char *workload, size
     char **const grown = reallocarray(spec->workload, spec->workload_count + 1, sizeof *grown);
 
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     spec->workload = grown;
     if (length == 0)
         return orch_fail(error, ORCH_USAGE, "an empty workload in the list");
@@ -63,7 +63,7 @@ bool sweep_spec_add_workload(struct sweep_spec *spec, const char *workload, size
             return orch_fail(error, ORCH_USAGE, "workload '%.*s' is given twice", (int)(length < 80 ? length : 80), workload);
     grown[spec->workload_count] = strndup(workload, length);
     if (!grown[spec->workload_count])
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     spec->workload_count++;
     return true;
 }
@@ -106,7 +106,7 @@ bool sweep_spec_base(struct sweep_spec *spec, const char *key, const char *value
         return orch_fail(error, ORCH_USAGE, "%s: a value of more than 200 letters", key);
     if (study_setting_get(&spec->base, key))
         return orch_fail(error, ORCH_USAGE, "%s is given twice", key);
-    return study_setting_set(&spec->base, key, value) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return study_setting_set(&spec->base, key, value) || orch_no_memory(error);
 }
 
 static double step_value(const struct sweep_key *key, size_t step)
@@ -127,14 +127,14 @@ static bool make_levels(struct sweep_key *key, struct orch_error *error)
 
     key->level = calloc(key->steps, sizeof *key->level);
     if (!key->level)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t s = 0; s < key->steps; s++) {
         snprintf(text, sizeof text, "%.12g", key->whole ? round(step_value(key, s)) : step_value(key, s));
         if (key->level_count && strcmp(key->level[key->level_count - 1], text) == 0)
             continue;
         key->level[key->level_count] = strdup(text);
         if (!key->level[key->level_count])
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         key->level_count++;
     }
     return true;

@@ -1,4 +1,5 @@
 /* SPEC.json: reading, and one form for hashing and keeping. sim/ask/sweep/README.md documents the format. */
+#include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
 #include "sim/base/json_out.h"
@@ -17,7 +18,7 @@ static bool read_name(struct sweep_spec *spec, json_object *value, struct orch_e
     if (!json_object_is_type(value, json_type_string) || json_object_get_string_len(value) > 100)
         return orch_fail(error, ORCH_USAGE, "name: expected a text of at most 100 letters");
     spec->name = strdup(json_object_get_string(value));
-    return spec->name || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return spec->name || orch_no_memory(error);
 }
 
 static bool read_workload(struct sweep_spec *spec, json_object *value, struct orch_error *error)
@@ -107,7 +108,7 @@ static bool read_list(struct sweep_spec *spec, const char *key, json_object *val
 {
     const size_t count = json_object_array_length(value);
     const char **const level = calloc(count + 1, sizeof *level);
-    bool ok = level != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = level != NULL || orch_no_memory(error);
 
     for (size_t i = 0; ok && i < count; i++) {
         level[i] = value_text(key, json_object_array_get_idx(value, i), error);
@@ -176,7 +177,7 @@ static bool read_members(struct sweep_spec *spec, json_object *root, struct orch
     static const char *const members[] = {"name", "workload", "base", "vary", "design", "points", "seed", "tolerance"};
     static bool (*const readers[])(struct sweep_spec *, json_object *, struct orch_error *) = {
         read_name, read_workload, read_base, read_vary, read_design, read_points, read_seed, read_tolerance};
-    enum { MEMBERS = sizeof members / sizeof members[0] };
+    enum { MEMBERS = ARRAY_COUNT(members) };
 
     json_object_object_foreach(root, name, value)
     {
@@ -267,7 +268,7 @@ struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t s
     json_object *const root = json_text_parse(stem, text, size, error);
     struct sweep_spec *spec = root ? sweep_spec_create() : NULL;
     if (root && !spec)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     if (spec && (!names_differ(text, size, error) || !read_members(spec, root, error))) {
         orch_fail_in(error, "%s.json", stem);
         sweep_spec_free(spec);

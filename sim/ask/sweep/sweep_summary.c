@@ -1,5 +1,6 @@
 #include "sim/ask/sweep/sweep_summary.h"
 
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/table.h"
 #include "sim/base/human.h"
@@ -32,7 +33,7 @@ static bool open_rows(struct row_table *t, const struct sweep_data *data)
     t->column[t->columns++] = (struct table_column){"point", NULL, true, 0};
     for (size_t k = 0; k < data->spec->key_count; k++)
         t->column[t->columns++] = (struct table_column){data->spec->key[k].name, NULL, data->spec->key[k].numeric, 40};
-    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(answers); i++)
         t->column[t->columns++] = answers[i];
     t->table = table_create(t->column, t->columns);
     return t->table != NULL;
@@ -140,7 +141,7 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
                                            {"greatest, alone", unit, true, 0},
                                            {"share of variance", NULL, true, 0},
                                            {"elasticity", NULL, true, 0}};
-    struct table *const table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[HUMAN_SIZE];
 
     for (size_t i = 0; table && i < e->count && table_row(table); i++) {

@@ -1,5 +1,6 @@
 #include "sim/ask/sweep/whatif.h"
 
+#include "isa/array_count.h"
 #include "sim/base/suggest.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static bool known_field(const char *field, struct orch_error *error)
             return true;
         suggest_offer(&nearest, run_number_field(i)->name);
     }
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(families); i++)
         if (strncmp(field, families[i], strlen(families[i])) == 0)
             return true;
     return orch_fail(error, ORCH_USAGE, "a run has no number '%.60s'%s", field, suggest_phrase(&nearest, phrase, sizeof phrase));
@@ -152,7 +153,7 @@ static bool look(struct search *s, struct whatif_point *p)
         p->change += change_of_key(s, k, p->value[k]);
         ok = study_setting_set(&setting, spec->key[k].name, text);
     }
-    ok = ok ? simulate(s, &setting, p) : orch_fail(s->error, ORCH_INTERNAL, "out of memory");
+    ok = ok ? simulate(s, &setting, p) : orch_no_memory(s->error);
     p->reached = ok && shortfall(s, p) == 0;
     study_setting_free(&setting);
     return ok;

@@ -1,5 +1,6 @@
 #include "sim/ask/tune/choice.h"
 
+#include "isa/array_count.h"
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/workload/cpu/cpu_kernel.h"
 #include "sim/workload/gpu/gpu_library.h"
@@ -22,7 +23,7 @@ static const struct tune_choice choices[] = {
 
 size_t tune_choice_count(void)
 {
-    return sizeof choices / sizeof choices[0];
+    return ARRAY_COUNT(choices);
 }
 
 const struct tune_choice *tune_choice_at(size_t index)
@@ -36,7 +37,7 @@ static bool unit_has(const char *unit, const char *workload)
         const char *unit;
         bool (*has)(const char *workload);
     } libraries[] = {{"gpu", gpu_library_has}, {"amx", kernel_has}, {"ane", ane_workload_has}, {"cpu", cpu_kernel_has}};
-    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(libraries); i++)
         if (strcmp(libraries[i].unit, unit) == 0)
             return libraries[i].has(workload);
     return false;

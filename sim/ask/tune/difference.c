@@ -1,5 +1,6 @@
 /* Do two variants of a kernel compute the same? Both are executed on the same generated inputs. AMX and CPU kernels have
  * checksums that must agree; of kernels of the GPU and the Neural Engine the output buffers are compared. */
+#include "isa/array_count.h"
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/base/checksum.h"
 #include "sim/orchard.h"
@@ -19,7 +20,7 @@ double tune_tolerance(const char *unit, const char *precision)
         double tolerance;
     } granted[] = {{"f64", 1e-12}, {"f32", 2e-4}, {"f16", 2e-2}, {"bf16", 5e-2}, {"i8", 5e-2}};
     const char *const type = precision ? precision : strcmp(unit, "ane") == 0 ? "f16" : "f32";
-    for (size_t i = 0; i < sizeof granted / sizeof granted[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(granted); i++)
         if (strcmp(granted[i].precision, type) == 0)
             return granted[i].tolerance;
     return 0; /* integers: the same bits */
@@ -116,8 +117,7 @@ static bool place_ane(const struct tune_request *q, const struct chip *chip, con
                       struct orchard_launch *launch, struct orch_error *error)
 {
     struct ane_workload *const w = calloc(1, sizeof *w);
-    bool ok = w ? ane_workload_open_kernel(w, v->workload, q->precision, chip, q->seed, NULL, 0, error)
-                : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = w ? ane_workload_open_kernel(w, v->workload, q->precision, chip, q->seed, NULL, 0, error) : orch_no_memory(error);
     for (unsigned i = 0; ok && i < w->arrays && i < ORCHARD_BUFFERS; i++) {
         const uint64_t count = ane_array_count(&w->array[i]);
         void *host = NULL;

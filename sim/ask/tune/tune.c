@@ -1,5 +1,6 @@
 #include "sim/ask/tune/tune.h"
 
+#include "isa/array_count.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/ask/study/study.h"
 
@@ -8,7 +9,7 @@
 #include <string.h>
 
 static const char *const units[] = {"cpu", "amx", "gpu", "ane"};
-enum { UNITS = sizeof units / sizeof units[0] };
+enum { UNITS = ARRAY_COUNT(units) };
 
 struct tuning {
     const struct tune_request *q;
@@ -45,7 +46,7 @@ static bool add_unit(struct tuning *t, const char *unit)
                 grown[t->r->count++] = (struct tune_trial){.variant = variants[i], .unit = unit, .own_rule = i == 0};
     }
     free(variants);
-    return grown || orch_fail(t->error, ORCH_INTERNAL, "out of memory");
+    return grown || orch_no_memory(t->error);
 }
 
 static bool find_variants(struct tuning *t)
@@ -79,7 +80,7 @@ static bool time_variant(struct tuning *t, struct tune_trial *trial)
     struct study_answer answer;
     struct orch_error why = {0};
     study_answer_init(&answer);
-    bool ok = set_overrides(&setting, trial, t->q) || orch_fail(t->error, ORCH_INTERNAL, "out of memory");
+    bool ok = set_overrides(&setting, trial, t->q) || orch_no_memory(t->error);
     if (ok && study_evaluate(t->study, &setting, &answer, &why)) {
         trial->seconds = answer.result.seconds;
         trial->joules = answer.result.joules;

@@ -1,4 +1,5 @@
 /* What tuning leaves behind: entries of a fitted set. */
+#include "isa/array_count.h"
 #include "sim/run/run_version.h"
 #include "sim/ask/tune/tune.h"
 
@@ -41,7 +42,7 @@ json_object *tune_entry(const struct tune_request *q, const struct tune_result *
 static bool is_same_request(json_object *a, json_object *b)
 {
     static const char *const keys[] = {"workload", "asked_unit", "precision", "chip"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         if (!json_object_equal(json_object_object_get(a, keys[i]), json_object_object_get(b, keys[i])))
             return false;
     return true;

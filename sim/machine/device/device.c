@@ -76,7 +76,7 @@ bool device_list_load(const char *folder, struct device_list *list, struct orch_
         if (e->d_name[0] == '.' || !is_json(e->d_name))
             continue;
         struct device *const grown = realloc(list->device, (list->count + 1) * sizeof *grown);
-        ok = grown != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = grown != NULL || orch_no_memory(error);
         if (grown) {
             list->device = grown;
             ok = load_file(path, e->d_name, &grown[list->count], error);

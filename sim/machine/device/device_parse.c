@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "sim/base/suggest.h"
 #include "sim/machine/device/device.h"
@@ -74,7 +75,7 @@ static void known_only(struct reader *r, json_object *object, const char *const 
 #define KNOWN(r, object, ...)                                                                                                    \
     do {                                                                                                                         \
         static const char *const names[] = {__VA_ARGS__};                                                                        \
-        known_only(r, object, names, sizeof names / sizeof names[0]);                                                            \
+        known_only(r, object, names, ARRAY_COUNT(names));                                                                        \
     } while (0)
 
 static void read_material(struct reader *r, json_object *from, const char *name, struct thermal_material *m)

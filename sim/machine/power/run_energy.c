@@ -1,5 +1,6 @@
 #include "sim/machine/power/run_energy.h"
 
+#include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
 
 #include <math.h>
@@ -74,7 +75,7 @@ void energy_run_set_memory(struct energy_run *run, const struct energy_model *mo
     static const enum power_domain memory[] = {POWER_SLC, POWER_FABRIC, POWER_DRAM};
     const double most = model->memory_gbps * 1e9 * run->profile.seconds;
 
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(memory); i++) {
         const enum power_domain d = memory[i];
         const double bytes = d == POWER_DRAM ? run->profile.dram_bytes : run->memory_bytes;
         const double share = most > 0 ? fmin(1, bytes / most) : 0, volts = run->volts[d];
@@ -175,7 +176,7 @@ void energy_run_set_cores(struct energy_run *run, const struct energy_model *mod
     static const enum power_domain domains[] = {POWER_P_CPU, POWER_E_CPU, POWER_AMX};
     struct power_profile *const p = &run->profile;
 
-    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(domains); i++) {
         const enum power_domain d = domains[i];
         if (!c->slices[d])
             continue;

@@ -105,7 +105,7 @@ bool machine_open(struct machine *m, const struct sustain_setup *setup, unsigned
     if (ok) {
         m->block_w = calloc(m->floorplan.plan.count, sizeof *m->block_w);
         m->kelvin = calloc(m->nodes, sizeof *m->kelvin);
-        ok = (m->block_w && m->kelvin) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = (m->block_w && m->kelvin) || orch_no_memory(error);
     }
     if (!ok) {
         machine_close(m);

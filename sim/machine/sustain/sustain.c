@@ -1,5 +1,6 @@
 #include "sim/machine/sustain/sustain.h"
 
+#include "isa/array_count.h"
 #include "sim/machine/sustain/load.h"
 #include "sim/machine/sustain/machine.h"
 #include "sim/machine/sustain/steering.h"
@@ -42,7 +43,7 @@ static void demands(const struct loop *l, struct governor_demand demand[POWER_DO
     unsigned paced[POWER_DOMAIN_COUNT] = {0};
 
     memset(demand, 0, POWER_DOMAIN_COUNT * sizeof *demand);
-    for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(clocked); i++) {
         const enum power_domain d = clocked[i];
         demand[d].table = &l->machine.opp[d];
         demand[d].limit_mhz = d == POWER_P_CPU ? l->machine.p_limit_mhz : 0;
@@ -65,7 +66,7 @@ static void follow_clocks(const struct loop *l, double mhz[POWER_DOMAIN_COUNT])
     static const enum power_domain memory[] = {POWER_SLC, POWER_FABRIC, POWER_DRAM, POWER_SOC};
 
     mhz[POWER_AMX] = mhz[POWER_P_CPU];
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(memory); i++) {
         const struct opp_table *const t = &l->machine.opp[memory[i]];
         mhz[memory[i]] = t->point[running(l) ? t->count - 1 : 0].mhz;
     }
@@ -81,7 +82,7 @@ static bool add_sample(struct loop *l, enum thermal_pressure pressure, double rp
         l->room = l->room ? l->room * 2 : 1024;
         struct sustain_sample *const grown = realloc(r->sample, l->room * sizeof *grown);
         if (!grown)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
         r->sample = grown;
     }
     struct sustain_sample s = l->sum;
@@ -142,7 +143,7 @@ static void choose_step(struct loop *l, const struct governor_answer *answer, bo
 {
     double change = 0;
 
-    for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(clocked); i++) {
         const double now = answer->mhz[clocked[i]], before = l->last_mhz[clocked[i]];
         if (now > 0)
             change = fmax(change, fabs(now - before) / now);
@@ -162,7 +163,7 @@ static double step_length(const struct loop *l)
     double step = l->step_s;
     const double marks[] = {l->setup->begin_s, l->setup->duration_s, l->end_s, l->next_sample_s};
 
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++)
         if (marks[i] > l->time_s + 1e-12)
             step = fmin(step, marks[i] - l->time_s);
     return step;
@@ -189,7 +190,7 @@ static void charge_switching(struct loop *l, const struct governor_answer *answe
         if (load_duty(l->setup, w, answer->mhz[p->driver], 1) < 1)
             starts[p->driver] += seconds / l->setup->target_s;
     }
-    for (size_t i = 0; i < sizeof clocked / sizeof clocked[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(clocked); i++) {
         const enum power_domain d = clocked[i];
         if (works[d])
             switching_add(s, d, &l->machine.opp[d], &l->governor.params, l->last_mhz[d], answer->mhz[d], starts[d], seconds);

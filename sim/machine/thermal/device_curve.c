@@ -45,7 +45,7 @@ bool device_curve_parse(const char *name, const char *text, size_t size, struct 
     unsigned long line = 0;
 
     *curve = (struct device_curve){calloc(room, sizeof(double)), calloc(room, sizeof(double)), calloc(room, sizeof(double)), 0};
-    bool ok = (curve->time_s && curve->watts && curve->celsius) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = (curve->time_s && curve->watts && curve->celsius) || orch_no_memory(error);
     while (ok && at < end) {
         const char *const newline = memchr(at, '\n', (size_t)(end - at));
         size_t length = (size_t)((newline ? newline : end) - at);

@@ -126,7 +126,7 @@ static bool read_table(struct text_file *t, const struct floorplan *plan, const 
 {
     size_t *const column = calloc(plan->count, sizeof *column);
     size_t room = 0;
-    bool ok = column != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = column != NULL || orch_no_memory(error);
 
     *rows = 0;
     ok = ok && read_header(t, plan, separators, skip, column, error);
@@ -134,7 +134,7 @@ static bool read_table(struct text_file *t, const struct floorplan *plan, const 
         if (*rows == room) {
             room = room ? room * 2 : 256;
             double *const grown = realloc(*values, room * plan->count * sizeof **values);
-            ok = grown != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+            ok = grown != NULL || orch_no_memory(error);
             if (!ok)
                 break;
             *values = grown;
@@ -152,7 +152,7 @@ static bool read_steady(struct text_file *t, struct thermal_case *c, struct orch
 
     c->steady = calloc(room, sizeof *c->steady);
     if (!c->steady)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     next_line(t);
     for (char *line; (line = next_line(t)) != NULL;) {
         char *const comma = strchr(line, ',');
@@ -171,7 +171,7 @@ static bool read_grid(struct text_file *t, struct thermal_case *c, struct orch_e
 
     c->grid_k = calloc(4 * cells, sizeof *c->grid_k);
     if (!c->grid_k)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     next_line(t);
     for (char *line; (line = next_line(t)) != NULL;) {
         unsigned long layer, cell;
@@ -219,7 +219,7 @@ static bool read_power(const char *folder, struct thermal_case *c, struct orch_e
     c->mean_w = ok ? calloc(c->plan.count, sizeof *c->mean_w) : NULL;
     for (size_t i = 0; c->mean_w && i < c->rows * c->plan.count; i++)
         c->mean_w[i % c->plan.count] += c->power_w[i] / (double)c->rows;
-    return ok && (c->mean_w != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    return ok && (c->mean_w != NULL || orch_no_memory(error));
 }
 
 static bool read_expected(const char *folder, struct thermal_case *c, struct orch_error *error)

@@ -32,7 +32,7 @@ static bool solve_blocks(const struct thermal_case *c, struct thermal_answer *a,
     double *const kelvin = calloc(network.nodes, sizeof *kelvin);
     bool ok = solver ? true : fail(error, &why);
     if (ok && (!kelvin || !allocate(c, network.nodes, 0, a)))
-        ok = orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = orch_no_memory(error);
     if (ok) {
         thermal_steady(solver, c->mean_w, kelvin);
         for (size_t i = 0; i < network.nodes; i++) {
@@ -73,8 +73,7 @@ static bool solve_grid(const struct thermal_case *c, struct thermal_answer *a, s
             a->trace_k[r * blocks + b] = thermal_grid_block(grid, b);
     }
     thermal_grid_free(grid);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory for a grid of %u x %u cells", c->package.grid_rows,
-                           c->package.grid_cols);
+    return ok || orch_no_memory(error);
 }
 
 bool thermal_case_solve(const struct thermal_case *c, struct thermal_answer *answer, struct orch_error *error)

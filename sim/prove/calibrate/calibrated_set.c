@@ -70,7 +70,7 @@ static bool add_chip(const struct calibrate_request *q, const struct calibrate_r
     bool ok = chip != NULL;
     for (size_t k = 0; ok && k < r->keys; k++) {
         char *const text = calibrate_override(chip, q->key[k], log(r->factor[k]));
-        ok = text || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = text || orch_no_memory(error);
         if (ok)
             json_object_object_add(values, q->key[k], json_tokener_parse(strchr(text, '=') + 1));
         free(text);

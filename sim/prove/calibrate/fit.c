@@ -114,7 +114,7 @@ static bool drop_unmodelled(const struct calibrate_request *q, struct calibrate_
 {
     static const double as_is[CALIBRATE_KEYS];
     double *const predicted = calloc(rows->count + 1, sizeof *predicted);
-    bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_no_memory(error);
     size_t kept = 0;
     for (size_t i = 0; ok && i < rows->count; i++) {
         if (isfinite(predicted[i]) && predicted[i] > 0) {
@@ -140,7 +140,7 @@ static bool finish(struct calibrate_model *m, struct calibrate_rows *all, const 
     double *const jacobian = calloc(rows * keys + 1, sizeof *jacobian);
     bool ok = jacobian ? calibrate_settle(m, all, log_factor, NULL) && calibrate_jacobian(m, log_factor, jacobian) &&
                              calibrate_identify(m, jacobian, &r->condition, r->covariance)
-                       : orch_fail(m->error, ORCH_INTERNAL, "out of memory");
+                       : orch_no_memory(m->error);
     free(jacobian);
     ok = ok && score_all(m, log_factor, &r->after);
     const double freedom = rows > keys ? (double)(rows - keys) : 1,
@@ -163,7 +163,7 @@ static bool identify_first(struct calibrate_model *m, struct calibrate_rows *all
     const bool ok = jacobian ? calibrate_jacobian(m, as_is, jacobian) &&
                                    calibrate_identify(m, jacobian, &r->condition, r->covariance) &&
                                    score_all(m, as_is, &r->before) && calibrate_settle(m, all, as_is, jacobian)
-                             : orch_fail(m->error, ORCH_INTERNAL, "out of memory");
+                             : orch_no_memory(m->error);
     free(jacobian);
     return ok;
 }
@@ -180,8 +180,8 @@ static bool keep_rows(const struct calibrate_rows *rows, struct calibrate_result
     r->id = calloc(rows->count + 1, sizeof *r->id);
     for (size_t i = 0; r->id && i < rows->count; i++)
         if (!(r->id[i] = strdup(rows->row[i].id)))
-            return orch_fail(error, ORCH_INTERNAL, "out of memory");
-    return r->id || orch_fail(error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(error);
+    return r->id || orch_no_memory(error);
 }
 
 bool calibrate_run(const struct calibrate_request *q, struct calibrate_result *r, struct orch_error *error)

@@ -110,7 +110,7 @@ bool calibrate_identify(const struct calibrate_model *m, const double *jacobian,
     c.v = gsl_matrix_alloc(c.keys, c.keys);
     c.s = gsl_vector_alloc(c.keys);
     c.work = gsl_vector_alloc(c.keys);
-    bool ok = (c.u && c.v && c.s && c.work) || orch_fail(m->error, ORCH_INTERNAL, "out of memory");
+    bool ok = (c.u && c.v && c.s && c.work) || orch_no_memory(m->error);
     if (ok) {
         decompose(&c, jacobian);
         ok = check_condition(&c, condition);

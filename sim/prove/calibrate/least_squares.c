@@ -52,7 +52,7 @@ const double *calibrate_residuals(struct calibrate_model *m, const double *log_f
     if (grown)
         m->known = grown;
     if (!residual) {
-        orch_fail(m->error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(m->error);
         return NULL;
     }
     m->known[m->count] = (struct calibrate_known){.residual = residual};
@@ -75,7 +75,7 @@ bool calibrate_settle(struct calibrate_model *m, struct calibrate_rows *rows, co
     const double *const residual = jacobian ? calibrate_residuals(m, log_factor) : NULL;
     if (!idle || (jacobian && !residual)) {
         free(idle);
-        return m->error->exit_code == 0 ? orch_fail(m->error, ORCH_INTERNAL, "out of memory") : false;
+        return m->error->exit_code == 0 ? orch_no_memory(m->error) : false;
     }
     for (size_t i = 0; i < rows->count; i++) {
         rows->row[i].idle = jacobian != NULL;
@@ -225,7 +225,7 @@ bool calibrate_least_squares(struct calibrate_model *m, unsigned without, double
                          rows, m->q->keys);
     struct problem p = {.model = m, .without = without, .jacobian = calloc(m->rows->count * m->q->keys + 1, sizeof *p.jacobian)};
     gsl_error_handler_t *const before = gsl_set_error_handler_off(); /* codes are looked at */
-    const bool ok = p.jacobian ? hold(&p) && solve(&p, rows, log_factor) : orch_fail(m->error, ORCH_INTERNAL, "out of memory");
+    const bool ok = p.jacobian ? hold(&p) && solve(&p, rows, log_factor) : orch_no_memory(m->error);
     gsl_set_error_handler(before);
     free(p.jacobian);
     return ok && m->error->exit_code == 0;

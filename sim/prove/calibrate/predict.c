@@ -47,7 +47,7 @@ static bool move(const struct calibrate_request *q, const char *id, const double
 {
     struct chip *const chip = chip_open(q->chips, id, &q->sets, error);
     *m = (struct moved){.text = calloc(q->sets.count + q->keys + 1, sizeof *m->text)};
-    bool ok = chip && (m->text || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    bool ok = chip && (m->text || orch_no_memory(error));
     for (size_t i = 0; ok && i < q->sets.count; i++)
         m->text[i] = q->sets.text[i];
     for (size_t k = 0; ok && k < q->keys; k++) {
@@ -104,7 +104,7 @@ static bool predict_chip(const struct calibrate_request *q, const struct calibra
     char *const text = table_of(rows, chip, &count);
     struct validation *const v = validation_create();
     json_object *document = NULL;
-    bool ok = (v && text) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = (v && text) || orch_no_memory(error);
     if (ok && !count) {
         validation_free(v);
         free(text);

@@ -1,4 +1,5 @@
 /* From a table of measurements to the rows that are fitted: chosen, given a chip of the database each, and a fold. */
+#include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/base/format.h"
 #include "sim/base/content_hash.h"
@@ -59,7 +60,7 @@ static const char *chip_of(const struct reading *r, size_t row)
 {
     static const char *const columns[] = {"chip_id", "chip", "scope"};
     const char *id = NULL;
-    for (unsigned i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(columns); i++) {
         const char *const text = cell(r->table, row, columns[i]);
         if (*text && chip_db_resolve(r->q->chips, text, &id, NULL))
             return id;
@@ -134,7 +135,7 @@ static bool take_row(struct reading *r, size_t number)
     row->source = strdup(cell(r->table, number, "source"));
     row->line = write_line(r, &number, row->id, row->chip);
     rows->count++;
-    return row->source && row->line ? note_chip(r, row->chip) : orch_fail(r->error, ORCH_INTERNAL, "out of memory");
+    return row->source && row->line ? note_chip(r, row->chip) : orch_no_memory(r->error);
 }
 
 static bool take_rows(struct reading *r)
@@ -147,7 +148,7 @@ static bool take_rows(struct reading *r)
     r->rows->row = calloc(all + 1, sizeof *r->rows->row);
     r->rows->head = write_line(r, NULL, "id", "chip_id");
     if (!r->rows->row || !r->rows->head)
-        return orch_fail(r->error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(r->error);
     for (size_t i = 0; i < all; i++) {
         if (!is_wanted(r, i))
             continue;

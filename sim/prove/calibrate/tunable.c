@@ -1,5 +1,6 @@
 /* Which values may be calibrated. Marked are quantities of the models of units: times, rates, clocks, energies, shares. Counts,
  * sizes, switches and the rules of arithmetic are not: they are whole, or other things follow from them. */
+#include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 
 #include <math.h>
@@ -25,7 +26,7 @@ static bool is_marked(const struct chip_key *key)
 {
     char unit[32];
     snprintf(unit, sizeof unit, " %.20s ", key->unit);
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++)
         if (strncmp(key->name, marks[i].prefix, strlen(marks[i].prefix)) == 0)
             return (key->type == CHIP_REAL || key->type == CHIP_CORES) && strstr(marks[i].units, unit) != NULL;
     return false;

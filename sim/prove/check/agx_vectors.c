@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/prove/check/agx_vectors_internal.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ static const struct format {
 
 static const struct format *format_of(const char *path)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(formats); i++)
         if (vector_stem_is(path, formats[i].stem))
             return &formats[i];
     return NULL;

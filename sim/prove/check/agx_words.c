@@ -1,5 +1,6 @@
 /* Words: decoding, fields, text and encoding against applegpu; length and operation against Mesa. */
 #include "isa/agx/agx_isa.h"
+#include "isa/array_count.h"
 #include "sim/prove/check/agx_vectors_internal.h"
 
 #include <inttypes.h>
@@ -209,7 +210,7 @@ static bool same_name(const char *ours, const char *pattern)
 static bool is_operation(const char *mesa, const struct agx_inst *inst)
 {
     const char *text = agx_mnemonic(inst), *form = agx_form_mnemonic(inst->form);
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (strcmp(names[i].mesa, mesa) != 0)
             continue;
         for (unsigned k = 0; k < 4 && names[i].ours[k]; k++)

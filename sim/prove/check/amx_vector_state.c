@@ -1,4 +1,5 @@
 #include "sim/prove/check/amx_vector_state.h"
+#include "isa/array_count.h"
 
 #include <string.h>
 
@@ -142,7 +143,7 @@ static void sort_register(const struct kind *kind, uint8_t *bytes)
 
 static const struct kind *find_kind(const char *name)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
     return NULL;

@@ -1,6 +1,7 @@
 #include "sim/prove/check/amx_vectors.h"
 
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "sim/prove/check/amx_vector_state.h"
 #include "sim/prove/check/vector_file.h"
 
@@ -154,7 +155,7 @@ static struct amx_core *core_of(struct checker *c, enum amx_gen gen)
     if (!*core)
         *core = amx_core_create(gen, c->space, c->path);
     if (!*core)
-        orch_fail(c->in.error, ORCH_INTERNAL, "no memory for an AMX core");
+        orch_no_memory(c->in.error);
     return *core;
 }
 
@@ -332,7 +333,7 @@ static enum file_format format_of(const char *path)
 {
     static const char *const stems[] = {"fma",    "fms",   "ldst",   "extr",   "mac16",    "matfp",
                                         "matint", "vecfp", "vecint", "genlut", "programs", "full_states"};
-    for (size_t i = 0; i < sizeof stems / sizeof stems[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(stems); i++)
         if (vector_stem_is(path, stems[i]))
             return i < 10 ? FORMAT_VECTORS : i == 10 ? FORMAT_PROGRAMS : FORMAT_FULL_STATES;
     return FORMAT_UNKNOWN;

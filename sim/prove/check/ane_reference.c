@@ -1,6 +1,7 @@
 #include "sim/prove/check/ane_reference.h"
 
 #include "isa/ane/ane_coefficients.h"
+#include "isa/array_count.h"
 #include "sim/workload/gpu/abi_type.h"
 
 #include <math.h>
@@ -416,7 +417,7 @@ static const struct ane_reference references[] = {
 
 const struct ane_reference *ane_reference_find(const char *operation)
 {
-    for (size_t i = 0; i < sizeof references / sizeof references[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(references); i++)
         if (strcmp(operation, references[i].name) == 0)
             return &references[i];
     return NULL;

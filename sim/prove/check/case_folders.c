@@ -40,7 +40,7 @@ static bool list_cases(const char *folder, const struct case_kind *kind, struct 
         if (grown)
             list->name = grown;
         char *copy = grown ? strdup(e->d_name) : NULL;
-        ok = copy != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = copy != NULL || orch_no_memory(error);
         if (copy)
             list->name[list->count++] = copy;
     }

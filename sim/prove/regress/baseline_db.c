@@ -56,7 +56,7 @@ static bool get_values(struct orch_db *db, int64_t id, struct baseline *b, struc
     while (code == SQLITE_ROW && (code = db_step(db, row, error)) == SQLITE_ROW)
         if (!baseline_add_value(b, text_at(row, 0), text_at(row, 1), sqlite3_column_double(row, 2),
                                 sqlite3_column_double(row, 3))) {
-            orch_fail(error, ORCH_INTERNAL, "out of memory");
+            orch_no_memory(error);
             code = SQLITE_NOMEM;
         }
     sqlite3_finalize(row);
@@ -72,7 +72,7 @@ static bool get_parameters(struct orch_db *db, int64_t id, struct baseline *b, s
     int code = row ? SQLITE_ROW : SQLITE_ERROR;
     while (code == SQLITE_ROW && (code = db_step(db, row, error)) == SQLITE_ROW)
         if (!baseline_add_parameter(b, text_at(row, 0), text_at(row, 1), text_at(row, 2))) {
-            orch_fail(error, ORCH_INTERNAL, "out of memory");
+            orch_no_memory(error);
             code = SQLITE_NOMEM;
         }
     sqlite3_finalize(row);

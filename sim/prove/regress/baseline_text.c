@@ -236,8 +236,7 @@ static bool read_value(struct reader *r, json_object *o)
     if (!json_object_object_get_ex(r->tolerance, name, &tolerance))
         return wrong(r, "a value of a characteristic that was not declared");
     r->values--;
-    return baseline_add_value(r->b, chip, name, value, json_object_get_double(tolerance)) ||
-           orch_fail(r->error, ORCH_INTERNAL, "out of memory");
+    return baseline_add_value(r->b, chip, name, value, json_object_get_double(tolerance)) || orch_no_memory(r->error);
 }
 
 static bool read_set(struct reader *r, json_object *o)
@@ -270,7 +269,7 @@ static bool read_parameter(struct reader *r, json_object *o)
     for (size_t i = 0; i < json_object_array_length(chips); i++) {
         json_object *chip = json_object_array_get_idx(chips, i);
         if (!baseline_add_parameter(r->b, json_object_get_string(chip), key, json))
-            return orch_fail(r->error, ORCH_INTERNAL, "out of memory");
+            return orch_no_memory(r->error);
     }
     return true;
 }
@@ -330,7 +329,7 @@ bool baseline_read_text(struct baseline *b, const char *name, const char *text, 
 {
     struct reader r = {
         .b = b, .name = name, .error = error, .tolerance = json_object_new_object(), .sets = json_object_new_array()};
-    const bool ok = (r.tolerance && r.sets) ? read_lines(&r, text, size) : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = (r.tolerance && r.sets) ? read_lines(&r, text, size) : orch_no_memory(error);
     json_object_put(r.tolerance);
     json_object_put(r.sets);
     if (ok)

@@ -39,14 +39,14 @@ static bool add_trial(struct trials *t, const struct regress_request *q, const c
 {
     struct trial *grown = realloc(t->trial, (t->count + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     t->trial = grown;
     struct trial *n = &t->trial[t->count++];
     const size_t size = strlen(now->key->name) + strlen(then) + 4;
     *n = (struct trial){
         .chip = chip, .key = now->key->name, .set = malloc(size), .sets = calloc(q->sets.count + 1, sizeof *n->sets)};
     if (!n->set || !n->sets)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     snprintf(n->set, size, "%s=%s", now->key->name, then);
     for (size_t i = 0; i < q->sets.count; i++)
         n->sets[i] = q->sets.text[i];
@@ -111,7 +111,7 @@ static bool run_trials(struct trials *t, const struct regress_request *q, const 
     t->job = calloc(t->count + 1, sizeof *t->job);
     t->value = calloc((t->count + 1) * metrics, sizeof *t->value);
     if (!t->job || !t->value)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < t->count; i++) {
         t->job[i] = (struct regress_job){
             .chip = t->trial[i].chip, .sets = {t->trial[i].sets, q->sets.count + 1}, .value = t->value + i * metrics};
@@ -168,7 +168,7 @@ bool regress_find_causes(const struct regress_request *q, const struct baseline 
     ok = ok && run_trials(&t, q, r, error);
     for (size_t i = 0; ok && i < r->moved_count; i++) {
         r->moved[i].cause = tell_cause(&r->moved[i], &t, b);
-        ok = r->moved[i].cause || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = r->moved[i].cause || orch_no_memory(error);
     }
     trials_free(&t);
     return ok;

@@ -34,7 +34,7 @@ bool regress_run(const struct regress_request *q, struct regress_job **jobs, str
     *jobs = calloc(q->chip_count, sizeof **jobs);
     struct regress_value *values = *jobs ? calloc(q->chip_count * metrics, sizeof *values) : NULL;
     if (!values)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t c = 0; c < q->chip_count; c++) {
         (*jobs)[c] = (struct regress_job){.chip = q->chip[c], .sets = q->sets, .value = values + c * metrics};
         for (size_t i = 0; regress_metric_at(i, &m); i++)
@@ -72,7 +72,7 @@ bool regress_record(const struct regress_request *q, const struct regress_job *j
         chip_close(chip);
     }
     baseline_sort(b);
-    return ok || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return ok || orch_no_memory(error);
 }
 
 /* ---- comparing ---- */
@@ -81,7 +81,7 @@ static bool add_moved(struct regress_comparison *r, struct regress_moved moved, 
 {
     struct regress_moved *grown = realloc(r->moved, (r->moved_count + 1) * sizeof *grown);
     if (!grown)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     r->moved = grown;
     r->moved[r->moved_count++] = moved;
     return true;

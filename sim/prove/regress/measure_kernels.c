@@ -67,7 +67,7 @@ static bool run_program(const struct regress_worker *worker, struct regress_job 
         take(job, p, NULL, "no machine of the list has this chip");
         return true;
     }
-    bool ok = make_setting(&setting, p, job, machine) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = make_setting(&setting, p, job, machine) || orch_no_memory(error);
     study_answer_init(&answer);
     if (ok && study_evaluate(worker->study, &setting, &answer, &why))
         take(job, p, &answer.result, NULL);

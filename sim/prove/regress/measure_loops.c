@@ -1,4 +1,5 @@
 /* Loops and chases: they are written as rows of the tables that `orchard validate` reads, and its programs measure them. */
+#include "isa/array_count.h"
 #include "sim/prove/regress/measure.h"
 #include "sim/prove/validate/validate_kernel.h"
 #include "sim/prove/validate/soc_runner.h"
@@ -16,7 +17,7 @@ static const struct table {
     [REGRESS_CPU_LOOP] = {"cpu", "id,chip_or_core,item,value,unit,kind,source,note,chip_id"},
     [REGRESS_GPU_LOOP] = {"gpu", "id,category,item,scope,value,unit,raw_latency_min_cycles,kind,source,note,chip_id"},
 };
-enum { TABLES = sizeof tables / sizeof tables[0] };
+enum { TABLES = ARRAY_COUNT(tables) };
 
 static void write_row(FILE *out, const struct regress_metric *m, const char *chip)
 {
@@ -43,7 +44,7 @@ static bool add_table(struct validation *v, unsigned way, const struct regress_j
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     *rows = 0;
     fprintf(out, "%s\n", tables[way].columns);
     for (size_t i = 0; regress_metric_at(i, &m); i++) {
@@ -52,8 +53,8 @@ static bool add_table(struct validation *v, unsigned way, const struct regress_j
         write_row(out, &m, job->chip);
         (*rows)++;
     }
-    const bool ok = fclose(out) == 0 ? !*rows || validation_add_text(v, tables[way].name, text, size, error)
-                                     : orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok =
+        fclose(out) == 0 ? !*rows || validation_add_text(v, tables[way].name, text, size, error) : orch_no_memory(error);
     free(text);
     return ok;
 }
@@ -85,7 +86,7 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
     const struct validate_runner kernels = validate_kernel_runner(&library);
     struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
     if (!runner)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     const struct validate_runner hook = soc_runner_hook(runner);
     json_object *document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
     if (document) {
@@ -100,7 +101,7 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 bool regress_measure_loops(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
     struct validation *v = validation_create();
-    bool ok = v || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = v || orch_no_memory(error);
     size_t rows = 0, all = 0;
     for (unsigned way = 0; ok && way < TABLES; way++) {
         ok = add_table(v, way, job, &rows, error);

@@ -1,4 +1,5 @@
 #include "sim/prove/regress/metric.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static const struct regress_program programs[] = {
 
 size_t regress_program_count(void)
 {
-    return sizeof programs / sizeof programs[0];
+    return ARRAY_COUNT(programs);
 }
 
 const struct regress_program *regress_program_at(size_t index)
@@ -118,7 +119,7 @@ static const struct answer_row {
     double tolerance;
 } answers[] = {{"seconds", "s", 2e-3}, {"joules", "J", 5e-3},     {"gflops", "GFLOPS", 2e-3},
                {"gbps", "GB/s", 2e-3}, {"celsius", "degC", 2e-3}, {"overhead", "s", 2e-3}};
-enum { ANSWERS = sizeof answers / sizeof answers[0] };
+enum { ANSWERS = ARRAY_COUNT(answers) };
 #define LOOP_TOLERANCE 1e-3
 
 static bool is_loop(const struct regress_program *program)

@@ -194,7 +194,7 @@ uint8_t *ane_runner_dump(const struct validate_program *p, size_t *bytes, struct
         if (copy)
             memcpy(copy, workload.kernel.program.bytes, *bytes);
         else
-            orch_fail(error, ORCH_INTERNAL, "out of memory");
+            orch_no_memory(error);
     }
     ane_workload_close(&workload);
     if (chip)

@@ -1,5 +1,6 @@
 /* Which unit a row is about, and what kind of work: rows of a group have residuals that are alike. */
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "sim/run/residual.h"
 #include "sim/prove/validate/row.h"
 
@@ -8,7 +9,7 @@
 static bool is_near(const struct validate_row *row)
 {
     static const char *const near[] = {"L1", "L2", "SLC", "cache", "local", "threadgroup"};
-    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(near); i++)
         if (strstr(row->what, near[i]))
             return true;
     return strcmp(row->part, "amx") == 0; /* its loads and stores go to small arrays */

@@ -68,7 +68,7 @@ bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch
     enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* clpeak, M1 Pro: what a framework can at most be quicker by */ };
     struct overhead_sample *samples = malloc((v->rows + 1) * sizeof *samples);
     if (!samples)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (size_t i = 0; i < v->rows; i++) {
         const struct validate_row *r = &v->row[i];
         if (r->state != VALIDATE_PREDICTED || !*r->framework || !is_first(v, i))

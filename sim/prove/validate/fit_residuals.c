@@ -43,8 +43,7 @@ bool validation_fit_residuals(const struct validation *v, FILE *out, struct orch
 {
     struct unfitted u;
     struct residual_table table;
-    const bool ok =
-        (gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = (gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_no_memory(error);
     for (size_t i = 0; ok && i < table.count; i++) {
         const struct residual *r = &table.group[i];
         fprintf(out, "{\"%s\", \"%s\", %.3f, %.3f, %.3f, %u, %u},\n", r->part, r->work, r->low, r->high, r->parameter, r->rows,
@@ -59,7 +58,7 @@ struct json_object *validation_residuals_json(const struct validation *v, struct
     struct unfitted u;
     struct residual_table table;
     struct json_object *list = NULL;
-    if ((gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_fail(error, ORCH_INTERNAL, "out of memory"))
+    if ((gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_no_memory(error))
         list = json_object_new_array();
     for (size_t i = 0; list && i < table.count; i++) {
         const struct residual *r = &table.group[i];
@@ -88,8 +87,7 @@ static bool has_sources(const struct unfitted *u)
 bool validation_cross_validate(struct validation *v, struct orch_error *error)
 {
     struct unfitted u;
-    const bool ok = (gather(v, &u) && residual_cross_validate(u.sample, u.count, u.inside)) ||
-                    orch_fail(error, ORCH_INTERNAL, "out of memory");
+    const bool ok = (gather(v, &u) && residual_cross_validate(u.sample, u.count, u.inside)) || orch_no_memory(error);
     for (size_t i = 0; i < v->rows; i++)
         v->row[i].crossed = false;
     for (size_t i = 0, at = 0; ok && has_sources(&u) && i < v->rows && at < u.count; i++)

@@ -1,4 +1,5 @@
 /* Rows that a parameter was taken from. They are scored apart: what they fit says nothing about the model. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
 #include <string.h>
@@ -135,7 +136,7 @@ static bool is_chip(const char *text, const char *chip)
 
 static const char *power_fitted(const struct validate_row *row)
 {
-    for (size_t i = 0; i < sizeof power_origins / sizeof power_origins[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(power_origins); i++)
         if (is_chip(row->chip, power_origins[i].chip) && part_of(row->source, power_origins[i].source) &&
             part_of(row->what, power_origins[i].what) &&
             (!power_origins[i].unit || strcmp(validate_cell(row, "unit"), power_origins[i].unit) == 0))
@@ -145,7 +146,7 @@ static const char *power_fitted(const struct validate_row *row)
 
 const char *validate_fitted(const struct validate_row *row)
 {
-    for (size_t i = 0; i < sizeof origins / sizeof origins[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(origins); i++) {
         const struct origin *o = &origins[i];
         if (is_chip(row->chip, o->chip) && part_of(row->source, o->source) && part_of(row->what, o->what) &&
             part_of(row->condition, o->condition))

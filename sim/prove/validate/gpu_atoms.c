@@ -2,6 +2,7 @@
  * src/asahi for what a compiler writes (64-bit sums, median as minima and maxima, rotation, division).
  */
 #include "sim/prove/validate/gpu_atoms.h"
+#include "isa/array_count.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -151,9 +152,7 @@ const char *gpu_atom_find(const char *category, const char *name, size_t length)
 {
     const bool is_simd = strcmp(category, "simd") == 0, is_quad = strcmp(category, "quad") == 0;
     const struct atom *table = is_simd ? simd : is_quad ? quad : plain;
-    const size_t count = is_simd   ? sizeof simd / sizeof simd[0]
-                         : is_quad ? sizeof quad / sizeof quad[0]
-                                   : sizeof plain / sizeof plain[0];
+    const size_t count = is_simd ? ARRAY_COUNT(simd) : is_quad ? ARRAY_COUNT(quad) : ARRAY_COUNT(plain);
     for (size_t i = 0; i < count; i++)
         if (listed(table[i].names, name, length))
             return table[i].text;

@@ -21,16 +21,16 @@ struct machine {
 static bool open_timing(struct machine *m, const struct chip *chip, unsigned first_cluster, struct orch_error *error)
 {
     struct mem_port **ports = calloc(m->params.cores, sizeof *ports);
-    bool ok = ports != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = ports != NULL || orch_no_memory(error);
     for (unsigned i = 0; ok && i < m->params.cores; i++) {
         struct mem_port_params port;
         ok = chip_gpu_port(chip, first_cluster, i, &port, error);
         ports[i] = ok ? mem_port_open(m->memory, &port, NULL) : NULL;
-        ok = ok && (ports[i] || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+        ok = ok && (ports[i] || orch_no_memory(error));
     }
     m->timing = ok ? gpu_timing_create(&m->params, ports) : NULL;
     free(ports);
-    return m->timing || (ok && orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    return m->timing || (ok && orch_no_memory(error));
 }
 
 static bool open_machine(struct machine *m, const struct chip *chip, unsigned cores, struct orch_error *error)
@@ -45,7 +45,7 @@ static bool open_machine(struct machine *m, const struct chip *chip, unsigned co
         m->params.cores = cores;
     m->memory = mem_system_create(&memory);
     if (!m->memory)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     return open_timing(m, chip, first_cluster, error);
 }
 
@@ -62,7 +62,7 @@ static bool give_text(void *context, const char *name, uint8_t **bytes, size_t *
     (void)name;
     *bytes = (uint8_t *)strdup(context);
     *size = strlen(context);
-    return *bytes || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return *bytes || orch_no_memory(error);
 }
 
 /* The row as a launch description: the program and those of the arguments data, turns and threads that it has. */
@@ -103,7 +103,7 @@ static bool run_job(struct machine *m, const struct gpu_setup *setup, double *ns
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        ok = (engine && engine_add(engine, &task, NULL, 0) >= 0) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+        ok = (engine && engine_add(engine, &task, NULL, 0) >= 0) || orch_no_memory(error);
         ok = ok && engine_run(engine, &end_ns, error);
     }
     if (ok)
@@ -122,7 +122,7 @@ static bool run_once(struct machine *m, const struct validate_program *program, 
     struct mem_space *space = mem_space_create(UINT64_C(1) << 30);
     mem_system_flush(m->memory);
     mem_system_restart(m->memory, 0);
-    bool ok = space != NULL || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = space != NULL || orch_no_memory(error);
     ok = ok && open_kernel(&kernel, &program->gpu, m->params.cores, turns, error);
     if (ok) {
         ok = gpu_setup_open(&setup, &kernel, m->generation, space, NULL, error) && patch(program, &setup, error) &&

@@ -1,4 +1,5 @@
 /* Rows by the values of some columns, and their scores. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 
 static bool out_of_memory(struct orch_error *error)
 {
-    return orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return orch_no_memory(error);
 }
 
 /* "chip" stands for whatever the table calls the machine; "file", "level", "part" (the unit that works) and "work" (gemm,
@@ -17,7 +18,7 @@ static const char *const own_columns[] = {"chip", "file", "level", "part", "work
 
 static bool known_column(const struct validation *v, const char *name)
 {
-    for (size_t i = 0; i < sizeof own_columns / sizeof own_columns[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(own_columns); i++)
         if (strcmp(name, own_columns[i]) == 0)
             return true;
     for (size_t i = 0; i < v->tables; i++)

@@ -1,4 +1,5 @@
 /* How the score of each file went from version to version. */
+#include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
 #include "sim/prove/validate/record.h"
@@ -60,7 +61,7 @@ static bool read_points(struct orch_db *db, const char *file, struct points *poi
     while (row && (code = db_step(db, row, error)) == SQLITE_ROW) {
         struct point *grown = realloc(points->item, (points->count + 1) * sizeof *grown);
         if (!grown) {
-            orch_fail(error, ORCH_INTERNAL, "out of memory");
+            orch_no_memory(error);
             break;
         }
         points->item = grown;
@@ -143,7 +144,7 @@ static bool add_row(struct table *table, const struct point *last, const struct 
     bool ok = table_row(table) && table_cell(table, "%s", p->file) && table_cell(table, "%s", p->version) &&
               table_cell(table, "%.16s", p->created) && table_cell(table, "%lld", (long long)p->rows) &&
               table_cell(table, "%lld", (long long)p->modelled);
-    for (size_t i = 0; ok && i < sizeof shares / sizeof shares[0]; i++)
+    for (size_t i = 0; ok && i < ARRAY_COUNT(shares); i++)
         ok = add_share(table, shares[i]);
     return ok && table_cell(table, "%s", direction(last, p));
 }
@@ -153,14 +154,14 @@ bool validation_history_text(struct orch_db *db, const char *file, FILE *out, st
     struct points points;
     if (!read_points(db, file, &points, error))
         return false;
-    struct table *table = table_create(columns, sizeof columns / sizeof columns[0]);
+    struct table *table = table_create(columns, ARRAY_COUNT(columns));
     bool ok = table != NULL;
     for (size_t i = 0; ok && i < points.count; i++)
         ok = add_row(table, before(&points, i), &points.item[i]);
     if (ok)
         table_print(table, out, false);
     else
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     for (size_t i = 0; ok && i < points.count; i++) {
         const struct point *last = before(&points, i);
         const bool newest = i + 1 == points.count || !before(&points, i + 1);

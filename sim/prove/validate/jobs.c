@@ -21,7 +21,7 @@ static bool job_open(struct job *job, const char *chips, const struct chip_overr
     job->kernels = (struct validate_kernel){job->chips, overrides};
     const struct validate_runner kernels = validate_kernel_runner(&job->kernels);
     job->runner = soc_runner_create(job->chips, overrides, &kernels, memory);
-    return job->runner || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return job->runner || orch_no_memory(error);
 }
 
 static void job_close(struct job *job)
@@ -38,7 +38,7 @@ bool validation_simulate(struct validation *v, const char *chips, const struct c
     struct job *job = calloc(jobs, sizeof *job);
     struct validate_runner *hook = calloc(jobs, sizeof *hook);
     struct soc_runner_memory *memory = soc_runner_memory_create();
-    bool ok = (job && hook && memory) || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    bool ok = (job && hook && memory) || orch_no_memory(error);
     for (unsigned i = 0; ok && i < jobs; i++) {
         ok = job_open(&job[i], chips, overrides, memory, error);
         hook[i] = ok ? soc_runner_hook(job[i].runner) : hook[i];

@@ -67,7 +67,7 @@ static struct chip *open_chip(const struct launch_runner *r, const char *name, d
     const char **sets = calloc(count + 1, sizeof *sets);
     chip_close(chip);
     if (!sets) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     for (size_t i = 0; i < count; i++)

@@ -23,7 +23,7 @@ struct timed {
 
 static bool no_memory(struct timed *d)
 {
-    return orch_fail(d->error, ORCH_INTERNAL, "out of memory");
+    return orch_no_memory(d->error);
 }
 
 static uint64_t bytes_of(const struct timed *d, unsigned buffer)

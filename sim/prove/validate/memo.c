@@ -104,7 +104,7 @@ bool memo_remember(struct memo *memo, const char *key, const void *value, struct
     pthread_mutex_unlock(&memo->lock);
     if (!done)
         free(copy);
-    return done || orch_fail(error, ORCH_INTERNAL, "out of memory");
+    return done || orch_no_memory(error);
 }
 
 void memo_forget(struct memo *memo, const char *key)

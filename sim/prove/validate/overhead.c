@@ -1,5 +1,6 @@
 #include "sim/prove/validate/overhead.h"
 
+#include "isa/array_count.h"
 #include "sim/prove/validate/validate.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static const struct validate_overhead overheads[] = {
 
 const struct validate_overhead *validate_overhead_of(const char *framework)
 {
-    for (size_t i = 0; i < sizeof overheads / sizeof overheads[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(overheads); i++)
         if (strcmp(overheads[i].framework, framework) == 0)
             return &overheads[i];
     return NULL;

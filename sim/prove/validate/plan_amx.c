@@ -3,6 +3,7 @@
  * vecfp.md.
  */
 #include "isa/amx/amx_isa.h"
+#include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <string.h>
@@ -66,7 +67,7 @@ static const struct amx_form *find_form(const char *what)
     size_t length = strlen(what);
     if (length > sizeof second - 1 && strcmp(what + length - (sizeof second - 1), second) == 0)
         length -= sizeof second - 1;
-    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(forms); i++)
         if (strlen(forms[i].what) == length && memcmp(forms[i].what, what, length) == 0)
             return &forms[i];
     return NULL;

@@ -3,6 +3,7 @@
  *
  * What a source does not say is said in the row's note; a row whose size cannot be read off its source is not guessed.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
 #include <stdlib.h>
@@ -49,7 +50,7 @@ static bool in_its_unit(struct ane_row *a, double operations)
         double nanoseconds, divisor; /* of times; of rates in 1e9 per second */
     } units[] = {{"ms", 1e6, 0},   {"us", 1e3, 0}, {"TFLOPS", 0, 1e3}, {"TOPS", 0, 1e3},
                  {"GFLOPS", 0, 1}, {"GB/s", 0, 1}, {"GMAC/s", 0, 2}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (strcmp(a->row->unit, units[i].unit) != 0)
             continue;
         a->program->measure = units[i].nanoseconds > 0 ? VALIDATE_NS_PER_WORK : VALIDATE_RATE;
@@ -79,7 +80,7 @@ static void in_harness(struct ane_row *a, double in, double out, unsigned row_by
         {"watt-complete", "ANE rail", "aneforge", false},
         {"ane-guide", "single call", "ane-guide", true},
     };
-    for (size_t i = 0; i < sizeof harnesses / sizeof harnesses[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(harnesses); i++) {
         if (!strstr(a->row->source, harnesses[i].source) || !strstr(cell(a, "condition"), harnesses[i].condition))
             continue;
         snprintf(a->program->framework, sizeof a->program->framework, "%s", harnesses[i].framework);
@@ -437,7 +438,7 @@ static const char *const refusals[][2] = {
 static bool is_figure_of_network(const char *unit)
 {
     static const char *const units[] = {"tokens/s", "ms/token", "ms/step", "it/s", "img/s", "inf/s", "s", "x real time"};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++)
         if (strcmp(unit, units[i]) == 0)
             return true;
     return false;
@@ -448,7 +449,7 @@ static const char *precision_of(const struct validate_row *row)
     static const char *const names[][2] = {{"fp16", "f16"}, {"", "f16"},    {"int8", "i8"},           {"int4", "i4"},
                                            {"lut4", "i4"},  {"lut6", "p6"}, {"fp16 sparse", "sparse"}};
     const char *text = validate_cell(row, "precision");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(text, names[i][0]) == 0)
             return names[i][1];
     return NULL;
@@ -467,7 +468,7 @@ static bool is_engine_level(const struct validate_row *row)
     if (watts_of(row->unit) > 0 || strcmp(validate_cell(row, "precision"), "fp16") != 0 ||
         strncmp(row->condition, "loop", 4) == 0)
         return false;
-    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(chips); i++)
         if (strcmp(row->chip, chips[i]) == 0)
             return true;
     return false;
@@ -485,7 +486,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
     program->ane = true;
     program->power = a.watts > 0;
     program->domains = 1u << POWER_ANE;
-    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
         const char *what = plans[i].what;
         if (*what == '*' ? !strstr(row->what, what + 1) : strncmp(row->what, what, strlen(what)) != 0)
             continue;
@@ -496,7 +497,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
     }
     if (strcmp(row->what, "dispatch") == 0)
         return plan_smallest(&a);
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
         if (strstr(row->what, refusals[i][0]))
             return validate_refuse(row, "%s", refusals[i][1]);
     if (is_figure_of_network(row->unit) || strcmp(row->unit, "ms") == 0)

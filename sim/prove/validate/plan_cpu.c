@@ -1,5 +1,6 @@
 /* Rows about CPU instructions: latency (a chain), throughput (a rotation), NEON peak rates. Encodings: Arm
  * ARM. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static const struct instruction instructions[] = {
 
 static const struct instruction *find_instruction(const char *what, const char **rest)
 {
-    for (size_t i = 0; i < sizeof instructions / sizeof instructions[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(instructions); i++) {
         const size_t length = strlen(instructions[i].what);
         if (strncmp(what, instructions[i].what, length) == 0 && what[length] == ' ') {
             *rest = what + length + 1;
@@ -185,7 +186,7 @@ static bool build_mixed(struct validate_row *row, struct validate_program *progr
 
 static bool plan_peak(struct validate_row *row, struct validate_program *program)
 {
-    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(peaks); i++) {
         const size_t length = strlen(peaks[i].what);
         if (strncmp(row->what, peaks[i].what, length) != 0)
             continue;

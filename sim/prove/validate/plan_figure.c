@@ -1,6 +1,7 @@
 /* Rows that give one figure for a kernel on the GPU: products, copies, matrix times vector, without a framework's time per
  * operation in it. They are built from kernels of orchard's GPU library.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static bool as_rate(struct figure *f, double work)
         const char *unit;
         double divisor;
     } units[] = {{"GFLOPS", 1}, {"TFLOPS", 1000}, {"GB/s", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (strcmp(f->row->unit, units[i].unit) != 0)
             continue;
         f->program->measure = VALIDATE_RATE;
@@ -194,10 +195,10 @@ bool validate_plan_figure(struct validate_row *row, struct validate_program *pro
     if (!is_gpu_row(row))
         return false;
     validate_launch_note(row, program);
-    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(figures); i++)
         if (strcmp(row->what, figures[i].name) == 0)
             return figures[i].plan(&f);
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
         if (strstr(row->what, refusals[i][0]))
             return validate_refuse(row, "%s", refusals[i][1]);
     program->note = NULL;

@@ -2,6 +2,7 @@
  * differ in blocking and threads, so these rows say more about the kernel than about the unit; the note says
  * so.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static const struct gemm_name names[] = {
 
 static const char *precision_of(const char *what)
 {
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strstr(what, names[i].part))
             return names[i].precision;
     return NULL;

@@ -3,6 +3,7 @@
  * One core runs loops over a long body; two numbers of turns are run and the difference counts, so that start, end and the loop's
  * own registers fall out. Rows count cycles of one scheduler per operation of a simdgroup.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/gpu_atoms.h"
 #include "sim/prove/validate/program.h"
 
@@ -182,7 +183,7 @@ static bool plan_rate(struct validate_row *row, struct validate_program *program
         {"int32 multiply-add (OpenCL)", "imadd @, @.cache, r2.cache, @.cache\n", 8},
         {"mixed fp16 x fp16 + fp32 (Metal)", "fmadd32 @, r2l.cache, r2h.cache, @.cache\n", 8},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         if (strcmp(row->what, rows[i].what) != 0)
             continue;
         return validate_plan_gpu_rate(row, program, rows[i].text, rows[i].chains);
@@ -197,7 +198,7 @@ bool validate_plan_gpu(struct validate_row *row, struct validate_program *progra
     const char *category = column >= 0 ? csv_cell(row->table, row->number, column) : "";
     if (csv_find(row->table, "raw_latency_min_cycles") < 0)
         return false; /* not a table of GPU figures */
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
         if (strcmp(category, operations[i]) == 0)
             return plan_operation(row, program, category);
     if (strcmp(category, "dependency") == 0)

@@ -1,6 +1,7 @@
 /* Rows about the memory path of the GPU: pointer chases and streams through one level, threadgroup memory. The sources do not
  * state sizes; those used here lie well inside the level that the row names (M1: L1 8 KiB, L2 768 KiB, SLC 8 MiB).
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <stdlib.h>
@@ -138,10 +139,10 @@ static bool plan_threadgroup(struct validate_row *row, struct validate_program *
 
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program)
 {
-    for (size_t i = 0; i < sizeof chases / sizeof chases[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(chases); i++)
         if (strcmp(row->what, chases[i].what) == 0)
             return plan_chase(row, program, &chases[i]);
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(streams); i++)
         if (strcmp(row->what, streams[i].what) == 0)
             return plan_stream(row, program, &streams[i]);
     if (strcmp(row->what, "L1 bandwidth") == 0)

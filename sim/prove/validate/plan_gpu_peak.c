@@ -1,6 +1,7 @@
 /* Rows of the wide table that are peaks or latencies of the GPU (krrishnarraj/clpeak on Metal, Vulkan and OpenCL; Chips and
  * Cheese): the same programs as for the rows of the table of GPU figures, under the names that they have there.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/gpu_atoms.h"
 #include "sim/prove/validate/program.h"
 
@@ -40,7 +41,7 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
     };
     if (strcmp(row->device, "gpu") != 0)
         return false;
-    for (size_t i = 0; i < sizeof peaks / sizeof peaks[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(peaks); i++)
         if (strcmp(row->what, peaks[i].what) == 0 && (!peaks[i].shape || strcmp(row->shape, peaks[i].shape) == 0)) {
             struct validate_row named = *row;
             named.what = peaks[i].figure;
@@ -50,7 +51,7 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
         }
     if (strstr(row->what, "int8_dp"))
         return validate_refuse(row, "products of bytes: which instructions the compiler made of them is not known");
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rates); i++)
         if (strstr(row->what, rates[i].part)) {
             /* "float4", "mp2": so many chains; without a number one. Enough of them ("large") are as good as eight. */
             const size_t letters = strcspn(row->shape, "0123456789");

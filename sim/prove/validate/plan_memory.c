@@ -2,6 +2,7 @@
  * whisper.cpp. The sources do not always state sizes; those used here lie well inside the level that the row
  * names.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static const struct stream_row streams[] = {
 
 static bool plan_stream_row(struct validate_row *row, struct validate_program *program)
 {
-    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(streams); i++) {
         const size_t length = strlen(streams[i].what);
         if (strncmp(row->what, streams[i].what, length) != 0)
             continue;
@@ -209,7 +210,7 @@ static bool refuse_unclear(struct validate_row *row)
         {"DRAM latency versus M1", "a difference between two chips"},
         {"CPU cluster bandwidth cap, fabric cap", "no value to compare with"},
     };
-    for (size_t i = 0; i < sizeof unclear / sizeof unclear[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(unclear); i++)
         if (strcmp(row->what, unclear[i].what) == 0)
             return validate_refuse(row, "%s", unclear[i].why);
     return false;

@@ -4,6 +4,7 @@
  * The library's kernels are not the framework's. Where a framework takes several launches the row's note says so, and so does the
  * plan; how good its kernels are is left to the score.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
 #include <stdlib.h>
@@ -303,7 +304,7 @@ bool validate_plan_operation(struct validate_row *row, struct validate_program *
     program->measure = VALIDATE_NS_PER_WORK;
     program->work = 1e6;
     validate_launch_note(row, program);
-    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
         if (strncmp(row->what, operations[i].name, strlen(operations[i].name)) == 0)
             return operations[i].plan(&o);
     return validate_refuse(row, "no kernel for the operation '%.40s'", row->what);

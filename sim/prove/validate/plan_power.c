@@ -2,6 +2,7 @@
  * of CPU cores as AArch64 programs. A load that its source does not describe well enough to be rebuilt is refused with the
  * reason.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 #include "sim/prove/validate/power_loops.h"
 #include "sim/prove/validate/program.h"
@@ -43,7 +44,7 @@ static bool in_its_unit(const struct power_row *p, double operations)
         {"pJ/FLOP", VALIDATE_JOULES, 0, 1e-12},
         {"mJ/inference", VALIDATE_JOULES, 1e-3, 0},
     };
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         if (strcmp(p->row->unit, units[i].unit) != 0)
             continue;
         p->program->measure = units[i].measure;
@@ -124,7 +125,7 @@ static bool clock_of_state(const struct power_row *p, double *mhz)
     const int metric = csv_find(t, "metric"), value = csv_find(t, "value");
     for (size_t row = 0; row < csv_rows(t); row++) {
         bool found = strcmp(csv_cell(t, row, metric), "freq") == 0;
-        for (size_t i = 0; found && i < sizeof same / sizeof same[0]; i++)
+        for (size_t i = 0; found && i < ARRAY_COUNT(same); i++)
             found = strcmp(csv_cell(t, row, csv_find(t, same[i])), validate_cell(p->row, same[i])) == 0;
         if (found)
             return sscanf(csv_cell(t, row, value), "%lf", mhz) == 1 && *mhz > 0;
@@ -391,7 +392,7 @@ bool validate_is_power(const struct validate_row *row)
 
 static bool refuse_rest(const struct power_row *p)
 {
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(refusals); i++)
         if (strstr(p->load, refusals[i][0]))
             return refuse(p, refusals[i][1]);
     if (starts_with(p->unit, "system") || strcmp(p->unit, "display") == 0 || strcmp(p->unit, "SoC") == 0)
@@ -409,7 +410,7 @@ bool validate_plan_power(struct validate_row *row, struct validate_program *prog
         return refuse(&p, strstr(p.metric, "std") ? "the spread of another row"
                                                   : "a bound, not a value: the suite of run energy checks it");
     program->power = true;
-    for (size_t i = 0; i < sizeof plans / sizeof plans[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(plans); i++)
         if ((!plans[i].unit || strcmp(p.unit, plans[i].unit) == 0) && starts_with(p.load, plans[i].load))
             return plans[i].plan(&p);
     return refuse_rest(&p);

@@ -1,5 +1,6 @@
 #include "sim/prove/validate/record.h"
 
+#include "isa/array_count.h"
 #include "sim/run/run_version.h"
 #include "sim/prove/validate/validation.h"
 
@@ -110,7 +111,7 @@ static bool put_score(const struct scores *s, const char *group, bool fitted, si
     char hash[CONTENT_HASH_SIZE];
     const char *const parts[] = {s->version, s->file->name, s->file->hash, s->grouping, group};
     content_hash_begin(&h);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         content_hash_add_text(&h, parts[i]);
     content_hash_add_integer(&h, fitted);
     content_hash_end(&h, hash);
@@ -136,7 +137,7 @@ static bool record_file(const struct validation *v, size_t number, struct scores
     static const char *const groupings[] = {"chip", "source", "part"};
     bool ok = true;
     s->file = &v->file[number];
-    for (size_t i = 0; ok && i < sizeof groupings / sizeof groupings[0]; i++) {
+    for (size_t i = 0; ok && i < ARRAY_COUNT(groupings); i++) {
         struct validation_groups groups;
         if (!validation_group_file(v, v->table[number], groupings[i], &groups, s->error))
             return false;

@@ -1,4 +1,5 @@
 /* The table of accuracy that a README shows. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void line(FILE *out, const char *name, const struct validation_group *g)
     fprintf(out, "| %s | %zu | %zu | %zu |", name, g->rows, g->modelled, g->fitted);
     const double shares[] = {s->mape,     s->symmetric, s->median_ape,        s->bias,
                              s->within10, s->within25,  s->interval_coverage, s->cross_coverage};
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shares); i++)
         share(out, shares[i]);
     fputc('\n', out);
 }

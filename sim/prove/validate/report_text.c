@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
 #include <math.h>
@@ -17,7 +18,7 @@ static void print_line(FILE *out, const char *name, const struct validation_grou
     const struct score *s = &group->score;
     fprintf(out, "%-60.60s %5zu %8zu %6zu", name, group->rows, group->modelled, group->fitted);
     const double shares[] = {s->mape, s->median_ape, s->p90_ape, s->bias, s->symmetric, s->within10, s->within25};
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(shares); i++)
         print_share(out, shares[i]);
     if (isnan(s->spearman))
         fprintf(out, " %6s", "-");
@@ -138,5 +139,5 @@ bool validation_write_text(const struct validation *v, const char *group_by, FIL
                              : print_groups(v, "source", "source", false, out, error) &&
                                    print_groups(v, "chip", "chip", false, out, error) &&
                                    print_groups(v, "file", "file", true, out, error);
-    return ok && (print_unmodelled(v, out) || orch_fail(error, ORCH_INTERNAL, "out of memory"));
+    return ok && (print_unmodelled(v, out) || orch_no_memory(error));
 }

@@ -1,5 +1,6 @@
 #include "sim/prove/validate/require.h"
 
+#include "isa/array_count.h"
 #include "sim/base/suggest.h"
 #include "sim/prove/validate/validation.h"
 
@@ -31,7 +32,7 @@ static bool find_value(const struct score *score, const char *name, size_t lengt
     char text[64], phrase[96];
     snprintf(text, sizeof text, "%.*s", (int)(length < 60 ? length : 60), name);
     suggest_start(&s, text);
-    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(values); i++) {
         if (strcmp(values[i].name, text) == 0) {
             memcpy(value, (const char *)score + values[i].offset, sizeof *value);
             return true;

@@ -1,4 +1,5 @@
 #include "sim/prove/validate/row.h"
+#include "isa/array_count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ static bool is_prediction_target(struct validate_row *row)
         return validate_refuse(row, "no value to compare with");
     static const char *const other[] = {"W",      "mW", "%",  "MHz", "GHz",    "count", "ratio",  "MB",     "KB",
                                         "groups", "us", "mV", "J",   "TOPS/W", "C",     "W/core", "pJ/byte"};
-    for (size_t i = 0; i < sizeof other / sizeof other[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(other); i++)
         if (strcmp(row->unit, other[i]) == 0 && (strcmp(row->unit, "us") != 0 || strcmp(row->device, "gpu") != 0))
             return validate_refuse(row, "unit '%s': not the speed of a program", row->unit);
     if (strncmp(row->unit, "GFLOPS/", 7) == 0)
@@ -77,7 +78,7 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
     }
     static const char *const tiers[] = {"M1", "M1 Pro", "M1 Max", "M1 Ultra", "M2", "M2 Pro", "M2 Max", "M2 Ultra",
                                         "M3", "M3 Pro", "M3 Max", "M3 Ultra", "M4", "M4 Pro", "M4 Max"};
-    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(tiers); i++)
         if (strcmp(row->chip, tiers[i]) == 0) {
             snprintf(program->chip, sizeof program->chip, "%s", tiers[i]);
             for (char *c = program->chip; *c; c++)
@@ -105,7 +106,7 @@ static bool refuse_rest(struct validate_row *row)
     };
     if (*row->device && strcmp(row->device, "cpu") != 0 && strcmp(row->device, "amx") != 0 && strcmp(row->device, "mem") != 0)
         return validate_refuse(row, "unit '%.20s': no program for '%.60s'", row->device, row->what);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++)
         if (strstr(row->what, parts[i][0]))
             return validate_refuse(row, "%s", parts[i][1]);
     return validate_refuse(row, "no program for '%.80s'", row->what);
@@ -143,7 +144,7 @@ bool validate_plan(struct validate_row *row, struct validate_program *program)
         return plan_apart(row, program, validate_plan_power);
     if (validate_is_ane(row))
         return plan_apart(row, program, validate_plan_ane);
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         *program = (struct validate_program){0};
         if (!is_prediction_target(row) || !read_chip(row, program))
             return false;

@@ -101,7 +101,7 @@ static struct chip *chip_with(const struct soc_runner *runner, const struct vali
     size_t sets = 0;
     const char **text = calloc(count + 2, sizeof *text);
     if (!text) {
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
         return NULL;
     }
     for (size_t i = 0; i < 2; i++)

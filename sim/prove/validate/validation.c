@@ -223,7 +223,7 @@ bool validation_run_jobs(struct validation *v, const struct validate_runner *run
     struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
     struct worker *worker = calloc(jobs ? jobs : 1, sizeof *worker);
     if (!worker)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     for (unsigned i = 0; i < jobs; i++) {
         worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
         worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
@@ -253,7 +253,7 @@ static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *er
     char *copy = strdup(text);
     *bytes = strlen(text);
     if (!copy)
-        orch_fail(error, ORCH_INTERNAL, "out of memory");
+        orch_no_memory(error);
     return (uint8_t *)copy;
 }
 

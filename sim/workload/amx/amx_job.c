@@ -171,7 +171,7 @@ struct amx_job *amx_job_create(const struct kernel_call *call, const struct kern
     if (j && j->unit && j->scalar)
         return j;
     amx_job_free(j);
-    orch_fail(error, ORCH_INTERNAL, "out of memory for an AMX job");
+    orch_no_memory(error);
     return NULL;
 }
 

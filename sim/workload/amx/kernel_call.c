@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/workload/amx/kernel.h"
 
 #include "sim/base/suggest.h"
@@ -21,7 +22,7 @@ static const struct kernel_info kernels[] = {
          "results for f16 (default f32); bm, bn, bk: block of the packed operands (default: as the caches suggest)"},
     [KERNEL_GEMV] = {"gemv", "MxN[,lda=L]", "amx", "f64 f32", "y = A * x, A row-major"},
 };
-#define KERNELS (sizeof kernels / sizeof kernels[0])
+#define KERNELS (ARRAY_COUNT(kernels))
 
 size_t kernel_count(void)
 {
@@ -79,7 +80,7 @@ static const struct precision_row gemm_precisions[] = {
 static bool set_precision(struct kernel_call *call, const char *precision, const char *accumulate, struct orch_error *error)
 {
     const bool gemv = call->info == &kernels[KERNEL_GEMV];
-    for (size_t i = 0; i < sizeof gemm_precisions / sizeof gemm_precisions[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(gemm_precisions); i++) {
         const struct precision_row *r = &gemm_precisions[i];
         if (strcmp(r->precision, precision) != 0 || (accumulate[0] && strcmp(r->accumulate, accumulate) != 0))
             continue;
@@ -214,8 +215,7 @@ static bool parse_gemm(const char *shape, const char *precision, struct kernel_c
         {"alpha", OPTION_REAL, &c->alpha, 0}, {"beta", OPTION_REAL, &c->beta, 0},      {"acc", OPTION_TEXT, acc, sizeof acc},
         {"bm", OPTION_U32, &c->blocks.m, 0},  {"bn", OPTION_U32, &c->blocks.n, 0},     {"bk", OPTION_U32, &c->blocks.k, 0},
     };
-    if (!parse_options(rest, "gemm", options, sizeof options / sizeof options[0], error) ||
-        !set_precision(c, precision, acc, error))
+    if (!parse_options(rest, "gemm", options, ARRAY_COUNT(options), error) || !set_precision(c, precision, acc, error))
         return false;
     c->lda = c->lda ? c->lda : c->transpose_a ? c->m : c->k;
     c->ldb = c->ldb ? c->ldb : c->transpose_b ? c->k : c->n;

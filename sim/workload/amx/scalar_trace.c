@@ -1,4 +1,5 @@
 #include "sim/workload/amx/scalar_trace.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct block_text {
 };
 #define TEXT(words)                                                                                                              \
     {                                                                                                                            \
-        words, sizeof(words) / sizeof(words)[0]                                                                                  \
+        words, ARRAY_COUNT(words)                                                                                                \
     }
 static const struct block_text texts[BLOCK_COUNT] = {
     [BLOCK_COPY] = TEXT(copy_words),      [BLOCK_ROW] = TEXT(row_words),       [BLOCK_TAIL] = TEXT(tail_words),

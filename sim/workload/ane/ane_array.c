@@ -270,7 +270,7 @@ float *ane_array_load_floats(const struct ane_array *v, const char *path, struct
         values[i] = (float)abi_element_read(abi_type_of_npy(a.type), a.data + place_in_file(&a, &w, i) * npy_type_bytes(a.type));
     npy_release(&a);
     if (!values)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for %s", v->name);
+        orch_no_memory(error);
     return values;
 }
 
@@ -279,7 +279,7 @@ bool ane_array_save(const struct ane_array *v, const char *path, const uint8_t *
     struct npy_array a = {.type = abi_type_npy(type_of(v->format)), .dims = v->rank};
     uint8_t *dense = malloc(ane_array_dense_bytes(v) + 1);
     if (!dense)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for %s", v->name);
+        return orch_no_memory(error);
     ane_array_pack(v, buffer, dense);
     for (unsigned i = 0; i < v->rank; i++)
         a.shape[i] = v->shape[i];

@@ -140,6 +140,6 @@ struct ane_core *ane_request_core(const struct chip *chip, struct orch_error *er
         return NULL;
     struct ane_core *core = ane_core_create(&numeric, (uint32_t)params.l2_bytes);
     if (!core)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the Neural Engine");
+        orch_no_memory(error);
     return core;
 }

@@ -78,7 +78,7 @@ bool ane_time_run(const struct ane_buffers *b, struct soc *soc, const struct ane
     const size_t count = b->workload->kernel.program.count;
     *t = (struct ane_timed){.task = calloc(count ? count : 1, sizeof *t->task)};
     if (!t->task)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the time of descriptors");
+        return orch_no_memory(error);
     struct soc_ane *ane = soc_ane(soc, error);
     if (!ane)
         return false;

@@ -121,7 +121,7 @@ bool ane_workload_set_constants(struct ane_workload *w, const float *const *valu
             continue;
         float *copy = malloc(count * sizeof *copy);
         if (!copy)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory for constants");
+            return orch_no_memory(error);
         memcpy(copy, values[i], count * sizeof *copy);
         free(w->constant[i]);
         w->request.constant[i] = w->constant[i] = copy;

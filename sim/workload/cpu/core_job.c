@@ -61,7 +61,7 @@ struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, 
     }
     if (!j || !j->amx || !j->trace.block || !j->trace.address) {
         core_job_free(j);
-        orch_fail(error, ORCH_INTERNAL, "out of memory for a core's program");
+        orch_no_memory(error);
         return NULL;
     }
     if (core) {

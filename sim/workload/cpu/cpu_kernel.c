@@ -1,5 +1,6 @@
 #include "sim/workload/cpu/cpu_kernel.h"
 
+#include "isa/array_count.h"
 #include "isa/elf/elf_write.h"
 #include "sim/base/checksum.h"
 #include "isa/a64/a64_emit.h"
@@ -21,7 +22,7 @@ static const struct kernel_info kernels[] = {
     [CPU_STREAM_ADD] = {"stream-add", "BYTES", "cpu", "f32 f64", "out = a + b; BYTES of each array"},
     [CPU_STREAM_TRIAD] = {"stream-triad", "BYTES[,s=S]", "cpu", "f32 f64", "out = a + s * b; BYTES of each array"},
 };
-#define KERNELS (sizeof kernels / sizeof kernels[0])
+#define KERNELS (ARRAY_COUNT(kernels))
 
 static const struct kernel_parameter parameters[] = {
     {.name = "bytes", .least = 4, .most = INT64_C(1) << 34, .required = true},

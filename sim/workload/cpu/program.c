@@ -140,7 +140,7 @@ static bool parse_args(struct program *p, const struct program_options *o, struc
 {
     p->arg = calloc(o->arg_count + 1, sizeof *p->arg);
     if (!p->arg)
-        return orch_fail(error, ORCH_INTERNAL, "no memory for %zu arguments", o->arg_count);
+        return orch_no_memory(error);
     for (size_t i = 0; i < o->arg_count; i++) {
         if (!program_arg_parse(o->args[i], &p->arg[i], error))
             return false;
@@ -158,7 +158,7 @@ static bool pass_args(struct program *p, uint64_t sp, struct orch_error *error)
     size_t stacked = 0;
     uint64_t *stack = calloc(p->arg_count + 1, sizeof *stack);
     if (!stack)
-        return orch_fail(error, ORCH_INTERNAL, "no memory for %zu arguments", p->arg_count);
+        return orch_no_memory(error);
     for (size_t i = 0; i < p->arg_count; i++) {
         const struct program_arg *a = &p->arg[i];
         const bool vector = a->kind == PROGRAM_ARG_FLOAT || a->kind == PROGRAM_ARG_DOUBLE;
@@ -188,7 +188,7 @@ static bool make_stack(struct program *p, const struct program_options *o, struc
     struct isa_error place;
     const char **argv = calloc(o->arg_count + 2, sizeof *argv);
     if (!argv)
-        return orch_fail(error, ORCH_INTERNAL, "no memory for %zu arguments", o->arg_count);
+        return orch_no_memory(error);
     argv[0] = p->path;
     for (size_t i = 0; i < o->arg_count; i++)
         argv[i + 1] = o->args[i];
@@ -213,7 +213,7 @@ static bool make_core(struct program *p, const struct program_options *o, const 
     p->core = cpu_core_create(p->space);
     p->linux_system = cpu_linux_create(p->space, &p->linux_params);
     if (!p->core || !p->linux_system)
-        return orch_fail(error, ORCH_INTERNAL, "no memory for the simulated core");
+        return orch_no_memory(error);
     p->host = (struct cpu_host){keep_text, p};
     cpu_core_set_host(p->core, &p->host);
     cpu_core_set_system(p->core, cpu_linux_hook(p->linux_system));
@@ -257,7 +257,7 @@ struct program *program_open(const void *bytes, size_t size, const struct progra
     const char *const path = options->path ? options->path : "program";
     if (!p || !(p->path = strdup(path))) {
         free(p);
-        orch_fail(error, ORCH_INTERNAL, "no memory");
+        orch_no_memory(error);
         return NULL;
     }
     if (prepare(p, bytes, size, options, error))

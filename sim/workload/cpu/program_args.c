@@ -1,5 +1,6 @@
 #include "sim/workload/cpu/program_args.h"
 
+#include "isa/array_count.h"
 #include "sim/base/suggest.h"
 #include "units/cpu/cpu_random.h"
 
@@ -42,7 +43,7 @@ static const struct element {
 
 const char *program_arg_type_name(const struct program_arg *arg)
 {
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(elements); i++)
         if (elements[i].type == arg->array.type && elements[i].bf16 == arg->bf16)
             return elements[i].name;
     return "?";
@@ -70,7 +71,7 @@ static bool parse_type(const char *word, struct program_arg *arg, struct orch_er
     struct suggest s;
     char phrase[96];
     suggest_start(&s, word);
-    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(elements); i++) {
         if (strcmp(word, elements[i].name) == 0) {
             arg->array.type = elements[i].type;
             arg->bf16 = elements[i].bf16;
@@ -157,7 +158,7 @@ static bool set_save_path(struct program_arg *arg, const char *path, struct orch
     if (arg->bf16)
         return orch_fail(error, ORCH_USAGE, "bf16 has no .npy type: leave the file out, or take u16 for the bits");
     arg->save_path = strdup(path);
-    return arg->save_path ? true : orch_fail(error, ORCH_INTERNAL, "no memory");
+    return arg->save_path ? true : orch_no_memory(error);
 }
 
 static bool parse_buffer(const char **rest, struct program_arg *arg, struct orch_error *error)
@@ -186,7 +187,7 @@ static bool parse_file(const char *text, bool with_output, struct program_arg *a
     const size_t n = split ? (size_t)(split - text) + 4 : strlen(text);
     char *path = strndup(text, n);
     if (!path)
-        return orch_fail(error, ORCH_INTERNAL, "no memory");
+        return orch_no_memory(error);
     const bool ok =
         *path ? npy_load(path, &arg->array, error) : orch_fail(error, ORCH_USAGE, "the name of a .npy file must follow");
     free(path);
@@ -202,7 +203,7 @@ static bool parse_string(const char *text, struct program_arg *arg, struct orch_
     arg->array.shape[0] = strlen(text) + 1;
     arg->text = text;
     arg->read_only = true;
-    return npy_measure(&arg->array) ? true : orch_fail(error, ORCH_INTERNAL, "no memory");
+    return npy_measure(&arg->array) ? true : orch_no_memory(error);
 }
 
 static bool parse_float(const char *text, struct program_arg *arg, struct orch_error *error)

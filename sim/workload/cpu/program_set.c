@@ -24,7 +24,7 @@ bool program_set_open(struct program_set *set, unsigned count, const void *file,
     set->job = calloc(count, sizeof(struct core_job *));
     set->task = calloc(count, sizeof *set->task);
     if (!set->program || !set->job || !set->task)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for %u programs", count);
+        return orch_no_memory(error);
     set->count = count;
     for (unsigned i = 0; i < count; i++)
         if (!open_one(set, i, file, bytes, options, gen, cores ? cores[i] : NULL, prepare, context, error))
@@ -38,7 +38,7 @@ bool program_set_add(struct program_set *set, struct engine *engine, struct orch
         const struct engine_task task = core_job_task(set->job[i]);
         set->task[i] = engine_add(engine, &task, NULL, 0);
         if (set->task[i] < 0)
-            return orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+            return orch_no_memory(error);
     }
     return true;
 }
@@ -58,7 +58,7 @@ bool program_set_run(struct program_set *set, struct orch_error *error)
 {
     struct engine *engine = engine_create();
     double end_ns;
-    bool ok = engine || orch_fail(error, ORCH_INTERNAL, "out of memory for the engine");
+    bool ok = engine || orch_no_memory(error);
     ok =
         ok && program_set_add(set, engine, error) && engine_run(engine, &end_ns, error) && program_set_finish(set, engine, error);
     engine_free(engine);

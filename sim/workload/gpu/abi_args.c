@@ -1,4 +1,5 @@
 /* Arguments: where they lie in the argument block, what buffers start with, what they should hold afterwards. */
+#include "isa/array_count.h"
 #include "sim/workload/gpu/abi_internal.h"
 
 #include <inttypes.h>
@@ -233,8 +234,8 @@ static bool read_offset(const struct abi_node *node, struct abi_arg *arg, const 
 static bool read_arg(struct abi_reader *r, const struct abi_node *node, struct abi_arg *arg, unsigned number, uint32_t *next)
 {
     const char *name = NULL, *kind = NULL;
-    if (!abi_no_misspelling(node, known_members, sizeof known_members / sizeof known_members[0]) ||
-        !abi_text(node, "name", &name) || !abi_text(node, "kind", &kind) || !read_type(node, arg))
+    if (!abi_no_misspelling(node, known_members, ARRAY_COUNT(known_members)) || !abi_text(node, "name", &name) ||
+        !abi_text(node, "kind", &kind) || !read_type(node, arg))
         return false;
     if (name && (!name[0] || strlen(name) >= sizeof arg->name || strchr(name, '/')))
         return abi_wrong(node, "name", "expected 1 to 47 letters without /");

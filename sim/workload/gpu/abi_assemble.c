@@ -13,7 +13,7 @@ bool abi_assemble(struct abi_reader *r, const struct abi_node *node)
         return abi_wrong(node, "code", "%.100s:%lu: %s", k->code_name, why.line, why.text);
     uint8_t *code = malloc(a->code_bytes + 1);
     if (!code)
-        return orch_fail(node->error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(node->error);
     memcpy(code, a->code, a->code_bytes);
     free(k->code);
     k->code = code;

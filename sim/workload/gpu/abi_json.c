@@ -24,7 +24,7 @@ bool abi_json_parse(const char *file, const char *text, size_t size, struct json
         return orch_fail(error, ORCH_USAGE, "%.300s: larger than 2 GiB; this is no launch description", file);
     struct json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
     if (!tokener)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(error);
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
     *document = json_tokener_parse_ex(tokener, text, (int)size);
     const enum json_tokener_error code = json_tokener_get_error(tokener);

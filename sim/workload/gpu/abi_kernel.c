@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/workload/gpu/abi_internal.h"
 
 #include "sim/base/checksum.h"
@@ -133,7 +134,7 @@ static bool read_mnemonics(const struct abi_node *run, struct abi_kernel *k)
         return true;
     k->mnemonic = calloc((size_t)json_object_object_length(by.object) + 1, sizeof *k->mnemonic);
     if (!k->mnemonic)
-        return orch_fail(run->error, ORCH_INTERNAL, "out of memory");
+        return orch_no_memory(run->error);
     json_object_object_foreach(by.object, name, value)
     {
         struct abi_mnemonic *m = &k->mnemonic[k->mnemonics++];
@@ -188,11 +189,11 @@ bool abi_kernel_parse(struct abi_kernel *kernel, const char *path, const char *t
     struct orch_error own = {0};
     struct abi_reader reader = {.kernel = kernel, .files = files, .target = target, .error = &own};
     *kernel = (struct abi_kernel){.path = strdup(path), .hash = checksum_fnv1a64(text, size)};
-    bool ok = kernel->path != NULL || orch_fail(&own, ORCH_INTERNAL, "out of memory");
+    bool ok = kernel->path != NULL || orch_no_memory(&own);
     ok = ok && abi_json_parse(path, text, size, &document, &own);
     if (ok) {
         const struct abi_node top = {.object = document, .file = path, .error = &own};
-        ok = abi_no_misspelling(&top, known_members, sizeof known_members / sizeof known_members[0]) && read_name(&top, kernel) &&
+        ok = abi_no_misspelling(&top, known_members, ARRAY_COUNT(known_members)) && read_name(&top, kernel) &&
              abi_read_code(&reader, &top) && read_launch(&top, kernel) && read_resources(&top, kernel) &&
              abi_read_args(&reader, &top) && read_reference(&top, kernel);
         json_object_put(document);

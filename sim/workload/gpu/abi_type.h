@@ -7,19 +7,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ABI_TYPE_TABLE(X)                                                                                                        \
-    X(F32, "f32", 4, NPY_F32)                                                                                                    \
-    X(F16, "f16", 2, NPY_F16)                                                                                                    \
-    X(BF16, "bf16", 2, NPY_U16)                                                                                                  \
-    X(F64, "f64", 8, NPY_F64)                                                                                                    \
-    X(U8, "u8", 1, NPY_U8)                                                                                                       \
-    X(I8, "i8", 1, NPY_I8)                                                                                                       \
-    X(U16, "u16", 2, NPY_U16)                                                                                                    \
-    X(I16, "i16", 2, NPY_I16)                                                                                                    \
-    X(U32, "u32", 4, NPY_U32)                                                                                                    \
-    X(I32, "i32", 4, NPY_I32)                                                                                                    \
-    X(U64, "u64", 8, NPY_U64)                                                                                                    \
+/* clang-format off */
+#define ABI_TYPE_TABLE(X) \
+    X(F32, "f32", 4, NPY_F32) \
+    X(F16, "f16", 2, NPY_F16) \
+    X(BF16, "bf16", 2, NPY_U16) \
+    X(F64, "f64", 8, NPY_F64) \
+    X(U8, "u8", 1, NPY_U8) \
+    X(I8, "i8", 1, NPY_I8) \
+    X(U16, "u16", 2, NPY_U16) \
+    X(I16, "i16", 2, NPY_I16) \
+    X(U32, "u32", 4, NPY_U32) \
+    X(I32, "i32", 4, NPY_I32) \
+    X(U64, "u64", 8, NPY_U64) \
     X(I64, "i64", 8, NPY_I64)
+/* clang-format on */
 
 enum abi_type {
 #define X(name, text, bytes, npy) ABI_##name,

@@ -12,7 +12,7 @@
 bool gpu_totals_init(struct gpu_totals *totals, const struct gpu_program *program, struct orch_error *error)
 {
     *totals = (struct gpu_totals){.issues = calloc((size_t)gpu_program_count(program) + 1, sizeof *totals->issues)};
-    return totals->issues || orch_fail(error, ORCH_INTERNAL, "out of memory for the counts of a GPU program");
+    return totals->issues || orch_no_memory(error);
 }
 
 void gpu_totals_free(struct gpu_totals *totals)
@@ -130,7 +130,7 @@ static bool take_findings(const struct gpu_group *group, struct gpu_findings *in
         return true;
     into->text = calloc(count, sizeof *into->text);
     if (!into->text)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for what was found");
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         snprintf(into->text[i], sizeof into->text[i], "%s: pc 0x%llx: %s%s", gpu_finding_name(found[i].kind),
                  (unsigned long long)found[i].pc, found[i].text, found[i].times > 1 ? " (and more often)" : "");
@@ -165,7 +165,7 @@ bool gpu_functional_run(const struct gpu_setup *s, const struct gpu_functional *
         ok = workers[i].group != NULL;
     }
     if (!ok)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the threadgroups of a GPU launch");
+        orch_no_memory(error);
     else if (!run_workers(workers, count))
         ok = explain(&pass, error);
     ok = ok && take_findings(workers[0].group, o->findings, error);

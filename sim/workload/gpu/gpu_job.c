@@ -186,7 +186,7 @@ static void job_start(void *context, double now_ns)
 static enum engine_progress failed(const struct gpu_job *j, struct orch_error *error)
 {
     if (j->no_memory || j->failed_to_begin)
-        orch_fail(error, ORCH_INTERNAL, "out of memory for the timing of a GPU launch");
+        orch_no_memory(error);
     else
         gpu_setup_explain(j->setup, &j->fault, error);
     return ENGINE_FAILED;
@@ -224,7 +224,7 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
         orch_fail(error, ORCH_USAGE, "%.200s: impossible launch: no threadgroup of %u threads fits a core: %s",
                   setup->kernel->path, launch.threads_per_group, limit ? limit : "its resources");
     else
-        orch_fail(error, ORCH_INTERNAL, "out of memory for a GPU launch");
+        orch_no_memory(error);
     gpu_job_free(j);
     return NULL;
 }

@@ -90,7 +90,7 @@ static bool set_step(struct gpu_library *l, unsigned number, struct orch_error *
                              .threadgroup_memory_bytes = code->threadgroup_memory_bytes,
                              .stack_words = code->stack_words};
     if (!k->path || !k->code)
-        return orch_fail(error, ORCH_INTERNAL, "out of memory for the kernel");
+        return orch_no_memory(error);
     memcpy(k->code, code->code, code->code_bytes);
     memcpy(k->grid, s->grid_threads, sizeof k->grid);
     memcpy(k->group, s->group_threads, sizeof k->group);

@@ -76,7 +76,7 @@ bool gpu_setup_keep(struct gpu_setup *s, struct orch_error *error)
             continue;
         s->kept[i] = malloc(arg->bytes);
         if (!s->kept[i])
-            return orch_fail(error, ORCH_INTERNAL, "out of memory to keep %s", arg->name);
+            return orch_no_memory(error);
         memcpy(s->kept[i], gpu_setup_bytes(s, i), arg->bytes);
     }
     return true;

@@ -1,4 +1,5 @@
 /* Settings, and answers of studies against fresh simulations. */
+#include "isa/array_count.h"
 #include "sim/db/db.h"
 #include "sim/ask/study/study.h"
 #include "tests/sim/chip_example.h"
@@ -49,7 +50,7 @@ static void test_settings_refused(void)
     static const char *const bad[] = {"", "[1]", "{\"a\":true}", "{\"a\":{}}", "{\"a\":1", "{\"a\":null}"};
     struct study_setting s = {0};
     CHECK(study_setting_set(&s, "unit", "gpu"), "set");
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct orch_error error = {0};
         CHECK(!study_setting_from_json(&s, bad[i], &error) && error.exit_code == ORCH_USAGE && error.text[0], "%s", bad[i]);
     }
@@ -131,7 +132,7 @@ static void test_wrong_settings(void)
     struct bench b = bench_open("gemm:64x64x64", "gpu");
     struct study_answer answer;
     study_answer_init(&answer);
-    for (size_t i = 0; bench_start(&b, NULL) && i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; bench_start(&b, NULL) && i < ARRAY_COUNT(bad); i++) {
         struct orch_error error = {0};
         CHECK(!ask(&b, bad[i].words, false, &answer, &error) && error.exit_code == ORCH_USAGE && strstr(error.text, bad[i].told),
               "%s: %s", bad[i].words, error.text);
@@ -232,7 +233,7 @@ static const struct {
     {"conv2d:n=1,c=16,h=8,w=8,k=16,r=3,s=3,stride=1,pad=1,groups=1", "ane", "ane.dma_GBps=20", "cpu_p.dispatch_width=4"},
     {"stream-triad:16K", "cpu", "cpu_p.dispatch_width=4", "gpu.latency_32_cycles=9"},
 };
-enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+enum { KERNELS = ARRAY_COUNT(kernels) };
 
 static void check_kernel(struct bench *b, const char *read, const char *unread)
 {

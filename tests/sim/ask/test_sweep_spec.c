@@ -1,4 +1,5 @@
 /* Specifications of sweeps and their designs. */
+#include "isa/array_count.h"
 #include "tests/sim/sweep_example.h"
 
 #include <ctype.h>
@@ -29,7 +30,7 @@ static void test_bad_texts(void)
         {"workload=a,b", "list of their own"},
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct sweep_spec *const spec = sweep_spec_create();
         struct orch_error error = {0};
         CHECK(!sweep_spec_vary(spec, bad[i].text, &error) && error.exit_code == ORCH_USAGE && strstr(error.text, bad[i].part),
@@ -209,7 +210,7 @@ static void test_bad_files(void)
         {"{\"workload\": \"gemm:8x8x8\", \"vary\": {\"gpu_cores\": [8, 9], \"chip\": [\"m1\"], \"gpu_cores\": [10]}}", "twice"},
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct orch_error error;
         struct sweep_spec *const spec = parse(bad[i].text, &error);
         CHECK(!spec && error.exit_code == ORCH_USAGE && strncmp(error.text, "study.json", 10) == 0 &&

@@ -1,4 +1,5 @@
 /* Tuning: variants of kernels, what they compute, the set that is left, and runs that use it. */
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/ask/tune/tune.h"
 #include "tests/support/cli_binary.h"
@@ -51,7 +52,7 @@ static void test_variants_compute_the_same(void)
     struct orch_error error = {0};
     struct chip_db *db = chip_db_open(NULL, &error);
     struct tune_variant v[128];
-    for (size_t i = 0; db && i < sizeof requests / sizeof requests[0]; i++) {
+    for (size_t i = 0; db && i < ARRAY_COUNT(requests); i++) {
         const struct tune_request q = {
             .chips = db, .chip = "m1", .workload = requests[i].workload, .precision = requests[i].precision, .seed = 3};
         const size_t count = tune_variants(q.workload, requests[i].unit, v, 128);
@@ -172,7 +173,7 @@ static void test_wrong_use_is_told(void)
         {"tune gemm:64x64x64 --unit gpu --max 5", "more than --max 5"},
         {"tune gemm:64x64x64 --goal joule", "did you mean joules?"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
         if (cli_ask(&home, "%s", wrong[i].arguments))
             CHECK(home.outcome.code == 2 && strstr(home.outcome.err, wrong[i].said), "%s: %d %s", wrong[i].arguments,
                   home.outcome.code, home.outcome.err);

@@ -1,6 +1,7 @@
 /* Intervals: spreads of residuals and how well they cover sources that they do not know, against draws from known distributions
  * and an implementation of the same statistics elsewhere; parameters and their elasticities, against what physics says.
  */
+#include "isa/array_count.h"
 #include "sim/run/interval.h"
 #include "sim/ask/study/uncertainty.h"
 #include "sim/prove/validate/residual_fit.h"
@@ -55,7 +56,7 @@ static void test_drawn_table(void)
     fill_drawn(samples);
     CU_ASSERT_FATAL(residual_fit(samples, DRAWN, &table));
     CHECK(table.count == 5, "%zu groups", table.count);
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         const struct residual *r = residual_in(table.group, table.count, expected[i].part, expected[i].work);
         CHECK(r && fabs(r->low - expected[i].low) < 1e-7 && fabs(r->high - expected[i].high) < 1e-7 &&
                   r->rows == expected[i].rows && r->sources == expected[i].sources,

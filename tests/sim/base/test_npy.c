@@ -1,4 +1,5 @@
 /* .npy files: bytes as NumPy writes them, damaged headers, and files made by another program. */
+#include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "tests/support/suite.h"
 
@@ -61,7 +62,7 @@ static void test_reads_types(void)
         {"<i4", NPY_I32, 4}, {"<i8", NPY_I64, 8},  {"|u1", NPY_U8, 1},  {"<u2", NPY_U16, 2}, {"<u4", NPY_U32, 4},
         {"<u8", NPY_U64, 8}, {"|b1", NPY_BOOL, 1}, {"|?", NPY_BOOL, 1}, {">i1", NPY_I8, 1},
     };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(types); i++) {
         uint8_t file[512];
         char header[128];
         const uint64_t data[3] = {1, 2, 3};
@@ -89,7 +90,7 @@ static void test_reads_shapes(void)
         {"( 2 ,2,2 )", 3, 8},
         {"(4, 0, 9223372036854775807, 9)", 4, 0},
     };
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(shapes); i++) {
         uint8_t file[512];
         char header[128];
         const uint8_t data[16] = {0};
@@ -129,7 +130,7 @@ static void test_refuses(void)
         {"{'descr", "end of a short quoted string"},
         {"{'descr' '<f4'}", "KEY: VALUE"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         uint8_t file[512];
         struct npy_array a;
         struct orch_error error = {0};

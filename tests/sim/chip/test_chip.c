@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 #include "tests/sim/chip_example.h"
 
@@ -62,7 +63,7 @@ static void test_published_figures(void)
         {"m4-max", 12, 4, 40, 16, 546},
     };
     struct chip_db *db = example_chips();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct chip *chip = open_chip(db, rows[i].alias, NULL, NULL);
         CHECK(number(chip, "p_cores") == rows[i].p && number(chip, "e_cores") == rows[i].e, "%s", rows[i].alias);
         CHECK(number(chip, "gpu_cores") == rows[i].gpu && number(chip, "ane_cores") == rows[i].ane, "%s", rows[i].alias);
@@ -119,7 +120,7 @@ static void test_aliases(void)
                                           {"apple m2 ultra", "m2_ultra_16p8e_76g"},
                                           {"m3", "m3_4p4e_10g"},
                                           {"m2-pro-19", "m2_pro_8p4e_19g"}};
-    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(same); i++) {
         const char *id = NULL;
         CHECK(chip_db_resolve(db, same[i][0], &id, &error) && strcmp(id, same[i][1]) == 0, "%s", same[i][0]);
     }
@@ -217,7 +218,7 @@ static void test_wrong_overrides(void)
         {"amx_blocks_p=5", "at most one AMX"},
     };
     struct chip_db *db = example_chips();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const struct chip_overrides overrides = {&rows[i].set, 1};
         struct orch_error error = {0};
         struct chip *chip = chip_open(db, "m1", &overrides, &error);
@@ -303,7 +304,7 @@ static void test_bad_files(void)
         {"[]", "object"},
         {"", "empty"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct orch_error error = {0};
         CHECK(!load_texts(rows[i].text, NULL, &error, NULL), "%s", rows[i].text);
         CHECK(error.exit_code == ORCH_USAGE, "%s: exit %d", rows[i].text, error.exit_code);

@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
 #include "tests/sim/chip_example.h"
@@ -186,7 +187,7 @@ static void test_generation(void)
         enum amx_gen gen;
     } rows[] = {{"m1-ultra", AMX_GEN_M1}, {"m2", AMX_GEN_M2}, {"m3-pro", AMX_GEN_M3}, {"m4", AMX_GEN_M4}};
     struct chip_db *db = example_chips();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct chip *chip = example_chip(db, rows[i].alias, NULL);
         enum amx_gen gen = AMX_GEN_M1;
         CU_ASSERT_TRUE(chip_amx_gen(chip, &gen, NULL));
@@ -219,7 +220,7 @@ static void test_peaks_bound_measurements(void)
         {"m1-max", "amx", "f64", 700e9, 0.75}, {"m1-max", "gpu", "f32", 10.4e12, 0.95}, {"m1-max", "dram", "stream", 339e9, 0.9},
     };
     struct chip_db *db = example_chips();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct chip *chip = example_chip(db, rows[i].chip, NULL);
         struct chip_peaks peaks;
         chip_peaks(chip, &peaks);

@@ -1,4 +1,5 @@
 /* The Neural Engine as a user meets it: run and its document, build, isa ane, kernels, capabilities, the database, exit codes. */
+#include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -30,7 +31,7 @@ static void test_document(void)
         return;
     json_object *d = cli_document(&home.outcome);
     double sum = 0;
-    for (size_t i = 0; d && i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; d && i < ARRAY_COUNT(keys); i++)
         CHECK(json_object_object_get_ex(d, keys[i], NULL), "%s", keys[i]);
     if (!d)
         return;
@@ -60,7 +61,7 @@ static void test_explain(void)
     static const char *const said[] = {"max of rows", "2560 rows of 1600", "exp2", "4096000", "sum of rows, reciprocal", "mul",
                                        "limit"};
     CU_ASSERT_EQUAL(home.outcome.code, 0);
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(said); i++)
         CHECK(strstr(home.outcome.out, said[i]) != NULL, "%s is not in %s", said[i], home.outcome.out);
 }
 
@@ -127,7 +128,7 @@ static void test_check(void)
     static const char *const names[] = {"tinygrad/conv.ff52f832dc.hwx.gz", "tinygrad/golden.1dcaecacc4.hwx.gz",
                                         "tinygrad/relu.da873cd556.hwx.gz", "tinygrad/sum.6ca449afd2.hwx.gz",
                                         "eiln/unary_sqrt.bin.gz"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         char name[96];
         snprintf(name, sizeof name, "ane/%s", names[i]);
         snprintf(files + strlen(files), sizeof files - strlen(files), " %s", suite_golden(name));
@@ -236,7 +237,7 @@ static void test_exit_codes(void)
         {"isa check ane Makefile-that-is-not-there", 2, "Makefile"},
         {"isa asm ane nothing.s", 2, "-o OUT"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && cli_ask(&home, "%s", rows[i].arguments); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
         CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says) && !home.outcome.out[0],
               "%s: exit %d: %s", rows[i].arguments, home.outcome.code, home.outcome.err);
 }
@@ -254,6 +255,6 @@ int main(void)
         {"several chips", test_several_chips},
         {"exit codes", test_exit_codes},
     };
-    const int code = suite_run("ane_cli", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("ane_cli", tests, ARRAY_COUNT(tests));
     return cli_home_remove(&home) ? code : 1;
 }

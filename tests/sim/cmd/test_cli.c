@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/cmd/common.h"
 #include "sim/cmd/options.h"
 #include "sim/base/suggest.h"
@@ -42,7 +43,7 @@ static void test_forms(void)
         "--unit=amx -L a=1 gemm:8x8x8 -L b=2 --cold",
         "-uamx --cold --vary a=1 --vary=b=2 -- gemm:8x8x8",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         struct cli_args args;
         struct orch_error error;
         CHECK(parse(lines[i], &args, &error), "%s: %s", lines[i], error.text);
@@ -83,7 +84,7 @@ static void test_errors(void)
         {"--unit a --unit b", "twice"},
         {"--qqqqqqqq", "unknown option '--qqqqqqqq'"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct cli_args args;
         struct orch_error error;
         CHECK(!parse(rows[i].line, &args, &error), "%s", rows[i].line);
@@ -128,7 +129,7 @@ static void test_numbers(void)
     CU_ASSERT_EQUAL(common.threads, 3);
     cli_common_free(&common);
     cli_args_free(&args);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         CU_ASSERT_TRUE(parse(bad[i], &args, &error));
         CHECK(!cli_common_read(&common, &args, false, &error) && error.exit_code == ORCH_USAGE, "%s", bad[i]);
         cli_common_free(&common);
@@ -185,7 +186,7 @@ static void test_distance(void)
     } rows[] = {{"", "", 0},         {"abc", "abc", 0},        {"", "abc", 3},         {"abc", "abd", 1},
                 {"abcd", "acbd", 1}, {"kitten", "sitting", 3}, {"ca", "abc", 3},       {"chip", "chips", 1},
                 {"Chip", "chip", 0}, {"sweep", "swepe", 1},    {"m2-prp", "m2-pro", 1}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         CHECK(suggest_distance(rows[i].a, rows[i].b) == rows[i].distance, "%s %s: %u", rows[i].a, rows[i].b,
               suggest_distance(rows[i].a, rows[i].b));
         CHECK(suggest_distance(rows[i].b, rows[i].a) == rows[i].distance, "%s %s", rows[i].b, rows[i].a);

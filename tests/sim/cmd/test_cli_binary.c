@@ -1,5 +1,6 @@
 /* The command line as a user meets it: the orchard binary built beside this test is started with real arguments. */
 #define _GNU_SOURCE
+#include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -52,7 +53,7 @@ static void test_codes_and_streams(void)
         {"run /nowhere/abi.json", 2, NULL, "/nowhere"},
         {"isa check amx README.md", 2, NULL, "README.md"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         if (!run_or_skip(rows[i].arguments))
             return;
         CHECK(outcome.code == rows[i].code, "orchard %s: exit %d", rows[i].arguments, outcome.code);
@@ -74,7 +75,7 @@ static void test_json_is_one_document(void)
                                         "chips diff m1 m4 --json",
                                         "capabilities --json --chip m1,m2,m3",
                                         "doctor --json"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         if (!run_or_skip(lines[i]))
             return;
         json_tokener *tokener = json_tokener_new();

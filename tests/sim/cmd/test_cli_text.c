@@ -1,3 +1,4 @@
+#include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
 #include "sim/cmd/listing.h"
@@ -23,7 +24,7 @@ static void test_numbers(void)
                 {1e-7, 3, "1.00e-07", "1.00e-07"},
                 {0.00123456, 3, "0.00123", "0.00123"}};
     char text[FORMAT_SIZE];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         CHECK(strcmp(format_number(text, rows[i].number, rows[i].digits), rows[i].plain) == 0, "%g: %s", rows[i].number, text);
         CHECK(strcmp(format_digits(text, rows[i].number, rows[i].digits), rows[i].exact) == 0, "%g: %s", rows[i].number, text);
     }

@@ -1,6 +1,7 @@
 /* orchard run as a user meets it: programs that go wrong, what the database keeps, the document, interrupts. The programs are
  * a handful of instruction words, written here as an ELF file, so no cross compiler is needed. */
 #define _GNU_SOURCE
+#include "isa/array_count.h"
 #include "isa/elf/elf_write.h"
 #include "sim/base/npy.h"
 #include "tests/support/cli_binary.h"
@@ -37,7 +38,7 @@ static const struct function {
     {"stopwatch", {0xd53be041, 0xd283e802, 0xf1000442, 0x54ffffe1, 0xd53be040, 0xcb010000, 0xd2800ba8, 0xd4000001}},
     {"load", {0xf9400000, 0xd65f03c0}}, /* ldr x0, [x0] */
 };
-#define FUNCTION_COUNT (sizeof functions / sizeof functions[0])
+#define FUNCTION_COUNT (ARRAY_COUNT(functions))
 
 static struct cli_home home = {.name = "run"};
 
@@ -114,7 +115,7 @@ static void test_faults(void)
         {"run $/p.elf --entry amx_unknown", 4, {"(amx_unknown+0x4)", "0x002012e0", "23 does not exist"}},
         {"run $/p.elf --entry no_call --mode functional", 4, {"svc", "999"}},
     };
-    check_expectations(rows, sizeof rows / sizeof rows[0]);
+    check_expectations(rows, ARRAY_COUNT(rows));
 }
 
 static void test_wrong_use(void)
@@ -147,7 +148,7 @@ static void test_wrong_use(void)
         {"run gemm:64x64x64 --detail op --output $/x", 2, {"--output", "no values"}},
         {"run gemm:64x64x64 + stream-triad:64K[unit=cpu,detail=op]", 3, {"operators"}},
     };
-    check_expectations(rows, sizeof rows / sizeof rows[0]);
+    check_expectations(rows, ARRAY_COUNT(rows));
 }
 
 static void check_document(json_object *d, const char *mode)
@@ -190,7 +191,7 @@ static void check_document(json_object *d, const char *mode)
                                        "counters"};
     const bool timed = strcmp(mode, "functional") != 0;
     double sum = 0;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         document_at(d, keys[i]);
     CU_ASSERT_STRING_EQUAL(json_object_get_string(document_at(d, "mode")), mode);
     CU_ASSERT_EQUAL(document_at(d, "seconds") != NULL, timed);
@@ -320,7 +321,7 @@ static void test_operators(void)
     static const char *const workloads[] = {
         "gemm:64x64x64 --unit gpu --set ane.clock_ghz=", "gemm:64x64x64 --unit amx --set ane.clock_ghz=",
         "softmax:64x64 --unit ane --set cpu_p.dispatch_width=", "copy:64K --unit cpu --set ane.clock_ghz="};
-    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
         for (int known = 0; known < 2; known++) {
             if (!cli_ask(&home, "run %s%d --detail op --json", workloads[i], 1 + known))
                 break;

@@ -1,4 +1,5 @@
 /* orchard sweep and whatif as a user calls them: exit codes, lines of errors, documents, any number of processes. */
+#include "isa/array_count.h"
 #include "tests/sim/sweep_example.h"
 #include "tests/support/cli_binary.h"
 
@@ -38,7 +39,7 @@ static void test_wrong_use(void)
         {"whatif gemm:64x64x64 --goal seconds<1 --vary gpu_cores=8,10", "expected KEY=lo:hi"},
     };
 
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         if (!cli_ask(&home, "%s", bad[i].line))
             return;
         CHECK(home.outcome.code == 2 && strstr(home.outcome.err, bad[i].part) && !*home.outcome.out, "%s: %d %s", bad[i].line,

@@ -2,6 +2,7 @@
  * Skipped where munge, slurmctld and slurmd (Debian packages of these names, and slurm-client) are not installed or do not start;
  * needs root. */
 #define _GNU_SOURCE
+#include "isa/array_count.h"
 #include "tests/sim/sweep_example.h"
 #include "tests/support/cli_binary.h"
 
@@ -42,7 +43,7 @@ static const char *missing(void)
         return "starting Slurm needs root";
     if (!cli_binary())
         return "the binary is not built";
-    for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(programs); i++)
         if (!in_path(programs[i]))
             return "Slurm is not installed (slurmctld slurmd slurm-client munge)";
     return getpwnam("munge") ? NULL : "there is no user munge";

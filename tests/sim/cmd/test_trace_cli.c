@@ -1,4 +1,5 @@
 /* orchard trace as a user meets it: what is recorded, replayed and imported, and what is said of files that are damaged. */
+#include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -36,7 +37,7 @@ static void test_same_chip(void)
         "gemm:128x128x128[unit=gpu,repeat=3] + gemm:96x96x96[unit=ane] + gemm:96x96x96[unit=amx] --chip m1",
         "copy:512K[unit=cpu] + copy:512K[unit=cpu,core=e] --chip m1",
     };
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
         char line[256];
         const char *chip = strstr(lines[i], "--chip");
         snprintf(line, sizeof line, "trace record %s -o $/a.trace", lines[i]);
@@ -51,7 +52,7 @@ static void test_same_chip(void)
 static void test_other_chip(void)
 {
     static const char *const works[] = {"gemm:128x128x128 --unit gpu", "gemm:128x128x128 --unit amx", "gemm:96x96x96 --unit ane"};
-    for (size_t i = 0; i < sizeof works / sizeof works[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(works); i++) {
         char line[160];
         snprintf(line, sizeof line, "trace record %s --chip m1 -o $/a.trace", works[i]);
         const double here = seconds_of(line), there = seconds_of("trace replay $/a.trace --chip m3-max");

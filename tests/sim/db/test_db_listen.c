@@ -1,4 +1,5 @@
 /* What people and programs see of a run: the JSON document, the summary, quantities, the progress bar. */
+#include "isa/array_count.h"
 #include "sim/base/human.h"
 #include "sim/listen/progress.h"
 #include "sim/listen/run_json.h"
@@ -47,7 +48,7 @@ static const char *const contract[] = {"run_id",
 
 static void expect_contract_keys(struct json_object *document)
 {
-    const size_t count = sizeof contract / sizeof contract[0];
+    const size_t count = ARRAY_COUNT(contract);
     CU_ASSERT_EQUAL(json_object_object_length(document), (int)count);
     for (size_t i = 0; i < count; i++)
         CHECK(json_object_object_get_ex(document, contract[i], NULL), "%s is missing", contract[i]);
@@ -76,7 +77,7 @@ static void test_empty_document(void)
         not_null += value != NULL;
         (void)key;
     }
-    CU_ASSERT_EQUAL(not_null, sizeof containers / sizeof containers[0]);
+    CU_ASSERT_EQUAL(not_null, ARRAY_COUNT(containers));
     CU_ASSERT_TRUE(json_object_is_type(member(d, "placement"), json_type_array));
     CU_ASSERT_TRUE(json_object_is_type(member(d, "assumptions"), json_type_array));
     CU_ASSERT_EQUAL(json_object_object_length(member(d, "utilisation")), 5);
@@ -123,7 +124,7 @@ static void test_tables_agree_with_contract(void)
 {
     for (size_t i = 0; i < run_number_field_count(); i++) {
         bool found = false;
-        for (size_t k = 0; k < sizeof contract / sizeof contract[0]; k++)
+        for (size_t k = 0; k < ARRAY_COUNT(contract); k++)
             found = found || strcmp(contract[k], run_number_field(i)->name) == 0;
         CHECK(found, "%s", run_number_field(i)->name);
         CHECK(run_number_field(i)->definition[0] && run_number_field(i)->unit[0], "%s", run_number_field(i)->name);
@@ -144,7 +145,7 @@ static void test_quantities(void)
         {99.96e-9, "s", "100 ns"},
     };
     char text[HUMAN_SIZE];
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         human_quantity(cases[i].value, cases[i].unit, text);
         CHECK(strcmp(text, cases[i].text) == 0, "%g: '%s', not '%s'", cases[i].value, text, cases[i].text);
     }
@@ -190,7 +191,7 @@ static void test_summary(void)
     example_result(&r);
     r.run_id = 42;
     summary_of(&r, &(struct summary_options){false, 10, 10}, text, sizeof text);
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
         CHECK(strstr(text, expected[i]) != NULL, "'%s' is not in\n%s", expected[i], text);
     CU_ASSERT_PTR_NULL(strchr(text, '\033'));
     summary_of(&r, &(struct summary_options){false, 1, 1}, text, sizeof text);

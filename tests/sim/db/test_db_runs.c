@@ -1,4 +1,5 @@
 /* Runs through events into the database and back; the questions that views answer. */
+#include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/base/content_hash.h"
 #include "tests/sim/db_example.h"
@@ -16,7 +17,7 @@ static void test_hash_vectors(void)
         {"aaaaaaaaaa", 100000, "cdc76e5c9914fb9281a1c7e284d73e67"},
         {"", 1, "e3b0c44298fc1c149afbf4c8996fb924"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct content_hash h;
         char text[CONTENT_HASH_SIZE];
         content_hash_begin(&h);
@@ -37,7 +38,7 @@ static void test_config_hash(void)
     CU_ASSERT_STRING_EQUAL(base, other); /* where it runs decides nothing */
     const char **const fields[] = {&b.workload,  &b.chip_hash, &b.program_hash, &b.device,  &b.unit,
                                    &b.precision, &b.detail,    &b.mode,         &b.options, &b.version};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
         b = example_begin(1);
         *fields[i] = "different";
         db_config_hash(&b, other);
@@ -144,7 +145,7 @@ static void test_rows(void)
     example_folder(folder);
     struct orch_db *db = example_open(example_file(folder, "x.db"), DB_WRITE);
     CHECK(example_record(db, 1, 10, EVENT_RUN_DONE, 0, &error) > 0, "%s", error.text);
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(questions); i++) {
         const double got = example_number(db, questions[i].sql);
         CHECK(fabs(got - questions[i].expect) <= 1e-12 * fabs(questions[i].expect), "%s: %.17g", questions[i].sql, got);
     }
@@ -164,7 +165,7 @@ static void test_chunks(void)
     CHECK(whole > 0 && pieces > whole, "%s", error.text);
     static const char *const tables[] = {"op",          "activity", "stall",     "counter",    "sample",  "transfer",
                                          "dvfs_change", "run_part", "placement", "assumption", "checksum"};
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(tables); i++) {
         char sql[256];
         snprintf(sql, sizeof sql, "SELECT sum(run_id = %lld) - sum(run_id = %lld) FROM %s", (long long)whole, (long long)pieces,
                  tables[i]);

@@ -1,4 +1,5 @@
 /* Characteristics, measurements, fitted sets, queries of users, pruning, merging. */
+#include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/chip/chip.h"
 #include "tests/sim/db_example.h"
@@ -94,7 +95,7 @@ static void test_characteristics(void)
     } fields[] = {{offsetof(struct db_characteristic_key, program_hash)}, {offsetof(struct db_characteristic_key, kernel)},
                   {offsetof(struct db_characteristic_key, shape)},        {offsetof(struct db_characteristic_key, precision)},
                   {offsetof(struct db_characteristic_key, detail)},       {offsetof(struct db_characteristic_key, version)}};
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(fields); i++) {
         const char *other = "other";
         key = gemm_key;
         memcpy((char *)&key + fields[i].offset, &other, sizeof other);
@@ -302,7 +303,7 @@ static void test_only_reading(void)
     example_folder(folder);
     struct orch_db *db = example_open(example_file(folder, "x.db"), DB_WRITE);
     const double before = example_number(db, "SELECT count(*) FROM metric");
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(refused); i++) {
         struct orch_error error = {0};
         CHECK(!db_print_query(db, refused[i], DB_FORMAT_CSV, stdout, &error), "%s", refused[i]);
         CHECK(error.exit_code == ORCH_USAGE, "%s: %s", refused[i], error.text);
@@ -375,7 +376,7 @@ static void content_of(struct orch_db *db, char *text, size_t size)
         "SELECT baseline, chip, key, value FROM v_baseline ORDER BY 1, 2, 3",
     };
     size_t used = 0;
-    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(queries); i++) {
         CHECK(used + 1 < size, "content longer than %zu", size);
         const size_t before = used;
         printed(db, queries[i], DB_FORMAT_CSV, text + used, size - used);

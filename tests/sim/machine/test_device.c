@@ -1,4 +1,5 @@
 /* Machines: every chip has one, names resolve with the chip, files that are wrong are named. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_floorplan.h"
 #include "sim/machine/device/device.h"
 #include "tests/support/suite.h"
@@ -89,7 +90,7 @@ static void test_wrong_files_are_named(void)
         {"{\"device\": \"x\", \"name\": \"X\", \"aliases\": [], \"chips\": [], \"ambient_c\": 500}", "from -50 to 80"},
         {"{\"device\": \"x\", \"name\": \"X\", \"aliases\": [], \"chips\": [1], \"ambient_c\": 20}", "lists names"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error = {0};
         struct device device;
         CU_ASSERT_FALSE(device_parse("x", cases[i].text, strlen(cases[i].text), &device, &error));

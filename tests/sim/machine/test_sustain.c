@@ -1,4 +1,5 @@
 /* The closed loop of clocks, power, heat and battery: against a measured curve, against itself with short steps, and its laws. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_power.h"
 #include "sim/machine/sustain/sustain.h"
 #include "sim/machine/thermal/device_curve.h"
@@ -115,7 +116,7 @@ static void test_wrong_curves_are_named(void)
         {"time_s,soc_power_W,soc_temp_C\n0,1\n", "c:2: expected"},
         {"time_s,soc_power_W,soc_temp_C\n0,1,20\n", "at least two"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error = {0};
         struct device_curve curve;
         CU_ASSERT_FALSE(device_curve_parse("c", cases[i].text, strlen(cases[i].text), &curve, &error));

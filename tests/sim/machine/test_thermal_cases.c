@@ -1,4 +1,5 @@
 /* The thermal models against HotSpot 7.0's own output, energy kept, and cases that cannot be. */
+#include "isa/array_count.h"
 #include "power/thermal_solver.h"
 #include "sim/prove/check/thermal_cases.h"
 #include "sim/machine/thermal/thermal_case.h"
@@ -83,7 +84,7 @@ static void test_bad_cases_name_file_and_line(void)
     char folder[] = "/tmp/orchard-thermal-XXXXXX", path[300];
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct thermal_case c;
         struct orch_error error = {0};
         write_file(folder, "floorplan.flp", cases[i].plan);

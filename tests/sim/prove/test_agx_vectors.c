@@ -1,6 +1,7 @@
 /* The reader of GPU golden vectors: the files that are there pass, altered lines fail and say where, nonsense is refused. Lines
  * of exec-*: applegpu's emulator (dougallj/applegpu, commit 4c5bae6). */
 #define _GNU_SOURCE
+#include "isa/array_count.h"
 #include "sim/prove/check/agx_vectors.h"
 #include "tests/support/suite.h"
 
@@ -42,7 +43,7 @@ static void test_golden(void)
         const char *file;
         unsigned long least;
     } rows[] = {{"agx/encode.txt.gz", 1900}, {"agx/compiler_words.txt.gz", 472}, {"agx/mesa_words.txt.gz", 555}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct check_report report = {0};
         struct orch_error error = {0};
         CHECK(check_agx_vectors(suite_golden(rows[i].file), CHECK_AGX_FAST, &report, &error), "%s", error.text);
@@ -57,7 +58,7 @@ static void test_executes(void)
     static const struct {
         const char *name, *text;
     } rows[] = {{"exec-single.txt", POP}, {"exec-single.txt", FMUL16}, {"exec-program.txt", PROGRAM}, {"exec-load.txt", LOAD}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         for (int path = 0; path < 2; path++) {
             struct check_report report;
             struct orch_error error;
@@ -84,7 +85,7 @@ static void test_notices(void)
         {"encode.txt", "8800\t0\ttrap\t2\t1\tA\t\ttrap\n", "mnemonic"},
         {"mesa-words.tsv", "8800\t2\tret\t\tsame-length\tstop\n", "operation"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct check_report report;
         struct orch_error error;
         check_text(rows[i].name, rows[i].text, CHECK_AGX_FAST, &report, &error);
@@ -117,7 +118,7 @@ static void test_refuses(void)
         {"mesa-words.tsv", "8800\t3\tstop\n"},
         {"other.txt", "8800\n"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct check_report report;
         struct orch_error error;
         check_text(rows[i].name, rows[i].text, CHECK_AGX_FAST, &report, &error);

@@ -1,5 +1,6 @@
 /* Golden vectors of the AMX unit on all three execution paths, and the reader's manners with bad files.
  * Truth: tests/golden/amx/README.md. */
+#include "isa/array_count.h"
 #include "sim/prove/check/amx_vector_state.h"
 #include "sim/prove/check/amx_vectors.h"
 #include "tests/support/suite.h"
@@ -20,7 +21,7 @@ static const struct {
 
 static void check_all(enum amx_path path)
 {
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         struct check_report report = {.passed = 0};
         struct orch_error error = {.text = ""};
         char name[64];
@@ -77,7 +78,7 @@ static void test_initial_states(void)
 #undef ROW
     };
     static struct amx_vector_state state;
-    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(published); i++) {
         struct amx_vector_hashes hashes;
         CHECK(amx_vector_fill(published[i].kind, 1, &state), "%s", published[i].kind);
         amx_vector_hash(&state, &hashes);

@@ -1,6 +1,7 @@
 /* Published figures of the Neural Engine (maderix/ANE, ANEForge, Anemll, sbryngelson/ane-guide) against the programs that
  * `orchard validate` makes of them, timed on the chips of the database. */
 #include "isa/ane/ane_text.h"
+#include "isa/array_count.h"
 #include "tests/sim/validate_example.h"
 
 #include <math.h>
@@ -35,7 +36,7 @@ static const struct {
     {"M1,,ANE,\"Llama LM head, 6-bit LUT, 396 MB\",lut6,,7.52,ms,measured,Anemll/anemll-bench,m1_4p4e_8g\n", 0.1},
     {"M3 Pro,,ANE,conv1x1 512ch sp2048 sustained,fp16,inmem_peak,15.04,TFLOPS,measured,maderix/ANE,m3_pro_6p6e_18g\n", 0.1},
 };
-enum { MODELLED = sizeof modelled / sizeof modelled[0] };
+enum { MODELLED = ARRAY_COUNT(modelled) };
 
 static const struct {
     const char *row, *why;
@@ -54,7 +55,7 @@ static const struct {
     {"M1 Max,,ANE,conv3x3 C64->oops,fp16,single call,1,ms" M1MAX, "not read"},
     {"M1 Max,,ANE,GEMM 12x,fp16,single call,1,ms" M1MAX, "not read"},
 };
-enum { REFUSED = sizeof refused / sizeof refused[0] };
+enum { REFUSED = ARRAY_COUNT(refused) };
 
 static void test_rows(void)
 {
@@ -166,14 +167,14 @@ static void test_engine_level(void)
     static char text[12288];
     strcpy(text, HEADER "M2 Pro,,ANE,GEMM N=2048 cubed,fp16,sweep,7.483,ms" SAT
                         "M2,,ANE,matvec-like matmul 2048,int8,weights-bound,0.253,ms" GUIDE);
-    for (size_t i = 0; i < sizeof engine_rows / sizeof engine_rows[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(engine_rows); i++)
         strcat(text, engine_rows[i]);
     struct orch_error error = {0};
     struct validation *v = example_validation("ane.csv", text, NULL);
     struct validation_groups groups;
     CU_ASSERT_FATAL(validation_group_rows(v, "level", &groups, &error));
     const struct validation_group *g = &groups.engine;
-    CU_ASSERT_EQUAL(g->rows, sizeof engine_rows / sizeof engine_rows[0]);
+    CU_ASSERT_EQUAL(g->rows, ARRAY_COUNT(engine_rows));
     CU_ASSERT_EQUAL(g->score.count, g->rows);
     CHECK(g->score.median_ape <= 0.14, "median error %.1f %%", 100 * g->score.median_ape);
     CHECK(g->score.mape <= 0.18, "mean error %.1f %%", 100 * g->score.mape);

@@ -1,5 +1,6 @@
 /* Calibration against measurements that the simulator made itself with known parameters: they must be found again; what cannot be
  * found must be refused by name. */
+#include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
@@ -19,7 +20,7 @@ static const struct {
              {"fma32 in matrix mode Z=f32[16][16]", 4}, {"fma64 in matrix mode Z=f64[8][8]", 1},
              {"fma64 in matrix mode Z=f64[8][8]", 2},   {"fma64 in matrix mode Z=f64[8][8]", 8},
              {"fma16 in matrix mode Z=f16[32][32]", 1}, {"fma16 in matrix mode Z=f16[32][32]", 2}};
-enum { LOOPS = sizeof loops / sizeof loops[0] };
+enum { LOOPS = ARRAY_COUNT(loops) };
 
 /* Lines for loops [first, end) on a chip; value NULL = 1. */
 static void write_rows(FILE *out, const char *chip, size_t first, size_t end, const double *value)
@@ -252,7 +253,7 @@ static void test_wrong_use_is_told(void)
         {"calibrate $/made.csv --vary amx.clock_ghz --folds 1", "two at least"},
         {"calibrate $/made.csv --vary amx.clock_ghz --folds-by sources", "did you mean source?"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
         if (cli_ask(&home, "%s", wrong[i].arguments))
             CHECK(home.outcome.code == 2 && strstr(home.outcome.err, wrong[i].said), "%s: %d %s", wrong[i].arguments,
                   home.outcome.code, home.outcome.err);

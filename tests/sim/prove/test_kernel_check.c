@@ -1,4 +1,5 @@
 /* orchard kernel check: real compiled kernels pass with exact counts; an altered expectation, code or count does not. */
+#include "isa/array_count.h"
 #include "sim/prove/check/gpu_kernels.h"
 #include "tests/sim/agx_example.h"
 
@@ -18,7 +19,7 @@ static void check(const char *path, const char *name, const struct check_gpu_opt
 static void test_golden(void)
 {
     static const struct check_gpu_options ways[] = {{1, false, false}, {4, false, false}, {1, true, false}, {1, false, true}};
-    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         struct check_report report;
         struct orch_error error;
         check(suite_golden("agx/kernels"), NULL, &ways[i], &report, &error);
@@ -65,7 +66,7 @@ static void test_notices(void)
         {"\"expected\":\"none.bin\",", "", "args[1].expected"},
     };
     const struct check_gpu_options options = {1, false, false};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct check_report report;
         struct orch_error error;
         write_kernel(rows[i].expected, rows[i].reference);
@@ -123,6 +124,6 @@ int main(void)
 {
     if (!mkdtemp(folder))
         return 70;
-    const int code = suite_run("kernel_check", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("kernel_check", tests, ARRAY_COUNT(tests));
     return suite_remove(folder) ? code : 1;
 }

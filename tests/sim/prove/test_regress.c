@@ -1,4 +1,5 @@
 /* Regression of characteristics: baselines as text and in the database, what moved, and why. */
+#include "isa/array_count.h"
 #include "sim/prove/regress/baseline.h"
 #include "sim/prove/regress/metric.h"
 #include "tests/support/cli_binary.h"
@@ -98,7 +99,7 @@ static void test_wrong_lines_are_named(void)
         {"{\"chip_set\":1,\"chips\":[]}", "t:3: a set of chips out of order or without its list"},
     };
     char text[1024];
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct baseline b = {0};
         struct orch_error error = {0};
         snprintf(text, sizeof text, "%s%s%s\n", head, known, wrong[i].line);
@@ -204,7 +205,7 @@ static void test_wrong_use_is_told(void)
         {"regress check before --chip m9", "m9"},
         {"regress check before --set amx.array_f32_cycles=no", "no"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++)
         if (cli_ask(&home, "%s", wrong[i].arguments))
             CHECK(home.outcome.code == 2 && strstr(home.outcome.err, wrong[i].said), "%s: %d %s", wrong[i].arguments,
                   home.outcome.code, home.outcome.err);

@@ -2,6 +2,7 @@
  * them and by running them on the interpreter; scores against figures worked out by hand.
  */
 #include "isa/a64/a64_isa.h"
+#include "isa/array_count.h"
 #include "sim/workload/cpu/program.h"
 #include "sim/prove/validate/csv.h"
 #include "sim/prove/validate/row.h"
@@ -49,7 +50,7 @@ static void test_csv_errors(void)
         {"a\nb\n\"x\ny", "t.csv:3:1: a quoted cell that never ends"},
         {"a,b,a\n", "t.csv:1:1: two columns are called 'a'"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error;
         struct csv_table *t = parse(cases[i].text, &error);
         CHECK(t == NULL && error.exit_code == ORCH_USAGE, "case %zu was accepted", i);
@@ -139,7 +140,7 @@ static void test_json(void)
     static const char *const keys[] = {"rows",   "modelled",    "coverage",  "mape",     "median_ape",        "p90_ape",
                                        "bias",   "within10",    "within25",  "spearman", "interval_coverage", "groups",
                                        "fitted", "rows_detail", "unmodelled"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         part(o, keys[i]);
     CHECK(number(o, "rows") == 7 && number(o, "modelled") == 4, "%g rows, %g modelled", number(o, "rows"), number(o, "modelled"));
     CHECK(number(o, "interval_coverage") >= 0 && number(o, "interval_coverage") <= 1, "%g inside",
@@ -249,7 +250,7 @@ static void test_loop_listing(void)
     char text[120];
     while (first < p.words && !(amx_is_word(p.code[first]) && amx_word_op(p.code[first]) == AMX_FMA32))
         first++;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0] && first + i < p.words; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(expected) && first + i < p.words; i++) {
         const uint32_t word = p.code[first + i];
         if (amx_is_word(word)) {
             amx_disasm_word(word, text, sizeof text);
@@ -313,7 +314,7 @@ static size_t first_of_longest_run(const struct validate_program *p)
 
 static void test_cpu_listing(void)
 {
-    for (size_t i = 0; i < sizeof cpu_listing / sizeof cpu_listing[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cpu_listing); i++) {
         struct validate_program p = plan_row(cpu_table, i);
         struct a64_insn insn;
         char text[120] = "";

@@ -2,6 +2,7 @@
  * this file (it executes what sim/validate emits) that feeds amx_block; no memory system, caches always hit.
  * Published figures are the truth: github corsix/amx, zhen8838, eugenehp/amx-rs.
  */
+#include "isa/array_count.h"
 #include "sim/prove/validate/validate.h"
 #include "tests/support/suite.h"
 #include "tests/units/amx_timing_example.h"
@@ -91,7 +92,7 @@ static bool run(void *context, const struct validate_program *p, struct validate
 {
     struct bench *bench = context;
     const struct chip_case *chip = NULL;
-    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(chips); i++)
         if (strcmp(chips[i].chip, p->chip) == 0)
             chip = &chips[i];
     if (!chip || p->core == VALIDATE_E_CORE || !p->code || p->threads < 1 || p->threads > 4 * chip->p_clusters)

@@ -1,4 +1,5 @@
 /* Published watts, joules and work per joule against the programs that `orchard validate` makes of their loads. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/power_loops.h"
 #include "sim/prove/validate/soc_runner.h"
 #include "sim/prove/validate/validation.h"
@@ -32,7 +33,7 @@ static const struct {
     {"M2," PRO ",GPU,GEMM M128 K1024 N1024,efficiency,129.9,GFLOPS/W" GUIDE "\n", 0.35},
     {"M2," PRO ",ANE,\"4096-inner matmul, int8 weights\",energy,0.89,mJ/inference" GUIDE "\n", 0.25},
 };
-enum { MODELLED = sizeof modelled / sizeof modelled[0] };
+enum { MODELLED = ARRAY_COUNT(modelled) };
 
 static const struct {
     const char *row, *why;
@@ -52,7 +53,7 @@ static const struct {
     {"M2," PRO ",ANE,GEMM M64 K256 N256,efficiency,11.4,parsec" GUIDE "\n", "unit"},
     {"M3,-,P-cluster,\"Cinebench R23, 1 thread\",power,3,W,measured,somebody,,no_such_chip\n", "no_such_chip"},
 };
-enum { REFUSED = sizeof refused / sizeof refused[0] };
+enum { REFUSED = ARRAY_COUNT(refused) };
 
 static struct validation *run_text(const char *text)
 {
@@ -113,7 +114,7 @@ static void test_clocks_and_volts(void)
         {"P-core", 1, 600, 0.29023},   {"P-core", 5, 1500, 1.112838},  {"P-core", 8, 2184, 2.36669},
         {"P-core", 12, 2988, 4.54062}, {"P-core", 15, 3204, 4.951324},
     };
-    enum { STATES = sizeof states / sizeof states[0] };
+    enum { STATES = ARRAY_COUNT(states) };
     char text[8192] = HEADER;
     double before = 0;
     for (int i = 0; i < STATES; i++)

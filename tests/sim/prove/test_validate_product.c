@@ -1,4 +1,5 @@
 /* Validation as a product: any number of jobs gives the same answer, scores by hand against what is recorded, history, bounds. */
+#include "isa/array_count.h"
 #include "sim/prove/validate/jobs.h"
 #include "sim/prove/validate/memo.h"
 #include "sim/prove/validate/record.h"
@@ -147,7 +148,7 @@ static void test_record(void)
         const char *column;
         double value;
     } expected[] = {{"rows", 3}, {"modelled", 2}, {"mape", 0.6}, {"symmetric", 0.625}, {"bias", 0.4}, {"within25", 0.5}};
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         char sql[200];
         snprintf(sql, sizeof sql, "SELECT %s %s", expected[i].column, whole);
         CHECK(fabs(one_number(db, sql) - expected[i].value) < 1e-12, "%s = %g", expected[i].column, one_number(db, sql));
@@ -238,7 +239,7 @@ static void test_require(void)
         {"mape<x", ORCH_USAGE, "not a number"},
     };
     struct validation *v = validated(table, 8);
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error = {0};
         const bool ok = validation_require(v, cases[i].bounds, &error);
         CHECK(ok == (cases[i].exit_code == 0) && error.exit_code == cases[i].exit_code && strstr(error.text, cases[i].says),

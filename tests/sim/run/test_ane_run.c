@@ -1,5 +1,6 @@
 /* Requests to the Neural Engine as `orchard run` makes them: results against sums in double precision, files in every shape, time
  * that adds up, exit codes of what cannot be run. */
+#include "isa/array_count.h"
 #include "sim/base/npy.h"
 #include "tests/sim/run_example.h"
 
@@ -265,7 +266,7 @@ static void test_results_do_not_depend(void)
 {
     static const char *const kernels[] = {"gemm:70x50x90", "softmax:30x50", CONV, "conv-stack:layers=3,c=32,h=8,w=8",
                                           "elementwise:1000,op=tanh"};
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(kernels); i++) {
         struct outcome full = run_on(db, "m1", kernels[i], (struct run_request){.unit = "ane", .seed = 5});
         struct outcome bare = run_on(db, "m1-max", kernels[i],
                                      (struct run_request){.unit = "ane", .seed = 5, .mode = RUN_FUNCTIONAL, .threads = 5});
@@ -436,7 +437,7 @@ int main(void)
     db = mkdtemp(folder) ? chip_db_open(ORCHARD_SOURCE_DIR "/sim/chips", &error) : NULL;
     if (!db)
         printf("%s\n", error.text);
-    const int code = db ? suite_run("ane_run", tests, sizeof tests / sizeof tests[0]) : 1;
+    const int code = db ? suite_run("ane_run", tests, ARRAY_COUNT(tests)) : 1;
     chip_db_close(db);
     return suite_remove(folder) ? code : 1;
 }

@@ -1,4 +1,5 @@
 /* What the cores get from memory, against published runs of STREAM. */
+#include "isa/array_count.h"
 #include "sim/run/run.h"
 #include "tests/support/suite.h"
 
@@ -42,7 +43,7 @@ static void test_stream_as_published(void)
         {"m1", 1, 58, false},       {"m1", 4, 59, false},    {"m1-max", 1, 82.1, true},  {"m1-max", 4, 152, true},
         {"m1-max", 8, 152.2, true}, {"m2-max", 1, 91, true}, {"m2-max", 8, 184.2, true},
     };
-    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(published); i++) {
         const double gbps = triad_gbps(published[i].chip, published[i].cores, published[i].cold);
         CHECK(fabs(gbps / published[i].gbps - 1) <= 0.1, "%s, %u cores: %.1f GB/s, published %.1f", published[i].chip,
               published[i].cores, gbps, published[i].gbps);

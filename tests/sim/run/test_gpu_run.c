@@ -1,5 +1,6 @@
 /* GPU launches as `orchard run` makes them: results do not depend on threads, detail or chip; time adds up; faults are told with
  * place and cause. */
+#include "isa/array_count.h"
 #include "tests/sim/agx_example.h"
 #include "tests/sim/run_example.h"
 
@@ -221,7 +222,7 @@ static void test_faults(void)
          true,
          {"--sanitize found", "", ""}},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const char *path = make_kernel(rows[i].name, rows[i].code, ONE);
         struct outcome o = run_on(db, "m1", path, (struct run_request){.mode = RUN_FULL, .sanitize = rows[i].sanitize});
         CHECK(!o.ok && o.error.exit_code == rows[i].exit_code, "%s: exit code %d, %s", rows[i].name, o.error.exit_code,
@@ -272,7 +273,7 @@ static void test_choices(void)
         {{.precision = "f16"}, ORCH_USAGE}, {{.cores = 2}, ORCH_USAGE}, {{.entry = "main"}, ORCH_USAGE},
         {{.detail = "sampled"}, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct outcome o = run_on(db, "m1", scale(1), rows[i].request);
         CHECK(o.error.exit_code == rows[i].exit_code, "row %zu: %d %s", i, o.error.exit_code, o.error.text);
         run_result_free(&o.result);
@@ -297,7 +298,7 @@ int main(void)
     db = chip_db_open(NULL, &error);
     if (!db || !mkdtemp(folder))
         return 70;
-    const int code = suite_run("gpu_run", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("gpu_run", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return suite_remove(folder) ? code : 1;
 }

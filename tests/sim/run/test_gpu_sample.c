@@ -1,5 +1,6 @@
 /* A sample of a launch stands for the whole: over kernels of the library, whatever their data find in the caches; and which
  * threadgroups make a sample, what their times say. */
+#include "isa/array_count.h"
 #include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
@@ -106,7 +107,7 @@ static void test_library(void)
 {
     double sum = 0;
     unsigned count = 0;
-    for (size_t i = 0; i < sizeof library / sizeof library[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
         struct run_result whole, part;
         bool ok = run_one(library[i], "instr", RUN_TIMING, &whole);
         ok = run_one(library[i], "sampled", RUN_TIMING, &part) && ok;
@@ -155,7 +156,7 @@ int main(void)
     db = chip_db_open(NULL, &error);
     if (!db)
         return 70;
-    const int code = suite_run("gpu_sample", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("gpu_sample", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return code;
 }

@@ -1,5 +1,6 @@
 /* A warm-up whose threadgroups are mostly executed only leaves what a timed pass leaves: the pass behind it is like the pass
  * behind that one. And it gives the results. */
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 #include "tests/support/suite.h"
@@ -38,7 +39,7 @@ static const char *const library[] = {
 /* The second of two passes begins where a timed one ended. */
 static void test_state(void)
 {
-    for (size_t i = 0; i < sizeof library / sizeof library[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(library); i++) {
         struct run_result one, two;
         bool ok = run_one(library[i], RUN_TIMING, 1, &one);
         ok = run_one(library[i], RUN_TIMING, 2, &two) && ok;
@@ -58,7 +59,7 @@ static void check_same(const char *workload, const struct run_result *a, const s
     for (size_t i = 0; i < a->checksum.count && i < b->checksum.count; i++)
         CHECK(a->checksum.item[i].fnv1a64 == b->checksum.item[i].fnv1a64, "%s: %s", workload, a->checksum.item[i].output);
     static const char *const counters[] = {"gpu.simdgroup_instructions", "gpu.active_lane_instructions", "gpu.threadgroups"};
-    for (unsigned i = 0; i < sizeof counters / sizeof counters[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(counters); i++)
         CHECK(run_values_get(&a->counters, counters[i]) == run_values_get(&b->counters, counters[i]), "%s: %s", workload,
               counters[i]);
 }
@@ -68,7 +69,7 @@ static void test_results(void)
 {
     static const char *const several[] = {"reduce:12800x96,op=sum", "gemm:512x512x1024,split=8", "sort:512x512", "scan:64x50000",
                                           "elementwise:1600000,op=gelu"};
-    for (size_t i = 0; i < sizeof several / sizeof several[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(several); i++) {
         struct run_result full, functional;
         bool ok = run_one(several[i], RUN_FULL, 1, &full);
         ok = run_one(several[i], RUN_FUNCTIONAL, 1, &functional) && ok;
@@ -90,7 +91,7 @@ int main(void)
     db = chip_db_open(NULL, &error);
     if (!db)
         return 70;
-    const int code = suite_run("gpu_warm", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("gpu_warm", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return code;
 }

@@ -1,4 +1,5 @@
 /* Energy of runs: every kind of run has joules, units add up to the package, energy follows from counts and nothing else. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_power.h"
 #include "sim/run/run.h"
 #include "sim/run/run_profile.h"
@@ -78,7 +79,7 @@ static void test_units_add_up(void)
         {"m2", "gemm:64x256x256", "ane", "f16"},   {"m3-max", "gemm:128x128x128", "amx", "f16"},
         {"m1-ultra", "copy:262144", "gpu", "f32"},
     };
-    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(runs); i++) {
         struct outcome o = simulate(runs[i].chip, NULL, runs[i].workload, runs[i].unit, runs[i].precision, 0);
         const struct run_result *r = &o.result;
         CHECK(r->joules > 0, "%s: %g J", runs[i].workload, r->joules);
@@ -98,7 +99,7 @@ static void test_leakage_is_exactly_what_is_told(void)
 {
     static const char *const domains[] = {"p_cpu", "gpu", "ane", "slc", "fabric", "dram"};
     struct outcome with = simulate("m1", NULL, "gemm:256x256x256", "gpu", "f32", 0);
-    for (size_t i = 0; i < sizeof domains / sizeof domains[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(domains); i++) {
         char set[64], name[64];
         snprintf(set, sizeof set, "power.%s.leakage_w=0", domains[i]);
         snprintf(name, sizeof name, "energy.%s.leakage", domains[i]);
@@ -141,7 +142,7 @@ static void test_double_traffic(void)
 
     CHECK(bytes_of(b, "gpu_l1") == 2 * bytes_of(a, "gpu_l1"), "%g times the operands",
           bytes_of(b, "gpu_l1") / bytes_of(a, "gpu_l1"));
-    for (size_t i = 0; i < sizeof moved / sizeof moved[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(moved); i++) {
         const double x = run_values_get(&a->counters, moved[i].name), y = run_values_get(&b->counters, moved[i].name);
         CHECK(near(y / x, moved[i].times, moved[i].within), "%s: %g times", moved[i].name, y / x);
     }
@@ -218,7 +219,7 @@ static void test_clock_and_voltage(void)
 static void test_lower_bound_of_products(void)
 {
     static const char *const chips[] = {"m1", "m1-max", "m2", "m3"}, *const kinds[] = {"dynamic", "clock", "leakage"};
-    for (size_t i = 0; i < sizeof chips / sizeof chips[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(chips); i++) {
         struct outcome o = simulate(chips[i], NULL, "gemm:1024x1024x1024", "amx", "f32", 0);
         double joules = 0;
         for (int k = 0; k < 3; k++) {
@@ -275,7 +276,7 @@ static void test_the_start_of_a_launch_tells_the_split(void)
         const char *workload, *precision;
         double low, high; /* share of the time that does not scale with the clock */
     } cases[] = {{"copy:24M", "f32", 0.5, 1}, {"gemm:8192x512x128", "f32", 0, 0.6}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error = {0};
         struct power_profile profile, whole;
         struct run_result result;

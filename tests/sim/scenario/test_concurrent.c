@@ -1,5 +1,6 @@
 /* Workloads at the same time: what they have together obeys the DRAM, one alone is as alone, queues and priorities hold, the
  * database has an operator per workload, and the text of a request is read as written. */
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 #include "sim/scenario/together.h"
@@ -265,7 +266,7 @@ static void test_energies_add_up(void)
         "gemm:256x256x256[unit=amx] + copy:1M[unit=gpu,mode=timing] + copy:1M[unit=gpu,mode=timing,priority=1]", /* it waits while
                                                                                                                     they work */
     };
-    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(texts); k++) {
         struct whole w;
         run_text(&w, "m1", NULL, texts[k]);
         CHECK(w.ok, "%s", w.error.text);
@@ -334,7 +335,7 @@ static void test_texts(void)
         {"copy:1M[mode=functional] + copy:1M", "no time"},
         {"foo:1 + copy:1M", "foo"},
     };
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct whole w;
         run_text(&w, "m1", NULL, wrong[i].text);
         CHECK(!w.ok && w.error.exit_code == ORCH_USAGE && strstr(w.error.text, wrong[i].words), "%s: %s", wrong[i].text,
@@ -368,7 +369,7 @@ int main(void)
     db = chip_db_open(NULL, &error);
     if (!db)
         return 70;
-    const int code = suite_run("concurrent", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("concurrent", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return code;
 }

@@ -1,4 +1,5 @@
 /* orchard run --device as a user meets it: series, limits, refusals, rows in the database. */
+#include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -33,7 +34,7 @@ static void test_the_document_has_series_and_their_sums(void)
     static const char *const domains[] = {"p_cpu", "e_cpu", "amx", "gpu", "ane", "slc", "fabric", "dram", "soc"};
     json_object *const time = document_at(d, "/device_run/samples/time_s");
     double joules = 0, parts = 0;
-    for (size_t k = 0; k < sizeof domains / sizeof domains[0]; k++) {
+    for (size_t k = 0; k < ARRAY_COUNT(domains); k++) {
         char path[80];
         snprintf(path, sizeof path, "/device_run/samples/watts/%s", domains[k]);
         json_object *const watts = document_at(d, path);
@@ -138,7 +139,7 @@ static void test_a_real_load_throttles_as_measured(void)
         {"/closed/rmse_k", 0, 2.5},
         {"/rmse_k", 0, 1},
     };
-    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(checks); i++)
         CHECK(fabs(document_number(d, checks[i].path) - checks[i].expected) <= checks[i].tolerance, "%s: %g, measured %g",
               checks[i].path, document_number(d, checks[i].path), checks[i].expected);
     json_object_put(d);
@@ -249,6 +250,6 @@ static const struct suite_test tests[] = {
 
 int main(void)
 {
-    const int code = suite_run("run device", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("run device", tests, ARRAY_COUNT(tests));
     return cli_home_remove(&home) ? code : 1;
 }

@@ -1,5 +1,6 @@
 /* The pool of unified memory: against a written-out model of what is in use; classes, reuse, high-water marks, pressure,
  * trimming. And what a machine's memory refuses. */
+#include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
 #include "tests/support/suite.h"
@@ -191,7 +192,7 @@ int main(void)
     db = chip_db_open(NULL, &error);
     if (!db)
         return 70;
-    const int code = suite_run("memory pool", tests, sizeof tests / sizeof tests[0]);
+    const int code = suite_run("memory pool", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return code;
 }

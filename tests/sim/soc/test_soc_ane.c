@@ -1,4 +1,5 @@
 /* The Neural Engine of chips: parameters of every chip, and its way to SLC and DRAM. */
+#include "isa/array_count.h"
 #include "sim/chip/chip_peaks.h"
 #include "sim/chip/chip_units.h"
 #include "sim/soc/soc.h"
@@ -132,7 +133,7 @@ static void test_weight_streams_run_as_measured(void)
         double gbps;
     } rows[] = {{"m2", 60.45}, {"m2-max", 62.01}, {"m3", 63.1}, {"m3-max", 120.22}, {"m4", 64.18}, {"m4-pro", 126.36}};
     struct chip_db *db = example_chips();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct chip *chip = example_chip(db, rows[i].chip, "ane.request_us=0");
         struct orch_error error = {0};
         struct soc *soc = soc_create(chip, &error);

@@ -1,4 +1,5 @@
 /* Launch descriptions: what they mean, what is refused and how. Files are in memory. */
+#include "isa/array_count.h"
 #include "tests/sim/agx_example.h"
 
 #include "sim/workload/gpu/abi_generator.h"
@@ -194,7 +195,7 @@ static const struct {
 
 static void test_refuses(void)
 {
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct abi_kernel k;
         struct orch_error e;
         CHECK(!parse(&k, wrong[i].text, &g13g, &e), "accepted: %s", wrong[i].text);
@@ -232,7 +233,7 @@ static void test_generators(void)
     static const char *const bad[] = {
         "f32",    "f32 seed", "f32 seed x", "f16c(11 bits) seed 1", "f32 seed 1, times", "f32 seed 1 more", "1000*", "nan",
         "seed 3", ""};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++)
         CHECK(!abi_generator_parse(bad[i], ABI_F32, &g, &reason), "'%s' was read", bad[i]);
 }
 
@@ -249,7 +250,7 @@ static void test_compares(void)
         bool same;
     } rows[] = {{&bits, expected, true}, {&bits, signs, false}, {&eq, signs, true}, {&eq, close, false}, {&tol, close, true},
                 {&tol, far, false},      {&tol, finite, false}, {&tol, nan, false}, {&eq, nan, false}};
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char text[200] = "";
         CHECK(abi_compare(rows[i].rule, ABI_F32, 4, (const uint8_t *)rows[i].got, (const uint8_t *)expected, text, sizeof text) ==
                   rows[i].same,

@@ -1,5 +1,6 @@
 /* Streams of CPU cores: the numbers of the GPU kernels of the same name, whatever the size and the number of cores; double
  * precision against the operation itself; rates of published measurements; refusals. */
+#include "isa/array_count.h"
 #include "sim/base/checksum.h"
 #include "tests/sim/run_example.h"
 #include "units/cpu/cpu_random.h"
@@ -20,7 +21,7 @@ static void test_results_are_those_of_the_gpu(void)
 {
     static const char *const workloads[] = {"copy:4096", "stream-scale:65540,s=0.37", "stream-add:12",
                                             "stream-triad:70000,s=-3.25", "stream-triad:132"};
-    for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(workloads); i++) {
         struct outcome gpu =
             run_on(db, "m1", workloads[i], (struct run_request){.unit = "gpu", .mode = RUN_FUNCTIONAL, .seed = 5});
         CHECK(gpu.ok, "%s: %s", workloads[i], gpu.error.text);
@@ -103,7 +104,7 @@ int main(void)
         fprintf(stderr, "%s\n", error.text);
         return 1;
     }
-    const int failed = suite_run("cpu kernel", tests, sizeof tests / sizeof tests[0]);
+    const int failed = suite_run("cpu kernel", tests, ARRAY_COUNT(tests));
     chip_db_close(db);
     return failed;
 }

@@ -1,5 +1,6 @@
 /* The AMX gemm family against plain host loops: all element types, odd sizes, edges, transposes, leading dimensions,
  * batches, alpha and beta. Results come from the instructions; the loops know nothing of AMX. */
+#include "isa/array_count.h"
 #include "sim/workload/amx/amx_job.h"
 #include "sim/workload/amx/kernel.h"
 #include "tests/support/suite.h"
@@ -243,7 +244,7 @@ static void test_wrong_requests(void)
         "gem:4x4x4",        "gemm:4x4",           "gemm:4x4x0",   "gemm:4x4x4,bach=2",  "gemm:4x4x4,ta=2",
         "gemm:8x8x8,lda=4", "gemm:4x4x4,batch=0", "gemm:4x4x4x4", "gemm:4x4x4,alpha=z", "gemm:",
         "gemm:4x4x99999999"};
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {
         struct orch_error error = {0};
         struct kernel_call c;
         CHECK(!kernel_parse(wrong[i], "f32", &c, &error), "%s was accepted", wrong[i]);

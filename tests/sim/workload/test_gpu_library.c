@@ -1,4 +1,5 @@
 /* Kernels of the GPU library as users run them: one step and several, every detail and mode, wrong requests. */
+#include "isa/array_count.h"
 #include "tests/support/cli_binary.h"
 #include "tests/support/suite.h"
 
@@ -101,7 +102,7 @@ static void test_wrong_requests(void)
         {"run gemm:8x8x8 --unit gpu --detail op --mode functional", 2, "--detail op"},
         {"run gemm:8x8x8 --unit gpu --detail sampeld", 2, "sampled"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0] && cli_ask(&home, "%s", rows[i].arguments); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(rows) && cli_ask(&home, "%s", rows[i].arguments); i++)
         CHECK(home.outcome.code == rows[i].code && strstr(home.outcome.err, rows[i].says), "%s: exit %d: %s", rows[i].arguments,
               home.outcome.code, home.outcome.err);
     cli_home_remove(&home);

@@ -1,6 +1,7 @@
 /* Whole programs: prepared by sim/program, run by orchard's core and by Unicorn from the same start; output, exit code,
  * registers and every byte of memory must be equal in the end. Programs with a C library also run under qemu.
  */
+#include "isa/array_count.h"
 #include "sim/workload/cpu/program.h"
 #include "sim/workload/cpu/program_args.h"
 #include "tests/guest/host/guest_files.h"
@@ -210,7 +211,7 @@ static void test_integer_programs(void)
     static const char *const guests[] = {"integer_plain", "integer_o2", "integer_o3", "integer_os", "integer_pie"};
     static const char *const args[] = {"one", "two words"};
     const struct program_options options = {.args = args, .arg_count = 2, .seed = 1};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct outcome o;
         if (!run_both(&o, guests[i], &options))
             return;
@@ -227,7 +228,7 @@ static void test_float_programs(void)
 {
     static const char *const guests[] = {"float_o3", "float_ofast", "float_f16"};
     const struct program_options options = {.seed = 1};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct outcome o;
         if (!run_both(&o, guests[i], &options))
             return;
@@ -242,7 +243,7 @@ static void test_c_library(void)
     static const char *const guests[] = {"text", "text_pie"};
     static const char *const args[] = {"a", "b c"}, *const envp[] = {"HOME_OF_TESTS=here"};
     const struct program_options options = {.args = args, .arg_count = 2, .envp = envp, .env_count = 1, .seed = 1};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct outcome o;
         if (!run_both(&o, guests[i], &options))
             return;
@@ -259,7 +260,7 @@ static void test_memory_calls(void)
 {
     static const char *const guests[] = {"memory", "memory_4k"};
     const struct program_options options = {.seed = 1};
-    for (size_t i = 0; i < sizeof guests / sizeof *guests; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(guests); i++) {
         struct outcome o;
         if (!run_both(&o, guests[i], &options))
             return;
@@ -300,7 +301,7 @@ static void test_faults(void)
         {"undefined", UNIT_FAULT_UNDEFINED, "guest_main+", ""}, {"brk", UNIT_FAULT_TRAP, "guest_main+", ""},
         {"call", UNIT_FAULT_TRAP, "", "system call 9999"},      {"abort", UNIT_FAULT_TRAP, "", "SIGABRT"},
     };
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(faults); i++) {
         const char *args[] = {faults[i].how};
         const struct program_options options = {.args = args, .arg_count = 1};
         struct outcome ours, other;
@@ -524,7 +525,7 @@ static void test_argument_errors(void)
         {"f32:9999999999x9999999999", "larger than 2^64"},
         {"hello", "not an argument"},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
         struct program_arg arg;
         struct orch_error error = {0};
         char quoted[100];
@@ -572,7 +573,7 @@ static void test_fills(void)
         {"f16:1:fill:inf", 2, {0x00, 0x7c}},
     };
     struct mem_space *space = mem_space_create(UINT64_C(1) << 28);
-    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(fills); i++) {
         struct program_arg arg;
         struct orch_error error = {0};
         CHECK(program_arg_parse(fills[i].text, &arg, &error) && program_arg_place(&arg, space, &error), "%s", error.text);

@@ -1,4 +1,5 @@
 #include "units/ane/kernels/ane_build.h"
+#include "isa/array_count.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -222,8 +223,7 @@ static bool place_in_l2(struct ane_builder *b, struct ane_view *view, uint32_t r
     uint64_t taken = bytes;
     for (unsigned i = 0; i < b->residents; i++)
         taken += b->resident[i].bytes;
-    if (plane > UINT32_MAX || taken + beside > b->request->limits.l2_bytes ||
-        b->residents == sizeof b->resident / sizeof b->resident[0])
+    if (plane > UINT32_MAX || taken + beside > b->request->limits.l2_bytes || b->residents == ARRAY_COUNT(b->resident))
         return false;
     unsigned at = 0;
     while (at <= b->residents && piece_bytes(b, at) < bytes)
@@ -322,7 +322,7 @@ struct ane_kernel_tensor *ane_build_tensor(struct ane_builder *b, const char *na
 
 void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t stride)
 {
-    if (tensor->rank == sizeof tensor->shape / sizeof tensor->shape[0])
+    if (tensor->rank == ARRAY_COUNT(tensor->shape))
         return;
     tensor->shape[tensor->rank] = (uint32_t)extent;
     tensor->stride[tensor->rank++] = (uint32_t)stride;

@@ -1,4 +1,5 @@
 /* Descriptors: one function per kind of work. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_build.h"
 #include "units/ane/kernels/ane_constants.h"
 
@@ -266,7 +267,7 @@ static bool place_table(struct ane_builder *b, const struct ane_element *element
             return true;
         }
     bank->base = (uint32_t)b->pack.used;
-    if (b->tables < sizeof b->table / sizeof b->table[0]) {
+    if (b->tables < ARRAY_COUNT(b->table)) {
         b->table[b->tables].base = bank->base;
         memcpy(b->table[b->tables++].bytes, bytes, sizeof bytes);
     }

@@ -2,6 +2,7 @@
 
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_half.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
 {
     const struct ane_kernel_request *q = b->request;
     const unsigned index = b->constants++;
-    const float *given = index < sizeof q->constant / sizeof q->constant[0] ? q->constant[index] : NULL;
+    const float *given = index < ARRAY_COUNT(q->constant) ? q->constant[index] : NULL;
     uint64_t state = q->seed ^ (uint64_t)(index + 1) << 32;
     float *value = b->failed ? NULL : malloc((count ? count : 1) * sizeof *value);
     if (!value) {

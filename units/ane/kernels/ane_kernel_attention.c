@@ -1,6 +1,7 @@
 /* attention: per head and block of queries a product, powers of the scores in tile memory, a product, and the sums' reciprocals
  * last: powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys, and there
  * are fewer results than weights. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 
@@ -141,4 +142,4 @@ static const struct ane_kernel_info rows[] = {
      "sees",
      0, parameters, build},
 };
-const struct ane_kernel_family ane_family_attention = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_attention = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* conv2d: one descriptor per image; coefficients are the same for all. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_patches.h"
@@ -142,4 +143,4 @@ static const struct ane_kernel_info rows[] = {
     {"conv2d", "c=C,h=H,w=W,k=K[,n=N][,r=R][,s=S][,stride=D][,pad=P][,groups=G][,dilation=D][,bias=0|1][,act=NAME]",
      "NCHW image, K x C/groups x R x S weights (3 x 3 unless told otherwise), then bias and an activation", 0, parameters, build},
 };
-const struct ane_kernel_family ane_family_conv = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_conv = {rows, ARRAY_COUNT(rows)};

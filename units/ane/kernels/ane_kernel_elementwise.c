@@ -1,4 +1,5 @@
 /* elementwise: chains of functions over arrays of any length. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_function.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -100,4 +101,4 @@ static const struct ane_kernel_info rows[] = {
      "; alpha: slope of leaky_relu (0.01) and hard_sigmoid (1/6), scale of elu (1), bound of hardtanh (1)",
      1, parameters, build},
 };
-const struct ane_kernel_family ane_family_elementwise = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_elementwise = {rows, ARRAY_COUNT(rows)};

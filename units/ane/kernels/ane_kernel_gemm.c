@@ -1,5 +1,6 @@
 /* gemm, gemv: a constant matrix as the weights of a 1 x 1 convolution, the other one's lines as pixels. matmul: both are inputs.
  */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_function.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -240,4 +241,4 @@ static const struct ane_kernel_info rows[] = {
     {"gemv", "MxN[,bias=0|1][,act=NAME]", "out (M) = A (M x N) x, A constant", 2, gemv_parameters, build_gemv},
     {"matmul", "MxNxK[,batch=B]", "out (M x N) = A (M x K) B (K x N), both inputs", 3, matmul_parameters, build_matmul},
 };
-const struct ane_kernel_family ane_family_gemm = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_gemm = {rows, ARRAY_COUNT(rows)};

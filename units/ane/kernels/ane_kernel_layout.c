@@ -1,5 +1,6 @@
 /* Moves: copies whose source and destination have different strides. Elements never leave their row: a row of the engine is what
  * lies along the width, and DMA moves rows. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_fold.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_rows.h"
@@ -275,4 +276,4 @@ static const struct ane_kernel_info rows[] = {
     {"stream-add", "BYTES", "out = a + b; BYTES of each array", 1, copy_parameters, build_add},
     {"stream-triad", "BYTES[,s=S]", "out = a + s * b; BYTES of each array", 1, scaled_parameters, build_triad},
 };
-const struct ane_kernel_family ane_family_layout = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_layout = {rows, ARRAY_COUNT(rows)};

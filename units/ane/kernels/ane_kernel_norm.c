@@ -1,4 +1,5 @@
 /* softmax, layernorm, rmsnorm: rows along the width; the chains of the public programs (eiln/ane softmax.bin, norm.bin). */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 
@@ -137,4 +138,4 @@ static const struct ane_kernel_info rows[] = {
     {"rmsnorm", "RxC[,eps=X][,affine=0|1]", "x / sqrt(mean of squares + eps) of each row, times gamma", 2, norm_parameters,
      build_rmsnorm},
 };
-const struct ane_kernel_family ane_family_norm = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_norm = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* groupnorm, batchnorm, globalpool: values per plane, combined over channels by small convolutions. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
@@ -258,4 +259,4 @@ static const struct ane_kernel_info rows[] = {
     {"globalpool", "c=C,h=H,w=W[,n=N][,op=avg|max]", "mean or largest element of each H x W plane", 0, globalpool_parameters,
      build_globalpool},
 };
-const struct ane_kernel_family ane_family_plane = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_plane = {rows, ARRAY_COUNT(rows)};

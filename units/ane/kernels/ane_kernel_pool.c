@@ -1,4 +1,5 @@
 /* pool, resize, conv_transpose2d: windows over images and images spread by steps. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
@@ -337,4 +338,4 @@ static const struct ane_kernel_info rows[] = {
     {"resize", "c=C,h=H,w=W[,n=N][,factor=F][,mode=nearest|bilinear]", "the image F times as high and wide, half-pixel centres",
      0, resize_parameters, build_resize},
 };
-const struct ane_kernel_family ane_family_pool = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_pool = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* reduce: lines along the width, one descriptor for as many as it has rows. */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
 
@@ -84,4 +85,4 @@ static const struct ane_kernel_info info[] = {
     {"reduce", "RxC[,op=sum|mean|max|min|squares][,axis=1|0]",
      "one value per row (axis=1) or column (axis=0); squares: their sum", 2, parameters, build},
 };
-const struct ane_kernel_family ane_family_reduce = {info, sizeof info / sizeof info[0]};
+const struct ane_kernel_family ane_family_reduce = {info, ARRAY_COUNT(info)};

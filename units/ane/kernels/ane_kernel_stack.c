@@ -1,6 +1,7 @@
 /* conv-stack: convolutions of as many channels one behind another in one program, what measurements of peaks use (maderix/ANE
  * inmem_peak). Images between the layers stay in tile memory where two of them fit.
  */
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
 #include <math.h>
@@ -137,4 +138,4 @@ static const struct ane_kernel_info rows[] = {
      "L convolutions of C to C channels one behind another, the image keeps its size (3 x 3 weights unless told otherwise)", 0,
      parameters, build},
 };
-const struct ane_kernel_family ane_family_stack = {rows, sizeof rows / sizeof rows[0]};
+const struct ane_kernel_family ane_family_stack = {rows, ARRAY_COUNT(rows)};

@@ -1,5 +1,6 @@
 #include "units/ane/kernels/ane_kernels.h"
 
+#include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@ static const struct ane_kernel_family *const families[] = {
     &ane_family_conv,  &ane_family_stack, &ane_family_gemm,   &ane_family_elementwise, &ane_family_norm,
     &ane_family_plane, &ane_family_pool,  &ane_family_layout, &ane_family_attention,   &ane_family_reduce,
 };
-enum { FAMILIES = sizeof families / sizeof families[0] };
+enum { FAMILIES = ARRAY_COUNT(families) };
 
 static const char *const type_names[ANE_WEIGHT_TYPES] = {
     [ANE_WEIGHT_F16] = "f16",       [ANE_WEIGHT_I8] = "i8",       [ANE_WEIGHT_PALETTE4] = "i4", [ANE_WEIGHT_PALETTE8] = "p8",

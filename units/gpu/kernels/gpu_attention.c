@@ -6,6 +6,7 @@
  */
 #include "units/gpu/kernels/gpu_attention.h"
 
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_matrix.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static void take_registers(struct flash *f)
     f->fragments = f->work + 8 * f->row_tiles;
     f->largest = gpu_register(e, f->row_tiles);
     f->sum = gpu_register(e, f->row_tiles);
-    for (unsigned i = 0; i < sizeof singles / sizeof singles[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(singles); i++)
         *singles[i] = gpu_register(e, 1);
     const unsigned halves = 2 * gpu_register(e, 4);
     for (unsigned j = 0; j < FOUR; j++)

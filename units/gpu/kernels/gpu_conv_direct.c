@@ -2,6 +2,7 @@
  *
  * Taps outside the image are read at the image's first element and zeroed by a mask, so that no branch is needed.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
 
 #include <stdio.h>
@@ -117,7 +118,7 @@ static void take_registers(struct direct *d)
     struct gpu_emit *e = d->e;
     unsigned *const single[] = {&d->sum,    &d->channel,  &d->plane,     &d->weight, &d->y,
                                 &d->column, &d->row_mask, &d->row_start, &d->at};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     d->mask = gpu_register(e, TAPS);
     d->value = gpu_register(e, TAPS);

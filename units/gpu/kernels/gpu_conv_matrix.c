@@ -9,6 +9,7 @@
  * Elements outside the image are read at its start and zeroed by a mask that changes from tap to tap only. Pixels beyond the end
  * repeat the last one and are not stored.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_matrix.h"
@@ -97,7 +98,7 @@ static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, str
     struct gpu_emit *e = gpu_emit_begin(kernel, variant, error);
     struct packing k = {.e = e, .in = gpu_argument_buffer(e, v->weights, 0), .out = gpu_argument_buffer(e, m->packed, 0)};
     unsigned *const single[] = {&k.channel, &k.row, &k.from, &k.to};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     k.value = gpu_register(e, PACK_LOADS);
     const unsigned thread = gpu_register(e, 1), block = gpu_register(e, 1), group = gpu_register(e, 1), rows = gpu_register(e, 1);
@@ -133,7 +134,7 @@ static void take_registers(struct matrix *m)
     m->b = gpu_register(e, 2 * PIXEL_TILES);
     m->raw_weights = gpu_register(e, 4);
     m->raw_image = gpu_register(e, IMAGE_LOADS);
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
 }
 

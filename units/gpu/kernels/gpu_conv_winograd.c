@@ -4,6 +4,7 @@
  * Four steps: weights to U[t*t][K][C], image tiles to V[t*t][C][tiles], t*t products M = U V, M to the result; t = m + 2. All
  * in between is float32. Larger tiles save products and lose accuracy: their transforms add numbers that cancel later.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_gemm.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -209,7 +210,7 @@ static bool build_image(const struct winograd *w, struct gpu_kernel *kernel, str
     const struct gpu_base out = gpu_argument_buffer(e, w->vd, 0);
     const unsigned tile = gpu_register(e, 1), channel = gpu_register(e, 1);
     unsigned *const single[] = {&l.plane, &l.y, &l.x, &l.row, &l.at, &l.row_mask};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     l.mask = gpu_register(e, t);
     l.value = gpu_register(e, t * t);

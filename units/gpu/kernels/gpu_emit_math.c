@@ -1,4 +1,5 @@
 /* Integer arithmetic with constants, and what the lanes of a simdgroup do together. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_emit.h"
 
 #include <string.h>
@@ -104,7 +105,7 @@ static const char *reduction(const char *op)
 {
     static const char *const names[][2] = {{"fadd", "simd_fadd"},  {"fmul", "simd_fmul"},  {"fmax", "simd_max.f"},
                                            {"fmin", "simd_min.f"}, {"umin", "simd_min.u"}, {"iadd", "simd_iadd"}};
-    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(names[i][0], op) == 0)
             return names[i][1];
     return op;

@@ -4,6 +4,7 @@
  * it is (AGX keeps denormals of float16). So a weight costs one bit operation and one multiply-add: powers of two are put right
  * at the end, offsets (the 8 of q4_0, the 128 of q8_0) by sums of x alone.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_gemv.h"
 
 #include <stdio.h>
@@ -185,7 +186,7 @@ static void take_registers(struct quantised *q)
 {
     unsigned *const singles[] = {&q->block, &q->part,     &q->place, &q->byte,    &q->masked,
                                  &q->dot,   &q->dot_high, &q->scale, &q->low_sum, &q->high_sum};
-    for (unsigned i = 0; i < sizeof singles / sizeof singles[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(singles); i++)
         *singles[i] = gpu_register(q->e, 1);
     q->low = gpu_register(q->e, 4);
     q->high = gpu_register(q->e, 4);

@@ -1,4 +1,5 @@
 /* attention, in one pass or as two products with a softmax between them; rope. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_attention.h"
 #include "units/gpu/kernels/gpu_gemm.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -97,7 +98,7 @@ static bool build_softmax(const struct gpu_attention *a, unsigned scores, struct
     s.e = gpu_emit_begin(kernel, "attention_softmax_rows", error);
     s.base = gpu_argument_buffer(s.e, scores, 0);
     unsigned *const registers[] = {&s.lane, &s.start, &s.limit, &s.column, &s.index, &s.value, &s.largest, &s.sum};
-    for (unsigned i = 0; i < sizeof registers / sizeof registers[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(registers); i++)
         *registers[i] = gpu_register(s.e, 1);
     gpu_emit(s.e, "get_sr r%u, sr%d", s.lane, GPU_SR_LANE);
     gpu_emit(s.e, "get_sr r%u, sr%d", s.start, GPU_SR_GROUP_X);
@@ -285,7 +286,7 @@ static bool build_rope(const struct gpu_kernel_request *r, struct gpu_kernel *ke
     o.in = gpu_argument_buffer(o.e, x, 0);
     o.out = gpu_argument_buffer(o.e, y, 0);
     unsigned *const registers[] = {&o.pair, &o.row, &o.first, &o.second, &o.x, &o.y, &o.angle, &o.cosine, &o.sine};
-    for (unsigned i = 0; i < sizeof registers / sizeof registers[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(registers); i++)
         *registers[i] = gpu_register(o.e, 1);
     gpu_emit(o.e, "get_sr r%u, sr%d", o.x, GPU_SR_GRID_X);
     gpu_divide_imm(o.e, o.row, o.pair, o.x, (uint32_t)depth / 2);
@@ -307,4 +308,4 @@ static const struct gpu_kernel_info rows[] = {
      "pairs of x[b][h][s][d] turned by (s + offset) * base^(-2 i / d); pair i: elements i and i + d/2, or 2i and 2i + 1", 0,
      rope_parameters, build_rope},
 };
-const struct gpu_kernel_family gpu_family_attention = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_attention = {rows, ARRAY_COUNT(rows)};

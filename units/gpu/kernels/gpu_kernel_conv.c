@@ -1,4 +1,5 @@
 /* conv2d: checks, choice of the method. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -127,4 +128,4 @@ static const struct gpu_kernel_info rows[] = {
      "auto)",
      0, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_conv = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_conv = {rows, ARRAY_COUNT(rows)};

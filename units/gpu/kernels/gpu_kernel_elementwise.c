@@ -1,4 +1,5 @@
 /* elementwise: chains of functions over arrays, four neighbouring elements per thread. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
 
@@ -167,4 +168,4 @@ static const struct gpu_kernel_info rows[] = {
      "; alpha: slope of leaky_relu (0.01), scale of elu (1); period: the further arrays have P elements and repeat",
      1, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_elementwise = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_elementwise = {rows, ARRAY_COUNT(rows)};

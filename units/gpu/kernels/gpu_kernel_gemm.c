@@ -1,4 +1,5 @@
 /* gemm: which tile, how many parts of k, and the little programs around the tile program. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_gemm.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -47,7 +48,7 @@ static void choose_tile(struct gpu_gemm *g, int64_t asked, uint32_t cores)
         g->column_tiles = asked % 2 ? 2 : 4;
         return;
     }
-    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+    for (unsigned i = 0; i < ARRAY_COUNT(tiles); i++) {
         g->row_tiles = tiles[i][0];
         g->column_tiles = tiles[i][1];
         const bool fits = gpu_gemm_rows(g) < 2 * g->m && gpu_gemm_columns(g) < 2 * g->n;
@@ -160,4 +161,4 @@ static const struct gpu_kernel_info rows[] = {
      "as fill the chip); tile: of a threadgroup, 32 or 64 each (auto: the largest that leaves no core idle)",
      3, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_gemm = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_gemm = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* gemv: y = A x. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_gemv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -183,4 +184,4 @@ static const struct gpu_kernel_info rows[] = {
     {"gemv", "MxN", "f32 f16 bf16 q4_0 q8_0 q4_k",
      "y = a * x, a row-major, sums in f32; quantised matrices: GGUF blocks along rows, x and y in f32", 2, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_gemv = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_gemv = {rows, ARRAY_COUNT(rows)};

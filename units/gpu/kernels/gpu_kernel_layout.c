@@ -1,4 +1,5 @@
 /* Moving elements: transpose, concat, gather, pad, slice. What the elements mean does not matter. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
@@ -108,7 +109,7 @@ static bool build_transpose(const struct gpu_kernel_request *q, struct gpu_kerne
     struct tile_copy t = {
         .e = e, .type = q->type, .rows = rows, .columns = columns, .bytes = (uint32_t)gpu_type_bytes(q->type, 1)};
     unsigned *const single[] = {&t.row, &t.column, &t.local_x, &t.local_y, &t.start, &t.address, &t.at};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     t.value = gpu_register(e, TILE_ROUNDS);
     gpu_threadgroup_memory(e, TILE * PITCH * t.bytes);
@@ -336,4 +337,4 @@ static const struct gpu_kernel_info rows[] = {
     {"slice", "RxC,h=H,w=W[,row=R0][,column=C0]", ALL_TYPES, "H x W elements of the R x C matrix from (R0, C0) on", 2,
      slice_parameters, build_slice},
 };
-const struct gpu_kernel_family gpu_family_layout = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_layout = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* softmax, layernorm, rmsnorm, groupnorm, batchnorm: rows that are scaled by something that the whole row decides. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_rows.h"
 
@@ -200,7 +201,7 @@ static void write_norm(struct gpu_rows *r, void *context, unsigned value, unsign
 static void take_registers(struct gpu_emit *e, struct norm *n)
 {
     unsigned *const single[] = {&n->mean, &n->scale, &n->sum, &n->t, &n->first_channel, &n->channel};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     n->g = gpu_register(e, 4);
     n->b = gpu_register(e, 4);
@@ -385,4 +386,4 @@ static const struct gpu_kernel_info rows[] = {
     {"batchnorm", "n=N,c=C,h=H,w=W[,eps=X]", "f32 f16 bf16",
      "inference: (x - mean[c]) / sqrt(var[c] + eps) * gamma[c] + beta[c]; NCHW", 0, batch_parameters, build_batchnorm},
 };
-const struct gpu_kernel_family gpu_family_norm = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_norm = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* Pooling and resizing of images, one thread per element of the result. Images are N x C x H x W. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
 
@@ -35,7 +36,7 @@ static void begin(struct image *m, const struct gpu_kernel_request *q, const cha
     m->in = gpu_argument_buffer(e, 0, 0);
     m->out = gpu_argument_buffer(e, 1, 0);
     unsigned *const single[] = {&m->pixel, &m->y, &m->x, &m->plane, &m->start};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     gpu_emit(e, "get_sr r%u, sr%d", m->pixel, GPU_SR_GRID_X);
     gpu_emit(e, "get_sr r%u, sr%d", m->plane, GPU_SR_GROUP_Y);
@@ -141,7 +142,7 @@ static bool build_pool(const struct gpu_kernel_request *q, struct gpu_kernel *ke
     begin(&m, q, p.average ? "avg" : "max", kernel, error);
     struct gpu_emit *e = m.e;
     unsigned *const single[] = {&p.sum, &p.count, &p.row_start, &p.row_mask, &p.mask, &p.at, &p.value};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     gpu_mad_imm(e, m.y, m.y, stride, GPU_NO_REGISTER);
     gpu_mad_imm(e, m.x, m.x, stride, GPU_NO_REGISTER);
@@ -297,4 +298,4 @@ static const struct gpu_kernel_info rows[] = {
      "images to OH x OW; bilinear between centres of pixels, or with align=1 between corners", 0, resize_parameters,
      build_resize},
 };
-const struct gpu_kernel_family gpu_family_pool = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_pool = {rows, ARRAY_COUNT(rows)};

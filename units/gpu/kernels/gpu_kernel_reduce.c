@@ -1,4 +1,5 @@
 /* reduce: sums, means, extremes, products, norms and places of extremes along rows or columns of a matrix. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
 #include "units/gpu/kernels/gpu_rows.h"
@@ -252,7 +253,7 @@ static void emit_columns(struct columns *c, struct reduction *d, enum gpu_type t
     struct gpu_emit *e = d->e;
     const unsigned simdgroup = gpu_register(e, 1), lane = gpu_register(e, 1);
     unsigned *const single[] = {&c->column, &c->row, &c->index, &c->value, &c->address};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     gpu_emit(e, "get_sr r%u, sr%d", simdgroup, GPU_SR_LOCAL_Y);
     gpu_emit(e, "get_sr r%u, sr%d", lane, GPU_SR_LOCAL_X);
@@ -324,4 +325,4 @@ static const struct gpu_kernel_info rows[] = {
      "equal ones)",
      2, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_reduce = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_reduce = {rows, ARRAY_COUNT(rows)};

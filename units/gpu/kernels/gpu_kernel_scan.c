@@ -4,6 +4,7 @@
  * by way of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums,
  * then all parts with what stands before them.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
@@ -47,7 +48,7 @@ static void find_place(struct scan *s)
     struct gpu_emit *e = s->e;
     unsigned *const single[] = {&s->row,   &s->number, &s->column, &s->end,  &s->at,        &s->value,  &s->prefix,
                                 &s->total, &s->carry,  &s->thread, &s->lane, &s->simdgroup, &s->address};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     s->values = gpu_register(e, WIDE);
     gpu_emit(e, "get_sr r%u, sr%d", s->row, GPU_SR_GROUP_Y);
@@ -251,4 +252,4 @@ static const struct gpu_kernel_info rows[] = {
      "running sums along each row of C elements, in f32 or 32-bit integers; exclusive=1: without the element itself", 2,
      parameters, build},
 };
-const struct gpu_kernel_family gpu_family_scan = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_scan = {rows, ARRAY_COUNT(rows)};

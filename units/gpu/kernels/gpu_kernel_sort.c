@@ -6,6 +6,7 @@
  * registers of a thread, then the shorter distances in threadgroup memory. Rows are filled up with the largest key to a power of
  * two.
  */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
@@ -81,7 +82,7 @@ static void begin_block(struct block_step *b)
     struct gpu_emit *e = b->e;
     unsigned *const single[] = {&b->thread, &b->row,  &b->first,   &b->stride, &b->size,
                                 &b->low,    &b->high, &b->address, &b->i,      &b->t};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     gpu_threadgroup_memory(e, 4 * b->s->block);
     gpu_emit(e, "get_sr r%u, sr%d", b->thread, GPU_SR_LOCAL_X);
@@ -324,4 +325,4 @@ static const struct gpu_kernel_info rows[] = {
     {"sort", "RxC[,descending=0|1]", "f32 f16 bf16 i32 u32",
      "each row of C elements in order, by bitonic networks; NaN at the ends", 2, parameters, build},
 };
-const struct gpu_kernel_family gpu_family_sort = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_sort = {rows, ARRAY_COUNT(rows)};

@@ -1,4 +1,5 @@
 /* Streams through memory: copy, scale, add, triad. 16 bytes per thread and operand, the rest by one more thread. */
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
@@ -182,4 +183,4 @@ static const struct gpu_kernel_info rows[] = {
     {"stream-add", "BYTES", "f32 f16", "out = a + b; BYTES of each array", 1, parameters_copy, build_add},
     {"stream-triad", "BYTES[,s=S]", "f32 f16", "out = a + s * b; BYTES of each array", 1, parameters_scaled, build_triad},
 };
-const struct gpu_kernel_family gpu_family_stream = {rows, sizeof rows / sizeof rows[0]};
+const struct gpu_kernel_family gpu_family_stream = {rows, ARRAY_COUNT(rows)};

@@ -1,5 +1,6 @@
 #include "units/gpu/kernels/gpu_kernels.h"
 
+#include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
 #include <stdio.h>
@@ -9,7 +10,7 @@ static const struct gpu_kernel_family *const families[] = {
     &gpu_family_stream, &gpu_family_gemm, &gpu_family_gemv, &gpu_family_attention, &gpu_family_elementwise, &gpu_family_reduce,
     &gpu_family_norm,   &gpu_family_conv, &gpu_family_pool, &gpu_family_layout,    &gpu_family_sort,        &gpu_family_scan,
 };
-enum { FAMILIES = sizeof families / sizeof families[0] };
+enum { FAMILIES = ARRAY_COUNT(families) };
 
 /* Blocks of quantised types: ggml (block_q4_0, block_q8_0, block_q4_K). */
 static const struct type_row {

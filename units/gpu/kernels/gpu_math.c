@@ -1,4 +1,5 @@
 #include "units/gpu/kernels/gpu_math.h"
+#include "isa/array_count.h"
 
 #include <math.h>
 
@@ -83,7 +84,7 @@ static void emit_erfc(struct gpu_emit *e, unsigned to, unsigned z)
     choose(e, "gt", z, z, 9.9F, gpu_math_constant(e, 9.9F), gpu_r(e, z));
     gpu_emit(e, "fmadd32 r%u, r%u, %s, 1.0", t, z, gpu_float(e, 0.4F));
     gpu_emit(e, "rcp r%u, r%u", t, t);
-    polynomial(e, to, t, p, sizeof p / sizeof p[0]);
+    polynomial(e, to, t, p, ARRAY_COUNT(p));
     gpu_emit(e, "fmul32 r%u, r%u, r%u", to, to, t);
     gpu_emit(e, "fmul32 r%u, r%u, r%u", t, z, z);
     gpu_emit(e, "fmul32 r%u, r%u, %s", t, t, gpu_float(e, -LOG2E_HIGH));
@@ -131,7 +132,7 @@ static void emit_tanh(struct gpu_emit *e, unsigned x)
     static const float p[] = {-0.333332993F, 0.133319582F, -0.0537866814F, 0.0208053776F, -0.0059058607F};
     const unsigned square = gpu_register(e, 1), small = gpu_register(e, 1), large = gpu_register(e, 1);
     gpu_emit(e, "fmul32 r%u, r%u, r%u", square, x, x);
-    polynomial(e, small, square, p, sizeof p / sizeof p[0]);
+    polynomial(e, small, square, p, ARRAY_COUNT(p));
     gpu_emit(e, "fmul32 r%u, r%u, r%u", small, small, square);
     gpu_emit(e, "fmadd32 r%u, r%u, r%u, r%u", small, x, small, x);
     gpu_emit(e, "fmul32 r%u, r%u.abs, 2.0", large, x);
@@ -151,7 +152,7 @@ static void emit_expm1(struct gpu_emit *e, unsigned x)
 {
     static const float p[] = {0.499999997F, 0.166666565F, 0.0416653322F, 0.00832528146F, 0.00136413722F, 0.000160247256F};
     const unsigned small = gpu_register(e, 1), large = gpu_register(e, 1);
-    polynomial(e, small, x, p, sizeof p / sizeof p[0]);
+    polynomial(e, small, x, p, ARRAY_COUNT(p));
     gpu_emit(e, "fmul32 r%u, r%u, r%u", small, small, x);
     gpu_emit(e, "fmadd32 r%u, r%u, r%u, r%u", small, small, x, x);
     gpu_mov(e, large, x);

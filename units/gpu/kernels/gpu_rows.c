@@ -1,4 +1,5 @@
 #include "units/gpu/kernels/gpu_rows.h"
+#include "isa/array_count.h"
 
 enum { SIMDGROUP = 32, SHORT_ROWS_PER_GROUP = 4 };
 
@@ -83,7 +84,7 @@ void gpu_rows_begin(struct gpu_rows *r)
 {
     struct gpu_emit *e = r->e;
     unsigned *const single[] = {&r->row, &r->start, &r->column, &r->first, &r->lane, &r->simdgroup, &r->index, &r->scratch};
-    for (unsigned i = 0; i < sizeof single / sizeof single[0]; i++)
+    for (unsigned i = 0; i < ARRAY_COUNT(single); i++)
         *single[i] = gpu_register(e, 1);
     const unsigned words = r->wide * (r->chunks ? r->chunks : 1);
     r->value = gpu_register(e, words);
