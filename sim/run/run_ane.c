@@ -1,13 +1,13 @@
 /* Requests to the Neural Engine: executed for their results, timed for their duration. Executing never depends on time. */
+#include "sim/run/run_ane.h"
+
 #include "isa/ane/ane_text.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct work {
     struct run *run;
@@ -20,27 +20,17 @@ struct work {
     struct orch_error *error;
 };
 
-static unsigned repeats(const struct run *run)
-{
-    return run->request->repeat ? run->request->repeat : 1;
-}
-
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 /* ---- buffers of the caller: elements in order, which host software lays out for the engine and back ---- */
 
 static uint8_t *given_at(const struct work *k, unsigned i)
 {
-    const struct ane_array *v = &k->run->ane->array[i];
+    const struct ane_array *v = &run_ane_workload(k->run)->array[i];
     return k->given && k->given[i] ? mem_at(k->theirs, k->given[i], ane_array_dense_bytes(v), MEM_READ | MEM_WRITE) : NULL;
 }
 
 static bool check_given(struct work *k)
 {
-    const struct ane_workload *w = k->run->ane;
+    const struct ane_workload *w = run_ane_workload(k->run);
     for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++)
         if (k->given[i] && !given_at(k, i))
             return orch_fail(k->error, ORCH_USAGE, "%.200s: buffer %s at 0x%llx is shorter than %llu bytes", w->name,
@@ -52,7 +42,7 @@ static bool check_given(struct work *k)
 /* Constants are fp16 elements too; the program is built with them. */
 static bool take_constants(struct work *k)
 {
-    struct ane_workload *w = k->run->ane;
+    struct ane_workload *w = run_ane_workload(k->run);
     float *values[ANE_WORKLOAD_CONSTANTS] = {NULL};
     size_t number = 0;
     bool any = false, ok = true;
@@ -66,7 +56,7 @@ static bool take_constants(struct work *k)
         }
         number++;
     }
-    ok = ok ? !any || ane_workload_set_constants(w, (const float *const *)values, k->error) : no_memory(k->error);
+    ok = ok ? !any || ane_workload_set_constants(w, (const float *const *)values, k->error) : orch_no_memory(k->error);
     for (size_t i = 0; i < ANE_WORKLOAD_CONSTANTS; i++)
         free(values[i]);
     return ok;
@@ -74,7 +64,7 @@ static bool take_constants(struct work *k)
 
 static void take_inputs(struct work *k)
 {
-    const struct ane_workload *w = k->run->ane;
+    const struct ane_workload *w = run_ane_workload(k->run);
     for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++) {
         const uint8_t *at = w->array[i].role == ANE_TENSOR_INPUT ? given_at(k, i) : NULL;
         if (at)
@@ -84,7 +74,7 @@ static void take_inputs(struct work *k)
 
 static void give_outputs(struct work *k)
 {
-    const struct ane_workload *w = k->run->ane;
+    const struct ane_workload *w = run_ane_workload(k->run);
     for (unsigned i = 0; k->given && i < w->arrays && i < k->given_count; i++) {
         uint8_t *at = w->array[i].role == ANE_TENSOR_OUTPUT ? given_at(k, i) : NULL;
         if (at)
@@ -98,8 +88,8 @@ static bool save_output(const struct work *k, const struct ane_array *v)
 {
     const char *folder = k->run->request->output_folder;
     char path[4096];
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return orch_fail(k->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+    if (!run_output_folder(folder, k->error))
+        return false;
     snprintf(path, sizeof path, "%s/%s.npy", folder, v->name);
     for (char *c = path + strlen(folder) + 1; *c; c++) /* port names come from the container */
         *c = *c == '/' ? '_' : *c;
@@ -108,21 +98,21 @@ static bool save_output(const struct work *k, const struct ane_array *v)
 
 static bool hand_over(struct work *k)
 {
-    const struct ane_workload *w = k->run->ane;
+    const struct ane_workload *w = run_ane_workload(k->run);
     unsigned files = 0;
     for (unsigned i = 0; i < w->arrays; i++) {
         const struct ane_array *v = &w->array[i];
         if (v->role != ANE_TENSOR_OUTPUT)
             continue;
         if (!run_checksum_add(&k->result->checksum, v->name, ane_array_checksum(v, ane_buffers_at(&k->buffers, v))))
-            return no_memory(k->error);
+            return orch_no_memory(k->error);
         if (!k->run->request->output_folder)
             continue;
         if (!save_output(k, v))
             return false;
         files++;
     }
-    return !files || run_values_add(&k->result->counters, RUN_COUNTER_FILES, files) || no_memory(k->error);
+    return !files || run_values_add(&k->result->counters, RUN_COUNTER_FILES, files) || orch_no_memory(k->error);
 }
 
 static bool execute(struct work *k)
@@ -133,7 +123,7 @@ static bool execute(struct work *k)
     if (ok)
         take_inputs(k);
     const double begin = run_host_seconds();
-    for (unsigned i = 0; ok && i < repeats(k->run); i++)
+    for (unsigned i = 0; ok && i < run_repeats(k->run); i++)
         ok = ane_buffers_run(&k->buffers, core, q->threads, &k->m->ane.counts, k->error);
     k->m->host_seconds += run_host_seconds() - begin;
     ane_core_free(core);
@@ -146,7 +136,7 @@ static bool execute(struct work *k)
 
 static bool time_with(const struct run *run, const struct ane_buffers *b, struct run_measure *m, struct orch_error *error)
 {
-    const struct ane_time_options options = {.cold = run->request->cold, .repeat = repeats(run)};
+    const struct ane_time_options options = {.cold = run->request->cold, .repeat = run_repeats(run)};
     struct ane_timed *t = &m->ane.timed;
     if (!run_soc_open(run, m, error) || !ane_time_run(b, m->soc, &options, t, error))
         return false;
@@ -161,7 +151,8 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
 {
     struct ane_buffers buffers;
     struct mem_space *space = run_space_create(run, error);
-    const bool ok = space && ane_buffers_open(&buffers, run->ane, space, error) && time_with(run, &buffers, m, error);
+    const bool ok =
+        space && ane_buffers_open(&buffers, run_ane_workload(run), space, error) && time_with(run, &buffers, m, error);
     run_space_free(space, run, m);
     return ok;
 }
@@ -173,19 +164,19 @@ static bool tell_generation(struct work *k)
 {
     struct ane_limits limits;
     char text[160];
-    const enum ane_generation own = k->run->ane->kernel.program.generation;
+    const enum ane_generation own = run_ane_workload(k->run)->kernel.program.generation;
     if (!chip_ane_limits(k->run->request->chip, &limits, k->error))
         return false;
     if (limits.generation == own)
         return true;
     snprintf(text, sizeof text, "descriptors are those of H%d; this chip's H%d engine is taken to run them at its own pace",
              (int)own, (int)limits.generation);
-    return run_assumption_add(&k->result->assumptions, "ane.generation", "guess", text) || no_memory(k->error);
+    return run_assumption_add(&k->result->assumptions, "ane.generation", "guess", text) || orch_no_memory(k->error);
 }
 
 static bool place(struct work *k)
 {
-    const struct ane_workload *w = k->run->ane;
+    const struct ane_workload *w = run_ane_workload(k->run);
     char kernel[96], detail[64] = "", op[128];
     const char *operation = w->request.info ? NULL : ane_program_operation(&w->kernel.program, detail, sizeof detail);
     snprintf(op, sizeof op, "%s", operation ? operation : w->name);
@@ -196,24 +187,23 @@ static bool place(struct work *k)
     return run_placement_add(&k->result->placement, op, "ane", kernel,
                              w->request.info ? "a program of the kernel library"
                                              : "a Neural Engine program runs on the Neural Engine") ||
-           no_memory(k->error);
+           orch_no_memory(k->error);
 }
 
-bool run_ane_in(struct run *run, const struct mem_space *theirs, const uint64_t *given, unsigned given_count,
-                struct run_measure *m, struct run_result *result, struct orch_error *error)
+bool run_ane_time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
+                     struct orch_error *error)
 {
-    struct work k = {
-        .run = run, .m = m, .result = result, .theirs = theirs, .given = given, .given_count = given_count, .error = error};
+    struct work k = {.run = run, .m = m, .result = result, .error = error};
     const enum run_mode mode = run->request->mode;
-    struct mem_space *space = run_space_create(run, error);
+    if (given) {
+        k.theirs = given->space;
+        k.given = given->address;
+        k.given_count = given->count;
+    }
+    struct mem_space *const space = run_space_create(run, error);
     const bool ok = space && tell_generation(&k) && check_given(&k) && take_constants(&k) &&
-                    ane_buffers_open(&k.buffers, run->ane, space, error) && (mode == RUN_TIMING || execute(&k)) &&
+                    ane_buffers_open(&k.buffers, run_ane_workload(run), space, error) && (mode == RUN_TIMING || execute(&k)) &&
                     (mode == RUN_FUNCTIONAL || time_with(run, &k.buffers, m, error)) && place(&k);
     run_space_free(space, run, m);
     return ok;
-}
-
-bool run_ane(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
-{
-    return run_ane_in(run, NULL, NULL, 0, m, result, error);
 }

@@ -1,4 +1,5 @@
 /* From the measure of requests to the Neural Engine to the numbers of their result. */
+#include "sim/run/run_ane.h"
 #include "sim/run/run_internal.h"
 
 #include "sim/chip/chip_units.h"
@@ -11,7 +12,7 @@
 static bool add_counters(const struct run *run, const struct run_measure *m, struct run_values *c)
 {
     const struct ane_timed *a = &m->ane.timed;
-    bool ok = run_values_add(c, "ane.descriptors", (double)run->ane->kernel.program.count);
+    bool ok = run_values_add(c, "ane.descriptors", (double)run_ane_workload(run)->kernel.program.count);
     if (run->request->mode != RUN_TIMING)
         ok &= run_values_add(c, "ane.macs", (double)m->ane.counts.macs) &&
               run_values_add(c, "ane.elements", (double)m->ane.counts.elements) &&
@@ -54,8 +55,8 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
 {
     const uint64_t *n = m->activity.count;
     const struct ane_timed *a = &m->ane.timed;
-    const struct ane_kernel *kernel = &run->ane->kernel;
-    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
+    const struct ane_kernel *kernel = &run_ane_workload(run)->kernel;
+    const unsigned repeat = run_repeats(run);
     double peak, cycles = 0;
     for (int i = 0; i < ANE_STALL_COUNT; i++)
         cycles += a->cycles_by[i];

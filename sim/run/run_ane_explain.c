@@ -1,4 +1,5 @@
 /* Descriptor by descriptor: what each does, which engines it keeps busy, what it moves, why it takes as long as it does. */
+#include "sim/run/run_ane.h"
 #include "sim/run/run_internal.h"
 
 #include "sim/base/format.h"
@@ -119,7 +120,7 @@ static void print_task(FILE *out, const struct ane_program *p, size_t i, const s
 static void roofline(FILE *out, const struct run *run, const struct run_measure *m, const struct run_result *r)
 {
     const struct ane_params *p = &m->ane.timed.params;
-    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
+    const unsigned repeat = run_repeats(run);
     const double peak = 2e9 * p->engines * p->macs_per_engine * p->clock_ghz;
     const double bytes = (double)(m->ane.timed.source_bytes + m->ane.timed.result_bytes + m->ane.timed.coefficient_bytes);
     char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
@@ -134,7 +135,7 @@ static void roofline(FILE *out, const struct run *run, const struct run_measure 
 
 void run_ane_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
-    const struct ane_program *p = &run->ane->kernel.program;
+    const struct ane_program *p = &run_ane_workload(run)->kernel.program;
     struct run_measure m = {0};
     struct orch_error unused = {0};
     if (run_ane_time(run, &m, &unused)) {

@@ -1,7 +1,6 @@
 #include "sim/run/run_explain.h"
 
 #include "isa/array_count.h"
-#include "sim/chip/chip_units.h"
 #include "sim/base/format.h"
 #include "sim/run/run_internal.h"
 
@@ -57,62 +56,6 @@ const char *run_reason_meaning(const char *reason)
     return "";
 }
 
-/* Array cycles of one full matrix instruction of the kind, and its multiply-accumulates. */
-static double peak_gflops(const struct kernel_call *call, const struct amx_params *p, double ghz)
-{
-    switch (call->kind) {
-    case GEMM_F64: return 2 * 64 / p->array_f64_cycles * ghz;
-    case GEMM_F32: return 2 * 256 / p->array_f32_cycles * ghz;
-    case GEMM_F16: return 2 * 1024 / p->array_f16_cycles * ghz;
-    case GEMM_F16_F32:
-    case GEMM_BF16_F32: return 2 * 1024 / p->array_f16_f32_cycles * ghz;
-    default: return 2 * 1024 / p->array_i16_cycles * ghz;
-    }
-}
-
-/* Of the GPU while it was busy: overheads are told apart. */
-static void gpu_roofline(FILE *out, const struct run *run, const struct run_result *r)
-{
-    const struct chip *chip = run->request->chip;
-    const double bytes = run->gpu_bytes;
-    double cores, mhz, rate, bandwidth;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    if (!chip_number(chip, "gpu_cores", &cores, NULL) || !chip_number(chip, "gpu_max_mhz", &mhz, NULL) ||
-        !chip_number(chip, "gpu_f32_flop_per_cycle_per_core", &rate, NULL) ||
-        !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
-        return;
-    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
-    const double peak = cores * rate * mhz * 1e6, intensity = r->flops / repeat / bytes;
-    const double roof = fmin(peak, intensity * bandwidth * 1e9), reached = r->flops / r->device_seconds;
-    if (!(r->flops > 0 && bytes > 0))
-        return;
-    fprintf(out, "roofline     %s at most: f32 peak %s (%.4g cores, %.4g MHz), DRAM %s x %.4g flop/byte of its buffers\n",
-            format_si(a, roof, "FLOPS"), format_si(b, peak, "FLOPS"), cores, mhz, format_si(c, bandwidth * 1e9, "B/s"),
-            intensity);
-    fprintf(out, "             while busy this run reaches %.3g %% of it%s\n", 100 * reached / roof,
-            reached > roof ? ": caches brought what DRAM could not" : "");
-    const double held = run_values_get(&r->counters, "gpu.threadgroups_per_core");
-    fprintf(out, "occupancy    %.0f threadgroups of %u threads per core%s%s\n", held, run->gpu_group_threads,
-            run->occupancy_limit ? ", limited by " : "", run->occupancy_limit ? run->occupancy_limit : "");
-}
-
-static void roofline(FILE *out, const struct run *run, const struct run_result *r)
-{
-    const struct chip *chip = run->request->chip;
-    struct amx_params amx;
-    double ghz, bandwidth;
-    char a[FORMAT_SIZE], b[FORMAT_SIZE], c[FORMAT_SIZE];
-    if (run->kind != RUN_KERNEL || !chip_amx_params(chip, CHIP_P_CORE, 1, &amx, NULL) ||
-        !chip_amx_clock_ghz(chip, CHIP_P_CORE, 1, &ghz, NULL) || !chip_number(chip, "memory_peak_GBps", &bandwidth, NULL))
-        return;
-    const double peak = peak_gflops(&run->call, &amx, ghz), intensity = kernel_flops(&run->call) / kernel_min_bytes(&run->call);
-    const double roof = fmin(peak, intensity * bandwidth);
-    fprintf(out, "roofline     %s at most: array peak %s (one block, %.4g GHz), DRAM %s x %.4g flop/byte\n",
-            format_si(a, roof * 1e9, "FLOPS"), format_si(b, peak * 1e9, "FLOPS"), ghz, format_si(c, bandwidth * 1e9, "B/s"),
-            intensity);
-    fprintf(out, "             this run reaches %.1f %% of it\n", 100 * r->gflops / roof);
-}
-
 /* Joules by domain and by what they went into, from the counters of the run. */
 static void energy_table(FILE *out, const struct run_result *r)
 {
@@ -140,11 +83,7 @@ static void energy_table(FILE *out, const struct run_result *r)
 void run_explain(FILE *out, const struct run *run, const struct run_result *r)
 {
     fprintf(out, "\nlimit        %s: %s\n", r->bound_by ? r->bound_by : "-", run_reason_meaning(r->bound_by));
-    if (run && run->kind == RUN_ANE)
-        run_ane_explain(out, run, r);
-    else if (run && (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL))
-        gpu_roofline(out, run, r);
-    else if (run)
-        roofline(out, run, r);
+    if (run && run->kind->explain)
+        run->kind->explain(out, run, r);
     energy_table(out, r);
 }

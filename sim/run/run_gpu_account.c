@@ -1,5 +1,6 @@
 /* From the measure of a GPU launch to the numbers of its result. */
 #include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
 
 #include "sim/chip/chip_units.h"
 
@@ -63,13 +64,13 @@ static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 /* A library kernel counts as the operation that was asked for; what its program did beyond is in the counters. */
 static void count_operation(const struct run *run, struct run_result *r)
 {
-    const unsigned repeat = run->request->repeat ? run->request->repeat : 1;
-    if (run->kind != RUN_GPU_KERNEL)
+    if (!run->kind->operation)
         return;
-    if (run->library->kernel.flops > 0)
-        r->flops = repeat * run->library->kernel.flops;
-    if (run->library->kernel.macs > 0)
-        r->macs = repeat * run->library->kernel.macs;
+    const struct run_operation asked = run->kind->operation(run);
+    if (asked.flops > 0)
+        r->flops = run_repeats(run) * asked.flops;
+    if (asked.macs > 0)
+        r->macs = run_repeats(run) * asked.macs;
 }
 
 static void add_numbers(const struct run *run, const struct run_measure *m, struct run_result *r)

@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Kind of work, for its residuals: of kernels by name, of programs by what they wait for. */
+/* Group of residuals: whatever is mostly launch is like all else that is. */
 static const char *work_of(const struct run *run, const struct run_result *r)
 {
-    if (r->overhead_seconds > 0.5 * r->seconds)
-        return RESIDUAL_LAUNCH;
-    if (run->kind != RUN_ELF && run->kind != RUN_AGX && !(run->kind == RUN_ANE && !run->ane->request.info))
-        return residual_work(run->request->workload);
-    const double cpu = run_values_get(&r->stalls, "cpu.dram"), gpu = run_values_get(&r->stalls, "gpu.memory");
-    return run->kind == RUN_ANE ? "" : fmax(isnan(cpu) ? 0 : cpu, isnan(gpu) ? 0 : gpu) > 0.5 ? "stream" : "instruction";
+    return r->overhead_seconds > 0.5 * r->seconds ? RESIDUAL_LAUNCH : run->kind->work(run, r);
 }
 
 /* ---- assumptions ---- */

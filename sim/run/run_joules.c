@@ -9,7 +9,7 @@
 
 /* ---- what ran ---- */
 
-static void take_gpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+void run_energy_of_gpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
 {
     const struct run_gpu *g = &m->gpu;
     const double share = g->groups && g->groups < model->slices[POWER_GPU] ? (double)g->groups / model->slices[POWER_GPU] : 1;
@@ -22,7 +22,7 @@ static void take_gpu(const struct energy_model *model, const struct run_measure 
     e->profile.driver = POWER_GPU;
 }
 
-static void take_ane(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+void run_energy_of_ane(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
 {
     energy_run_add_activity(e, model, &m->activity, POWER_ANE);
     energy_run_set_slices(e, model, POWER_ANE, model->slices[POWER_ANE], model->slices[POWER_ANE] * e->device_s,
@@ -30,7 +30,7 @@ static void take_ane(const struct energy_model *model, const struct run_measure 
     e->profile.driver = POWER_ANE;
 }
 
-static void take_cpu(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
+void run_energy_of_cores(const struct energy_model *model, const struct run_measure *m, struct energy_run *e)
 {
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         energy_run_add_activity(e, model, &m->by[d], d);
@@ -42,12 +42,7 @@ static void take(const struct run *run, const struct energy_model *model, const 
                  struct energy_run *e)
 {
     energy_run_start(e, model, r->seconds, r->device_seconds);
-    if (run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL)
-        take_gpu(model, m, e);
-    else if (run->kind == RUN_ANE)
-        take_ane(model, m, e);
-    else
-        take_cpu(model, m, e);
+    run->kind->energy(model, m, e);
     energy_run_set_memory(e, model);
     e->profile.mhz = e->mhz[e->profile.driver];
     e->profile.flops = isnan(r->flops) ? 0 : r->flops;
@@ -115,12 +110,12 @@ enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
 static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m,
                            enum activity_event event)
 {
-    const bool units = run->kind == RUN_AGX || run->kind == RUN_GPU_KERNEL || run->kind == RUN_ANE;
+    const bool cores = run->kind->part == PART_CPU || run->kind->part == PART_AMX;
     double joules[POWER_DOMAIN_COUNT] = {0}, sum = 0;
 
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         struct activity one = {{0}};
-        one.count[event] = !units ? m->by[d].count[event] : d == run->energy.profile.driver ? m->activity.count[event] : 0;
+        one.count[event] = cores ? m->by[d].count[event] : d == run->energy.profile.driver ? m->activity.count[event] : 0;
         power_price(&model->params, &one, d, joules);
     }
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)

@@ -12,20 +12,7 @@
 
 double run_memory_need(const struct run *run)
 {
-    double bytes = 0;
-    switch (run->kind) {
-    case RUN_KERNEL: return (double)kernel_data_bytes(&run->call);
-    case RUN_CPU_KERNEL: return run->cpu_kernel.min_bytes;
-    case RUN_GPU_KERNEL:
-        for (unsigned i = 0; i < run->library->kernel.buffers; i++)
-            bytes += (double)gpu_type_bytes(run->library->kernel.buffer[i].type, run->library->kernel.buffer[i].count);
-        return bytes;
-    case RUN_AGX:
-        for (unsigned i = 0; i < run->gpu_kernel.args; i++)
-            bytes += run->gpu_kernel.arg[i].buffer ? (double)run->gpu_kernel.arg[i].bytes : 0;
-        return bytes;
-    default: /* programs ask while they run */ return 0;
-    }
+    return run->kind->bytes ? run->kind->bytes(run) : 0;
 }
 
 /* The smallest size on sale that would do; 0 = none. */

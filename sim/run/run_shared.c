@@ -2,9 +2,11 @@
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool run_place(const struct run *run, unsigned count, struct run_measure *m, struct orch_error *error)
 {
@@ -19,22 +21,6 @@ bool run_place(const struct run *run, unsigned count, struct run_measure *m, str
     memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);
     m->core_count = count;
     return true;
-}
-
-void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
-{
-    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
-        sum->hits[level] += c->hits[level];
-        sum->misses[level] += c->misses[level];
-        sum->writebacks[level] += c->writebacks[level];
-    }
-    sum->prefetch_issued += c->prefetch_issued;
-    sum->prefetch_used += c->prefetch_used;
-    sum->prefetch_late += c->prefetch_late;
-    sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
-    sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
-    sum->tlb_misses += c->tlb_misses;
-    mem_traffic_add(&sum->traffic, &c->traffic, 1);
 }
 
 bool run_add_memory(const struct chip *chip, const struct mem_counters *c, struct run_values *counters)
@@ -77,4 +63,10 @@ void run_watch(const struct run *run, const struct run_measure *m)
         if (m->cores[i]->amx)
             amx_block_set_watch(m->cores[i]->amx, watch);
     }
+}
+
+bool run_output_folder(const char *folder, struct orch_error *error)
+{
+    return mkdir(folder, 0777) == 0 || errno == EEXIST ||
+           orch_fail(error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
 }

@@ -1,5 +1,6 @@
 #include "sim/run/run_timing.h"
 #include "sim/run/run_internal.h"
+#include "sim/workload/amx/kernel.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,10 +53,11 @@ static void give(const struct run_timing *t, struct run *run, struct run_measure
     run->gpu_group_threads = t->gpu_group_threads;
 }
 
-/* CPU kernels are timed while they execute. */
+/* Some kernels are timed while they execute. */
 static enum run_mode mode_without_values(const struct run_request *q)
 {
-    return kernel_is_workload(q->workload) && run_kernel_part(q) == PART_CPU ? RUN_FULL : RUN_TIMING;
+    const struct run_kind *const kind = kernel_is_workload(q->workload) ? run_kind_of_kernel(q) : NULL;
+    return kind && kind->needs_values ? RUN_FULL : RUN_TIMING;
 }
 
 bool run_timing_simulate(const struct run_request *request, struct run_timing *timing, struct orch_error *error)
@@ -111,7 +113,7 @@ bool run_timing_result(const struct run_timing *timing, const struct run_request
 {
     struct run_request q = *request;
     struct run_measure m = {0};
-    struct run run = {.request = &q, .kind = (enum run_kind)timing->kind};
+    struct run run = {.request = &q, .kind = timing->kind};
     q.mode = mode_without_values(request);
     if (!finish(timing, &run, &m, result, error))
         return false;

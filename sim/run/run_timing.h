@@ -6,9 +6,11 @@
 
 #include "sim/run/run.h"
 
+struct run_kind;
+
 struct run_timing {
     struct run_result result; /* what is known before energy */
-    int kind;                 /* of run, as sim/run numbers them */
+    const struct run_kind *kind;
     double end_ns;
     struct activity activity, by[POWER_DOMAIN_COUNT];
     struct energy_cores busy;

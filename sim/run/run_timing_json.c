@@ -1,5 +1,6 @@
 /* A timing as text: JSON whose numbers have all their digits. What is zero, empty or not applicable is left out. */
 #include "sim/base/json_text.h"
+#include "sim/run/kind.h"
 #include "sim/run/run_timing.h"
 
 #include <math.h>
@@ -128,7 +129,7 @@ static json_object *cores_json(const struct energy_cores *c)
 char *run_timing_json(const struct run_timing *t)
 {
     json_object *const o = json_object_new_object();
-    add_exact(o, "kind", t->kind);
+    json_object_object_add(o, "kind", json_object_new_string(t->kind->name));
     add_exact(o, "end_ns", t->end_ns);
     add_exact(o, "gpu_groups", (double)t->gpu_groups);
     add_exact(o, "gpu_clock_ghz", t->gpu_clock_ghz);
@@ -255,7 +256,7 @@ static void read_cores(json_object *from, struct energy_cores *c)
 static bool read_timing(json_object *o, struct run_timing *t)
 {
     json_object *const by = member(o, "by"), *const busy = member(o, "busy");
-    t->kind = (int)count(o, "kind", COUNT_MAX);
+    t->kind = run_kind_named(json_object_get_string(member(o, "kind")));
     t->end_ns = number(o, "end_ns", 0);
     t->gpu_groups = count(o, "gpu_groups", UINT64_C(1) << 53);
     t->gpu_clock_ghz = number(o, "gpu_clock_ghz", 0);
@@ -267,7 +268,7 @@ static bool read_timing(json_object *o, struct run_timing *t)
         read_activity(member(by, power_domain_name(d)), &t->by[d]);
     if (busy)
         read_cores(busy, &t->busy);
-    return by && busy && read_result(member(o, "result"), &t->result);
+    return t->kind && by && busy && read_result(member(o, "result"), &t->result);
 }
 
 bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error)

@@ -196,34 +196,32 @@ int orchard_enqueue_program(struct orchard *o, const char *elf_path, const char 
     return accept(o, j, &e, error);
 }
 
-/* Kernels of CPU cores are programs. */
-static bool own_memory(const struct job *j, struct orch_error *e)
+/* Programs bring their own address space. */
+static bool check_buffers(const struct job *j, const struct run *run, struct orch_error *e)
 {
     for (size_t i = 0; i < ORCHARD_BUFFERS; i++)
-        if (j->buffer[i])
-            return orch_fail(e, ORCH_UNMODELLED, "%s on the cpu has an address space of its own: no buffers of yours",
-                             j->workload);
+        if (j->buffer[i] && !run->kind->takes_buffers)
+            return orch_fail(e, ORCH_UNMODELLED, "%s on the %s has an address space of its own: no buffers of yours", j->workload,
+                             orch_part_name(run_part(run)));
     return true;
 }
 
-/* Kernels share the session's memory and chip; a program brings its own address space. */
+/* Kernels share the session's memory and chip. */
+static bool run_shared(struct orchard *o, struct job *j, struct run *run, struct orch_error *e)
+{
+    struct run_measure m = {.soc = o->soc};
+    const struct run_given given = {o->space, j->buffer, ORCHARD_BUFFERS};
+    const bool ok = run_time_given(run, &given, &m, &j->result, e);
+    m.soc = NULL; /* it is the session's */
+    run_measure_release(&m);
+    return ok;
+}
+
 static bool run_job(struct orchard *o, struct job *j, struct orch_error *e)
 {
-    struct run *run = run_prepare(&j->request, e);
-    struct run_measure m = {.soc = o->soc};
-    bool ok = run != NULL;
-    if (ok && run->kind == RUN_KERNEL)
-        ok = run_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_account(run, &m, &j->result, e) &&
-             run_joules(run, &m, &j->result, e);
-    else if (ok && run->kind == RUN_GPU_KERNEL)
-        ok = run_gpu_kernel_in(run, o->space, j->buffer, &m, &j->result, e) && run_gpu_account(run, &m, &j->result, e) &&
-             run_joules(run, &m, &j->result, e);
-    else if (ok && run->kind == RUN_ANE)
-        ok = run_ane_in(run, o->space, j->buffer, ORCHARD_BUFFERS, &m, &j->result, e) &&
-             run_ane_account(run, &m, &j->result, e) && run_joules(run, &m, &j->result, e);
-    else if (ok)
-        ok = (run->kind != RUN_CPU_KERNEL || own_memory(j, e)) && run_execute(run, NULL, 1, &j->result, e);
-    ane_timed_free(&m.ane.timed);
+    struct run *const run = run_prepare(&j->request, e);
+    const bool ok = run && check_buffers(j, run, e) &&
+                    (run->kind->takes_buffers ? run_shared(o, j, run, e) : run_execute(run, NULL, 1, &j->result, e));
     run_free(run);
     j->done = ok;
     return ok;

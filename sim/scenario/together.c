@@ -3,6 +3,7 @@
 
 #include "sim/base/checksum.h"
 #include "sim/soc/slices.h"
+#include "sim/run/run_programs.h"
 #include "sim/run/run_version.h"
 #include "sim/scenario/together_joules.h"
 

@@ -9,7 +9,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char sample[] =
-    "{\"kind\":1,\"end_ns\":1234.5,\"gpu_groups\":4,\"gpu_clock_ghz\":1.25,\"ane_clock_ghz\":0,\"gpu_bytes\":4096,"
+    "{\"kind\":\"gpu\",\"end_ns\":1234.5,\"gpu_groups\":4,\"gpu_clock_ghz\":1.25,\"ane_clock_ghz\":0,\"gpu_bytes\":4096,"
     "\"gpu_group_threads\":32,\"activity\":{\"GPU_INSTRUCTIONS\":10,\"DRAM_READ_BYTES\":18446744073709551615},"
     "\"by\":{\"p_cpu\":{\"CPU_LOADS\":3}},\"busy\":{\"p_cpu\":{\"seconds\":1e-9,\"shared_seconds\":1e-9,\"mhz\":3204,\"slices\":"
     "1,"

@@ -1,11 +1,76 @@
-/* A kernel of the GPU library: its steps one after another in one command buffer, over the same buffers. */
-#include "sim/run/run_internal.h"
-
+/* Kind "gpu": a kernel of the GPU library. Its steps run one after another in one command buffer, over the same buffers. */
 #include "sim/base/checksum.h"
+#include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
+#include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_library.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool has(const struct run_request *q)
+{
+    return gpu_library_has(q->workload);
+}
+
+static bool open_workload(struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    struct gpu_library *const library = run->work = calloc(1, sizeof *library);
+    enum gpu_generation generation;
+    struct abi_target target;
+    double cores = 1;
+    if (!library)
+        return orch_no_memory(error);
+    chip_number(q->chip, "gpu_cores", &cores, NULL);
+    if (!run_gpu_target(q->chip, &target, &generation, error) ||
+        !gpu_library_open(library, q->workload, q->precision, generation, (uint32_t)cores, error))
+        return false;
+    snprintf(run->program_name, sizeof run->program_name, "%s", library->request.info->name);
+    return true;
+}
+
+static void close_workload(struct run *run)
+{
+    gpu_library_close(run->work);
+}
+
+static bool check(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    if (!run_check_no_program_options(q, "is a kernel of the GPU", error))
+        return false;
+    const char *const option = q->input_count ? "input" : q->output_folder ? "output" : NULL;
+    return !option || orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", option);
+}
+
+static uint64_t hash(const struct run *run)
+{
+    const struct gpu_library *const library = run->work;
+    return checksum_add(checksum_add(CHECKSUM_START, "gpu", 3), library->text, strlen(library->text));
+}
+
+static const char *precision(const struct run *run)
+{
+    const struct gpu_library *const library = run->work;
+    return gpu_type_name(library->request.type);
+}
+
+static double bytes(const struct run *run)
+{
+    const struct gpu_kernel *const kernel = &((const struct gpu_library *)run->work)->kernel;
+    double sum = 0;
+    for (unsigned i = 0; i < kernel->buffers; i++)
+        sum += (double)gpu_type_bytes(kernel->buffer[i].type, kernel->buffer[i].count);
+    return sum;
+}
+
+static struct run_operation operation(const struct run *run)
+{
+    const struct gpu_library *const library = run->work;
+    return (struct run_operation){library->kernel.flops, library->kernel.macs};
+}
 
 struct chain {
     struct run *run;
@@ -132,19 +197,43 @@ static bool run_steps(struct chain *c)
            no_memory(c);
 }
 
-bool run_gpu_kernel_in(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
-                       struct run_result *result, struct orch_error *error)
+static bool time_at(struct run *run, struct mem_space *space, const uint64_t *given, struct run_measure *m,
+                    struct run_result *result, struct orch_error *error)
 {
     struct chain c = {
-        .run = run, .library = run->library, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
+        .run = run, .library = run->work, .space = space, .sum = m, .result = result, .error = error, .given = given != NULL};
     return run_gpu_generation(run, &c.generation, result, error) &&
            gpu_library_place(c.library, space, given, run->request->seed, c.address, error) && run_steps(&c);
 }
 
-bool run_gpu_kernel(struct run *run, struct run_measure *m, struct run_result *result, struct orch_error *error)
+static bool time_in(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
+                    struct orch_error *error)
 {
-    struct mem_space *space = run_space_create(run, error);
-    const bool ok = space && run_gpu_kernel_in(run, space, NULL, m, result, error);
+    if (given)
+        return time_at(run, given->space, given->address, m, result, error);
+    struct mem_space *const space = run_space_create(run, error);
+    const bool ok = space && time_at(run, space, NULL, m, result, error);
     run_space_free(space, run, m);
     return ok;
 }
+
+const struct run_kind run_kind_gpu_kernel = {
+    .name = "gpu",
+    .program_kind = "kernel",
+    .part = PART_GPU,
+    .may_sample = true,
+    .takes_buffers = true,
+    .has = has,
+    .open = open_workload,
+    .close = close_workload,
+    .check = check,
+    .hash = hash,
+    .precision = precision,
+    .bytes = bytes,
+    .operation = operation,
+    .work = run_work_named,
+    .time_in = time_in,
+    .account = run_gpu_account,
+    .energy = run_energy_of_gpu,
+    .explain = run_gpu_explain,
+};

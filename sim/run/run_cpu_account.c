@@ -1,69 +1,12 @@
+/* Numbers of a run on CPU cores and their AMX blocks. */
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_programs.h"
 
 #include "sim/chip/chip_units.h"
 
 #include <math.h>
 #include <stdio.h>
-
-static const struct soc_core *critical_core(const struct run_measure *m)
-{
-    unsigned best = 0;
-    for (unsigned i = 1; i < m->core_count; i++)
-        if (soc_core_done_at(m->cores[i]) > soc_core_done_at(m->cores[best]))
-            best = i;
-    return m->cores[best];
-}
-
-/* The critical core's time by reason. Time in which the core waited for its AMX block, and the block's tail after the core's
- * last instruction, are charged to the block's own reasons in the proportion in which the block met them. */
-static void split_stalls(struct run_measure *m)
-{
-    const struct soc_core *core = m->critical;
-    double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
-    cpu_timing_stalls(core->timing, cpu, &cpu_total);
-    const double cpu_ns = 1 / core->clock_ghz;
-    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, m->end_ns - cpu_timing_done_at(core->timing));
-    if (core->amx)
-        amx_block_stalls(core->amx, core->slot, amx, &block_total);
-    for (int i = 0; i < AMX_STALL_COUNT; i++)
-        amx_total += i == AMX_STALL_CPU ? 0 : amx[i];
-    for (int i = 0; i < CPU_STALL_COUNT; i++)
-        m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
-    for (int i = 0; i < AMX_STALL_COUNT; i++)
-        m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
-}
-
-void run_measure_finish(struct run_measure *m)
-{
-    m->critical = critical_core(m);
-    soc_take_activity_by(m->soc, m->by);
-    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
-        activity_add(&m->activity, &m->by[d]);
-    energy_cores_add(&m->busy, m->cores, m->core_count);
-    mem_system_counters(soc_memory(m->soc), &m->memory);
-    split_stalls(m);
-}
-
-void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
-{
-    sum->end_ns += pass->end_ns;
-    sum->host_seconds += pass->host_seconds;
-    sum->cpu_instructions += pass->cpu_instructions;
-    sum->amx_instructions += pass->amx_instructions;
-    sum->memory_bytes = fmax(sum->memory_bytes, pass->memory_bytes);
-    sum->compressed_share = pass->compressed_share;
-    for (unsigned op = 0; op < ARRAY_COUNT(sum->amx_counts); op++)
-        sum->amx_counts[op] += pass->amx_counts[op];
-    for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
-        sum->stalls[i] += pass->stalls[i];
-    activity_add(&sum->activity, &pass->activity);
-    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
-        activity_add(&sum->by[d], &pass->by[d]);
-    energy_cores_sum(&sum->busy, &pass->busy);
-    run_memory_add(&sum->memory, &pass->memory);
-    sum->critical = pass->critical;
-}
 
 static void reason_name(int reason, char *text, size_t size)
 {
@@ -110,7 +53,7 @@ static bool add_counters(const struct run_measure *m, struct run_values *counter
 /* Cycles of the unit that the workload is for; none when a program used the core and its block. */
 static double unit_cycles(const struct run *run, const struct run_measure *m)
 {
-    if (run->kind == RUN_KERNEL)
+    if (run->kind->part == PART_AMX)
         return rint(m->end_ns * m->critical->amx_clock_ghz);
     return m->amx_instructions ? NAN : rint(m->end_ns * m->critical->clock_ghz);
 }
@@ -158,10 +101,8 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
     r->cycles = unit_cycles(run, m);
     r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
-    const double repeat = run->request->repeat ? run->request->repeat : 1;
-    r->flops = run->kind == RUN_KERNEL       ? kernel_flops(&run->call) * repeat
-               : run->kind == RUN_CPU_KERNEL ? run->cpu_kernel.flops * repeat
-                                             : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
+    r->flops =
+        run->kind->operation ? run->kind->operation(run).flops * run_repeats(run) : 2 * fp_macs + (double)n[ACT_CPU_FP_LANE_OPS];
     r->gflops = seconds > 0 ? r->flops / seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
     r->dram_gbps = seconds > 0 ? r->dram_bytes / seconds * 1e-9 : NAN;

@@ -2,6 +2,7 @@
 #include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -174,10 +175,10 @@ static bool time_sample(struct run_launch *l, struct gpu_warmer *warmer)
     if (!run_launch_measure(l, &selection, true, &part, run_launch_totals(l)))
         return false;
     const struct gpu_part whole = gpu_sample_scale(&s, part, g->work, &g->scale_uncertainty);
-    g->device_ns = run_launch_repeats(l) * whole.ns;
+    g->device_ns = run_repeats(l->run) * whole.ns;
     g->groups_timed = s.groups_timed;
     note_pace(l, &s, &reach);
-    scale_counts(l, run_launch_repeats(l) * whole.work / part.work);
+    scale_counts(l, run_repeats(l->run) * whole.work / part.work);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
+#include "sim/run/run_launch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,121 @@
+/* The table of kinds. */
+#include "isa/array_count.h"
+#include "sim/run/kind.h"
+#include "sim/run/residual.h"
+#include "sim/workload/amx/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Files are tried from top to bottom. So are kernels, unless a unit is asked for: AMX has what it can, then the GPU. */
+static const struct run_kind *const kinds[] = {
+    &run_kind_amx,        &run_kind_amx_program, &run_kind_gpu_kernel,  &run_kind_ane_kernel,
+    &run_kind_cpu_kernel, &run_kind_gpu_code,    &run_kind_ane_program, &run_kind_elf,
+};
+
+const struct run_kind *run_kind_at(size_t index)
+{
+    return index < ARRAY_COUNT(kinds) ? kinds[index] : NULL;
+}
+
+const struct run_kind *run_kind_named(const char *name)
+{
+    for (size_t i = 0; name && i < ARRAY_COUNT(kinds); i++)
+        if (strcmp(kinds[i]->name, name) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+/* `unit` NULL = any. */
+static const struct run_kind *library_kind(const struct run_request *q, const char *unit)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+        if (kinds[i]->has && (!unit || strcmp(unit, orch_part_name(kinds[i]->part)) == 0) && kinds[i]->has(q))
+            return kinds[i];
+    return NULL;
+}
+
+static const char *asked_unit(const struct run_request *q)
+{
+    return q->unit && strcmp(q->unit, "auto") != 0 ? q->unit : NULL;
+}
+
+const struct run_kind *run_kind_of_kernel(const struct run_request *q)
+{
+    const struct run_kind *const asked = library_kind(q, asked_unit(q));
+    return asked ? asked : library_kind(q, NULL);
+}
+
+/* What no library has is left to the parser of the first one, which knows what is near. */
+static const struct run_kind *kernel_kind(const struct run_request *q, struct orch_error *error)
+{
+    const struct run_kind *const asked = library_kind(q, asked_unit(q)), *const any = library_kind(q, NULL);
+    if (asked)
+        return asked;
+    if (!any || any->part == kinds[0]->part)
+        return any ? any : kinds[0];
+    orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the %s has", q->unit, q->workload,
+              orch_part_name(any->part));
+    return NULL;
+}
+
+const struct run_kind *run_kind_of(struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    if (kernel_is_workload(q->workload))
+        return kernel_kind(q, error);
+    if (!run_file_read(q->workload, &run->file, error))
+        return NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
+        if (kinds[i]->recognise && kinds[i]->recognise(&run->file))
+            return kinds[i];
+    run_file_refuse(&run->file, error);
+    return NULL;
+}
+
+/* ---- what kinds share ---- */
+
+bool run_check_no_program_options(const struct run_request *q, const char *is, struct orch_error *error)
+{
+    const char *const option = q->entry ? "entry" : q->arg_count ? "args" : q->home ? "home" : q->cores > 1 ? "cores" : NULL;
+    return !option || orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s %s", option, q->workload, is);
+}
+
+bool run_check_cpu_options(const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    const char *const option = q->input_count ? "input" : q->output_folder ? "output" : q->sanitize ? "sanitize" : NULL;
+    if (option)
+        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json) and the Neural Engine", option);
+    if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
+        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit,
+                         q->workload);
+    return true;
+}
+
+bool run_check_instr(const struct run *run, struct orch_error *error)
+{
+    const char *const detail = run->request->detail;
+    return !detail || strcmp(detail, "sampled") != 0 ||
+           orch_fail(error, ORCH_UNMODELLED, "--detail sampled: cpu and amx work at instr");
+}
+
+const char *run_work_named(const struct run *run, const struct run_result *result)
+{
+    (void)result;
+    return residual_work(run->request->workload);
+}
+
+const char *run_work_by_stalls(const struct run *run, const struct run_result *r)
+{
+    const double cpu = run_values_get(&r->stalls, "cpu.dram"), gpu = run_values_get(&r->stalls, "gpu.memory");
+    (void)run;
+    return fmax(isnan(cpu) ? 0 : cpu, isnan(gpu) ? 0 : gpu) > 0.5 ? "stream" : "instruction";
+}
+
+const char *run_work_any(const struct run *run, const struct run_result *result)
+{
+    (void)run;
+    (void)result;
+    return "";
+}

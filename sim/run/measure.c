@@ -1,0 +1,89 @@
+#include "sim/run/measure.h"
+
+#include "isa/array_count.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+void run_measure_release(struct run_measure *m)
+{
+    gpu_totals_free(&m->gpu.totals);
+    free(m->gpu.work);
+    ane_timed_free(&m->ane.timed);
+    soc_free(m->soc);
+}
+
+void run_memory_add(struct mem_counters *sum, const struct mem_counters *c)
+{
+    for (int level = 0; level < MEM_LEVEL_COUNT; level++) {
+        sum->hits[level] += c->hits[level];
+        sum->misses[level] += c->misses[level];
+        sum->writebacks[level] += c->writebacks[level];
+    }
+    sum->prefetch_issued += c->prefetch_issued;
+    sum->prefetch_used += c->prefetch_used;
+    sum->prefetch_late += c->prefetch_late;
+    sum->prefetch_evicted_unused += c->prefetch_evicted_unused;
+    sum->demand_evicted_by_prefetch += c->demand_evicted_by_prefetch;
+    sum->tlb_misses += c->tlb_misses;
+    mem_traffic_add(&sum->traffic, &c->traffic, 1);
+}
+
+static const struct soc_core *critical_core(const struct run_measure *m)
+{
+    unsigned best = 0;
+    for (unsigned i = 1; i < m->core_count; i++)
+        if (soc_core_done_at(m->cores[i]) > soc_core_done_at(m->cores[best]))
+            best = i;
+    return m->cores[best];
+}
+
+/* The critical core's time by reason. Time in which the core waited for its AMX block, and the block's tail after the core's
+ * last instruction, are charged to the block's own reasons in the proportion in which the block met them. */
+static void split_stalls(struct run_measure *m)
+{
+    const struct soc_core *core = m->critical;
+    double cpu[CPU_STALL_COUNT], amx[AMX_STALL_COUNT] = {0}, cpu_total, amx_total = 0, block_total = 0;
+    cpu_timing_stalls(core->timing, cpu, &cpu_total);
+    const double cpu_ns = 1 / core->clock_ghz;
+    double waited = cpu[CPU_STALL_AMX] * cpu_ns + fmax(0, m->end_ns - cpu_timing_done_at(core->timing));
+    if (core->amx)
+        amx_block_stalls(core->amx, core->slot, amx, &block_total);
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        amx_total += i == AMX_STALL_CPU ? 0 : amx[i];
+    for (int i = 0; i < CPU_STALL_COUNT; i++)
+        m->stalls[i] = i == CPU_STALL_AMX ? (amx_total > 0 ? 0 : waited) : cpu[i] * cpu_ns;
+    for (int i = 0; i < AMX_STALL_COUNT; i++)
+        m->stalls[CPU_STALL_COUNT + i] = amx_total > 0 && i != AMX_STALL_CPU ? waited * amx[i] / amx_total : 0;
+}
+
+void run_measure_finish(struct run_measure *m)
+{
+    m->critical = critical_core(m);
+    soc_take_activity_by(m->soc, m->by);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(&m->activity, &m->by[d]);
+    energy_cores_add(&m->busy, m->cores, m->core_count);
+    mem_system_counters(soc_memory(m->soc), &m->memory);
+    split_stalls(m);
+}
+
+void run_measure_add(struct run_measure *sum, const struct run_measure *pass)
+{
+    sum->end_ns += pass->end_ns;
+    sum->host_seconds += pass->host_seconds;
+    sum->cpu_instructions += pass->cpu_instructions;
+    sum->amx_instructions += pass->amx_instructions;
+    sum->memory_bytes = fmax(sum->memory_bytes, pass->memory_bytes);
+    sum->compressed_share = pass->compressed_share;
+    for (unsigned op = 0; op < ARRAY_COUNT(sum->amx_counts); op++)
+        sum->amx_counts[op] += pass->amx_counts[op];
+    for (int i = 0; i < CPU_STALL_COUNT + AMX_STALL_COUNT; i++)
+        sum->stalls[i] += pass->stalls[i];
+    activity_add(&sum->activity, &pass->activity);
+    for (int d = 0; d < POWER_DOMAIN_COUNT; d++)
+        activity_add(&sum->by[d], &pass->by[d]);
+    energy_cores_sum(&sum->busy, &pass->busy);
+    run_memory_add(&sum->memory, &pass->memory);
+    sum->critical = pass->critical;
+}

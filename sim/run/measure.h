@@ -1,0 +1,60 @@
+/* What one simulated run did, before it becomes a result. */
+#ifndef ORCHARD_SIM_RUN_MEASURE_H
+#define ORCHARD_SIM_RUN_MEASURE_H
+
+#include "sim/machine/power/run_energy.h"
+#include "sim/soc/soc.h"
+#include "sim/workload/ane/ane_time.h"
+#include "sim/workload/gpu/gpu_functional.h"
+#include "units/gpu/gpu_timing.h"
+
+/* What GPU launches did; sums over steps and repetitions. */
+struct run_gpu {
+    struct gpu_params params;
+    struct gpu_totals totals; /* of the whole launch; exact except in --mode timing --detail sampled */
+    uint32_t *work;           /* instructions of each threadgroup, where sampling needs them */
+    double device_ns, overhead_ns;
+    double stalls[GPU_STALL_COUNT]; /* cycles of the core that was busy longest */
+    double issue_share;             /* of all cores' time */
+    unsigned occupancy;             /* threadgroups that a core holds at a time */
+    uint64_t groups, groups_timed;
+    double scale_uncertainty; /* of what was not timed, relative */
+};
+
+/* What requests to the Neural Engine did; sums over repetitions. */
+struct run_ane {
+    struct ane_exec_counts counts; /* of executing; 0 in --mode timing */
+    struct ane_timed timed;        /* task NULL = not timed */
+};
+
+struct run_measure {
+    struct soc *soc;
+    struct soc_core *cores[64]; /* the cores that took part */
+    unsigned core_count;
+    double end_ns; /* last completion */
+    double host_seconds;
+    uint64_t cpu_instructions, amx_instructions, amx_counts[32];
+    struct activity activity;
+    struct activity by[POWER_DOMAIN_COUNT]; /* CPU: the same by what reported it */
+    struct energy_cores busy;               /* CPU: cores and blocks at work */
+    struct mem_counters memory;
+    const struct soc_core *critical;                  /* the core that ended last */
+    double stalls[CPU_STALL_COUNT + AMX_STALL_COUNT]; /* ns of the critical core: CPU reasons, then AMX reasons */
+    struct run_gpu gpu;
+    struct run_ane ane;
+    double memory_bytes;     /* simulated memory mapped at most */
+    double compressed_share; /* of its lines, estimated from what was in it at the end; 0 = there were no data */
+    double moved_share;      /* of DRAM traffic, with compression switched on; 0 = off */
+};
+
+void run_measure_release(struct run_measure *m);
+/* Reads stalls, activity and memory counters of the critical core after the engine has run. */
+void run_measure_finish(struct run_measure *m);
+/* Adds a pass that began when the ones before it had ended. */
+void run_measure_add(struct run_measure *sum, const struct run_measure *pass);
+/* Adds counters of the memory system. */
+void run_memory_add(struct mem_counters *sum, const struct mem_counters *counters);
+
+double run_host_seconds(void); /* monotonic */
+
+#endif

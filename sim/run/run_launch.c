@@ -1,0 +1,189 @@
+/* A launch of GPU machine code: executed for its results, timed for its duration. Executing never depends on time, so results
+ * are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
+#include "sim/run/run_launch.h"
+
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+#include "sim/workload/gpu/gpu_functional.h"
+#include "sim/workload/gpu/gpu_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the code that a chip runs ---- */
+
+bool run_gpu_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation, struct orch_error *error)
+{
+    static const char *const one[] = {"g13g", "g14g", "g15"}, *const several[] = {"g13x", "g14x", "g15"}; /* by generation */
+    double clusters = 1, dies = 1;
+    if (!chip_gpu_generation(chip, generation, error))
+        return false;
+    chip_map_number(chip, "gpu_clusters", "clusters", &clusters);
+    chip_number(chip, "dies", &dies, NULL);
+    *target = (struct abi_target){clusters > 1 ? several[*generation] : one[*generation],
+                                  dies > 1 || (*generation == GPU_G13 && clusters > 1)};
+    return true;
+}
+
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result,
+                        struct orch_error *error)
+{
+    struct abi_target target;
+    if (!run_gpu_target(run->request->chip, &target, generation, error))
+        return false;
+    if (*generation != GPU_G15)
+        return true;
+    *generation = GPU_G14;
+    return run_assumption_add(
+               &result->assumptions, "gpu_family", "guess",
+               "the G15 instruction set is not published: this chip is taken to run G13/G14 code at its own pace") ||
+           orch_no_memory(error);
+}
+
+/* ---- executing ---- */
+
+static bool add_remark(struct run_launch *l, const char *text)
+{
+    char line[RUN_REMARK_BYTES];
+    snprintf(line, sizeof line, "%.60s: %s", l->setup->kernel->name, text);
+    return run_add_remark(l->run, line, l->error);
+}
+
+/* Every finding is a remark, and the run a fault of the program. */
+static bool judge_findings(struct run_launch *l, const struct gpu_findings *found)
+{
+    for (size_t i = 0; i < found->count; i++)
+        if (!add_remark(l, found->text[i]))
+            return false;
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program",
+                                      l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
+}
+
+/* Whether results are the same whenever and wherever threadgroups run. */
+static bool any_order(const struct run_launch *l)
+{
+    return gpu_program_order_free(l->setup->program) && !gpu_program_reads_core(l->setup->program);
+}
+
+bool run_launch_leaves_results(const struct run_launch *l)
+{
+    return l->way != RUN_WAY_SAMPLE && any_order(l);
+}
+
+/* The warm-up executes everything once: its results are the launch's. When it fails, nothing has happened: who executes in the
+ * order of the grid finds the fault again. */
+static bool execute_warming(struct run_launch *l)
+{
+    const struct run_request *q = l->run->request;
+    struct orch_error *error = l->error, unused = {0};
+    struct gpu_totals all = {0};
+    if (l->way != RUN_WAY_WARM || q->cold || q->sanitize || run_repeats(l->run) > 1 || !any_order(l))
+        return false;
+    const double begin = run_host_seconds();
+    l->error = &unused;
+    l->warmed = gpu_totals_init(&all, l->setup->program, l->error) && run_launch_warm(l, &all);
+    l->error = error;
+    l->m->host_seconds += run_host_seconds() - begin;
+    if (l->warmed)
+        gpu_totals_merge(&l->m->gpu.totals, &all, l->setup->program);
+    gpu_totals_free(&all);
+    return l->warmed;
+}
+
+bool run_launch_execute(struct run_launch *l)
+{
+    if (execute_warming(l))
+        return true;
+    const struct run_request *q = l->run->request;
+    struct run_gpu *g = &l->m->gpu;
+    struct gpu_findings found = {.text = NULL};
+    double cores = 1;
+    chip_number(q->chip, "gpu_cores", &cores, NULL);
+    const struct gpu_functional options = {
+        .threads = q->threads,
+        .cores = (unsigned)cores,
+        .work = g->work,
+        .findings = &found,
+        .checks = {.sanitize = q->sanitize, .poison = q->sanitize, .instruction_limit = GPU_WATCHDOG_INSTRUCTIONS}};
+    bool ok = true;
+    for (unsigned i = 0; ok && i < run_repeats(l->run); i++) {
+        gpu_findings_free(&found);
+        gpu_setup_restore(l->setup);
+        const double begin = run_host_seconds();
+        ok = gpu_functional_run(l->setup, &options, &g->totals, l->error);
+        l->m->host_seconds += run_host_seconds() - begin;
+    }
+    ok = ok && judge_findings(l, &found);
+    gpu_findings_free(&found);
+    return ok;
+}
+
+/* ---- timing ---- */
+
+/* Leaves the caches as a pass finds them. */
+static bool warm_up(struct run_launch *l)
+{
+    const struct gpu_selection all = {0};
+    struct gpu_part unused;
+    if (l->warmed)
+        return true;
+    run_launch_restart(l, false);
+    if (l->run->request->cold)
+        return true;
+    if (l->way == RUN_WAY_WARM)
+        return run_launch_warm(l, NULL);
+    gpu_setup_restore(l->setup);
+    return run_launch_pass(l, &all, &unused, NULL);
+}
+
+/* Passes over everything. */
+static bool time_all(struct run_launch *l)
+{
+    const struct gpu_selection all = {0};
+    struct run_gpu *g = &l->m->gpu;
+    struct gpu_part part;
+    if (!warm_up(l))
+        return false;
+    gpu_timing_set_watch(l->gpu->timing, l->run->request->watch);
+    for (unsigned i = 0; i < run_repeats(l->run); i++) {
+        if (!run_launch_measure(l, &all, true, &part, run_launch_totals(l)))
+            return false;
+        g->device_ns += part.ns;
+        g->groups_timed += l->setup->group_count;
+    }
+    return true;
+}
+
+double run_launch_buffer_bytes(const struct run_launch *l)
+{
+    double bytes = 0;
+    for (unsigned i = 0; i < l->setup->kernel->args; i++)
+        bytes += (double)l->setup->kernel->arg[i].bytes;
+    return bytes;
+}
+
+bool run_launch_open(struct run_launch *l)
+{
+    struct run_gpu *g = &l->m->gpu;
+    l->gpu = run_soc_open(l->run, l->m, l->error) ? soc_gpu(l->m->soc, l->error) : NULL;
+    if (!l->gpu)
+        return false;
+    const struct gpu_timing_launch launch = gpu_job_launch(l->setup);
+    g->params = l->gpu->params;
+    g->occupancy = gpu_timing_occupancy(&g->params, &launch, &l->run->occupancy_limit);
+    g->overhead_ns = 1e3 * run_repeats(l->run) * (g->params.submit_us + g->params.round_trip_us);
+    return true;
+}
+
+bool run_launch_time(struct run_launch *l)
+{
+    struct run_gpu *g = &l->m->gpu;
+    const bool sampled = l->way == RUN_WAY_SAMPLE;
+    if (!(sampled ? run_launch_sample(l) : time_all(l)))
+        return false;
+    if (l->run->paces.launches < RUN_PACES)
+        l->run->paces.launches++;
+    l->m->end_ns = g->device_ns + g->overhead_ns;
+    return run_result_set_text(&l->run->detail, sampled ? "sampled" : "instr") || orch_no_memory(l->error);
+}

@@ -1,0 +1,84 @@
+/* One GPU launch at work: executed for its results, timed for its duration. For the kinds that launch, and the files
+ * run_launch*.c. */
+#ifndef ORCHARD_SIM_RUN_RUN_LAUNCH_H
+#define ORCHARD_SIM_RUN_RUN_LAUNCH_H
+
+#include "sim/run/kind.h"
+#include "sim/workload/gpu/gpu_sample.h"
+#include "sim/workload/gpu/gpu_warm.h"
+
+/* How a launch is timed: all its threadgroups behind a warm-up that times all of them too; all behind a warm-up that executes
+ * most and times the end; or a sample. */
+enum run_way { RUN_WAY_ALL, RUN_WAY_WARM, RUN_WAY_SAMPLE };
+
+struct run_launch {
+    struct run *run;
+    struct gpu_setup *setup;
+    struct run_measure *m;
+    struct soc_gpu *gpu;
+    struct orch_error *error;
+    enum run_way way;
+    bool warmed; /* the caches are as the launch leaves them */
+};
+
+/* The variant of machine code that a chip wants, and its GPU's generation; false names what is not known. */
+bool run_gpu_target(const struct chip *chip, struct abi_target *target, enum gpu_generation *generation,
+                    struct orch_error *error);
+/* Finds the generation whose code runs. G15 code is not published: such a chip runs G14 code, and an assumption says so. */
+bool run_gpu_generation(const struct run *run, enum gpu_generation *generation, struct run_result *result,
+                        struct orch_error *error);
+
+/* Opens the chip, unless the measure has one, and its GPU; what one command buffer costs goes into the measure. */
+bool run_launch_open(struct run_launch *l);
+/* After opening, before executing: chooses the way. */
+bool run_launch_prepare(struct run_launch *l);
+/* Executes for results and counts; the start contents are put back before. Where it can, it warms the caches as well. */
+bool run_launch_execute(struct run_launch *l);
+/* Times, whole or sampled, and leaves in memory what the timed passes did: run_launch_leaves_results tells whether that is the
+ * results. */
+bool run_launch_time(struct run_launch *l);
+bool run_launch_leaves_results(const struct run_launch *l);
+double run_launch_buffer_bytes(const struct run_launch *l);
+
+/* ---- run_launch_sample.c ---- */
+
+bool run_launch_sample(struct run_launch *l);
+bool run_launch_was_sampled(const struct run_launch *l); /* at the other clocks of request.paces */
+/* The SLC scatters pages over its sets: below this share of it hardly any set overflows. */
+#define RUN_SLC_FILLED 0.75
+
+/* ---- run_launch_warm.c: threadgroups that are executed only for what they leave in the caches ---- */
+
+/* How many threadgroups the GPU holds at a time. */
+uint64_t run_launch_wave(const struct run_launch *l);
+struct gpu_warmer *run_launch_warmer(struct run_launch *l);
+/* Executes threadgroups [first, end). */
+bool run_launch_skip(struct run_launch *l, struct gpu_warmer *warmer, uint64_t first, uint64_t end);
+/* Leaves the caches as the last `last` threadgroups of the launch do; what was there before goes aside. */
+bool run_launch_leave(struct run_launch *l, struct gpu_warmer *warmer, uint64_t last);
+/* Leaves the caches as the whole launch does, and the results in memory as long as they do not depend on the order of
+ * threadgroups. `totals` (may be NULL) gets what was executed. */
+bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals);
+
+/* ---- run_launch_pass.c: timed passes ---- */
+
+/* A pass over the selected threadgroups from memory as it is; `totals` (may be NULL) gets what they executed. */
+bool run_launch_pass(struct run_launch *l, const struct gpu_selection *selection, struct gpu_part *part,
+                     struct gpu_totals *totals);
+/* The border between two passes. */
+void run_launch_restart(struct run_launch *l, bool keep_caches);
+/* A pass from a border and the start contents, with what it did in the memory system and why it waited. */
+bool run_launch_measure(struct run_launch *l, const struct gpu_selection *selection, bool keep_caches, struct gpu_part *part,
+                        struct gpu_totals *totals);
+/* Where totals belong when timing is all that runs; NULL otherwise. */
+struct gpu_totals *run_launch_totals(const struct run_launch *l);
+
+/* ---- for the kinds ---- */
+
+/* Counts by mnemonic, while the program is there. */
+bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m, struct run_result *result,
+                      struct orch_error *error);
+bool run_gpu_account(struct run *run, const struct run_measure *m, struct run_result *result, struct orch_error *error);
+void run_gpu_explain(FILE *out, const struct run *run, const struct run_result *result);
+
+#endif

@@ -1,0 +1,201 @@
+#include "sim/run/run_programs.h"
+
+#include "sim/chip/chip_units.h"
+#include "sim/run/run_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool open_set(struct run_programs *s, struct program_set *set, struct soc_core **cores, struct orch_error *error)
+{
+    return program_set_open(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, s->prepare, s, error);
+}
+
+/* Shown as it is written: a long run's user sees it go on. */
+static void show_output(void *context, const void *bytes, size_t count)
+{
+    FILE *out = context;
+    fwrite(bytes, 1, count, out);
+    fflush(out);
+}
+
+/* What the program did to the world outside; nothing leaves no counter. */
+static bool add_effects(const struct program *p, struct run_result *r)
+{
+    size_t bytes[2], files = 0;
+    struct program_result out;
+    program_text(p, 1, &bytes[0]);
+    program_text(p, 2, &bytes[1]);
+    for (size_t i = 0; i < program_result_count(p); i++)
+        files += program_result(p, i, &out) && out.save_path;
+    return (bytes[0] + bytes[1] == 0 || run_values_add(&r->counters, RUN_COUNTER_OUTPUT, (double)(bytes[0] + bytes[1]))) &&
+           (files == 0 || run_values_add(&r->counters, RUN_COUNTER_FILES, (double)files));
+}
+
+/* Buffers and exit code of the first copy. */
+static bool collect_results(const struct run_programs *s, const struct program_set *set, struct run_result *r,
+                            struct orch_error *error)
+{
+    const struct program *p = set->program[0];
+    bool ok = !s->checksum || s->checksum(s, set, r);
+    for (size_t i = 0; ok && i < program_result_count(p); i++) {
+        struct program_result out;
+        ok = program_result(p, i, &out) && run_checksum_add(&r->checksum, out.name, out.checksum);
+    }
+    if (core_job_stop(set->job[0]) == CPU_STOP_EXIT)
+        ok = ok && run_values_add(&r->counters, "program.exit_code", cpu_core_exit_code(program_core(p)));
+    ok = ok && add_effects(p, r);
+    return (ok || orch_no_memory(error)) && program_save_results(p, error);
+}
+
+/* Timing keeps what it learned of a program's blocks until it is restarted: always before the program is closed. */
+static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
+{
+    struct program_set set;
+    const bool ok = open_set(s, &set, cores, error) && program_set_run(&set, error);
+    soc_restart(soc, true);
+    program_set_close(&set);
+    return ok;
+}
+
+static void measure_set(const struct program_set *set, enum run_mode mode, struct run_measure *m)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        run_space_note(program_space(set->program[i]), mode, m);
+    m->end_ns = set->end_ns;
+    for (unsigned i = 0; i < set->count; i++) {
+        m->cpu_instructions += core_job_instructions(set->job[i]);
+        m->amx_instructions += core_job_amx_instructions(set->job[i]);
+        for (unsigned op = 0; op < 32; op++)
+            m->amx_counts[op] += core_job_amx_counts(set->job[i])[op];
+    }
+    if (m->soc)
+        run_measure_finish(m);
+}
+
+/* One run from start to end, added to *sum; `last` hands the results over. */
+static bool measured_pass(struct run_programs *s, bool last, struct run_measure *sum, struct run_result *r,
+                          struct orch_error *error)
+{
+    struct run_measure pass = {.soc = sum->soc, .core_count = sum->core_count};
+    struct program_set set;
+    memcpy(pass.cores, sum->cores, sizeof pass.cores);
+    bool ok = open_set(s, &set, sum->soc ? pass.cores : NULL, error);
+    if (ok && s->run->request->program_output)
+        program_set_sink(set.program[0], &(struct program_sink){show_output, s->run->request->program_output});
+    const double begin = run_host_seconds();
+    ok = ok && program_set_run(&set, error);
+    pass.host_seconds = run_host_seconds() - begin;
+    if (ok) {
+        measure_set(&set, s->run->request->mode, &pass);
+        run_measure_add(sum, &pass);
+    }
+    ok = ok && (!last || collect_results(s, &set, r, error));
+    if (sum->soc)
+        soc_restart(sum->soc, true);
+    program_set_close(&set);
+    return ok;
+}
+
+/* Back to back: a pass finds the caches as the one before left them. */
+static bool measured_passes(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const unsigned repeat = run_repeats(s->run);
+    bool ok = true;
+    for (unsigned i = 0; ok && i < repeat; i++)
+        ok = measured_pass(s, i + 1 == repeat, m, r, error);
+    return ok;
+}
+
+static bool run_set(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
+{
+    const struct run_request *q = s->run->request;
+    if (q->mode == RUN_FUNCTIONAL)
+        return measured_passes(s, m, r, error);
+    if (!run_place(s->run, run_copies(s->run), m, error))
+        return false;
+    if (!q->cold && !warm_up(s, m->soc, m->cores, error))
+        return false;
+    run_watch(s->run, m);
+    return measured_passes(s, m, r, error);
+}
+
+static bool open_programs(struct run_programs *s, const struct run *run, struct orch_error *error)
+{
+    const struct run_request *const q = run->request;
+    struct mem_pool_params memory;
+    *s = (struct run_programs){.run = run, .file = run->file.bytes, .bytes = run->file.size};
+    s->options = (struct program_options){
+        .path = q->workload, .entry = q->entry, .args = q->args, .arg_count = q->arg_count, .seed = q->seed};
+    if (chip_memory(q->chip, q->memory_gib, &memory, NULL))
+        s->options.memory_bytes = memory.capacity_bytes / run_copies(run);
+    return chip_amx_gen(q->chip, &s->gen, error) && run->kind->programs(run, s, error);
+}
+
+static void close_programs(struct run_programs *s)
+{
+    free(s->own);
+    free(s->own_file);
+}
+
+bool run_programs(struct run *run, const struct run_given *given, struct run_measure *m, struct run_result *result,
+                  struct orch_error *error)
+{
+    struct run_programs s;
+    (void)given;
+    const bool ok = open_programs(&s, run, error) && run_set(&s, m, result, error) &&
+                    run_placement_add(&result->placement, run->program_name, m->amx_instructions ? "cpu+amx" : "cpu",
+                                      s.variant ? s.variant : "program", "an AArch64 program runs where its instructions say");
+    close_programs(&s);
+    return ok;
+}
+
+/* ---- several workloads on one chip ---- */
+
+bool run_is_program(const struct run *run)
+{
+    return run->kind->programs != NULL;
+}
+
+struct crew {
+    struct run_programs programs;
+    struct program_set set;
+};
+
+/* One pass of all of them on one time line; the measures get their ends when it counts. */
+static bool pass_together(struct crew *crew, unsigned count, struct run_measure *const *m, bool counts, struct orch_error *error)
+{
+    struct engine *engine = engine_create();
+    double end_ns;
+    bool ok = engine || orch_no_memory(error);
+    for (unsigned i = 0; i < count; i++)
+        ok = ok && open_set(&crew[i].programs, &crew[i].set, m[i]->cores, error) && program_set_add(&crew[i].set, engine, error);
+    ok = ok && engine_run(engine, &end_ns, error);
+    for (unsigned i = 0; i < count; i++) {
+        ok = ok && program_set_finish(&crew[i].set, engine, error);
+        if (ok && counts)
+            measure_set(&crew[i].set, RUN_TIMING, m[i]);
+    }
+    soc_restart(m[0]->soc, true); /* before the programs go: timing knows their blocks */
+    for (unsigned i = 0; i < count; i++)
+        program_set_close(&crew[i].set);
+    engine_free(engine);
+    return ok;
+}
+
+bool run_programs_together(struct run *const *run, unsigned count, struct run_measure *const *m, struct orch_error *error)
+{
+    struct crew *crew = calloc(count, sizeof *crew);
+    bool ok = crew || orch_no_memory(error);
+    for (unsigned i = 0; i < count; i++) {
+        m[i]->soc = m[0]->soc;
+        ok = ok && open_programs(&crew[i].programs, run[i], error) && run_place(run[i], run_copies(run[i]), m[i], error);
+    }
+    ok = ok && (run[0]->request->cold || pass_together(crew, count, m, false, error)) &&
+         pass_together(crew, count, m, true, error);
+    for (unsigned i = 0; crew && i < count; i++)
+        close_programs(&crew[i].programs);
+    free(crew);
+    return ok;
+}
