@@ -21,7 +21,7 @@ void interval_share_add(struct interval_shares *shares, const char *key, double 
 
 /* ---- bandwidth and latency ---- */
 
-/* Where several things limit a stream, the time is taken as the power mean of what it would take at each of them alone: near 1 of
+/* Where several things limit a stream, its time is the power mean of what it would take at each of them alone: near 1 of
  * a limit it decides nearly everything, at half of it next to nothing. Chosen so that simulated elasticities of streams on M1
  * come out (tests/sim/ask/test_uncertainty.c compares). */
 #define MEAN_POWER 8
@@ -94,7 +94,7 @@ static const struct {
     {CPU_STALL_BRANCH, {"cpu_p.mispredict_cycles", "p_max_mhz"}},
 };
 
-/* The same parameter of an E core. */
+/* The key of the same parameter of an E core. */
 static const char *key_of(const char *key, bool performance)
 {
     static const char *const names[][2] = {
@@ -141,7 +141,7 @@ static const struct {
     {GPU_STALL_LAUNCH, {"gpu.group_launch_cycles", "gpu_max_mhz", NULL}},
 };
 
-/* What waits for memory below the limit of DRAM waits for latencies, of which the GPU's own clock decides the near part. */
+/* Below the limit of DRAM, waiting for memory is waiting for latencies. The GPU's own clock decides the near part of them. */
 void interval_add_gpu(struct interval_shares *shares, const struct chip *chip, const double stalls[GPU_STALL_COUNT], double whole,
                       const struct interval_traffic *traffic)
 {
@@ -225,7 +225,7 @@ double interval_parameters(const struct chip *chip, const struct interval_shares
 #define NINETY_PERCENT 1.645
 
 struct side {
-    double reach, parameters; /* of the logarithm, squared */
+    double reach, parameters; /* squares, of the logarithm of the time */
 };
 
 /* Of the spread that rows of this kind showed, a part came from parameters of just these rows; it is taken out before the

@@ -91,7 +91,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
     return npy_measure(&array) && npy_save(path, &array, l->error);
 }
 
-/* A buffer that cannot have changed is no output: it is expected to stay, and told so when it did not. */
+/* A buffer that the description calls unchanged is no output; compare() reports it when it did change. */
 static bool hand_over(struct run_launch *l, struct run_result *r)
 {
     const struct abi_kernel *k = l->setup->kernel;
@@ -130,7 +130,7 @@ static bool compare(struct run_launch *l, struct run_result *r)
 
 /* ---- the whole ---- */
 
-/* Results last: timed passes leave only theirs in memory. */
+/* Results are handed over before the timed passes, which leave their own in memory. */
 static bool run_launch(struct run_launch *l, struct run_result *r)
 {
     const enum run_mode mode = l->run->request->mode;

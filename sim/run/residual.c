@@ -22,7 +22,7 @@ const struct residual *residual_of(const char *part, const char *work)
     return residual_in(residuals, ARRAY_COUNT(residuals), part, work);
 }
 
-/* Few groups: what limits kernels of one is the same. */
+/* There are few groups: the same things limit the kernels of one group. */
 const char *residual_work(const char *workload)
 {
     static const char *const groups[][2] = {

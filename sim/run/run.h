@@ -20,25 +20,25 @@ struct run_known;
 struct run_request;
 struct interval_shares;
 
-/* Who finds out by simulation how far uncertain parameters move the time (sim/ask/study/uncertainty.h): puts elasticities where
- * shares of the time stood, and the relative standard deviations of the time downwards and upwards. */
+/* Finds out by simulation how far uncertain parameters move the time (sim/ask/study/uncertainty.h). `sample` replaces the shares
+ * of the time by elasticities and fills in the relative standard deviations of the time downwards and upwards. */
 struct run_uncertainty {
     bool (*sample)(void *context, const struct run_request *request, struct interval_shares *shares, double *sd_low,
                    double *sd_high, struct orch_error *error);
     void *context;
-    unsigned runs; /* simulations: a part of what decides the answer */
+    unsigned runs; /* number of simulations; it is part of what decides the answer */
 };
 
 enum run_mode { RUN_FULL, RUN_FUNCTIONAL, RUN_TIMING };
 
-/* How launches of a run went that were timed by samples, in order: enough to tell, from the start of each alone, how the same run
- * goes at another clock. */
+/* Results of the launches of a run that were timed from samples, in order. With them, timing only the start of each launch is
+ * enough to know how the same run goes at another clock. */
 #define RUN_PACES 32
 struct run_paces {
     struct run_pace {
         double ns;     /* 0 = timed as a whole */
         double first;  /* ns per instruction of its first stretch */
-        uint64_t warm; /* threadgroups that bring the caches where the launch leaves them; 0 = what it leaves does not stay */
+        uint64_t warm; /* threadgroups that fill the caches as the launch leaves them; 0 = what it leaves does not stay */
     } launch[RUN_PACES];
     unsigned launches;
 };
@@ -49,12 +49,12 @@ struct run_request {
     const char *unit;              /* cpu, amx, gpu, ane, auto; NULL = auto */
     const char *precision;         /* NULL = the workload's own, else f32 */
     const char *detail;            /* instr, sampled, op, auto; NULL = auto */
-    const struct run_known *known; /* who may know the timing: there are no values then (run/run_timing.h); NULL = nobody */
+    const struct run_known *known; /* source of known timings, which have no values (run/run_timing.h); NULL = none */
     enum run_mode mode;
     unsigned cores; /* copies of a CPU program; 0 = 1 */
     enum soc_core_choice core_choice;
-    unsigned skip_cores;     /* so many are busy with something else: the next ones are taken */
-    unsigned other_cores;    /* so many behind them are busy, too: clocks are set for all */
+    unsigned skip_cores;     /* number of cores that other work occupies: the run takes the ones behind them */
+    unsigned other_cores;    /* number of cores behind its own that are busy as well; clocks are set for all of them */
     unsigned memory_gib;     /* of the machine, one of the chip's options; 0 = the largest */
     const char *entry;       /* function of a program; NULL = its start */
     const char *const *args; /* of a program */

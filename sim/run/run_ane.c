@@ -39,7 +39,7 @@ static bool check_given(struct work *k)
     return true;
 }
 
-/* Constants are fp16 elements too; the program is built with them. */
+/* Takes constants as fp16 elements; the program is built again with them. */
 static bool take_constants(struct work *k)
 {
     struct ane_workload *w = run_ane_workload(k->run);
@@ -159,7 +159,7 @@ bool run_ane_time(const struct run *run, struct run_measure *m, struct orch_erro
 
 /* ---- the whole ---- */
 
-/* Code of one generation on the engine of another: real machines want the program compiled again. */
+/* Tells when code of one generation runs on the engine of another: a real machine needs the program compiled again. */
 static bool tell_generation(struct work *k)
 {
     struct ane_limits limits;

@@ -1,4 +1,4 @@
-/* From the measure of requests to the Neural Engine to the numbers of their result. */
+/* Turns the measure of requests to the Neural Engine into the numbers of their result. */
 #include "sim/run/run_ane.h"
 #include "sim/run/run_internal.h"
 

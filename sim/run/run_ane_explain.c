@@ -1,4 +1,5 @@
-/* Descriptor by descriptor: what each does, which engines it keeps busy, what it moves, why it takes as long as it does. */
+/* Explains a request descriptor by descriptor: what each one does, which engines it keeps busy, what it moves and what limits it.
+ */
 #include "sim/run/run_ane.h"
 #include "sim/run/run_internal.h"
 
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LINES_MAX 256 /* descriptors told one by one */
+#define LINES_MAX 256 /* descriptors that are listed one by one */
 
 /* ---- one descriptor in words ---- */
 
@@ -89,7 +90,7 @@ static void describe_waits(const struct ane_task_time *time, char *text, size_t 
     }
 }
 
-/* Rows of a reduction are groups; each gives one value. */
+/* A reduction treats rows as groups; each group gives one value. */
 static void describe_shape(const struct ane_task *t, char *text, size_t size)
 {
     if (t->engine == ANE_ENGINE_PE && (t->pe_reduce == ANE_REDUCE_SUM || t->pe_reduce == ANE_REDUCE_MAX))

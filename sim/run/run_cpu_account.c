@@ -50,7 +50,7 @@ static bool add_counters(const struct run_measure *m, struct run_values *counter
     return ok && run_add_activity(&m->activity, counters);
 }
 
-/* Cycles of the unit that the workload is for; none when a program used the core and its block. */
+/* Cycles of the unit that the workload is for. There is no such number when a program used both the core and its block. */
 static double unit_cycles(const struct run *run, const struct run_measure *m)
 {
     if (run->kind->part == PART_AMX)
@@ -58,8 +58,8 @@ static double unit_cycles(const struct run *run, const struct run_measure *m)
     return m->amx_instructions ? NAN : rint(m->end_ns * m->critical->clock_ghz);
 }
 
-/* Share of the time in which the arrays multiplied, over the blocks that took part: from the products they made, each at
- * the rate of a full instruction of its type (vector instructions fill an array only in part). */
+/* The share of the time in which the arrays of the blocks that took part multiplied. It follows from their products, each at the
+ * rate of a full instruction of its type; vector instructions fill an array only in part. */
 static double array_share(const struct run *run, const struct run_measure *m)
 {
     const uint64_t *n = m->activity.count;
@@ -81,7 +81,7 @@ static double array_share(const struct run *run, const struct run_measure *m)
     return fmin(1, cycles / (m->end_ns * core->amx_clock_ghz) / blocks);
 }
 
-/* Share of the dispatch slots of the cores that took part which instructions filled. */
+/* The share of the dispatch slots, over the cores that took part, that instructions filled. */
 static double dispatch_share(const struct run *run, const struct run_measure *m)
 {
     const struct soc_core *core = m->critical;
@@ -98,7 +98,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     const double fp_macs = (double)(n[ACT_AMX_F64_MACS] + n[ACT_AMX_F32_MACS] + n[ACT_AMX_F16_MACS]);
     double peak;
     r->seconds = r->device_seconds = seconds;
-    r->overhead_seconds = 0; /* a core starts a program, and its block, without a launch */
+    r->overhead_seconds = 0; /* a core starts a program and uses its block without any launch */
     r->cycles = unit_cycles(run, m);
     r->macs = fp_macs + (double)n[ACT_AMX_INT_MACS];
     r->flops =

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* The limit and what would move it, and the roofline of the unit and memory (unless run is NULL). Assumptions and stalls
- * are part of every summary. */
+/* Prints the limit, what would move it, and, unless run is NULL, the roofline of unit and memory. Assumptions and stalls are part
+ * of every summary. */
 void run_explain(FILE *out, const struct run *run, const struct run_result *result);
 
 /* What a stall reason means for somebody who wants to change it; "" when nothing is known. */

@@ -1,4 +1,4 @@
-/* From the measure of a GPU launch to the numbers of its result. */
+/* Turns the measure of a GPU launch into the numbers of its result. */
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
 
@@ -28,7 +28,7 @@ bool run_gpu_counters(const struct gpu_setup *setup, const struct run_measure *m
 
 /* ---- stalls ---- */
 
-/* Overheads of the command buffer, then the cycles of the core that was busy longest. */
+/* Adds the overheads of the command buffer, then the cycles of the core that was busy longest. */
 static bool add_stalls(const struct run_measure *m, struct run_result *r)
 {
     const struct run_gpu *g = &m->gpu;
@@ -61,7 +61,7 @@ static bool tell_sample(const struct run_gpu *g, struct run_result *r)
 
 /* ---- numbers ---- */
 
-/* A library kernel counts as the operation that was asked for; what its program did beyond is in the counters. */
+/* A library kernel counts as the operation that was asked for; counters show what its program did beyond that. */
 static void count_operation(const struct run *run, struct run_result *r)
 {
     if (!run->kind->operation)
@@ -86,7 +86,7 @@ static void add_numbers(const struct run *run, const struct run_measure *m, stru
     r->seconds = m->end_ns * 1e-9;
     r->cycles = rint(g->device_ns * g->params.clock_ghz);
     r->flops = flops + matrix;
-    r->macs = fmax(0, flops - lanes) + matrix / 2; /* an fma is one lane operation and two flop */
+    r->macs = fmax(0, flops - lanes) + matrix / 2; /* an fma is one lane operation and two flops */
     count_operation(run, r);
     r->gflops = r->seconds > 0 ? r->flops / r->seconds * 1e-9 : NAN;
     r->dram_bytes = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);

@@ -1,4 +1,4 @@
-/* The roofline and the occupancy of a GPU run, for the time while the GPU was busy: overheads are told apart. */
+/* The roofline and the occupancy of a GPU run. They cover the time in which the GPU was busy; overheads are reported apart. */
 #include "sim/base/format.h"
 #include "sim/run/run_launch.h"
 

@@ -47,8 +47,8 @@ static bool tell_residual(struct run_result *r, const struct residual *residual,
     return run_assumption_add(&r->assumptions, "model", "residual", effect);
 }
 
-/* Parameters by their part of the variance; those that decide neither the time nor the interval are left out. The residual comes
- * where it belongs. */
+/* Lists parameters by their part of the variance and the residual among them. Parameters that decide neither the time nor the
+ * interval are left out. */
 static bool tell(const struct chip *chip, const struct interval_shares *shares, const struct residual *residual,
                  const struct interval *interval, struct run_result *r)
 {
@@ -98,7 +98,7 @@ bool run_set_interval(struct run *run, const struct interval_shares *cheap, doub
     return tell(q->chip, &shares, residual, &interval, r) || orch_no_memory(error);
 }
 
-/* ---- of each unit ---- */
+/* ---- shares of each unit ---- */
 
 static unsigned clusters_of(const struct run_measure *m)
 {

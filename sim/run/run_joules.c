@@ -1,4 +1,4 @@
-/* From the measure of any run to its energy: one hook for all kinds. */
+/* The energy of a run of any kind, from its measure. */
 #include "sim/run/run_internal.h"
 
 #include <ctype.h>
@@ -82,7 +82,7 @@ bool run_joules_add(const struct energy_report *report, struct run_result *r)
     return ok;
 }
 
-/* ---- what the energy hangs on ---- */
+/* ---- what the energy depends on ---- */
 
 struct share {
     char key[112];
@@ -106,7 +106,7 @@ static void add_share(struct share *list, size_t *count, const char *key, const 
 enum { SHARES_MAX = ACT_COUNT + 2 * POWER_DOMAIN_COUNT, TOLD = 2 };
 #define TOLD_SHARE 0.15 /* of the energy */
 
-/* Joules of one kind of event, each where it was counted: an E core's cost less. */
+/* Joules of one kind of event, priced where each was counted: the events of an E core cost less. */
 static double event_joules(const struct energy_model *model, const struct run *run, const struct run_measure *m,
                            enum activity_event event)
 {

@@ -1,5 +1,5 @@
-/* A launch of GPU machine code: executed for its results, timed for its duration. Executing never depends on time, so results
- * are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
+/* A launch of GPU machine code is executed for its results and timed for its duration. Executing never depends on time, so the
+ * results are those of the threadgroups in grid order, whatever the chip and the number of host threads. */
 #include "sim/run/run_launch.h"
 
 #include "sim/chip/chip_units.h"
@@ -50,7 +50,7 @@ static bool add_remark(struct run_launch *l, const char *text)
     return run_add_remark(l->run, line, l->error);
 }
 
-/* Every finding is a remark, and the run a fault of the program. */
+/* Reports every finding as a remark; with any, the run ends as a fault of the program. */
 static bool judge_findings(struct run_launch *l, const struct gpu_findings *found)
 {
     for (size_t i = 0; i < found->count; i++)
@@ -60,7 +60,7 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 
-/* Whether results are the same whenever and wherever threadgroups run. */
+/* Tells whether the results do not depend on when and where threadgroups run. */
 static bool any_order(const struct run_launch *l)
 {
     return gpu_program_order_free(l->setup->program) && !gpu_program_reads_core(l->setup->program);
@@ -71,8 +71,8 @@ bool run_launch_leaves_results(const struct run_launch *l)
     return l->way != RUN_WAY_SAMPLE && any_order(l);
 }
 
-/* The warm-up executes everything once: its results are the launch's. When it fails, nothing has happened: who executes in the
- * order of the grid finds the fault again. */
+/* The warm-up executes everything once, so its results are the launch's. When it fails, nothing is lost: executing in grid order
+ * finds the fault again. */
 static bool execute_warming(struct run_launch *l)
 {
     const struct run_request *q = l->run->request;
@@ -121,7 +121,7 @@ bool run_launch_execute(struct run_launch *l)
 
 /* ---- timing ---- */
 
-/* Leaves the caches as a pass finds them. */
+/* Fills the caches as a pass finds them. */
 static bool warm_up(struct run_launch *l)
 {
     const struct gpu_selection all = {0};
@@ -137,7 +137,7 @@ static bool warm_up(struct run_launch *l)
     return run_launch_pass(l, &all, &unused, NULL);
 }
 
-/* Passes over everything. */
+/* Times passes over all threadgroups. */
 static bool time_all(struct run_launch *l)
 {
     const struct gpu_selection all = {0};

@@ -1,4 +1,4 @@
-/* The time of a big launch of GPU machine code from some of its threadgroups. */
+/* The time of a large launch of GPU machine code, extended from some of its threadgroups. */
 #include "sim/workload/gpu/gpu_sample.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
@@ -13,7 +13,7 @@ static uint64_t times(uint64_t count, double factor)
     return (uint64_t)llround((double)count * factor);
 }
 
-/* Counts of the sample stand for the whole, `factor` times as much. */
+/* Multiplies the counts of the sample so that they stand for the whole launch. */
 static void scale_counts(struct run_launch *l, double factor)
 {
     struct run_measure *m = l->m;
@@ -37,14 +37,14 @@ static void scale_counts(struct run_launch *l, double factor)
         m->gpu.totals.issues[i] = times(m->gpu.totals.issues[i], factor);
 }
 
-/* Caches behind the GPU's cores, lines. */
+/* The caches behind the GPU's cores, in lines. */
 struct reach {
     double l2_lines, slc_lines;
     bool fits;        /* what the launch touches stays in the SLC as a whole */
-    uint64_t l2, slc; /* threadgroups after which nothing is left in the cache of what was there before */
+    uint64_t l2, slc; /* number of threadgroups that replace everything in the cache */
 };
 
-/* After so many lines for each place of a cache hardly any place has its old line. */
+/* New lines per place of a cache after which hardly any place holds its old line. */
 #define RENEWED 1.5
 
 static bool cache_lines(const struct run_launch *l, struct reach *r)
@@ -60,7 +60,8 @@ static bool cache_lines(const struct run_launch *l, struct reach *r)
     return true;
 }
 
-/* How far back what is in the caches can come from: runs threadgroups from the middle of the launch on. */
+/* Finds how many threadgroups back the contents of the caches can come from, by running threadgroups from the middle of the
+ * launch. */
 static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct reach *r)
 {
     const uint64_t groups = l->setup->group_count, turn = l->m->gpu.params.cores;
@@ -72,7 +73,7 @@ static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct r
     gpu_warmer_settle(warmer, 0);
     run_launch_restart(l, false);
     const struct gpu_warmed start = gpu_warmer_counts(warmer);
-    /* Data that cannot renew the SLC need not be tried. */
+    /* Where the data cannot renew the SLC there is nothing to find. */
     const uint64_t most = r->fits || lines >= 2 * RENEWED * r->slc_lines ? groups / 2 : 0;
     for (uint64_t done = 0; done < most;) {
         const uint64_t end = done + turn < most ? done + turn : most;
@@ -90,7 +91,7 @@ static bool find_reach(struct run_launch *l, struct gpu_warmer *warmer, struct r
     return true;
 }
 
-/* Every line of every buffer, from begin to end and all buffers side by side. */
+/* Touches every line of every buffer from begin to end, all buffers side by side. */
 static void sweep(struct run_launch *l)
 {
     const struct abi_kernel *k = l->setup->kernel;
@@ -104,7 +105,7 @@ static void sweep(struct run_launch *l)
                               MEM_LINE_BYTES, MEM_ACCESS_LOAD);
 }
 
-/* The caches as the launch leaves them. */
+/* Fills the caches as the launch leaves them. */
 static bool leave_caches(struct run_launch *l, struct gpu_warmer *warmer, const struct reach *r)
 {
     gpu_warmer_settle(warmer, 0);
@@ -130,7 +131,7 @@ bool run_launch_was_sampled(const struct run_launch *l)
     return p && p->ns > 0;
 }
 
-/* From the first stretch of what would be sampled: it begins alike at all clocks. */
+/* Times only the first stretch of the sample: a launch begins in the same way at every clock. */
 static bool time_first_stretch(struct run_launch *l, struct gpu_warmer *warmer, const struct run_pace *elsewhere)
 {
     struct run_gpu *g = &l->m->gpu;

@@ -8,21 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many waves end a launch together: the last one's loads and stores come in another order than those of single threadgroups.
- */
+/* Number of waves at the end of a launch that are timed: the loads and stores of the last wave come in another order than those
+ * of single threadgroups. */
 #define END_WAVES 2
 
-/* Timing all threadgroups of a launch of fewer waves, or of fewer instructions of simdgroups, takes hardly longer, and how the
- * last wave comes out, which may differ by a percent for any reason, is much of the whole. */
+/* A launch with fewer waves, or with fewer simdgroup instructions, is timed as a whole: that takes hardly longer, and the last
+ * wave, whose end may shift by a percent for any reason, is a large part of it. */
 #define LEAST_WAVES 8
 #define LEAST_WORK  0x1p20
 
-/* A launch finds in the SLC what the order of its last accesses has left there when its data nearly fill it, or are not much
- * more: so many times its size. That matters where DRAM would have such a share in the least time of the instructions. */
+/* When the data of a launch nearly fill the SLC, or exceed it up to MOST_FILLED times, the order of its last accesses decides
+ * what it finds there the next time. That matters where the least time in DRAM exceeds DRAM_SHARE of the least time of issuing.
+ */
 #define MOST_FILLED 4.0
 #define DRAM_SHARE  0.75
 
-/* Above so many instructions `--detail auto` times a sample: some seconds of simulation. */
+/* Launches with more instructions are timed from a sample under `--detail auto`; this many take some seconds of simulation. */
 #define AUTO_WORK 0x1p24
 
 /* ---- threadgroups that are not timed ---- */
@@ -85,7 +86,7 @@ bool run_launch_warm(struct run_launch *l, struct gpu_totals *totals)
 
 /* ---- how a launch is timed ---- */
 
-/* Instructions of the launch, from a few threadgroups of it. */
+/* Estimates the instructions of the launch from a few of its threadgroups. */
 static bool estimate_work(struct run_launch *l, double *work)
 {
     enum { TRIED = 8 };
@@ -102,7 +103,7 @@ static bool estimate_work(struct run_launch *l, double *work)
     return ok;
 }
 
-/* Whether only a warm-up of which all is timed leaves the right lines in the SLC. */
+/* Tells whether only a fully timed warm-up leaves the right lines in the SLC. */
 static bool order_matters(const struct run_launch *l, const struct mem_params *memory, double work)
 {
     const struct gpu_params *gpu = &l->m->gpu.params;
@@ -132,7 +133,7 @@ bool run_launch_prepare(struct run_launch *l)
         return true;
     if (l->setup->group_count / run_launch_wave(l) < LEAST_WAVES)
         return true;
-    l->error = full ? &unused : error; /* a fault is found again when all are executed, in the order of the grid */
+    l->error = full ? &unused : error; /* executing all threadgroups in grid order finds a fault again */
     const bool known = estimate_work(l, &work);
     l->error = error;
     if (!known)

@@ -1,4 +1,4 @@
-/* What a run asks of the machine's memory: refused when it cannot fit, else how much it took and how tight that was. */
+/* The memory that a run needs: a run that cannot fit is refused, others report how much they took and how tight that was. */
 #include "sim/run/run_internal.h"
 
 #include "sim/chip/chip_units.h"
@@ -15,7 +15,7 @@ double run_memory_need(const struct run *run)
     return run->kind->bytes ? run->kind->bytes(run) : 0;
 }
 
-/* The smallest size on sale that would do; 0 = none. */
+/* The smallest memory option of the chip that is large enough; 0 when none is. */
 static double enough(const struct chip *chip, double bytes)
 {
     const struct chip_value *v = chip_value(chip, "memory_options_GB");
@@ -54,7 +54,7 @@ struct mem_space *run_space_create(const struct run *run, struct orch_error *err
     return space;
 }
 
-/* So many lines tell the mean to a fraction of a percent. */
+/* Number of lines that gives the mean to a fraction of a percent. */
 #define COMPRESSION_LINES 65536
 
 void run_space_note(const struct mem_space *space, enum run_mode mode, struct run_measure *m)
@@ -71,7 +71,7 @@ void run_space_free(struct mem_space *space, const struct run *run, struct run_m
     mem_space_free(space);
 }
 
-/* Results first, without time: their lines move, too. */
+/* Runs for results first, without time, because the lines of results move as well. */
 static bool measure_data(const struct run *run, double *share, struct orch_error *error)
 {
     struct run_request request = *run->request;

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The second clock: low enough to tell the parts of the time apart, high enough that all chips have it. */
+/* The second clock is low enough to separate the parts of the time and high enough for every chip to have it. */
 #define SECOND_SHARE 0.6
 
 enum { OVERRIDES_MAX = 64, TEXT_BYTES = 1024 };
 
-/* Clock keys that move with a domain: single numbers, or lists by active cores. */
+/* Keys of the clocks that move with a domain: single numbers, or lists by the number of active cores. */
 static const char *const *clock_keys(enum power_domain driver)
 {
     static const char *const p[] = {"cpu_p.clock_ghz", "amx.clock_ghz", NULL}, *const e[] = {"cpu_e.clock_ghz", "amx_e.clock_ghz",

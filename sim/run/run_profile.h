@@ -5,13 +5,14 @@
 #include "sim/machine/power/profile.h"
 #include "sim/run/run.h"
 
-/* The chip again with every clock of a domain scaled: cores with their AMX blocks, GPU, Neural Engine. `overrides` are those that
- * the chip was opened with. NULL with *error. Close with chip_close. */
+/* Opens the chip once more with every clock of a domain scaled: cores with their AMX blocks, GPU, or Neural Engine. `overrides`
+ * are those that the chip was opened with. Close with chip_close; NULL with *error. */
 struct chip *chip_at_share(const struct chip_db *db, const struct chip *chip, const struct chip_overrides *overrides,
                            enum power_domain driver, double share, struct orch_error *error);
 
-/* The profile of a run at one clock gets fixed_s from the same run at a lower clock: without values where the unit needs none,
- * and of a GPU launch that was sampled only the start is timed (`paces` of the run). Takes out what cores wait for each other. */
+/* Completes the profile of a run at one clock: fixed_s comes from the same run at a lower clock. That run computes no values
+ * where the unit needs none, and of a sampled GPU launch it times only the start (`paces` of the run). Time in which cores wait
+ * for one another is taken out. */
 bool run_profile_split(const struct run_request *request, const struct chip_db *db, const struct chip_overrides *overrides,
                        const struct run_paces *paces, struct power_profile *profile, struct orch_error *error);
 

@@ -12,7 +12,7 @@ static bool open_set(struct run_programs *s, struct program_set *set, struct soc
     return program_set_open(set, run_copies(s->run), s->file, s->bytes, &s->options, s->gen, cores, s->prepare, s, error);
 }
 
-/* Shown as it is written: a long run's user sees it go on. */
+/* Output is shown as it is written, so that the user of a long run sees progress. */
 static void show_output(void *context, const void *bytes, size_t count)
 {
     FILE *out = context;
@@ -20,7 +20,7 @@ static void show_output(void *context, const void *bytes, size_t count)
     fflush(out);
 }
 
-/* What the program did to the world outside; nothing leaves no counter. */
+/* Counts what the program did to the outside world; zeros get no counter. */
 static bool add_effects(const struct program *p, struct run_result *r)
 {
     size_t bytes[2], files = 0;
@@ -49,7 +49,8 @@ static bool collect_results(const struct run_programs *s, const struct program_s
     return (ok || orch_no_memory(error)) && program_save_results(p, error);
 }
 
-/* Timing keeps what it learned of a program's blocks until it is restarted: always before the program is closed. */
+/* Timing keeps what it learned about a program's blocks until it is restarted, so the restart comes before the program is closed.
+ */
 static bool warm_up(struct run_programs *s, struct soc *soc, struct soc_core **cores, struct orch_error *error)
 {
     struct program_set set;
@@ -74,7 +75,7 @@ static void measure_set(const struct program_set *set, enum run_mode mode, struc
         run_measure_finish(m);
 }
 
-/* One run from start to end, added to *sum; `last` hands the results over. */
+/* Runs once from start to end and adds to *sum; the last pass hands the results over. */
 static bool measured_pass(struct run_programs *s, bool last, struct run_measure *sum, struct run_result *r,
                           struct orch_error *error)
 {
@@ -98,7 +99,7 @@ static bool measured_pass(struct run_programs *s, bool last, struct run_measure 
     return ok;
 }
 
-/* Back to back: a pass finds the caches as the one before left them. */
+/* Passes run back to back: each finds the caches as the one before left them. */
 static bool measured_passes(struct run_programs *s, struct run_measure *m, struct run_result *r, struct orch_error *error)
 {
     const unsigned repeat = run_repeats(s->run);
@@ -163,7 +164,7 @@ struct crew {
     struct program_set set;
 };
 
-/* One pass of all of them on one time line; the measures get their ends when it counts. */
+/* Runs all of them once on one time line; a pass that counts fills the measures. */
 static bool pass_together(struct crew *crew, unsigned count, struct run_measure *const *m, bool counts, struct orch_error *error)
 {
     struct engine *engine = engine_create();
@@ -177,7 +178,7 @@ static bool pass_together(struct crew *crew, unsigned count, struct run_measure 
         if (ok && counts)
             measure_set(&crew[i].set, RUN_TIMING, m[i]);
     }
-    soc_restart(m[0]->soc, true); /* before the programs go: timing knows their blocks */
+    soc_restart(m[0]->soc, true); /* before the programs are closed: timing knows their blocks */
     for (unsigned i = 0; i < count; i++)
         program_set_close(&crew[i].set);
     engine_free(engine);

@@ -1,4 +1,4 @@
-/* What accounting of every unit has in common: counters of the memory system and of activity. */
+/* What the accounts of all units share: placing on cores, counters of the memory system and of activity. */
 #include "isa/array_count.h"
 #include "sim/run/run_internal.h"
 

@@ -39,7 +39,7 @@ static void take(const struct run *run, const struct run_measure *m, struct run_
     t->gpu_group_threads = run->gpu_group_threads;
 }
 
-/* What of a measure run_joules and the event stream read. */
+/* Gives back what run_joules and the event stream read from a measure. */
 static void give(const struct run_timing *t, struct run *run, struct run_measure *m)
 {
     m->end_ns = t->end_ns;
@@ -66,7 +66,7 @@ bool run_timing_simulate(const struct run_request *request, struct run_timing *t
     struct run_measure m = {0};
     q.mode = mode_without_values(request);
     q.detail = run_is_operator(request) ? NULL : request->detail;
-    /* What does not decide the timing, and whatever makes it one of this moment only. */
+    /* Drops what does not decide the timing and what would tie it to this moment. */
     q.known = NULL;
     q.paces = NULL;
     q.watch = NULL;
@@ -79,14 +79,14 @@ bool run_timing_simulate(const struct run_request *request, struct run_timing *t
         take(run, &m, timing);
     run_measure_release(&m);
     run_free(run);
-    timing->result.host_seconds = NAN; /* an answer of this machine, not of the simulated one */
+    timing->result.host_seconds = NAN; /* it describes this host, not the simulated machine */
     run_checksums_free(&timing->result.checksum);
     return ok;
 }
 
 /* ---- from timing to result ---- */
 
-/* An operator says at which level it was timed. */
+/* The result of an operator says at which level it was timed. */
 static bool name_detail(const struct run_timing *t, const struct run_request *q, struct run_result *r)
 {
     char text[96];

@@ -1,5 +1,5 @@
-/* The timing of a run as a thing of its own: everything that a simulation found out, apart from what energy, temperature and the
- * chip's name add. It can be kept, and the whole result made of it again without simulating: bit for bit the one of a new run.
+/* The timing of a run by itself: everything that a simulation found out, without what energy, temperature and the chip's name
+ * add. A timing can be kept. The result that is made from it later equals the result of a new simulation bit for bit.
  */
 #ifndef ORCHARD_SIM_RUN_RUN_TIMING_H
 #define ORCHARD_SIM_RUN_RUN_TIMING_H
@@ -24,16 +24,18 @@ void run_timing_free(struct run_timing *timing); /* leaves an initialised one */
 /* Simulates a request without values where the workload can be timed so. Detail "op" means as much as is needed: sampled where a
  * launch is large. The timing must be initialised. */
 bool run_timing_simulate(const struct run_request *request, struct run_timing *timing, struct orch_error *error);
-/* The result of the request, which must be that of the timing but for keys of the chip that only energy reads. The result must be
- * initialised; *energy (may be NULL) is what run_energy gives, *has_energy whether there is any. */
+/* Makes the result of a request from a timing. The request must be the one that was timed, except for keys of the chip that only
+ * energy reads. The result must be initialised; *energy (may be NULL) is what run_energy gives, *has_energy whether there is any.
+ */
 bool run_timing_result(const struct run_timing *timing, const struct run_request *request, struct run_result *result,
                        struct energy_run *energy, bool *has_energy, struct orch_error *error);
 
-/* As JSON text that keeps every bit; the caller frees. NULL = memory is short. */
+/* JSON text that keeps every bit; the caller frees it. NULL when memory ran out. */
 char *run_timing_json(const struct run_timing *timing);
 bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error);
 
-/* Who knows timings, or has them simulated and keeps them (sim/study). The timing stays his and is valid until the next call. */
+/* A source of timings that it knows or has simulated and keeps (sim/ask/study). A returned timing belongs to the source and is
+ * valid until the next call. */
 struct run_known {
     void *context;
     const struct run_timing *(*timing)(void *context, const struct run_request *request, bool *was_known,

@@ -1,4 +1,4 @@
-/* A timing as text: JSON whose numbers have all their digits. What is zero, empty or not applicable is left out. */
+/* A timing as JSON text whose numbers have all their digits. Zeros, empty lists and values that do not apply are left out. */
 #include "sim/base/json_text.h"
 #include "sim/run/kind.h"
 #include "sim/run/run_timing.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whoever adds a field to these adds it below: a known timing must give the joules of a new one. */
+/* A field that is added to these structs is added below as well: a known timing must give the same joules as a new one. */
 _Static_assert(sizeof(struct energy_cores) ==
                    (3 * sizeof(double) + 2 * sizeof(unsigned)) * POWER_DOMAIN_COUNT + 2 * sizeof(double),
                "energy_cores as written here");
@@ -45,7 +45,7 @@ static void add_values(json_object *to, const char *key, const struct run_values
     json_object_object_add(to, key, object);
 }
 
-/* Lists of texts, a list each. */
+/* Lists of strings, one list each. */
 static void add_row(json_object *rows, const char *const *text, size_t count)
 {
     json_object *const row = json_object_new_array();
@@ -156,7 +156,7 @@ static double number(json_object *from, const char *key, double absent)
     return json_object_object_get_ex(from, key, &value) && value ? json_object_get_double(value) : absent;
 }
 
-/* A count that fits; others are 0. */
+/* A count that fits; anything else reads as 0. */
 static uint64_t count(json_object *from, const char *key, uint64_t most)
 {
     const double value = number(from, key, 0);
@@ -227,8 +227,7 @@ static bool read_result(json_object *from, struct run_result *r)
            read_lists(from, r);
 }
 
-/* An event or a domain that is not there is 0; one that this version does not know does not come here: versions have their own.
- */
+/* An absent event or domain reads as 0. Unknown ones do not occur, because each version keeps its own characteristics. */
 static void read_activity(json_object *from, struct activity *activity)
 {
     for (int i = 0; from && i < ACT_COUNT; i++) {

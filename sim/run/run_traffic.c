@@ -17,13 +17,13 @@ static const char *const die_names[MEM_DIE_FLOW_COUNT] = {
     [MEM_DIE_LINK] = "link",
 };
 
-/* The AMX blocks share the path of their cluster. Clusters behind those of the CPU are the GPU's. */
+/* AMX blocks share the path of their cluster. The clusters behind those of the CPU belong to the GPU. */
 static const char *unit_of(unsigned requester, unsigned cpu_clusters)
 {
     return requester < cpu_clusters ? "cpu" : requester < MEM_CLUSTERS_MAX ? "gpu" : "ane";
 }
 
-/* Nothing adds no counter. */
+/* Zeros get no counter. */
 static bool add_bytes(struct run_values *to, const char *who, const char *what, uint64_t bytes)
 {
     char name[64];
@@ -31,7 +31,7 @@ static bool add_bytes(struct run_values *to, const char *who, const char *what, 
     return bytes == 0 || run_values_add(to, name, (double)bytes);
 }
 
-/* How much more than the mean the busier of two has. */
+/* How much more than the mean the busier of two carries. */
 static double imbalance(double a, double b)
 {
     return a + b > 0 ? 2 * fmax(a, b) / (a + b) - 1 : 0;

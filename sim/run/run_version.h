@@ -1,5 +1,5 @@
-/* The version that results carry: orchard's own number and a hash of the sources that decide answers, so that a run of
- * other code is never taken for an equal one. */
+/* The version that results carry: orchard's own number and a hash of the sources that decide answers. A run of other code is
+ * therefore never taken for an equal one. */
 #ifndef ORCHARD_SIM_RUN_RUN_VERSION_H
 #define ORCHARD_SIM_RUN_RUN_VERSION_H
 

@@ -124,7 +124,7 @@ void orchard_memory(const struct orchard *o, struct orchard_memory *memory)
     *memory = (struct orchard_memory){o->memory.capacity_bytes, now.used_bytes, now.used_peak_bytes, (int)now.pressure};
 }
 
-/* strdup that keeps NULL. */
+/* Like strdup, but NULL stays NULL. */
 static bool copy_text(char **to, const char *from)
 {
     *to = from ? strdup(from) : NULL;
@@ -149,7 +149,7 @@ static struct job *new_job(struct orchard *o, const char *workload, struct orch_
     return j;
 }
 
-/* Wrong requests are told at once, not at orchard_wait. */
+/* A wrong request is refused at once, not at orchard_wait. */
 static int accept(struct orchard *o, struct job *j, struct orch_error *e, struct orchard_error *error)
 {
     struct run *run = j ? run_prepare(&j->request, e) : NULL;
