@@ -15,7 +15,7 @@ else
 O := build/$(MODE)
 endif
 
-OPT_opt := -O2 -g
+OPT_opt := -O2 -g1
 OPT_asan := -O1 -g -fsanitize=address -fno-omit-frame-pointer
 OPT_ubsan := -O1 -g -fsanitize=undefined -fno-sanitize-recover=all
 OPT_tsan := -O1 -g -fsanitize=thread
@@ -33,15 +33,21 @@ CFLAGS_ALL := -std=gnu11 $(OPT_$(MODE)) $(WARNINGS) -ffp-contract=off -fno-math-
 	-I. -MMD -MP $(DEFINES) $(CFLAGS)
 LIBS := -lgsl -lgslcblas -ljson-c -lsqlite3 -lzstd -lz -lm -pthread
 
-# Kernels per host instruction set: the file name says which.
+# Folders without hot loops, where compiling fast matters more than running fast.
+COLD_FOLDERS := sim/base sim/chip sim/db sim/listen sim/prove sim/trace sim/report sim/api sim/cmd reports
+
+# Kernels per host instruction set: the file name says which. Where the host has a better set, the portable one is small rather than fast.
 HOST := $(shell uname -m)
 ifeq ($(HOST),x86_64)
+FLAGS_portable := -Os
 FLAGS_avx2 := -mavx2 -mfma -mf16c
 FLAGS_avx512 := -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx2 -mfma -mf16c
 FLAGS_avx512fp16 := $(FLAGS_avx512) -mavx512fp16 -mavx512bf16 -mavx512vnni
 endif
 
-LIB_SRC := $(sort $(filter-out sim/cmd/%,$(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
+# What takes longest to compile comes first, so that no core is idle at the end.
+SLOW_SRC := $(wildcard units/gpu/gpu_vector_*.c units/cpu/cpu_exec_run.c)
+LIB_SRC := $(SLOW_SRC) $(filter-out $(SLOW_SRC) sim/cmd/%,$(sort $(shell find isa units power traces reports sim -name '*.c' -not -path '*/native/*')))
 CLI_SRC := $(sort $(wildcard sim/cmd/*.c))
 TEST_SRC := $(sort $(shell find tests -name 'test_*.c'))
 BENCH_SRC := $(sort $(wildcard tests/bench/bench_*.c))
@@ -140,7 +146,8 @@ install: all
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) -c $< -o $@
+	$(CC) $(CFLAGS_ALL) $(if $(filter $(COLD_FOLDERS:%=%/%),$<),-O1) $(FLAGS_$(lastword $(subst _, ,$(basename $(notdir $<))))) \
+	    -c $< -o $@
 
 # Results carry a hash of the code that made them; tests and the command line do not count.
 MODEL_FOLDERS := isa units power sim/chip sim/soc sim/workload sim/machine sim/run sim/scenario
