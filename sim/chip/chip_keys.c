@@ -19,7 +19,7 @@
 #define CHIP_SWITCH CHIP_INT
 #define CHIP_CHOICE CHIP_TEXT
 
-/* Each of these turns one row of a list into a key; the name says under which prefix. */
+/* Each of these macros turns one row of a list into a key; its name says under which prefix. */
 /* clang-format off */
 #define KEY(name, unit, type, lowest, highest, text) {name, unit, CHIP_##type, lowest, highest, text},
 #define PLAIN(name, ...) KEY(#name, __VA_ARGS__)
@@ -33,7 +33,7 @@
 #define AREA(name, ...)  KEY("area." #name, __VA_ARGS__)
 #define POWER(name, ...) KEY("power." #name, __VA_ARGS__)
 
-/* Rows of the memory system: those that are a member of a struct, and the others. */
+/* Rows of the memory system: those that set a member of a struct, and the others. */
 #define MEM_P(how, member, name, ...) KEY("mem.p_" #name, __VA_ARGS__)
 #define MEM_E(how, member, name, ...) KEY("mem.e_" #name, __VA_ARGS__)
 #define MEM(how, member, name, ...)   KEY("mem." #name, __VA_ARGS__)
@@ -42,7 +42,7 @@
 #define DRAM_OTHER(name, ...)         KEY("dram." #name, __VA_ARGS__)
 #define MEM_GPU(how, member, name, ...) KEY("gpu." #name, __VA_ARGS__)
 
-/* One group of keys per port group and class of instructions. */
+/* Port groups and classes of instructions: each has keys of its own. */
 #define PORT_P(enumerator, name)       CPU_PORT_PARAM(CPU_P, name)
 #define PORT_E(enumerator, name)       CPU_PORT_PARAM(CPU_E, name)
 #define OF_CLASS(class, name, ...)     KEY(class "." #name, __VA_ARGS__)
@@ -50,7 +50,7 @@
 #define CLASS_E(enumerator, name)      CPU_CLASS_PARAMS(OF_CLASS, "cpu_e." #name)
 #define CLASS_GPU(enumerator, name)    GPU_COST_PARAMS(OF_CLASS, "gpu." #name)
 
-/* The lists of power/ have no kind: all are quantities. */
+/* The lists of power/ name no kind, because all their values are quantities. */
 #define QUANTITY(name, unit, lowest, highest, text) KEY(name, unit, REAL, lowest, highest, text)
 #define POWER_ALL(field, ...)          QUANTITY("power." #field, __VA_ARGS__)
 #define POWER_EVENT(name, unit, text)  QUANTITY("power.pj." #name, "pJ", 0, 1e6, text)
@@ -112,10 +112,10 @@ const char *chip_key_nearest(const char *name)
     return suggest_best(&s);
 }
 
-/* The default uncertainties are a convention of orchard, chosen from how well repeated sources agree: independent
- * AMX throughput tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, advertised figures are rounded to about 1 %,
- * clocks read from device trees are exact as printed, what they stand for is a little less sure; values inferred from one
- * another missed later measurements by about 15 %; a guess is right within a factor 1.5. */
+/* The default uncertainties are a convention of orchard. They follow from how well independent sources agree: AMX throughput
+ * tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, and advertised figures are rounded to about 1 %. Clocks that were
+ * read from device trees are exact as printed, but what they stand for is a little less sure. Values inferred from one another
+ * missed later measurements by about 15 %. A guess is taken to be right within a factor of 1.5. */
 static const struct {
     const char *name;
     double quantity, count;

@@ -1,4 +1,4 @@
-/* How much memory a machine has. */
+/* The memory of a machine: its sizes on sale, and from where on it is short. */
 #include "sim/chip/chip_reader.h"
 #include "sim/chip/chip_units.h"
 

@@ -44,7 +44,7 @@ bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *to, st
 /* ---- operating points ---- */
 
 struct opp_source {
-    const char *states, *max_mhz, *curve; /* keys; NULL = none */
+    const char *states, *max_mhz, *curve; /* keys; NULL: there is none */
 };
 
 static struct opp_source source_of(enum power_domain domain)
@@ -76,7 +76,7 @@ static bool read_states(const struct chip *chip, const char *key, struct opp_tab
     return table->count > 0;
 }
 
-/* A curve of shares as a table of points: the highest clock is 1. */
+/* Reads a curve of voltage over clock as a table of points whose clock is a share of the highest one. */
 static void read_curve(const struct chip *chip, const char *key, struct opp_table *curve)
 {
     const struct chip_value *const value = chip_value(chip, key);
@@ -89,7 +89,8 @@ static void read_curve(const struct chip *chip, const char *key, struct opp_tabl
     }
 }
 
-/* Published tables list states of one chip in more than one voltage bin: a state never needs less than a slower one. */
+/* Published tables mix states of chips in different voltage bins, so a fast state may be listed with less voltage than a slower
+ * one. No state needs less than a slower one. */
 static void never_fall(struct opp_table *table)
 {
     for (size_t i = 1; i < table->count; i++)
@@ -108,7 +109,7 @@ bool chip_opp_table(const struct chip *chip, enum power_domain domain, struct op
 
     memset(table, 0, sizeof *table);
     if (!from.states || !read_states(chip, from.states, table)) {
-        if (domain == POWER_ANE) { /* no states: the clock under load */
+        if (domain == POWER_ANE) { /* without states: the clock under load */
             ok = chip_number(chip, "ane.clock_ghz", &mhz, error);
             mhz *= 1000;
         } else if (from.max_mhz) {

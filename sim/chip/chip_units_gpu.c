@@ -46,7 +46,7 @@ static bool read_dies(const struct chip *chip, unsigned *dies, double *cores, st
     return true;
 }
 
-/* The L2 that `cores` share on one of `dies` dies. */
+/* Reads the L2 that `cores` cores share on one of `dies` dies. */
 static void read_cluster(struct chip_reader *r, double cores, unsigned dies, struct mem_cluster_params *to)
 {
     to->clock_ghz = chip_read(r, "clock_ghz");
@@ -89,6 +89,6 @@ bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned cor
     to->l1.bytes_per_cycle = chip_read(r, "l1_bytes_per_cycle");
     to->gather_plain = true;
     to->write_through = true;
-    to->prefetch.train = 1; /* unused: no streams */
+    to->prefetch.train = 1; /* not used, because there are no streams */
     return r->ok;
 }

@@ -36,7 +36,7 @@ static void read_die_policy(struct chip_reader *r, struct mem_params *to)
     }
 }
 
-/* Figures of the whole chip become figures of one die. */
+/* Reads what the chip shares. Figures of the whole chip become figures of one die. */
 static void read_shared(struct chip_reader *r, struct mem_params *to)
 {
     r->prefix = "mem.";
@@ -71,7 +71,7 @@ bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem
     return r.ok;
 }
 
-/* The ports of a core: clears the struct, finds the kind of the cluster and sets a reader to the keys of that kind. */
+/* Begins a port of a core: clears the struct, finds the kind of the cluster and sets the reader to the keys of that kind. */
 static bool start_port(const struct chip *chip, unsigned cluster, struct mem_port_params *to, enum chip_core *kind,
                        struct chip_reader *r, struct orch_error *error)
 {
