@@ -4,12 +4,20 @@
 
 #include <stdbool.h>
 
+/* KEYs "battery.<field>" of a device. X(field, unit, lowest, highest, meaning) */
+/* clang-format off */
+#define BATTERY_FIELDS(X) \
+    X(capacity_wh, "Wh", 0, 1000, "capacity; 0: a desktop") \
+    X(efficiency, "1", 0.1, 1, "of conversion between battery and load") \
+    X(adapter_w, "W", 1, 5000, "rated power of the power supply") \
+    X(adapter_efficiency, "1", 0.1, 1, "from the wall to the machine") \
+    X(floor_w, "W", 0, 1000, "of the machine beside chip and memory: display off, SSD, radios")
+/* clang-format on */
+
 struct battery_params {
-    double capacity_wh;        /* 0: a desktop */
-    double efficiency;         /* of conversion between battery and load, 0..1 */
-    double adapter_w;          /* rated power of the power supply */
-    double adapter_efficiency; /* wall to machine, 0..1 */
-    double floor_w;            /* of the machine beside chip and memory: display off, SSD, radios */
+#define X(field, unit, lowest, highest, meaning) double field;
+    BATTERY_FIELDS(X)
+#undef X
 };
 struct battery {
     struct battery_params params;

@@ -54,14 +54,23 @@ struct power_domain_params {
 #undef X
 };
 
+/* Parameters that hold for all domains: KEYs "power.<field>". X(field, unit, lowest, highest, meaning). The exponent and the
+ * coefficient of the leakage are a and b of the formula at the top. */
+/* clang-format off */
+#define POWER_FIELDS(X) \
+    X(e_core_energy, "1", 0.01, 1, "an event in an E core over the same event in a P core") \
+    X(fabric_pj_per_byte, "pJ/B", 0, 1000, "interconnect, per byte from or to SLC or DRAM") \
+    X(leakage_volt_exponent, "1", 0, 10, "leakage grows with this power of the voltage") \
+    X(leakage_per_k, "1/K", 0, 0.1, "and exponentially with the temperature") \
+    X(leakage_reference_c, "degC", -50, 150, "temperature at which leakage is given")
+/* clang-format on */
+
 struct power_params {
     struct power_domain_params domain[POWER_DOMAIN_COUNT];
-    double event_pj[ACT_COUNT];   /* KEYs "power.pj.<event>", in the domain that does the work, at its nominal voltage */
-    double e_core_energy;         /* an event in an E core over the same event in a P core */
-    double fabric_pj_per_byte;    /* every byte that goes to or comes from SLC or DRAM */
-    double leakage_volt_exponent; /* a */
-    double leakage_per_k;         /* b, 1/K */
-    double leakage_reference_c;
+    double event_pj[ACT_COUNT]; /* KEYs "power.pj.<event>", in the domain that does the work, at its nominal voltage */
+#define X(field, unit, lowest, highest, meaning) double field;
+    POWER_FIELDS(X)
+#undef X
 };
 
 /* What a domain did in an interval. */

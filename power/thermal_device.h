@@ -9,24 +9,40 @@
 #define THERMAL_STAGES     4
 #define THERMAL_FAN_POINTS 8
 
+/* KEYs "thermal.<field>" of a device, of its list "stages" and of the points of "fan". X(field, unit, meaning) */
+/* clang-format off */
+#define THERMAL_DEVICE_FIELDS(X) \
+    X(spreader_side_m, "m", "side of the square heat spreader") \
+    X(contact_k_per_w, "K/W", "whole spreader to the first stage")
+#define THERMAL_STAGE_FIELDS(X) \
+    X(j_per_k, "J/K", "heat capacity of the stage") \
+    X(k_per_w, "K/W", "to the next stage, of the last one to the room")
+#define THERMAL_FAN_POINT_FIELDS(X) \
+    X(rpm, "1/min", "speed") \
+    X(k_per_w, "K/W", "resistance of the last stage to the room at this speed")
+#define THERMAL_FAN_FIELDS(X) \
+    X(fan_start_c, "degC", "mean die temperature up to which the fan keeps its slowest speed") \
+    X(fan_full_c, "degC", "mean die temperature from which it has its fastest")
+/* clang-format on */
+
+#define X(field, unit, meaning) double field;
 struct thermal_stage {
     char name[24];
-    double j_per_k; /* capacity */
-    double k_per_w; /* to the next stage, of the last one to the room */
+    THERMAL_STAGE_FIELDS(X)
 };
 struct thermal_fan_point {
-    double rpm, k_per_w; /* resistance of the last stage to the room at this speed */
+    THERMAL_FAN_POINT_FIELDS(X)
 };
 struct thermal_device {
     struct thermal_material chip, interface, spreader;
-    double spreader_side_m;
-    double contact_k_per_w; /* whole spreader to the first stage */
+    THERMAL_DEVICE_FIELDS(X)
     struct thermal_stage stage[THERMAL_STAGES];
     unsigned stages;
     struct thermal_fan_point fan[THERMAL_FAN_POINTS]; /* rising speed, the first one is 0 rpm; none = no fan */
     unsigned fan_points;
-    double fan_start_c, fan_full_c; /* mean die temperatures between which the fan goes from its slowest to its fastest */
+    THERMAL_FAN_FIELDS(X)
 };
+#undef X
 
 /* Positive values, resistance falling with the fan's speed, spreader no smaller than the die. */
 bool thermal_device_check(const struct thermal_device *device, const struct floorplan *plan, struct power_error *error);

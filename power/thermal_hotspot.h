@@ -9,8 +9,18 @@
 #include "power/floorplan.h"
 #include "power/thermal_network.h"
 
+/* X(field, unit, meaning) */
+/* clang-format off */
+#define THERMAL_MATERIAL_FIELDS(X) \
+    X(thickness_m, "m", "thickness of the layer") \
+    X(conductivity_w_per_mk, "W/(m K)", "thermal conductivity") \
+    X(capacity_j_per_m3k, "J/(m3 K)", "heat capacity by volume")
+/* clang-format on */
+
 struct thermal_material {
-    double thickness_m, conductivity_w_per_mk, capacity_j_per_m3k;
+#define X(field, unit, meaning) double field;
+    THERMAL_MATERIAL_FIELDS(X)
+#undef X
 };
 struct thermal_package {
     struct thermal_material chip, interface, spreader, sink;

@@ -48,3 +48,7 @@ $(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
 # Suites of the command line's own parts.
 $(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_cli_text: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
+# Tables of parameters and members (PARAMETERS.md, MEMBERS.md), written from the lists; the suite of that name compares them.
+.PHONY: parameters
+parameters: $(O)/tests/sim/chip/test_params_pages
+	$< --write

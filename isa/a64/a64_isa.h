@@ -24,51 +24,24 @@ enum a64_form {
 };
 
 /* What a form costs is a question of its class; latencies and ports per class are parameters of the cpu unit. Divisions
- * and square roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. */
+ * and square roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. X(ENUMERATOR, name) */
+/* clang-format off */
+#define A64_CLASS_TABLE(X) \
+    X(NOP, nop) X(INT, int) X(INT_SHIFT, int_shift) X(INT_FLAGS, int_flags) X(MUL, mul) X(MADD, madd) X(DIV, div) \
+    X(BRANCH, branch) X(BRANCH_COND, branch_cond) X(BRANCH_INDIRECT, branch_indirect) X(LOAD, load) X(LOAD_PAIR, load_pair) \
+    X(LOAD_V, load_v) X(LOAD_V_PAIR, load_v_pair) X(STORE, store) X(STORE_PAIR, store_pair) X(STORE_V, store_v) \
+    X(STORE_V_PAIR, store_v_pair) X(ATOMIC, atomic) X(BARRIER, barrier) X(FP_ADD, fp_add) X(FP_MUL, fp_mul) \
+    X(FP_FMA, fp_fma) X(FP_DIV, fp_div) X(FP_DIV_S, fp_div_s) X(FP_DIV_H, fp_div_h) X(FP_SQRT, fp_sqrt) \
+    X(FP_SQRT_D, fp_sqrt_d) X(FP_CVT, fp_cvt) X(FP_CMP, fp_cmp) X(FP_MINMAX, fp_minmax) X(FP_MOVE, fp_move) \
+    X(FP_ESTIMATE, fp_estimate) X(V_INT, v_int) X(V_MUL, v_mul) X(V_PERM, v_perm) X(V_REDUCE, v_reduce) \
+    X(V_FROM_GPR, v_from_gpr) X(V_TO_GPR, v_to_gpr) X(CVT_TO_GPR, cvt_to_gpr) X(SYSTEM, system) X(AMX, amx)
+/* clang-format on */
+
 enum a64_class {
-    A64_C_NOP,
-    A64_C_INT,
-    A64_C_INT_SHIFT,
-    A64_C_INT_FLAGS,
-    A64_C_MUL,
-    A64_C_MADD,
-    A64_C_DIV,
-    A64_C_BRANCH,
-    A64_C_BRANCH_COND,
-    A64_C_BRANCH_INDIRECT,
-    A64_C_LOAD,
-    A64_C_LOAD_PAIR,
-    A64_C_LOAD_V,
-    A64_C_LOAD_V_PAIR,
-    A64_C_STORE,
-    A64_C_STORE_PAIR,
-    A64_C_STORE_V,
-    A64_C_STORE_V_PAIR,
-    A64_C_ATOMIC,
-    A64_C_BARRIER,
-    A64_C_FP_ADD,
-    A64_C_FP_MUL,
-    A64_C_FP_FMA,
-    A64_C_FP_DIV,
-    A64_C_FP_DIV_S,
-    A64_C_FP_DIV_H,
-    A64_C_FP_SQRT,
-    A64_C_FP_SQRT_D,
-    A64_C_FP_CVT,
-    A64_C_FP_CMP,
-    A64_C_FP_MINMAX,
-    A64_C_FP_MOVE,
-    A64_C_FP_ESTIMATE,
-    A64_C_V_INT,
-    A64_C_V_MUL,
-    A64_C_V_PERM,
-    A64_C_V_REDUCE,
-    A64_C_V_FROM_GPR,
-    A64_C_V_TO_GPR,
-    A64_C_CVT_TO_GPR,
-    A64_C_SYSTEM,
-    A64_C_AMX,
-    A64_CLASS_COUNT
+#define X(enumerator, name) A64_C_##enumerator,
+    A64_CLASS_TABLE(X)
+#undef X
+        A64_CLASS_COUNT
 };
 const char *a64_class_name(enum a64_class c);
 

@@ -46,7 +46,7 @@ bool chip_slot_overridden(const struct chip_slot *slot)
     return slot->origin && strcmp(slot->origin, "--set") == 0;
 }
 
-/* Of a view: what of the slot was read. */
+/* Notes, when `chip` is a view, what of the slot is read. */
 static const struct chip_slot *noted(const struct chip *chip, const struct chip_slot *slot, unsigned what)
 {
     if (slot && chip->reads)

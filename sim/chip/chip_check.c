@@ -1,5 +1,5 @@
-/* Relations between values. They are checked on the values of the files; a value the user supposed is free to break
- * a relation with a published one, but not to describe a machine that cannot be put together. */
+/* Relations between values, as the files give them. A value that the user supposes may break a relation with a published one, but
+ * it may not describe a machine that cannot be put together. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct relation {
-    const char *keys[4]; /* all must be known for the relation to be checked; NULL ends */
-    bool structural;     /* holds for supposed values too */
+    const char *keys[4]; /* the relation is checked when all are known; NULL ends the list */
+    bool structural;     /* it holds for supposed values, too */
     bool (*holds)(const struct chip *chip);
     const char *text;
 };
@@ -89,7 +89,7 @@ static bool e_peak_is_product(const struct chip *chip)
     return cpu_peak_is_product(chip, "e_peak_f32_gflops_per_core", "neon_fma_per_cycle_e", "e_max_mhz");
 }
 
-/* States rise and the last one is the highest clock. */
+/* The states rise, and the last one is the highest clock. */
 static bool states_end_at(const struct chip *chip, const char *table, const char *highest)
 {
     double last = 0, mhz = 0;

@@ -1,6 +1,5 @@
-/* Values that follow from others. A value of the files stands; it is computed when no file gives it, and computed
- * again when one of its inputs was overridden (a chip with ten more GPU cores has a higher peak). An override of the
- * value itself always wins. */
+/* Values that follow from others. A value is computed when no file gives it, and computed again when one of its inputs was
+ * overridden: a chip with ten more GPU cores has a higher peak. An override of the value itself always wins. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 
@@ -11,7 +10,7 @@
 
 struct derivation {
     struct chip *chip;
-    const struct chip_slot *plain; /* without overrides */
+    const struct chip_slot *plain; /* the values without overrides */
     struct orch_error *error;
 };
 
@@ -25,7 +24,7 @@ static bool overridden(const struct derivation *d, const char *key)
     return chip_slot_overridden(chip_slot_of(d->chip, key));
 }
 
-/* True when the target shall be computed from the inputs (up to three, NULL ends). */
+/* Whether the target is to be computed from the inputs: up to three keys, NULL ends the list. */
 static bool wanted(const struct derivation *d, const char *target, const char *const inputs[3])
 {
     if (overridden(d, target))
@@ -40,7 +39,7 @@ static bool wanted(const struct derivation *d, const char *target, const char *c
     return complete && (changed || !given);
 }
 
-/* Sets the target; certainty and source are those of the least certain input. */
+/* Sets the target. It is as certain as its least certain input and has the source of that. */
 static bool set(struct derivation *d, const char *target, json_object *value, const char *const inputs[3])
 {
     const struct chip_value *weakest = get(d, inputs[0]);
@@ -65,7 +64,7 @@ static bool set(struct derivation *d, const char *target, json_object *value, co
     return true;
 }
 
-/* Printed with ten digits: products of decimal figures are not worth more. */
+/* Rounds to ten digits, because products of decimal figures are not worth more. */
 static json_object *new_number(double number)
 {
     char text[32];
@@ -78,7 +77,7 @@ static bool set_number(struct derivation *d, const char *target, double number, 
     return set(d, target, new_number(number), inputs);
 }
 
-/* `cores` over `clusters` as evenly as possible, larger clusters first. */
+/* Spreads `cores` over `clusters` as evenly as possible, larger clusters first. */
 static json_object *spread(unsigned cores, unsigned clusters)
 {
     json_object *list = json_object_new_array();
@@ -108,7 +107,7 @@ static bool derive_clusters(struct derivation *d, const char *cores, const char 
     return !changed || overridden(d, blocks) || !list->known || set_number(d, blocks, (double)list->count, from_clusters);
 }
 
-/* "LPDDR5-6400" -> 6400 */
+/* "LPDDR5-6400" has a rate of 6400 MT/s. */
 static double transfer_rate(const char *memory_type)
 {
     const char *dash = strrchr(memory_type, '-');
@@ -147,7 +146,7 @@ static bool derive_peaks(struct derivation *d)
     return true;
 }
 
-/* The clock with n active cores: the entry "n", else the next larger entry, else "all". */
+/* The clock with n active cores: the entry "n", else the next larger entry, else the entry "all". */
 static double mhz_with(const struct derivation *d, unsigned n, unsigned largest)
 {
     double mhz;
@@ -187,12 +186,12 @@ static bool derive_rest(struct derivation *d)
     static const char *const e_max[3] = {"e_max_mhz"}, *const link[3] = {"ultrafusion_TBps"};
     if (wanted(d, "cpu_e.clock_ghz", e_max) && !set_number(d, "cpu_e.clock_ghz", get(d, "e_max_mhz")->number / 1000, e_max))
         return false;
-    /* The advertised figure counts both directions (guess: Apple does not say). */
+    /* The advertised figure is taken to count both directions. Apple does not say; this is a guess. */
     return !wanted(d, "mem.die_link_gbps", link) ||
            set_number(d, "mem.die_link_gbps", get(d, "ultrafusion_TBps")->number * 1000 / 2, link);
 }
 
-/* The GPU's parameters that are characteristics of the chip, in other units. */
+/* Parameters of the GPU that are characteristics of the chip in other units of measure. */
 static bool derive_gpu(struct derivation *d)
 {
     static const struct {
@@ -212,7 +211,7 @@ static bool derive_gpu(struct derivation *d)
     return true;
 }
 
-/* A Neural Engine has 16 of the cores that Apple counts. */
+/* One Neural Engine has 16 of the cores that Apple counts. */
 static bool derive_ane(struct derivation *d)
 {
     static const char *const cores[3] = {"ane_cores"};

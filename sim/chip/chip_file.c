@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The member of that name when it has the type; *ok becomes false when it is there with another type. */
+/* Returns the member of that name, NULL when it is missing. *ok becomes false when it is there with another type. */
 static json_object *member(json_object *root, const char *name, json_type type, bool *ok)
 {
     json_object *object = NULL;

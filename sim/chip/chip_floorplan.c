@@ -2,6 +2,7 @@
 
 #include "power/floorplan_build.h"
 #include "sim/chip/chip_power.h"
+#include "sim/chip/chip_reader.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,24 +12,17 @@
 enum { BLOCKS_MAX = 200, GPU_BLOCKS = 10 };
 
 struct builder {
-    const struct chip *chip;
+    struct chip_reader r; /* of the keys "area.*" */
     struct floorplan_area area[BLOCKS_MAX];
     struct chip_block block[BLOCKS_MAX];
     size_t count;
     double used_mm2;
     unsigned dies;
-    struct orch_error *error;
-    bool ok;
 };
 
-static double area(struct builder *b, const char *field)
+static double area(struct builder *b, const char *name)
 {
-    char key[64];
-    double value = 0;
-
-    snprintf(key, sizeof key, "area.%s", field);
-    b->ok = b->ok && chip_number(b->chip, key, &value, b->error);
-    return b->ok ? value : 0;
+    return chip_read(&b->r, name);
 }
 
 static void __attribute__((format(printf, 6, 7)))
@@ -36,7 +30,7 @@ add(struct builder *b, double mm2, enum power_domain domain, unsigned slice, boo
 {
     va_list arguments;
 
-    if (!b->ok || mm2 <= 0 || b->count == BLOCKS_MAX)
+    if (!b->r.ok || mm2 <= 0 || b->count == BLOCKS_MAX)
         return;
     va_start(arguments, format);
     vsnprintf(b->area[b->count].name, sizeof b->area[0].name, format, arguments);
@@ -51,10 +45,10 @@ static unsigned per_die(const struct builder *b, unsigned slices)
     return slices > b->dies ? slices / b->dies : 1;
 }
 
-/* Cores of a kind, cluster by cluster, each with its L2. */
+/* Adds the cores of one kind, cluster by cluster, each cluster with its L2. */
 static void add_clusters(struct builder *b, const char *key, bool performance)
 {
-    const struct chip_value *const clusters = chip_value(b->chip, key);
+    const struct chip_value *const clusters = chip_value(b->r.chip, key);
     const enum power_domain domain = performance ? POWER_P_CPU : POWER_E_CPU;
     const char *const kind = performance ? "p" : "e";
     const double core = area(b, performance ? "p_core_mm2" : "e_core_mm2");
@@ -75,7 +69,7 @@ static void add_clusters(struct builder *b, const char *key, bool performance)
 static void add_gpu(struct builder *b, unsigned cores)
 {
     const double core = area(b, "gpu_core_mm2");
-    /* Neighbouring cores share a block on large GPUs: they are equally warm, and a map of the die needs no more. */
+    /* Neighbouring cores of a large GPU share a block: they are equally warm, and a map of the die needs no more. */
     const unsigned group = (cores + GPU_BLOCKS - 1) / GPU_BLOCKS;
 
     for (unsigned i = 0; i < cores; i += group) {
@@ -108,10 +102,10 @@ static void add_all(struct builder *b, const unsigned slices[POWER_DOMAIN_COUNT]
     add_memory(b, buses, false);
     /* What is left: fabric, display, media, I/O. */
     const double die = area(b, "die_mm2"), rest = die - b->used_mm2;
-    if (b->ok && rest < 0.05 * die) {
-        b->ok = orch_fail(b->error, ORCH_USAGE,
-                          "chip %s: the blocks cover %.1f of %.1f mm2 of the die and leave nothing for fabric and I/O",
-                          chip_id(b->chip), b->used_mm2, die);
+    if (b->r.ok && rest < 0.05 * die) {
+        b->r.ok = orch_fail(b->r.error, ORCH_USAGE,
+                            "chip %s: the blocks cover %.1f of %.1f mm2 of the die and leave nothing for fabric and I/O",
+                            chip_id(b->r.chip), b->used_mm2, die);
         return;
     }
     add(b, rest * 0.3, POWER_FABRIC, UINT32_MAX, true, "fabric");
@@ -129,14 +123,14 @@ bool chip_floorplan(const struct chip *chip, struct chip_floorplan *floorplan, s
     memset(floorplan, 0, sizeof *floorplan);
     if (!b)
         return orch_no_memory(error);
-    *b = (struct builder){.chip = chip, .error = error, .dies = 1};
-    b->ok = chip_power_slices(chip, slices, error) && chip_number(chip, "dies", &dies, error);
-    if (b->ok) {
+    *b = (struct builder){.r = chip_reader_start(chip, "area.", 1, error), .dies = 1};
+    b->r.ok = chip_power_slices(chip, slices, error) && chip_number(chip, "dies", &dies, error);
+    if (b->r.ok) {
         b->dies = dies > 1 ? 2 : 1;
         add_all(b, slices);
     }
     const double aspect = area(b, "die_aspect");
-    bool ok = b->ok;
+    bool ok = b->r.ok;
     if (ok && !floorplan_build(b->area, b->count, aspect, &floorplan->plan, &why))
         ok = orch_fail(error, ORCH_USAGE, "chip %s: %.240s", chip_id(chip), why.text);
     if (ok) {
@@ -164,7 +158,6 @@ static double block_mm2(const struct chip_floorplan *f, size_t block)
     return 1e6 * f->plan.block[block].width_m * f->plan.block[block].height_m;
 }
 
-/* By area among the busy slices and the shared blocks of the domain; a domain without a busy slice burns all over its area. */
 void chip_floorplan_spread(const struct chip_floorplan *f, const double domain_w[POWER_DOMAIN_COUNT],
                            const unsigned busy_slices[POWER_DOMAIN_COUNT], double *watts)
 {

@@ -1,5 +1,5 @@
-/* A number that changes exactly when an effective value changes: FNV-1a64 over "key=value\n" in the order of key
- * names, numbers as doubles, members of objects by name. */
+/* The hash of a chip's values: FNV-1a64 over "key=value\n" in the order of the keys' names, with numbers as doubles and members
+ * of objects in the order of their names. */
 #include "isa/array_count.h"
 #include "sim/chip/chip_internal.h"
 

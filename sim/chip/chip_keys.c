@@ -1,58 +1,88 @@
+/* All keys of the chip database in one table: those of the chip itself (chip_keys.inc) and the parameters of units and power/,
+ * each from the list beside its unit. The order of the table is the order in which `orchard chips show` prints values. */
+#include "isa/a64/a64_isa.h"
 #include "isa/array_count.h"
 #include "power/energy.h"
 #include "power/gpu_control.h"
 #include "sim/chip/chip.h"
 #include "sim/chip/chip_keys.inc"
 #include "sim/base/suggest.h"
+#include "units/amx/amx_params.inc"
+#include "units/ane/ane_params.inc"
+#include "units/cpu/cpu_params.inc"
+#include "units/gpu/gpu_params.inc"
+#include "units/mem/mem_params.inc"
 
 #include <string.h>
 
-#define KEY(name, unit, type, lowest, highest, text)            {name, unit, CHIP_##type, lowest, highest, text},
-#define CHARACTERISTIC(name, unit, type, lowest, highest, text) KEY(#name, unit, type, lowest, highest, text)
-#define AMX_P(name, ...)                                        KEY("amx." #name, __VA_ARGS__)
-#define AMX_E(name, ...)                                        KEY("amx_e." #name, __VA_ARGS__)
-#define CPU_P(name, ...)                                        KEY("cpu_p." #name, __VA_ARGS__)
-#define CPU_E(name, ...)                                        KEY("cpu_e." #name, __VA_ARGS__)
-#define MEM_P(name, ...)                                        KEY("mem.p_" #name, __VA_ARGS__)
-#define MEM_E(name, ...)                                        KEY("mem.e_" #name, __VA_ARGS__)
-#define MEM(name, ...)                                          KEY("mem." #name, __VA_ARGS__)
-#define DRAM(name, ...)                                         KEY("dram." #name, __VA_ARGS__)
-#define GPU(name, ...)                                          KEY("gpu." #name, __VA_ARGS__)
-#define ANE(name, ...)                                          KEY("ane." #name, __VA_ARGS__)
-#define PORT_P(group, name)                                     KEY("cpu_p.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
-#define PORT_E(group, name)                                     KEY("cpu_e.ports_" #name, "ports", INT, 0, 32, "ports of the group " #name)
+/* Kinds of parameters (units/unit_params.h) that are spelled in another way in the database. */
+#define CHIP_SWITCH CHIP_INT
+#define CHIP_CHOICE CHIP_TEXT
 
-#define AREA(name, ...)                                  KEY("area." #name, __VA_ARGS__)
-#define POWER(name, ...)                                 KEY("power." #name, __VA_ARGS__)
-#define POWER_EVENT(name, unit, text)                    KEY("power.pj." #name, "pJ", REAL, 0, 1e6, text)
-#define POWER_P_CPU(field, unit, lowest, highest, text)  KEY("power.p_cpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_E_CPU(field, unit, lowest, highest, text)  KEY("power.e_cpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_AMX(field, unit, lowest, highest, text)    KEY("power.amx." #field, unit, REAL, lowest, highest, text)
-#define POWER_GPU(field, unit, lowest, highest, text)    KEY("power.gpu." #field, unit, REAL, lowest, highest, text)
-#define POWER_ANE(field, unit, lowest, highest, text)    KEY("power.ane." #field, unit, REAL, lowest, highest, text)
-#define POWER_SLC(field, unit, lowest, highest, text)    KEY("power.slc." #field, unit, REAL, lowest, highest, text)
-#define POWER_FABRIC(field, unit, lowest, highest, text) KEY("power.fabric." #field, unit, REAL, lowest, highest, text)
-#define POWER_DRAM(field, unit, lowest, highest, text)   KEY("power.dram." #field, unit, REAL, lowest, highest, text)
-#define POWER_SOC(field, unit, lowest, highest, text)    KEY("power.soc." #field, unit, REAL, lowest, highest, text)
+/* Each of these macros turns one row of a list into a key; its name says under which prefix. */
+/* clang-format off */
+#define KEY(name, unit, type, lowest, highest, text) {name, unit, CHIP_##type, lowest, highest, text},
+#define PLAIN(name, ...) KEY(#name, __VA_ARGS__)
 
-#define GPU_CONTROL(field, unit, lowest, highest, text) KEY("gpu_control." #field, unit, REAL, lowest, highest, text)
+#define AMX_P(name, ...) KEY("amx." #name, __VA_ARGS__)
+#define AMX_E(name, ...) KEY("amx_e." #name, __VA_ARGS__)
+#define CPU_P(name, ...) KEY("cpu_p." #name, __VA_ARGS__)
+#define CPU_E(name, ...) KEY("cpu_e." #name, __VA_ARGS__)
+#define GPU(name, ...)   KEY("gpu." #name, __VA_ARGS__)
+#define ANE(name, ...)   KEY("ane." #name, __VA_ARGS__)
+#define AREA(name, ...)  KEY("area." #name, __VA_ARGS__)
+#define POWER(name, ...) KEY("power." #name, __VA_ARGS__)
 
-#define CLASS_FIELD(prefix, name, ...) KEY(prefix "." #name, __VA_ARGS__)
-#define CLASS_P(enumerator, name)      CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_p." #name)
-#define CLASS_E(enumerator, name)      CHIP_CPU_CLASS_FIELDS(CLASS_FIELD, "cpu_e." #name)
+/* Rows of the memory system: those that set a member of a struct, and the others. */
+#define MEM_P(how, member, name, ...) KEY("mem.p_" #name, __VA_ARGS__)
+#define MEM_E(how, member, name, ...) KEY("mem.e_" #name, __VA_ARGS__)
+#define MEM(how, member, name, ...)   KEY("mem." #name, __VA_ARGS__)
+#define MEM_OTHER(name, ...)          KEY("mem." #name, __VA_ARGS__)
+#define DRAM(how, member, name, ...)  KEY("dram." #name, __VA_ARGS__)
+#define DRAM_OTHER(name, ...)         KEY("dram." #name, __VA_ARGS__)
+#define MEM_GPU(how, member, name, ...) KEY("gpu." #name, __VA_ARGS__)
 
-#define GPU_COST(enumerator, name) CHIP_GPU_COST_FIELDS(CLASS_FIELD, "gpu." #name)
+/* Port groups and classes of instructions: each has keys of its own. */
+#define PORT_P(enumerator, name)       CPU_PORT_PARAM(CPU_P, name)
+#define PORT_E(enumerator, name)       CPU_PORT_PARAM(CPU_E, name)
+#define OF_CLASS(class, name, ...)     KEY(class "." #name, __VA_ARGS__)
+#define CLASS_P(enumerator, name)      CPU_CLASS_PARAMS(OF_CLASS, "cpu_p." #name)
+#define CLASS_E(enumerator, name)      CPU_CLASS_PARAMS(OF_CLASS, "cpu_e." #name)
+#define CLASS_GPU(enumerator, name)    GPU_COST_PARAMS(OF_CLASS, "gpu." #name)
+
+/* The lists of power/ name no kind, because all their values are quantities. */
+#define QUANTITY(name, unit, lowest, highest, text) KEY(name, unit, REAL, lowest, highest, text)
+#define POWER_ALL(field, ...)          QUANTITY("power." #field, __VA_ARGS__)
+#define POWER_EVENT(name, unit, text)  QUANTITY("power.pj." #name, "pJ", 0, 1e6, text)
+#define POWER_P_CPU(field, ...)        QUANTITY("power.p_cpu." #field, __VA_ARGS__)
+#define POWER_E_CPU(field, ...)        QUANTITY("power.e_cpu." #field, __VA_ARGS__)
+#define POWER_AMX(field, ...)          QUANTITY("power.amx." #field, __VA_ARGS__)
+#define POWER_GPU(field, ...)          QUANTITY("power.gpu." #field, __VA_ARGS__)
+#define POWER_ANE(field, ...)          QUANTITY("power.ane." #field, __VA_ARGS__)
+#define POWER_SLC(field, ...)          QUANTITY("power.slc." #field, __VA_ARGS__)
+#define POWER_FABRIC(field, ...)       QUANTITY("power.fabric." #field, __VA_ARGS__)
+#define POWER_DRAM(field, ...)         QUANTITY("power.dram." #field, __VA_ARGS__)
+#define POWER_SOC(field, ...)          QUANTITY("power.soc." #field, __VA_ARGS__)
+#define GPU_CONTROL(field, ...)        QUANTITY("gpu_control." #field, __VA_ARGS__)
+
+#define DOMAIN(enumerator, name, text) POWER_DOMAIN_FIELDS(POWER_##enumerator)
 
 static const struct chip_key keys[] = {
-    CHIP_CHARACTERISTICS(CHARACTERISTIC) CHIP_AMX_FIELDS(AMX_P) CHIP_AMX_FIELDS(AMX_E) CHIP_CPU_FIELDS(CPU_P)
-        CHIP_CPU_PORTS(PORT_P) CHIP_CPU_CLASSES(CLASS_P) CHIP_CPU_FIELDS(CPU_E) CHIP_CPU_PORTS(PORT_E) CHIP_CPU_CLASSES(CLASS_E)
-            CHIP_MEM_CORE_FIELDS(MEM_P) CHIP_MEM_CORE_FIELDS(MEM_E) CHIP_MEM_FIELDS(MEM) CHIP_DRAM_FIELDS(DRAM)
-                CHIP_GPU_FIELDS(GPU) CHIP_GPU_COSTS(GPU_COST) CHIP_GPU_MEM_FIELDS(GPU) CHIP_ANE_FIELDS(ANE) CHIP_ANE_LIMITS(ANE)
-                    CHIP_ANE_NUMERIC(ANE) CHIP_AREA_FIELDS(AREA) CHIP_POWER_FIELDS(POWER) CHIP_POWER_CURVES(POWER)
-                        ACTIVITY_TABLE(POWER_EVENT) POWER_DOMAIN_FIELDS(POWER_P_CPU) POWER_DOMAIN_FIELDS(POWER_E_CPU)
-                            POWER_DOMAIN_FIELDS(POWER_AMX) POWER_DOMAIN_FIELDS(POWER_GPU) POWER_DOMAIN_FIELDS(POWER_ANE)
-                                POWER_DOMAIN_FIELDS(POWER_SLC) POWER_DOMAIN_FIELDS(POWER_FABRIC) POWER_DOMAIN_FIELDS(POWER_DRAM)
-                                    POWER_DOMAIN_FIELDS(POWER_SOC) GPU_CONTROL_FIELDS(GPU_CONTROL)};
+    CHIP_CHARACTERISTICS(PLAIN)
+    AMX_PARAMS(AMX_P) AMX_PARAMS(AMX_E)
+    CPU_PARAMS(CPU_P) CPU_PORT_TABLE(PORT_P) A64_CLASS_TABLE(CLASS_P)
+    CPU_PARAMS(CPU_E) CPU_PORT_TABLE(PORT_E) A64_CLASS_TABLE(CLASS_E)
+    MEM_CORE_PARAMS(MEM_P, MEM_P, MEM_P, MEM_P)
+    MEM_CORE_PARAMS(MEM_E, MEM_E, MEM_E, MEM_E)
+    MEM_SHARED_PARAMS(MEM, MEM, MEM, MEM_OTHER)
+    MEM_DRAM_PARAMS(DRAM, DRAM_OTHER)
+    GPU_PARAMS(GPU) GPU_COST_TABLE(CLASS_GPU) MEM_GPU_PARAMS(MEM_GPU, MEM_GPU, GPU)
+    ANE_PARAMS(ANE) ANE_LIMITS(ANE) ANE_NUMERIC(ANE)
+    CHIP_AREA_FIELDS(AREA)
+    POWER_FIELDS(POWER_ALL) CHIP_POWER_CURVES(POWER) ACTIVITY_TABLE(POWER_EVENT) POWER_DOMAIN_TABLE(DOMAIN)
+    GPU_CONTROL_FIELDS(GPU_CONTROL)
+};
+/* clang-format on */
 enum { KEY_COUNT = ARRAY_COUNT(keys) };
 
 size_t chip_key_count(void)
@@ -82,10 +112,10 @@ const char *chip_key_nearest(const char *name)
     return suggest_best(&s);
 }
 
-/* The default uncertainties are a convention of orchard, chosen from how well repeated sources agree: independent
- * AMX throughput tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, advertised figures are rounded to about 1 %,
- * clocks read from device trees are exact as printed, what they stand for is a little less sure; values inferred from one
- * another missed later measurements by about 15 %; a guess is right within a factor 1.5. */
+/* The default uncertainties are a convention of orchard. They follow from how well independent sources agree: AMX throughput
+ * tables (corsix/amx, eugenehp/amx-rs) differ by up to 5 %, and advertised figures are rounded to about 1 %. Clocks that were
+ * read from device trees are exact as printed, but what they stand for is a little less sure. Values inferred from one another
+ * missed later measurements by about 15 %. A guess is taken to be right within a factor of 1.5. */
 static const struct {
     const char *name;
     double quantity, count;

@@ -1,4 +1,5 @@
-/* How much memory a machine has. */
+/* The memory of a machine: its sizes on sale, and from where on it is short. */
+#include "sim/chip/chip_reader.h"
 #include "sim/chip/chip_units.h"
 
 #include <stdio.h>
@@ -15,13 +16,14 @@ void chip_memory_options(const struct chip *chip, char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%.0f", i ? ", " : "", v->list[i]);
 }
 
-bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *params, struct orch_error *error)
+bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *to, struct orch_error *error)
 {
+    struct chip_reader reader = chip_reader_start(chip, "mem.", 1, error), *const r = &reader;
     const struct chip_value *v = chip_value(chip, "memory_options_GB");
     char options[96];
     double most = 0;
     bool found = gib == 0;
-    *params = (struct mem_pool_params){0};
+    *to = (struct mem_pool_params){0};
     if (!v || !v->known || v->count == 0)
         return orch_fail(error, ORCH_UNMODELLED, "chip %s: memory_options_GB is not known", chip_id(chip));
     for (size_t i = 0; i < v->count; i++) {
@@ -32,7 +34,7 @@ bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *
     if (!found)
         return orch_fail(error, ORCH_USAGE, "%s has no option with %u GiB of memory; there are %s GiB", chip_id(chip), gib,
                          options);
-    params->capacity_bytes = (uint64_t)(gib ? gib : most) * GIB;
-    return chip_number(chip, "mem.pressure_warn", &params->warn_share, error) &&
-           chip_number(chip, "mem.pressure_critical", &params->critical_share, error);
+    to->capacity_bytes = (uint64_t)(gib ? gib : most) * GIB;
+    MEM_SHARED_PARAMS(PARAM_NONE, PARAM_NONE, FILL_MEMBER, PARAM_NONE)
+    return r->ok;
 }

@@ -30,7 +30,7 @@ static bool load_values(struct chip_base *base, const struct chip_db *db, size_t
     return true;
 }
 
-/* "3.2", "3.2GHz" or "3.2 GHz" when GHz is the key's unit. */
+/* Accepts "3.2", and "3.2GHz" or "3.2 GHz" when GHz is the unit of the key. */
 static json_object *parse_quantity(const struct chip_key *key, const char *text)
 {
     char *end;
@@ -42,7 +42,7 @@ static json_object *parse_quantity(const struct chip_key *key, const char *text)
     return *end == 0 || strcasecmp(end, key->unit) == 0 ? json_number(number) : NULL;
 }
 
-/* JSON; a list also without its brackets. */
+/* Accepts JSON, and a list without its brackets. */
 static json_object *parse_composite(const struct chip_key *key, const char *text)
 {
     char list[4096];
@@ -94,7 +94,7 @@ static bool apply_override(struct chip *chip, const char *text, struct orch_erro
                          key->unit);
     if (!chip_slot_set(slot, key, value, error))
         return orch_fail_in(error, "--set");
-    /* What the user supposes is exact by definition. */
+    /* What the user supposes is exact, by definition. */
     chip_slot_describe(slot, CHIP_GUESS, 0, "supposed on the command line", NULL, "--set");
     chip->modified = true;
     return true;
@@ -112,7 +112,7 @@ static void sort_by_name(struct chip_base *base)
     qsort(base->by_name, chip_key_count(), sizeof *base->by_name, compare_by_name);
 }
 
-/* At most a quarter of the places are taken. */
+/* Fills by_hash, of which at most a quarter may be taken. */
 static bool hash_names(struct chip_base *base)
 {
     if (4 * chip_key_count() > CHIP_HASHED)
@@ -195,8 +195,8 @@ static struct chip *new_chip(const struct chip_base *base, struct orch_error *er
     return chip;
 }
 
-/* Overrides, then what follows from them and the files, then the relations that must hold. The base is the chip without
- * overrides, for derived values that keep a proportion. */
+/* Applies the overrides, then computes what follows from them and the files, then checks the relations that must hold. Derived
+ * values that keep a proportion also need the values without overrides, which the base has. */
 struct chip *chip_open_on(const struct chip_base *base, const struct chip_overrides *overrides, struct orch_error *error)
 {
     struct chip *chip = new_chip(base, error);

@@ -22,8 +22,8 @@ static struct chip_peak *add(struct chip_peaks *out, const char *unit, const cha
     return peak;
 }
 
-/* Sum over the clusters of one kind of (cores or blocks) x clock, all cores of the cluster busy. A block's array may have
- * a clock of its own. */
+/* Sums of clocks over the cores and over the AMX blocks of one kind of clusters, all cores busy. The array of a block may have a
+ * clock of its own. */
 struct busy {
     double core_ghz, block_ghz;
     unsigned cores, blocks;
@@ -55,7 +55,7 @@ static bool busy_clusters(const struct chip *chip, enum chip_core kind, struct b
     return true;
 }
 
-/* Lanes of a SIMD register; sdot and udot do four i8 products per 32-bit lane. */
+/* A multiply-add per lane of a SIMD register; sdot and udot do four i8 products per lane of 32 bits. */
 static void cpu_peaks(const struct chip *chip, struct chip_peaks *out)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Peaks of a chip's units, computed from its values: what the arithmetic units could do if nothing ever waited. */
+/* The peaks of a chip's units: what they could do if nothing ever waited, computed from the values of the chip. */
 #ifndef ORCHARD_SIM_CHIP_CHIP_PEAKS_H
 #define ORCHARD_SIM_CHIP_CHIP_PEAKS_H
 
@@ -7,7 +7,7 @@
 struct chip_peak {
     const char *unit;      /* "cpu", "amx", "gpu", "ane", "dram" */
     const char *precision; /* "f32", "f16 -> f32" ...; "" for dram */
-    double value;          /* base units: operations per second (a multiply-add is two), bytes per second */
+    double value;          /* operations per second (a multiply-add is two) or bytes per second */
     const char *measure;   /* "FLOPS", "OPS" or "B/s" */
     bool supported;        /* false: the unit has no such operation; value is 0 */
     char formula[160];
@@ -19,7 +19,7 @@ struct chip_peaks {
     unsigned count;
 };
 
-/* Peaks whose inputs are not known are left out. All cores busy, so at the clocks of full clusters. */
+/* Leaves out peaks whose inputs are not known. All cores are busy, so the clocks are those of full clusters. */
 void chip_peaks(const struct chip *chip, struct chip_peaks *out);
 
 #endif

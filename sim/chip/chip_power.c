@@ -1,5 +1,6 @@
 #include "sim/chip/chip_power.h"
 #include "isa/array_count.h"
+#include "sim/chip/chip_reader.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -7,50 +8,43 @@
 const char *const chip_power_prefixes[] = {"power.", "p_opp_table", "e_opp_table", "gpu_states", "p_mhz_by_active_cores"};
 const size_t chip_power_prefix_count = ARRAY_COUNT(chip_power_prefixes);
 
-static double number(const struct chip *chip, const char *domain, const char *name, bool *ok, struct orch_error *error)
+/* All parameters of power/ are numbers: their rows are (field, unit, lowest, highest, meaning). */
+static void read_domain(struct chip_reader *r, enum power_domain domain, struct power_domain_params *to)
 {
-    char key[96];
-    double value = 0;
+    char prefix[48];
 
-    snprintf(key, sizeof key, "power.%s%s%s", domain, domain[0] ? "." : "", name);
-    *ok = *ok && chip_number(chip, key, &value, error);
-    return *ok ? value : 0;
+    snprintf(prefix, sizeof prefix, "power.%s.", power_domain_name(domain));
+    r->prefix = prefix;
+    POWER_DOMAIN_FIELDS(FILL_FIELD)
 }
 
-bool chip_power_params(const struct chip *chip, struct power_params *params, struct orch_error *error)
+bool chip_power_params(const struct chip *chip, struct power_params *to, struct orch_error *error)
 {
-    bool ok = true;
+    struct chip_reader reader = chip_reader_start(chip, "", 1, error), *const r = &reader;
 
-    memset(params, 0, sizeof *params);
-    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-#define X(field, unit, lowest, highest, meaning) params->domain[d].field = number(chip, power_domain_name(d), #field, &ok, error);
-        POWER_DOMAIN_FIELDS(X)
-#undef X
-    }
+    memset(to, 0, sizeof *to);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
+        read_domain(r, d, &to->domain[d]);
+    r->prefix = "power.pj.";
     for (enum activity_event event = 0; event < ACT_COUNT; event++)
-        params->event_pj[event] = number(chip, "pj", activity_name(event), &ok, error);
-    params->e_core_energy = number(chip, "", "e_core_energy", &ok, error);
-    params->fabric_pj_per_byte = number(chip, "", "fabric_pj_per_byte", &ok, error);
-    params->leakage_volt_exponent = number(chip, "", "leakage_volt_exponent", &ok, error);
-    params->leakage_per_k = number(chip, "", "leakage_per_k", &ok, error);
-    params->leakage_reference_c = number(chip, "", "leakage_reference_c", &ok, error);
-    return ok;
+        to->event_pj[event] = chip_read(r, activity_name(event));
+    r->prefix = "power.";
+    POWER_FIELDS(FILL_FIELD)
+    return r->ok;
 }
 
-bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *params, struct orch_error *error)
+bool chip_gpu_control(const struct chip *chip, struct gpu_control_params *to, struct orch_error *error)
 {
-    bool ok = true;
+    struct chip_reader reader = chip_reader_start(chip, "gpu_control.", 1, error), *const r = &reader;
 
-#define X(field, unit, lowest, highest, meaning) ok = ok && chip_number(chip, "gpu_control." #field, &params->field, error);
-    GPU_CONTROL_FIELDS(X)
-#undef X
-    return ok;
+    GPU_CONTROL_FIELDS(FILL_FIELD)
+    return r->ok;
 }
 
 /* ---- operating points ---- */
 
 struct opp_source {
-    const char *states, *max_mhz, *curve; /* keys; NULL = none */
+    const char *states, *max_mhz, *curve; /* keys; NULL: there is none */
 };
 
 static struct opp_source source_of(enum power_domain domain)
@@ -82,7 +76,7 @@ static bool read_states(const struct chip *chip, const char *key, struct opp_tab
     return table->count > 0;
 }
 
-/* A curve of shares as a table of points: the highest clock is 1. */
+/* Reads a curve of voltage over clock as a table of points whose clock is a share of the highest one. */
 static void read_curve(const struct chip *chip, const char *key, struct opp_table *curve)
 {
     const struct chip_value *const value = chip_value(chip, key);
@@ -95,7 +89,8 @@ static void read_curve(const struct chip *chip, const char *key, struct opp_tabl
     }
 }
 
-/* Published tables list states of one chip in more than one voltage bin: a state never needs less than a slower one. */
+/* Published tables mix states of chips in different voltage bins, so a fast state may be listed with less voltage than a slower
+ * one. No state needs less than a slower one. */
 static void never_fall(struct opp_table *table)
 {
     for (size_t i = 1; i < table->count; i++)
@@ -108,12 +103,13 @@ bool chip_opp_table(const struct chip *chip, enum power_domain domain, struct op
     const struct opp_source from = source_of(domain);
     struct opp_table curve;
     struct power_error why;
+    char volts[48];
     double mhz = 1;
     bool ok = true;
 
     memset(table, 0, sizeof *table);
     if (!from.states || !read_states(chip, from.states, table)) {
-        if (domain == POWER_ANE) { /* no states: the clock under load */
+        if (domain == POWER_ANE) { /* without states: the clock under load */
             ok = chip_number(chip, "ane.clock_ghz", &mhz, error);
             mhz *= 1000;
         } else if (from.max_mhz) {
@@ -126,9 +122,10 @@ bool chip_opp_table(const struct chip *chip, enum power_domain domain, struct op
         read_curve(chip, from.curve, &curve);
         opp_suppose_volts(table, &curve);
     }
+    snprintf(volts, sizeof volts, "power.%s.volts", power_domain_name(domain));
     for (size_t i = 0; ok && i < table->count; i++)
         if (table->point[i].volts == 0)
-            table->point[i].volts = number(chip, power_domain_name(domain), "volts", &ok, error);
+            ok = chip_number(chip, volts, &table->point[i].volts, error);
     never_fall(table);
     if (!ok)
         return false;

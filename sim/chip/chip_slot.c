@@ -50,7 +50,7 @@ static bool check_number(const struct chip_key *key, json_object *object, double
     return true;
 }
 
-/* Entries of an object: numbers in range, or null for "not found". */
+/* Checks the entries of an object: numbers in range, or null for "not found". */
 static bool check_entries(const struct chip_key *key, json_object *object, struct orch_error *error)
 {
     if (!json_object_is_type(object, json_type_object) || json_object_object_length(object) == 0)
@@ -129,7 +129,7 @@ static bool set_typed(struct chip_slot *slot, const struct chip_key *key, json_o
     return orch_fail(error, ORCH_INTERNAL, "%s: key without a type", key->name);
 }
 
-/* FNV-1a64 over bytes, its upper 52 bits: exact as a double. */
+/* The upper 52 bits of FNV-1a64 over the bytes, which a double holds exactly. */
 static double mark_bytes(const void *bytes, size_t count)
 {
     const uint8_t *p = bytes;
@@ -192,10 +192,10 @@ void chip_slot_describe(struct chip_slot *slot, enum chip_kind kind, double unce
     slot->value.origin = slot->origin ? slot->origin : "";
 }
 
-/* What stands beside the value in the file. */
+/* The value in a file, and what stands beside it. */
 struct annotations {
     const char *unit, *kind, *source, *note;
-    double uncertainty; /* negative = not stated */
+    double uncertainty; /* negative: not stated */
     json_object *value;
     bool has_value;
 };
@@ -226,9 +226,13 @@ static bool read_annotations(const struct chip_key *key, json_object *object, st
                              struct orch_error *error)
 {
     *a = (struct annotations){.uncertainty = -1};
-    json_object_object_foreach(object, name, entry) if (!read_annotation(name, entry, a)) return orch_fail(
-        error, ORCH_USAGE, "%s: \"%.40s\" is none of value, unit, kind, source, note (texts), uncertainty (0..10)", key->name,
-        name);
+    json_object_object_foreach(object, name, entry)
+    {
+        if (!read_annotation(name, entry, a))
+            return orch_fail(error, ORCH_USAGE,
+                             "%s: \"%.40s\" is none of value, unit, kind, source, note (texts), uncertainty (0..10)", key->name,
+                             name);
+    }
     if (!a->has_value || !a->unit || !a->kind || !a->source || !a->source[0])
         return orch_fail(error, ORCH_USAGE, "%s: value, unit, kind and source must be given", key->name);
     if (strcmp(a->unit, key->unit) != 0)
@@ -256,7 +260,7 @@ bool chip_slot_parse(struct chip_slot *slot, const struct chip_key *key, const s
     enum chip_kind kind = CHIP_GUESS;
     if (!read_annotations(key, found->object, &a, &kind, error) || !chip_slot_set(slot, key, json_object_get(a.value), error))
         return orch_fail_in(error, "%s.json", found->stem);
-    /* A value taken over from a relative is not as sure as it was there. */
+    /* A value that is taken over from a relative is less sure than it was there. */
     const bool weaker = found->kind > (int)kind && key->type != CHIP_TEXT;
     if (weaker)
         kind = (enum chip_kind)found->kind;

@@ -1,4 +1,4 @@
-/* From keys to unit parameters: the only place where the chip database meets the parameter structs of units. */
+/* Fills the parameter structs of units from the values of a chip. Only here do the two meet: units know no chip. */
 #ifndef ORCHARD_SIM_CHIP_CHIP_UNITS_H
 #define ORCHARD_SIM_CHIP_CHIP_UNITS_H
 
@@ -15,8 +15,8 @@
 
 enum chip_core { CHIP_P_CORE, CHIP_E_CORE };
 
-/* CPU clusters in the order of mem_params.cluster: all P clusters, then all E clusters; the first half of each kind
- * sits on the first die. */
+/* The CPU clusters in the order of mem_params.cluster: all P clusters, then all E clusters. Of a chip with two dies, the first
+ * half of each kind sits on the first die. */
 struct chip_cluster {
     enum chip_core kind;
     unsigned cores, die;
@@ -30,33 +30,34 @@ bool chip_clusters(const struct chip *chip, struct chip_clusters *out, struct or
 
 bool chip_amx_gen(const struct chip *chip, enum amx_gen *gen, struct orch_error *error);
 
-/* Clocks depend on the number of active cores of the cluster (at least 1). */
+/* Clocks depend on how many cores of the cluster are active (at least 1). */
 bool chip_cpu_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error);
 bool chip_amx_clock_ghz(const struct chip *chip, enum chip_core kind, unsigned active, double *ghz, struct orch_error *error);
 
-/* Each fills the whole struct. False with ORCH_UNMODELLED names a key that is not known for this chip. */
+/* Each of these fills the whole struct. False: ORCH_UNMODELLED names a key whose value is not known for this chip. */
 bool chip_amx_params(const struct chip *chip, enum chip_core kind, unsigned active, struct amx_params *params,
                      struct orch_error *error);
 bool chip_cpu_params(const struct chip *chip, enum chip_core kind, unsigned active, struct cpu_params *params,
                      struct orch_error *error);
-/* `active` has the number of active cores per cluster; NULL = one each. */
+/* `active` has the number of active cores of each cluster; NULL: one each. */
 bool chip_mem_params(const struct chip *chip, const unsigned *active, struct mem_params *params, struct orch_error *error);
-/* The memory of a machine with this chip: `gib` must be one of the sizes on sale, 0 = the largest. */
+/* The memory of a machine with this chip. `gib` must be one of the sizes on sale; 0 stands for the largest. */
 bool chip_memory(const struct chip *chip, unsigned gib, struct mem_pool_params *params, struct orch_error *error);
-/* "8, 16": the sizes on sale. */
+/* Writes the sizes on sale: "8, 16". */
 void chip_memory_options(const struct chip *chip, char *text, size_t size);
-/* The ports of one core of `cluster`: its own, and the one its AMX loads and stores use. */
+/* The ports of one core of `cluster`: its own, and the one that its AMX loads and stores use. */
 bool chip_core_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
 bool chip_amx_port(const struct chip *chip, unsigned cluster, struct mem_port_params *params, struct orch_error *error);
 
-/* The GPU. Its L2s are clusters behind those of the CPU, one per die: chip_gpu_memory adds them to what chip_mem_params gave and
- * says which number the first has; core i of chip_gpu_params(...)->cores opens the port that chip_gpu_port describes. */
+/* The GPU. Each die has an L2, which is a cluster behind those of the CPU: chip_gpu_memory adds them to what chip_mem_params
+ * gave, and *first_cluster becomes the number of the first. chip_gpu_port describes the port of core 0 to gpu_params.cores - 1.
+ */
 bool chip_gpu_generation(const struct chip *chip, enum gpu_generation *generation, struct orch_error *error);
 bool chip_gpu_params(const struct chip *chip, struct gpu_params *params, struct orch_error *error);
 bool chip_gpu_memory(const struct chip *chip, struct mem_params *params, unsigned *first_cluster, struct orch_error *error);
 bool chip_gpu_port(const struct chip *chip, unsigned first_cluster, unsigned core, struct mem_port_params *params,
                    struct orch_error *error);
-/* Keys that GPU timing reads, beside those below. */
+/* Prefixes of the keys that the timing of the GPU depends on (see chip_hash_prefixes). */
 extern const char *const chip_gpu_prefixes[];
 extern const size_t chip_gpu_prefix_count;
 
@@ -65,11 +66,11 @@ bool chip_ane_generation(const struct chip *chip, enum ane_generation *generatio
 bool chip_ane_params(const struct chip *chip, struct ane_params *params, struct orch_error *error);
 bool chip_ane_limits(const struct chip *chip, struct ane_limits *limits, struct orch_error *error);
 bool chip_ane_numeric(const struct chip *chip, struct ane_numeric *numeric, struct orch_error *error);
-/* Keys that the timing of the Neural Engine reads. */
+/* Prefixes of the keys that the timing of the Neural Engine depends on. */
 extern const char *const chip_ane_prefixes[];
 extern const size_t chip_ane_prefix_count;
 
-/* The prefixes of keys that CPU, AMX and memory timing read: what their results depend on (see chip_hash_prefixes). */
+/* Prefixes of the keys that the timing of CPU, AMX and memory depends on. */
 extern const char *const chip_unit_prefixes[];
 extern const size_t chip_unit_prefix_count;
 

@@ -10,46 +10,14 @@
 
 #include "isa/amx/amx_isa.h"
 #include "power/activity.h"
+#include "units/amx/amx_params.inc"
 #include "units/amx/amx_passes.h"
 #include "units/mem/mem_timing.h"
+#include "units/unit_params.h"
 #include "units/unit_watch.h"
 
-/* Every parameter is a KEY "amx.<field>" of the chip database; sources stand there, beside the values. */
 struct amx_params {
-    double clock_ghz;        /* block clock with the present number of active cores */
-    double z_latency_cycles; /* between dependent instructions on one accumulator */
-    double array_f64_cycles; /* occupancy of the array by one full matrix instruction, per type */
-    double array_f32_cycles;
-    double array_f16_cycles;     /* f16 -> f16, bf16 -> bf16 */
-    double array_f16_f32_cycles; /* f16/bf16 -> f32 */
-    double array_i8_i16_cycles;
-    double array_i16_cycles;         /* i16 -> i16, i16 -> i32, i8 -> i32 */
-    double vector_row_cycles;        /* one written Z row of a vector instruction, f16/f32/f64/i8 */
-    double vector_i16_row_cycles;    /* one written Z row, 16-bit integer multiply */
-    double vector_cross_cycles;      /* more latency when a Z row was last written by the other vector lane */
-    double vector_cross_pass_cycles; /* the same for instructions that take a lane twice as long or longer, per further pass */
-    /* What the cores of a block get out of the array together. With several busy cores the chains of one core
-     * slow down (clock_ghz) but the sum of all cores does not: the array goes on at about the cluster's full
-     * clock (corsix/amx, 3 to 6 threads on M1 Max). */
-    double array_clock_ghz;      /* clock of the shared array; 0 = clock_ghz */
-    double vector_shared_cycles; /* array time of one vector row, array clock */
-    double extract_cycles, genlut_cycles;
-    double load_issue_cycles;     /* between two loads, any width, X/Y/Z together */
-    double load_request_cycles;   /* between two requests to the caches; the rest of a line that is coming needs none */
-    double load_bytes_per_cycle;  /* data path from the caches */
-    double load_latency_cycles;   /* added to the cache's own latency before X/Y/Z can be used */
-    double load_array_cycles;     /* array time lost per load (0 unless a study asks for it) */
-    uint32_t load_banks;          /* loads whose first 64-byte block is remembered; a power of two, at most 64 */
-    double load_bank_cycles;      /* between two loads that begin in the same remembered block */
-    double store_issue_cycles;    /* between two stores leaving the store buffer */
-    double store_bytes_per_cycle; /* rate at which the store buffer empties */
-    uint32_t store_buffer_rows;   /* 64-byte rows that wait there without holding up later instructions */
-    double store_merge_cycles;    /* more for a store into the other half of a line that was half written just before */
-    uint32_t store_merge_rows;    /* how many stores before count as just before */
-    double store_latency_cycles;  /* from leaving the buffer to visible for loads */
-    double set_cycles, clr_cycles;
-    double issue_per_cycle; /* instructions one core can start per block cycle */
-    uint32_t queue_entries; /* instructions of one core waiting in the block before the CPU stalls */
+    AMX_PARAMS(PARAM_FIELD)
 };
 
 /* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one

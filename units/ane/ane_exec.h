@@ -12,17 +12,13 @@
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
+#include "units/ane/ane_params.inc"
 #include "units/mem/mem_space.h"
 #include "units/unit_fault.h"
+#include "units/unit_params.h"
 
 struct ane_numeric {
-    uint32_t mac_group;           /* products that are added before they join the wide sum: 4; 0 or 1 = none */
-    uint32_t mac_group_bits;      /* significand bits of the adder of a group; operands are aligned to the larger one */
-    uint32_t mac_flush_denormals; /* 1: fp16 denormal operands of the MAC count as 0 (H13) */
-    double mac_overflow;          /* results of at least this magnitude become infinite: 32768 */
-    uint32_t nan_to_infinity;     /* 1: NaN operands count as +inf, invalid operations give +0 */
-    uint32_t negative_zero;       /* 1: -0 keeps its sign, 0: becomes +0 */
-    double width_crop_gain;       /* values pass a crop of the width with an offset at this gain: 16 on H13, H14; 1 later */
+    ANE_NUMERIC(PARAM_FIELD)
 };
 
 /* What a run did, per task: the timing reads none of this; counters for reports. */

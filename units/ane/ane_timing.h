@@ -9,26 +9,11 @@
 
 #include "isa/ane/ane_program.h"
 #include "power/activity.h"
+#include "units/ane/ane_params.inc"
+#include "units/unit_params.h"
 
-/* Every parameter is a KEY "ane.<field>" of the chip database; sources stand there. The timing's author extends this. */
 struct ane_params {
-    double clock_ghz;
-    uint32_t engines;          /* MAC engines: 16 */
-    uint32_t macs_per_engine;  /* fp16 multiply-accumulates a cycle: 256 */
-    uint32_t int8_rate;        /* int8 x int8 MACs per fp16 MAC: 1, 2 on M4 */
-    uint32_t units;            /* independent Neural Engines of the chip (Ultra: 2); a request uses one */
-    double l2_bytes;           /* tile memory */
-    double coefficient_bytes;  /* per engine */
-    double dma_GBps;           /* tile and kernel DMA together, one direction, as measured for weight streams */
-    double dma_both_ways;      /* reads and writes together, of that */
-    uint32_t mac_step;         /* products of one output that are added together: channels x taps are rounded up to it */
-    double post_cycles;        /* per work unit and output channel; hidden when accumulators are double-buffered */
-    double l2_bytes_per_cycle; /* of tile memory, reads and writes together */
-    double planar_elements_per_cycle;
-    double task_cycles;                      /* of the task manager per descriptor */
-    double request_us;                       /* host, build, kick, firmware and completion of a request */
-    double wake_us, wake_after_us;           /* added to a request after so much idle time, in proportion after less; 0 = never */
-    double deep_wake_us, deep_wake_after_us; /* instead of it, from so much idle time on */
+    ANE_PARAMS(PARAM_FIELD)
 };
 
 /* One reason per cycle of a request; sums to the whole. */

@@ -10,46 +10,28 @@
 
 #include "power/activity.h"
 #include "units/cpu/cpu_core.h"
+#include "units/cpu/cpu_params.inc"
 #include "units/mem/mem_timing.h"
+#include "units/unit_params.h"
 #include "units/unit_watch.h"
 
-/* Fractions of cycles are rounded to whole ones. Loads: the memory system says how long a load of class LOAD takes; a class
- * that is slower than LOAD adds the difference. */
-struct cpu_class_params {
-    double latency_cycles;
-    double issue_cycles; /* time one micro-operation holds its port (1 = pipelined) */
-    uint8_t uops;
-    uint8_t ports; /* enum cpu_port_group */
-};
-/* Multiply, divide and branch ports are some of the INT ports, the SIMD divider is one of the SIMD ports: work there takes
- * a place in both. */
+/* Where a micro-operation of a class may execute; CPU_PORTS_NONE: it needs no port. */
 enum cpu_port_group {
-    CPU_PORTS_INT,
-    CPU_PORTS_MUL,
-    CPU_PORTS_DIV,
-    CPU_PORTS_BRANCH,
-    CPU_PORTS_LOAD,
-    CPU_PORTS_STORE,
-    CPU_PORTS_SIMD,
-    CPU_PORTS_SIMD_DIV,
-    CPU_PORTS_NONE,
+#define X(enumerator, name) CPU_PORTS_##enumerator,
+    CPU_PORT_TABLE(X)
+#undef X
+        CPU_PORTS_NONE,
     CPU_PORT_GROUP_COUNT
 };
 
-/* KEYs "cpu_p.<field>" and "cpu_e.<field>". */
+struct cpu_class_params {
+#define X(class, ...) PARAM_FIELD(__VA_ARGS__)
+    CPU_CLASS_PARAMS(X, )
+#undef X
+};
 struct cpu_params {
-    double clock_ghz;
-    uint32_t dispatch_width;
-    uint32_t reorder_window; /* instructions in flight */
-    uint32_t load_queue, store_queue;
-    uint32_t port_count[CPU_PORT_GROUP_COUNT]; /* 0 = group does not exist: its instructions need no port */
-    uint32_t memory_ports; /* loads and stores together per cycle, when some ports serve both; 0 = no such limit */
-    uint32_t taken_branches_per_cycle;
-    double mispredict_cycles;   /* from the issue of the branch to the dispatch of the right path */
-    uint32_t predictor_bits;    /* log2 entries of the branch predictor tables */
-    double load_to_load_cycles; /* pointer chase through L1 */
-    double store_forward_cycles;
-    uint32_t amx_issue_per_cycle; /* store-capable slots that send AMX instructions */
+    CPU_PARAMS(PARAM_FIELD)
+    uint32_t port_count[CPU_PORT_GROUP_COUNT];
     struct cpu_class_params cls[A64_CLASS_COUNT];
 };
 

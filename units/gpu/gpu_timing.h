@@ -7,23 +7,14 @@
 #define ORCHARD_UNITS_GPU_GPU_TIMING_H
 
 #include "power/activity.h"
+#include "units/gpu/gpu_params.inc"
 #include "units/gpu/gpu_program.h"
 #include "units/gpu/gpu_trace.h"
 #include "units/mem/mem_timing.h"
+#include "units/unit_params.h"
 #include "units/unit_watch.h"
 
 #define GPU_SCHEDULERS_MAX 8
-
-/* Classes of instructions with a pipe time of their own: pipe_cycles are per instruction and scheduler, as microbenchmarks
- * count (the pipes of complex instructions are shared by the core's schedulers; the model divides). latency_cycles is from issue
- * to a dependent instruction. X(ENUMERATOR, name) */
-/* clang-format off */
-#define GPU_COST_TABLE(X) \
-    X(CONVERT, convert) X(ROUND, round) X(IMUL, imul) X(IMUL64, imul64) X(SHIFT, shift) X(EXP2, exp2) X(LOG2, log2) \
-    X(RCP, rcp) X(RSQRT, rsqrt) X(SIN, sin) X(SHUFFLE, shuffle) X(QUAD_SHUFFLE, quad_shuffle) X(BALLOT, ballot) \
-    X(REDUCE, reduce) X(REDUCE_INT, reduce_int) X(PREFIX, prefix) X(QUAD_REDUCE, quad_reduce) \
-    X(QUAD_REDUCE_INT, quad_reduce_int) X(QUAD_PREFIX, quad_prefix) X(MATRIX_F16, matrix_f16) X(MATRIX_F32, matrix_f32)
-/* clang-format on */
 
 enum gpu_cost_class {
 #define X(enumerator, name) GPU_COST_##enumerator,
@@ -33,51 +24,13 @@ enum gpu_cost_class {
 };
 
 struct gpu_cost {
-    double pipe_cycles, latency_cycles;
+#define X(class, ...) PARAM_FIELD(__VA_ARGS__)
+    GPU_COST_PARAMS(X, )
+#undef X
 };
-
-/* Every parameter is a KEY "gpu.<field>" of the chip database; sources stand there, beside the values. */
 struct gpu_params {
-    double clock_ghz;
-    uint32_t cores;
-    uint32_t schedulers;             /* per core */
-    uint32_t threads_per_core_max;   /* resident, small programs */
-    double register_file_bytes;      /* per core */
-    double threadgroup_memory_bytes; /* per core */
-    double instruction_cache_bytes;  /* per core */
-    double submit_us, round_trip_us; /* command buffer: submit to start; start to notification beyond execution */
-
-    uint32_t register_granule;  /* simdgroups whose registers are allocated together */
-    uint32_t dynamic_registers; /* 1: registers are allocated as they are used, not as the launch asks */
-    double issue_per_cycle;     /* of one scheduler */
-    uint32_t separate_pipes;    /* 1: f32, f16 and integer pipes that work side by side; 0: one pipe for all */
-
-    /* Simple instructions: add, multiply, fma, compare, bit operations. A value is read from the register cache when its operand
-     * says so (hints cache, discard); else from the register file, and when it was made fewer than register_window 32-bit
-     * instructions ago by the same simdgroup (half as many for 16 bits), the reader is held up, longest right after it. */
-    double interval_cycles; /* between two instructions of one simdgroup */
-    uint32_t register_window;
-    double stall_16_cycles, stall_32_cycles, stall_fma32_cycles; /* reader right after the writer */
-    double register_port_cycles; /* issue time lost to reading a second 32-bit register then; 16 bits half of it */
-    double latency_16_cycles, latency_32_cycles, latency_fma32_cycles; /* through the register cache */
-
-    double complex_issue_cycles; /* issue slots of an instruction for the shared complex pipe */
-    double other_issue_cycles;   /* issue time of masks, branches, waits, barriers */
-    double get_sr_cycles;        /* pipe time of get_sr */
-    double reduce_half_cycles;   /* reductions and prefixes of 16-bit values take so much longer */
+    GPU_PARAMS(PARAM_FIELD)
     struct gpu_cost cost[GPU_COST_COUNT];
-
-    uint32_t slot_entries;          /* loads and stores of one simdgroup in flight per scoreboard slot */
-    double memory_queue_cycles;     /* work that may wait in a core's load/store path */
-    double memory_issue_cycles;     /* load/store path: least time per instruction, and per line */
-    double l1_bytes_per_cycle;      /* load/store path: data */
-    double atomic_cycles;           /* device atomics: per distinct address */
-    double threadgroup_pass_cycles; /* threadgroup memory: per turn of its banks */
-    double threadgroup_latency_cycles;
-    double threadgroup_atomic_cycles; /* per distinct address */
-    double barrier_cycles;            /* from the last arrival to the next instruction */
-    double group_launch_cycles;       /* of a core, per threadgroup */
-    double simdgroup_launch_cycles;   /* of a core, per simdgroup */
 };
 #define GPU_SLOT_ENTRIES_MAX 16
 

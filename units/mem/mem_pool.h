@@ -9,14 +9,15 @@
 #ifndef ORCHARD_UNITS_MEM_MEM_POOL_H
 #define ORCHARD_UNITS_MEM_MEM_POOL_H
 
+#include "units/mem/mem_params.inc"
 #include "units/mem/mem_space.h"
+#include "units/unit_params.h"
 
 enum mem_pressure { MEM_PRESSURE_NOMINAL, MEM_PRESSURE_WARN, MEM_PRESSURE_CRITICAL };
 
 struct mem_pool_params {
     uint64_t capacity_bytes; /* 0 = no limit, no pressure */
-    double warn_share;       /* of the capacity, from here on */
-    double critical_share;
+    MEM_SHARED_PARAMS(PARAM_NONE, PARAM_NONE, PARAM_MEMBER, PARAM_NONE)
 };
 enum mem_pressure mem_pressure_of(const struct mem_pool_params *params, uint64_t bytes);
 const char *mem_pressure_name(enum mem_pressure pressure); /* "nominal" ... */

@@ -17,6 +17,8 @@
 #define ORCHARD_UNITS_MEM_MEM_TIMING_H
 
 #include "power/activity.h"
+#include "units/mem/mem_params.inc"
+#include "units/unit_params.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -51,30 +53,23 @@ struct mem_prefetch_params {
     uint32_t l1_distance; /* of these, so many next lines go on from L2 into L1; 0 = into L2 only */
 };
 
-/* A CPU cluster: cores share its L2. */
+/* A CPU cluster, whose cores share its L2, or the GPU's L2 of one die. */
 struct mem_cluster_params {
     struct mem_cache_params l2;
-    double clock_ghz;         /* clock of L2 and of the cores' L1 */
-    uint32_t l2_outstanding;  /* misses of the cluster in flight to the fabric */
-    double fabric_gbps;       /* bandwidth cap of the cluster's fabric port, reads; writes have as much again */
-    double fabric_latency_ns; /* its reads take so much longer to the memory side than slc and dram latencies say (GPU) */
-    uint32_t die;             /* which die the cluster sits on */
+    double clock_ghz; /* clock of L2 and of the cores' L1 */
+    uint32_t die;     /* which die the cluster sits on */
+    /* Members that are parameters: see mem_params.inc. */
+    MEM_CORE_PARAMS(PARAM_NONE, PARAM_NONE, PARAM_NONE, PARAM_MEMBER)
+    MEM_GPU_PARAMS(PARAM_NONE, PARAM_MEMBER, PARAM_NONE)
 };
 
 struct mem_params {
-    struct mem_cache_params slc;  /* whole SLC of one die; latency in ns below */
-    double slc_latency_ns;        /* from the L2 miss to the data, SLC hit */
-    double slc_gbps;              /* SLC bandwidth of one die */
-    double dram_latency_ns;       /* from the L2 miss to the data, DRAM, idle, row miss */
-    double dram_peak_gbps;        /* per die */
-    double dram_efficiency_read;  /* share of the peak that pure read streams reach */
-    double dram_efficiency_mixed; /* same for mixed read/write streams */
-    uint32_t dram_channels;       /* per die */
+    struct mem_cache_params slc; /* whole SLC of one die; its latency in ns and its rate are members of their own */
+    MEM_SHARED_PARAMS(PARAM_MEMBER, PARAM_MEMBER, PARAM_NONE, PARAM_NONE)
+    MEM_DRAM_PARAMS(PARAM_MEMBER, PARAM_NONE)
+    double dram_peak_gbps;  /* per die */
+    uint32_t dram_channels; /* per die */
     uint32_t dies;
-    double die_link_gbps, die_link_latency_ns;
-    double tlb_miss_ns; /* page walk */
-    uint32_t tlb_entries_l1, tlb_entries_l2;
-    double tlb_l2_ns; /* first-level TLB miss that the second level serves */
     enum mem_die_policy die_policy;
     uint32_t home_die; /* MEM_DIE_ONE */
     uint32_t cluster_count;
@@ -84,18 +79,13 @@ struct mem_params {
 struct mem_port_params {
     struct mem_cache_params l1; /* kib 0: the port enters at the cluster's L2 (AMX) */
     struct mem_prefetch_params prefetch;
-    uint32_t cluster;          /* or MEM_NO_CLUSTER */
-    uint32_t outstanding;      /* misses of this port in flight */
-    double l2_bytes_per_cycle; /* bandwidth of this port's path to L2, each direction; 0 = no limit */
-    double clock_ghz;          /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
-    double fabric_gbps;        /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
-    uint32_t die;              /* MEM_NO_CLUSTER: the die the requester sits on */
-    double tlb_refill_ns;      /* > 0: pages missing in the first-level TLB are brought in one at a time, each for so long */
-    uint32_t tlb_entries;      /* of the port's own first-level TLB; 0 = as every port's */
-    uint32_t gather_lines;     /* lines of stores gathered at a time; complete ones need no fill read. 0 = off */
-    bool gather_plain;         /* gather every store, not only MEM_ACCESS_STORE_STREAM */
-    bool write_through;        /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
-                                * kept coherent with stores of others (mem_port_forget) */
+    MEM_CORE_PARAMS(PARAM_MEMBER, PARAM_MEMBER, PARAM_MEMBER, PARAM_NONE)
+    uint32_t cluster;   /* or MEM_NO_CLUSTER */
+    double clock_ghz;   /* MEM_NO_CLUSTER with an L1: the clock of that L1 */
+    double fabric_gbps; /* MEM_NO_CLUSTER: cap of the port's own fabric link; 0 = no limit */
+    uint32_t die;       /* MEM_NO_CLUSTER: the die the requester sits on */
+    bool write_through; /* L1 of a GPU core: stores go on to L2 and allocate nothing, so no line is ever dirty; not
+                         * kept coherent with stores of others (mem_port_forget) */
 };
 
 struct mem_system;

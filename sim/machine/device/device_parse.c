@@ -78,16 +78,18 @@ static void known_only(struct reader *r, json_object *object, const char *const 
         known_only(r, object, names, ARRAY_COUNT(names));                                                                        \
     } while (0)
 
-static void read_material(struct reader *r, json_object *from, const char *name, struct thermal_material *m)
+/* For one row of a list of power/: the name of the field; reading it from the object `o` into the struct `to`. */
+#define NAME(field, ...) #field,
+#define READ(field, ...) to->field = number(r, o, #field);
+
+static void read_material(struct reader *r, json_object *from, const char *name, struct thermal_material *to)
 {
     json_object *const o = get(r, from, name, json_type_object);
 
     if (!o)
         return;
-    KNOWN(r, o, "thickness_m", "conductivity_w_per_mk", "capacity_j_per_m3k");
-    m->thickness_m = number(r, o, "thickness_m");
-    m->conductivity_w_per_mk = number(r, o, "conductivity_w_per_mk");
-    m->capacity_j_per_m3k = number(r, o, "capacity_j_per_m3k");
+    KNOWN(r, o, THERMAL_MATERIAL_FIELDS(NAME));
+    THERMAL_MATERIAL_FIELDS(READ)
 }
 
 static void read_stages(struct reader *r, json_object *thermal, struct thermal_device *d)
@@ -99,53 +101,53 @@ static void read_stages(struct reader *r, json_object *thermal, struct thermal_d
         r->ok = orch_fail(r->error, ORCH_USAGE, "%s.json: 1 to %d stages are needed", r->stem, THERMAL_STAGES);
     for (size_t i = 0; r->ok && i < count; i++) {
         json_object *const o = json_object_array_get_idx(list, i);
-        struct thermal_stage *const s = &d->stage[d->stages++];
-        KNOWN(r, o, "name", "j_per_k", "k_per_w");
-        text(r, o, "name", s->name, sizeof s->name);
-        s->j_per_k = number(r, o, "j_per_k");
-        s->k_per_w = number(r, o, "k_per_w");
+        struct thermal_stage *const to = &d->stage[d->stages++];
+        KNOWN(r, o, "name", THERMAL_STAGE_FIELDS(NAME));
+        text(r, o, "name", to->name, sizeof to->name);
+        THERMAL_STAGE_FIELDS(READ)
     }
 }
 
-static void read_fan(struct reader *r, json_object *thermal, struct thermal_device *d)
+static void read_fan_points(struct reader *r, json_object *thermal, struct thermal_device *d)
 {
-    json_object *list = NULL;
-
-    if (!r->ok || !json_object_object_get_ex(thermal, "fan", &list))
-        return;
-    list = get(r, thermal, "fan", json_type_array);
+    json_object *const list = get(r, thermal, "fan", json_type_array);
     const size_t count = list ? json_object_array_length(list) : 0;
+
     if (r->ok && (count < 2 || count > THERMAL_FAN_POINTS))
         r->ok = orch_fail(r->error, ORCH_USAGE, "%s.json: a fan has 2 to %d points", r->stem, THERMAL_FAN_POINTS);
     for (size_t i = 0; r->ok && i < count; i++) {
         json_object *const o = json_object_array_get_idx(list, i);
-        struct thermal_fan_point *const p = &d->fan[d->fan_points++];
-        KNOWN(r, o, "rpm", "k_per_w");
-        p->rpm = number(r, o, "rpm");
-        p->k_per_w = number(r, o, "k_per_w");
+        struct thermal_fan_point *const to = &d->fan[d->fan_points++];
+        KNOWN(r, o, THERMAL_FAN_POINT_FIELDS(NAME));
+        THERMAL_FAN_POINT_FIELDS(READ)
     }
-    d->fan_start_c = number(r, thermal, "fan_start_c");
-    d->fan_full_c = number(r, thermal, "fan_full_c");
+}
+
+static void read_fan(struct reader *r, json_object *o, struct thermal_device *to)
+{
+    if (!r->ok || !json_object_object_get_ex(o, "fan", NULL))
+        return;
+    read_fan_points(r, o, to);
+    THERMAL_FAN_FIELDS(READ)
 }
 
 static void read_thermal(struct reader *r, json_object *root, struct device *device)
 {
     json_object *const o = get(r, root, "thermal", json_type_object);
-    struct thermal_device *const d = &device->thermal;
+    struct thermal_device *const to = &device->thermal;
 
     if (!o)
         return;
-    KNOWN(r, o, "kind", "source", "note", "chip", "interface", "spreader", "spreader_side_m", "contact_k_per_w", "stages", "fan",
-          "fan_start_c", "fan_full_c", "idle_rise_k");
+    KNOWN(r, o, "kind", "source", "note", "chip", "interface", "spreader", THERMAL_DEVICE_FIELDS(NAME) "stages", "fan",
+          THERMAL_FAN_FIELDS(NAME) "idle_rise_k");
     text(r, o, "kind", device->thermal_kind, sizeof device->thermal_kind);
     text(r, o, "source", device->thermal_source, sizeof device->thermal_source);
-    read_material(r, o, "chip", &d->chip);
-    read_material(r, o, "interface", &d->interface);
-    read_material(r, o, "spreader", &d->spreader);
-    d->spreader_side_m = number(r, o, "spreader_side_m");
-    d->contact_k_per_w = number(r, o, "contact_k_per_w");
-    read_stages(r, o, d);
-    read_fan(r, o, d);
+    read_material(r, o, "chip", &to->chip);
+    read_material(r, o, "interface", &to->interface);
+    read_material(r, o, "spreader", &to->spreader);
+    THERMAL_DEVICE_FIELDS(READ)
+    read_stages(r, o, to);
+    read_fan(r, o, to);
     if (r->ok && json_object_object_get_ex(o, "idle_rise_k", NULL))
         device->idle_rise_k = number(r, o, "idle_rise_k");
 }
@@ -159,17 +161,16 @@ static void in_range(struct reader *r, const char *name, double value, double lo
 static void read_governor(struct reader *r, json_object *root, struct device *device)
 {
     json_object *const o = get(r, root, "governor", json_type_object);
+    struct governor_params *const to = &device->governor;
 
     if (!o)
         return;
-#define X(field, unit, lowest, highest, meaning) #field,
-    KNOWN(r, o, GOVERNOR_FIELDS(X) "kind", "source", "note");
-#undef X
+    KNOWN(r, o, GOVERNOR_FIELDS(NAME) "kind", "source", "note");
     text(r, o, "kind", device->governor_kind, sizeof device->governor_kind);
     text(r, o, "source", device->governor_source, sizeof device->governor_source);
 #define X(field, unit, lowest, highest, meaning)                                                                                 \
-    device->governor.field = number(r, o, #field);                                                                               \
-    in_range(r, #field, device->governor.field, lowest, highest);
+    READ(field)                                                                                                                  \
+    in_range(r, #field, to->field, lowest, highest);
     GOVERNOR_FIELDS(X)
 #undef X
 }
@@ -177,23 +178,17 @@ static void read_governor(struct reader *r, json_object *root, struct device *de
 static void read_battery(struct reader *r, json_object *root, struct device *device)
 {
     json_object *const o = get(r, root, "battery", json_type_object);
-    struct battery_params *const b = &device->battery;
+    struct battery_params *const to = &device->battery;
 
     if (!o)
         return;
-    KNOWN(r, o, "kind", "source", "note", "capacity_wh", "efficiency", "adapter_w", "adapter_efficiency", "floor_w");
+    KNOWN(r, o, "kind", "source", "note", BATTERY_FIELDS(NAME));
     text(r, o, "kind", device->battery_kind, sizeof device->battery_kind);
     text(r, o, "source", device->battery_source, sizeof device->battery_source);
-    b->capacity_wh = number(r, o, "capacity_wh");
-    b->efficiency = number(r, o, "efficiency");
-    b->adapter_w = number(r, o, "adapter_w");
-    b->adapter_efficiency = number(r, o, "adapter_efficiency");
-    b->floor_w = number(r, o, "floor_w");
-    in_range(r, "capacity_wh", b->capacity_wh, 0, 1000);
-    in_range(r, "efficiency", b->efficiency, 0.1, 1);
-    in_range(r, "adapter_w", b->adapter_w, 1, 5000);
-    in_range(r, "adapter_efficiency", b->adapter_efficiency, 0.1, 1);
-    in_range(r, "floor_w", b->floor_w, 0, 1000);
+    BATTERY_FIELDS(READ)
+#define X(field, unit, lowest, highest, meaning) in_range(r, #field, to->field, lowest, highest);
+    BATTERY_FIELDS(X)
+#undef X
 }
 
 static unsigned read_names(struct reader *r, json_object *root, const char *name, char (*to)[40], unsigned room)

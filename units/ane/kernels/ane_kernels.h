@@ -10,16 +10,18 @@
 
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_program.h"
+#include "units/ane/ane_params.inc"
 #include "units/kernel_text.h"
+#include "units/unit_params.h"
 
 #define ANE_KERNEL_PARAMETERS KERNEL_PARAMETERS
 #define ANE_KERNEL_TENSORS    8
 
-/* What a generation accepts; KEYs "ane.*" of the chip database. */
+/* What a generation accepts. */
 struct ane_limits {
     enum ane_generation generation;
-    uint32_t l2_bytes, kernel_max, dimension_max, channels_max, pool_max;
-    bool int8_weights, int4_palette, sparse_weights, dynamic_shapes, sin_cos, resize_any;
+    uint32_t l2_bytes;
+    ANE_LIMITS(PARAM_FIELD)
 };
 
 /* Element types of weights (activations are f16). */
