@@ -8,19 +8,13 @@
 
 #include "isa/amx/amx_isa.h"
 #include "sim/base/error.h"
+#include "sim/workload/kernel_info.h"
 #include "units/amx/kernels/gemm.h"
 #include "units/mem/mem_space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kernel_info {
-    const char *name;       /* "gemm" */
-    const char *grammar;    /* "MxNxK[,batch=B][,ta=1]..." */
-    const char *units;      /* "amx" */
-    const char *precisions; /* "f64 f32 f16 bf16 i16 i8" */
-    const char *text;       /* what it computes, data layout */
-};
 size_t kernel_count(void);
 const struct kernel_info *kernel_at(size_t index);
 
@@ -41,8 +35,6 @@ struct kernel_call {
 bool kernel_parse(const char *workload, const char *precision, struct kernel_call *call, struct orch_error *error);
 /* Does the AMX library have a kernel of that name ("gemm:...")? */
 bool kernel_has(const char *workload);
-/* True when the text names a kernel ("word:..."), whether or not the rest is right. */
-bool kernel_is_workload(const char *workload);
 
 double kernel_flops(const struct kernel_call *call);     /* 2mnk and the like; integer operations count the same */
 double kernel_min_bytes(const struct kernel_call *call); /* every operand touched once */

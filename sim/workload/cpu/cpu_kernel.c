@@ -44,18 +44,9 @@ const struct kernel_info *cpu_kernel_at(size_t index)
     return index < KERNELS ? &kernels[index] : NULL;
 }
 
-static const struct kernel_info *find(const char *workload)
-{
-    const size_t length = strcspn(workload, ":");
-    for (size_t i = 0; i < KERNELS; i++)
-        if (strlen(kernels[i].name) == length && memcmp(kernels[i].name, workload, length) == 0)
-            return &kernels[i];
-    return NULL;
-}
-
 bool cpu_kernel_has(const char *workload)
 {
-    return find(workload) != NULL;
+    return kernel_info_find(kernels, KERNELS, workload) != NULL;
 }
 
 static unsigned element_bytes(const struct cpu_kernel *k)
@@ -78,7 +69,7 @@ bool cpu_kernel_open(struct cpu_kernel *k, const char *workload, const char *pre
     int64_t value[2] = {0};
     double decimal[2] = {0};
     struct isa_error why = {0};
-    *k = (struct cpu_kernel){.info = find(workload)};
+    *k = (struct cpu_kernel){.info = kernel_info_find(kernels, KERNELS, workload)};
     if (!k->info)
         return orch_fail(error, ORCH_USAGE, "%.60s is no kernel of the CPU", workload);
     k->operation = (enum cpu_stream)(k->info - kernels);

@@ -6,8 +6,10 @@
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_CPU_KERNEL_H
 #define ORCHARD_SIM_WORKLOAD_CPU_CPU_KERNEL_H
 
-#include "sim/workload/amx/kernel.h"
+#include "sim/base/error.h"
+#include "sim/workload/kernel_info.h"
 #include "units/cpu/cpu_core.h"
+#include "units/mem/mem_space.h"
 
 #define CPU_KERNEL_ENTRY "stream" /* the function in the file of cpu_kernel_elf */
 
