@@ -98,7 +98,7 @@ static bool parse_count(const char *text, const char **end, uint64_t *value)
     return errno == 0 && stop != text;
 }
 
-/* "4x5x6": exactly `count` positive numbers up to 2^20. */
+/* Reads "4x5x6": exactly `count` positive numbers up to 2^20. */
 static bool parse_shape(const char *text, const char **end, uint32_t *out, int count)
 {
     for (int i = 0; i < count; i++) {
