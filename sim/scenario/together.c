@@ -7,7 +7,7 @@
 
 /* ---- alone ---- */
 
-/* Busy cores of each cluster, by what the members were given. */
+/* Counts the busy cores of each cluster from the cores that the members were given. */
 static void count_active(const struct together *t, unsigned active[MEM_CLUSTERS_MAX])
 {
     memset(active, 0, MEM_CLUSTERS_MAX * sizeof *active);

@@ -12,7 +12,7 @@ struct member {
     struct together_load load;
     struct together_outcome outcome;
     unsigned first_core, cores; /* of the CPU; cores = 0 for workloads of other units */
-    int slice;                  /* number of its busy phase */
+    int slice;                  /* number of the slice of its busy phase */
     struct energy_run energy;   /* alone */
     bool has_energy;
 };

@@ -18,7 +18,7 @@ bool together_may_meet(const struct together *t)
     return equal;
 }
 
-/* How long it took, and what it waited for most, beside the others. */
+/* Fills in how long the program took beside the others, and what it waited for most. */
 static bool read_programs(struct member *w, const struct run_measure *m, struct orch_error *error)
 {
     struct together_outcome *out = &w->outcome;
@@ -53,7 +53,7 @@ bool together_meet(struct together *t, double *end_ns, struct orch_error *error)
         ok = read_programs(&t->member[i], &measure[i], error);
     }
     if (measure)
-        run_measure_release(&measure[0]); /* the soc is shared */
+        run_measure_release(&measure[0]); /* all measures share its soc */
     free(measure);
     return ok;
 }

@@ -17,7 +17,7 @@ static bool uses_cores(const struct run *run)
     return run_part(run) == PART_CPU || run_part(run) == PART_AMX;
 }
 
-/* Every program of the CPU has cores of its own, in the order of the text. */
+/* Gives every CPU program cores of its own, in the order of the text. */
 static bool prepare_members(struct together *t, struct orch_error *error)
 {
     unsigned all = 0;
@@ -48,7 +48,7 @@ static bool prepare_members(struct together *t, struct orch_error *error)
         bytes += run_memory_need(w->run);
     }
     const struct run_request *first = &t->member[0].part.request;
-    return run_memory_fits(first->chip, first->memory_gib, t->text, bytes, error); /* one memory for all */
+    return run_memory_fits(first->chip, first->memory_gib, t->text, bytes, error); /* all share one memory */
 }
 
 /* ---- the event that decides the answer ---- */

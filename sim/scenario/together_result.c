@@ -40,7 +40,7 @@ static void add_sums(const struct together *t, struct run_result *w)
         w->utilisation[part] = w->seconds > 0 ? busy[part] / w->seconds : NAN;
 }
 
-/* The path of the workload that ended last: its own reasons, and what sharing cost it. */
+/* Splits the time of the workload that ended last: its own stalls, the time before it began, and what sharing cost it. */
 static bool add_stalls(const struct together *t, struct run_result *w)
 {
     const struct together_outcome *o = &t->member[last_to_end(t)].outcome;
@@ -56,6 +56,7 @@ static bool add_stalls(const struct together *t, struct run_result *w)
     return ok && run_result_set_text(&w->bound_by, o->limited_by);
 }
 
+/* True for counters that add up over workloads. */
 static bool is_sum(const char *name)
 {
     const size_t length = strlen(name);
@@ -109,7 +110,7 @@ static bool fill_whole(const struct together *t, double end_ns, struct run_resul
     return ok || orch_no_memory(error);
 }
 
-/* Nothing for a chip without power keys. */
+/* Adds energy and power; does nothing for a chip without power keys. */
 static bool add_joules(struct together *t, struct run_result *whole, struct orch_error *error)
 {
     const struct run_request *const q = &t->member[0].part.request;
@@ -126,7 +127,7 @@ static bool add_joules(struct together *t, struct run_result *whole, struct orch
             .run = run_energy(w->run), .start_s = w->outcome.start_seconds, .end_s = w->outcome.end_seconds};
         if (!p->run)
             return true;
-        /* Launches cost the same as alone; being shared stretches the rest. */
+        /* Launches take as long as they do alone; sharing stretches the rest. */
         p->busy_s = p->run->device_s;
         if (!t->line_by_line)
             p->busy_s += fmax(0, w->outcome.seconds - w->outcome.queued_seconds - p->run->profile.seconds);

@@ -14,7 +14,7 @@ static int queue_of(const struct run *run)
     return part == PART_GPU ? QUEUE_GPU : part == PART_ANE ? QUEUE_ANE : SLICES_NO_QUEUE;
 }
 
-/* Submission and launch keep nobody else waiting; then the unit is busy. */
+/* Adds two slices: submission and launch, which delay no other workload, then the phase in which the unit is busy. */
 static bool add_slices(struct slices *s, struct member *w)
 {
     const double overhead_ns = w->measure.end_ns - w->load.busy_ns;
@@ -75,7 +75,7 @@ static void read_resources(struct together *t, const struct slices *s, double en
     }
 }
 
-/* The DRAM as a time series: share of its bandwidth in use. */
+/* Context of watch_dram, which emits the share of the DRAM's bandwidth in use as a time series. */
 struct watch {
     const struct together *t;
     struct event_bus *bus;

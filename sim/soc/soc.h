@@ -63,7 +63,7 @@ unsigned soc_core_count(const struct soc *soc, bool performance);
 
 /* Separates the warm-up from the run: sets all local times to 0, clears the counters, keeps or drops the cache contents. */
 void soc_restart(struct soc *soc, bool keep_caches);
-/* Adds the activity since the last call to *into. */
+/* Adds to *into the activity since the last call. */
 void soc_take_activity(struct soc *soc, struct activity *into);
 /* The same, split by the power domain that reported it: the domain of a CPU cluster includes the cluster's caches and AMX block;
  * SLC and DRAM traffic goes to POWER_FABRIC. */

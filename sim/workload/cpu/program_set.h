@@ -22,7 +22,8 @@ bool program_set_open(struct program_set *set, unsigned count, const void *file,
                       void *context, struct orch_error *error);
 /* Adds the tasks to an engine, which may have others. */
 bool program_set_add(struct program_set *set, struct engine *engine, struct orch_error *error);
-/* To be called after the engine has run: fills end_ns. False when a program faulted, with exit code 4 and the place. */
+/* To be called after the engine has run: fills end_ns. False when a program faulted; *error is then from program_explain_fault.
+ */
 bool program_set_finish(struct program_set *set, const struct engine *engine, struct orch_error *error);
 /* Runs all programs to their end on an engine of their own; fails as program_set_finish does. */
 bool program_set_run(struct program_set *set, struct orch_error *error);

@@ -13,7 +13,7 @@
  * later stretch, one wave starts while threadgroups of the stretch before it end; the waves that follow are counted. A longer
  * launch has more and longer stretches. */
 static const struct shape {
-    uint64_t waves;   /* least waves of a launch with this shape */
+    uint64_t waves;   /* fewest waves of a launch with this shape */
     uint64_t first;   /* waves of the first stretch */
     unsigned behind;  /* number of later stretches */
     uint64_t counted; /* counted waves of each of these */

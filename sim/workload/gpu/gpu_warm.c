@@ -152,7 +152,7 @@ static void drain(struct gpu_warmer *w, unsigned core, double now_ns)
     gpu_trace_clear(&w->trace);
 }
 
-/* On the GPU a threadgroup goes to a core that has room. Any may be the one, so a hash picks it here. */
+/* On the GPU a threadgroup goes to a core that has room. Which one that is follows no rule, so a hash picks it here. */
 static unsigned core_of(const struct gpu_warmer *w, uint64_t group)
 {
     return (unsigned)(mem_page_hash(group) % w->cores);
