@@ -11,10 +11,10 @@
 
 struct run_sustained {
     const struct run_sustained_request *request;
-    struct run *base;                              /* one workload */
-    struct together *together;                     /* or several */
-    struct together_profiles profiles;             /* of one: the first */
-    struct power_profile moved[SUSTAIN_WORKLOADS]; /* on the E cores */
+    struct run *base;                              /* a single workload; otherwise NULL */
+    struct together *together;                     /* several workloads; otherwise NULL */
+    struct together_profiles profiles;             /* a single workload has only the first */
+    struct power_profile moved[SUSTAIN_WORKLOADS]; /* profiles on the E cores */
     bool may_move[SUSTAIN_WORKLOADS];
     struct event_run_begin begin;
     char options[1280];
@@ -254,7 +254,7 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
         .start_c = NAN,
         .profiles = run_sustained_parts(run),
         .sharing = run->together ? &run->profiles.sharing : NULL,
-        /* Repetitions: as long as they take at the clock of the run; a throttled machine gets fewer of them done. */
+        /* Repetitions stand for the time they take at the clock of the run; a throttled machine gets fewer of them done. */
         .duration_s = q->duration_s > 0 ? q->duration_s : fmax(repeat * longest_s(run), 1e-6),
         .policy = q->policy,
         .target_s = q->target_s,
@@ -278,7 +278,7 @@ static bool sustain(const struct run_sustained *run, struct sustain_result *seri
     return sustain_run(&setup, series, error);
 }
 
-/* What it would be on the E cores. A program that asks for P cores, or for more than there are E cores, stays. */
+/* Profiles a workload on the E cores. A program that asks for a kind of core, or for more cores than there are E cores, stays. */
 static void try_move(struct run_sustained *run, unsigned number, unsigned *taken)
 {
     const struct run_sustained_request *const q = run->request;

@@ -1,4 +1,4 @@
-/* A run in a machine: the workload repeated for a time, with heat, clocks, power limits and battery. */
+/* A run in a machine: the workload repeats for some time, with heat, clocks, power limits and battery. */
 #ifndef ORCHARD_SIM_SCENARIO_RUN_SUSTAINED_H
 #define ORCHARD_SIM_SCENARIO_RUN_SUSTAINED_H
 
@@ -8,13 +8,13 @@
 
 struct run_sustained_request {
     struct run_request run;
-    const struct together_part *part; /* workloads at the same time, `run` has what they have in common; NULL = only `run` */
+    const struct together_part *part; /* workloads at the same time; `run` has what they have in common. NULL = only `run` */
     unsigned parts;
-    const char *text; /* what was asked for as a whole */
+    const char *text; /* the whole of what was asked for */
     const struct chip_db *db;
-    struct chip_overrides overrides; /* that run.chip was opened with */
+    struct chip_overrides overrides; /* with which run.chip was opened */
     const char *device;              /* name of the machine */
-    const struct device *machine;    /* found by it */
+    const struct device *machine;    /* the machine of that name */
     double duration_s;               /* 0 = run.repeat times */
     double ambient_c;                /* NAN = the machine's */
     enum governor_policy policy;
@@ -29,18 +29,18 @@ struct run_sustained_request {
 struct run_sustained_part {
     const char *workload, *unit;
     double repetitions;
-    double seconds, seconds_alone; /* of a repetition: mean; alone, at the clocks of a cool machine */
-    double slowdown;               /* seconds / seconds_alone: by falling clocks, by sharing, by waiting for its start */
-    double sharing_slowdown;       /* of it by sharing */
+    double seconds, seconds_alone; /* of a repetition: the mean; alone, at the clocks of a cool machine */
+    double slowdown;         /* seconds / seconds_alone, from falling clocks, from sharing, and from waiting for its start */
+    double sharing_slowdown; /* the factor of it that comes from sharing */
     double dram_gbps;
 };
 
 struct run_sustained;
-/* Prepares the workload; begin event with everything that decides the answer. */
+/* Prepares the workload, and a begin event with everything that decides the answer. NULL with *error. */
 struct run_sustained *run_sustained_prepare(const struct run_sustained_request *request, struct orch_error *error);
 void run_sustained_free(struct run_sustained *run);
 const struct event_run_begin *run_sustained_begin(const struct run_sustained *run);
-/* Simulates, emits run_begin, samples, run_end. The result must be initialised; *series is freed with sustain_result_free. */
+/* Simulates, and emits run_begin, samples and run_end. *result must be initialised; free *series with sustain_result_free. */
 bool run_sustained_execute(struct run_sustained *run, struct event_bus *bus, uint64_t number, struct run_result *result,
                            struct sustain_result *series, struct orch_error *error);
 

@@ -5,7 +5,7 @@
 
 enum { CLUSTERS_MAX = 64 };
 
-/* Domains whose slices a workload takes; memory and the rest are on anyway. */
+/* Domains in which a workload takes slices; memory and the rest are on anyway. */
 static const enum power_domain taken[] = {POWER_P_CPU, POWER_E_CPU, POWER_AMX, POWER_GPU, POWER_ANE};
 enum { TAKEN = ARRAY_COUNT(taken) };
 
@@ -32,12 +32,12 @@ static double stretch(const struct together_energy_part *p)
     return p->run->device_s > 0 ? p->busy_s / p->run->device_s : 1;
 }
 
-/* Seconds in which any part of the set [end - length, end] covers. */
+/* Seconds that the union of the intervals [begin, end] covers. Sorts them by their begin. */
 static double covered(double *begin, double *end, unsigned count)
 {
     double sum = 0, until = 0;
 
-    for (unsigned i = 1; i < count; i++) /* in order of begin */
+    for (unsigned i = 1; i < count; i++)
         for (unsigned k = i; k > 0 && begin[k] < begin[k - 1]; k--) {
             const double b = begin[k], e = end[k];
             begin[k] = begin[k - 1];
@@ -54,7 +54,7 @@ static double covered(double *begin, double *end, unsigned count)
 
 enum { PARTS_MAX = 64 };
 
-/* Seconds in which any of a cluster's slices works. */
+/* Seconds in which at least one of a cluster's slices is at work. */
 static double cluster_running(const struct together_energy_part *part, unsigned count, enum power_domain d, uint64_t bit)
 {
     double begin[PARTS_MAX], end[PARTS_MAX];
@@ -71,15 +71,15 @@ static double cluster_running(const struct together_energy_part *part, unsigned 
     return covered(begin, end, n);
 }
 
-/* When a part's slices are gated. */
+/* Time at which the slices of a part are power-gated, in seconds. */
 static double gated_at(const struct energy_model *model, const struct together_energy_part *p, enum power_domain d,
                        double seconds)
 {
     return fmin(seconds, p->end_s + model->params.domain[d].gate_after_us * 1e-6);
 }
 
-/* GPU and Neural Engine do one thing at a time with all they have; cores are everybody's own; blocks of AMX belong to clusters.
- */
+/* The GPU and the Neural Engine do one thing at a time with all their slices; no two workloads share a core; AMX blocks belong to
+ * clusters, which they may share. */
 static unsigned joint_slices(const struct together_energy_part *part, unsigned count, enum power_domain d, unsigned most)
 {
     unsigned sum = 0, largest = 0;
@@ -135,7 +135,7 @@ static void add_slices(const struct energy_model *model, const struct together_e
     }
 }
 
-/* Slices of one domain may run at several voltages: that one at which all events cost as much. */
+/* Slices of one domain may run at different voltages. Returns the one voltage at which all their events cost the same energy. */
 static double joint_volts(const struct together_energy_part *part, unsigned count, enum power_domain d, double otherwise)
 {
     double events = 0, square = 0;

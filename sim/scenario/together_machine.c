@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An AMX block is shared by time: so many units of it a ns. */
+/* An AMX block is shared by time. Its capacity is in arbitrary units per ns. */
 #define AMX_UNITS_PER_NS 1000.0
 /* A run that fills a resource to this share when alone is limited by its rate, not by latency. */
 #define FILLS 0.9
@@ -56,7 +56,7 @@ bool together_machine_open(struct together_machine *m, const struct chip *chip, 
     m->gpu_cores = 1;
     if (!chip_clusters(chip, &cpu, error) || !chip_mem_params(chip, active, &m->memory, error))
         return false;
-    chip_gpu_memory(chip, &m->memory, &gpu, NULL); /* a chip without it runs nothing there */
+    chip_gpu_memory(chip, &m->memory, &gpu, NULL); /* when the GPU's caches are not known, nothing runs on it */
     chip_number(chip, "gpu_cores", &m->gpu_cores, NULL);
     m->cpu_clusters = cpu.count;
     m->clusters = m->memory.cluster_count;
@@ -68,7 +68,7 @@ bool together_machine_open(struct together_machine *m, const struct chip *chip, 
     return true;
 }
 
-/* Bytes as they count against the peak: a mix of reads and writes reaches less of it. */
+/* Bytes as they count against the peak bandwidth. A mix of reads and writes reaches less of the peak, so its bytes count more. */
 static double dram_bytes(const struct mem_params *p, const uint64_t *flow)
 {
     const double read = (double)flow[MEM_DIE_DRAM_READ], write = (double)flow[MEM_DIE_DRAM_WRITE];
@@ -82,8 +82,7 @@ static void load_clusters(const struct together_machine *m, const struct mem_tra
 {
     for (unsigned c = 0; c < m->clusters; c++) {
         const double read = (double)t->requester[c][MEM_FLOW_FABRIC_READ], write = (double)t->requester[c][MEM_FLOW_FABRIC_WRITE];
-        /* Lines that come in ahead of their use and lines written back do not pass the cores' side of the L2; a GPU has no
-         * prefetch. */
+        /* Prefetched lines and lines written back do not pass the cores' side of the L2. A GPU has no prefetch. */
         bytes[m->l2[c]] = fmax(0, (double)t->requester[c][MEM_FLOW_L2] - write - (c < m->cpu_clusters ? read : 0));
         bytes[m->read[c]] = read;
         bytes[m->write[c]] = write;
@@ -102,7 +101,7 @@ static void load_dies(const struct together_machine *m, const struct mem_traffic
     }
 }
 
-/* The time that arrays multiply is told of all blocks that took part: theirs in equal parts. */
+/* The result has one utilisation for all AMX blocks that took part, which is taken to be that of each. */
 static void load_amx(const struct together_machine *m, const struct run_measure *measure, const struct run_result *alone,
                      double *bytes)
 {
@@ -112,7 +111,8 @@ static void load_amx(const struct together_machine *m, const struct run_measure 
             bytes[m->amx[measure->cores[i]->cluster]] = busy * measure->end_ns * AMX_UNITS_PER_NS;
 }
 
-/* Stalls by DRAM and SLC of CPU cores whose traffic fills nothing: such a run waits for latencies. 0 = it does not. */
+/* A run on CPU cores that fills no resource but stalls on DRAM and SLC is bound by latency. Returns the DRAM latency divided by
+ * the share of the time that it stalls, in ns: the time of a request with the work beside it. 0 = not bound by latency. */
 static double latency_of(const struct together_machine *m, const struct run_result *alone, const struct together_load *load)
 {
     double share = 0;
@@ -139,7 +139,7 @@ void together_load_read(const struct together_machine *m, const struct run *run,
         load_amx(m, measure, alone, load->bytes);
         load->latency_ns = latency_of(m, alone, load);
     }
-    /* Mean rates of a model with bursts and a mix that changes may come out above what the resource has; alone it had enough. */
+    /* With bursts and a mix that changes, a mean rate may come out above the capacity, although that sufficed when alone. */
     for (unsigned j = 0; j < m->count; j++)
         load->bytes[j] = fmin(load->bytes[j], load->busy_ns * m->resource[j].capacity_gbps);
     load->requesters = part == PART_GPU ? (unsigned)m->gpu_cores : part == PART_ANE ? 1 : measure->core_count;

@@ -1,4 +1,4 @@
-/* The shared resources of a chip by number, and what a workload that ran alone moves through each. For together.c. */
+/* The shared resources of a chip by number, and what a workload that ran alone moves through each. For together*.c. */
 #ifndef ORCHARD_SIM_SCENARIO_TOGETHER_MACHINE_H
 #define ORCHARD_SIM_SCENARIO_TOGETHER_MACHINE_H
 
@@ -12,17 +12,17 @@ struct together_machine {
     unsigned count;
     unsigned l2[MEM_CLUSTERS_MAX], read[MEM_CLUSTERS_MAX], write[MEM_CLUSTERS_MAX], amx[MEM_CLUSTERS_MAX];
     unsigned slc[MEM_DIES_MAX], dram[MEM_DIES_MAX], link[MEM_DIES_MAX];
-    unsigned ane; /* the Neural Engine's way to memory */
+    unsigned ane; /* the Neural Engine's path to memory */
     unsigned clusters, cpu_clusters;
     struct mem_params memory;
     double gpu_cores;
 };
 
-/* `active` cores of each CPU cluster are busy. */
+/* Lists the resources of a chip of which active[c] cores are busy in CPU cluster c. */
 bool together_machine_open(struct together_machine *machine, const struct chip *chip, const unsigned *active,
                            struct orch_error *error);
 
-/* What the busy phase of a run loads, by resource, in the resource's own measure. */
+/* What the busy phase of a run moves through each resource, in the units of that resource. */
 struct together_load {
     double bytes[FAIR_RESOURCES_MAX];
     double busy_ns, latency_ns;

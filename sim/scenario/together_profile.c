@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The queue of a unit is shared by time: so many units of it a ns. */
+/* The queue of a unit is shared by time. Its capacity is in arbitrary units per ns. */
 #define QUEUE_UNITS_PER_NS 1000.0
 
 static void add_clocked(const struct together_machine *m, const struct chip_clusters *cpu, enum power_domain *clocked_by)
@@ -19,7 +19,7 @@ static void add_clocked(const struct together_machine *m, const struct chip_clus
     }
 }
 
-/* GPU and Neural Engine do one thing at a time. */
+/* The GPU and the Neural Engine do one thing at a time: workloads of one of them share its queue. */
 static void add_queue(const struct together *t, struct together_profiles *p, enum orch_part part, const char *name)
 {
     struct sustain_sharing *const s = &p->sharing;

@@ -1,5 +1,5 @@
-/* Concurrent workloads for sustained operation: a profile of each, alone on the clocks it has beside the others, and what they
- * share. */
+/* Concurrent workloads for sustained operation: a profile of each workload, taken alone but at the clocks that it has beside the
+ * others, and what the workloads share. */
 #ifndef ORCHARD_SIM_SCENARIO_TOGETHER_PROFILE_H
 #define ORCHARD_SIM_SCENARIO_TOGETHER_PROFILE_H
 
@@ -15,8 +15,8 @@ struct together_profiles {
     double bytes[TOGETHER_PARTS][FAIR_RESOURCES_MAX];
 };
 
-/* Simulates every workload at two clocks, and what they are once together into *whole (initialised), without events. Programs of
- * the CPU share by rates, too. */
+/* Simulates every workload at two clocks, and all of them together once, whose result goes to *whole (which must be initialised).
+ * Emits no events. CPU programs share mean rates, too. */
 bool together_profiles(struct together *together, const struct chip_db *db, const struct chip_overrides *overrides,
                        struct together_profiles *profiles, struct run_result *whole, struct orch_error *error);
 

@@ -1,4 +1,4 @@
-/* "A[unit=gpu] + B[cores=4]" as requests. */
+/* Reads "A[unit=gpu] + B[cores=4]" as requests. */
 #include "isa/array_count.h"
 #include "sim/scenario/together.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The " + " after which the next workload begins, NULL when there is none. Brackets keep theirs. */
+/* Finds the " + " after which the next workload begins; NULL when there is none. One inside brackets does not count. */
 static const char *next_plus(const char *text)
 {
     int depth = 0;
@@ -64,7 +64,7 @@ static bool unknown(const char *key, struct orch_error *error)
     suggest_start(&s, key);
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
         suggest_offer(&s, keys[i]);
-    return orch_fail(error, ORCH_USAGE, "[%.40s]: no option of one workload among several%s", key,
+    return orch_fail(error, ORCH_USAGE, "[%.40s]: not an option of one workload among several%s", key,
                      suggest_phrase(&s, phrase, sizeof phrase));
 }
 
@@ -147,7 +147,8 @@ static bool read_part(struct together_part *p, char *text, struct orch_error *er
     if (strchr(text, '['))
         return orch_fail(error, ORCH_USAGE, "%.60s: '[' without ']' at the end", text);
     if (!*text)
-        return orch_fail(error, ORCH_USAGE, "a workload is missing beside '+', as in gemm:512x512x512 + copy:64M[unit=gpu]");
+        return orch_fail(error, ORCH_USAGE,
+                         "a workload is missing beside '+'; expected A + B, as in gemm:512x512x512 + copy:64M[unit=gpu]");
     p->request.workload = text;
     return !open || read_options(p, open + 1, error);
 }

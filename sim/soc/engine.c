@@ -63,7 +63,7 @@ int engine_add(struct engine *e, const struct engine_task *task, const int *afte
     return e->count++;
 }
 
-/* The first task that `t` still waits for, -1 when it may start; *start_ns is the end of the latest of them. */
+/* Returns the first task that `t` still waits for, or -1 when `t` may start; then *start_ns is when it may. */
 static int waits_for(const struct engine *e, const struct entry *t, double *start_ns)
 {
     *start_ns = 0;
@@ -89,7 +89,8 @@ static void start_ready(struct engine *e)
     }
 }
 
-/* The ready task with the smallest local time (first number wins) and the local time of the next one. */
+/* Returns the ready task with the smallest local time, the lowest number on a tie. *limit_ns is the local time of the next one.
+ */
 static struct entry *pick(struct engine *e, double *limit_ns)
 {
     struct entry *best = NULL;

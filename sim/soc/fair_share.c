@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Levels settle within a few rounds; a chain of resources that feed back on one another needs more. */
+/* Levels settle within a few rounds; chains of resources that feed back on one another need more. */
 #define ROUNDS_MAX 400
 #define SETTLED    1e-13 /* relative */
-#define TOUCHES    1e-9  /* a resource with less than that share left is full */
+#define TOUCHES    1e-9  /* a resource with less than this share left counts as full */
 
 struct problem {
     const struct fair_resource *resource;
@@ -14,8 +14,8 @@ struct problem {
     unsigned resources, flows;
     double cap[FAIR_FLOWS_MAX];       /* GB/s: demand, or what latency allows */
     double left[FAIR_RESOURCES_MAX];  /* GB/s that higher priorities leave */
-    double level[FAIR_RESOURCES_MAX]; /* GB/s per unit of weight; INFINITY = everybody has what he wants */
-    bool member[FAIR_FLOWS_MAX];      /* of the priority at work */
+    double level[FAIR_RESOURCES_MAX]; /* GB/s per unit of weight; INFINITY = every flow gets what it asks for */
+    bool member[FAIR_FLOWS_MAX];      /* flows of the priority that is being served */
 };
 
 static double weight_of(const struct fair_flow *f)
@@ -23,7 +23,7 @@ static double weight_of(const struct fair_flow *f)
     return f->weight > 0 ? f->weight : 1;
 }
 
-/* What the levels of all resources but one allow a flow. */
+/* The rate that the levels of all resources except one allow flow i. *limit is the resource that sets it; -1 = none. */
 static double allowed(const struct problem *p, unsigned i, int except, int *limit)
 {
     const struct fair_flow *f = &p->flow[i];
@@ -41,7 +41,7 @@ static double allowed(const struct problem *p, unsigned i, int except, int *limi
     return rate;
 }
 
-/* The level at which a resource is just full, given what each of its users would take. */
+/* The level at which a resource is just full, given the rates that the other resources allow its flows. */
 static double find_level(const struct problem *p, unsigned j)
 {
     double want[FAIR_FLOWS_MAX], left = p->left[j], weights = 0;
@@ -95,7 +95,7 @@ static void settle_levels(struct problem *p)
     }
 }
 
-/* No resource gives more than it has, even where levels have not settled. */
+/* Scales rates down so that no resource exceeds its capacity, even where the levels have not settled. */
 static void hold_to_capacity(const struct problem *p, struct fair_rate *rate)
 {
     for (unsigned j = 0; j < p->resources; j++) {
@@ -121,7 +121,7 @@ static void take(struct problem *p, const struct fair_rate *rate)
     }
 }
 
-/* The highest priority below `below`; false when there is none. */
+/* Finds the highest priority below `below`; false when there is none. */
 static bool next_priority(const struct problem *p, bool first, int below, int *priority)
 {
     bool found = false;
@@ -152,8 +152,8 @@ static void fill(struct problem *p, struct fair_rate *rate)
     }
 }
 
-/* What one request of flow i waits: one request of every requester that others have queued at a full resource, for each time it
- * goes there. *worst is where it waits longest. */
+/* How long a request of flow i waits, in ns: at each full resource it waits for one grant to every requester that other flows
+ * have queued there, each time it passes. *worst is the resource where it waits longest; -1 = none. */
 static double wait_of(const struct problem *p, const struct fair_rate *rate, unsigned i, int *worst)
 {
     double sum = 0, longest = 0;

@@ -7,21 +7,20 @@
 
 enum state { WAITING, RUNNING, FINISHED };
 
-/* What is left of a slice below this share of it is rounding. */
-#define NOTHING_LEFT 1e-12
-#define FULL         0.999999
+#define NOTHING_LEFT 1e-12    /* a remainder below this share of a slice is rounding */
+#define FULL         0.999999 /* a resource at this share of its capacity counts as full */
 
 struct entry {
     struct slice slice;
     double *load;       /* by resource, per byte of the flow */
-    double demand_gbps; /* the largest of its rates; 0 = moves nothing */
+    double demand_gbps; /* alone, at its busiest resource; 0 = moves no data */
     int *after;
     size_t after_count;
     enum state state;
-    double ready_ns; /* when all it waits for was done and it was submitted */
-    double left;     /* share of the work */
-    double pace;     /* share of the speed it has alone */
-    int limit;
+    double ready_ns; /* when it was submitted and all that it waits for was done */
+    double left;     /* share of the work still to do */
+    double pace;     /* speed as a share of the speed it has alone */
+    int limit;       /* resource that holds it back; -1 = none */
     struct slice_outcome outcome;
 };
 
@@ -80,7 +79,7 @@ static bool grow(struct slices *s)
     return true;
 }
 
-/* Its flow is as fast as its busiest resource; the others follow in proportion. */
+/* The flow of a slice has the rate of its busiest resource; the loads of the others follow in proportion. */
 static void set_flow(const struct slices *s, struct entry *e)
 {
     double most = 0;
@@ -109,7 +108,7 @@ int slices_add(struct slices *s, const struct slice *slice, const int *after, si
     return s->count++;
 }
 
-/* The first slice that `e` still waits for, -1 when none; *ready_ns is when the last of them ended. */
+/* Returns the first slice that `e` still waits for, or -1 when there is none; then *ready_ns is when `e` may start. */
 static int waits_for(const struct slices *s, const struct entry *e, double *ready_ns)
 {
     *ready_ns = e->slice.submit_ns;
@@ -124,7 +123,7 @@ static int waits_for(const struct slices *s, const struct entry *e, double *read
     return -1;
 }
 
-/* The slice that runs in a queue, -1 when none. */
+/* Returns the slice that is running in a queue, or -1. */
 static int runs_in(const struct slices *s, int queue)
 {
     for (int i = 0; queue != SLICES_NO_QUEUE && i < s->count; i++)
@@ -138,7 +137,7 @@ static bool may_start(const struct slices *s, struct entry *e, double now_ns)
     return e->state == WAITING && waits_for(s, e, &e->ready_ns) < 0 && e->ready_ns <= now_ns;
 }
 
-/* The best of those that wait for a place in any queue; false when none can start. */
+/* Starts the slice of the highest priority among those that may start; false when none may. */
 static bool start_one(struct slices *s, double now_ns)
 {
     struct entry *best = NULL;
@@ -155,7 +154,7 @@ static bool start_one(struct slices *s, double now_ns)
     return true;
 }
 
-/* False when more run at once than the arbiter takes. */
+/* Sets the pace of every running slice. False when more run at once than fair_share takes. */
 static bool set_paces(struct slices *s, struct orch_error *error)
 {
     struct fair_flow flow[FAIR_FLOWS_MAX] = {{0}};
@@ -185,7 +184,7 @@ static bool set_paces(struct slices *s, struct orch_error *error)
     return true;
 }
 
-/* When the next slice ends or may start; INFINITY when never. */
+/* Time at which the next slice ends or may start; INFINITY when none does. */
 static double next_event(const struct slices *s, double now_ns)
 {
     double next = INFINITY;
@@ -202,7 +201,7 @@ static double next_event(const struct slices *s, double now_ns)
     return next;
 }
 
-/* What is left is nothing, or takes less time than the clock can tell this far from its start. */
+/* True when nothing is left, or so little that adding its duration to now_ns does not change it. */
 static bool is_over(const struct entry *e, double now_ns)
 {
     return e->left <= NOTHING_LEFT || (e->pace > 0 && now_ns + e->left * e->slice.alone_ns / e->pace <= now_ns);
@@ -237,7 +236,7 @@ static bool finished(const struct slices *s)
     return true;
 }
 
-/* Why one slice does not go on. */
+/* Writes why a slice does not proceed; returns as snprintf does. */
 static int explain(const struct slices *s, const struct entry *e, char *text, size_t size)
 {
     double ignored;

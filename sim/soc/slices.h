@@ -1,11 +1,12 @@
-/* Slices of work of any number of units over shared resources, in events.
+/* Slices of work that share resources, simulated by events.
  *
- * A slice is what a unit does for a while: so long alone, and so many bytes at each shared resource in that time. Slices of one
- * queue (a unit that does one thing at a time) run one after another: of those that may start, the one with the highest priority,
- * then the one added first; what runs is not interrupted. Whenever a slice starts or ends, all that run are given new rates
- * (fair_share.h); a slice whose resources give it half of what it had alone goes on at half its pace.
+ * A slice is a piece of work of one unit: the time it takes alone, and the bytes it moves through each shared resource in that
+ * time. Slices of one queue (a unit that does one thing at a time) run one after another: among those that may start, the one
+ * with the highest priority goes first, then the one that was added first. A running slice is not interrupted. Whenever a slice
+ * starts or ends, all running slices get new rates (fair_share.h); a slice that gets half the rate it has alone proceeds at half
+ * its pace.
  *
- * One thread, no randomness: equal calls give equal answers.
+ * Single-threaded, without randomness: equal calls give equal answers.
  */
 #ifndef ORCHARD_SIM_SOC_SLICES_H
 #define ORCHARD_SIM_SOC_SLICES_H
@@ -19,24 +20,24 @@
 #define SLICES_NO_QUEUE (-1)
 
 struct slice {
-    const char *name; /* for messages; the caller's */
-    int queue;        /* 0.. or SLICES_NO_QUEUE: starts whatever else runs */
-    double submit_ns; /* not before */
-    double alone_ns;
+    const char *name;    /* for messages; owned by the caller */
+    int queue;           /* 0 and up, or SLICES_NO_QUEUE: starts whatever else is running */
+    double submit_ns;    /* earliest start */
+    double alone_ns;     /* duration when nothing else runs */
     const double *bytes; /* by resource, copied; NULL = none */
-    double weight;       /* 0 = 1 */
+    double weight;       /* see struct fair_flow; 0 means 1 */
     int priority;
-    double latency_ns; /* > 0: latency-bound, see struct fair_flow */
+    double latency_ns; /* see struct fair_flow; 0 = not latency-bound */
     unsigned requesters;
 };
 
 struct slice_outcome {
     double start_ns, end_ns;
-    double lost_ns[FAIR_RESOURCES_MAX]; /* by resource that held it back; alone_ns and these make up its time */
-    double queued_ns;                   /* from when it could have started to when its queue let it */
+    double lost_ns[FAIR_RESOURCES_MAX]; /* time lost to each resource that held it back; alone_ns and these add up to its time */
+    double queued_ns;                   /* from when it could have started until its queue let it start */
 };
 
-/* What happens in an interval without events, for time series. */
+/* Rates between two events, for time series. */
 struct slices_interval {
     double begin_ns, end_ns;
     const double *gbps; /* by resource */
@@ -45,15 +46,16 @@ typedef void slices_observe(void *context, const struct slices_interval *interva
 
 struct slices;
 
-/* Copies the resources; names stay the caller's. NULL without memory or with more than FAIR_RESOURCES_MAX. */
+/* Copies the resources but not their names. NULL when memory ran out or there are more than FAIR_RESOURCES_MAX. */
 struct slices *slices_create(const struct fair_resource *resource, unsigned count);
 void slices_free(struct slices *slices);
-/* Adds a slice that starts after the slices `after[0..count)`. Returns its number, -1 without memory. */
+/* Adds a slice that starts after the slices after[0..count). Returns its number, or -1 when memory ran out. */
 int slices_add(struct slices *slices, const struct slice *slice, const int *after, size_t count);
-/* Runs everything; observe may be NULL. False when nothing can go on: the text names who waits for what. */
+/* Runs all slices; *end_ns is when the last one ended. observe may be NULL. False when no slice can proceed; *error then says
+ * what each of them waits for. */
 bool slices_run(struct slices *slices, slices_observe *observe, void *context, double *end_ns, struct orch_error *error);
 const struct slice_outcome *slices_outcome(const struct slices *slices, int slice);
-/* Of a resource: bytes moved and time during which it was full. */
+/* Bytes that moved through a resource, and the time during which it was full. */
 double slices_bytes(const struct slices *slices, unsigned resource);
 double slices_full_ns(const struct slices *slices, unsigned resource);
 

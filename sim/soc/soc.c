@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
-/* What is known of a core before it is used. */
+/* Fills in what is known of the cores before they are used. */
 static bool number_cores(struct soc *soc, struct orch_error *error)
 {
     unsigned number[2] = {0, 0};
@@ -56,7 +51,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
     const uint64_t tag = (uint64_t)(core - soc->core + 1) << 48;
     core->timing = core->port ? cpu_timing_create(&cpu, core->port, tag) : NULL;
     if (!core->amx_port || !core->timing)
-        return no_memory(error);
+        return orch_no_memory(error);
     if (core->amx) {
         const struct cpu_amx_link link = {send_amx, stores_done_at, core};
         amx_block_set_port(core->amx, core->slot, core->amx_port, tag);
@@ -65,7 +60,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
     return true;
 }
 
-/* A cluster is opened when a core of it is used: a run reads the parameters of what it uses. */
+/* A cluster is opened when one of its cores is used, so that a run reads only the parameters of what it uses. */
 static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *error)
 {
     const struct chip_cluster *c = &soc->clusters.cluster[cluster];
@@ -77,7 +72,7 @@ static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *e
             return false;
         soc->block[cluster] = amx_block_create(&params, c->cores);
         if (!soc->block[cluster])
-            return no_memory(error);
+            return orch_no_memory(error);
     }
     for (unsigned i = 0; i < soc->core_count; i++)
         if (soc->core[i].cluster == cluster && !soc->core[i].timing && !open_core(soc, &soc->core[i], error))
@@ -91,18 +86,18 @@ struct soc *soc_create(const struct chip *chip, struct orch_error *error)
     struct soc *soc = calloc(1, sizeof *soc);
     struct mem_params params;
     if (!soc) {
-        no_memory(error);
+        orch_no_memory(error);
         return NULL;
     }
     soc->chip = chip;
     if (!chip_clusters(chip, &soc->clusters, error) || !chip_amx_gen(chip, &soc->gen, error) ||
         !chip_mem_params(chip, NULL, &params, error))
         goto failed;
-    soc->has_gpu_memory =
-        chip_gpu_memory(chip, &params, &soc->gpu_cluster, NULL); /* what a chip without it cannot run, soc_gpu tells */
+    /* A chip whose GPU caches are not known fails in soc_gpu, when something is to run on its GPU. */
+    soc->has_gpu_memory = chip_gpu_memory(chip, &params, &soc->gpu_cluster, NULL);
     soc->memory = mem_system_create(&params);
     if (!soc->memory) {
-        no_memory(error);
+        orch_no_memory(error);
         goto failed;
     }
     if (!number_cores(soc, error))
@@ -179,7 +174,7 @@ static unsigned take_cores(struct soc *soc, enum chip_core kind, unsigned count,
     return taken;
 }
 
-/* Clocks of a cluster follow the number of its busy cores. */
+/* Sets the clocks of a cluster for its number of busy cores. */
 static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch_error *error)
 {
     const struct chip_cluster *cluster = &soc->clusters.cluster[c];
@@ -258,7 +253,7 @@ void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT
     for (unsigned i = 0; i < soc->core_count; i++)
         if (soc->core[i].timing)
             cpu_timing_take_activity(soc->core[i].timing, &by[domain_of(soc->core[i].performance)]);
-    for (unsigned c = soc->clusters.count; c < MEM_CLUSTERS_MAX; c++) /* no cluster of cores: the GPU's caches */
+    for (unsigned c = soc->clusters.count; c < MEM_CLUSTERS_MAX; c++) /* the GPU's caches follow the clusters of cores */
         mem_system_take_cluster_activity(soc->memory, c, &by[POWER_GPU]);
     mem_system_take_activity(soc->memory, &by[POWER_FABRIC]);
 }

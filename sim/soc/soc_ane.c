@@ -1,9 +1,9 @@
-/* The Neural Engine of a chip, opened when something runs on it: its timing, and its DMA's way to the memory side. */
+/* The Neural Engine of a chip, opened when something runs on it: its timing model and the path of its DMA to memory. */
 #include "sim/soc/soc_internal.h"
 
 #include "sim/chip/chip_units.h"
 
-/* Where a buffer lies that nobody gave an address: every base register has a region of its own. */
+/* A buffer without an address lies in the region of its base register; regions are 1 << REGION_BITS bytes apart. */
 #define REGION_BITS 40
 
 static double stream_ns(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write)
@@ -26,7 +26,7 @@ struct soc_ane *soc_ane(struct soc *soc, struct orch_error *error)
     if (ane->bulk)
         ane->timing = ane_timing_create(&ane->params, &memory);
     if (!ane->timing) {
-        orch_fail(error, ORCH_INTERNAL, "no memory, or no machine, for the Neural Engine's model");
+        orch_fail(error, ORCH_INTERNAL, "cannot create the model of the Neural Engine: out of memory or a parameter is zero");
         return NULL;
     }
     return ane;

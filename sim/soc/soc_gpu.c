@@ -1,4 +1,4 @@
-/* The GPU of a chip, opened when something runs on it: its cores' ports and its timing. */
+/* The GPU of a chip, opened when something runs on it: the memory ports of its cores and its timing model. */
 #include "sim/soc/soc_internal.h"
 
 #include "sim/chip/chip_units.h"

@@ -1,4 +1,4 @@
-/* Inside of struct soc; for sim/soc only. */
+/* The contents of struct soc, for the files of sim/soc only. */
 #ifndef ORCHARD_SIM_SOC_SOC_INTERNAL_H
 #define ORCHARD_SIM_SOC_SOC_INTERNAL_H
 
@@ -13,11 +13,11 @@ struct soc {
     struct chip_clusters clusters;
     struct mem_system *memory;
     struct amx_block *block[MEM_CLUSTERS_MAX];
-    bool opened[MEM_CLUSTERS_MAX];   /* clusters whose cores have their timing */
-    struct soc_core core[CORES_MAX]; /* of all clusters in turn */
+    bool opened[MEM_CLUSTERS_MAX];   /* clusters whose cores have their timing models */
+    struct soc_core core[CORES_MAX]; /* cluster by cluster */
     unsigned core_count;
     bool has_gpu_memory;
-    unsigned gpu_cluster; /* of the memory system: the GPU's first L2 */
+    unsigned gpu_cluster; /* cluster number of the GPU's first L2 in the memory system */
     struct soc_gpu gpu;
     struct soc_ane ane;
 };

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PASSES_MIN 8 /* fewer go as any other instructions */
+#define PASSES_MIN 8 /* loops with fewer passes left are sent like any other instructions */
 
 struct amx_job {
     struct amx_ctx ctx;
@@ -38,7 +38,7 @@ static bool wants_time(const struct amx_job *j)
 static void execute_batch(struct amx_job *j)
 {
     const struct amx_ctx *c = &j->ctx;
-    if (j->fault.kind == UNIT_FAULT_NONE) /* after a fault the rest of the kernel runs dry */
+    if (j->fault.kind == UNIT_FAULT_NONE) /* after a fault the rest of the kernel has no effect */
         amx_core_execute_list(j->unit, c->op, c->operand, c->count, &j->fault);
 }
 
@@ -48,7 +48,7 @@ static void time_batch(struct amx_job *j)
     j->now_ns = soc_core_send_amx_batch(j->core, j->now_ns, j->send_step_ns, c->op, c->operand, c->count);
 }
 
-/* How often `op` occurs, sixteen places at a time. */
+/* Counts how often `op` occurs, sixteen bytes at a time. */
 static uint32_t count_op(const uint8_t *ops, uint32_t count, uint8_t op)
 {
     typedef uint8_t lanes __attribute__((vector_size(16)));
@@ -90,7 +90,8 @@ static void flush(struct amx_ctx *ctx)
     ctx->count = 0;
 }
 
-/* Two passes stand at the end of the batch, the rest of the loop is like them. */
+/* The batch ends with two passes of a loop, at `first` and `second`; the `left` passes that remain are like them. Returns 0 when
+ * the loop must be sent instruction by instruction. */
 static int run_passes(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left)
 {
     struct amx_job *j = ctx->owner;
@@ -181,12 +182,12 @@ void amx_job_free(struct amx_job *j)
         return;
     amx_core_free(j->unit);
     if (j->core)
-        cpu_timing_forget_blocks(j->core->timing); /* they are the scalar trace's */
+        cpu_timing_forget_blocks(j->core->timing); /* the scalar trace owns them */
     scalar_trace_free(j->scalar);
     free(j);
 }
 
-/* Kernels take pointers of their home: here, host pointers into the simulated memory. */
+/* Kernels take pointers of the machine they run on: here, host pointers into the simulated memory. */
 static uint64_t home(const struct amx_job *j, uint64_t address)
 {
     return (uint64_t)(uintptr_t)(j->space->host + address);

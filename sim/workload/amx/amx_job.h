@@ -1,5 +1,5 @@
-/* A kernel of the AMX library running in-process on one core of a soc: results through the executing unit, time through
- * the core's and the block's timing models. An engine task.
+/* An engine task that runs a kernel of the AMX library in-process on one core of a soc. Results come from the executing unit,
+ * time from the timing models of the core and of its AMX block.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
 #define ORCHARD_SIM_WORKLOAD_AMX_AMX_JOB_H
@@ -13,8 +13,8 @@ enum amx_job_mode { AMX_JOB_FULL, AMX_JOB_FUNCTIONAL, AMX_JOB_TIMING };
 
 struct amx_job;
 
-/* The kernel's data must live in `space`. In mode TIMING values are not computed (the instruction stream of these kernels
- * does not depend on them); in FUNCTIONAL nothing is timed and `core` may be NULL. */
+/* The kernel's data must lie in `space`. Mode TIMING computes no values; the instruction stream of these kernels does not depend
+ * on them. Mode FUNCTIONAL times nothing, and `core` may be NULL. */
 struct amx_job *amx_job_create(const struct kernel_call *call, const struct kernel_data *data, struct mem_space *space,
                                enum amx_gen gen, struct soc_core *core, enum amx_job_mode mode, struct orch_error *error);
 void amx_job_free(struct amx_job *job);

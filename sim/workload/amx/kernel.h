@@ -1,26 +1,20 @@
-/* The kernel library as users name it: "gemm:1024x1024x1024,batch=8" plus an element type.
+/* The AMX kernel library as users name it: "gemm:1024x1024x1024,batch=8" plus an element type.
  *
- * A kernel_call is the parsed, checked request; a kernel_job is one call with its data in simulated memory, ready to run
- * on a core's AMX block. Kernels are real AMX programs (units/amx/kernels); nothing here computes results itself.
+ * A kernel_call is a parsed and checked request, kernel_data its operands in simulated memory; an amx_job (amx_job.h) runs the
+ * two on a core's AMX block. Kernels are real AMX programs (units/amx/kernels); nothing here computes results itself.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_KERNEL_H
 #define ORCHARD_SIM_WORKLOAD_AMX_KERNEL_H
 
 #include "isa/amx/amx_isa.h"
 #include "sim/base/error.h"
+#include "sim/workload/kernel_info.h"
 #include "units/amx/kernels/gemm.h"
 #include "units/mem/mem_space.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kernel_info {
-    const char *name;       /* "gemm" */
-    const char *grammar;    /* "MxNxK[,batch=B][,ta=1]..." */
-    const char *units;      /* "amx" */
-    const char *precisions; /* "f64 f32 f16 bf16 i16 i8" */
-    const char *text;       /* what it computes, data layout */
-};
 size_t kernel_count(void);
 const struct kernel_info *kernel_at(size_t index);
 
@@ -29,34 +23,33 @@ struct kernel_call {
     enum gemm_kind kind;
     uint32_t m, n, k, batch;
     uint32_t transpose_a, transpose_b;
-    uint64_t lda, ldb, ldc; /* elements; 0 in the text = dense */
+    uint64_t lda, ldb, ldc; /* elements; rows are dense when a request does not give them */
     double alpha, beta;
     struct gemm_blocks blocks; /* bm, bn, bk; 0 = the library's own choice */
     char precision[8];         /* of the inputs */
     char accumulate[8];        /* of the sums and results */
 };
 
-/* Parses WORKLOAD ("gemm:...") with the asked precision (NULL = f32). False with a suggestion when the kernel, an option or
- * the precision is none. */
+/* Parses WORKLOAD ("gemm:...") in the precision asked for (NULL = f32). False, with a suggestion, when there is no such kernel,
+ * option or precision. */
 bool kernel_parse(const char *workload, const char *precision, struct kernel_call *call, struct orch_error *error);
 /* Does the AMX library have a kernel of that name ("gemm:...")? */
 bool kernel_has(const char *workload);
-/* True when the text names a kernel ("word:..."), whether or not the rest is right. */
-bool kernel_is_workload(const char *workload);
 
-double kernel_flops(const struct kernel_call *call);     /* 2mnk and the like; integer operations count the same */
-double kernel_min_bytes(const struct kernel_call *call); /* every operand touched once */
+double kernel_flops(const struct kernel_call *call);     /* 2mnk per product; integer operations count the same */
+double kernel_min_bytes(const struct kernel_call *call); /* when every operand moves once */
 
 /* Canonical text of shape and options: equal calls have equal texts. Returns the length. */
 int kernel_describe(const struct kernel_call *call, char *text, size_t size);
 
-/* Which chip generations can run it: bf16 needs M2. */
+/* False with exit code 3 when the generation cannot run the call: bf16 needs M2 or later. */
 bool kernel_check_generation(const struct kernel_call *call, enum amx_gen gen, struct orch_error *error);
 const char *kernel_variant(const struct kernel_call *call, enum amx_gen gen); /* "sgemm_32x32_quad" ... */
 
-/* Whether the in-process time of a call stands for the AArch64 program's: within 3 %, as measured on whole tiles with 512 and
- * more in every direction, every element type but f16 sums (3 % short there). Smaller and odd calls spend a larger part in scalar
- * code between the tiles (address arithmetic, loop ends, edges), which only the program has. */
+/* True when the in-process time of a call stands for that of the same kernel compiled for AArch64. The two agree within 3 %, as
+ * measured on whole tiles with at least 512 elements in every direction, for all element types except f16 sums, which come out
+ * 3 % short. Small calls and odd shapes spend a larger part of their time in scalar code between the tiles (address arithmetic,
+ * loop ends, edges), which only the compiled program has. */
 bool kernel_in_process_is_close(const struct kernel_call *call);
 
 /* Data of a call in simulated memory. */
@@ -68,12 +61,13 @@ struct kernel_data {
         struct gemv_args gemv;
     } args;
 };
-/* Operands: given[0..2] are addresses of A, B, C (gemv: A, x, y) that the caller owns and has filled; a 0, or given == NULL,
- * has one allocated and filled with reproducible values (small enough that sums stay finite in the element type). */
+/* Places the operands. given[0..2] are addresses of A, B and C (gemv: A, x and y) that the caller owns and has filled. An operand
+ * whose address is 0, or each of them when given is NULL, is allocated and filled with reproducible values, which are small
+ * enough that sums stay finite in the element type. */
 uint64_t kernel_data_bytes(const struct kernel_call *call); /* of the operands, without the workspace */
 bool kernel_data_create(const struct kernel_call *call, enum amx_gen gen, struct mem_space *space, const uint64_t *given,
                         uint64_t seed, struct kernel_data *data, struct orch_error *error);
-/* FNV-1a64 of the result's valid elements. */
+/* FNV-1a64 of the elements of the result, without the padding between rows. */
 uint64_t kernel_data_checksum(const struct kernel_call *call, const struct kernel_data *data, const struct mem_space *space);
 
 #endif

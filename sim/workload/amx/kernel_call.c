@@ -34,19 +34,9 @@ const struct kernel_info *kernel_at(size_t index)
     return index < KERNELS ? &kernels[index] : NULL;
 }
 
-bool kernel_is_workload(const char *workload)
-{
-    const char *colon = strchr(workload, ':');
-    return colon && colon != workload && strcspn(workload, "/.") > (size_t)(colon - workload);
-}
-
 bool kernel_has(const char *workload)
 {
-    const size_t length = strcspn(workload, ":");
-    for (size_t i = 0; i < KERNELS; i++)
-        if (strlen(kernels[i].name) == length && memcmp(kernels[i].name, workload, length) == 0)
-            return true;
-    return false;
+    return kernel_info_find(kernels, KERNELS, workload) != NULL;
 }
 
 static const struct kernel_info *find_kernel(const char *name, struct orch_error *error)
@@ -108,7 +98,7 @@ static bool parse_count(const char *text, const char **end, uint64_t *value)
     return errno == 0 && stop != text;
 }
 
-/* "4x5x6": exactly `count` positive numbers up to 2^20. */
+/* Reads "4x5x6": exactly `count` positive numbers up to 2^20. */
 static bool parse_shape(const char *text, const char **end, uint32_t *out, int count)
 {
     for (int i = 0; i < count; i++) {

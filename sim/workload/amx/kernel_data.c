@@ -75,7 +75,7 @@ static bool place(struct mem_space *space, uint64_t bytes, uint64_t *address, st
     return orch_fail(error, ORCH_USAGE, "the simulated memory has no room for a matrix of %" PRIu64 " bytes", bytes);
 }
 
-/* Takes the caller's operand, or makes one. */
+/* Takes the caller's operand or allocates one. */
 static bool operand(struct mem_space *space, uint64_t given, char name, uint64_t bytes, uint64_t *address,
                     struct orch_error *error)
 {
@@ -155,7 +155,7 @@ static bool is_gemv(const struct kernel_call *c)
     return strcmp(c->info->name, "gemv") == 0;
 }
 
-/* Results of narrower inputs are 32 bits wide. */
+/* The kind whose inputs have the type of C: where 16-bit inputs are summed in f32, C is f32. */
 static enum gemm_kind result_kind(const struct kernel_call *c)
 {
     switch (c->kind) {

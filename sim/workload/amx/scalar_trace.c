@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Blocks as gcc 12 -O3 makes them of gemm_pack.c and the freestanding memcpy, in AArch64 words. */
+/* Basic blocks, in AArch64 words, as gcc 12 -O3 compiles them from gemm_pack.c and the freestanding memcpy. */
 
 /* 64 bytes of memcpy: add x5,x1,x3; add x4,x0,x3; add x3,x3,#64; ldp q2,q3,[x5]; ldp q0,q1,[x5,#32]; stp q2,q3,[x4];
  * stp q0,q1,[x4,#32]; cmp x3,x6; b.ne */
@@ -150,7 +150,7 @@ void scalar_trace_copy(struct scalar_trace *s, struct cpu_timing *timing, uint64
     drain(s, timing);
 }
 
-/* In which order the loops above load the rows of a block; stores go in order. */
+/* The order in which the loops above load the rows of a block. Their stores go in order. */
 static const uint8_t load_order4[] = {1, 3, 0, 2}, load_order8[] = {5, 2, 7, 1, 6, 0, 4, 3}, load_order2[] = {1, 0};
 
 static uint32_t loaded_row(int id, uint32_t i)

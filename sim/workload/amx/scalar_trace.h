@@ -1,5 +1,5 @@
-/* The scalar part of in-process AMX kernels, for timing: the copy and transpose loops of gemm_pack.c run on the host, and
- * the core's timing model reads the blocks an AArch64 compiler makes of them, with the addresses they touch.
+/* The scalar part of in-process AMX kernels, for timing. The copy and transpose loops of gemm_pack.c run on the host; the core's
+ * timing model reads the basic blocks that an AArch64 compiler makes of them, with the addresses they touch.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_AMX_SCALAR_TRACE_H
 #define ORCHARD_SIM_WORKLOAD_AMX_SCALAR_TRACE_H
@@ -11,10 +11,11 @@ struct scalar_trace;
 struct scalar_trace *scalar_trace_create(void);
 void scalar_trace_free(struct scalar_trace *trace);
 
-/* `rows` rows of row_bytes from strided src into dense dst, 64 bytes a turn. Simulated addresses. */
+/* Times a copy of `rows` rows of row_bytes from strided src to dense dst, 64 bytes per iteration. Addresses are simulated ones.
+ */
 void scalar_trace_copy(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t src, uint32_t rows,
                        uint32_t row_bytes, uint64_t src_stride);
-/* `vectors` strided source vectors of `count` elements into lines of dst, in 16-byte blocks. */
+/* Times a transpose of `vectors` strided source vectors of `count` elements into rows of dst, in 16-byte blocks. */
 void scalar_trace_transpose(struct scalar_trace *trace, struct cpu_timing *timing, uint64_t dst, uint64_t dst_row, uint64_t src,
                             uint64_t src_row, uint32_t vectors, uint32_t count, uint32_t element_bytes);
 

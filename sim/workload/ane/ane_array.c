@@ -92,11 +92,11 @@ const char *ane_array_shape_text(const struct ane_array *v, char *text, size_t s
 
 /* ---- walking ---- */
 
-/* All elements in order, last index fastest. */
+/* Visits all elements in order, the last index fastest. */
 struct walk {
     const struct ane_array *array;
     uint64_t index[ANE_ARRAY_RANK];
-    uint64_t at; /* byte in the buffer */
+    uint64_t at; /* byte offset in the buffer */
 };
 
 static struct walk walk_begin(const struct ane_array *v)
@@ -115,7 +115,7 @@ static void walk_next(struct walk *w)
     }
 }
 
-/* A causal mask: the last row sees all columns, each row before it one less. */
+/* A causal mask: the last row sees all columns, each row before it sees one less. */
 static double causal(const struct ane_array *v, const struct walk *w)
 {
     const unsigned rows = v->rank - 2, columns = v->rank - 1;
@@ -187,7 +187,7 @@ float *ane_array_floats(const struct ane_array *v, const uint8_t *dense)
 
 /* ---- files ---- */
 
-/* Dimensions agree from the right; what is in front is 1. */
+/* Dimensions are compared from the right; those that only one of the two has must be 1. */
 static bool same_shape(const struct ane_array *v, const struct npy_array *a)
 {
     const unsigned longest = a->dims > v->rank ? a->dims : v->rank;
@@ -214,7 +214,7 @@ static bool check_file(const struct ane_array *v, const struct npy_array *a, con
                      ane_array_shape_text(v, want, sizeof want), (unsigned long long)ane_array_count(v));
 }
 
-/* Where the file has the element of the walk; `number` counts elements. */
+/* Index in the file of the element that the walk has reached; `number` is its index in the walk. */
 static uint64_t place_in_file(const struct npy_array *a, const struct walk *w, uint64_t number)
 {
     uint64_t at = 0, step = 1;

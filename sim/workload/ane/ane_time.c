@@ -38,8 +38,8 @@ static void add_request(struct ane_timed *t, const struct ane_program *p, const 
     }
 }
 
-/* What comes before the requests that count: nothing, one that leaves its data in the caches, or one and idle time. Returns when
- * the first of them begins. */
+/* Runs what precedes the timed requests: nothing, a request that leaves its data in the caches, or a request and idle time.
+ * Returns when the first timed request begins, in ns. */
 static double prepare(struct soc_ane *ane, const struct ane_program *p, struct soc *soc, const struct ane_time_options *o)
 {
     struct activity unused = {{0}};

@@ -6,9 +6,9 @@
 #include "sim/soc/soc.h"
 
 struct ane_time_options {
-    bool cold;       /* caches empty; else one untimed request comes before */
-    unsigned repeat; /* back to back; 0 = 1 */
-    double idle_ns;  /* between the request before and the first one: what it takes to wake up */
+    bool cold;       /* starts with empty caches; otherwise one untimed request comes first */
+    unsigned repeat; /* timed requests, back to back; 0 means 1 */
+    double idle_ns;  /* idle time between the untimed request and the first timed one, after which the engine must wake up */
 };
 
 /* Sums over repeats, and the last request in detail. */
@@ -23,7 +23,7 @@ struct ane_timed {
     uint64_t macs, source_bytes, result_bytes, coefficient_bytes, l2_bytes;
 };
 
-/* On the soc's first engine. Free with ane_timed_free in any case. */
+/* Times the requests on the first engine of the soc. Free *timed with ane_timed_free in any case. */
 bool ane_time_run(const struct ane_buffers *buffers, struct soc *soc, const struct ane_time_options *options,
                   struct ane_timed *timed, struct orch_error *error);
 void ane_timed_free(struct ane_timed *timed);

@@ -64,7 +64,7 @@ bool ane_workload_input(const char *text, size_t *name_length, const char **path
 
 /* ---- kernels ---- */
 
-/* isa_error.offset tells limits of the generation (1) from wrong requests (0). */
+/* isa_error.offset is 1 for limits of the generation and 0 for wrong requests. */
 static bool build(struct ane_workload *w, struct orch_error *error)
 {
     struct isa_error why = {0};
@@ -73,7 +73,8 @@ static bool build(struct ane_workload *w, struct orch_error *error)
     return orch_fail(error, why.offset ? ORCH_UNMODELLED : ORCH_USAGE, "%s", why.text);
 }
 
-/* Constants are known by name once the kernel is built; one that is given builds it again. */
+/* Reads the constants that `inputs` give; their names are known once the kernel is built. *any says that it must be built again.
+ */
 static bool read_constants(struct ane_workload *w, const char *const *inputs, size_t count, bool *any, struct orch_error *error)
 {
     const unsigned roles = 1u << ANE_TENSOR_INPUT | 1u << ANE_TENSOR_CONSTANT;
@@ -160,8 +161,8 @@ bool ane_workload_open_kernel(struct ane_workload *w, const char *text, const ch
 
 /* ---- files ---- */
 
-/* Of Apple's container: the CPU subtype names the generation (freedomtan/coreml_to_ane_hwx). Descriptors of other generations
- * than H13 have their fields elsewhere: what does not decode there is no damage. */
+/* The CPU subtype of Apple's container names the generation (freedomtan/coreml_to_ane_hwx). Descriptors of generations other than
+ * H13 have their fields elsewhere, so a file that does not decode need not be damaged. */
 static bool is_of_another_generation(const uint8_t *bytes, size_t size)
 {
     static const uint8_t magic[4] = {0xce, 0xfa, 0xef, 0xbe};

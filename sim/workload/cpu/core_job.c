@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stretch of execution fits the host's caches: 4096 blocks and 16384 addresses are 160 KiB. */
+/* The trace of a stretch fits the host's caches: 4096 blocks and 16384 addresses are 160 KiB. */
 #define TRACE_BLOCKS    4096
 #define TRACE_ADDRESSES 16384
-#define STRETCH         65536 /* instructions without a trace between looks at the limit */
+#define STRETCH         65536 /* most instructions of a stretch; a full trace ends it earlier */
 
 struct core_job {
     struct cpu_core *cpu;
@@ -36,7 +36,8 @@ static void amx_finish(void *context)
     amx_core_finish(((struct core_job *)context)->amx);
 }
 
-/* What the program reads: when everything before has retired, as after a barrier. AMX work that nobody waits for may go on. */
+/* The clock as the program reads it: the time at which everything before has retired, as after a barrier. AMX work that nobody
+ * waits for may still be under way. */
 static uint64_t simulated_clock(void *context)
 {
     const struct core_job *j = context;
@@ -89,7 +90,7 @@ static double job_now(void *context)
     const struct core_job *j = context;
     if (!j->core)
         return 0;
-    /* When it has ended: until the last instruction, in the core or in the block, is complete. */
+    /* A program that has ended lasts until its last instruction is complete, in the core or in the AMX block. */
     if (!j->running && !cpu_timing_pending(j->core->timing))
         return soc_core_done_at(j->core);
     return cpu_timing_now(j->core->timing);
@@ -111,7 +112,7 @@ static void execute_stretch(struct core_job *j)
 static enum engine_progress job_step(void *context, double limit_ns, struct orch_error *error)
 {
     struct core_job *j = context;
-    (void)error; /* how the program ended is the caller's to judge */
+    (void)error; /* the caller judges how the program ended */
     do {
         if (!j->core || !cpu_timing_pending(j->core->timing)) {
             if (!j->running)

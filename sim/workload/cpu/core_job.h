@@ -1,7 +1,8 @@
-/* A program on one core: the interpreter runs ahead a stretch, the timing models read what it did. An engine task.
+/* An engine task that runs a program on one core: the interpreter runs ahead for a stretch, then the timing models read what it
+ * did.
  *
- * The program (registers, memory, entry) is prepared by the caller in a cpu_core; AMX words go to an amx_core of the
- * core's own. Executing never depends on time, so results are the same whatever else runs on the chip.
+ * The caller prepares the program (registers, memory, entry) in a cpu_core; AMX instructions go to an amx_core that the job owns.
+ * Execution never depends on time, so results are the same whatever else runs on the chip.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
 #define ORCHARD_SIM_WORKLOAD_CPU_CORE_JOB_H
@@ -13,7 +14,7 @@
 
 struct core_job;
 
-/* cpu stays the caller's; core == NULL runs without timing. max_instructions 0 = no limit. */
+/* The caller keeps `cpu`. Without a `core` nothing is timed. max_instructions 0 = no limit. */
 struct core_job *core_job_create(struct cpu_core *cpu, struct mem_space *space, enum amx_gen gen, struct soc_core *core,
                                  uint64_t max_instructions, struct orch_error *error);
 void core_job_free(struct core_job *job);

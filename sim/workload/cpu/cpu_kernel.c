@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x0 out, x1 a, x2 b, x3 whole turns, x4 elements left over; v31 the scalar in every lane. */
+/* Registers: x0 out, x1 a, x2 b, x3 whole turns of the main loop, x4 elements left over; v31 has the scalar in every lane. */
 enum { OUT, A, B, TURNS, REST, SCALAR_V = 31 };
 #define TURN_BYTES 128u
 #define CODE_ADDR  ELF_WRITE_ALIGN
@@ -44,18 +44,9 @@ const struct kernel_info *cpu_kernel_at(size_t index)
     return index < KERNELS ? &kernels[index] : NULL;
 }
 
-static const struct kernel_info *find(const char *workload)
-{
-    const size_t length = strcspn(workload, ":");
-    for (size_t i = 0; i < KERNELS; i++)
-        if (strlen(kernels[i].name) == length && memcmp(kernels[i].name, workload, length) == 0)
-            return &kernels[i];
-    return NULL;
-}
-
 bool cpu_kernel_has(const char *workload)
 {
-    return find(workload) != NULL;
+    return kernel_info_find(kernels, KERNELS, workload) != NULL;
 }
 
 static unsigned element_bytes(const struct cpu_kernel *k)
@@ -78,9 +69,9 @@ bool cpu_kernel_open(struct cpu_kernel *k, const char *workload, const char *pre
     int64_t value[2] = {0};
     double decimal[2] = {0};
     struct isa_error why = {0};
-    *k = (struct cpu_kernel){.info = find(workload)};
+    *k = (struct cpu_kernel){.info = kernel_info_find(kernels, KERNELS, workload)};
     if (!k->info)
-        return orch_fail(error, ORCH_USAGE, "%.60s is no kernel of the CPU", workload);
+        return orch_fail(error, ORCH_USAGE, "%.60s is not a kernel of the CPU", workload);
     k->operation = (enum cpu_stream)(k->info - kernels);
     const bool scaled = k->operation == CPU_STREAM_SCALE || k->operation == CPU_STREAM_TRIAD;
     const struct kernel_form form = {k->info->name, k->info->grammar, 1, scaled ? parameters : only_bytes};
@@ -93,7 +84,7 @@ bool cpu_kernel_open(struct cpu_kernel *k, const char *workload, const char *pre
     k->bytes = (uint64_t)value[0];
     k->scalar = decimal[1];
     if (k->bytes % element_bytes(k))
-        return orch_fail(error, ORCH_USAGE, "%s: %llu bytes are no whole number of %s elements", k->info->name,
+        return orch_fail(error, ORCH_USAGE, "%s: %llu bytes are not a whole number of %s elements", k->info->name,
                          (unsigned long long)k->bytes, cpu_kernel_precision(k));
     const double elements = (double)(k->bytes / element_bytes(k));
     k->flops = k->operation == CPU_STREAM_COPY ? 0 : k->operation == CPU_STREAM_TRIAD ? 2 * elements : elements;
@@ -104,7 +95,7 @@ bool cpu_kernel_open(struct cpu_kernel *k, const char *workload, const char *pre
 
 /* ---- the program; encodings: Arm ARM (DDI 0487) ---- */
 
-/* v(d) = operation of v(d) and v(d + 2), two registers of them. */
+/* Emits v = operation(v, v + 2) for the vector registers v = d and d + 1. */
 static void emit_vectors(struct emit *e, const struct cpu_kernel *k, unsigned d)
 {
     const uint32_t wide = k->is_f64 ? UINT32_C(1) << 22 : 0;
@@ -133,7 +124,7 @@ static void emit_turn(struct emit *e, const struct cpu_kernel *k)
     emit_add(e, B, B, TURN_BYTES);
 }
 
-/* One element: loads and the store step their pointers. */
+/* Emits the work on one element. Its loads and its store advance their pointers. */
 static void emit_element(struct emit *e, const struct cpu_kernel *k)
 {
     const uint32_t wide = k->is_f64 ? UINT32_C(1) << 22 : 0, step = element_bytes(k) << 12;
@@ -150,12 +141,12 @@ static void emit_element(struct emit *e, const struct cpu_kernel *k)
     emit_word(e, (load & ~UINT32_C(0x00400000)) | OUT << 5 | 0);
 }
 
-/* A loop that x counts down and that is skipped when it is 0 from the start. */
+/* Emits a loop that counts register x down to 0; it is skipped when x is 0 at the start. */
 static void emit_counted(struct emit *e, const struct cpu_kernel *k, unsigned x,
                          void (*body)(struct emit *, const struct cpu_kernel *))
 {
     const size_t skip = e->count;
-    emit_word(e, UINT32_C(0xb4000000) | x); /* cbz, to where the loop ends */
+    emit_word(e, UINT32_C(0xb4000000) | x); /* cbz to the end of the loop */
     const size_t top = e->count;
     body(e, k);
     emit_loop_end(e, x, top);
@@ -182,7 +173,7 @@ uint8_t *cpu_kernel_elf(const struct cpu_kernel *k, size_t *size, struct orch_er
 
 /* ---- data ---- */
 
-/* Elements first.. of the array whose whole sequence starts from `state`: uniform in [-1, 1), as the GPU's inputs. */
+/* Writes elements first.. of the array whose random sequence starts from `state`: uniform in [-1, 1), like the GPU's inputs. */
 static void fill(const struct cpu_kernel *k, uint8_t *to, uint64_t first, uint64_t count, uint64_t state)
 {
     state += first * UINT64_C(0x9E3779B97F4A7C15); /* splitmix64 steps by a constant */
@@ -200,7 +191,7 @@ static bool place(const struct cpu_kernel *k, struct mem_space *space, uint64_t 
     return *address || orch_fail(error, ORCH_USAGE, "%s: the simulated memory is full; make the shape smaller", k->text);
 }
 
-/* Whole lines for everybody, as equal as they come; the last one has the rest. */
+/* Gives every core whole lines, as evenly as possible; the last core also gets the elements that are left over. */
 static void divide(const struct cpu_kernel *k, unsigned number, unsigned cores, struct cpu_kernel_part *part)
 {
     const uint64_t per_line = TURN_BYTES / element_bytes(k), all = k->bytes / element_bytes(k), lines = all / per_line;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Output of a program is kept in memory; one that writes more than this is told that the disk is full. */
+/* The output of a program is kept in memory. A program that writes more than this is told that the disk is full. */
 #define TEXT_LIMIT_BYTES ((size_t)256 << 20)
-/* Unmapped addresses between mappings and stack, so that a deep recursion faults: as much as Linux leaves. */
+/* Unmapped addresses between the mappings and the stack, so that a deep recursion faults: as many as Linux leaves. */
 #define STACK_GAP_BYTES (UINT64_C(1) << 20)
 enum { REGISTER_ARGS = 8, STREAMS = 2, SP = 31, LINK = 30 };
 
@@ -80,7 +80,7 @@ const char *program_text(const struct program *program, int fd, size_t *size)
 
 /* ---- finding the entry ---- */
 
-/* "; it has a, b, c" for a file whose user named no function, or none that is near. */
+/* Writes "; it has a, b, c", for users who named no function or one that resembles none of the file. */
 static void list_functions(const struct elf_file *elf, char *text, size_t size)
 {
     size_t used = 0, shown = 0;
@@ -151,7 +151,7 @@ static bool parse_args(struct program *p, const struct program_options *o, struc
     return true;
 }
 
-/* AAPCS64: eight general and eight vector registers, then eight bytes of stack each, in order. */
+/* AAPCS64: arguments go to eight general and eight vector registers; the others take eight bytes of stack each, in order. */
 static bool pass_args(struct program *p, uint64_t sp, struct orch_error *error)
 {
     unsigned general = 0, vectors = 0;
@@ -182,7 +182,7 @@ static bool pass_args(struct program *p, uint64_t sp, struct orch_error *error)
     return host || !bytes ? true : orch_fail(error, ORCH_USAGE, "%zu arguments do not fit the stack", p->arg_count);
 }
 
-/* argv of the process: its path, then the arguments as they are. */
+/* argv of the process is its path, then the arguments unchanged. */
 static bool make_stack(struct program *p, const struct program_options *o, struct cpu_stack *stack, struct orch_error *error)
 {
     struct isa_error place;
@@ -341,7 +341,7 @@ bool program_result(const struct program *program, size_t index, struct program_
         snprintf(result->name, sizeof result->name, "arg%zu", i + 1);
         result->array.owned = NULL;
         result->array.data = mem_at(program->space, a->bits, a->array.bytes, MEM_READ);
-        if (!result->array.data) /* the program took its own buffer away */
+        if (!result->array.data) /* the program has unmapped its own buffer */
             return false;
         result->checksum = checksum_fnv1a64(result->array.data, result->array.bytes);
         return true;

@@ -1,9 +1,9 @@
-/* A program ready to run on one core: an AArch64 file, an entry, arguments -> an address space, a core with its registers
- * set, and a small Linux behind its system calls. Runs either as a process from _start (executables) or as a call of one
- * function (objects, or --entry): then x30 is CPU_RETURN_ADDRESS and x0 or v0 is the result.
+/* A program that is ready to run on one core. An AArch64 file, an entry and arguments become an address space, a core with its
+ * registers set, and a small Linux behind its system calls. The program runs either as a process from _start (executables) or as
+ * a call of one function (objects, or --entry); in a call, x30 is CPU_RETURN_ADDRESS and the result is in x0 or v0.
  *
- * A function that is called by name runs without the program's start-up code: in an executable that was linked with a C
- * library it must not use that library. Objects and freestanding executables have no such limit.
+ * A function that is called by name runs without the program's start-up code. In an executable that is linked with a C library it
+ * must therefore not use that library; objects and freestanding executables have no such limit.
  *
  *     struct program *p = program_open(bytes, size, &options, &error);
  *     cpu_core_set_coprocessor(program_core(p), ...);              the caller's AMX unit
@@ -32,24 +32,24 @@ struct program_options {
     const char *const *envp; /* environment of the process */
     size_t env_count;
     uint64_t space_bytes;  /* simulated address space; 0 = 64 GiB */
-    uint64_t memory_bytes; /* most of it that may be in use; 0 = no limit */
+    uint64_t memory_bytes; /* how much of it may be in use; 0 = no limit */
     uint64_t stack_bytes;  /* 0 = 8 MiB */
-    uint64_t seed;         /* of getrandom and of the C library's random bytes */
+    uint64_t seed;         /* for getrandom and the C library's random bytes */
 };
 
-/* The file's bytes are copied. NULL and *error when it cannot run: exit code 2, text starts with the path. */
+/* Copies the file's bytes. NULL with *error when the program cannot run: exit code 2 and a text that starts with the path. */
 struct program *program_open(const void *bytes, size_t size, const struct program_options *options, struct orch_error *error);
 void program_close(struct program *program);
 
 struct cpu_core *program_core(const struct program *program);
 struct mem_space *program_space(const struct program *program);
 const struct cpu_image *program_image(const struct program *program);
-/* What its Linux was made with, for running the same program on another engine. */
+/* The parameters of its Linux, for running the same program on another engine. */
 const struct cpu_linux_params *program_linux(const struct program *program);
 bool program_is_call(const struct program *program); /* a function call, not a process */
 uint64_t program_entry(const struct program *program);
 
-/* Gets what the program writes, to either descriptor, as it writes it. */
+/* Receives what the program writes to descriptors 1 and 2, as it writes it. */
 struct program_sink {
     void (*write)(void *context, const void *bytes, size_t count);
     void *context;
@@ -58,7 +58,8 @@ void program_set_sink(struct program *program, const struct program_sink *sink);
 /* What the program wrote to descriptor 1 or 2 so far. */
 const char *program_text(const struct program *program, int fd, size_t *size);
 
-/* Buffers that the function may have written, in the order of the arguments. Finish the coprocessor before reading. */
+/* Buffers that the called function may have written, in the order of the arguments. Finish the coprocessor before reading them.
+ */
 struct program_result {
     char name[24];          /* "arg2": position among the arguments, from 1 */
     const char *type;       /* "f32" */
@@ -68,13 +69,14 @@ struct program_result {
     const char *save_path; /* NULL = not written to a file */
 };
 size_t program_result_count(const struct program *program);
+/* False when there is no such result, or when the program has unmapped its buffer. */
 bool program_result(const struct program *program, size_t index, struct program_result *result);
-/* Writes the buffers that have a file. */
+/* Writes every buffer that has a save path to its file. */
 bool program_save_results(const struct program *program, struct orch_error *error);
 
-/* "matmul+0x24", or "" when nothing is known there. */
+/* Writes where a pc is, "matmul+0x24", or "" when no symbol covers it. Returns text. */
 const char *program_place(const struct program *program, uint64_t pc, char *text, size_t size);
-/* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line. False. */
+/* Turns a fault of the core into exit code 4 (3 for an instruction that is not modelled) and one line of text. Returns false. */
 bool program_explain_fault(const struct program *program, const struct unit_fault *fault, struct orch_error *error);
 
 #endif

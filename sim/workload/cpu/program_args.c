@@ -23,7 +23,7 @@ static const char help_text[] =
     "  inout:FILE.npy[:OUT.npy]  the array of a file; written to OUT.npy afterwards if that is given\n"
     "  out:TYPE:SHAPE[:FILE.npy]  zeroed buffer; written to FILE.npy afterwards if that is given\n"
     "  str:TEXT                address of a zero-terminated string\n"
-    "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of all bits), fill:VALUE.\n"
+    "INIT: zero (default), seq (0, 1, 2, ...), rand:SEED (floats in [-1, 1), integers of any value), fill:VALUE.\n"
     "Every buffer that is not read-only is reported with a checksum (FNV-1a, 64 bits) of its bytes.\n";
 
 const char *program_args_help(void)
@@ -51,7 +51,7 @@ const char *program_arg_type_name(const struct program_arg *arg)
 
 /* ---- words of the grammar ---- */
 
-/* Cuts the text up to the next ':' into `word`; *rest is what follows, NULL at the end. */
+/* Copies the text up to the next ':' to `word`; *rest is what follows the colon, NULL at the end. */
 static bool next_word(const char **rest, char *word, size_t size)
 {
     if (!*rest)
@@ -82,7 +82,7 @@ static bool parse_type(const char *word, struct program_arg *arg, struct orch_er
     return orch_fail(error, ORCH_USAGE, "unknown element type '%.60s'%s", word, suggest_phrase(&s, phrase, sizeof phrase));
 }
 
-/* Digits and one of K M G; leaves *end behind them. */
+/* Reads digits and an optional K, M or G; *end points behind them. */
 static bool parse_count(const char *text, char **end, uint64_t *count)
 {
     if (!isdigit((unsigned char)*text))
@@ -180,7 +180,7 @@ static bool parse_out(const char **rest, struct program_arg *arg, struct orch_er
     return parse_typed(word, rest, arg, error) && set_save_path(arg, *rest, error);
 }
 
-/* FILE.npy[:OUT.npy]: a colon behind ".npy" splits, so that other colons may be part of a name. */
+/* FILE.npy[:OUT.npy]: only a colon after ".npy" separates the names, so that a name may contain other colons. */
 static bool parse_file(const char *text, bool with_output, struct program_arg *arg, struct orch_error *error)
 {
     const char *const split = with_output ? strstr(text, ".npy:") : NULL;
@@ -290,7 +290,7 @@ static uint16_t narrow(double x, int exponent_bits, int fraction_bits)
     if (isinf(x) || exponent - 1 > bias)
         return sign | infinity;
     const int lowest = 1 - bias, scale = x == 0 || exponent - 1 < lowest ? lowest : exponent - 1;
-    /* In units of the last place of this binade; carrying into the next exponent is the right rounding. */
+    /* In units of the last place of this binade; a carry into the next exponent is the correct rounding. */
     const uint32_t units = (uint32_t)nearbyint(ldexp(fabs(x), fraction_bits - scale));
     return (uint16_t)(sign | (units + ((uint32_t)(scale - lowest) << fraction_bits)));
 }

@@ -25,22 +25,22 @@ struct program_arg {
     enum program_arg_kind kind;
     uint64_t bits; /* the number, or the buffer's address once it is placed */
 
-    /* POINTER only. The array's data come from a file (`owned`), from a fill or from text. */
+    /* The rest is for POINTER only. The array's data come from a file (`owned`), from a fill or from text. */
     struct npy_array array;
-    bool bf16;      /* array.type is u2, its elements are bfloat16 */
+    bool bf16;      /* array.type is NPY_U16, and the elements are bfloat16 */
     bool read_only; /* in:, str: */
     enum program_fill fill;
     uint64_t seed;
     double value;
     const char *text; /* str: */
-    char *save_path;  /* where the buffer goes afterwards; NULL = nowhere. Owned. */
+    char *save_path;  /* file that the buffer is written to afterwards; NULL = none. Owned. */
 };
 
-/* Parses one argument; reads the file of in: and inout:. Errors start with the argument's own text. */
+/* Parses one argument and reads the file of in: and inout:. Errors start with the argument's own text. */
 bool program_arg_parse(const char *text, struct program_arg *arg, struct orch_error *error);
 void program_arg_release(struct program_arg *arg);
 
-/* Puts the buffer into the space (fresh pages) and fills it. Nothing to do for numbers. */
+/* Allocates the buffer in the space (fresh pages) and fills it. Does nothing for numbers. */
 bool program_arg_place(struct program_arg *arg, struct mem_space *space, struct orch_error *error);
 
 /* Element type as the grammar spells it: "f32", "bf16". */

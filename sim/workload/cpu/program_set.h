@@ -1,4 +1,4 @@
-/* Copies of one AArch64 program over the cores of a chip: N programs, N engine tasks, one time line. */
+/* Copies of one AArch64 program on several cores of a chip, as engine tasks on one time line. */
 #ifndef ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_SET_H
 #define ORCHARD_SIM_WORKLOAD_CPU_PROGRAM_SET_H
 
@@ -6,24 +6,26 @@
 #include "sim/workload/cpu/core_job.h"
 
 struct program_set {
-    struct program **program; /* count of them */
+    struct program **program; /* `count` of them */
     struct core_job **job;
     unsigned count;
-    int *task;     /* of each in the engine */
-    double end_ns; /* completion of the last one */
+    int *task;     /* number of each one's task in the engine */
+    double end_ns; /* when the last one completed */
 };
 
-/* Called for each program before it starts: registers, buffers. NULL when there is nothing to do. */
+/* Called for each program before it starts, to set registers and fill buffers. */
 typedef bool program_prepare(void *context, unsigned number, struct program *program, struct orch_error *error);
 
-/* Opens `count` copies; cores[i] may be NULL (no timing). */
+/* Opens `count` copies, one per core; without timing when `cores` is NULL. `prepare` may be NULL. Close in any case. */
 bool program_set_open(struct program_set *set, unsigned count, const void *file, size_t bytes,
                       const struct program_options *options, enum amx_gen gen, struct soc_core **cores, program_prepare *prepare,
                       void *context, struct orch_error *error);
-/* Adds its tasks to an engine that others may share. After that has run: fills end_ns, and tells a fault of any. */
+/* Adds the tasks to an engine, which may have others. */
 bool program_set_add(struct program_set *set, struct engine *engine, struct orch_error *error);
+/* To be called after the engine has run: fills end_ns. False when a program faulted; *error is then from program_explain_fault.
+ */
 bool program_set_finish(struct program_set *set, const struct engine *engine, struct orch_error *error);
-/* Runs all to their end. A fault of any is exit code 4 with its place. */
+/* Runs all programs to their end on an engine of their own; fails as program_set_finish does. */
 bool program_set_run(struct program_set *set, struct orch_error *error);
 void program_set_close(struct program_set *set);
 

@@ -1,4 +1,4 @@
-/* Arguments: where they lie in the argument block, what buffers start with, what they should hold afterwards. */
+/* Arguments: their places in the argument block, the start contents of buffers, and what these should hold afterwards. */
 #include "isa/array_count.h"
 #include "sim/workload/gpu/abi_internal.h"
 

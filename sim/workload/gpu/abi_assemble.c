@@ -1,4 +1,4 @@
-/* Code given as assembler text: assembled here; its directives supply what the description leaves out. */
+/* Assembles code that is given as assembler text; its directives supply what the description leaves out. */
 #include "sim/workload/gpu/abi_internal.h"
 
 #include <stdlib.h>

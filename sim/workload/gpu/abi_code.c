@@ -1,4 +1,4 @@
-/* Which image, where it begins, what of it goes into uniforms. */
+/* The code of a launch: which image, where its programs begin, which constants go into uniforms. */
 #include "sim/workload/gpu/abi_internal.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@ static bool equal(const struct abi_compare *rule, enum abi_type type, const uint
     const double a = abi_element_read(type, got), b = abi_element_read(type, expected);
     if (rule->mode == ABI_COMPARE_FLOAT_EQ)
         return a == b;
-    /* Infinities agree only when equal: a share of infinity allows everything. */
+    /* Infinities agree only when they are equal: a tolerance relative to infinity would allow everything. */
     return a == b || (isfinite(b) && fabs(a - b) <= rule->atol + rule->rtol * fabs(b));
 }
 

@@ -52,7 +52,7 @@ static bool finished(struct text *t)
     return *t->at == 0;
 }
 
-/* "KIND seed N[, times X]" */
+/* Reads "KIND seed N[, times X]". */
 static bool parse_random(struct text *t, struct abi_generator *g, const char **reason)
 {
     uint64_t bits = 5;
@@ -84,7 +84,7 @@ static bool parse_random(struct text *t, struct abi_generator *g, const char **r
     return true;
 }
 
-/* "index", "X*index", "X" */
+/* Reads "index", "X*index" or "X". */
 static bool parse_plain(struct text *t, struct abi_generator *g)
 {
     g->kind = ABI_GENERATE_VALUE;

@@ -14,10 +14,10 @@ struct abi_generator {
     enum { ABI_GENERATE_F32, ABI_GENERATE_F16C, ABI_GENERATE_U32, ABI_GENERATE_S8, ABI_GENERATE_INDEX, ABI_GENERATE_VALUE } kind;
     uint64_t seed;
     unsigned bits; /* of f16c */
-    double factor; /* of all values; the value itself of VALUE */
+    double factor; /* multiplies every value; of VALUE it is the value */
 };
 
-/* False with *reason (a phrase) when the text is none, or fills no such element type. */
+/* False with *reason (a phrase) when the text is not a generator, or cannot fill elements of this type. */
 bool abi_generator_parse(const char *text, enum abi_type type, struct abi_generator *generator, const char **reason);
 /* Writes `count` elements. */
 void abi_generator_fill(const struct abi_generator *generator, enum abi_type type, uint64_t count, uint8_t *to);

@@ -6,9 +6,9 @@
  *      "args": [{"name": "x", "kind": "buffer", "dtype": "f32", "count": 1024, "initial": "f32 seed 1"},
  *               {"name": "factor", "kind": "scalar", "dtype": "f32", "value": 2.5}]}
  *
- * Everything else has a default: offsets follow one another naturally aligned, main begins at byte 0, buffers start as zeros,
- * nothing is compared. "initial" and "expected" are "zeros", a generator (abi_generator.h), or a file: raw little-endian bytes
- * or .npy. Code is a raw image, or assembler text (.s, .agx).
+ * Everything else has a default: arguments follow one another, naturally aligned; main begins at byte 0; buffers start as zeros;
+ * nothing is compared. "initial" and "expected" are "zeros", a generator (abi_generator.h), or a file of raw little-endian bytes
+ * or in .npy format. Code is a raw image or assembler text (.s, .agx).
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_ABI_KERNEL_H
 #define ORCHARD_SIM_WORKLOAD_GPU_ABI_KERNEL_H
@@ -31,17 +31,17 @@ enum abi_start { ABI_START_ZEROS, ABI_START_GENERATED, ABI_START_BYTES };
 
 struct abi_arg {
     char name[48];
-    bool buffer; /* else a scalar */
+    bool buffer; /* otherwise a scalar */
     enum abi_type type;
     uint32_t offset, size; /* bytes in the argument block */
     uint8_t scalar[8];
     uint64_t count, bytes; /* of a buffer */
     enum abi_start start;
     struct abi_generator generator;
-    uint8_t *initial;  /* START_BYTES: bytes of them */
-    bool unchanged;    /* expected to equal its start */
+    uint8_t *initial;  /* for START_BYTES: `bytes` of them */
+    bool unchanged;    /* expected to keep its start contents */
     uint8_t *expected; /* NULL = none */
-    bool has_digest;   /* SHA-256 of the expected bytes, when they are not there themselves */
+    bool has_digest;   /* `digest` is the SHA-256 of the expected bytes, given in their place */
     uint8_t digest[ABI_DIGEST_BYTES];
     struct abi_compare compare;
 };
@@ -54,12 +54,12 @@ struct abi_mnemonic {
 struct abi_kernel {
     char *path; /* of the description, as given */
     char name[64];
-    char code_name[128]; /* file that was chosen */
+    char code_name[128]; /* file of the image that was chosen */
     uint8_t *code;
     size_t code_bytes;
     uint32_t main_offset, preamble_offset;
     bool has_preamble;
-    uint32_t constants_offset, constants_first, constants_count; /* bytes; uniform half; halves */
+    uint32_t constants_offset, constants_first, constants_count; /* in bytes; first uniform half-word; in half-words */
     uint32_t argument_bytes;
     uint32_t register_halves; /* as stated, 0 = what the program names */
     uint32_t threadgroup_memory_bytes, stack_words;
@@ -74,16 +74,16 @@ struct abi_kernel {
     uint64_t hash; /* of everything that was read */
 };
 
-/* Where the files that a description names come from. `read` allocates *bytes, one NUL behind them. */
+/* Where the files that a description names come from. `read` allocates *bytes and puts a NUL after them. */
 struct abi_files {
     bool (*read)(void *context, const char *name, uint8_t **bytes, size_t *size, struct orch_error *error);
     void *context;
 };
 
-/* Which of several images fits. */
+/* Decides which of several images is taken. */
 struct abi_target {
     const char *name;      /* "g13g", "g13x", "g14g", "g14x", "g15": as in the list "targets" */
-    bool coherent_atomics; /* several clusters or dies: wants the image with the coherency bit of device atomics */
+    bool coherent_atomics; /* several clusters or dies: needs the image whose device atomics have the coherency bit */
 };
 
 /* False with *error: exit code 2 and "file: place: reason; fix". The kernel is freed with abi_kernel_free in any case. */
@@ -97,7 +97,7 @@ void abi_kernel_free(struct abi_kernel *kernel);
 bool abi_is_description(const uint8_t *text, size_t size);
 
 struct abi_arg *abi_kernel_arg(struct abi_kernel *kernel, const char *name); /* NULL = none */
-/* Other start contents of a buffer, from a .npy or raw file of the same size; nothing is compared any more. */
+/* Gives a buffer other start contents, from a .npy or raw file of the same size. Results are not compared any more. */
 bool abi_kernel_set_input(struct abi_kernel *kernel, const char *name, const char *path, struct orch_error *error);
 
 #endif

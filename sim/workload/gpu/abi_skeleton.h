@@ -6,7 +6,7 @@
 
 #include <json-c/json.h>
 
-/* Names the code file code.bin; buffers start as zeros, scalars are 0, one threadgroup. NULL when memory is out. */
+/* The code file is code.bin; buffers start as zeros, scalars are 0, and there is one threadgroup. NULL when memory ran out. */
 struct json_object *abi_skeleton(const struct agx_assembly *assembly, const char *name);
 
 #endif

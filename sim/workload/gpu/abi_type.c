@@ -98,7 +98,7 @@ static bool write_integer(enum abi_type type, double number, uint8_t *at)
     return true;
 }
 
-/* Nearest, ties to even; the sum's carry goes into the exponent by itself. */
+/* Rounds to nearest, ties to even; a carry out of the fraction increments the exponent, as it should. */
 static uint16_t bf16_bits(float single)
 {
     uint32_t bits;

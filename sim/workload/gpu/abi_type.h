@@ -30,17 +30,17 @@ enum abi_type {
         ABI_TYPE_COUNT
 };
 
-/* "s32" and the like are read as "i32". ABI_TYPE_COUNT when the text is none. */
+/* "s32" and the like are read as "i32". ABI_TYPE_COUNT when the text names no type. */
 enum abi_type abi_type_find(const char *text);
 const char *abi_type_name(enum abi_type type);
 unsigned abi_type_bytes(enum abi_type type);
-enum npy_type abi_type_npy(enum abi_type type);    /* bf16: its bits */
-enum abi_type abi_type_of_npy(enum npy_type type); /* ABI_TYPE_COUNT: no such type on a GPU */
+enum npy_type abi_type_npy(enum abi_type type);    /* bf16 is stored as its bits */
+enum abi_type abi_type_of_npy(enum npy_type type); /* ABI_TYPE_COUNT when GPUs have no such type */
 bool abi_type_float(enum abi_type type);
 
-/* One element, little-endian; 64-bit integers keep 53 bits. */
+/* Reads one little-endian element; 64-bit integers keep 53 bits. */
 double abi_element_read(enum abi_type type, const uint8_t *at);
-/* Rounds to nearest, ties to even. False when an integer type cannot hold the number. */
+/* Writes one element, rounded to nearest, ties to even. False when an integer type cannot hold the number. */
 bool abi_element_write(enum abi_type type, double number, uint8_t *at);
 
 #endif

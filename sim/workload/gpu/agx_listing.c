@@ -29,7 +29,7 @@ static void emit_part(const char *part, uint32_t at, const struct agx_listing_si
     sink->line(sink->context, &line);
 }
 
-/* From `at` to `end`; with `program`, only to the padding behind the last stop. */
+/* Lists the code from `at` to `end`; that of a `program` only up to the padding after its last stop. */
 static void emit_code(const uint8_t *code, uint32_t at, uint32_t end, bool program, const struct agx_listing_sink *sink)
 {
     bool stopped = false;

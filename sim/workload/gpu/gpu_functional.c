@@ -42,7 +42,7 @@ struct pass {
     const struct gpu_setup *setup;
     const struct gpu_functional *options;
     _Atomic uint64_t next;         /* first threadgroup that nobody has taken */
-    _Atomic uint64_t first_faulty; /* later threadgroups need not run */
+    _Atomic uint64_t first_faulty; /* number of a threadgroup; later ones need not run */
     uint64_t chunk;
     pthread_mutex_t lock; /* of the two below */
     uint64_t faulty;
@@ -133,7 +133,7 @@ static bool take_findings(const struct gpu_group *group, struct gpu_findings *in
         return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
         snprintf(into->text[i], sizeof into->text[i], "%s: pc 0x%llx: %s%s", gpu_finding_name(found[i].kind),
-                 (unsigned long long)found[i].pc, found[i].text, found[i].times > 1 ? " (and more often)" : "");
+                 (unsigned long long)found[i].pc, found[i].text, found[i].times > 1 ? " (more than once)" : "");
     into->count = count;
     return true;
 }
@@ -142,7 +142,7 @@ static bool run_workers(struct worker *workers, unsigned count)
 {
     for (unsigned i = 1; i < count; i++)
         workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
-    work(&workers[0]); /* takes over what threads that could not start would have done */
+    work(&workers[0]); /* also does what threads that could not start would have done */
     for (unsigned i = 1; i < count; i++)
         if (workers[i].started)
             pthread_join(workers[i].thread, NULL);

@@ -1,13 +1,14 @@
-/* Executes all threadgroups of a launch without time, on several host threads when the program's results do not depend on the
- * order of its threadgroups. Results and counts are the same whatever the number of threads.
+/* Executes all threadgroups of a launch without timing them, on several host threads when the program's results do not depend on
+ * the order of its threadgroups. Results and counts are the same whatever the number of threads.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_FUNCTIONAL_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_FUNCTIONAL_H
 
 #include "sim/workload/gpu/gpu_setup.h"
 
-/* A simdgroup that has executed so many instructions is taken to run for ever; on hardware the driver ends command buffers after
- * some seconds (guess: the limit is not published; a core issues this many of one simdgroup in about three seconds). */
+/* A simdgroup that has executed this many instructions is taken to run for ever. On hardware the driver ends command buffers
+ * after some seconds (guess: the limit is not published; a core issues this many instructions of one simdgroup in about three
+ * seconds). */
 #define GPU_WATCHDOG_INSTRUCTIONS (UINT64_C(1) << 32)
 
 /* Dynamic counts of a pass. `issues` has one number per instruction of the program. */
@@ -17,7 +18,7 @@ struct gpu_totals {
 };
 bool gpu_totals_init(struct gpu_totals *totals, const struct gpu_program *program, struct orch_error *error);
 void gpu_totals_free(struct gpu_totals *totals);
-/* Adds what a threadgroup executor has counted since it was made. */
+/* Adds what a threadgroup executor has counted since it was created. */
 void gpu_totals_add(struct gpu_totals *totals, const struct gpu_group *group);
 void gpu_totals_merge(struct gpu_totals *totals, const struct gpu_totals *more, const struct gpu_program *program);
 
@@ -29,14 +30,14 @@ struct gpu_findings {
 void gpu_findings_free(struct gpu_findings *findings);
 
 struct gpu_functional {
-    unsigned threads; /* at most; 1 is used when order matters, and to find things in the order of the grid */
+    unsigned threads; /* upper limit; one is used when order matters, and for findings in the order of the grid */
     unsigned cores;   /* of the GPU, for the core number that programs can read */
     struct gpu_checks checks;
     struct gpu_findings *findings; /* may be NULL */
-    uint32_t *work;                /* NULL, or instructions of each threadgroup: setup.group_count of them */
+    uint32_t *work;                /* receives the instructions of each of setup.group_count threadgroups; may be NULL */
 };
 
-/* On a fault: the one of the first faulting threadgroup in grid order, through gpu_setup_explain. */
+/* False on a fault; *error explains that of the first faulting threadgroup in grid order, as gpu_setup_explain does. */
 bool gpu_functional_run(const struct gpu_setup *setup, const struct gpu_functional *options, struct gpu_totals *totals,
                         struct orch_error *error);
 

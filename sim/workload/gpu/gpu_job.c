@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Instructions that a simdgroup runs ahead of its timing: its trace stays within the host's caches. */
+/* Instructions that a simdgroup runs ahead of its timing: so few that its trace stays in the host's caches. */
 #define RUN_AHEAD 256
 
 /* A place for one threadgroup on a core. */
 struct slot {
-    struct gpu_group *group; /* made at first use */
+    struct gpu_group *group; /* created at first use */
     struct gpu_trace trace[GPU_SIMDGROUPS_MAX];
     bool done[GPU_SIMDGROUPS_MAX];
     unsigned simdgroups;
@@ -19,9 +19,9 @@ struct gpu_job {
     const struct gpu_params *params;
     struct gpu_timing *timing;
     struct gpu_selection selection;
-    struct gpu_stretch whole; /* when the selection names none */
-    unsigned stretch;         /* of the selection */
-    uint64_t next;            /* of the stretch */
+    struct gpu_stretch whole; /* the only stretch when the selection names none */
+    unsigned stretch;         /* current one of the selection */
+    uint64_t next;            /* threadgroup of the stretch */
     struct slot *slot;
     unsigned slots; /* per core */
     struct unit_fault fault;
@@ -45,7 +45,7 @@ static struct gpu_mark mark(const struct gpu_job *j)
     return m;
 }
 
-/* A stretch is left, another one entered; false on a fault of what runs between. */
+/* Leaves a stretch and enters the next one; false on a fault of a threadgroup that runs between them. */
 static bool next_stretch(struct gpu_job *j)
 {
     const struct gpu_selection *s = &j->selection;
@@ -65,7 +65,7 @@ static bool next_stretch(struct gpu_job *j)
     return ok;
 }
 
-/* The next threadgroup of the selection; *left is false behind the last. False on a fault. */
+/* Takes the next threadgroup of the selection; *left is false when there is none. False on a fault. */
 static bool next_group(struct gpu_job *j, uint64_t *number, bool *left)
 {
     const struct gpu_selection *s = &j->selection;
@@ -113,7 +113,7 @@ static unsigned start(void *context, unsigned core, unsigned slot, bool *ok)
     return s->simdgroups;
 }
 
-/* Runs one simdgroup on; false on a fault. *moved tells whether it did anything. */
+/* Continues one simdgroup; false on a fault. *moved becomes true when the simdgroup did anything. */
 static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool *moved)
 {
     struct gpu_trace *trace = &s->trace[simdgroup];
@@ -128,7 +128,7 @@ static bool advance(struct gpu_job *j, struct slot *s, unsigned simdgroup, bool 
     return step != GPU_STEP_FAULT && !trace->failed;
 }
 
-/* A simdgroup at a barrier goes on when its neighbours have come there too. */
+/* A simdgroup that waits at a barrier continues once its neighbours have reached it, so they are run as well. */
 static bool refill(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok)
 {
     struct gpu_job *j = context;

@@ -1,5 +1,5 @@
-/* One timed pass over a GPU launch, or over some of its threadgroups: the timing side asks for instructions, the executing side
- * supplies them as it goes. An engine task.
+/* An engine task: one timed pass over a GPU launch, or over some of its threadgroups. The timing side asks for instructions, and
+ * the executing side supplies them as it goes.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_JOB_H
@@ -12,27 +12,27 @@
 /* Threadgroups that are timed, one after another. */
 struct gpu_stretch {
     uint64_t first, count;
-    uint64_t warm_first; /* threadgroups from here to `first` run before it for what they leave in the caches; `first` = none */
-    uint64_t lead;       /* so many of the count start before the first mark is taken */
+    uint64_t warm_first; /* threadgroups [warm_first, first) run untimed before the stretch, for what they leave in the caches */
+    uint64_t lead;       /* how many of the count start before the first mark is taken */
 };
 
-/* How far the pass had come. */
+/* How far the pass had come at some moment. */
 struct gpu_mark {
-    double ns, work; /* instructions of the timed threadgroups */
+    double ns, work; /* time; instructions of the timed threadgroups */
 };
 
-/* What became of a stretch: its lead and its end are reached when the next threadgroup finds room. Timed threadgroups follow one
+/* The progress of a stretch. Its lead and its end are marked when the next threadgroup finds room. Timed threadgroups follow one
  * another without a pause, whatever lies between stretches. */
 struct gpu_progress {
     struct gpu_mark lead, end;
-    double warm_work; /* instructions of the threadgroups before it that were not timed */
+    double warm_work; /* instructions of the untimed threadgroups before the stretch */
 };
 
 struct gpu_selection {
     const struct gpu_stretch *stretch; /* NULL = all threadgroups, in the order of the grid */
     unsigned stretches;
-    struct gpu_warmer *warmer;     /* where a stretch has something to run before it */
-    struct gpu_progress *progress; /* of each stretch; may be NULL */
+    struct gpu_warmer *warmer;     /* needed when a stretch has threadgroups to run before it */
+    struct gpu_progress *progress; /* filled for each stretch; may be NULL */
 };
 
 struct gpu_job;
@@ -43,12 +43,12 @@ struct gpu_job *gpu_job_create(const struct gpu_setup *setup, const struct gpu_p
 void gpu_job_free(struct gpu_job *job);
 struct engine_task gpu_job_task(struct gpu_job *job);
 
-double gpu_job_begin_ns(const struct gpu_job *job); /* after submission */
-double gpu_job_end_ns(const struct gpu_job *job);   /* the last threadgroup's stores are visible */
-/* Adds what the pass executed. */
+double gpu_job_begin_ns(const struct gpu_job *job); /* when submission is done */
+double gpu_job_end_ns(const struct gpu_job *job);   /* when the last threadgroup's stores are visible */
+/* Adds the counts of what the pass executed. */
 void gpu_job_add_totals(const struct gpu_job *job, struct gpu_totals *totals);
 
-/* Fills the timing's description of the launch; the source is left out. */
+/* Describes the launch for the timing model, without a source of instructions. */
 struct gpu_timing_launch gpu_job_launch(const struct gpu_setup *setup);
 
 #endif

@@ -15,7 +15,7 @@ bool gpu_library_has(const char *workload)
 
 /* ---- steps as launches ---- */
 
-/* Both lie in the library's structure, which snprintf's checks take for one object. */
+/* For texts within one library: the compiler's checks of snprintf take the whole structure for one object. */
 static void copy_text(char *to, size_t size, const char *from)
 {
     const size_t length = strnlen(from, size - 1);
@@ -23,7 +23,7 @@ static void copy_text(char *to, size_t size, const char *from)
     to[length] = 0;
 }
 
-/* Elements as descriptions count them: quantised blocks are bytes. */
+/* The element type as descriptions count elements: quantised blocks count as bytes. */
 static enum abi_type type_of(enum gpu_type type)
 {
     static const enum abi_type types[GPU_TYPE_COUNT] = {
@@ -131,8 +131,8 @@ static double next_number(uint64_t *state, double low, double high)
     return low + (high - low) * (double)(cpu_random(state) >> 11) * 0x1p-53;
 }
 
-/* Blocks of ggml: scales in half precision first (two of them in q4_k), then packed numbers, which may be any bits. Scales are
- * such that a row of weights stays within the range. */
+/* Fills blocks of ggml: scales in half precision come first (two of them in q4_k), then packed numbers, for which any bits will
+ * do. The scales are chosen so that the weights stay within the buffer's range. */
 static void fill_blocks(const struct gpu_kernel_buffer *b, uint8_t *to, uint64_t bytes, uint64_t *state)
 {
     const uint64_t block = gpu_type_bytes(b->type, 1);

@@ -1,5 +1,5 @@
-/* A kernel of the GPU library as sim runs it: the steps that its builder made, each as a launch with its code and arguments, over
- * buffers that all steps share.
+/* A kernel of the GPU library as launches: each step that its builder made has code and arguments, and all steps share the
+ * kernel's buffers.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_LIBRARY_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_LIBRARY_H
@@ -14,7 +14,7 @@ struct gpu_library {
     struct gpu_kernel_request request;
     struct gpu_kernel kernel;
     struct abi_kernel step[GPU_KERNEL_STEPS];
-    /* By step and argument of it: where in the kernel's buffers it points; no meaning for scalars. */
+    /* By step and argument: where the argument points in the kernel's buffers; no meaning for scalars. */
     struct gpu_library_place {
         unsigned buffer;
         uint64_t offset_bytes;
@@ -25,14 +25,15 @@ struct gpu_library {
 /* Does the library have a kernel of that name ("softmax:...")? */
 bool gpu_library_has(const char *workload);
 
-/* Parses and builds. False with exit code 2 and what to type instead. Close in any case. */
+/* Parses and builds. False with exit code 2 and a text that says what to type instead. Close in any case. */
 bool gpu_library_open(struct gpu_library *library, const char *workload, const char *precision, enum gpu_generation generation,
                       uint32_t cores, struct orch_error *error);
 void gpu_library_close(struct gpu_library *library);
 
-/* Addresses of all buffers. `given` (may be NULL) has those of the caller in the kernel's order without scratch, filled already;
- * others are allocated and filled: inputs with reproducible numbers within the range that the kernel asks for, the rest with
- * zeros. False when memory is full or a given buffer too short. */
+/* Fills in the addresses of all buffers. `given` (may be NULL) has the addresses of buffers that the caller has filled, in the
+ * kernel's order without scratch buffers. Buffers without an address there are allocated and filled: inputs with reproducible
+ * numbers within the range that the kernel asks for, the others with zeros. False when memory is full or a given buffer is too
+ * short. */
 bool gpu_library_place(const struct gpu_library *library, struct mem_space *space, const uint64_t *given, uint64_t seed,
                        uint64_t *address, struct orch_error *error);
 

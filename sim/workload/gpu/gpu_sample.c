@@ -2,20 +2,21 @@
 
 #include <math.h>
 
-/* Threadgroups begin in step and lose it over many waves, and what a wave of short ones leaves in the SLC is evicted by one wave
- * of the same launch: a few waves do not stand for others. Those of long threadgroups are more alike. */
+/* Threadgroups begin in step and fall out of step over many waves, and what a wave of short threadgroups leaves in the SLC is
+ * evicted by a single wave of the same launch, so a few waves do not stand for the others. Waves of long threadgroups are more
+ * alike. */
 #define LEAST_WAVES      32
 #define LONG_WORK        0x1p26
 #define LEAST_LONG_WAVES 12
 
-/* The first stretch begins with a wave that finds the GPU empty, and lasts until threadgroups are somewhat out of step. In those
- * behind it one wave starts while others end that are of the stretch before; then come the waves that count. A longer launch has
- * more and longer stretches. */
+/* The first stretch begins with a wave that finds the GPU empty, and lasts until threadgroups are somewhat out of step. In each
+ * later stretch, one wave starts while threadgroups of the stretch before it end; the waves that follow are counted. A longer
+ * launch has more and longer stretches. */
 static const struct shape {
-    uint64_t waves;   /* of the launch, at least */
+    uint64_t waves;   /* fewest waves of a launch with this shape */
     uint64_t first;   /* waves of the first stretch */
-    unsigned behind;  /* stretches */
-    uint64_t counted; /* waves of each of these */
+    unsigned behind;  /* number of later stretches */
+    uint64_t counted; /* counted waves of each of these */
 } shapes[] = {{256, 12, 8, 3}, {128, 10, 6, 2}, {64, 8, 4, 2}, {LEAST_WAVES, 8, 2, 2}, {24, 2, 3, 1}, {0, 2, 2, 1}};
 
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave, double work)
@@ -51,22 +52,22 @@ void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu
 
 /* ---- the whole ---- */
 
-/* Time per instruction of what is counted of a stretch. */
+/* Time per instruction of the counted part of a stretch, in ns. */
 static double pace_of(const struct gpu_progress *p)
 {
     const double work = p->end.work - p->lead.work;
     return work > 0 ? (p->end.ns - p->lead.ns) / work : 0;
 }
 
-/* Instructions of a threadgroup that is counted of a stretch, on average. */
+/* Mean instructions of a threadgroup in the counted part of a stretch. */
 static double work_of_each(const struct gpu_sample *s, unsigned stretch)
 {
     const struct gpu_progress *p = &s->progress[stretch];
     return (p->end.work - p->lead.work) / (double)(s->stretch[stretch].count - s->stretch[stretch].lead);
 }
 
-/* Instructions of the threadgroups between a stretch and the one before it: as executed, else as many each as those beside them.
- */
+/* Instructions of the threadgroups between a stretch and the one before it: as executed where `work` tells, otherwise the mean of
+ * those in the two stretches. */
 static double gap_work(const struct gpu_sample *s, unsigned stretch, const uint32_t *work)
 {
     const struct gpu_stretch *before = &s->stretch[stretch - 1], *to = &s->stretch[stretch];

@@ -1,8 +1,8 @@
-/* Which threadgroups stand for a big launch, and what their times say about the whole.
+/* Chooses the threadgroups that stand for a big launch, and derives the time of the launch from theirs.
  *
- * Stretches of neighbouring threadgroups are timed as one launch without pauses: its start, its end, and some waves in between (a
- * wave is as many threadgroups as the GPU holds at a time). Threadgroups between stretches run at the pace of the stretches
- * beside them; what they leave in the caches is brought there before the next stretch comes.
+ * Stretches of neighbouring threadgroups are timed as one launch without pauses: the start of the launch, its end, and some waves
+ * in between (a wave is as many threadgroups as the GPU holds at a time). Threadgroups between stretches are taken to run at the
+ * pace of the stretches beside them; what they leave in the caches is put there before the next stretch begins.
  */
 #ifndef ORCHARD_SIM_WORKLOAD_GPU_GPU_SAMPLE_H
 #define ORCHARD_SIM_WORKLOAD_GPU_GPU_SAMPLE_H
@@ -15,25 +15,26 @@ struct gpu_sample {
     struct gpu_stretch stretch[GPU_SAMPLE_STRETCHES_MAX];
     struct gpu_progress progress[GPU_SAMPLE_STRETCHES_MAX];
     unsigned stretches;
-    uint64_t groups, groups_timed; /* of the launch; in stretches */
+    uint64_t groups, groups_timed; /* threadgroups of the launch; those in stretches */
 };
 
-/* Whether a launch is big enough for a sample to be smaller and yet stand for it. `work`: about so many instructions of
- * simdgroups. */
+/* True when the launch is so big that a sample is smaller and still stands for it. `work` is roughly the number of simdgroup
+ * instructions of the launch. */
 bool gpu_sample_worthwhile(uint64_t groups, uint64_t wave, double work);
-/* For a launch that is worthwhile. Before a stretch at most `warm` threadgroups are run untimed. */
+/* Chooses the stretches of a launch that is worth sampling. At most `warm` threadgroups run untimed before a stretch. */
 void gpu_sample_choose(uint64_t groups, uint64_t wave, uint64_t warm, struct gpu_sample *sample);
 
-/* Work of a pass over the sample. */
+/* What a pass took. */
 struct gpu_part {
-    double ns, work; /* instructions */
+    double ns, work; /* time; instructions */
 };
-/* What the pass would have been over the whole launch. `work` has the instructions of each threadgroup, NULL = known only of
- * those that ran. *uncertainty (relative, one standard deviation): how far the paces of stretches differ. */
+/* What the pass over the sample would have taken over the whole launch. `work` has the instructions of each threadgroup; NULL
+ * when they are known only for those that ran. *uncertainty (relative, one standard deviation) says how far the paces of the
+ * stretches differ. */
 struct gpu_part gpu_sample_scale(const struct gpu_sample *sample, struct gpu_part part, const uint32_t *work,
                                  double *uncertainty);
 
-/* Time per instruction of its first stretch, ns: from an empty GPU until all its threadgroups have begun. */
+/* Time per instruction of the first stretch, in ns: from an empty GPU until all threadgroups of the stretch have begun. */
 double gpu_sample_first_pace(const struct gpu_sample *sample);
 
 #endif

@@ -165,7 +165,7 @@ void gpu_setup_position(const struct gpu_setup *s, uint64_t group, uint32_t posi
 
 /* ---- faults ---- */
 
-/* "; buffer x ends 12 bytes before": the nearest buffer below or around the address. */
+/* Writes "; that is element 12 of buffer x, which has 10" for the nearest buffer that begins at or below the address. */
 static void near_buffer(const struct gpu_setup *s, uint64_t address, char *text, size_t size)
 {
     uint64_t best = UINT64_MAX;

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Instructions of a simdgroup at a time: its trace stays within the host's caches, and simdgroups advance side by side. */
+/* Instructions that a simdgroup runs at a time: so few that its trace stays in the host's caches and simdgroups advance side by
+ * side. */
 #define TURN 1024
 
 /* What an instruction does to the caches. */
@@ -18,11 +19,11 @@ enum act { NO_ACCESS, LOAD, STORE, ATOMIC };
 /* A store on its way. */
 struct pending {
     uint64_t address;
-    uint64_t due; /* threadgroups run by then */
+    uint64_t due; /* number of threadgroups that have run when it reaches the caches */
     uint32_t bytes, core;
 };
 
-/* At most so many stores wait; then the oldest come early. A power of two: 3 MiB of the host. */
+/* Stores that can wait; when there are more, the oldest reach the caches early. A power of two; 3 MiB of host memory. */
 #define PENDING_MAX ((size_t)1 << 17)
 
 struct gpu_warmer {
@@ -93,7 +94,7 @@ void gpu_warmer_free(struct gpu_warmer *w)
     free(w);
 }
 
-/* Bytes of each line of loads and atomics, as the timing side takes them: what the lanes want, spread over the lines. */
+/* Bytes per line of a load or atomic, as the timing side counts them: what the lanes want, spread evenly over the lines. */
 static uint32_t bytes_of_each(const struct gpu_trace_record *record, const struct touch *touch)
 {
     const uint32_t bytes = (uint32_t)record->active_lanes * touch->lane_bytes / record->lines;
@@ -151,7 +152,7 @@ static void drain(struct gpu_warmer *w, unsigned core, double now_ns)
     gpu_trace_clear(&w->trace);
 }
 
-/* Which core gets a threadgroup depends on which has room: any may be the next one. */
+/* On the GPU a threadgroup goes to a core that has room. Which one that is follows no rule, so a hash picks it here. */
 static unsigned core_of(const struct gpu_warmer *w, uint64_t group)
 {
     return (unsigned)(mem_page_hash(group) % w->cores);
