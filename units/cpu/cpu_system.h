@@ -2,7 +2,7 @@
  *
  * There are no files (openat says ENOENT), no signals are delivered and no threads start. Output on descriptors 1 and 2
  * goes to the core's host callback. Time and random numbers repeat from run to run. A call that is not in the table of
- * cpu_system.c is a fault that names it; so is a signal that the program sends itself (abort).
+ * cpu_system_calls.inc is a fault that names it; so is a signal that the program sends itself (abort).
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_SYSTEM_H
 #define ORCHARD_UNITS_CPU_CPU_SYSTEM_H

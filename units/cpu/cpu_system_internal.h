@@ -15,7 +15,7 @@ struct cpu_linux {
     uint64_t slept_ns;
 };
 
-/* One call on its way. */
+/* A call that is being handled. */
 struct cpu_linux_call {
     struct cpu_linux *system;
     struct cpu_core *core;
@@ -25,12 +25,17 @@ struct cpu_linux_call {
     struct unit_fault *fault;
 };
 
-/* Handlers return what goes to x0: a value, or a negated errno of Linux. */
-int64_t cpu_linux_brk(struct cpu_linux_call *c);
-int64_t cpu_linux_mmap(struct cpu_linux_call *c);
-int64_t cpu_linux_munmap(struct cpu_linux_call *c);
-int64_t cpu_linux_mprotect(struct cpu_linux_call *c);
-int64_t cpu_linux_madvise(struct cpu_linux_call *c);
+/* The handlers of all calls. Each returns what goes to x0: a value, or a negated errno of Linux. */
+#define CALL(number, name, handler) int64_t handler(struct cpu_linux_call *c);
+#include "units/cpu/cpu_system_calls.inc"
+#undef CALL
+
+/* The program's memory as the host sees it, NULL where the program may not read. */
+const uint8_t *cpu_linux_readable(const struct cpu_linux_call *c, uint64_t addr, uint64_t bytes);
+/* Copies at least one byte to the program's memory. Returns 0 or -L_EFAULT. */
+int64_t cpu_linux_give(const struct cpu_linux_call *c, uint64_t addr, const void *from, size_t bytes);
+/* Time of the program: that of its core and what it slept. */
+uint64_t cpu_linux_now_ns(const struct cpu_linux_call *c);
 
 /* Errors of Linux on AArch64 (asm-generic/errno-base.h), spelled out because the host's may differ. */
 enum {
