@@ -110,6 +110,6 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
     return _mm256_castps_si256(_mm256_cvtph_ps(_mm256_cvtps_ph(odd, _MM_FROUND_TO_NEAREST_INT)));
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_avx2 = KERNEL_SET("avx2", &amx_dispatch_avx2);

@@ -35,6 +35,6 @@ VEC_INLINE vec vec_madd_add32(vec x, const uint8_t *lane, vec z)
     return z;
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16", &amx_dispatch_avx512);

@@ -133,6 +133,6 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
     return round_to_f16((vec)sum + (inexact & even & (signs_differ | 1)));
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_portable = KERNEL_SET("portable", &amx_dispatch_portable);
