@@ -1,5 +1,5 @@
-/* A CPU core's timing: reads traces of cpu_core.h. Dispatch width, ports by instruction class, dependences through
- * registers and flags, re-order window, branch prediction, caches through units/mem, AMX issue. No data values.
+/* A CPU core's timing: reads the traces that a core leaves (cpu_trace.h). Dispatch width, ports by instruction class, dependences
+ * through registers and flags, re-order window, branch prediction, caches through units/mem, AMX issue. No data values.
  *
  * Inside, whole cycles of the core's clock; at this boundary nanoseconds. Figures: dougallj/applecpu (Firestorm, Icestorm).
  * Instructions are read in program order and placed on a scoreboard; blocks that start from a state seen before and find
@@ -9,7 +9,7 @@
 #define ORCHARD_UNITS_CPU_CPU_TIMING_H
 
 #include "power/activity.h"
-#include "units/cpu/cpu_core.h"
+#include "units/cpu/cpu_trace.h"
 #include "units/mem/mem_timing.h"
 #include "units/unit_watch.h"
 

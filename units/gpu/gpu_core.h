@@ -55,7 +55,6 @@ struct gpu_group *gpu_group_create_named(const struct gpu_launch *launch, const 
 void gpu_group_free(struct gpu_group *group);
 /* Number of threadgroups in x, y, z. */
 void gpu_launch_groups(const struct gpu_launch *launch, uint32_t groups[3]);
-#define GPU_SPECIAL_CORE 20 /* of get_sr */
 /* Begins the threadgroup at `position`; core_index is what get_sr reads of GPU_SPECIAL_CORE. */
 void gpu_group_start(struct gpu_group *group, const uint32_t position[3], uint32_t core_index);
 unsigned gpu_group_simdgroups(const struct gpu_group *group);
@@ -106,11 +105,5 @@ void gpu_group_write_state(struct gpu_group *group, unsigned simdgroup, const st
 /* Begins a threadgroup of launch->group_threads at position 0, all simdgroups with these registers and mask: for running bare
  * instructions. */
 void gpu_group_start_bare(struct gpu_group *group, const struct gpu_lanes *lanes);
-
-/* Whether threadgroups of this program may run on several host threads with the same results: it has no device atomics whose
- * outcome depends on order (returned old values, exchange, float sums by compare-exchange). */
-bool gpu_program_order_free(const struct gpu_program *program);
-/* Whether it can tell which core a threadgroup runs on. */
-bool gpu_program_reads_core(const struct gpu_program *program);
 
 #endif

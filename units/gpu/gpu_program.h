@@ -26,6 +26,14 @@ uint32_t gpu_program_pc(const struct gpu_program *program, uint32_t index); /* b
 /* One past the highest register half that any instruction names. */
 uint32_t gpu_program_register_halves(const struct gpu_program *program);
 
+#define GPU_SPECIAL_CORE 20 /* special register of get_sr: the number of the core */
+
+/* Whether threadgroups of this program may run on several host threads with the same results: it has no device atomics whose
+ * outcome depends on order (returned old values, exchange, float sums by compare-exchange). */
+bool gpu_program_order_free(const struct gpu_program *program);
+/* Whether it can tell which core a threadgroup runs on. */
+bool gpu_program_reads_core(const struct gpu_program *program);
+
 /* NULL when the executing side models the instruction, else why not. */
 const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation generation);
 

@@ -1,5 +1,4 @@
 /* Which instructions the executing side models, and why not. */
-#include "units/gpu/gpu_core.h"
 #include "units/gpu/gpu_program_internal.h"
 
 /* 64-bit minimum and maximum came with M2 (philipturner/metal-benchmarks). The encodings, opcode of cmpxchg with bits 45..46 = 1
