@@ -39,8 +39,8 @@ check "sim includes downward only" "$(echo "$arrows" | awk -v rooms="$rooms" '
 check "folders form no cycle" "$(echo "$arrows" | tsort 2>&1 >/dev/null | sed 's/^/  /')"
 
 # Executing and timing of a unit stand in separate files: <unit>_timing* times, the records named here and tables of parameters are
-# shared, everything else in the folder executes. Neither side includes a header of the other, of any unit; shared files and kernels include a header of none.
-# Of units/mem the address space (mem_space.h) is open to both, the rest is timing.
+# shared, everything else in the folder executes. Neither side includes a header of the other, whatever the unit; shared files and
+# kernels include headers of neither side. Of units/mem, the address space (mem_space.h) is open to both sides; the rest is timing.
 shared="units/cpu/cpu_trace units/amx/amx_passes units/gpu/gpu_trace units/gpu/gpu_program units/mem/mem_space"
 sides=$(grep -nE '^#include "units/' units/cpu/* units/amx/* units/gpu/* units/ane/* units/*/kernels/*.[ch] 2>/dev/null |
     awk -F'[:"]' -v shared="$shared" '
