@@ -144,7 +144,7 @@ static void run1(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = r;
 }
 
-/* Second operand of lane i: of a vector, one element for all, or zero. */
+/* Returns the second operand of lane i: the lane of a vector, one element for all lanes, or zero. */
 static uint64_t second(const struct a64_insn *insn, const union cpu_vec *m, unsigned how, unsigned i)
 {
     return how & TAKES_ZERO ? 0 : cpu_lane(m, insn->size, how & TAKES_ELEMENT ? insn->amount : i);
@@ -177,7 +177,7 @@ static void run2_pairs(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = r;
 }
 
-/* Halves are combined first with first: the order in which NaNs meet (shared pseudocode Reduce). */
+/* Combines the lower half with the upper half, recursively: this is the order in which NaNs meet (shared pseudocode Reduce). */
 static uint64_t reduce(struct cpu_core *core, cpu_fp2 *f, const union cpu_vec *v, unsigned size, unsigned first, unsigned count)
 {
     if (count == 1)

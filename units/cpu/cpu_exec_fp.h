@@ -11,7 +11,7 @@
         NULL, name##_16, name##_32, name##_64                                                                                    \
     }
 
-/* Handlers by form; NULL when the file knows none. */
+/* Handlers by form; NULL when the file handles none. */
 cpu_handler *cpu_fp_convert_handler_of(unsigned form);
 cpu_handler *cpu_fp_special_handler_of(unsigned form);
 

@@ -78,7 +78,7 @@ static void run_from_lanes(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = r;
 }
 
-/* JavaScript's conversion: modulo 2^32; Z says the number was an integer in range. */
+/* JavaScript's conversion: modulo 2^32; Z tells whether the number was an integer in range. */
 static void run_javascript(struct cpu_core *core, const struct a64_insn *insn)
 {
     union cpu_vec n = core->v[insn->rn];
@@ -88,7 +88,7 @@ static void run_javascript(struct cpu_core *core, const struct a64_insn *insn)
     const bool finite = value - value == 0;
     double rest = finite ? cpu_round_integral(value, CPU_ROUND_ZERO) : 0;
     const bool exact = finite && rest == value && rest >= -0x1p31 && rest < 0x1p31 && !(value == 0 && n.s64[0] < 0);
-    while (rest >= 0x1p63 || rest < -0x1p63) { /* bring into 64 bits, keeping the low ones */
+    while (rest >= 0x1p63 || rest < -0x1p63) { /* reduce to 64 bits, keeping the low ones */
         const double scale = rest < 0 ? -rest : rest;
         double step = 0x1p63;
         while (step * 2 <= scale)
@@ -99,7 +99,7 @@ static void run_javascript(struct cpu_core *core, const struct a64_insn *insn)
     core->flags = (struct cpu_flags){0, !exact, 0, 0};
 }
 
-/* Widening and narrowing of vectors; size is the narrow side. */
+/* Widening and narrowing of vectors; size is that of the narrow side. */
 static void run_lengthen(struct cpu_core *core, const struct a64_insn *insn)
 {
     const union cpu_vec n = core->v[insn->rn];

@@ -46,7 +46,7 @@ static void run_move_gpr(struct cpu_core *core, const struct a64_insn *insn)
     }
 }
 
-/* FMLAL: halves of a 64- or 128-bit register, widened, times one another. */
+/* FMLAL: multiplies the halves of a 64- or 128-bit register, widened. */
 static void run_fmlal(struct cpu_core *core, const struct a64_insn *insn)
 {
     const bool upper =
@@ -67,7 +67,7 @@ static void run_fmlal(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = r;
 }
 
-/* Complex arithmetic on pairs (real, imaginary); rotation in quarter turns. */
+/* Complex arithmetic on pairs (real, imaginary), with rotation in quarter turns. */
 static void run_fcadd(struct cpu_core *core, const struct a64_insn *insn)
 {
     static cpu_fp2 *const add[4] = CPU_FP_BY_SIZE(fp_add);

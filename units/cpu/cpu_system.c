@@ -1,4 +1,4 @@
-/* The simulated Linux: its table of calls, how a call is run, and what the handlers share. */
+/* The simulated Linux: its table of calls, how a call runs, and what the handlers share. */
 #include "units/cpu/cpu_system.h"
 #include "isa/array_count.h"
 #include "units/cpu/cpu_system_internal.h"

@@ -1,4 +1,4 @@
-/* Calls of the simulated Linux on files: the three standard streams, and no file beyond them. */
+/* File calls of the simulated Linux: there are the three standard streams and no other files. */
 #include "units/cpu/cpu_system_internal.h"
 
 #include <string.h>
@@ -84,7 +84,7 @@ int64_t cpu_linux_no_such_file(struct cpu_linux_call *c)
     return -L_ENOENT;
 }
 
-/* The standard streams look like a character device that is no terminal. struct stat of asm-generic: 128 bytes. */
+/* The standard streams look like a character device that is not a terminal. struct stat of asm-generic has 128 bytes. */
 static int64_t give_stat(struct cpu_linux_call *c, uint64_t fd, uint64_t addr)
 {
     enum { STAT_BYTES = 128, MODE_AT = 16, LINKS_AT = 20, BLOCK_AT = 56, CHARACTER_DEVICE_RW = 0020666, BLOCK = 4096 };

@@ -1,4 +1,4 @@
-/* Calls of the simulated Linux about the process, its signals, and the machine it runs on. */
+/* Calls of the simulated Linux that concern the process, its signals and the machine it runs on. */
 #include "units/cpu/cpu_random.h"
 #include "units/cpu/cpu_system_internal.h"
 
@@ -92,7 +92,8 @@ int64_t cpu_linux_prlimit64(struct cpu_linux_call *c)
     return c->arg[3] ? cpu_linux_give(c, c->arg[3], pair, sizeof pair) : 0;
 }
 
-/* C libraries size their sort buffers by this. struct sysinfo: 112 bytes, totalram at 32, freeram at 40, mem_unit at 104. */
+/* C libraries choose their sort buffers by this. struct sysinfo has 112 bytes, with totalram at 32, freeram at 40 and mem_unit at
+ * 104. */
 int64_t cpu_linux_sysinfo(struct cpu_linux_call *c)
 {
     enum { SYSINFO_BYTES = 112, TOTAL_AT = 32, FREE_AT = 40, PROCESSES_AT = 80, UNIT_AT = 104 };
@@ -144,7 +145,7 @@ int64_t cpu_linux_rt_sigprocmask(struct cpu_linux_call *c)
     return c->arg[2] ? cpu_linux_give(c, c->arg[2], &none, sizeof none) : 0;
 }
 
-int64_t cpu_linux_rt_sigaction(struct cpu_linux_call *c) /* the old action is always the default one */
+int64_t cpu_linux_rt_sigaction(struct cpu_linux_call *c) /* the old action is always the default */
 {
     const uint64_t action[4] = {0};
     return c->arg[2] ? cpu_linux_give(c, c->arg[2], action, sizeof action) : 0;

@@ -1,4 +1,4 @@
-/* Clocks and sleeping of the simulated Linux. */
+/* Clocks and sleeping in the simulated Linux. */
 #include "units/cpu/cpu_system_internal.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ int64_t cpu_linux_gettimeofday(struct cpu_linux_call *c)
     return c->arg[0] ? cpu_linux_give(c, c->arg[0], value, sizeof value) : 0;
 }
 
-/* Sleeping takes no work: the program's clock jumps. */
+/* Sleeping costs no work: the program's clock jumps. */
 static int64_t sleep_for(struct cpu_linux_call *c, uint64_t addr)
 {
     int64_t spec[2];
@@ -55,5 +55,5 @@ int64_t cpu_linux_nanosleep(struct cpu_linux_call *c)
 
 int64_t cpu_linux_clock_nanosleep(struct cpu_linux_call *c)
 {
-    return c->arg[1] ? -L_EINVAL : sleep_for(c, c->arg[2]); /* absolute times are not kept */
+    return c->arg[1] ? -L_EINVAL : sleep_for(c, c->arg[2]); /* absolute times are not supported */
 }

@@ -15,9 +15,9 @@ struct cpu_block {
     struct a64_insn *insn; /* count of them */
 };
 
-/* A stretch of execution. Block entries are in order; addresses of their memory accesses follow one another in
- * `address` (an AMX instruction appends its 64-bit operand, a pair or multi-structure access one address). The last
- * block may be cut short by a fault or exit: last_count instructions of it ran. */
+/* A stretch of execution. Block entries are in order. The addresses of their memory accesses follow one another in `address`: an
+ * AMX instruction appends its 64-bit operand, a pair or multi-structure access one address. The last block may be cut short by a
+ * fault or exit: last_count instructions of it ran. */
 struct cpu_trace {
     const struct cpu_block **block;
     uint64_t *address;
@@ -26,13 +26,13 @@ struct cpu_trace {
     uint32_t last_count; /* instructions of the last block that ran (= its count unless cut) */
 };
 
-/* Whether an instruction appends an address to the trace. */
+/* True when an instruction appends an address to the trace. */
 static inline bool cpu_traces_address(const struct a64_insn *insn)
 {
     return insn->mem_bytes != 0 || insn->form == A64_AMX;
 }
 
-/* A trace needs room for this many addresses at least, so that every block fits an empty one. */
+/* A trace needs room for at least this many addresses, so that every block fits an empty one. */
 #define CPU_TRACE_MIN_ADDRESSES 128
 
 #endif
