@@ -18,7 +18,7 @@ VEC_INLINE vec vec_nan16(vec z)
     return _mm512_mask_mov_epi16(z, nan, _mm512_set1_epi16(0x7e00));
 }
 
-/* One lane for all: the load port spreads it. */
+/* One lane for all: the load port broadcasts it. */
 struct lane16 {
     uint8_t bytes[2];
 };

@@ -1,5 +1,5 @@
 /* The outer products of each kind of lanes, the pointwise rows, and the set that they form. A kernel file defines the vector
- * operations (amx_kernel_outer.h lists them), includes this header and names its set with KERNEL_SET. */
+ * operations that amx_kernel_outer.h lists, includes this header and names its set with KERNEL_SET. */
 #ifndef ORCHARD_UNITS_AMX_AMX_KERNEL_KINDS_H
 #define ORCHARD_UNITS_AMX_AMX_KERNEL_KINDS_H
 
@@ -40,8 +40,8 @@ static void outer_i16(z_row *z, unsigned accumulator, const struct amx_batch *ba
 }
 
 #ifdef HAVE_MADD_ADD
-/* Two outer products in one instruction need 32-bit sums. Their low halves start from 0 and are added to Z at the end:
- * x lane 4e + part goes to Z row 2j + part % 2, 16-bit lane 2e + part / 2. */
+/* Two outer products in one instruction need 32-bit sums. Their low halves start from 0 and are added to Z at the end: x lane 4e
+ * + part goes to Z row 2j + part % 2, 16-bit lane 2e + part / 2. */
 static void outer_i8_i16(z_row *z, unsigned accumulator, const struct amx_batch *batch)
 {
     (void)accumulator;
@@ -88,8 +88,8 @@ static void outer_f16(z_row *z, unsigned accumulator, const struct amx_batch *ba
 typedef void unpack_fn(u32x16 *even, u32x16 *odd, u32x16 row);
 typedef u32x16 pack_fn(u32x16 even, u32x16 odd);
 
-/* Z is kept in f32 during a batch, as row pairs of a copy: every step rounds to the short format, whose values f32
- * holds exactly. */
+/* Z is kept in f32 during a batch, as row pairs of a copy. Every step rounds to the short format, whose values f32 holds exactly.
+ */
 KERNEL_INLINE void outer_rounded(z_row *z, unsigned accumulator, const struct amx_batch *batch, prepare_fn *prepare,
                                  unpack_fn *unpack, vec_step *step, pack_fn *pack)
 {

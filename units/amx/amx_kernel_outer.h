@@ -32,14 +32,14 @@
 typedef uint8_t z_row[64];
 
 struct outer_shape {
-    unsigned y_lanes, y_bytes; /* y lanes used, and the distance of two in memory */
+    unsigned y_lanes, y_bytes; /* y lanes used, and their distance in memory */
     unsigned parts;            /* x vectors of 64 bytes, each with a Z row of its own */
     unsigned row_step;         /* Z rows from one y lane to the next */
 };
 
-/* z after one step with x and the y lane at `lane`. Where x parts share a y lane, the compiler spreads it once. */
+/* Returns z after one step with x and the y lane at `lane`. Where x parts share a y lane, the compiler broadcasts it once. */
 typedef vec vec_step(vec x, const uint8_t *lane, vec z);
-/* What the accumulator vectors need at the end of a batch. */
+/* What is done to the accumulator vectors at the end of a batch. */
 typedef void vec_finish(vec *acc, unsigned count);
 
 KERNEL_INLINE void unchanged(vec *acc, unsigned count)
@@ -48,8 +48,7 @@ KERNEL_INLINE void unchanged(vec *acc, unsigned count)
     (void)count;
 }
 
-/* NaNs are rare: whether there are any is tested for two vectors at a time (a comparison is unordered when either
- * side is NaN). */
+/* NaNs are rare: two vectors at a time are tested for any (a comparison is unordered when either side is NaN). */
 #define DEFINE_FINISH(name, any_nan, to_default)                                                                                 \
     KERNEL_INLINE void name(vec *acc, unsigned count)                                                                            \
     {                                                                                                                            \
@@ -65,7 +64,7 @@ DEFINE_FINISH(finish64, vec_any_nan64, vec_nan64)
 DEFINE_FINISH(finish16, vec_any_nan16, vec_nan16)
 #endif
 
-/* y lanes [first, first+count) of every outer product of the batch, with their part of Z in registers. */
+/* Applies the y lanes [first, first+count) of every outer product of the batch, with their part of Z in registers. */
 KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, unsigned count, const struct amx_batch *batch,
                                vec_step *step, vec_finish *finish)
 {
@@ -78,7 +77,7 @@ KERNEL_INLINE void outer_group(z_row *z, struct outer_shape s, unsigned first, u
     for (unsigned pass = batch->passes; pass > 0; pass--, x_at += batch->x_step, y_at += batch->y_step) {
         for (const struct amx_pair *pair = batch->pairs, *end = pair + batch->count; pair < end; pair++) {
             const uint8_t *x = pair->x + x_at, *y = pair->y + y_at;
-            __asm__("" : "+r"(y)); /* one base: else gcc spreads y_at over an index per lane */
+            __asm__("" : "+r"(y)); /* one base: otherwise gcc keeps an index per lane for y_at */
 #pragma GCC unroll 16
             for (unsigned j = 0; j < count; j++) {
                 const uint8_t *lane = y + j * s.y_bytes;

@@ -43,7 +43,7 @@ KERNEL_INLINE u32x16 load_half(const uint8_t *from)
 }
 
 #ifndef WIDEN_F16
-/* Exponent and fraction moved into place have a value 2^112 too small, denormals included; NaN payloads are left,
+/* With exponent and fraction moved into place, the value is too small by 2^112, denormals included. NaN payloads are kept,
  * because arithmetic follows. */
 KERNEL_INLINE u32x16 widen_f16(u32x16 h)
 {
@@ -55,7 +55,7 @@ KERNEL_INLINE u32x16 widen_f16(u32x16 h)
 #endif
 
 #ifndef NARROW_F16
-/* The way back for f32 lanes that hold f16 values and no NaN but the default one. */
+/* The reverse, for f32 lanes that hold f16 values and no NaN but the default one. */
 KERNEL_INLINE u32x16 narrow_f16(u32x16 v)
 {
     const u32x16 magnitude = v & 0x7fffffff;
@@ -87,14 +87,14 @@ KERNEL_INLINE void prepare_bf16_f32(struct prepared *to, const uint8_t *x, const
     to->y[1] = load_half(y + 32) << 16;
 }
 
-/* 16-bit lanes of one operand of mac16 or matint: as they are, or their signed low bytes. */
+/* 16-bit lanes of one operand of mac16 or matint: unchanged, or their signed low bytes. */
 KERNEL_INLINE u32x16 lanes16(const uint8_t *from, unsigned low_byte)
 {
     const u32x16 v = load_u32x16(from);
     return low_byte ? (u32x16)((i16x32)((u16x32)v << 8) >> 8) : v;
 }
 
-/* y lanes twice in 32 bits, so that a 32-bit broadcast, which costs no shuffle, spreads them. */
+/* Puts each y lane twice into 32 bits, so that a 32-bit broadcast, which costs no shuffle, distributes it. */
 KERNEL_INLINE void prepare_i16(struct prepared *to, const uint8_t *x, const uint8_t *y, unsigned flags)
 {
     to->x[0] = lanes16(x, flags & AMX_X_LOW_BYTE);
@@ -103,7 +103,7 @@ KERNEL_INLINE void prepare_i16(struct prepared *to, const uint8_t *x, const uint
     to->y[1] = load_half((const uint8_t *)&y_lanes + 32) * 0x10001;
 }
 
-/* Byte `part` (0 or 1) of every 16-bit lane, extended to the lane. */
+/* Extends byte `part` (0 or 1) of every 16-bit lane to the lane. */
 KERNEL_INLINE u32x16 bytes_of_pairs(u32x16 v, unsigned part, unsigned is_signed)
 {
     const u16x32 up = part ? (u16x32)v & 0xff00 : (u16x32)v << 8;
@@ -120,7 +120,7 @@ KERNEL_INLINE void prepare_i8_i16(struct prepared *to, const uint8_t *x, const u
     to->y[1] = load_half((const uint8_t *)&y_lanes + 32) * 0x10001;
 }
 
-/* Lanes for madd16, one outer product in the low halves; a second one is merged into the high halves. */
+/* Prepares lanes for madd16: one outer product in the low halves; a second one is merged into the high halves. */
 KERNEL_INLINE void prepare_i16_i32(struct prepared *to, const uint8_t *x, const uint8_t *y, unsigned flags)
 {
     const u32x16 lanes = lanes16(x, flags & AMX_X_LOW_BYTE);
@@ -137,7 +137,7 @@ KERNEL_INLINE u32x16 byte_of_words(u32x16 v, unsigned part, unsigned is_signed)
     return (is_signed ? (u32x16)((i32x16)up >> 24) : up >> 24) & 0xffff;
 }
 
-/* The same four parts of x; of y every other byte. */
+/* The same four parts of x, and every other byte of y. */
 KERNEL_INLINE void prepare_i8_i16_wide(struct prepared *to, const uint8_t *x, const uint8_t *y, unsigned flags)
 {
     const u32x16 lanes = load_u32x16(x);
@@ -158,7 +158,7 @@ KERNEL_INLINE void prepare_i8_i32(struct prepared *to, const uint8_t *x, const u
     to->y[0] = byte_of_words(load_u32x16(y), 0, flags & AMX_Y_SIGNED);
 }
 
-/* The pairs of a batch, one after another over all passes. */
+/* Walks over the pairs of a batch, through all passes. */
 struct pair_walk {
     const struct amx_batch *batch;
     unsigned left, n;
@@ -178,7 +178,7 @@ KERNEL_INLINE struct amx_pair next_pair(struct pair_walk *walk)
     return pair;
 }
 
-/* Prepares the next outer products, `merge` (1 or 2) into each of up to PREPARED_CHUNK entries. */
+/* Prepares the next outer products, `merge` (1 or 2) of them in each of up to PREPARED_CHUNK entries. */
 KERNEL_INLINE void prepare_chunk(struct prepared_batch *to, struct outer_shape shape, struct pair_walk *walk, unsigned merge,
                                  prepare_fn *prepare)
 {
