@@ -4,10 +4,10 @@
 static void occupy(struct gpu_core_timing *core, struct gpu_scheduler *s, const struct gpu_plan *plan, double now)
 {
     double *free = plan->pipe < GPU_PIPE_SHARED ? s->pipe_free : core->pipe_free;
-    free[plan->pipe] = now + plan->pipe_cycles; /* GPU_PIPE_NONE: none */
+    free[plan->pipe] = now + plan->pipe_cycles; /* for GPU_PIPE_NONE nothing reads it */
 }
 
-/* An instruction that has just issued; its result, where it has one, ends it. */
+/* Reports an instruction that has just issued. It ends with its result, where it has one. */
 __attribute__((cold, noinline)) static void tell(const struct gpu_core_timing *core, const struct gpu_simd *simd, uint32_t site,
                                                  double now, double issued)
 {
@@ -25,7 +25,7 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
 {
     struct gpu_timing *t = core->timing;
     struct gpu_simd *simd = &core->simd[s->simd[place]];
-    const uint32_t site = s->site[place]; /* beside its simdgroup, so that the host fetches both at a time */
+    const uint32_t site = s->site[place]; /* stored beside its simdgroup, so that the host fetches both together */
     const struct gpu_plan *plan = &t->plan[site];
     const struct gpu_trace_record record = simd->record;
     const double now = s->time;
@@ -50,16 +50,16 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
         prepare_next(core, s, simd);
 }
 
-/* Where the search for a simdgroup begins: scattered, so that all get on alike without marching in step. In step, all would
- * want the same pipe at the same time; a multiply and three adds would take 5.9 cycles, and 5.4 were measured (metal-benchmarks,
- * IMUL32 + 3 IADD32). */
+/* The place where the search for a simdgroup begins. It is scattered, so that all advance equally without marching in step. In
+ * step, all would want the same pipe at the same time; a multiply and three adds would take 5.9 cycles, while 5.4 were measured
+ * (metal-benchmarks, IMUL32 + 3 IADD32). */
 static unsigned first_place(const struct gpu_scheduler *s)
 {
     const uint32_t scattered = s->issued * UINT32_C(2654435761) >> 8;
     return scattered - s->count * (uint32_t)(scattered * s->count_inverse >> GPU_INVERSE_BITS);
 }
 
-/* The first place of a set, from `place` on and around. */
+/* The first place of a set, searching from `place` on and then around. */
 static unsigned first_of(uint32_t set, unsigned place)
 {
     const uint32_t behind = set & UINT32_MAX << place;
@@ -76,7 +76,7 @@ static uint8_t reason_of(const struct gpu_core_timing *core, const struct gpu_sc
     return operand_reason(simd, &core->timing->plan[simd->record.instruction], reason & (GPU_REASON_OPERANDS - 1));
 }
 
-/* Until when nobody can go, and why. */
+/* Until when no simdgroup can issue, and why. */
 static double sleep_until(const struct gpu_core_timing *core, struct gpu_scheduler *s, uint8_t blocked)
 {
     uint32_t set;
@@ -84,7 +84,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     if (s->count == 0)
         return GPU_NEVER;
     const uint8_t wanted = s->pipe_bit[0];
-    /* When all want one pipe and it is busy, nobody needs to be looked at. */
+    /* When all want one pipe and it is busy, no simdgroup needs a closer look. */
     if ((blocked & wanted) && gpu_scan_all_want(s, wanted)) {
         const unsigned pipe = (unsigned)__builtin_ctz(wanted);
         s->why = pipe_reason((uint8_t)pipe);
@@ -99,7 +99,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     return until;
 }
 
-/* At its next event: issues for a simdgroup that can go, or sleeps until one can. */
+/* Handles the scheduler's next event: issues for a simdgroup that can go, or sleeps until one can. */
 static void step(struct gpu_core_timing *core, unsigned number)
 {
     struct gpu_scheduler *s = &core->scheduler[number];
@@ -142,8 +142,8 @@ static inline double sooner(double a, double b)
 
 _Static_assert(GPU_SCHEDULERS_MAX == 8, "next_scheduler names them");
 
-/* The scheduler with the next event; of equals the one after the last, so that none is starved. Mostly they take turns, which the
- * branch foresees: the host then works on several schedulers at a time. */
+/* The scheduler with the next event; of equals the one after the last, so that none starves. Usually they take turns, which the
+ * branch predicts: the host then works on several schedulers at a time. */
 static unsigned next_scheduler(const struct gpu_core_timing *core)
 {
     const unsigned n = core->timing->params.schedulers;

@@ -1,13 +1,13 @@
-/* Preparing simdgroups for issue: reading their records, finding when the operands of the next instruction are ready, barriers,
- * and the end of a simdgroup. Part of the body of gpu_timing_core_<host instruction set>.c. */
+/* Prepares simdgroups for issue: reads their records, finds when the operands of the next instruction are ready, and handles
+ * barriers and the end of a simdgroup. Part of the body of gpu_timing_core_<host instruction set>.c. */
 #include "units/gpu/gpu_timing_scan.h"
 
 #include <string.h>
 
-/* A source that says again and again that there is more and gives nothing is broken. */
+/* A source that keeps announcing more records without giving any is broken. */
 #define REFILL_TRIES 1000
 
-/* A scheduler's own time passes until `to`, for one reason. Without branches, as much here: simdgroups stand at different
+/* Lets a scheduler's own time pass until `to`, for one reason. Without branches, like much here: simdgroups are at different
  * instructions, which no branch predictor foresees. */
 static void spend(struct gpu_scheduler *s, double to, uint8_t why)
 {
@@ -49,7 +49,7 @@ static void enter_traces(struct gpu_core_timing *core, const struct gpu_resident
         }
 }
 
-/* More records from the source; false when the simdgroup has ended (or the source failed). */
+/* Gets more records from the source. False when the simdgroup has ended (or the source failed). */
 static bool refill(struct gpu_core_timing *core, struct gpu_simd *simd)
 {
     struct gpu_timing *t = core->timing;
@@ -88,7 +88,7 @@ static void set_count(struct gpu_scheduler *s, unsigned count)
     s->count_inverse = count ? (UINT64_C(1) << GPU_INVERSE_BITS) / count + 1 : 0;
 }
 
-/* Taken out of its scheduler; places stay in order of age. */
+/* Removes a simdgroup from its scheduler; places stay in order of age. */
 static void remove_simd(struct gpu_core_timing *core, struct gpu_simd *simd)
 {
     struct gpu_scheduler *s = scheduler_of(core, simd);
@@ -140,7 +140,7 @@ static void leave(struct gpu_core_timing *core, struct gpu_simd *simd)
     gpu_launch_next(core, slot, group->end);
 }
 
-/* When the last operand is there. */
+/* When the last operand is ready. */
 static inline double operands_ready(const struct gpu_simd *simd, const struct gpu_plan *plan)
 {
     double ready[GPU_READS_USUAL];
@@ -153,7 +153,7 @@ static inline double operands_ready(const struct gpu_simd *simd, const struct gp
     return last;
 }
 
-/* Which operand the next instruction waits for longest; `otherwise` when none comes after simd->next. */
+/* The reason of the operand that the next instruction waits for longest; `otherwise` when none comes after simd->next. */
 static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan *plan, uint8_t otherwise)
 {
     const unsigned reads = plan->reads > GPU_READS_USUAL ? plan->reads : GPU_READS_USUAL;
@@ -170,8 +170,8 @@ static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan
     return simd->from_group_memory[word / 64 & 1] >> word % 64 & 1 ? GPU_STALL_THREADGROUP_MEMORY : GPU_STALL_DEPENDENCY;
 }
 
-/* The next record of a simdgroup that has one: when its instruction may issue, pipes aside, and why not before. `why`: what it
- * waits for until simd->next. */
+/* Takes the next record of a simdgroup that has one. Returns when its instruction may issue, apart from pipes; *why becomes the
+ * reason for not issuing earlier (on entry: what it waits for until simd->next). */
 static inline __attribute__((always_inline)) double take_record(struct gpu_core_timing *core, struct gpu_simd *simd,
                                                                 const struct gpu_plan **its, uint8_t *why)
 {
@@ -208,7 +208,7 @@ static void prepare(struct gpu_core_timing *core, struct gpu_simd *simd, uint8_t
     set_ready(core, simd, plan->pipe, ready, why);
 }
 
-/* The same behind an instruction of its own scheduler, which looks for its next event itself. */
+/* The same after an instruction of the simdgroup's own scheduler, which looks for its next event itself. */
 static inline void prepare_next(struct gpu_core_timing *core, struct gpu_scheduler *s, struct gpu_simd *simd)
 {
     const struct gpu_plan *plan;

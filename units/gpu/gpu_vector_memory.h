@@ -24,14 +24,14 @@ ALWAYS struct lanes threadgroup_offsets(const struct gpu_simdgroup *group, const
     return base;
 }
 
-/* Components of an access that lie together from the first on: their number when a record can hold them, else 0. */
+/* The number of components when an access has them contiguous from the first on and a record can hold them, otherwise 0. */
 ALWAYS unsigned together(const struct gpu_op *op)
 {
     const unsigned mask = op->inst->component_mask;
     return mask == 3 ? 2 : mask == 15 ? 4 : 0;
 }
 
-/* Where component i lies in the words of a record. */
+/* The position of component i in the words of a record. */
 struct place {
     unsigned word, shift;
     uint32_t mask;
@@ -107,7 +107,7 @@ ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gp
     return op->next;
 }
 
-/* False also when records overlap in part: which lane wins is then a matter of components. */
+/* False also when records overlap partly: which lane wins then depends on the component. */
 ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                            const struct lanes *offset, unsigned count)
 {
@@ -134,7 +134,7 @@ ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op,
     return true;
 }
 
-/* What is written already when an access is left to a slower way is written again. */
+/* When an access is left to a slower way, what was already written is written again. */
 ALWAYS const struct gpu_op *store_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                                      const struct lanes *offset)
 {
@@ -176,7 +176,7 @@ HANDLER(device_store)
     return store_op(group, op, &r, &offset);
 }
 
-/* Bases of 64 bits in registers: any addresses that lie within 2 GiB become distances from the lowest. */
+/* 64-bit bases in registers: any addresses that lie within 2 GiB become distances from the lowest. */
 ALWAYS bool register_reach(const struct gpu_simdgroup *group, const struct gpu_op *op, struct reach *r, struct lanes *distance)
 {
     const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
@@ -223,8 +223,8 @@ HANDLER(threadgroup_load)
     return load_op(group, op, &r, &offset);
 }
 
-/* The hot shape: one 32-bit word at a byte address in half registers; each host vector of lanes reads one word, or words side by
- * side. Everything else goes the long way. */
+/* The hot shape: one 32-bit word at a byte address in half registers, where each host vector of lanes reads one word, or
+ * contiguous words. Everything else goes the long way. */
 ALWAYS const struct gpu_op *load_words(struct gpu_simdgroup *group, const struct gpu_op *op, bool high)
 {
     const uint8_t *memory = group->group->memory;
@@ -264,7 +264,7 @@ HANDLER(threadgroup_store)
     return store_op(group, op, &r, &offset);
 }
 
-/* Whether one turn of the banks of threadgroup memory serves all lanes for sure: words of one row, or side by side. */
+/* True when one pass over the banks of threadgroup memory certainly serves all lanes: words of one row, or contiguous ones. */
 static bool one_turn(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct lanes offset = threadgroup_offsets(group, op);
@@ -289,7 +289,7 @@ static gpu_handler *pick_memory(struct gpu_op *op)
     op->small[1] = inst->shift > 2 ? 2 : inst->shift;
     const bool store = inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_THREADGROUP_STORE;
     if (inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE) {
-        /* An immediate offset is signed whatever the flag says. */
+        /* An immediate offset is signed, whatever the flag says. */
         if (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0)
             return NULL;
         if (op->source[1].kind == GPU_PAIR)

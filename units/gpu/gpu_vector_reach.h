@@ -8,7 +8,7 @@
 typedef uint16_t vu16 __attribute__((vector_size(VECTOR_BYTES / 2)));
 typedef uint8_t vu8 __attribute__((vector_size(VECTOR_BYTES / 4)));
 
-/* An access before its lanes are looked at: address = base + offset * scale (a power of two), `item` bytes of it. */
+/* An access before its lanes are examined: address = base + offset * scale (a power of two), `item` bytes of it. */
 struct reach {
     uint64_t base;
     uint32_t scale, item;
@@ -16,7 +16,7 @@ struct reach {
     unsigned prot;
 };
 
-/* Host bytes of [address, address + bytes), NULL = look closer. */
+/* The host bytes of [address, address + bytes); NULL = needs a closer look. */
 ALWAYS uint8_t *reach_bytes(const struct gpu_simdgroup *group, const struct reach *r, uint64_t address, uint64_t bytes)
 {
     const struct gpu_group *all = group->group;
@@ -31,13 +31,13 @@ ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
     return r->base + wide * r->scale;
 }
 
-/* Distance of offsets whose items lie side by side, 0 = there is none. */
+/* The distance of offsets whose items are contiguous; 0 = there is none. */
 ALWAYS uint32_t reach_step(const struct reach *r)
 {
     return r->scale <= r->item ? r->item >> __builtin_ctz(r->scale) : 0;
 }
 
-/* Whether items lie side by side from the first lane on, without running over the end of their numbers. */
+/* True when items are contiguous from the first lane on, without an overflow of the offsets. */
 ALWAYS bool counts_up(const struct reach *r, vu offset, uint32_t active)
 {
     const uint32_t step = reach_step(r), run = step * PART_LANES, first = offset[0];
@@ -74,16 +74,16 @@ ALWAYS uint32_t load_item(const uint8_t *from, unsigned item)
     return out;
 }
 
-/* Lowest and highest address of active lanes; false when they lie too far apart for 32-bit distances. */
+/* The lowest and highest address of active lanes. False when they lie too far apart for 32-bit distances. */
 ALWAYS bool span(const struct reach *r, vu offset, uint32_t active, uint64_t *low, uint64_t *high)
 {
-    const uint32_t turn = r->sign ? GPU_SIGN32 : 0; /* signed numbers in the order of unsigned ones */
+    const uint32_t turn = r->sign ? GPU_SIGN32 : 0; /* brings signed numbers into the order of unsigned ones */
     *low = reach_address(r, vec_least(offset ^ turn, active) ^ turn);
     *high = reach_address(r, ~vec_least(~(offset ^ turn), active) ^ turn);
     return *high - *low < INT32_MAX;
 }
 
-/* Words of a record: out[0] when it has 4 bytes or less. */
+/* Gathers the words of a record: only out[0] when it has 4 bytes or less. */
 ALWAYS void gather_record(const uint8_t *from, vu offset, uint32_t active, uint32_t item, vu *out)
 {
     if (item <= 4) {
@@ -94,11 +94,11 @@ ALWAYS void gather_record(const uint8_t *from, vu offset, uint32_t active, uint3
         out[k] = vec_gather(from + 4 * k, offset, active, 4);
 }
 
-/* Scattered addresses of one part; false = look closer. */
+/* Scattered addresses of one part. False = needs a closer look. */
 static bool load_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active, vu *out)
 {
     if (!r->device) {
-        /* Threadgroup memory is small: offsets are bytes there and compare in 32 bits. */
+        /* Threadgroup memory is small: offsets there are bytes and compare in 32 bits. */
         const struct gpu_group *all = group->group;
         const uint64_t start = r->base;
         if (r->item > all->memory_bytes || start > all->memory_bytes - r->item)
@@ -127,7 +127,7 @@ ALWAYS vu every_second(vu a, vu b, unsigned first)
     return __builtin_shuffle(a, b, 2 * vec_count() + first);
 }
 
-/* Lanes of a and b by turns: the first half of them, or the last. */
+/* Interleaves the lanes of a and b: the first half of them, or the last. */
 ALWAYS vu by_turns(vu a, vu b, bool last)
 {
     const vu i = vec_count();
@@ -186,7 +186,7 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
             out[k] = vec_all(load_item(from + 4 * k, r->item < 4 ? r->item : 4));
         return from;
     }
-    /* Bytes of lanes that are off are not read: another host thread may be writing them. */
+    /* Bytes of inactive lanes are not read: another host thread may be writing them. */
     if ((active == PART_MASK || r->item == 4) && counts_up(r, offset, active)) {
         const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
         if (from) {
@@ -200,7 +200,7 @@ ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, 
     return load_scattered(group, r, &offset, active, out);
 }
 
-/* Of lanes that write the same place the highest wins, as in the plain handler. */
+/* Of lanes that write to the same place, the highest wins, as in the plain handler. */
 static bool store_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active,
                             const vu *value)
 {
