@@ -1,8 +1,9 @@
 /* The one-pass program. A threadgroup has 4 simdgroups with 8 or 16 queries each; 32 keys and values at a time go through
- * threadgroup memory. Matrices as in gpu_gemm.c: lane (R, P) holds row R, columns 2P and 2P + 1.
+ * threadgroup memory. Matrices are held as in gpu_gemm.c: lane (R, P) holds row R, columns 2P and 2P + 1.
  *
- * Scores S = Q K^T: key 8P + 4c + 2q + j is column 2P + j of matrix (c, q). As operand A of the product with V the same registers
- * have these keys as columns, so V's row R of (c, q) is key 8 (R / 2) + 4c + 2q + R % 2; lines of V are put in that order.
+ * Scores S = Q K^T: key 8P + 4c + 2q + j is column 2P + j of matrix (c, q). When the same registers are operand A of the product
+ * with V, these keys are its columns, so V's row R of (c, q) is key 8 (R / 2) + 4c + 2q + R % 2; lines of V are put in that
+ * order.
  */
 #include "units/gpu/kernels/gpu_attention_internal.h"
 
@@ -11,7 +12,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* First of the four columns of group g for P = 0, and how far apart they are for neighbouring P: free of bank conflicts. */
+/* The first of the four columns of group g for P = 0, and the distance of those of neighbouring P: chosen to avoid bank
+ * conflicts. */
 static unsigned group_column(const struct gpu_flash *f, unsigned g)
 {
     return f->depths % 2 ? 16 * g : 32 * (g / 2) + 4 * (g % 2);
@@ -32,7 +34,7 @@ static unsigned fragment_half(const struct gpu_flash *f, unsigned number)
     return 2 * f->fragments + number * f->four_halves;
 }
 
-/* Keys 4c .. 4c + 3 of element 4 (R / 2) + R % 2 + 2h + 16 depth; step = 2 depth + h. */
+/* Loads keys 4c .. 4c + 3 of element 4 (R / 2) + R % 2 + 2h + 16 depth; step = 2 depth + h. */
 static void take_keys(struct gpu_flash *f, unsigned step)
 {
     for (unsigned c = 0; c < 2; c++) {
@@ -59,14 +61,14 @@ static void make_scores(struct gpu_flash *f)
     }
 }
 
-/* value stays where `place` < limit (signed), and is -infinity elsewhere. */
+/* Keeps `value` where `place` < limit (signed) and sets it to -infinity elsewhere. */
 static void keep_below(struct gpu_flash *f, unsigned value, unsigned place, uint32_t limit)
 {
     const char *never = gpu_argument_u32(f->e, gpu_float_bits(-INFINITY));
     gpu_emit(f->e, "icmpsel slt, r%u, r%u, %s, r%u, %s", value, place, gpu_argument_u32(f->e, limit), value, never);
 }
 
-/* Scores of keys that a query does not see become -infinity. Lane key: key + 8P + (place of the register). */
+/* Sets the scores of keys that a query does not see to -infinity. Key of a lane: key + 8P + (place of the register). */
 static void mask_scores(struct gpu_flash *f, unsigned i)
 {
     struct gpu_emit *e = f->e;
@@ -123,7 +125,7 @@ static void weigh(struct gpu_flash *f, unsigned i)
     }
 }
 
-/* step = matrix (c, q) and group of columns of V. */
+/* Loads values; step = matrix (c, q) and group of columns of V. */
 static void take_values(struct gpu_flash *f, unsigned step)
 {
     const unsigned matrix = step / f->depths, g = step % f->depths;

@@ -11,7 +11,7 @@ enum {
     FLASH_THREADS = 32 * FLASH_SIMDGROUPS,
     FLASH_ROWS_MAX = 2,
     FLASH_DEPTHS_MAX = GPU_ATTENTION_DEPTH_MAX / 16,
-    FLASH_WORK = 32, /* registers: blocks on their way, or scores and fragments */
+    FLASH_WORK = 32, /* registers: blocks under way, or scores and fragments */
     FLASH_SETS = 4   /* of fragments of V; the first two hold those of K */
 };
 
@@ -20,24 +20,24 @@ struct gpu_flash {
     struct gpu_emit *e;
     unsigned row_tiles, depths; /* 8 queries each; 16 elements of a head each */
     unsigned four_halves;
-    uint32_t pitch, k_address, v_address; /* of lines in threadgroup memory: elements; bytes */
+    uint32_t pitch, k_address, v_address; /* pitch of lines in threadgroup memory in elements; addresses in bytes */
     struct gpu_base q_base, k_base, v_base, out_base;
     unsigned query, sum_out;          /* registers [row][depth], four elements; [row][2 depths] pairs */
     unsigned work, scores, fragments; /* scores: [row][c][q] pairs */
     unsigned largest, sum, factor, scratch, other;
-    unsigned row, p, key, keys_end; /* first query of this lane; P; first key of the block, end of all that are needed */
+    unsigned row, p, key, keys_end; /* first query of this lane; P; first key of the block; end of the keys that are needed */
     unsigned take_k[FLASH_FOUR], take_v, put_k, put_v; /* half registers */
-    unsigned kv_start, line, column;                   /* this thread's place in blocks */
+    unsigned kv_start, line, column;                   /* this thread's place in a block */
 };
 
 /* gpu_attention_load.c */
 void gpu_flash_take_registers(struct gpu_flash *f);
 /* Computes the places of this lane: its queries, its part of blocks, its fragments in threadgroup memory. */
 void gpu_flash_find_place(struct gpu_flash *f);
-/* to = element of row `row` + 8 i (the last one if beyond the end) of this head's queries or results, column 0. */
+/* to = element in column 0 of row `row` + 8 i (the last row if beyond the end) of this head's queries or results. */
 void gpu_flash_query_element(struct gpu_flash *f, unsigned to, unsigned i);
 void gpu_flash_load_queries(struct gpu_flash *f);
-/* Brings the next block of keys and values into threadgroup memory, between two barriers. */
+/* Loads the next block of keys and values into threadgroup memory, between two barriers. */
 void gpu_flash_load_blocks(struct gpu_flash *f);
 
 static inline uint32_t gpu_flash_bytes(const struct gpu_flash *f)

@@ -1,10 +1,11 @@
-/* One-pass attention: which registers, queries and places in threadgroup memory belong to a lane; loading queries and blocks. */
+/* One-pass attention: the registers, queries and places in threadgroup memory that belong to a lane; loading queries and blocks.
+ */
 #include "units/gpu/kernels/gpu_attention_internal.h"
 
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_matrix.h"
 
-/* Fours of a line of a block, a power of two; those beyond the depth are zero. */
+/* Number of fours in a line of a block, a power of two; those beyond the depth are zero. */
 static unsigned line_fours(const struct gpu_flash *f)
 {
     unsigned fours = FLASH_FOUR;
@@ -40,7 +41,7 @@ void gpu_flash_take_registers(struct gpu_flash *f)
     f->put_v = halves + 6;
 }
 
-/* Offset of accesses by words, in a half register. */
+/* Converts a place to the offset of word accesses, in a half register. */
 static void words_of(struct gpu_flash *f, unsigned half, unsigned place)
 {
     gpu_emit(f->e, "bfeil %s, 0, r%u, %u", gpu_h(f->e, half), place, gpu_flash_bytes(f) == 4 ? 0 : 1);
@@ -129,7 +130,7 @@ void gpu_flash_query_element(struct gpu_flash *f, unsigned to, unsigned i)
     gpu_mad_imm(e, to, to, a->depth, GPU_NO_REGISTER);
 }
 
-/* Elements 16 depth + 4P .. + 3 of each query. */
+/* Loads elements 16 depth + 4P .. + 3 of each query. */
 void gpu_flash_load_queries(struct gpu_flash *f)
 {
     struct gpu_emit *e = f->e;
@@ -170,7 +171,7 @@ static void put_pass(struct gpu_flash *f, bool is_v, unsigned pass, unsigned fro
                         gpu_h(f->e, is_v ? f->put_v : f->put_k));
 }
 
-/* Passes of K and V, as many at a time as work registers hold. */
+/* Runs the passes over K and V, as many at a time as the work registers hold. */
 void gpu_flash_load_blocks(struct gpu_flash *f)
 {
     struct gpu_emit *e = f->e;
@@ -188,7 +189,7 @@ void gpu_flash_load_blocks(struct gpu_flash *f)
             gpu_endif(e);
         gpu_wait(e, 0);
         if (first == 0)
-            gpu_barrier(e); /* the block before has been used */
+            gpu_barrier(e); /* the previous block has been used */
         if (cut)
             gpu_if(e, "ult", gpu_r(e, f->column), gpu_int(e, 16 * f->depths));
         for (unsigned i = 0; i < now; i++)
