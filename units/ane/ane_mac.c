@@ -1,22 +1,23 @@
-/* Convolution and matrix product: operands as panels of columns, sums by the host's kernels, the way out.
+/* Convolution and matrix product: operands become panels of columns, the host's kernels compute the sums, and the results are
+ * stored.
  *
- * Products of one output are taken channel after channel, in a channel row after row of the kernel, `mac_group` at a time: the
- * order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse banks
- * stream the taps of one stride phase after those of another and leave out zeros; their products are taken in the same order as
- * dense ones (own choice: no probe of sums covers them). Taps outside the image are products with 0, and so are those that fill
- * up the last group. Columns of a panel are output pixels, or output channels where that wastes fewer lanes: which of the two is
- * the host's matter, the sums are the same.
+ * The products of one output are taken channel after channel, and in a channel row after row of the kernel, `mac_group` at a
+ * time: the order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse
+ * banks stream the taps of one stride phase after those of another and leave out zeros; here their products are taken in the same
+ * order as those of dense banks (our choice: no probe of sums covers them). Taps outside the image are products with 0, and so
+ * are those that fill up the last group. Columns of a panel are output pixels, or output channels where that wastes fewer lanes.
+ * That choice concerns only the host; the sums are the same.
  */
 #include "units/ane/ane_mac_internal.h"
 
 #include <stdlib.h>
 
 enum { LANES = ANE_MAC_LANES };
-/* Partial sums are watched where an operand's size times the weights' sum could come near the limit; half of it leaves room for
- * the rounding of the group's adder. */
+/* Partial sums are watched where an operand's magnitude times the sum of the weights could come near the limit; one half leaves
+ * room for the rounding of the group's adder. */
 #define SAFE_PART 0.5f
 
-/* Sums that came near the limit on their way are infinite when they reached it. */
+/* Sums that came near the limit on the way are infinite if they reached it. */
 static void apply_limit(const struct ane_gemm *g, const struct ane_mac_block *b, uint32_t count)
 {
     const float limit = (float)g->job->core->numeric.mac_overflow;
@@ -121,7 +122,7 @@ static bool run_tiles(void *context, uint64_t first, uint64_t end)
     return ok;
 }
 
-/* ---- the way out ---- */
+/* ---- results ---- */
 
 static bool store_rows(void *context, uint64_t first, uint64_t end)
 {
@@ -155,7 +156,7 @@ static bool multiply_all(struct ane_gemm *g)
 
 /* ---- the task ---- */
 
-/* The first channel of a group lies behind the last of the group before. */
+/* True when the first channel of a group follows the last channel of the previous group. */
 static bool groups_adjoin(const struct ane_operand *operand, uint32_t channels, uint32_t groups)
 {
     const bool strides = operand->place == ANE_PLACE_DRAM || operand->place == ANE_PLACE_L2;
@@ -181,7 +182,7 @@ static bool check(struct ane_job *job, uint32_t groups)
     return true;
 }
 
-/* Fewer idle lanes win; equal: pixels, whose panels are cheaper to fill. */
+/* Prefers fewer idle lanes; when equal, pixels, whose panels are cheaper to fill. */
 static bool prefer_channels(const struct ane_gemm *g)
 {
     const uint64_t by_pixel = (g->pixels + LANES - 1) / LANES * LANES * (uint64_t)g->channels_out;

@@ -9,17 +9,17 @@ enum { ANE_GEMM_CHUNK = 16 /* floats copied at once */ };
 struct ane_gemm {
     struct ane_job *job;
     uint32_t groups, channels_in, channels_out; /* channels of one group */
-    uint32_t width, height;                     /* of the padded image, with what the kernel reads beyond */
+    uint32_t width, height;                     /* of the padded image, including what the kernel reads beyond */
     size_t taps, k;                             /* products of an output; rounded up to groups of the adder */
     uint32_t pixels;
     bool by_channel;    /* columns are output channels */
     float *image;       /* [channels of all groups][height][width] */
     float *weight;      /* [output channels of all groups][k] */
     float *bias;        /* of each output channel */
-    float *channel_sum; /* sum of the sizes of a channel's weights */
+    float *channel_sum; /* sum of the magnitudes of a channel's weights */
     float *column;      /* by_channel: [groups][pixels][k] */
     float *result;      /* [output channels][pixels] */
-    float largest;      /* of the image, by size */
+    float largest;      /* of the image, by magnitude */
 };
 
 /* Aligned memory for so many floats, NULL when memory is out. The caller frees it. */
@@ -30,11 +30,11 @@ float *ane_gemm_zeros(uint64_t floats);
 bool ane_gemm_load_image(struct ane_gemm *g);
 bool ane_gemm_load_weights(struct ane_gemm *g);
 
-/* ane_mac_panels.c: `count` columns of a panel of ANE_MAC_LANES, rows of which are taps. Columns are output pixels of a group
- * from `first` on, or output channels from `first` on. */
+/* ane_mac_panels.c: fills `count` columns of a panel of ANE_MAC_LANES columns, whose rows are taps. Columns are output pixels of
+ * a group, or output channels, from `first` on. */
 void ane_gemm_pixel_panel(const struct ane_gemm *g, uint32_t group, uint32_t first, uint32_t count, float *panel);
 void ane_gemm_channel_panel(const struct ane_gemm *g, uint32_t first, uint32_t count, float *panel);
-/* The windows of all output pixels, which are the rows where columns are channels. False = fault. */
+/* Lists the windows of all output pixels, which are the rows where columns are channels. False = fault. */
 bool ane_gemm_make_columns(struct ane_gemm *g);
 
 #endif

@@ -22,7 +22,7 @@ float *ane_gemm_zeros(uint64_t floats)
 typedef float four __attribute__((vector_size(16)));
 typedef int32_t four_words __attribute__((vector_size(16)));
 
-/* Sum or maximum of sizes; several chains, because one would wait for its own result. */
+/* Sum or maximum of magnitudes, in several chains, because a single one would wait for its own result. */
 static float sizes(const float *value, uint64_t count, bool sum)
 {
     four part[4] = {{0}};
@@ -43,7 +43,7 @@ static float sizes(const float *value, uint64_t count, bool sum)
     return all;
 }
 
-/* A row of the source, spread by the steps of a transposed convolution, at its place in the padded image. */
+/* Puts a row of the source, spread by the steps of a transposed convolution, into its place in the padded image. */
 static void put_row(const struct ane_gemm *g, uint32_t channel, uint32_t row, const float *from)
 {
     const struct ane_task *t = g->job->task;

@@ -10,7 +10,7 @@ static uint32_t window_place(const struct ane_gemm *g, uint32_t pixel)
     return pixel / t->width_out * t->stride_y * g->width + pixel % t->width_out * t->stride_x;
 }
 
-/* Neighbouring columns of a panel whose windows are neighbours as well. */
+/* Neighbouring columns of a panel whose windows are neighbours, too. */
 struct side_by_side {
     uint32_t column, length, place;
 };
@@ -28,7 +28,8 @@ static uint32_t find_runs(const struct ane_gemm *g, uint32_t first, uint32_t cou
     return runs;
 }
 
-/* One row of a panel: the same tap of all windows. Whole chunks are copied; what they write too much comes again or is cleared.
+/* Fills one row of a panel: the same tap of all windows. Whole chunks are copied; the excess is overwritten or cleared
+ * afterwards.
  */
 static void gather_tap(const float *plane, const struct side_by_side *run, uint32_t runs, uint32_t count, float *to)
 {
@@ -52,7 +53,7 @@ void ane_gemm_pixel_panel(const struct ane_gemm *g, uint32_t group, uint32_t fir
     memset(panel, 0, (g->k - g->taps) * LANES * sizeof *panel);
 }
 
-/* Weights turned round, a few taps at a time so that what is written stays near. */
+/* Transposes weights, a few taps at a time, so that the writes stay close together. */
 void ane_gemm_channel_panel(const struct ane_gemm *g, uint32_t first, uint32_t count, float *panel)
 {
     for (size_t k = 0; k < g->k; k += ANE_GEMM_CHUNK) {
@@ -65,7 +66,7 @@ void ane_gemm_channel_panel(const struct ane_gemm *g, uint32_t first, uint32_t c
     }
 }
 
-/* All windows of a group as columns. */
+/* Copies all windows of a group as columns. */
 static void gather_columns(const struct ane_gemm *g, uint32_t group, float *to)
 {
     const struct ane_task *t = g->job->task;
