@@ -111,7 +111,8 @@ static bool unknown_option(struct parser *p, const char *name)
     return kernel_refuse(p->error, "%s has no option '%s'%s; it takes %s", form->name, name, phrase, form->grammar);
 }
 
-/* ", did you mean ...": candidates are pieces of `words`, so the nearest is kept in `nearest`. */
+/* Offers the names in `words` for ", did you mean ...". They are pieces of a longer text, so the nearest one is copied to
+ * `nearest`. */
 static void offer_words(struct isa_suggest *suggest, const char *words, const char *value, char nearest[WORD_BYTES])
 {
     isa_suggest_start(suggest, value);
@@ -128,7 +129,7 @@ static void offer_words(struct isa_suggest *suggest, const char *words, const ch
     }
 }
 
-/* Takes the next word of "add+relu" off `chain`. */
+/* Takes the next word off a chain such as "add+relu". */
 static void chain_word(const char **chain, char word[WORD_BYTES])
 {
     const size_t length = strcspn(*chain, "+");
@@ -136,7 +137,7 @@ static void chain_word(const char **chain, char word[WORD_BYTES])
     *chain += length + ((*chain)[length] == '+');
 }
 
-/* The word that is unknown: of a chain the first such one, else the last. */
+/* Refuses an unknown word: of a chain the first unknown one, otherwise the last word. */
 static void wrong_word(const struct kernel_parameter *row, const char *value, char word[WORD_BYTES])
 {
     int64_t index;
@@ -161,7 +162,7 @@ static bool bad_value(struct parser *p, const struct kernel_parameter *row, cons
                          row->most, value);
 }
 
-/* "add+relu" */
+/* Reads a chain such as "add+relu". */
 static bool chain_value(const char *words, const char *value, int64_t *chain)
 {
     *chain = 0;
@@ -185,7 +186,7 @@ static bool decimal_value(const struct kernel_parameter *row, const char *value,
     return end != value && !*end && isfinite(*number) && *number >= (double)row->least && *number <= (double)row->most;
 }
 
-/* "64M": binary multiples, as sizes in bytes are written. */
+/* Reads a suffix such as the M of "64M": a binary multiple, as in sizes given in bytes. */
 static bool multiple(const char **end, int64_t *number)
 {
     static const char letters[] = "KMG";
@@ -222,7 +223,7 @@ static bool set_parameter(struct parser *p, unsigned index, const char *value)
     return ok || bad_value(p, row, value);
 }
 
-/* "128x1000" */
+/* Reads positional values such as "128x1000". */
 static bool read_positional(struct parser *p)
 {
     const struct kernel_form *form = p->form;

@@ -1,46 +1,7 @@
 /* The AMX timing model against published throughputs (github corsix/amx, M1 Max and M2) and against its own
  * conservation laws. Effects are written out by hand: nothing here depends on decoding.
  */
-#include "tests/support/suite.h"
-#include "tests/units/amx_timing_example.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-static const struct amx_params m1 = AMX_EXAMPLE_PARAMS(2.904, 12, 64);
-
-static uint64_t class_rows(unsigned step, unsigned row)
-{
-    uint64_t rows = 0;
-    for (unsigned r = row; r < 64; r += step)
-        rows |= UINT64_C(1) << r;
-    return rows;
-}
-
-static struct amx_effect compute(enum amx_unit_class unit_class, enum amx_element x, enum amx_element z, uint64_t rows)
-{
-    return (struct amx_effect){.unit_class = unit_class,
-                               .x_element = x,
-                               .y_element = x,
-                               .z_element = z,
-                               .x_read = 1,
-                               .y_read = 1,
-                               .z_read = rows,
-                               .z_write = rows,
-                               .macs = 64,
-                               .z_rows_written = (uint32_t)__builtin_popcountll(rows)};
-}
-
-static struct amx_effect load(uint8_t x, uint32_t bytes)
-{
-    return (struct amx_effect){.unit_class = AMX_CLASS_LOAD, .x_write = x, .memory_bytes = bytes};
-}
-
-static struct amx_effect store_row(unsigned row)
-{
-    return (struct amx_effect){.unit_class = AMX_CLASS_STORE, .z_read = UINT64_C(1) << row, .memory_bytes = 64};
-}
+#include "tests/units/amx_timing_effects.h"
 
 /* The order in which the published vector loops take rows ("far" spacing): bit-reversed. */
 static unsigned far_row(unsigned i)
@@ -79,11 +40,6 @@ static double vector_rate(const struct amx_params *params, enum amx_element x, u
     for (unsigned i = 0; i < n; i++)
         effects[i] = compute(AMX_CLASS_VECTOR, x, AMX_E_F32, (rows == 2 ? UINT64_C(3) : UINT64_C(1)) << far_row(i));
     return rate(params, effects, n);
-}
-
-static void check_near(const char *what, double value, double published, double tolerance)
-{
-    CHECK(fabs(value - published) <= tolerance * published, "%s: %.4f, published %.4f", what, value, published);
 }
 
 static void test_matrix_tables(void)
@@ -171,13 +127,6 @@ static void test_every_cycle_has_one_reason(void)
     }
 }
 
-static double reason_share(struct amx_block *block, enum amx_stall reason)
-{
-    double cycles[AMX_STALL_COUNT], total;
-    amx_block_stalls(block, 0, cycles, &total);
-    return cycles[reason] / total;
-}
-
 static void test_reasons_name_the_bottleneck(void)
 {
     const struct amx_effect chain = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0));
@@ -216,143 +165,6 @@ static void test_array_before_issue(void)
               reason_share(block, AMX_STALL_ISSUE));
         amx_block_free(block);
     }
-}
-
-static double load_rate_from(const struct amx_params *params, uint64_t start, uint32_t bytes, uint64_t stride)
-{
-    enum { LOADS = 10000 };
-    struct amx_block *block = amx_block_create(params, 1);
-    const struct amx_effect e = load(1, bytes);
-    double now = 0;
-    for (uint64_t i = 0; i < LOADS; i++)
-        now = amx_block_send(block, 0, now, AMX_LDX, start + (i * stride & 0x3ffff), &e);
-    const double rate = LOADS / amx_block_idle_at(block, 0);
-    amx_block_free(block);
-    return rate;
-}
-
-static double load_rate(const struct amx_params *params, uint32_t bytes, uint64_t stride)
-{
-    return load_rate_from(params, 0, bytes, stride);
-}
-
-/* xrq-phys/blis_apple, one thread of M2: 1440 GFLOPS of sgemm from loads of 64 bytes, one for each fma32 of 512
- * operations. Four products of a 32 x 32 tile use two neighbours of each panel. */
-static double outer_product_rate(const struct amx_params *params, uint64_t start)
-{
-    enum { STEPS = 2000 };
-    struct amx_block *block = amx_block_create(params, 1);
-    struct amx_effect fma[4], x = load(1, 64), y = load(0, 64);
-    y.y_write = 1;
-    for (unsigned i = 0; i < 4; i++)
-        fma[i] = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, i));
-    double now = 0;
-    for (uint64_t k = 0; k < STEPS; k++) {
-        for (uint64_t half = 0; half < 2; half++) {
-            now = amx_block_send(block, 0, now, AMX_LDX, start + k * 128 + half * 64, &x);
-            now = amx_block_send(block, 0, now, AMX_LDY, 0x1000000 + start + k * 128 + half * 64, &y);
-        }
-        for (unsigned i = 0; i < 4; i++)
-            now = amx_block_send(block, 0, now, AMX_FMA32, 0, &fma[i]);
-    }
-    const double rate = 4 * STEPS / amx_block_idle_at(block, 0);
-    amx_block_free(block);
-    return rate;
-}
-
-static void test_neighbouring_loads(void)
-{
-    struct amx_params m2 = m1;
-    m2.clock_ghz = 3.204;
-    CHECK(outer_product_rate(&m2, 0) * 512 > 1440, "%f GFLOPS", outer_product_rate(&m2, 0) * 512);
-    check_near("one a cycle", load_rate(&m2, 64, 64), 3.204, 0.01);
-    check_near("across lines as well", load_rate_from(&m2, 16, 64, 64), 3.204, 0.01);
-    check_near("unaligned panels too", outer_product_rate(&m2, 16), outer_product_rate(&m2, 0), 0.01);
-    check_near("every other block is another line", load_rate(&m2, 64, 128), 3.204 / 1.75, 0.01);
-}
-
-static void test_loads(void)
-{
-    struct amx_params m2pro = m1;
-    m2pro.clock_ghz = 3.264;
-    /* zhen8838, M2 Pro: quads 483 GB/s, one line again and again 30 GB/s. */
-    check_near("quads", load_rate(&m2pro, 256, 256) * 256, 483, 0.05);
-    check_near("same line", load_rate(&m2pro, 128, 0) * 128, 30, 0.05);
-    check_near("width does not matter", load_rate(&m2pro, 64, 256), load_rate(&m2pro, 256, 256), 0.001);
-    m2pro.load_bytes_per_cycle = 64;
-    check_near("a narrow path", load_rate(&m2pro, 256, 256) * 256, 64 * 3.264, 0.01);
-}
-
-static void test_load_to_use(void)
-{
-    struct amx_block *block = amx_block_create(&m1, 1);
-    const struct amx_effect x = load(1, 64), fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0));
-    amx_block_send(block, 0, 0, AMX_LDX, 0, &x);
-    amx_block_send(block, 0, 0, AMX_FMA32, 0, &fma);
-    check_near("load latency, then the chain", amx_block_idle_at(block, 0), (12 + 4) / 2.904, 1e-9);
-    CHECK(reason_share(block, AMX_STALL_LOAD_DATA) > 0.7, "%f", reason_share(block, AMX_STALL_LOAD_DATA));
-    struct amx_effect other = fma;
-    amx_block_restart(block, 0);
-    other.x_read = other.y_read = 2;
-    amx_block_send(block, 0, 0, AMX_LDX, 0, &x);
-    amx_block_send(block, 0, 0, AMX_FMA32, 0, &other);
-    check_near("another register does not wait", amx_block_idle_at(block, 0), 12 / 2.904, 1e-9);
-    amx_block_free(block);
-}
-
-static void test_stores(void)
-{
-    struct amx_params p = m1;
-    struct amx_block *block = amx_block_create(&p, 1);
-    const struct amx_effect fma = compute(AMX_CLASS_MATRIX, AMX_E_F32, AMX_E_F32, class_rows(4, 0)), z = store_row(0);
-    amx_block_send(block, 0, 0, AMX_FMA32, 0, &fma);
-    amx_block_send(block, 0, 0, AMX_STZ, 0, &z);
-    check_near("waits for Z, leaves the buffer, becomes visible", amx_block_stores_done_at(block, 0), (4 + 16 + 9) / 2.904, 1e-9);
-    const struct amx_effect x = load(1, 64);
-    amx_block_send(block, 0, 0, AMX_LDX, 0, &x);
-    check_near("a load of the line waits for it", amx_block_idle_at(block, 0), (4 + 16 + 9 + 12) / 2.904, 1e-9);
-    amx_block_restart(block, 0);
-    double now = 0;
-    for (uint64_t i = 0; i < 4096; i++)
-        now = amx_block_send(block, 0, now, AMX_STZ, i * 64, &z);
-    check_near("steady stores", 4096 * 64 / amx_block_idle_at(block, 0), 4 * 2.904, 0.01);
-    amx_block_free(block);
-}
-
-/* ns per store when `passes` half lines of each of 16 lines are written in turn, 16 stores apart. */
-static double half_lines_ns(const struct amx_params *params, unsigned passes)
-{
-    enum { TURNS = 200, LINES = 16 };
-    struct amx_block *block = amx_block_create(params, 1);
-    const struct amx_effect z = store_row(0);
-    double now = 0;
-    for (unsigned t = 0; t < TURNS; t++)
-        for (unsigned h = 0; h < passes; h++)
-            for (unsigned i = 0; i < LINES; i++)
-                now = amx_block_send(block, 0, now, AMX_STZ, i * 2048 + h * 64, &z);
-    const double ns = amx_block_idle_at(block, 0) / (TURNS * passes * LINES);
-    amx_block_free(block);
-    return ns;
-}
-
-/* The stores of zhen8838's table (M2 Pro) into rows 2048 bytes apart, one register per store: 12.9, 7.6, 11.4 and 9.9
- * GB/s for one to four accumulators. Between the first two lies the merging of the halves of a line; with three, the
- * first two halves share a line, with four also the last two. */
-static void test_half_lines(void)
-{
-    struct amx_params p = m1;
-    p.clock_ghz = 3.264;
-    p.store_merge_cycles = 14;
-    p.store_merge_rows = 16;
-    const double published[] = {12.9423, 7.55092, 11.4118, 9.85956};
-    for (unsigned n = 1; n <= 4; n++)
-        check_near("published GB/s", 64 / half_lines_ns(&p, n), published[n - 1], 0.15);
-    check_near("the other half costs", half_lines_ns(&p, 2), (16 + 14) / 3.264, 0.01);
-    check_near("one of three costs", half_lines_ns(&p, 3), (16 + 14 / 3.0) / 3.264, 0.01);
-    p.store_merge_rows = 15;
-    check_near("not for stores longer ago", half_lines_ns(&p, 2), 16 / 3.264, 0.01);
-    p.store_merge_rows = 64;
-    check_near("the same half costs nothing", half_lines_ns(&p, 1), 16 / 3.264, 0.01);
 }
 
 static void test_set_and_clr(void)
@@ -523,11 +335,6 @@ static const struct suite_test tests[] = {
     {"every cycle has one reason", test_every_cycle_has_one_reason},
     {"reasons name the bottleneck", test_reasons_name_the_bottleneck},
     {"array before issue", test_array_before_issue},
-    {"loads: width, bandwidth, same line", test_loads},
-    {"loads: neighbours share a request", test_neighbouring_loads},
-    {"load to use", test_load_to_use},
-    {"stores wait, drain and become visible", test_stores},
-    {"halves of a line stored apart", test_half_lines},
     {"set and clr", test_set_and_clr},
     {"a full queue holds the CPU back", test_queue_holds_the_cpu_back},
     {"cores share the array", test_cores_share_the_array},

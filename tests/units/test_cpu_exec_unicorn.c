@@ -347,7 +347,7 @@ static const char *why_not_compared(unsigned form)
     case A64_BRK:
     case A64_HLT: return "exceptions: no user state to compare";
     case A64_MRS:
-    case A64_MSR: return "system registers: tests/units/test_cpu_exec.c";
+    case A64_MSR: return "system registers: tests/units/test_cpu_exec_system.c";
     case A64_IC_IVAU:
     case A64_DC_CVAC:
     case A64_DC_CVAU:

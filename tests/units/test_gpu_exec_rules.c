@@ -43,56 +43,57 @@ struct number_case {
     uint32_t a, b, c, wanted;
 };
 
+static const struct number_case cases[] = {
+    {"fadd32 r4l, r1, r2\nstop", 0x3f800000, 0x3a000200, 0, 0x3c00},    /* two roundings; one would give 3c01 */
+    {"fmul32 r4, r1, r2\nstop", 0x3f7fffff, 0x00800000, 0, 0x00000000}, /* exact product below 2^-126 */
+    {"fmadd32 r4, r1, r2, r3\nstop", 0x33800000, 0x80000000, 0x00800000, 0x00800000},
+    {"fmadd32 r4, r1, r2, r3\nstop", 0x1a800000, 0x9a800000, 0x00800000,
+     0x00000000}, /* 2^-126 - 2^-148: one that FTZ flushes too */
+    {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x99800000, 0x00800000,
+     0x00000000}, /* 2^-126 - 2^-152 rounds up, unrounded below */
+    {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x19800000, 0x80800000, 0x80000000}, /* the same below zero */
+    {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x19800000, 0x00800000, 0x00800000}, /* just above */
+    {"fadd32 r4, r1, r2\nstop", 0x00000001, 0x80000000, 0, 0x00000000},               /* denormal in */
+    {"fmul32 r4, r1, r2\nstop", 0x80000001, 0x3f800000, 0, 0x80000000},               /* keeps its sign */
+    {"fmul32 r4, r1, r2\nstop", 0xbf800000, 0x00000000, 0, 0x80000000},               /* IEEE sign of zero */
+    {"fmul32 r4, r1, r2\nstop", 0x7f800000, 0x00000000, 0, 0x7fc00000},               /* one NaN, positive */
+    {"fadd32 r4, r1, r2\nstop", 0xffc12345, 0x3f800000, 0, 0x7fc00000},               /* no payloads */
+    {"fadd32 r4, r1, r2\nstop", 0x7f7fffff, 0x7f7fffff, 0, 0x7f800000},
+    {"fadd32.sat r4, r1, r2\nstop", 0x7fc00000, 0, 0, 0x00000000},
+    {"fadd32.sat r4, r1, r2\nstop", 0x80000000, 0x80000000, 0, 0x00000000},
+    {"fadd32.sat r4, r1, r2\nstop", 0x40000000, 0, 0, 0x3f800000},
+    {"fadd16 r4l, r1l, r2l\nstop", 0x0001, 0x0001, 0, 0x0002}, /* half denormals stay */
+    {"fmadd16 r4l, r1l, r2l, r3l\nstop", 0x3c01, 0x3c01, 0x0001, 0x3c02},
+    {"floor r4, r1\nstop", 0xbf000000, 0, 0, 0xbf800000},
+    {"ceil r4, r1\nstop", 0xbf000000, 0, 0, 0x80000000},
+    {"trunc r4, r1\nstop", 0xbff00000, 0, 0, 0xbf800000},
+    {"rint r4, r1\nstop", 0x40200000, 0, 0, 0x40000000}, /* 2.5 to even */
+    {"rcp r4, r1\nstop", 0x40400000, 0, 0, 0x3eaaaaab},
+    {"rcp r4, r1\nstop", 0x80000001, 0, 0, 0xff800000},
+    {"rcp r4, r1\nstop", 0x7f000000, 0, 0, 0x00000000}, /* 2^-127 */
+    {"rsqrt r4, r1\nstop", 0x40800000, 0, 0, 0x3f000000},
+    {"rsqrt r4, r1\nstop", 0xbf800000, 0, 0, 0x7fc00000},
+    {"exp2 r4, r1\nstop", 0xc3000000, 0, 0, 0x00000000}, /* 2^-128 */
+    {"exp2 r4, r1\nstop", 0xc2fc0000, 0, 0, 0x00800000},
+    {"exp2 r4, r1\nstop", 0x43000000, 0, 0, 0x7f800000},
+    {"log2 r4, r1\nstop", 0x41000000, 0, 0, 0x40400000},
+    {"log2 r4, r1\nstop", 0x00000000, 0, 0, 0xff800000},
+    {"sin_pt_1 r4, r1\nstop", 0x40200000, 0, 0, 0xbf000000}, /* 2 - 2.5 */
+    {"sin_pt_1 r4, r1\nstop", 0x40600000, 0, 0, 0xbf000000}, /* 3.5 - 4 */
+    {"sin_pt_2 r4, r1\nstop", 0x3f800000, 0, 0, 0x3f800000}, /* sin(pi/2) / 1 */
+    {"sin_pt_2 r4, r1\nstop", 0x00000000, 0, 0, 0x3fc90fdb}, /* pi/2 */
+    {"convert f_to_u32, r4, r1, rtz\nstop", 0xbf800000, 0, 0, 0},
+    {"convert f_to_s32, r4, r1, rtz\nstop", 0x4f800000, 0, 0, 0x7fffffff},
+    {"convert f_to_s32, r4, r1, rtz\nstop", 0xc0200000, 0, 0, 0xfffffffe},
+    {"convert u32_to_f, r4, r1, rte\nstop", 0xffffffff, 0, 0, 0x4f800000},
+    {"convert u32_to_f, r4, r1, rtz\nstop", 0xffffffff, 0, 0, 0x4f7fffff},
+    {"convert s8_to_f, r4, r1, rte\nstop", 0x00000180, 0, 0, 0xc3000000},
+    {"intl r4, r1, r2\nstop", 0x0000ffff, 0, 0, 0x55555555},
+    {"intl r4, r1, r2\nstop", 0, 0x00000003, 0, 0x0000000a},
+};
+
 static void test_numbers(void)
 {
-    static const struct number_case cases[] = {
-        {"fadd32 r4l, r1, r2\nstop", 0x3f800000, 0x3a000200, 0, 0x3c00},    /* two roundings; one would give 3c01 */
-        {"fmul32 r4, r1, r2\nstop", 0x3f7fffff, 0x00800000, 0, 0x00000000}, /* exact product below 2^-126 */
-        {"fmadd32 r4, r1, r2, r3\nstop", 0x33800000, 0x80000000, 0x00800000, 0x00800000},
-        {"fmadd32 r4, r1, r2, r3\nstop", 0x1a800000, 0x9a800000, 0x00800000,
-         0x00000000}, /* 2^-126 - 2^-148: one that FTZ flushes too */
-        {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x99800000, 0x00800000,
-         0x00000000}, /* 2^-126 - 2^-152 rounds up, unrounded below */
-        {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x19800000, 0x80800000, 0x80000000}, /* the same below zero */
-        {"fmadd32 r4, r1, r2, r3\nstop", 0x19800000, 0x19800000, 0x00800000, 0x00800000}, /* just above */
-        {"fadd32 r4, r1, r2\nstop", 0x00000001, 0x80000000, 0, 0x00000000},               /* denormal in */
-        {"fmul32 r4, r1, r2\nstop", 0x80000001, 0x3f800000, 0, 0x80000000},               /* keeps its sign */
-        {"fmul32 r4, r1, r2\nstop", 0xbf800000, 0x00000000, 0, 0x80000000},               /* IEEE sign of zero */
-        {"fmul32 r4, r1, r2\nstop", 0x7f800000, 0x00000000, 0, 0x7fc00000},               /* one NaN, positive */
-        {"fadd32 r4, r1, r2\nstop", 0xffc12345, 0x3f800000, 0, 0x7fc00000},               /* no payloads */
-        {"fadd32 r4, r1, r2\nstop", 0x7f7fffff, 0x7f7fffff, 0, 0x7f800000},
-        {"fadd32.sat r4, r1, r2\nstop", 0x7fc00000, 0, 0, 0x00000000},
-        {"fadd32.sat r4, r1, r2\nstop", 0x80000000, 0x80000000, 0, 0x00000000},
-        {"fadd32.sat r4, r1, r2\nstop", 0x40000000, 0, 0, 0x3f800000},
-        {"fadd16 r4l, r1l, r2l\nstop", 0x0001, 0x0001, 0, 0x0002}, /* half denormals stay */
-        {"fmadd16 r4l, r1l, r2l, r3l\nstop", 0x3c01, 0x3c01, 0x0001, 0x3c02},
-        {"floor r4, r1\nstop", 0xbf000000, 0, 0, 0xbf800000},
-        {"ceil r4, r1\nstop", 0xbf000000, 0, 0, 0x80000000},
-        {"trunc r4, r1\nstop", 0xbff00000, 0, 0, 0xbf800000},
-        {"rint r4, r1\nstop", 0x40200000, 0, 0, 0x40000000}, /* 2.5 to even */
-        {"rcp r4, r1\nstop", 0x40400000, 0, 0, 0x3eaaaaab},
-        {"rcp r4, r1\nstop", 0x80000001, 0, 0, 0xff800000},
-        {"rcp r4, r1\nstop", 0x7f000000, 0, 0, 0x00000000}, /* 2^-127 */
-        {"rsqrt r4, r1\nstop", 0x40800000, 0, 0, 0x3f000000},
-        {"rsqrt r4, r1\nstop", 0xbf800000, 0, 0, 0x7fc00000},
-        {"exp2 r4, r1\nstop", 0xc3000000, 0, 0, 0x00000000}, /* 2^-128 */
-        {"exp2 r4, r1\nstop", 0xc2fc0000, 0, 0, 0x00800000},
-        {"exp2 r4, r1\nstop", 0x43000000, 0, 0, 0x7f800000},
-        {"log2 r4, r1\nstop", 0x41000000, 0, 0, 0x40400000},
-        {"log2 r4, r1\nstop", 0x00000000, 0, 0, 0xff800000},
-        {"sin_pt_1 r4, r1\nstop", 0x40200000, 0, 0, 0xbf000000}, /* 2 - 2.5 */
-        {"sin_pt_1 r4, r1\nstop", 0x40600000, 0, 0, 0xbf000000}, /* 3.5 - 4 */
-        {"sin_pt_2 r4, r1\nstop", 0x3f800000, 0, 0, 0x3f800000}, /* sin(pi/2) / 1 */
-        {"sin_pt_2 r4, r1\nstop", 0x00000000, 0, 0, 0x3fc90fdb}, /* pi/2 */
-        {"convert f_to_u32, r4, r1, rtz\nstop", 0xbf800000, 0, 0, 0},
-        {"convert f_to_s32, r4, r1, rtz\nstop", 0x4f800000, 0, 0, 0x7fffffff},
-        {"convert f_to_s32, r4, r1, rtz\nstop", 0xc0200000, 0, 0, 0xfffffffe},
-        {"convert u32_to_f, r4, r1, rte\nstop", 0xffffffff, 0, 0, 0x4f800000},
-        {"convert u32_to_f, r4, r1, rtz\nstop", 0xffffffff, 0, 0, 0x4f7fffff},
-        {"convert s8_to_f, r4, r1, rte\nstop", 0x00000180, 0, 0, 0xc3000000},
-        {"intl r4, r1, r2\nstop", 0x0000ffff, 0, 0, 0x55555555},
-        {"intl r4, r1, r2\nstop", 0, 0x00000003, 0, 0x0000000a},
-    };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         for (unsigned p = 0; p < GPU_PATHS; p++) {
             const struct number_case *c = &cases[i];

@@ -14,7 +14,7 @@ static bool undefined(struct unit_fault *fault, const char *text)
 
 struct amx_decoded *amx_core_decode(struct amx_core *core, unsigned op, uint64_t operand)
 {
-    /* Multiplicative hashing (Knuth): register and mask fields sit anywhere in the operand. */
+    /* Multiplicative hashing (Knuth): register and mask fields may be anywhere in the operand. */
     const uint64_t hash = (operand ^ (uint64_t)op << 59) * UINT64_C(0x9e3779b97f4a7c15);
     struct amx_decoded *d = &core->decoded[hash >> 56];
     if (!d->filled || d->operand != operand || d->op != op)
@@ -37,7 +37,7 @@ static void clear_registers(struct amx_core *core)
 
 static const struct amx_dispatch dispatch_reference, dispatch_disabled;
 
-/* The one test of "enabled" is which handlers are installed. */
+/* Which handlers are installed is the only test of "enabled". */
 static void enable(struct amx_core *core, bool on)
 {
     const struct amx_dispatch *active = core->kernels ? core->kernels->dispatch : &dispatch_reference;
@@ -79,7 +79,7 @@ static bool handle_disabled(struct amx_core *core, unsigned op, uint64_t operand
     return undefined(fault, text);
 }
 
-/* Through the handler of each op. */
+/* Runs a list through the handler of each op. */
 static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count, struct unit_fault *fault)
 {
     for (size_t n = 0; n < count; n++)
@@ -184,7 +184,7 @@ void amx_core_free(struct amx_core *core)
     free(core);
 }
 
-/* Apart from amx_core_execute, which is nothing but a jump without it. */
+/* Kept apart from amx_core_execute, which without it is nothing but a jump. */
 static __attribute__((noinline)) bool no_such_op(unsigned op, struct unit_fault *fault)
 {
     char text[80];
@@ -205,7 +205,7 @@ size_t amx_core_execute_list(struct amx_core *core, const uint8_t *op, const uin
     return core->dispatch->run_list(core, op, operand, count, fault);
 }
 
-/* As a list, a piece at a time. */
+/* Executes a loop as lists, a piece at a time. */
 static bool execute_as_lists(struct amx_core *core, const struct amx_passes *passes, struct unit_fault *fault)
 {
     struct amx_passes next = *passes;

@@ -8,7 +8,7 @@
 
 #define DISPATCH_INLINE static inline __attribute__((always_inline))
 
-/* True when the operand has the shape that is being queued. */
+/* True when the operand has the shape that is being queued; queues it. */
 DISPATCH_INLINE bool queue_plain(struct amx_core *core, unsigned op, uint64_t operand)
 {
     const struct amx_shape *shape = &core->shape[op];
@@ -25,11 +25,11 @@ static bool handle_outer(struct amx_core *core, unsigned op, uint64_t operand, s
     return queue_plain(core, op, operand) || amx_fast_outer_new(core, op, operand);
 }
 
-/* Bits 60 and 61 ask for other pairs; they and the alignment count only in transfers of several registers. */
+/* Bits 60 and 61 select other pairs; they and the alignment matter only in transfers of several registers. */
 #define ODD_PAIR_BITS (UINT64_C(3) << 60 | 127)
 
-/* 64 or 128 bytes to fresh slots; false when it is not that simple, the ring is full or the access faults. Calls
- * nothing, so that nothing need be saved. */
+/* Loads 64 or 128 bytes to fresh slots. False when the load is not that simple, the ring is full or the access faults. Calls
+ * nothing, so that the compiler need not save registers. */
 DISPATCH_INLINE bool load_simple(struct amx_core *core, struct amx_ring *ring, uint64_t operand)
 {
     const uint64_t address = operand & AMX_ADDRESS_MASK;
@@ -69,13 +69,13 @@ static bool handle_ldy(struct amx_core *core, unsigned op, uint64_t operand, str
 }
 
 #ifndef HAVE_QUEUE_FOUR
-/* Queues four operands of one op at once; false, and nothing is done, unless all have its shape. */
+/* Queues four operands of one op at once. False, without doing anything, unless all have its shape. */
 DISPATCH_INLINE bool queue_four_operands(struct amx_core *core, const struct amx_shape *shape, const uint64_t *operand)
 {
     (void)core;
     (void)shape;
     (void)operand;
-    return false; /* no faster here than one at a time */
+    return false; /* not faster here than one at a time */
 }
 #endif
 
@@ -87,7 +87,7 @@ DISPATCH_INLINE bool queue_four(struct amx_core *core, const uint8_t *op, const 
            queue_four_operands(core, &core->shape[op[0]], operand);
 }
 
-/* What is done without leaving the loop. The unit is enabled; for ops that are no outer products no shape agrees. */
+/* Executes what needs no code outside the loop. The unit is enabled; for ops that are no outer products, no shape agrees. */
 DISPATCH_INLINE bool run_hot(struct amx_core *core, unsigned op, uint64_t operand)
 {
     if (op == AMX_LDX)
@@ -122,7 +122,7 @@ static size_t run_list(struct amx_core *core, const uint8_t *op, const uint64_t 
             continue;
         if (!amx_core_execute(core, op[n], operand[n], fault))
             return n;
-        if (!core->enabled) /* it was clr: what is left belongs to the handlers of a disabled unit */
+        if (!core->enabled) /* it was clr: the rest belongs to the handlers of a disabled unit */
             return n + 1 + core->dispatch->run_list(core, op + n + 1, operand + n + 1, count - n - 1, fault);
     }
     return count;

@@ -3,7 +3,7 @@
 #include <immintrin.h>
 
 #define HAVE_QUEUE_FOUR
-/* Four operands in one vector: shape, slots (an 8-entry table is one register) and accumulators at once. */
+/* Four operands in one vector: shapes, slots (an 8-entry table is one register) and accumulators at once. */
 static inline __attribute__((always_inline)) bool queue_four_operands(struct amx_core *core, const struct amx_shape *shape,
                                                                       const uint64_t *operand)
 {
@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) bool queue_four_operands(struct amx
     const __m256i fixed = _mm256_and_si256(v, _mm256_set1_epi64x((int64_t)shape->fixed_bits));
     if (_mm256_cmpneq_epi64_mask(fixed, _mm256_set1_epi64x((int64_t)shape->operand)))
         return false;
-    const __m512i x_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 16)); /* low three bits count */
+    const __m512i x_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 16)); /* the low three bits count */
     const __m512i y_index = _mm512_castsi256_si512(_mm256_srli_epi64(v, 6));
     const __m512i x = _mm512_permutexvar_epi64(x_index, _mm512_loadu_si512(core->x.slot));
     const __m512i y = _mm512_permutexvar_epi64(y_index, _mm512_loadu_si512(core->y.slot));

@@ -1,9 +1,9 @@
-/* The fast path where speed is not decided: instructions seen for the first time, several registers, Z, and all that
- * settles first and runs on the plain implementation. The hot half is amx_core_dispatch.h. */
+/* The parts of the fast path that do not decide its speed: instructions seen for the first time, transfers of several registers,
+ * Z, and everything that settles first and then runs on the plain implementation. The hot half is amx_core_dispatch.h. */
 #include "units/amx/amx_core_state.h"
 
-/* Operand bits that name registers in a plain outer product: X and Y register, accumulator. matfp and matint keep
- * other fields above their shorter accumulator number. */
+/* Operand bits that name registers in a plain outer product: X register, Y register, accumulator. In matfp and matint, the
+ * accumulator number is shorter and other fields follow above it. */
 #define REGISTER_BITS ((UINT64_C(7) << 6) | (UINT64_C(7) << 16))
 
 static uint64_t register_bits(unsigned op)
@@ -54,7 +54,7 @@ bool amx_fast_outer_new(struct amx_core *core, unsigned op, uint64_t operand)
     return true;
 }
 
-/* vecfp, vecint, extr*, genlut: no outer form. */
+/* vecfp, vecint, extr*, genlut, which have no outer form. */
 bool amx_fast_other(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
 {
     (void)fault;
@@ -90,7 +90,7 @@ bool amx_fast_store(struct amx_core *core, unsigned op, uint64_t operand, struct
     return true;
 }
 
-/* Transfers of Z need no X or Y, only what is queued on Z. */
+/* Transfers of Z need neither X nor Y, only what is queued on Z. */
 bool amx_fast_z(struct amx_core *core, unsigned op, uint64_t operand, struct unit_fault *fault)
 {
     struct amx_transfer transfer;

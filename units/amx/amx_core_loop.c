@@ -1,15 +1,15 @@
-/* Loops of loads and outer products (found by amx_core_loop.h): where their operands lie in simulated memory, and all
- * passes of an accumulator in one go. */
+/* Loops of loads and outer products (found by amx_core_loop.h): finds where their operands lie in simulated memory, and runs many
+ * passes of one accumulator at a time. */
 #include "units/amx/amx_core_state.h"
 
 #include <stddef.h>
 
-/* What is done of one accumulator in one go: enough to make moving Z to host registers and back cheap, but the operands,
- * which the other accumulators often share, should still be in the host's L1 for them, beside those fetched ahead. */
+/* Products of one accumulator that run in one go: enough to make moving Z to host registers and back cheap, but few enough that
+ * the operands, which other accumulators often share, stay in the host's L1 beside those fetched ahead. */
 #define WINDOW_PAIRS 512
 #define WINDOW_BYTES (16 << 10)
 
-/* Where a register is in the pass being planned, and how much further a pass later. */
+/* Where a register is in the pass being planned, and by how much it moves per pass. */
 struct place {
     const uint8_t *at;
     ptrdiff_t step;
@@ -24,7 +24,7 @@ struct load {
     unsigned bytes;
 };
 
-typedef uint64_t both __attribute__((vector_size(16))); /* the pointers of a pair, which go together */
+typedef uint64_t both __attribute__((vector_size(16))); /* the pointers of a pair, which move together */
 _Static_assert(sizeof(both) == sizeof(struct amx_pair), "a pair is two 64-bit pointers");
 
 struct plan {
@@ -45,7 +45,7 @@ static uint64_t distance(uint64_t step)
     return step >> 63 ? 0 - step : step;
 }
 
-/* True when every pass can load: nothing between the first and the last address is out of reach or misaligned. */
+/* True when every pass can load: everything between the first and the last address is accessible and aligned. */
 static bool all_passes_load(const struct amx_core *core, uint64_t operand, uint64_t step, size_t passes, unsigned count)
 {
     const uint64_t bytes = (uint64_t)AMX_ROW_BYTES * count, address = operand & AMX_ADDRESS_MASK;
@@ -77,7 +77,7 @@ static void plan_product(struct plan *plan, uint64_t operand, uint64_t accumulat
     plan->products[a][plan->count[a]++] = (struct product){plan->x[operand >> 16 & 7], plan->y[operand >> 6 & 7]};
 }
 
-/* Registers that the body loads are where the pass before put them; the others stay where they are. */
+/* Registers that the body loads are where the previous pass put them; the others stay where they are. */
 static bool plan_registers(struct plan *plan, const struct amx_core *core, const uint8_t *op, const uint64_t *operand,
                            const struct amx_loop *loop)
 {
@@ -92,7 +92,7 @@ static bool plan_registers(struct plan *plan, const struct amx_core *core, const
     return true;
 }
 
-/* The products of the second pass. */
+/* Lists the products of the second pass. */
 static void plan_products(struct plan *plan, const struct amx_core *core, const uint8_t *op, const uint64_t *operand,
                           const struct amx_loop *loop)
 {
@@ -106,7 +106,7 @@ static void plan_products(struct plan *plan, const struct amx_core *core, const 
     }
 }
 
-/* True when the operands of all products of accumulator a move alike. */
+/* True when the operands of all products of accumulator a move by the same steps. */
 static bool has_one_step(const struct plan *plan, unsigned a)
 {
     const struct product *p = plan->products[a];
@@ -147,7 +147,7 @@ static void run_mixed(struct amx_core *core, struct plan *plan, unsigned a, unsi
     amx_queue_apply(core, a, &batch);
 }
 
-/* Runs `passes` passes of accumulator a and moves its places behind them. */
+/* Runs `passes` passes of accumulator a and advances its places. */
 static void run_window(struct amx_core *core, struct plan *plan, unsigned a, unsigned passes)
 {
     if (has_one_step(plan, a))
@@ -156,7 +156,7 @@ static void run_window(struct amx_core *core, struct plan *plan, unsigned a, uns
         run_mixed(core, plan, a, passes);
 }
 
-/* Brings what a load needs in the next passes closer. */
+/* Prefetches what a load needs in the next passes. */
 static void fetch_ahead(struct load *load, unsigned passes)
 {
     for (unsigned pass = 0; pass < passes; pass++, load->place.at += load->place.step)
@@ -170,7 +170,7 @@ static void fetch_window(struct plan *plan, unsigned part, unsigned parts, unsig
         fetch_ahead(&plan->loads[n], passes);
 }
 
-/* Passes that are done of one accumulator before the next. */
+/* Returns how many passes of one accumulator run before the next accumulator. */
 static size_t window_passes(const struct plan *plan)
 {
     unsigned most = 1, bytes = 1;
@@ -202,7 +202,7 @@ static void run_products(struct amx_core *core, struct plan *plan, size_t passes
 }
 _Static_assert(WINDOW_PAIRS >= AMX_LOOP_LENGTH, "a window holds a pass");
 
-/* One pass as any other instructions. It cannot fault, since all loads have been looked at. */
+/* Runs one pass like any other instructions. It cannot fault, because all loads have been checked. */
 static void run_pass(struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length)
 {
     struct unit_fault fault;
@@ -226,7 +226,7 @@ size_t amx_loop_run(struct amx_core *core, const uint8_t *op, const uint64_t *op
         return 0;
     run_pass(core, op, operand, loop->length);
     amx_queue_finish(core);
-    plan_registers(&plan, core, op, operand, loop); /* as the first pass left them */
+    plan_registers(&plan, core, op, operand, loop); /* from the state in which the first pass left them */
     plan_products(&plan, core, op, operand, loop);
     run_products(core, &plan, loop->passes - 1);
     run_last_loads(core, op, operand, loop);

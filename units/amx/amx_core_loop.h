@@ -1,9 +1,9 @@
-/* Loops in a list of instructions: a body of loads and plain outer products that repeats, register fields alike and
- * addresses a fixed step further each time. Included once per host instruction set, as amx_core_dispatch.h is.
+/* Loops in a list of instructions: a body of loads and plain outer products that repeats with the same register fields and with
+ * addresses that advance by a fixed step. Included once per host instruction set, like amx_core_dispatch.h.
  *
- * A body writes no memory and Z is read by nothing in it. So the operands of all its outer products are known as
- * places in simulated memory, and each accumulator's products may run over many passes in one go; the order per
- * accumulator, which alone decides the bits, is kept. amx_core_loop.c makes the plan.
+ * A body writes no memory, and nothing in it reads Z. The operands of all its outer products are therefore known as places in
+ * simulated memory, and the products of one accumulator may run over many passes in one go. The order per accumulator, which
+ * alone decides the bits, is kept. amx_core_loop.c makes the plan.
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_CORE_LOOP_H
 #define ORCHARD_UNITS_AMX_AMX_CORE_LOOP_H
@@ -16,7 +16,7 @@
 
 typedef uint64_t loop_u64x8 __attribute__((vector_size(8 * LOOP_LANES)));
 
-#ifndef LOOP_ANY /* non-zero when a lane is */
+#ifndef LOOP_ANY /* non-zero when any lane is */
 LOOP_INLINE uint64_t loop_any(loop_u64x8 v)
 {
     return (v[0] | v[1] | v[2] | v[3]) | (v[4] | v[5] | v[6] | v[7]);
@@ -29,7 +29,7 @@ LOOP_INLINE bool is_register_load(unsigned op)
     return op == AMX_LDX || op == AMX_LDY;
 }
 
-/* True when instruction `n` may be a pass later than instruction 0: same op, same fields but a load's address. */
+/* True when instruction `n` may be instruction 0 a pass later: same op, same fields except a load's address. */
 LOOP_INLINE bool repeats(const uint8_t *op, const uint64_t *operand, size_t n)
 {
     if (op[n] != op[0])
@@ -55,7 +55,7 @@ LOOP_INLINE bool is_loop_body(const struct amx_core *core, const uint8_t *op, co
     return true;
 }
 
-/* The steps from one pass to the next; false when a body of this length does not repeat, or holds something else. */
+/* Finds the steps from one pass to the next. False when a body of this length does not repeat or contains other instructions. */
 LOOP_INLINE bool loop_steps(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, unsigned length,
                             struct amx_loop *loop)
 {
@@ -70,7 +70,7 @@ LOOP_INLINE bool loop_steps(const struct amx_core *core, const uint8_t *op, cons
     return true;
 }
 
-/* How many instructions from the first on have their like one pass later. */
+/* Counts the instructions, from the first one on, that match the one a pass later. */
 LOOP_INLINE size_t loop_reach(const uint8_t *op, const uint64_t *operand, size_t count, const struct amx_loop *loop)
 {
     const size_t limit = count - loop->length;
@@ -95,7 +95,7 @@ LOOP_INLINE size_t loop_reach(const uint8_t *op, const uint64_t *operand, size_t
     return n;
 }
 
-/* Finds the shortest body that starts here and repeats often enough to be worth it. */
+/* Finds the shortest body that starts here and repeats often enough to pay. */
 LOOP_INLINE bool find_loop(const struct amx_core *core, const uint8_t *op, const uint64_t *operand, size_t count,
                            struct amx_loop *loop)
 {

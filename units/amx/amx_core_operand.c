@@ -1,4 +1,4 @@
-/* Operands of the fast path, put together from renamed registers, and rows put back where lanes are disabled. */
+/* Builds operands of the fast path from renamed registers, and restores the lanes of rows that are disabled. */
 #include "units/amx/amx_core_state.h"
 
 bool amx_is_float(const struct amx_decoded *d)
@@ -17,7 +17,7 @@ bool amx_is_whole_register(const struct amx_decoded *d, const struct amx_input *
     return in->offset % AMX_ROW_BYTES == 0 && in->index_bits == 0 && in->shuffle == 0 && !in->zero && !in->broadcast && !widened;
 }
 
-/* A circular span of renamed registers. */
+/* Fetches a circular span of renamed registers. */
 static void fetch_renamed(const struct amx_ring *ring, unsigned offset, uint8_t out[AMX_ROW_BYTES])
 {
     const unsigned n = offset / AMX_ROW_BYTES % 8, inside = offset % AMX_ROW_BYTES;

@@ -1,5 +1,5 @@
-/* Outer products on the fast path that are not quite plain: their operands are put together in fresh slots (offsets,
- * lookups, shuffles, sign changes), and masked ones run on a copy whose disabled elements are put back. */
+/* Outer products on the fast path that are not quite plain: their operands are built in fresh slots (offsets, lookups, shuffles,
+ * sign changes), and masked ones run on a copy whose disabled elements are restored afterwards. */
 #include "units/amx/amx_core_state.h"
 
 static enum amx_outer float_kind(const struct amx_decoded *d)
@@ -92,7 +92,7 @@ static uint8_t *prepare_operand(struct amx_core *core, struct amx_ring *ring, co
 
 static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_decoded *d)
 {
-    /* Room in both rings first: settling in between would hand out the first slot again. */
+    /* Make room in both rings first: settling in between would hand out the first slot again. */
     if (!amx_ring_has(&core->x, 1) || !amx_ring_has(&core->y, 1))
         amx_core_settle(core);
     struct amx_pair pair = {core->x.slot[d->x.offset / AMX_ROW_BYTES], core->y.slot[d->y.offset / AMX_ROW_BYTES]};
@@ -109,7 +109,7 @@ static struct amx_pair prepare_pair(struct amx_core *core, const struct amx_deco
 
 /* --- accumulators --- */
 
-/* What makes z + x*y equal x*y in every bit: -0 for floating point, 0 for integers. */
+/* Sets z so that z + x*y equals x*y in every bit: -0 for floating point, 0 for integers. */
 static void clear_accumulator(struct amx_core *core, const struct amx_decoded *d, unsigned accumulators, unsigned a)
 {
     uint8_t row[AMX_ROW_BYTES] = {0};
@@ -129,7 +129,7 @@ static void restore_disabled(struct amx_core *core, const struct amx_decoded *d,
         enabled[part] = amx_enabled_bytes(d, parts, part);
     for (unsigned r = a; r < 64; r += accumulators) {
         const unsigned j = r / (parts == 1 ? accumulators : parts);
-        const unsigned y_lane = d->x.bytes == 1 ? j * parts : j; /* of bytes only every parts-th is used */
+        const unsigned y_lane = d->x.bytes == 1 ? j * parts : j; /* of byte lanes only every parts-th is used */
         if (d->y_mask >> y_lane & 1)
             amx_put_back(core->z[r], before[r], enabled[r % parts]);
         else

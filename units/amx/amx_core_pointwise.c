@@ -1,4 +1,4 @@
-/* Pointwise z + x*y on the fast path: fma and fms in vector mode and vecfp, one Z row per iteration, formats alike. */
+/* Pointwise z + x*y on the fast path: fma and fms in vector mode and vecfp, one Z row per iteration, all formats equal. */
 #include "units/amx/amx_core_state.h"
 
 static amx_row_kernel *kernel_of(const struct amx_core *core, const struct amx_decoded *d)
@@ -37,7 +37,7 @@ static void run_row(struct amx_core *core, const struct amx_decoded *d, amx_row_
     const bool masked = d->x_mask != amx_all_lanes(AMX_ROW_BYTES / d->x.bytes);
     if (masked)
         memcpy(before, z, sizeof before);
-    if (d->alu == AMX_ALU_MUL || d->alu == AMX_ALU_NEG_MUL) { /* -0 + x*y is x*y in every bit */
+    if (d->alu == AMX_ALU_MUL || d->alu == AMX_ALU_NEG_MUL) { /* -0 + x*y equals x*y in every bit */
         memset(z, 0, AMX_ROW_BYTES);
         amx_flip_signs(z, d->z_bytes);
     }

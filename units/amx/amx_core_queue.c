@@ -1,4 +1,4 @@
-/* Work that is held back: batches per accumulator, and the rings that renamed X and Y registers live in. */
+/* Work that is held back: batches per accumulator, and the rings that hold renamed X and Y registers. */
 #include "units/amx/amx_core_state.h"
 
 void amx_queue_run(struct amx_core *core, unsigned accumulator)
@@ -38,7 +38,7 @@ void amx_queue_set_kind(struct amx_core *core, uint32_t key)
         core->shape[op] = (struct amx_shape){.operand = 1}; /* with no fixed bits, no operand agrees */
 }
 
-/* Registers still in slots 0..7 are where they belong: such a slot only ever holds the register of its number. */
+/* Registers still in slots 0..7 are in place: such a slot only ever holds the register of its number. */
 static void settle_ring(struct amx_ring *ring)
 {
     for (unsigned n = 0; n < 8; n++) {

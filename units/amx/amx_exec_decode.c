@@ -37,13 +37,13 @@ void amx_decode_inputs(struct amx_decoded *d)
         decode_indexed(d);
 }
 
-/* Bytes by which an input moves from one iteration of a repeat form to the next. */
+/* Bytes by which an input advances per iteration of a repeat form. */
 static unsigned repeat_step(const struct amx_input *in)
 {
     return in->index_bits ? 8u * in->index_bits / in->bytes : 64;
 }
 
-/* M4 rounds offsets of repeat forms down; `rows` = Z rows per iteration (16 or 32). */
+/* M4 rounds offsets of repeat forms down. `rows` is the number of Z rows per iteration (16 or 32). */
 static unsigned round_offset(const struct amx_input *in, bool broadcast_by_mode, unsigned rows)
 {
     unsigned unit = 64;

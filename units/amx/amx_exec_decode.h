@@ -1,5 +1,5 @@
-/* Operands of the computing instructions (op 8..22 but 17), decoded once into plain fields and kept in a small cache.
- * Facts: github corsix/amx (fma.md, mac16.md, vecint.md, vecfp.md, matint.md, matfp.md, extr_*.md, genlut.md).
+/* Operands of the computing instructions (op 8..22 except 17), decoded once into plain fields and kept in a small cache. Facts:
+ * github corsix/amx (fma.md, mac16.md, vecint.md, vecfp.md, matint.md, matfp.md, extr_*.md, genlut.md).
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_EXEC_DECODE_H
 #define ORCHARD_UNITS_AMX_AMX_EXEC_DECODE_H
@@ -104,7 +104,7 @@ struct amx_decoded {
     struct amx_genlut genlut;
 };
 
-/* Fills *d; d->run is NULL when the encoding does nothing on this generation. */
+/* Fills *d. d->run is NULL when the encoding does nothing on this generation. */
 void amx_decode(struct amx_decoded *d, unsigned op, uint64_t operand, enum amx_gen gen);
 
 void amx_decode_fma(struct amx_decoded *d, enum amx_gen gen);
@@ -119,11 +119,11 @@ void amx_decode_genlut(struct amx_decoded *d, enum amx_gen gen);
 void amx_run_fp_matrix(const struct amx_regs *regs, const struct amx_decoded *d);
 void amx_run_fp_vector(const struct amx_regs *regs, const struct amx_decoded *d);
 
-/* Fields shared by op 18..21. Call after the lane widths and signs of d->x and d->y are known. */
+/* Decodes the fields shared by op 18..21. Must be called after the lane widths and signs of d->x and d->y are known. */
 void amx_decode_inputs(struct amx_decoded *d);
-/* Mask, broadcast and repeat fields of vecint and vecfp; n_bits is the width of the mask number. */
+/* Decodes the mask, broadcast and repeat fields of vecint and vecfp; n_bits is the width of the mask number. */
 void amx_decode_vector_control(struct amx_decoded *d, enum amx_gen gen, unsigned n_bits);
-/* True when operand bit 53 asks for an indexed load. */
+/* True when operand bit 53 selects an indexed load. */
 static inline bool amx_is_indexed(uint64_t operand)
 {
     return amx_bit(operand, 53);
@@ -132,7 +132,7 @@ static inline bool amx_is_indexed(uint64_t operand)
 /* The 64 bytes that iteration `iteration` works on. */
 void amx_input_fetch(const uint8_t *pool, const struct amx_input *in, unsigned iteration, uint8_t out[AMX_ROW_BYTES]);
 
-/* Outer-product position of (i, j) for lanes of `bytes` bytes and equal or doubled Z lanes (RegisterFile.md). */
+/* Outer-product position of (i, j) for lanes of `bytes` bytes and equally wide or doubled Z lanes (RegisterFile.md). */
 static inline uint8_t *amx_matrix_element(const struct amx_regs *regs, const struct amx_decoded *d, unsigned bytes, unsigned i,
                                           unsigned j)
 {

@@ -10,7 +10,7 @@ static void run_register_copy(const struct amx_regs *regs, const struct amx_deco
     memcpy(to + AMX_ROW_BYTES * e->target, from + AMX_ROW_BYTES * e->source, AMX_ROW_BYTES);
 }
 
-/* The Z element behind the destination lane at byte b; c is the row or column number. */
+/* Returns the Z element for the destination lane at byte b; c is the row or column number. */
 static const uint8_t *source_element(const struct amx_regs *regs, const struct amx_extract *e, unsigned b, unsigned c)
 {
     const unsigned cell = e->z_bytes - 1u;

@@ -41,7 +41,7 @@ void amx_decode_fma(struct amx_decoded *d, enum amx_gen gen)
     const bool subtract = d->op == AMX_FMS64 || d->op == AMX_FMS32 || d->op == AMX_FMS16;
     const unsigned bytes = fma_bytes(d->op), lanes = AMX_ROW_BYTES / bytes;
     const unsigned skips = amx_field(operand, 27, 3);
-    /* Bit order in the operand is z, y, x from bit 27 up, as fma_alu wants it. */
+    /* The bits in the operand are z, y, x from bit 27 up, the order of fma_alu. */
     if (skips == 6)
         return; /* z stays as it is */
     d->alu = (uint8_t)fma_alu(skips, subtract);

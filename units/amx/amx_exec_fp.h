@@ -1,8 +1,8 @@
-/* Floating point as AMX does it: round to nearest even, denormals honoured, fused products, every NaN that
- * arithmetic makes is the default NaN. Values are raw bits. Facts: github corsix/amx (fma.md, vecfp.md and its model).
+/* Floating point as AMX does it: rounding to nearest even, denormals honoured, fused products; every NaN that arithmetic produces
+ * is the default NaN. Values are raw bits. Facts: github corsix/amx (fma.md, vecfp.md and its model).
  *
- * All functions take the format as a constant in practice and are inlined, so that a loop over lanes is
- * specialised per format by its caller.
+ * In practice all functions take the format as a constant, and they are inlined, so that a loop over lanes is specialised for
+ * each format.
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
 #define ORCHARD_UNITS_AMX_AMX_EXEC_FP_H
@@ -90,7 +90,7 @@ AMX_FP_INLINE uint64_t amx_bits_of_double(double value)
     return bits;
 }
 
-/* f16 or bf16 to f32, exact; a NaN becomes the default NaN. */
+/* Widens f16 or bf16 to f32, exactly; a NaN becomes the default NaN. */
 AMX_FP_INLINE uint32_t amx_fp_widen(enum amx_fp format, uint16_t bits)
 {
     if (format == AMX_FP_BF16)
@@ -106,8 +106,8 @@ AMX_FP_INLINE uint32_t amx_fp_widen(enum amx_fp format, uint16_t bits)
     return sign | ((rest << 13) + (UINT32_C(112) << 23));
 }
 
-/* Rounds a double to f16 or bf16, to nearest even, once. Adding 2^52 units of the last place that the result can
- * hold leaves the rounded count of such units in the low bits of the sum. */
+/* Rounds a double to f16 or bf16, to nearest even, once. Adding 2^52 units of the last place that the result can hold leaves the
+ * rounded count of such units in the low bits of the sum. */
 AMX_FP_INLINE uint16_t amx_fp_round(enum amx_fp format, double value)
 {
     const unsigned fraction_bits = format == AMX_FP_F16 ? 10 : 7;
@@ -129,7 +129,7 @@ AMX_FP_INLINE uint16_t amx_fp_round(enum amx_fp format, double value)
     return (uint16_t)(sign | (result < amx_fp_infinity(format) ? result : amx_fp_infinity(format)));
 }
 
-/* a + b with an inexact sum forced to an odd last bit, so that one more rounding to a shorter format is right. */
+/* a + b with the last bit of an inexact sum forced to odd, so that one more rounding to a shorter format is correct. */
 AMX_FP_INLINE double amx_add_to_odd(double a, double b)
 {
     const double sum = a + b;
@@ -160,7 +160,7 @@ AMX_FP_INLINE uint64_t amx_fp_fma(enum amx_fp format, uint64_t x, uint64_t y, ui
     }
     const double product = amx_fp_to_double(format, x) * amx_fp_to_double(format, y); /* exact */
     const double addend = amx_fp_to_double(format, z);
-    /* f16: wherever the f64 sum is inexact, what it loses cannot decide the f16 rounding. bf16 needs the odd bit. */
+    /* f16: where the f64 sum is inexact, what it loses cannot decide the f16 rounding. bf16 needs the odd bit. */
     return amx_fp_round(format, format == AMX_FP_F16 ? product + addend : amx_add_to_odd(product, addend));
 }
 
@@ -170,7 +170,7 @@ AMX_FP_INLINE bool amx_fp_not_positive(enum amx_fp format, uint64_t x)
     return !amx_fp_is_nan(format, x) && ((x & amx_fp_sign(format)) != 0 || x == 0);
 }
 
-/* Total order of everything but NaN, -0 below +0. */
+/* Total order of everything except NaN, with -0 below +0. */
 AMX_FP_INLINE bool amx_fp_below(enum amx_fp format, uint64_t a, uint64_t b)
 {
     const uint64_t sign = amx_fp_sign(format);

@@ -1,7 +1,7 @@
-/* The loops over elements of all floating-point instructions, specialised per Z format. */
+/* The loops over elements of all floating-point instructions, specialised for each Z format. */
 #include "units/amx/amx_exec_decode.h"
 
-/* The lanes of one operand as raw bits of the format that the arithmetic uses. */
+/* Reads the lanes of one operand as raw bits of the format that the arithmetic uses. */
 static void lane_values(const uint8_t span[AMX_ROW_BYTES], const struct amx_input *in, const struct amx_decoded *d,
                         uint64_t values[32])
 {

@@ -13,7 +13,7 @@ static int64_t high_product(int64_t x, int64_t y)
     return (x * y + (1 << 14)) >> 15;
 }
 
-/* ALU modes that combine z with x and y; z sign-extended. Sums cannot overflow: |x*y| < 2^33. */
+/* The ALU modes that combine z with x and y; z is sign-extended. Sums cannot overflow: |x*y| < 2^33. */
 static int64_t combine(const struct amx_decoded *d, int64_t x, int64_t y, int64_t z)
 {
     switch (d->alu) {
@@ -42,7 +42,7 @@ static int64_t lane_at(const uint8_t span[AMX_ROW_BYTES], const struct amx_input
     return amx_extend(amx_load_lane(span + (byte & ~(in->bytes - 1u)), in->bytes), in->bytes, in->is_signed);
 }
 
-/* The in-place modes: shift, round and saturate an element of Z. */
+/* The in-place modes: they shift, round and saturate an element of Z. */
 static void narrow_element(const struct amx_decoded *d, uint8_t *element)
 {
     const int64_t v = amx_extend(amx_load_lane(element, d->z_bytes), d->z_bytes, d->narrow.signed_input);
@@ -56,7 +56,7 @@ static void decode_signs(struct amx_decoded *d)
     d->shift = (uint8_t)amx_field(d->operand, 58, 5);
 }
 
-/* Fields of the in-place modes; z_bytes and saturation bits depend on the lane mode. */
+/* Decodes the fields of the in-place modes; z_bytes and the saturation bits depend on the lane mode. */
 static void decode_narrow(struct amx_decoded *d, unsigned z_bytes, unsigned saturation_bits)
 {
     d->z_bytes = (uint8_t)z_bytes;
@@ -186,7 +186,7 @@ static void run_matint(const struct amx_regs *regs, const struct amx_decoded *d)
     }
 }
 
-/* ALU 8: 64 byte lanes of X against every second or fourth byte position of Y, all of Z. */
+/* ALU 8: the 64 byte lanes of X times every second or fourth byte position of Y, over all of Z. */
 static void run_matint_bytes(const struct amx_regs *regs, const struct amx_decoded *d)
 {
     uint8_t x[AMX_ROW_BYTES], y[AMX_ROW_BYTES];
@@ -214,7 +214,7 @@ static void run_matint_narrow(const struct amx_regs *regs, const struct amx_deco
                                   (unsigned)__builtin_ctzll(columns) * bytes);
 }
 
-/* The single mask of matint belongs to Y or X; the other axis is fully enabled. */
+/* The single mask of matint applies to Y or X; the other axis is fully enabled. */
 static void matint_masks(struct amx_decoded *d)
 {
     const unsigned mode = amx_field(d->operand, 38, 3), n = amx_field(d->operand, 32, 6);

@@ -76,7 +76,7 @@ bool amx_transfer_prepare(struct amx_transfer *t, const struct mem_space *space,
     return false;
 }
 
-/* Word k of an interleaved transfer: rows of a pair alternate, half h of the elements. */
+/* Word k of an interleaved transfer: the rows of a pair alternate, h selects a half of the elements. */
 static uint8_t *interleaved_word(const struct amx_regs *regs, uint64_t operand, unsigned k)
 {
     const unsigned row = 2 * amx_field(operand, 57, 5), half = amx_field(operand, 56, 1);

@@ -35,7 +35,7 @@ uint64_t amx_mask_long(unsigned mode, unsigned n, unsigned lanes)
     case 0:
         if (n <= 2)
             return parity_lanes(n, lanes);
-        return n <= 5 ? amx_all_lanes(lanes) : 0; /* 3, 4, 5: all, with a side effect the instruction knows */
+        return n <= 5 ? amx_all_lanes(lanes) : 0; /* 3, 4, 5: all lanes, with a side effect that the instruction handles */
     case 1: return UINT64_C(1) << count;
     case 2: return count ? first_lanes(count) : amx_all_lanes(lanes);
     case 3: return count ? last_lanes(count, lanes) : amx_all_lanes(lanes);
@@ -45,7 +45,7 @@ uint64_t amx_mask_long(unsigned mode, unsigned n, unsigned lanes)
     }
 }
 
-/* Lanes of the lower and the upper half of 64 bytes in turn. */
+/* Interleaves the lanes of the lower and the upper half of 64 bytes. */
 #define DEFINE_ZIP(name, element, low, high)                                                                                     \
     static void name(uint8_t lanes[AMX_ROW_BYTES])                                                                               \
     {                                                                                                                            \
@@ -65,7 +65,7 @@ DEFINE_ZIP(zip_2, uint16_t, LANES(0, 8, 1, 9, 2, 10, 3, 11), LANES(4, 12, 5, 13,
 DEFINE_ZIP(zip_4, uint32_t, LANES(0, 4, 1, 5), LANES(2, 6, 3, 7))
 DEFINE_ZIP(zip_8, uint64_t, LANES(0, 2), LANES(1, 3))
 
-/* Lane k of shuffle s is lane k / 2^s of the k mod 2^s-th of 2^s groups: s times the lanes of two halves in turn. */
+/* Lane k of shuffle s is lane k / 2^s of group k mod 2^s among 2^s groups: interleaving the two halves s times. */
 void amx_shuffle(uint8_t lanes[AMX_ROW_BYTES], unsigned shuffle, unsigned bytes)
 {
     for (; shuffle > 0; shuffle--)
@@ -77,7 +77,7 @@ void amx_shuffle(uint8_t lanes[AMX_ROW_BYTES], unsigned shuffle, unsigned bytes)
         }
 }
 
-/* Index k of a little-endian bit string; an index never spans more than two bytes. */
+/* Returns index k of a little-endian bit string; an index never spans more than two bytes. */
 static unsigned bit_string_index(const uint8_t *bits, unsigned k, unsigned index_bits)
 {
     const unsigned bit = k * index_bits;

@@ -1,7 +1,7 @@
 /* Building blocks of the executing side: circular spans, masks, shuffles, indexed loads, lane access.
  *
- * Lane sets are 64-bit words, bit k = lane k. Facts: github corsix/amx (RegisterFile.md and the per-instruction
- * files), whose model was compared with M1..M4 hardware.
+ * Lane sets are 64-bit words, bit k = lane k. Facts: github corsix/amx (RegisterFile.md and the per-instruction files), whose
+ * model was compared with M1..M4 hardware.
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_EXEC_PARTS_H
 #define ORCHARD_UNITS_AMX_AMX_EXEC_PARTS_H
@@ -13,7 +13,7 @@
 #define AMX_POOL_BYTES 512
 #define AMX_ROW_BYTES  64
 
-/* One architectural view of X, Y and Z: each pool is one circular buffer of 512 bytes. */
+/* One architectural view of X, Y and Z; each pool is one circular buffer of 512 bytes. */
 struct amx_regs {
     uint8_t *x;
     uint8_t *y;
@@ -88,10 +88,10 @@ uint64_t amx_mask_long(unsigned mode, unsigned n, unsigned lanes);
 /* out[k] = in[(k mod R)*(L/R) + k/R] with R = 2^shuffle, on lanes of `bytes` bytes, in place. */
 void amx_shuffle(uint8_t lanes[AMX_ROW_BYTES], unsigned shuffle, unsigned bytes);
 
-/* Replaces `span`, a little-endian string of index_bits-bit indices, by the table's lanes that it names. */
+/* Replaces `span`, a little-endian string of index_bits-bit indices, by the lanes of the table that the indices name. */
 void amx_lookup(uint8_t span[AMX_ROW_BYTES], const uint8_t table[AMX_ROW_BYTES], unsigned index_bits, unsigned lane_bytes);
 
-/* Every lane becomes a copy of lane `lane`. */
+/* Copies lane `lane` to every lane. */
 void amx_broadcast(uint8_t lanes[AMX_ROW_BYTES], unsigned lane, unsigned bytes);
 
 /* Right shift with optional rounding, then optional saturation to `bits` bits: shared by extrh/extrv and the

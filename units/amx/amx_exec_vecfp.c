@@ -51,7 +51,7 @@ void amx_decode_vecfp(struct amx_decoded *d, enum amx_gen gen)
     d->run = amx_run_fp_vector;
 }
 
-/* One axis of matfp: lane set, and what the special numbers of mode 0 ask for. */
+/* One axis of matfp: its lane set, and the effect of the special numbers of mode 0. */
 static uint64_t matfp_axis(struct amx_decoded *d, struct amx_input *in, unsigned mode, unsigned n)
 {
     if (mode == 0 && n == 3)

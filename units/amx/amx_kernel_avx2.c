@@ -89,8 +89,8 @@ VEC_INLINE vec vec_add32(vec x, vec y)
     return _mm256_add_epi32(x, y);
 }
 
-/* x*y + z of f16 values held in f32, rounded once to f16. The product is exact in f32 (22 bits); the sum's error is
- * known exactly (two-sum), and makes its last bit odd before the rounding to f16. */
+/* x*y + z of f16 values held in f32, rounded once to f16. The product is exact in f32 (22 bits); the sum's error is known exactly
+ * (two-sum) and makes its last bit odd before the rounding to f16. */
 #define HAVE_FMA_F16_32
 VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
 {
@@ -103,13 +103,13 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
     const __m256i bits = _mm256_castps_si256(sum);
     const __m256i one = _mm256_set1_epi32(1);
     const __m256i even = _mm256_cmpeq_epi32(_mm256_and_si256(bits, one), _mm256_setzero_si256());
-    /* +1 where the lost part points away from zero, -1 where toward it. */
+    /* +1 where the lost part points away from zero, -1 where it points toward zero. */
     const __m256i signs_differ = _mm256_srai_epi32(_mm256_xor_si256(bits, _mm256_castps_si256(lost)), 31);
     const __m256i nudge = _mm256_and_si256(_mm256_and_si256(inexact, even), _mm256_or_si256(signs_differ, one));
     const __m256 odd = _mm256_castsi256_ps(_mm256_add_epi32(bits, nudge));
     return _mm256_castps_si256(_mm256_cvtph_ps(_mm256_cvtps_ph(odd, _MM_FROUND_TO_NEAREST_INT)));
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_avx2 = KERNEL_SET("avx2", &amx_dispatch_avx2);

@@ -18,7 +18,7 @@ VEC_INLINE vec vec_nan16(vec z)
     return _mm512_mask_mov_epi16(z, nan, _mm512_set1_epi16(0x7e00));
 }
 
-/* One lane for all: the load port spreads it. */
+/* One lane for all: the load port broadcasts it. */
 struct lane16 {
     uint8_t bytes[2];
 };
@@ -35,6 +35,6 @@ VEC_INLINE vec vec_madd_add32(vec x, const uint8_t *lane, vec z)
     return z;
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_avx512fp16 = KERNEL_SET("avx512fp16", &amx_dispatch_avx512);

@@ -102,7 +102,7 @@ VEC_INLINE vec vec_add32(vec x, vec y)
     return x + y;
 }
 
-/* f32 lanes, rounded to odd, to the nearest even f16, kept as f32. Below 2^-14 f16 counts units of 2^-24, the last
+/* Rounds f32 lanes that were rounded to odd to the nearest even f16, kept as f32. Below 2^-14 f16 counts units of 2^-24, the last
  * place of numbers near 0.75. */
 VEC_INLINE vec round_to_f16(vec v)
 {
@@ -116,8 +116,8 @@ VEC_INLINE vec round_to_f16(vec v)
     return (small & is_small) | (normal & ~is_small) | sign | (0x400000 & is_nan);
 }
 
-/* x*y + z of f16 values held in f32, rounded once: the product is exact in f32 (22 bits), the sum's error is known
- * exactly (two-sum) and makes its last bit odd before the rounding to f16. */
+/* x*y + z of f16 values held in f32, rounded once: the product is exact in f32 (22 bits); the sum's error is known exactly
+ * (two-sum) and makes its last bit odd before the rounding to f16. */
 #define HAVE_FMA_F16_32
 VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
 {
@@ -128,11 +128,11 @@ VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
     const vec_f32 zero = {0};
     const vec inexact = (vec)(lost < zero) | (vec)(lost > zero); /* false for NaN */
     const vec even = ((vec)sum & 1) - 1;
-    /* +1 where the lost part points away from zero, -1 where toward it. */
+    /* +1 where the lost part points away from zero, -1 where it points toward zero. */
     const vec signs_differ = (vec)((vec_i32)((vec)sum ^ (vec)lost) >> 31);
     return round_to_f16((vec)sum + (inexact & even & (signs_differ | 1)));
 }
 
-#include "units/amx/amx_kernel_outer.h"
+#include "units/amx/amx_kernel_kinds.h"
 
 const struct amx_kernel_set amx_kernels_portable = KERNEL_SET("portable", &amx_dispatch_portable);

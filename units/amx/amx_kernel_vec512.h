@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define VEC_BYTES  64
-#define VEC_GROUP  16 /* of 32 registers: the rest holds x and spread y lanes */
+#define VEC_GROUP  16 /* of 32 registers; the rest holds x and broadcast y lanes */
 #define VEC_INLINE static inline __attribute__((always_inline))
 
 typedef __m512i vec;
@@ -36,7 +36,7 @@ VEC_INLINE vec vec_broadcast64(const uint8_t *lane)
     return _mm512_set1_epi64(value);
 }
 
-/* z += x*y in place. Not the intrinsics: gcc 12 lets the sum land in y's register and then copies every accumulator
+/* z += x*y in place. Intrinsics are avoided here: gcc 12 lets the sum land in y's register and then copies every accumulator
  * back, which costs more issue slots than the arithmetic. */
 VEC_INLINE vec vec_fma32(vec x, vec y, vec z)
 {
@@ -112,9 +112,9 @@ VEC_INLINE vec vec_add32(vec x, vec y)
     return _mm512_add_epi32(x, y);
 }
 
-/* x*y + z rounded to odd: where the results toward -inf and +inf differ, the one with the odd last bit. An exact
- * zero sum of opposite signs differs in sign only, compares equal, and +inf's +0 is the right one. NaN operands of the
- * short formats have even last bits, so NaN results come through as they are. */
+/* x*y + z rounded to odd: where the results toward -inf and +inf differ, the one with the odd last bit is taken. An exact zero
+ * sum of opposite signs differs in sign only and compares equal; the +0 of rounding toward +inf is the right one. NaN operands of
+ * the short formats have even last bits, so NaN results pass unchanged. */
 VEC_INLINE __m512i vec_fma_odd(vec x, vec y, vec z)
 {
     const __m512 a = _mm512_castsi512_ps(x), b = _mm512_castsi512_ps(y), c = _mm512_castsi512_ps(z);
@@ -126,7 +126,7 @@ VEC_INLINE __m512i vec_fma_odd(vec x, vec y, vec z)
     return _mm512_mask_mov_epi32(_mm512_castps_si512(up), take_down, down_bits);
 }
 
-/* To bf16, nearest even, kept as f32. NaNs here have an empty low half and stay NaN. */
+/* Rounds to bf16, nearest even, kept as f32. NaNs here have an empty low half and stay NaN. */
 #define HAVE_FMA_BF16_32
 VEC_INLINE vec vec_fma_bf16_32(vec x, vec y, vec z)
 {
@@ -136,7 +136,7 @@ VEC_INLINE vec vec_fma_bf16_32(vec x, vec y, vec z)
     return _mm512_and_si512(sum, _mm512_set1_epi32((int)0xffff0000));
 }
 
-/* To f16, nearest even, kept as f32. */
+/* Rounds to f16, nearest even, kept as f32. */
 #define HAVE_FMA_F16_32
 VEC_INLINE vec vec_fma_f16_32(vec x, vec y, vec z)
 {

@@ -6,7 +6,7 @@
 
 #define ADDRESS_BITS 56
 
-/* However long the loop, a pointer does not reach the fields above it. */
+/* True when, however long the loop, a pointer does not reach the fields above it. */
 static bool keeps_fields(uint64_t operand, uint64_t step, uint32_t passes)
 {
     return step >> 32 == 0 && (operand + step * passes) >> ADDRESS_BITS == operand >> ADDRESS_BITS;

@@ -1,4 +1,4 @@
-/* A loop written down once: instructions that come several times in a row, pointers moved on by a constant step. */
+/* A loop written down once: instructions that repeat while their pointers advance by constant steps. */
 #ifndef ORCHARD_UNITS_AMX_AMX_PASSES_H
 #define ORCHARD_UNITS_AMX_AMX_PASSES_H
 
@@ -11,17 +11,17 @@ struct amx_passes {
     uint32_t length, passes;
     uint8_t op[AMX_PASS_MAX];
     uint64_t operand[AMX_PASS_MAX]; /* of the first pass */
-    uint64_t step[AMX_PASS_MAX];    /* added from one pass to the next; 0 but for the pointers of ldx and ldy */
+    uint64_t step[AMX_PASS_MAX];    /* added from one pass to the next; 0 except for the pointers of ldx and ldy */
 };
 
-/* Makes the first pass the one that lies `passes` later. */
+/* Makes the pass that lies `passes` later the first one. */
 static inline void amx_passes_advance(struct amx_passes *p, uint32_t passes)
 {
     for (uint32_t i = 0; i < p->length; i++)
         p->operand[i] += p->step[i] * passes;
 }
 
-/* Writes down `passes` passes of which two lie one after another; false when they are no such loop. */
+/* Writes down `passes` passes, of which two follow one another in the arguments. False when they are no such loop. */
 bool amx_passes_of(struct amx_passes *p, const uint8_t *op, const uint64_t *operand, uint32_t length, uint32_t passes);
 
 #endif

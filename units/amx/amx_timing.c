@@ -1,5 +1,4 @@
-/* An AMX block's timing: creation, clocks, what it reports. The model itself is in amx_timing_send.c and
- * amx_timing_memory.c.
+/* An AMX block's timing: creation, clocks, and what it reports. The model itself is in amx_timing_send.c and amx_timing_memory.c.
  */
 #include "units/amx/amx_timing_period.h"
 #include "units/amx/amx_timing_state.h"

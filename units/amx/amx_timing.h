@@ -1,9 +1,8 @@
-/* AMX, timing: one block per CPU cluster, shared by the cluster's cores; each core has its own X/Y/Z and
- * in-order queue, the outer-product array and the load/store path are shared. No data values.
+/* AMX, timing: one block per CPU cluster, shared by the cluster's cores. Each core has its own X/Y/Z and in-order queue; the
+ * outer-product array and the load/store path are shared. No data values.
  *
- * Inside, time is counted in cycles of the block's clock; at this boundary it is nanoseconds.
- * Model and figures: github corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838
- * (loads).
+ * Inside, time is counted in cycles of the block's clock; at this boundary it is nanoseconds. Model and figures: github
+ * corsix/amx (fma.md, mac16.md, matfp.md, vecfp.md, issues 6 and 7), zhen8838 (loads).
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_TIMING_H
 #define ORCHARD_UNITS_AMX_AMX_TIMING_H
@@ -20,8 +19,7 @@ struct amx_params {
     AMX_PARAMS(PARAM_FIELD)
 };
 
-/* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one
- * reason. */
+/* Why the block did not start the next instruction of a core earlier; each cycle of a core's run has one reason. */
 /* clang-format off */
 #define AMX_STALL_TABLE(X) \
     X(ARRAY, "array", "the array works on this core's instructions") \
@@ -44,7 +42,7 @@ enum amx_stall {
 };
 const char *amx_stall_name(enum amx_stall stall);
 
-/* Effects by operand, direct-mapped: callers keep one per core, so that a loop decodes each operand once. */
+/* Effects by operand, direct-mapped: callers keep one cache per core, so that a loop decodes each operand once. */
 #define AMX_EFFECT_CACHE_SLOTS 256
 struct amx_effect_slot {
     uint64_t operand; /* without pointer bits */
@@ -55,10 +53,10 @@ struct amx_effect_cache {
     struct amx_effect_slot slot[AMX_EFFECT_CACHE_SLOTS];
 };
 
-/* Decodes into *slot; the slow half of amx_effect_cached. */
+/* Decodes into *slot: the slow half of amx_effect_cached. */
 const struct amx_effect *amx_effect_fill(struct amx_effect_slot *slot, unsigned op, uint64_t operand, enum amx_gen gen);
 
-/* The effect of (op, operand); valid until another operand takes the slot. A zero-filled cache is empty. */
+/* Returns the effect of (op, operand); valid until another operand takes the slot. A zero-filled cache is empty. */
 static inline const struct amx_effect *amx_effect_cached(struct amx_effect_cache *cache, unsigned op, uint64_t operand,
                                                          enum amx_gen gen)
 {
@@ -75,16 +73,16 @@ struct amx_block;
 /* NULL when memory is out. `cores` share the block. */
 struct amx_block *amx_block_create(const struct amx_params *params, unsigned cores);
 void amx_block_free(struct amx_block *block);
-/* The port through which a core's AMX loads and stores go; NULL = ideal memory (unit tests). */
+/* Sets the port through which a core's AMX loads and stores go; NULL = ideal memory (unit tests). */
 void amx_block_set_port(struct amx_block *block, unsigned core, struct mem_port *port, uint64_t address_tag);
 void amx_block_set_clock(struct amx_block *block, double clock_ghz);
 
-/* Sends one instruction that left the CPU at `sent_ns`; effect as from amx_effect_of. Returns the time at
- * which the CPU may send the core's next one (later than sent_ns only when the queue is full). Calls for one
- * core come in program order, over cores in roughly rising time. */
+/* Sends one instruction that left the CPU at `sent_ns`, with an effect from amx_effect_of. Returns the time at which the CPU may
+ * send the core's next one (later than sent_ns only when the queue is full). Calls for one core come in program order, over all
+ * cores in roughly rising time. */
 double amx_block_send(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                       const struct amx_effect *effect);
-/* The same, decoding by itself: remembers per core what each operand costs. The faster of the two. */
+/* The same, but decodes by itself and remembers, per core, what each operand costs. The faster of the two. */
 double amx_block_send_cached(struct amx_block *block, unsigned core, double sent_ns, unsigned op, uint64_t operand,
                              enum amx_gen gen);
 
@@ -96,18 +94,18 @@ struct amx_batch {
     enum amx_gen gen;
     double step_ns;
 };
-/* Sends a batch whose first instruction leaves the CPU at `sent_ns`; returns when the next one can. Loops inside are
+/* Sends a batch whose first instruction leaves the CPU at `sent_ns`. Returns when the next one can leave. Loops in it are
  * recognised, and periods that repeat exactly are accounted for at once: this changes no time, no stall and no counter. */
 double amx_block_send_batch(struct amx_block *block, unsigned core, const struct amx_batch *batch, double sent_ns);
-/* The same of a loop that is written down once. */
+/* The same for a loop that is written down once. */
 double amx_block_send_passes(struct amx_block *block, unsigned core, const struct amx_passes *passes, enum amx_gen gen,
                              double step_ns, double sent_ns);
-/* Turns that recognition off or on (on at creation), to compare. */
+/* Turns that recognition off or on (on at creation), for comparisons. */
 void amx_block_set_repeats(struct amx_block *block, bool on);
-/* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off; NULL = nobody looks.
- * `done` is when the instruction's results are there or, where others decide that, when it leaves its lane. */
+/* Reports every instruction from now on, by its core of the block, and turns the recognition of loops off. NULL ends the reports.
+ * `done` is when the instruction's results are ready or, where others decide that, when it leaves its lane. */
 void amx_block_set_watch(struct amx_block *block, const struct unit_watch *watch);
-/* Instructions of batches that were accounted for as repeats, since the last restart. */
+/* Instructions of batches that were accounted for as repetitions since the last restart. */
 uint64_t amx_block_repeated(const struct amx_block *block);
 
 /* Time at which everything sent by this core is complete. */
@@ -115,11 +113,11 @@ double amx_block_idle_at(const struct amx_block *block, unsigned core);
 /* Time at which the core's stores so far are visible to its CPU. */
 double amx_block_stores_done_at(const struct amx_block *block, unsigned core);
 
-/* Block cycles of a core from its first instruction to completion, split by reason; sums to *total. */
+/* Block cycles of a core from its first instruction to completion, by reason; they add up to *total. */
 void amx_block_stalls(const struct amx_block *block, unsigned core, double cycles[AMX_STALL_COUNT], double *total);
 uint64_t amx_block_instructions(const struct amx_block *block, unsigned core);
 void amx_block_take_activity(struct amx_block *block, struct activity *into);
-/* Forgets history; clocks start at now_ns (border between warm-up and run). */
+/* Forgets history; clocks start at now_ns (the border between warm-up and run). */
 void amx_block_restart(struct amx_block *block, double now_ns);
 
 #endif

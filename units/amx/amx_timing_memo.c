@@ -1,4 +1,4 @@
-/* What an instruction costs, worked out once per effect, and the activity it stands for. */
+/* What an instruction costs, computed once per effect, and the activity that it counts as. */
 #include "units/amx/amx_timing_state.h"
 
 #include <string.h>
@@ -8,13 +8,13 @@ static bool is_16_bit_float(enum amx_element e)
     return e == AMX_E_F16 || e == AMX_E_BF16;
 }
 
-/* Array time of a matrix instruction. Masked lanes save none (guess: the grid works in lock step). */
+/* Array time of a matrix instruction. Masked lanes save none (a guess: the grid works in lock step). */
 static double matrix_cycles(const struct amx_params *p, unsigned op, const struct amx_effect *effect)
 {
     switch (effect->z_element) {
     case AMX_E_F64: return p->array_f64_cycles;
     case AMX_E_F32:
-        /* fma32 with 16-bit inputs uses their even lanes only: the same 16 x 16 products as with f32. */
+        /* fma32 with 16-bit inputs uses only their even lanes: the same 16 x 16 products as with f32. */
         if (op == AMX_FMA32 || op == AMX_FMS32)
             return p->array_f32_cycles;
         return is_16_bit_float(effect->x_element) || is_16_bit_float(effect->y_element) ? p->array_f16_f32_cycles
@@ -32,7 +32,7 @@ static double matrix_cycles(const struct amx_params *p, unsigned op, const struc
     return p->array_i16_cycles;
 }
 
-/* Time of one of the two lanes, counted as time of both. */
+/* Time of one of the two lanes, expressed as time of both. */
 static double vector_cycles(const struct amx_params *p, const struct amx_effect *effect)
 {
     if (effect->unit_class == AMX_CLASS_EXTRACT)
@@ -103,7 +103,7 @@ void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct
         settle(block, memo);
     const uint64_t rows = effect->z_read | effect->z_write;
     *memo = (struct amx_memo){.fields = fields, .tag = tag, .rows = rows, .z_write = effect->z_write};
-    memcpy(&memo->effect, effect, sizeof memo->effect); /* with its padding: amx_block_send compares all bytes */
+    memcpy(&memo->effect, effect, sizeof memo->effect); /* including its padding: amx_block_send compares all bytes */
     memo->kind = (uint8_t)kind_of(effect->unit_class);
     memo->reads = (uint16_t)(effect->x_read | effect->y_read << 8);
     memo->writes = (uint16_t)(effect->x_write | effect->y_write << 8);

@@ -1,10 +1,9 @@
-/* Loads and stores of an AMX block. Data come through the cluster's L2 (github tzakharko/m4-sme-exploration
- * for M4; M2 Pro bandwidths of zhen8838 agree), so one path serves all cores of the block.
+/* Loads and stores of an AMX block. Data come through the cluster's L2 (github tzakharko/m4-sme-exploration for M4; the M2 Pro
+ * bandwidths of zhen8838 agree), so one path serves all cores of the block.
  *
- * A load asks memory as soon as it reaches the block and waits in its queue for the data, which are written
- * to X or Y at its turn: later loads overlap earlier arithmetic although the same registers are still being
- * read (the packed kernel of zhen8838 reloads the registers it uses and still reaches 97.9 % of the
- * arithmetic limit).
+ * A load requests its data as soon as it reaches the block and waits for them in its queue; they are written to X or Y when its
+ * turn comes. Later loads therefore overlap earlier arithmetic although the same registers are still being read (the packed
+ * kernel of zhen8838 reloads the registers it uses and still reaches 97.9 % of the arithmetic limit).
  */
 #include "units/amx/amx_timing_state.h"
 
@@ -36,10 +35,10 @@ static void write_down(struct amx_record *record, const struct amx_recorded_load
         record->load[record->loads++] = *load;
 }
 
-/* Loading the same bytes again and again is slow: 30 GB/s for pairs on M2 Pro, against 213-260 over changing
- * addresses. The mechanism is not known (its author could not explain it); here a load waits for an earlier one that
- * began in the same 64 bytes. Neighbours do not wait for each other, whatever their alignment: sgemm of xrq-phys
- * blis_apple loads 64 bytes at a time from matrices of any leading dimension at nearly one load per cycle. */
+/* Loading the same bytes repeatedly is slow: 30 GB/s for pairs on M2 Pro, against 213-260 over changing addresses. The mechanism
+ * is not known (its author could not explain it). Here a load waits for an earlier one that began in the same 64 bytes.
+ * Neighbours do not wait for each other, whatever their alignment: sgemm of xrq-phys blis_apple loads 64 bytes at a time from
+ * matrices of any leading dimension at nearly one load per cycle. */
 static int64_t wait_for_repeats(struct amx_block *block, uint64_t address, int64_t tick)
 {
     const uint64_t first = address / 64;
@@ -49,9 +48,9 @@ static int64_t wait_for_repeats(struct amx_block *block, uint64_t address, int64
     return start;
 }
 
-/* Requests leave for the caches at a limited rate, however wide they are (zhen8838, M2 Pro: 1.9 a ns for 64, 128 and 256
- * bytes out of different lines). The rest of a line of which the same registers just had a part needs no new one: single
- * loads in sequence go at nearly one per cycle in xrq-phys blis_apple. */
+/* Requests leave for the caches at a limited rate, whatever their width (zhen8838, M2 Pro: 1.9 per ns for 64, 128 and 256 bytes
+ * from different lines). The rest of a line that the same registers have just loaded a part of needs no new request: single loads
+ * in sequence run at nearly one per cycle in xrq-phys blis_apple. */
 static bool takes_request(struct amx_timing_core *core, const struct amx_memo *memo, uint64_t first, uint64_t last)
 {
     const unsigned file = memo->rows ? 2 : memo->writes >> 8 ? 1 : 0;
@@ -60,7 +59,7 @@ static bool takes_request(struct amx_timing_core *core, const struct amx_memo *m
     return needed;
 }
 
-/* Strides of powers of two spread over the slots as well as consecutive lines. */
+/* Spreads strides that are powers of two over the slots as well as consecutive lines. */
 static unsigned stored_slot(uint64_t line)
 {
     return (line ^ line >> 3) % AMX_STORE_LINES;
@@ -129,7 +128,7 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
     lines_of(core, operand, bytes, &first, &last);
     const bool request = takes_request(core, memo, first, last);
     const int64_t issue = amx_later(arrived, block->load_ready);
-    /* Requests leave in order; a load without one of its own goes with the latest. */
+    /* Requests leave in order; a load without a request of its own follows the latest one. */
     const int64_t free = amx_later(issue, block->request_ready - (request ? 0 : t->load_request));
     int64_t asked = free;
     asked = wait_for_stores(block, first, last, asked);
@@ -145,7 +144,7 @@ int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, i
         *reason = AMX_STALL_LOAD_PORT;
     }
     if (__builtin_expect(block->record.on, 0)) {
-        /* Data that are there before the load's turn wait for it. */
+        /* Data that arrive before the load's turn wait for it. */
         const int64_t latest = amx_later(answered, start - t->load_latency);
         write_down(&block->record, &(struct amx_recorded_load){asked, answered, latest, level, request}, asked == free);
     }
@@ -168,7 +167,7 @@ static uint8_t halves_of(uint64_t line, uint64_t address, uint32_t bytes)
     return (uint8_t)((low ? 1 : 0) | (high ? 2 : 0));
 }
 
-/* Notes a store of the lines first..last, which other requests see at `visible`. */
+/* Records a store to the lines first..last, which other requests see at `visible`. */
 static void remember_store(struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes,
                            int64_t visible)
 {
@@ -178,9 +177,9 @@ static void remember_store(struct amx_block *block, uint64_t first, uint64_t las
             (struct amx_stored_line){line, visible, block->stores, halves_of(line, address, bytes)};
 }
 
-/* A line is written by halves at a price: on M2 Pro a store into the half beside one that was written about sixteen
- * stores ago takes nearly twice as long as a store into the same half or of the whole line (zhen8838: 7.6 and 5.7 GB/s
- * against 12.9 and 12.4). That points to a read-modify-write of the line; the mechanism is not published. */
+/* Writing a line by halves has a price: on M2 Pro a store into the half beside one that was written about sixteen stores ago
+ * takes nearly twice as long as a store into the same half or of the whole line (zhen8838: 7.6 and 5.7 GB/s against 12.9 and
+ * 12.4). That points to a read-modify-write of the line; the mechanism is not published. */
 static int64_t merge_time(const struct amx_block *block, uint64_t first, uint64_t last, uint64_t address, uint32_t bytes)
 {
     int64_t time = 0;
@@ -188,7 +187,7 @@ static int64_t merge_time(const struct amx_block *block, uint64_t first, uint64_
         const struct amx_stored_line *stored = &block->stored[stored_slot(line)];
         const bool recent = stored->line == line && block->stores - stored->number < block->params.store_merge_rows;
         if (recent && stored->halves + halves_of(line, address, bytes) == 3)
-            time += block->ticks.store_merge; /* one is the low half, the other the high one */
+            time += block->ticks.store_merge; /* one store wrote the low half, the other the high half */
     }
     return time;
 }
@@ -204,8 +203,7 @@ int64_t amx_timing_store(struct amx_block *block, struct amx_timing_core *core, 
     unsigned lanes;
     const int64_t z = memo->rows ? amx_rows_ready(core, memo, &lanes) : 0;
     const int64_t data = amx_later(amx_registers_ready(core, memo->reads), z);
-    /* The buffer holds store_buffer_rows rows: this store enters when the path is no more than that behind.
-     */
+    /* The buffer holds store_buffer_rows rows: this store enters it when the path is no more than that behind. */
     const int64_t entered = amx_later(data, block->store_ready - t->store_slack);
     if (entered > start) {
         start = entered;

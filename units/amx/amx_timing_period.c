@@ -4,16 +4,16 @@
 #include <string.h>
 
 #define BUCKETS   1024
-#define BYTES_MAX ((size_t)16 << 20) /* then all is forgotten */
+#define BYTES_MAX ((size_t)16 << 20) /* beyond, everything is forgotten */
 
-struct path { /* known or not: a load without and with a request of its own, or the end */
+struct path { /* each may be known or not: a load without and with a request of its own, or the end */
     struct step *step[2];
     const struct amx_period_way *end;
 };
 
 struct branch {
     struct branch *next;
-    int64_t ticks; /* from asking to the answer */
+    int64_t ticks; /* from the request to the answer */
     enum mem_level level;
     struct path path;
 };
@@ -252,7 +252,7 @@ static struct tree *tree_of(const struct amx_period_state *state, const struct a
     return t;
 }
 
-/* The branch for an answer, which becomes the first one. */
+/* Returns the branch for an answer and moves it to the front. */
 static struct branch *branch_of(struct step *step, int64_t ticks, enum mem_level level)
 {
     struct branch **link = &step->branches;
@@ -267,7 +267,7 @@ static struct branch *branch_of(struct step *step, int64_t ticks, enum mem_level
     return b;
 }
 
-/* Asks for one load. NULL: that was not seen before. */
+/* Performs the request of one load. NULL: this was not seen before. */
 static const struct path *ask_again(struct amx_block *block, struct amx_timing_core *core, const struct path *path, unsigned op,
                                     uint64_t operand, enum amx_gen gen)
 {

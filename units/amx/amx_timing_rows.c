@@ -1,5 +1,5 @@
-/* Scoreboard of Z when an instruction's rows are not the rows that were written together before: stores of
- * single rows out of an accumulator, extracts, a change of type.
+/* The scoreboard of Z when an instruction's rows are not rows that were written together before: stores of single rows from an
+ * accumulator, extracts, a change of type.
  */
 #include "units/amx/amx_timing_state.h"
 

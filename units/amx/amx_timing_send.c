@@ -1,6 +1,6 @@
-/* The hot path: when one instruction starts. Instructions of a core start in program order; each start is the
- * latest of a few times, and the time that decides names the reason. Fields of the core are read first and
- * written last, so that the host can overlap one instruction's bookkeeping with the next one's.
+/* The hot path: when one instruction starts. Instructions of a core start in program order. Each start is the latest of several
+ * times, and the time that decides names the reason. Fields of the core are read first and written last, so that the host can
+ * overlap the bookkeeping of one instruction with that of the next.
  */
 #include "units/amx/amx_timing_state.h"
 
@@ -50,7 +50,7 @@ static inline __attribute__((always_inline)) struct start send_matrix(struct amx
     return start;
 }
 
-/* What it costs to go on in the other lane with rows of instructions that hold a lane for `busy` ticks. */
+/* The cost of continuing in the other lane with rows of instructions that hold a lane for `busy` ticks. */
 static inline int64_t crossing(const struct amx_ticks *t, int64_t busy)
 {
     int64_t cost = t->cross;
@@ -60,9 +60,9 @@ static inline int64_t crossing(const struct amx_ticks *t, int64_t busy)
     return cost;
 }
 
-/* Vector instructions go to the lane where they can start first. A row that was last written in the other
- * lane is there vector_cross_cycles later (M1: this is what makes nine rotating rows slower than eight or ten
- * in the tables of corsix/amx, and five of the types that take a lane for two cycles; M2 shows no such dip). */
+/* Vector instructions go to the lane where they can start first. A row that was last written in the other lane is ready
+ * vector_cross_cycles later (M1: this makes nine rotating rows slower than eight or ten in the tables of corsix/amx, and five of
+ * the types that take a lane for two cycles; M2 shows no such dip). */
 static __attribute__((noinline)) struct start send_lane(struct amx_block *block, struct amx_timing_core *core,
                                                         const struct amx_memo *memo, struct start start)
 {
@@ -93,7 +93,7 @@ static void send_setclr(struct amx_timing_core *core, const struct start *start,
     core->complete = amx_later(core->complete, core->enabled);
 }
 
-/* Takes and returns the start by value: the callers keep it in registers. */
+/* Takes and returns the start by value, so that callers keep it in registers. */
 static __attribute__((noinline)) struct start send_other(struct amx_block *block, struct amx_timing_core *core,
                                                          const struct amx_memo *memo, int64_t arrived, uint64_t operand,
                                                          struct start start)
@@ -108,7 +108,7 @@ static __attribute__((noinline)) struct start send_other(struct amx_block *block
     return start;
 }
 
-/* When the next instruction may arrive: the queue has room for it once the one `queue` places before it has started. */
+/* Returns when the next instruction may arrive: the queue has room for it once the one `queue` places before it has started. */
 static inline int64_t next_arrival(const struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t started)
 {
     const uint64_t number = core->instructions++;
@@ -117,7 +117,7 @@ static inline int64_t next_arrival(const struct amx_block *block, struct amx_tim
     return left > arrived && number + 1 >= block->queue ? left : arrived;
 }
 
-/* No more than issue_count instructions start within any issue_window. */
+/* At most issue_count instructions start within any issue_window. */
 static inline int64_t issue_limit(const struct amx_block *block, const struct amx_timing_core *core)
 {
     const uint64_t number = core->instructions;
@@ -125,15 +125,15 @@ static inline int64_t issue_limit(const struct amx_block *block, const struct am
     return number >= block->issue_count ? before + block->ticks.issue_window : 0;
 }
 
-/* Loads have asked memory on their own when their turn comes, and take no place of an instruction that computes: sgemm of
- * xrq-phys/blis_apple has a load for every product in bursts of both, and keeps 88 % of the array's rate. */
+/* Loads have requested their data by the time their turn comes, and take no place of an instruction that computes: sgemm of
+ * xrq-phys/blis_apple has a load for every product, in bursts of both, and keeps 88 % of the array's rate. */
 static inline bool is_load(const struct amx_memo *memo)
 {
     return memo->kind == AMX_MEMO_OTHER && memo->effect.unit_class == AMX_CLASS_LOAD;
 }
 
-/* Charges the time before a start to its reason. While the array works, until `working`, the issue limit holds up nothing
- * that could have been done: that time is the array's. */
+/* Charges the time before a start to its reason. While the array works, until `working`, the issue limit holds up nothing that
+ * could have been done: that time is charged to the array. */
 static inline __attribute__((always_inline)) void charge(struct amx_timing_core *core, struct start start, int64_t from,
                                                          int64_t working)
 {
@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
     else
         start = send_other(block, core, memo, arrived, operand, start);
 
-    /* Until the instruction arrived the time was the CPU's, the rest has one reason. */
+    /* The time until the instruction arrived is the CPU's; the rest has one reason. */
     const int64_t until = amx_later(head, arrived < start.at ? arrived : start.at);
     core->stall[AMX_STALL_CPU] += until - head;
     charge(core, start, until, working);
@@ -172,7 +172,7 @@ static inline __attribute__((always_inline)) int64_t send_memo(struct amx_block 
     return next_arrival(block, core, arrived, start.at);
 }
 
-/* Tells what became of the instruction that was sent last. */
+/* Reports the instruction that was sent last. */
 static __attribute__((noinline)) void tell(const struct amx_block *block, const struct amx_timing_core *core,
                                            const struct amx_memo *memo, int64_t complete_before, unsigned op, uint64_t operand)
 {
@@ -226,7 +226,7 @@ double amx_block_send_cached(struct amx_block *block, unsigned core_number, doub
     return next > arrived ? amx_ns_of(block, next) : sent_ns;
 }
 
-/* The same one by one, for somebody who looks. */
+/* The same one by one, with an observer. */
 static __attribute__((noinline)) int64_t send_watched(struct amx_block *block, struct amx_timing_core *core,
                                                       const struct amx_batch *batch, uint32_t from, uint32_t to, int64_t arrived,
                                                       int64_t step)
@@ -254,7 +254,7 @@ int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, 
     return arrived;
 }
 
-/* How many instructions are sent before the next look for a loop. */
+/* Number of instructions sent before the next search for a loop. */
 #define LOOK_AGAIN 16
 
 static int64_t ticks_of_step(const struct amx_block *block, double step_ns)

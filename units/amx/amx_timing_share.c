@@ -1,12 +1,12 @@
-/* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN: a core that runs
- * late may still use what is left of an earlier bucket, and no order of calls can book more work than the
- * array does. Inside a bucket the order of cores is not resolved. One core alone never comes here.
+/* The array's time as seen by several cores. Work is booked into buckets of AMX_SHARE_SPAN: a core that runs late may still use
+ * what is left of an earlier bucket, and no order of calls can book more work than the array does. Inside a bucket the order of
+ * cores is not resolved. A single core never gets here.
  */
 #include "units/amx/amx_timing_state.h"
 
 #include <string.h>
 
-/* NULL for a bucket so old that its record has been reused. */
+/* Returns NULL for a bucket so old that its record has been reused. */
 static int64_t *bucket_of(struct amx_block *block, uint64_t number)
 {
     const unsigned slot = number % AMX_SHARE_BUCKETS;

@@ -1,7 +1,7 @@
-/* State of an AMX block's timing; shared by amx_timing*.c only.
+/* The state of an AMX block's timing; shared by amx_timing*.c only.
  *
- * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from
- * one start to the next short on the host, and make sums exact.
+ * Times are ticks: 1/65536 of a cycle of the block's clock, in 64-bit integers. Integers keep the chain from one start to the
+ * next short on the host and make sums exact.
  */
 #ifndef ORCHARD_UNITS_AMX_AMX_TIMING_STATE_H
 #define ORCHARD_UNITS_AMX_AMX_TIMING_STATE_H
@@ -11,7 +11,7 @@
 #define AMX_TICKS         65536.0 /* per cycle */
 #define AMX_LANES         2       /* vector rows of one core that the array takes per cycle: X/Y read ports */
 #define AMX_NO_LANE       4
-#define AMX_STORE_LINES   64 /* recently stored lines a load is checked against */
+#define AMX_STORE_LINES   64 /* recently stored lines that a load is checked against */
 #define AMX_LINE_SHIFT    7  /* 128-byte lines */
 #define AMX_MAX_BANKS     64
 #define AMX_FILES         3 /* X, Y, Z */
@@ -20,11 +20,11 @@
 #define AMX_SHARE_BUCKETS 1024
 #define AMX_MEMO_SLOTS    256
 
-/* An effect with what the hot path needs of it, and how often it was sent since the last look at activity.
- * Found by operand (amx_block_send_cached) or by effect (amx_block_send). */
+/* An effect with what the hot path needs of it, and how often it was sent since activity was last taken. Found by operand
+ * (amx_block_send_cached) or by effect (amx_block_send). */
 struct amx_memo {
     uint64_t fields;        /* operand without pointer bits; 0 when found by effect */
-    uint32_t tag;           /* op, generation and way of finding; 0 = empty */
+    uint32_t tag;           /* op, generation and how it was found; 0 = empty */
     uint8_t kind;           /* enum amx_memo_kind */
     uint8_t slot;           /* lowest row: where the scoreboard keeps exactly these rows */
     uint16_t reads, writes; /* X registers in bits 0..7, Y in 8..15 */
@@ -38,8 +38,8 @@ struct amx_memo {
 
 enum amx_memo_kind { AMX_MEMO_MATRIX, AMX_MEMO_LANE, AMX_MEMO_OTHER };
 
-/* Rows of Z that were last written together. The groups of a core are disjoint; each lies in the slot of its
- * lowest row. A loop that keeps to its accumulators finds each in one step. */
+/* Rows of Z that were last written together. The groups of a core are disjoint; each lies in the slot of its lowest row. A loop
+ * that keeps to its accumulators finds each group in one step. */
 struct amx_rows {
     uint64_t rows;
     int64_t ready;
@@ -64,7 +64,7 @@ struct amx_timing_core {
     struct mem_port *port;
     uint64_t address_tag;
     bool computes;              /* has used the array */
-    uint64_t coming[AMX_FILES]; /* 1 + the last line that was asked for, by the registers it goes to; 0 = none */
+    uint64_t coming[AMX_FILES]; /* 1 + the last line requested, by the registers it goes to; 0 = none */
     struct amx_memo memo[AMX_MEMO_SLOTS];
 };
 
@@ -88,20 +88,20 @@ struct amx_ticks {
     double load_per_byte, store_per_byte;
 };
 
-/* What a period of a loop did, written down while amx_timing_repeat.c looks for periods that repeat. */
+/* What a period of a loop did, recorded while amx_timing_repeat.c looks for periods that repeat. */
 #define AMX_RECORD_LOADS 64
 struct amx_record {
     bool on, plain; /* plain: no load waited for a store or a repeated block */
     unsigned loads;
     struct amx_recorded_load {
         int64_t asked, done;
-        int64_t latest; /* an answer so late, or earlier, would have changed nothing; = done: only this one */
+        int64_t latest; /* an answer at this time or earlier would have changed nothing; = done: only this one */
         enum mem_level level;
-        bool request; /* one of its own */
+        bool request; /* a request of its own */
     } load[AMX_RECORD_LOADS];
 };
 
-/* What memory said to a load already: the next loads take it from here, and do not ask again. */
+/* The memory system's answers to loads so far: the next loads take them from here instead of asking again. */
 struct amx_answer {
     int64_t answered;
     enum mem_level level;
@@ -112,7 +112,7 @@ struct amx_block {
     double ticks_per_ns, ns_per_tick;
     double base_ns; /* the moment of tick base_tick */
     int64_t base_tick;
-    unsigned cores, computing; /* how many; how many of them have used the array */
+    unsigned cores, computing; /* number of cores; number of those that have used the array */
     unsigned queue;
     unsigned issue_count; /* instructions that may start within one issue_window */
     int64_t load_ready, request_ready, store_ready;
@@ -124,13 +124,13 @@ struct amx_block {
     struct activity activity;
     struct amx_params params;
     bool repeats;                   /* periods of loops that repeat are accounted for at once */
-    const struct unit_watch *watch; /* NULL = nobody looks */
-    uint64_t repeated;              /* instructions that were */
+    const struct unit_watch *watch; /* NULL = no observer */
+    uint64_t repeated;              /* instructions accounted for that way */
     struct amx_record record;
     struct amx_periods *periods; /* seen before (amx_timing_period.h) */
     unsigned answers, answers_used;
     struct amx_answer answer[AMX_RECORD_LOADS];
-    struct amx_timing_core *core[]; /* pointers: the compiler would compute an address again and again */
+    struct amx_timing_core *core[]; /* pointers: otherwise the compiler would compute an address again and again */
 };
 
 static inline int64_t amx_tick_of(const struct amx_block *block, double ns)
@@ -148,43 +148,43 @@ static inline int64_t amx_later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Fills a memo of a core; the old one's tally goes to block->activity first. */
+/* Fills a memo of a core; the tally of the old one goes to block->activity first. */
 void amx_memo_fill(struct amx_block *block, struct amx_timing_core *core, struct amx_memo *memo, unsigned op, uint64_t fields,
                    uint32_t tag, const struct amx_effect *effect);
 /* Moves all tallies to block->activity. */
 void amx_memo_settle(struct amx_block *block);
-/* Settles and empties all memos: what they hold depends on the clock. */
+/* Settles and empties all memos, because what they hold depends on the clock. */
 void amx_memo_forget(struct amx_block *block);
 
-/* Earliest tick at or after `start` at which the shared array has room for `work` ticks of it; takes them. */
+/* Takes `work` ticks of the shared array at the earliest tick at or after `start` where it has room. Returns that tick. */
 int64_t amx_share_take(struct amx_block *block, int64_t start, int64_t work);
 void amx_share_forget(struct amx_block *block);
 
-/* The memo of an instruction, filled when it was not there. */
+/* Returns the memo of an instruction, filled if necessary. */
 struct amx_memo *amx_memo_of(struct amx_block *block, struct amx_timing_core *core, unsigned op, uint64_t operand,
                              enum amx_gen gen);
-/* Sends instructions [from, to) of a batch; `arrived` is when the first one may reach the block. Returns when the next one
- * may. */
+/* Sends instructions [from, to) of a batch; `arrived` is when the first one may reach the block. Returns when the next one may.
+ */
 int64_t amx_send_plainly(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
                          uint32_t to, int64_t arrived, int64_t step);
-/* Sends the loop that begins at instruction `from`, if one does, and moves *arrived on. Returns the first instruction after
- * it, `from` when there is no loop. */
+/* Sends the loop that begins at instruction `from`, if one does, and advances *arrived. Returns the first instruction after it,
+ * or `from` when there is no loop. */
 uint32_t amx_send_loop(struct amx_block *block, struct amx_timing_core *core, const struct amx_batch *batch, uint32_t from,
                        int64_t *arrived, int64_t step);
 
-/* Sends a loop that is known. */
+/* Sends a loop whose passes are known. */
 void amx_send_passes(struct amx_block *block, struct amx_timing_core *core, const struct amx_passes *passes, enum amx_gen gen,
                      int64_t *arrived, int64_t step);
 
-/* The memory side: in-order start of the instruction, and its reason when that is later than `start`. */
+/* The memory side: returns the in-order start of the instruction, and its reason when that is later than `start`. */
 int64_t amx_timing_load(struct amx_block *block, struct amx_timing_core *core, int64_t arrived, int64_t start, uint64_t operand,
                         const struct amx_memo *memo, enum amx_stall *reason);
-/* What memory says to a load at `asked`. */
+/* The memory system's answer to a load requested at `asked`. */
 struct amx_answer amx_timing_ask(const struct amx_block *block, const struct amx_timing_core *core, int64_t asked,
                                  uint64_t operand, uint32_t bytes);
-/* The same load once more when all its times are known, as far as they come from outside: whether it takes a request of
- * its own; then what memory says at load->asked (block->answer, where it has said so already). False when it would have to wait
- * for a store or an earlier load. Both leave their trail (block->loaded, core->coming). */
+/* Repeat a load whose times are known, apart from the memory system's answer. The first function returns whether the load takes a
+ * request of its own. The second one gets the answer to a request at load->asked (from block->answer if it is known already) and
+ * returns false when the load would have to wait for a store or an earlier load. Both update block->loaded and core->coming. */
 bool amx_timing_load_requests(struct amx_timing_core *core, uint64_t operand, const struct amx_memo *memo);
 bool amx_timing_load_again(struct amx_block *block, const struct amx_timing_core *core, uint64_t operand,
                            const struct amx_memo *memo, struct amx_recorded_load *load);

@@ -1,4 +1,4 @@
-/* Running a program: tasks in chain order, faults, what lives between tasks. */
+/* Runs a program: tasks in chain order, faults, and what is kept between tasks. */
 #include "isa/array_count.h"
 #include "units/ane/ane_internal.h"
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HALF_VALUES = 65536, THREADS_MAX = 64, THREAD_LEAST = 4096 /* elements that are worth a thread */ };
+enum { HALF_VALUES = 65536, THREADS_MAX = 64, THREAD_LEAST = 4096 /* elements that justify a thread */ };
 
 const struct ane_numeric *ane_numeric_default(void)
 {
@@ -219,7 +219,7 @@ static bool shared_room(const struct ane_operand *a, const struct ane_operand *b
     return a->place == b->place && a->place != ANE_PLACE_CHAIN && (a->place != ANE_PLACE_DRAM || a->bar == b->bar);
 }
 
-/* Whether rows of the result certainly lie apart, in the order of rows, planes, groups. */
+/* True when rows of the result certainly do not overlap, in the order of rows, planes, groups. */
 static bool rows_apart(const struct ane_job *job)
 {
     const struct ane_task *t = job->task;

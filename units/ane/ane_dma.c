@@ -1,9 +1,10 @@
-/* Operands: buffers of the request, tile memory and rings, as rows of numbers. Every address is checked before a task starts. */
+/* Operands: buffers of the request, tile memory and rings, read and written as rows of numbers. Every address is checked before a
+ * task starts. */
 #include "units/ane/ane_internal.h"
 
 #include <stdlib.h>
 
-/* What of an operand a task touches. */
+/* The part of an operand that a task touches. */
 struct extent {
     uint32_t outer, channels, height, width;
 };

@@ -21,31 +21,33 @@ struct ane_numeric {
     ANE_NUMERIC(PARAM_FIELD)
 };
 
-/* What a run did, per task: the timing reads none of this; counters for reports. */
+/* What a run did, per task: counters for reports. The timing reads none of this. */
 struct ane_exec_counts {
     uint64_t tasks, macs, elements, table_lookups, table_clamped;
     uint64_t source_bytes, result_bytes, coefficient_bytes;
 };
 
-/* M1: every rule as the comments above say. */
+/* M1: every rule as described above. */
 const struct ane_numeric *ane_numeric_default(void);
 
 struct ane_core;
-/* Tile memory and tables. l2_bytes: size of tile memory (2 MB). numeric NULL = the default. NULL when memory is out. */
+/* Creates a core with tile memory and tables. l2_bytes: size of tile memory (2 MB). numeric NULL = the default. NULL when memory
+ * is out. */
 struct ane_core *ane_core_create(const struct ane_numeric *numeric, uint32_t l2_bytes);
 void ane_core_free(struct ane_core *core);
-/* Host kernels: "avx512", "portable", "reference"; false when the host lacks it. NULL = best. All give the same bits. */
+/* Selects host kernels: "avx512", "portable" or "reference"; NULL = the best. False when the host lacks them. All give the same
+ * bits. */
 bool ane_core_use(struct ane_core *core, const char *name);
 
-/* One request. address[bar]: where the buffer of that base register lies; bytes[bar]: its size (accesses beyond are faults).
- * The coefficients' BAR may be 0: then the program's own bytes are read. */
+/* One request. address[bar] is where the buffer of that base register lies, bytes[bar] its size (accesses beyond are faults). The
+ * coefficients' BAR may be 0: the program's own bytes are then read. */
 struct ane_request {
     const struct ane_program *program;
     struct mem_space *space;
     uint64_t address[ANE_BARS], bytes[ANE_BARS];
 };
-/* Runs all tasks in chain order. False on a fault: `fault` names the task (pc = offset of its descriptor) and what. threads: host
- * threads to use, results do not depend on them. */
+/* Runs all tasks in chain order. False on a fault: `fault` names the task (pc = offset of its descriptor) and the cause.
+ * `threads` host threads are used; results do not depend on their number. */
 bool ane_core_run(struct ane_core *core, const struct ane_request *request, unsigned threads, struct ane_exec_counts *counts,
                   struct unit_fault *fault);
 

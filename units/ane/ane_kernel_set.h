@@ -11,7 +11,7 @@ struct ane_mac_block {
     const float *panel;  /* [k][ANE_MAC_LANES], aligned to 64 bytes */
     const float *weight; /* [rows][k] */
     float *out;          /* [rows][ANE_MAC_LANES] */
-    float *peak;         /* the same: largest partial sum by size; NULL = not wanted */
+    float *peak;         /* of the same shape: the largest partial sum by magnitude; NULL = not wanted */
     size_t k;            /* a multiple of the group */
     size_t rows;
     uint32_t group; /* products that are added first; 1 = none */
@@ -22,14 +22,14 @@ struct ane_kernel_set {
     const char *name;
     bool (*usable)(void);
     void (*mac)(const struct ane_mac_block *block); /* any group */
-    /* fp16 rows to numbers and back, by ane_operand_value, ane_mac_value, ane_result_bits. */
+    /* Convert fp16 rows to numbers and back, by ane_operand_value, ane_mac_value, ane_result_bits. */
     void (*expand)(const struct ane_numeric *rules, bool mac, const uint8_t *from, float *to, size_t count);
     void (*reduce)(const struct ane_numeric *rules, const float *from, uint8_t *to, size_t count);
 };
 extern const struct ane_kernel_set ane_set_avx512, ane_set_portable, ane_set_reference;
 
-/* One column, k apart by `stride`: the rule itself. Returns the sum; *peak the largest partial sum by size. The first partial sum
- * whose size reaches `limit` decides: the result is infinite then (limit 0 = none). */
+/* The rule itself, for one column whose elements are `stride` apart. Returns the sum; *peak is the largest partial sum by
+ * magnitude. The first partial sum whose magnitude reaches `limit` decides: the result is then infinite (limit 0 = none). */
 float ane_mac_column(const struct ane_mac_block *block, const float *column, const float *weight, float limit, float *peak);
 
 #endif

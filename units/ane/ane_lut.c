@@ -1,9 +1,10 @@
-/* Activation tables: 33 knots with straight lines between, tails beyond, clamps (own reading of the 36 programs of eiln/ane).
+/* Activation tables: 33 knots joined by straight lines, tails beyond them, and clamps (our reading of the 36 programs of
+ * eiln/ane).
  *
- * The mode is two halves. High: 6 = odd function of x, c = only defined for x > 0 (below: +0; sbryngelson/ane-guide measures
- * sqrt(-1) = rsqrt(-1) = log(-1) = +0), 0 = neither. Low: where the knots lie: 0 = from x = 0 on, 1 = centred, 2 = up to x = 0, 3
- * = fraction, 4 = whole part, 5 = square root, 6 = its inverse, 7 = reciprocal, 9 = log2, a = exp2; 5 to 9 work on mantissa and
- * exponent.
+ * The mode has two halves. High: 6 = odd function of x, c = only defined for x > 0 (below: +0; sbryngelson/ane-guide measures
+ * sqrt(-1) = rsqrt(-1) = log(-1) = +0), 0 = neither. Low, the place of the knots: 0 = from x = 0 on, 1 = centred, 2 = up to x =
+ * 0, 3 = fraction, 4 = whole part, 5 = square root, 6 = its inverse, 7 = reciprocal, 9 = log2, a = exp2; 5 to 9 work on mantissa
+ * and exponent.
  */
 #include "units/ane/ane_internal.h"
 
@@ -26,7 +27,7 @@ bool ane_lut_prepare(const struct ane_numeric *rules, const struct ane_table *ta
     }
     *lut = (struct ane_lut){.low = ane_operand_value(rules, table->low),
                             .high = ane_operand_value(rules, table->high),
-                            .below = ane_half_to_float(table->below), /* infinities come out as they are */
+                            .below = ane_half_to_float(table->below), /* infinities are kept */
                             .above = ane_half_to_float(table->above),
                             .left_slope = ane_operand_value(rules, table->left_slope),
                             .left_intercept = ane_operand_value(rules, table->left_intercept),
@@ -50,7 +51,7 @@ static float between(const struct ane_lut *lut, float place)
     return lut->knot[left] + part * (lut->knot[left + 1] - lut->knot[left]);
 }
 
-/* Knots at fixed x, the first at place 0 = x * per_knot + first. */
+/* Knots at fixed x; place = x * per_knot + first. */
 static float placed(const struct ane_lut *lut, float x, float first)
 {
     const float place = x * lut->per_knot + first;
@@ -67,13 +68,13 @@ static float exp2_of(const struct ane_lut *lut, float x)
     return ldexpf(between(lut, (x - whole) * lut->per_knot), (int)whole);
 }
 
-/* x > 0 as m * 2^e with m in [0.5, 1). */
+/* Writes x > 0 as m * 2^e with m in [0.5, 1). */
 static float by_mantissa(const struct ane_lut *lut, float x)
 {
     int e;
     float m = frexpf(x, &e);
     if ((lut->mode & 15) == 5 || (lut->mode & 15) == 6) {
-        if (e & 1) { /* an even exponent: m in [0.5, 2) */
+        if (e & 1) { /* make the exponent even: m in [0.5, 2) */
             m *= 2;
             e--;
         }
@@ -107,7 +108,7 @@ static float one_sided(const struct ane_lut *lut, float x, bool *clamped)
 float ane_lut_value(const struct ane_lut *lut, float x, bool *clamped)
 {
     *clamped = false;
-    if (x != x) /* an invalid operation before the table, where IEEE rules are asked for */
+    if (x != x) /* an invalid operation before the table, under IEEE rules */
         return x;
     const int symmetry = lut->mode & SYMMETRY;
     if (symmetry == POSITIVE && x < 0) {

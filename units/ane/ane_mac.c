@@ -1,254 +1,24 @@
-/* Convolution and matrix product: operands as panels of columns, sums by the host's kernels, the way out.
+/* Convolution and matrix product: operands become panels of columns, the host's kernels compute the sums, and the results are
+ * stored.
  *
- * Products of one output are taken channel after channel, in a channel row after row of the kernel, `mac_group` at a time: the
- * order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse banks
- * stream the taps of one stride phase after those of another and leave out zeros; their products are taken in the same order as
- * dense ones (own choice: no probe of sums covers them). Taps outside the image are products with 0, and so are those that fill
- * up the last group. Columns of a panel are output pixels, or output channels where that wastes fewer lanes: which of the two is
- * the host's matter, the sums are the same.
+ * The products of one output are taken channel after channel, and in a channel row after row of the kernel, `mac_group` at a
+ * time: the order in which dense banks stream the coefficients (isa/ane/ane_bank.c, from joshuaswarren/mil-hwx-compiler). Sparse
+ * banks stream the taps of one stride phase after those of another and leave out zeros; here their products are taken in the same
+ * order as those of dense banks (our choice: no probe of sums covers them). Taps outside the image are products with 0, and so
+ * are those that fill up the last group. Columns of a panel are output pixels, or output channels where that wastes fewer lanes.
+ * That choice concerns only the host; the sums are the same.
  */
-#include "units/ane/ane_internal.h"
+#include "units/ane/ane_mac_internal.h"
 
 #include <stdlib.h>
 
-enum { LANES = ANE_MAC_LANES, ALIGN = 64, CHUNK = 16 /* floats copied at once */ };
-/* Partial sums are watched where an operand's size times the weights' sum could come near the limit; half of it leaves room for
- * the rounding of the group's adder. */
+enum { LANES = ANE_MAC_LANES };
+/* Partial sums are watched where an operand's magnitude times the sum of the weights could come near the limit; one half leaves
+ * room for the rounding of the group's adder. */
 #define SAFE_PART 0.5f
 
-struct gemm {
-    struct ane_job *job;
-    uint32_t groups, channels_in, channels_out; /* channels of one group */
-    uint32_t width, height;                     /* of the padded image, with what the kernel reads beyond */
-    size_t taps, k;                             /* products of an output; rounded up to groups of the adder */
-    uint32_t pixels;
-    bool by_channel;    /* columns are output channels */
-    float *image;       /* [channels of all groups][height][width] */
-    float *weight;      /* [output channels of all groups][k] */
-    float *bias;        /* of each output channel */
-    float *channel_sum; /* sum of the sizes of a channel's weights */
-    float *column;      /* by_channel: [groups][pixels][k] */
-    float *result;      /* [output channels][pixels] */
-    float largest;      /* of the image, by size */
-};
-
-static float *room_for(uint64_t floats)
-{
-    const uint64_t bytes = (floats * sizeof(float) + ALIGN) & ~(uint64_t)(ALIGN - 1);
-    return floats > (uint64_t)1 << 40 ? NULL : aligned_alloc(ALIGN, bytes);
-}
-
-static float *zeros_for(uint64_t floats)
-{
-    float *room = room_for(floats);
-    if (room)
-        memset(room, 0, floats * sizeof *room);
-    return room;
-}
-
-typedef float four __attribute__((vector_size(16)));
-typedef int32_t four_words __attribute__((vector_size(16)));
-
-/* Sum or maximum of sizes; several chains, because one would wait for its own result. */
-static float sizes(const float *value, uint64_t count, bool sum)
-{
-    four part[4] = {{0}};
-    float all = 0;
-    uint64_t i = 0;
-    for (; i + 16 <= count; i += 16)
-        for (int j = 0; j < 4; j++) {
-            four size;
-            memcpy(&size, value + i + 4 * j, sizeof size);
-            size = (four)((four_words)size & 0x7fffffff);
-            const four_words more = size > part[j];
-            part[j] = sum ? part[j] + size : (four)(((four_words)size & more) | ((four_words)part[j] & ~more));
-        }
-    for (; i < count; i++)
-        all = sum ? all + fabsf(value[i]) : fmaxf(all, fabsf(value[i]));
-    for (int j = 0; j < 16; j++)
-        all = sum ? all + part[j / 4][j % 4] : fmaxf(all, part[j / 4][j % 4]);
-    return all;
-}
-
-/* ---- operands ---- */
-
-/* A row of the source, spread by the steps of a transposed convolution, at its place in the padded image. */
-static void put_row(const struct gemm *g, uint32_t channel, uint32_t row, const float *from)
-{
-    const struct ane_task *t = g->job->task;
-    const uint64_t y = (uint64_t)row * t->step_y + t->pad_top;
-    if (y >= g->height)
-        return;
-    float *to = g->image + ((uint64_t)channel * g->height + y) * g->width;
-    for (uint64_t i = 0, x = t->pad_left; i < t->width_in && x < g->width; i++, x += t->step_x)
-        to[x] = t->input_relu && from[i] < 0 ? 0 : from[i];
-}
-
-static bool load_rows(void *context, uint64_t first, uint64_t end)
-{
-    const struct gemm *g = context;
-    const struct ane_task *t = g->job->task;
-    float *row = room_for(t->width_in);
-    if (!row)
-        return false;
-    for (uint64_t i = first; i < end; i++) {
-        const uint32_t channel = (uint32_t)(i / t->height_in), y = (uint32_t)(i % t->height_in);
-        ane_dma_load(g->job->core, &g->job->source, 0, channel, y, t->width_in, true, row);
-        put_row(g, channel, y, row);
-    }
-    free(row);
-    return true;
-}
-
-static bool load_image(struct gemm *g)
-{
-    const struct ane_task *t = g->job->task;
-    const uint64_t floats = (uint64_t)t->channels_in * g->height * g->width;
-    g->image = zeros_for(floats + CHUNK);
-    if (!g->image || !ane_parallel(g->job->threads, (uint64_t)t->channels_in * t->height_in, load_rows, g))
-        return ane_fault_memory(g->job);
-    g->largest = sizes(g->image, floats, false);
-    return true;
-}
-
-static bool weights_from_banks(struct gemm *g)
-{
-    struct ane_job *job = g->job;
-    const struct ane_task *t = job->task;
-    const struct ane_numeric *rules = &job->core->numeric;
-    struct ane_weights w = {0};
-    struct isa_error error = {.text = ""};
-    if (!ane_weights_unpack(t, job->coefficients, job->coefficient_bytes, &w, &error))
-        return ane_fault(job, UNIT_FAULT_UNMAPPED, error.offset, "coefficients: %s", error.text);
-    const bool fits = w.channels == t->channels_out && w.per_channel == g->taps;
-    for (size_t c = 0; fits && c < w.channels; c++) {
-        job->core->set->expand(rules, true, (const uint8_t *)(w.weight + c * g->taps), g->weight + c * g->k, g->taps);
-        g->bias[c] = w.bias ? ane_operand_value(rules, w.bias[c]) : 0;
-    }
-    for (unsigned i = 0; i < ANE_BANKS; i++)
-        job->counts->coefficient_bytes += t->bank[i].enabled ? t->bank[i].bytes : 0;
-    const size_t channels = w.channels, per_channel = w.per_channel;
-    ane_weights_free(&w);
-    return fits || ane_fault(job, UNIT_FAULT_UNMODELLED, 0, "%zu x %zu weights for a convolution of %u x %zu", channels,
-                             per_channel, (unsigned)t->channels_out, g->taps);
-}
-
-/* Plane c of the second source holds the coefficients of output channel c, one after another along the width. */
-static bool weights_from_source(struct gemm *g)
-{
-    const struct ane_task *t = g->job->task;
-    for (uint32_t c = 0; c < t->channels_out; c++)
-        ane_dma_load(g->job->core, &g->job->second, 0, c, 0, (uint32_t)g->taps, true, g->weight + c * g->k);
-    return true;
-}
-
-static bool load_weights(struct gemm *g)
-{
-    const struct ane_task *t = g->job->task;
-    g->weight = g->k == g->taps ? room_for(t->channels_out * (uint64_t)g->k) : zeros_for(t->channels_out * (uint64_t)g->k);
-    g->bias = zeros_for(t->channels_out);
-    g->channel_sum = zeros_for(t->channels_out);
-    if (!g->weight || !g->bias || !g->channel_sum)
-        return ane_fault_memory(g->job);
-    if (!(t->ne_op == ANE_NE_MATMUL ? weights_from_source(g) : weights_from_banks(g)))
-        return false;
-    for (uint32_t c = 0; c < t->channels_out; c++)
-        g->channel_sum[c] = sizes(g->weight + c * g->k, g->taps, true);
-    return true;
-}
-
-/* ---- panels ---- */
-
-/* Where the window of an output pixel begins in a plane. */
-static uint32_t window_place(const struct gemm *g, uint32_t pixel)
-{
-    const struct ane_task *t = g->job->task;
-    return pixel / t->width_out * t->stride_y * g->width + pixel % t->width_out * t->stride_x;
-}
-
-/* Neighbouring columns of a panel whose windows are neighbours as well. */
-struct side_by_side {
-    uint32_t column, length, place;
-};
-
-static uint32_t find_runs(const struct gemm *g, uint32_t first, uint32_t count, struct side_by_side run[LANES])
-{
-    uint32_t runs = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t place = window_place(g, first + i);
-        if (runs && run[runs - 1].place + run[runs - 1].length == place)
-            run[runs - 1].length++;
-        else
-            run[runs++] = (struct side_by_side){i, 1, place};
-    }
-    return runs;
-}
-
-/* One row of a panel: the same tap of all windows. Whole chunks are copied; what they write too much comes again or is cleared.
- */
-static void gather_tap(const float *plane, const struct side_by_side *run, uint32_t runs, uint32_t count, float *to)
-{
-    for (uint32_t r = 0; r < runs; r++)
-        for (uint32_t i = 0; i < run[r].length; i += CHUNK)
-            memcpy(to + run[r].column + i, plane + run[r].place + i, CHUNK * sizeof *to);
-    for (uint32_t i = count; i < LANES; i++)
-        to[i] = 0;
-}
-
-static void pixel_panel(const struct gemm *g, uint32_t group, uint32_t first, uint32_t count, float *panel)
-{
-    const struct ane_task *t = g->job->task;
-    const float *plane = g->image + (uint64_t)group * g->channels_in * g->height * g->width;
-    struct side_by_side run[LANES];
-    const uint32_t runs = find_runs(g, first, count, run);
-    for (uint32_t c = 0; c < g->channels_in; c++, plane += (uint64_t)g->height * g->width)
-        for (uint32_t y = 0; y < t->kernel_height; y++)
-            for (uint32_t x = 0; x < t->kernel_width; x++, panel += LANES)
-                gather_tap(plane + (uint64_t)y * g->width + x, run, runs, count, panel);
-    memset(panel, 0, (g->k - g->taps) * LANES * sizeof *panel);
-}
-
-/* Weights turned round, a few taps at a time so that what is written stays near. */
-static void channel_panel(const struct gemm *g, uint32_t first, uint32_t count, float *panel)
-{
-    for (size_t k = 0; k < g->k; k += CHUNK) {
-        const size_t taps = g->k - k < CHUNK ? g->k - k : CHUNK;
-        for (uint32_t i = 0; i < LANES; i++) {
-            const float *from = g->weight + (first + (i < count ? i : 0)) * g->k + k;
-            for (size_t j = 0; j < taps; j++)
-                panel[(k + j) * LANES + i] = i < count ? from[j] : 0;
-        }
-    }
-}
-
-/* All windows of a group as columns. */
-static void gather_columns(const struct gemm *g, uint32_t group, float *to)
-{
-    const struct ane_task *t = g->job->task;
-    for (uint32_t pixel = 0; pixel < g->pixels; pixel++) {
-        const float *plane = g->image + (uint64_t)group * g->channels_in * g->height * g->width + window_place(g, pixel);
-        float *row = to + (uint64_t)pixel * g->k;
-        for (uint32_t c = 0; c < g->channels_in; c++, plane += (uint64_t)g->height * g->width)
-            for (uint32_t y = 0; y < t->kernel_height; y++, row += t->kernel_width)
-                memcpy(row, plane + (uint64_t)y * g->width, t->kernel_width * sizeof *row);
-    }
-}
-
-static bool make_columns(struct gemm *g)
-{
-    const uint64_t each = (uint64_t)g->pixels * g->k;
-    g->column = zeros_for(each * g->groups);
-    if (!g->column)
-        return ane_fault_memory(g->job);
-    for (uint32_t group = 0; group < g->groups; group++)
-        gather_columns(g, group, g->column + group * each);
-    return true;
-}
-
-/* ---- sums ---- */
-
-/* Sums that came near the limit on their way are infinite when they reached it. */
-static void apply_limit(const struct gemm *g, const struct ane_mac_block *b, uint32_t count)
+/* Sums that came near the limit on the way are infinite if they reached it. */
+static void apply_limit(const struct ane_gemm *g, const struct ane_mac_block *b, uint32_t count)
 {
     const float limit = (float)g->job->core->numeric.mac_overflow;
     for (size_t row = 0; row < b->rows; row++)
@@ -259,8 +29,8 @@ static void apply_limit(const struct gemm *g, const struct ane_mac_block *b, uin
         }
 }
 
-static void multiply(const struct gemm *g, const float *panel, const float *rows, uint32_t row_count, uint32_t count, bool watch,
-                     float *out, float *peak)
+static void multiply(const struct ane_gemm *g, const float *panel, const float *rows, uint32_t row_count, uint32_t count,
+                     bool watch, float *out, float *peak)
 {
     const struct ane_numeric *rules = &g->job->core->numeric;
     const struct ane_mac_block b = {.panel = panel,
@@ -276,7 +46,7 @@ static void multiply(const struct gemm *g, const float *panel, const float *rows
         apply_limit(g, &b, count);
 }
 
-static bool must_watch(const struct gemm *g, uint32_t first_channel, uint32_t channels)
+static bool must_watch(const struct ane_gemm *g, uint32_t first_channel, uint32_t channels)
 {
     float most = 0;
     for (uint32_t c = 0; c < channels; c++)
@@ -290,11 +60,11 @@ struct scratch {
 
 enum { ROWS_AT_ONCE = 32 };
 
-static bool open_scratch(const struct gemm *g, struct scratch *s)
+static bool open_scratch(const struct ane_gemm *g, struct scratch *s)
 {
-    s->panel = room_for((uint64_t)g->k * LANES + CHUNK);
-    s->out = room_for((uint64_t)ROWS_AT_ONCE * LANES);
-    s->peak = room_for((uint64_t)ROWS_AT_ONCE * LANES);
+    s->panel = ane_gemm_room((uint64_t)g->k * LANES + ANE_GEMM_CHUNK);
+    s->out = ane_gemm_room((uint64_t)ROWS_AT_ONCE * LANES);
+    s->peak = ane_gemm_room((uint64_t)ROWS_AT_ONCE * LANES);
     return s->panel && s->out && s->peak;
 }
 
@@ -305,10 +75,10 @@ static void close_scratch(struct scratch *s)
     free(s->peak);
 }
 
-static void pixel_tile(const struct gemm *g, const struct scratch *s, uint32_t group, uint32_t first, uint32_t count)
+static void pixel_tile(const struct ane_gemm *g, const struct scratch *s, uint32_t group, uint32_t first, uint32_t count)
 {
     const uint32_t base = group * g->channels_out;
-    pixel_panel(g, group, first, count, s->panel);
+    ane_gemm_pixel_panel(g, group, first, count, s->panel);
     for (uint32_t c = 0; c < g->channels_out; c += ROWS_AT_ONCE) {
         const uint32_t rows = g->channels_out - c < ROWS_AT_ONCE ? g->channels_out - c : ROWS_AT_ONCE;
         multiply(g, s->panel, g->weight + (base + c) * (uint64_t)g->k, rows, count, must_watch(g, base + c, rows), s->out,
@@ -318,11 +88,11 @@ static void pixel_tile(const struct gemm *g, const struct scratch *s, uint32_t g
     }
 }
 
-static void channel_tile(const struct gemm *g, const struct scratch *s, uint32_t group, uint32_t first, uint32_t count)
+static void channel_tile(const struct ane_gemm *g, const struct scratch *s, uint32_t group, uint32_t first, uint32_t count)
 {
     const uint32_t channel = group * g->channels_out + first;
     const bool watch = must_watch(g, channel, count);
-    channel_panel(g, channel, count, s->panel);
+    ane_gemm_channel_panel(g, channel, count, s->panel);
     for (uint32_t p = 0; p < g->pixels; p += ROWS_AT_ONCE) {
         const uint32_t rows = g->pixels - p < ROWS_AT_ONCE ? g->pixels - p : ROWS_AT_ONCE;
         multiply(g, s->panel, g->column + ((uint64_t)group * g->pixels + p) * g->k, rows, count, watch, s->out, s->peak);
@@ -332,14 +102,14 @@ static void channel_tile(const struct gemm *g, const struct scratch *s, uint32_t
     }
 }
 
-static uint64_t tiles_of(const struct gemm *g)
+static uint64_t tiles_of(const struct ane_gemm *g)
 {
     return ((g->by_channel ? g->channels_out : g->pixels) + LANES - 1) / LANES;
 }
 
 static bool run_tiles(void *context, uint64_t first, uint64_t end)
 {
-    const struct gemm *g = context;
+    const struct ane_gemm *g = context;
     const uint64_t tiles = tiles_of(g);
     const uint32_t columns = g->by_channel ? g->channels_out : g->pixels;
     struct scratch s;
@@ -352,11 +122,11 @@ static bool run_tiles(void *context, uint64_t first, uint64_t end)
     return ok;
 }
 
-/* ---- the way out ---- */
+/* ---- results ---- */
 
 static bool store_rows(void *context, uint64_t first, uint64_t end)
 {
-    const struct gemm *g = context;
+    const struct ane_gemm *g = context;
     const struct ane_task *t = g->job->task;
     uint64_t clamped = 0;
     for (uint64_t i = first; i < end; i++) {
@@ -369,11 +139,11 @@ static bool store_rows(void *context, uint64_t first, uint64_t end)
     return true;
 }
 
-static bool multiply_all(struct gemm *g)
+static bool multiply_all(struct ane_gemm *g)
 {
     const struct ane_task *t = g->job->task;
     const uint64_t outputs = (uint64_t)t->channels_out * g->pixels;
-    g->result = room_for(outputs);
+    g->result = ane_gemm_room(outputs);
     if (!g->result || !ane_parallel(g->job->threads, tiles_of(g) * g->groups, run_tiles, g) ||
         !ane_parallel(ane_store_threads(g->job), (uint64_t)t->channels_out * t->height_out, store_rows, g))
         return ane_fault_memory(g->job);
@@ -386,7 +156,7 @@ static bool multiply_all(struct gemm *g)
 
 /* ---- the task ---- */
 
-/* The first channel of a group lies behind the last of the group before. */
+/* True when the first channel of a group follows the last channel of the previous group. */
 static bool groups_adjoin(const struct ane_operand *operand, uint32_t channels, uint32_t groups)
 {
     const bool strides = operand->place == ANE_PLACE_DRAM || operand->place == ANE_PLACE_L2;
@@ -412,15 +182,15 @@ static bool check(struct ane_job *job, uint32_t groups)
     return true;
 }
 
-/* Fewer idle lanes win; equal: pixels, whose panels are cheaper to fill. */
-static bool prefer_channels(const struct gemm *g)
+/* Prefers fewer idle lanes; when equal, pixels, whose panels are cheaper to fill. */
+static bool prefer_channels(const struct ane_gemm *g)
 {
     const uint64_t by_pixel = (g->pixels + LANES - 1) / LANES * LANES * (uint64_t)g->channels_out;
     const uint64_t by_channel = (g->channels_out + LANES - 1) / LANES * LANES * (uint64_t)g->pixels;
     return by_channel < by_pixel;
 }
 
-static bool shapes(struct gemm *g)
+static bool shapes(struct ane_gemm *g)
 {
     const struct ane_task *t = g->job->task;
     const uint64_t group = g->job->core->numeric.mac_group > 1 ? g->job->core->numeric.mac_group : 1;
@@ -443,9 +213,10 @@ static bool shapes(struct gemm *g)
 bool ane_run_mac(struct ane_job *job)
 {
     const struct ane_task *t = job->task;
-    struct gemm g = {.job = job, .groups = t->depthwise ? t->channels_in : t->groups};
-    const bool ok = check(job, g.groups) && shapes(&g) && (t->nonlinear != ANE_TABLE || ane_lut_open(job)) && load_image(&g) &&
-                    load_weights(&g) && (!g.by_channel || make_columns(&g)) && multiply_all(&g);
+    struct ane_gemm g = {.job = job, .groups = t->depthwise ? t->channels_in : t->groups};
+    const bool ok = check(job, g.groups) && shapes(&g) && (t->nonlinear != ANE_TABLE || ane_lut_open(job)) &&
+                    ane_gemm_load_image(&g) && ane_gemm_load_weights(&g) && (!g.by_channel || ane_gemm_make_columns(&g)) &&
+                    multiply_all(&g);
     free(g.image);
     free(g.weight);
     free(g.bias);

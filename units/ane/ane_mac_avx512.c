@@ -1,5 +1,5 @@
-/* Kernels on AVX-512: 16 columns a vector. A further product of a group costs six instructions on two ports: multiply, size of
- * the larger operand (vrangeps), its binade (vpternlogd), and three to add on its grid.
+/* Kernels on AVX-512: 16 columns per vector. Each further product of a group costs six instructions on two ports: the product,
+ * the magnitude of the larger operand (vrangeps), its binade (vpternlogd), and three to add on its grid.
  */
 #include "units/ane/ane_kernel_set.h"
 
@@ -7,9 +7,9 @@
 #include <immintrin.h>
 
 enum {
-    RANGE_SIZE = 0x0b,   /* vrangeps: larger by size, sign cleared */
+    RANGE_SIZE = 0x0b,   /* vrangeps: the larger by magnitude, sign cleared */
     LOGIC_AND_OR = 0xea, /* vpternlogd: a & b | c */
-    CSR_FLUSH = 0x8040   /* zero products: 1.5 times a binade of zero is denormal, and slow */
+    CSR_FLUSH = 0x8040   /* zero products: 1.5 times a binade of zero is denormal, which is slow */
 };
 
 static bool usable(void)
@@ -23,7 +23,7 @@ struct grid {
     __m512 align;
 };
 
-/* sum + product, both rounded to multiples of the last place of the larger. */
+/* Returns sum + product, both rounded to multiples of the last place of the larger. */
 static inline __m512 join(const struct grid *g, __m512 sum, __m512 product)
 {
     const __m512i larger = _mm512_castps_si512(_mm512_range_ps(sum, product, RANGE_SIZE));
@@ -35,8 +35,8 @@ static inline __m512 join(const struct grid *g, __m512 sum, __m512 product)
 #define ROWS 4
 #define STEP _Pragma("GCC unroll 8")
 
-/* Sums of one group of four products: `rows` (a constant) rows of both vectors of the panel, in step, so that the host finds
- * independent instructions side by side. */
+/* Adds groups of four products: `rows` (a constant) rows of both vectors of the panel, in step, so that the host finds
+ * independent instructions. */
 static inline __attribute__((always_inline)) void four_products(const struct grid *g, const float *panel, const float *w,
                                                                 size_t pitch, const int rows, __m512 sum[2 * ROWS])
 {
@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) void fours(const struct ane_mac_blo
     }
 }
 
-/* Other groups than four. */
+/* Groups of other sizes than four. */
 static void any_group(const struct ane_mac_block *b, size_t row)
 {
     const struct grid g = {_mm512_set1_epi32(0x7f800000), _mm512_set1_epi32(0x00400000), _mm512_set1_ps(b->align)};
@@ -130,7 +130,7 @@ static void mac(const struct ane_mac_block *b)
 static inline __m512 expand16(const struct ane_numeric *rules, bool mac_rules, __m256i half)
 {
     __m512 value = _mm512_cvtph_ps(half);
-    if (rules->nan_to_infinity || mac_rules) { /* the second operand of a minimum is taken when the first is a NaN */
+    if (rules->nan_to_infinity || mac_rules) { /* a minimum takes the second operand when the first is a NaN */
         value = _mm512_min_ps(value, _mm512_set1_ps(65536));
         value = _mm512_max_ps(value, _mm512_set1_ps(-65536));
     }

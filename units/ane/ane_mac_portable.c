@@ -1,8 +1,8 @@
-/* Kernels for any host: 4 columns a GNU vector. Rows of fp16 go the plain way. */
+/* Kernels for any host: 4 columns per GNU vector. Rows of fp16 are converted one by one. */
 #include "units/ane/ane_kernel_set.h"
 #include "units/ane/ane_numeric.h"
 
-enum { LANES = 4 }; /* what a host without wider vectors has: more would pass through memory */
+enum { LANES = 4 }; /* as wide as the vectors of any host: wider ones would pass through memory */
 typedef float vf __attribute__((vector_size(4 * LANES)));
 typedef int32_t vi __attribute__((vector_size(4 * LANES)));
 

@@ -1,13 +1,14 @@
-/* The rule of the MAC as it is written down, one column after another; the other sets are held against it. */
+/* The rule of the MAC as written down, one column after another; the other sets are compared with it. */
 #include "units/ane/ane_kernel_set.h"
 #include "units/ane/ane_numeric.h"
 
-/* sum + product, both rounded to multiples of the last place of the larger, which has as many bits as the group's adder. */
+/* Returns sum + product, both rounded to multiples of the last place of the larger, which has as many bits as the group's adder.
+ */
 static float join(float align, float sum, float product)
 {
     const float larger = fmaxf(fabsf(sum), fabsf(product));
     const float binade = ane_float_of(ane_float_bits(larger) & 0x7f800000u); /* 0 when both are */
-    const float raised = 1.5f * align * binade;                              /* one unit in its last place is one of the grid */
+    const float raised = 1.5f * align * binade; /* one unit in its last place is one step of the grid */
     return ((raised + sum) + product) - raised;
 }
 

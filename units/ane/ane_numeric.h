@@ -1,6 +1,6 @@
 /* Numbers of the Neural Engine: fp16 operands to float and results back, under the rules of struct ane_numeric.
  *
- * Exponent 31 is read as one more binade: infinity counts as 65536, NaN (whatever its sign) as +65536. That one reading gives
+ * Exponent 31 is read as one more binade: infinity counts as 65536, and NaN (whatever its sign) as +65536. That one reading gives
  * what sbryngelson/ane-guide, chapter 3, measured on M1: a NaN behaves as +infinity, inf - inf and 0 * inf are +0, and log(0) is
  * -45440 = -65536 * 0.693359375 (the fp16 ln 2 by which the program scales the table's -infinity).
  */
@@ -29,7 +29,7 @@ static inline uint32_t ane_float_bits(float value)
     return bits;
 }
 
-/* fp16 bits as IEEE reads them. */
+/* Reads fp16 bits as IEEE defines them. */
 static inline float ane_half_to_float(uint16_t bits)
 {
     const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;
@@ -40,7 +40,7 @@ static inline float ane_half_to_float(uint16_t bits)
     return ane_float_of(sign | ane_float_bits((float)rest * 0x1p-24f));
 }
 
-/* To nearest, ties to even; there is one NaN. */
+/* Rounds to nearest, ties to even; there is one NaN. */
 static inline uint16_t ane_float_to_half(float value)
 {
     const uint32_t bits = ane_float_bits(value), size = bits & 0x7fffffffu;
@@ -56,7 +56,7 @@ static inline uint16_t ane_float_to_half(float value)
     return (uint16_t)(sign | ((size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13));
 }
 
-/* What an operand of the planar engine, of a table or of an element-wise task counts as. */
+/* The value that an operand of the planar engine, of a table or of an element-wise task counts as. */
 static inline float ane_operand_value(const struct ane_numeric *rules, uint16_t bits)
 {
     const uint16_t size = bits & 0x7fffu;
@@ -65,7 +65,7 @@ static inline float ane_operand_value(const struct ane_numeric *rules, uint16_t 
     return ane_half_to_float(bits);
 }
 
-/* What an operand of the MAC counts as: always a finite number. */
+/* The value that an operand of the MAC counts as: always a finite number. */
 static inline float ane_mac_value(const struct ane_numeric *rules, uint16_t bits)
 {
     const uint16_t size = bits & 0x7fffu;
@@ -76,7 +76,7 @@ static inline float ane_mac_value(const struct ane_numeric *rules, uint16_t bits
     return ane_half_to_float(bits);
 }
 
-/* A result on its way out. */
+/* Rounds a result for storing. */
 static inline uint16_t ane_result_bits(const struct ane_numeric *rules, float value)
 {
     if (rules->nan_to_infinity && value != value)

@@ -1,7 +1,7 @@
 /* The planar engine: element by element, reductions of rows, pooling.
  *
- * y = final_scale * (scale * op(pre_scale * x0, x1) + bias); every step in float, one rounding to fp16 at the end. A reduction or
- * pooling stands between the operation and the scales.
+ * y = final_scale * (scale * op(pre_scale * x0, x1) + bias), with every step in float and one rounding to fp16 at the end. A
+ * reduction or pooling comes between the operation and the scales.
  */
 #include "units/ane/ane_internal.h"
 
@@ -49,7 +49,7 @@ static void scales(const struct ane_task *t, float *x, uint32_t count)
 {
     if (t->pe_reciprocal)
         for (uint32_t i = 0; i < count; i++)
-            x[i] = 1 / (x[i] + 0.0f); /* a zero has no sign */
+            x[i] = 1 / (x[i] + 0.0f); /* zeros lose their sign */
     const float bias = ane_addend(t->pe_bias);
     for (uint32_t i = 0; i < count; i++)
         x[i] = t->pe_final_scale * (t->pe_scale * x[i] + bias);
@@ -66,7 +66,7 @@ static uint64_t one_operand(const struct ane_job *job, float *value, uint32_t co
     return 0;
 }
 
-/* A row of op(pre_scale * x0, x1). */
+/* Loads a row of op(pre_scale * x0, x1). */
 static void load_row(const struct ane_job *job, uint32_t group, uint32_t channel, uint32_t row, float *x, float *y)
 {
     const struct ane_task *t = job->task;
@@ -87,7 +87,7 @@ static float *room_for(uint64_t floats)
 
 /* ---- element by element, and reductions of rows ---- */
 
-/* In order along the row, in float. */
+/* Reduces in order along the row, in float. */
 static float reduced(const struct ane_task *t, const float *x)
 {
     float sum = x[0];
@@ -142,13 +142,14 @@ static bool run_rows(struct ane_job *job)
 
 /* ---- pooling ---- */
 
-/* One window; elements outside the image do not take part in a maximum or minimum and are zeros of a sum. */
+/* One window; elements outside the image are left out of a maximum or minimum and count as zeros in a sum. */
 static float window(const struct ane_task *t, const float *plane, uint32_t top, uint32_t left)
 {
     float value = t->pe_reduce == ANE_POOL_MAX ? -INFINITY : t->pe_reduce == ANE_POOL_MIN ? INFINITY : 0;
     for (uint32_t y = 0; y < t->kernel_height; y++)
         for (uint32_t x = 0; x < t->kernel_width; x++) {
-            const uint32_t row = top + y - t->pad_top, column = left + x - t->pad_left; /* wraps around above and left of it */
+            const uint32_t row = top + y - t->pad_top,
+                           column = left + x - t->pad_left; /* wraps around above and to the left of it */
             if (row >= t->height_in || column >= t->width_in)
                 continue;
             const float next = plane[(uint64_t)row * t->width_in + column];

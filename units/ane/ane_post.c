@@ -1,5 +1,5 @@
-/* Behind the accumulators: (x + bias) * scale, the limit of the MAC's output port, the nonlinearity. And the tasks that consist
- * of nothing else.
+/* What follows the accumulators: (x + bias) * scale, the limit of the MAC's output port, the nonlinearity. Also the tasks that
+ * consist of nothing else.
  */
 #include "units/ane/ane_internal.h"
 

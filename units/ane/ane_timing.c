@@ -1,11 +1,10 @@
 /* Requests and tasks of the Neural Engine in time.
  *
- * The task manager starts descriptors in order. Tasks linked by a ring in tile memory (ANE_PLACE_CHAIN) pass rows on to each
- * other and form a step: MAC engines, planar engine and DMA work side by side through it, each for the sum of what the tasks ask
- * of it. Around a step only its first tile and first coefficients, and its last result, are not overlapped. Loads of the next
- * step start while this one works, those of its results tile by tile (stacks of convolutions whose tensors pass through memory
- * run at 96 % of the peak: maderix/ANE, M4); so do its coefficients when there is room (PrefetchParticipateEn of the
- * descriptors).
+ * The task manager starts descriptors in order. Tasks linked by a ring in tile memory (ANE_PLACE_CHAIN) pass rows to each other
+ * and form a step: MAC engines, planar engine and DMA work in parallel through it, each for the sum of what the tasks ask of it.
+ * Only the first tile and first coefficients of a step, and its last result, are not overlapped. Loads of the next step start
+ * while this one works: those of its results tile by tile (stacks of convolutions whose tensors pass through memory run at 96 %
+ * of the peak: maderix/ANE, M4), and its coefficients when there is room (PrefetchParticipateEn of the descriptors).
  */
 #include "units/ane/ane_timing_internal.h"
 
@@ -121,9 +120,9 @@ struct step {
     double tile_ns, tile_first_ns, store_ns, store_last_ns;
     double coefficient_ns, coefficient_first_ns;
     double memory_ns;       /* of all streams, at the memory side */
-    double tiles;           /* of the task that has fewest */
+    double tiles;           /* of the task that has the fewest */
     uint64_t bank;          /* largest bank of coefficients */
-    double first_bytes;     /* of that bank, which must be there before work starts */
+    double first_bytes;     /* of that bank, which must arrive before work starts */
     uint32_t read, written; /* base registers */
 };
 
@@ -160,7 +159,7 @@ static bool linked(const struct ane_task *task)
            (next->source.place == ANE_PLACE_CHAIN || next->second.place == ANE_PLACE_CHAIN);
 }
 
-/* The engine's parts in ns since the start of the first task, and what the last step leaves behind. */
+/* The times of the engine's parts in ns since the start of the first task, and what the last step leaves behind. */
 struct clockwork {
     double work_start, work_end; /* engines */
     double tile_ns;              /* of one tile */
@@ -168,12 +167,13 @@ struct clockwork {
     uint32_t written;            /* base registers */
     double dma_free;
     double end; /* all results stored */
-    /* The same of all steps before it. */
+    /* The same for all steps before it. */
     uint32_t written_before;
     double end_before;
 };
 
-/* When a step may load its first tile: what the step before stores is there tile by tile, and windows reach into the next one. */
+/* When a step may load its first tile: what the previous step stores becomes available tile by tile, and windows reach into the
+ * next tile. */
 static double tiles_from(const struct clockwork *c, const struct step *step)
 {
     if (step->read & c->written)
@@ -181,8 +181,8 @@ static double tiles_from(const struct clockwork *c, const struct step *step)
     return step->read & c->written_before ? fmax(c->end_before, c->work_start) : c->work_start;
 }
 
-/* When a step's first coefficients find room: beside those of the step before, or in the half of the memory that these no longer
- * need while their last part is in use. */
+/* When a step's first coefficients find room: beside those of the previous step, or in the half of the memory that these no
+ * longer need while their last part is in use. */
 static double coefficients_from(const struct ane_params *params, const struct clockwork *c, const struct step *step)
 {
     if ((double)c->bank + step->first_bytes <= params->coefficient_bytes)
@@ -200,8 +200,8 @@ static void add_dma(double *by, double ns, double coefficient_ns, double tile_ns
     by[ANE_STALL_TILE_DMA] += ns * (1 - share);
 }
 
-/* Time of a step's streams beyond its first tile and coefficients and its last result. Reads and writes go side by side as far as
- * the DMA and the memory behind it can. */
+/* Time of a step's streams apart from its first tile and coefficients and its last result. Reads and writes overlap as far as the
+ * DMA and the memory behind it allow. */
 static double streams_left_ns(const struct ane_params *params, const struct step *step, double reads_ns, double stores_ns)
 {
     const double all = step->tile_ns + step->coefficient_ns + step->store_ns, left = reads_ns + stores_ns;
@@ -209,13 +209,13 @@ static double streams_left_ns(const struct ane_params *params, const struct step
     return fmax(fmax(reads_ns, stores_ns), fmax(left / params->dma_both_ways, memory_ns));
 }
 
-/* Moves the clockwork over a step; by: ns per reason from the former work_end to the new one. */
+/* Advances the times over a step. by: ns per reason from the previous work_end to the new one. */
 static void step_run(const struct ane_params *params, const struct step *step, struct clockwork *c, double *by)
 {
     const double task_ns = params->task_cycles / params->clock_ghz;
     const double issued = c->work_end + task_ns;
 
-    /* One path to memory for tiles and coefficients: the first coefficients come, then the first tile. */
+    /* Tiles and coefficients share one path to memory: the first coefficients come first, then the first tile. */
     double free_from = c->dma_free, coefficients_there = 0, tiles_there = 0;
     if (step->coefficient_first_ns > 0) {
         coefficients_there = fmax(coefficients_from(params, c, step), free_from) + step->coefficient_first_ns;
@@ -259,7 +259,8 @@ static double wake_ns(const struct ane_params *params, const struct unit_state *
     const double idle_us = unit->used ? (start_ns - unit->end_ns) / 1000 : 0;
     if (params->deep_wake_after_us > 0 && idle_us >= params->deep_wake_after_us)
         return params->deep_wake_us * 1000;
-    /* Nothing back to back, then more with the gap up to a plateau (sbryngelson/ane-guide, chapter 31). */
+    /* Nothing for requests back to back, then more with the length of the gap, up to a plateau (sbryngelson/ane-guide, chapter
+     * 31). */
     return params->wake_after_us > 0 ? params->wake_us * 1000 * fmin(1, idle_us / params->wake_after_us) : 0;
 }
 
@@ -284,14 +285,14 @@ static void describe(struct ane_task_time *time, const struct ane_demand *demand
     time->elements = demand->elements;
 }
 
-/* How much of its step's time is a task's: what it asks of the parts of the engine. */
+/* A task's share of the time of its step: what it asks of the parts of the engine. */
 static double weight_of(const struct ane_params *params, const struct ane_demand *demand)
 {
     const double dma_ns = demand->source.ns + demand->second.ns + demand->result.ns + demand->coefficients.ns;
     return params->task_cycles + demand->mac + demand->planar + dma_ns * params->clock_ghz;
 }
 
-/* Hands a step's cycles to its tasks; cycles holds their weights before. */
+/* Distributes a step's cycles over its tasks; on entry, cycles holds their weights. */
 static void share_out(const struct ane_params *params, struct ane_task_time *tasks, size_t count,
                       const double by[ANE_STALL_COUNT])
 {
@@ -308,7 +309,7 @@ static void share_out(const struct ane_params *params, struct ane_task_time *tas
     }
 }
 
-/* Steps of all tasks; by: cycles per reason. Returns ns. */
+/* Runs the steps of all tasks. by: cycles per reason. Returns ns. */
 static double run_tasks(struct ane_timing *timing, const struct ane_task *task, size_t total, struct ane_task_time *tasks,
                         double by[ANE_STALL_COUNT])
 {

@@ -1,6 +1,6 @@
 /* Neural Engine, timing: task descriptors in, cycles and traffic out. No data values, no weights.
  *
- * Sixteen MAC engines, the planar engine, kernel DMA, tile DMA and tile memory work side by side on the tiles of a task; the task
+ * Sixteen MAC engines, the planar engine, kernel DMA, tile DMA and tile memory work in parallel on the tiles of a task; the task
  * manager starts tasks in order. Inside, time is counted in cycles of the engine's clock. Facts: sbryngelson/ane-guide, AF cost
  * tables, eiln/ane.
  */
@@ -16,7 +16,7 @@ struct ane_params {
     ANE_PARAMS(PARAM_FIELD)
 };
 
-/* One reason per cycle of a request; sums to the whole. */
+/* One reason per cycle of a request; they add up to the whole. */
 /* clang-format off */
 #define ANE_STALL_TABLE(X) \
     X(MAC, "mac", "the MAC engines multiply") \
@@ -37,8 +37,8 @@ enum ane_stall {
 };
 const char *ane_stall_name(enum ane_stall stall);
 
-/* Traffic beyond the tile memory goes through this: sim connects SLC and DRAM. Returns the time in ns that `bytes` of a stream
- * from (write: to) `bar`+offset take when the DMA asks for them back to back, and books them at their level. NULL = DMA rate
+/* Traffic beyond the tile memory goes through this; sim connects SLC and DRAM. Returns the time in ns that `bytes` of a stream
+ * from (write: to) `bar`+offset take when the DMA requests them back to back, and books them at their level. NULL = the DMA rate
  * alone. */
 struct ane_memory {
     void *context;
@@ -46,7 +46,7 @@ struct ane_memory {
 };
 
 struct ane_task_time {
-    double cycles; /* its share of the request; tasks linked by a ring run at the same time and share theirs */
+    double cycles; /* its share of the request; tasks linked by a ring run at the same time and share their time */
     double cycles_by[ANE_STALL_COUNT];
     uint32_t engines_used;
     double mac_utilisation;      /* MACs of the operation over engines x macs x cycles */
@@ -58,18 +58,18 @@ struct ane_task_time {
 struct ane_timing;
 struct ane_timing *ane_timing_create(const struct ane_params *params, const struct ane_memory *memory);
 void ane_timing_free(struct ane_timing *timing);
-/* Times one request of a program on engine `unit`, from now_ns or when the engine has ended its former requests; idle time before
- * it is since the last end (first request: awake). Returns its end in ns; NAN when the chip has no such engine. tasks
- * (program->count entries) and cycles_by may be NULL. cycles_by sums to (end - start) x clock: the reasons of all tasks, REQUEST
- * and WAKE. */
+/* Times one request of a program on engine `unit`, from now_ns or from when the engine has ended its earlier requests. Idle time
+ * before it counts from the last end (the first request finds the engine awake). Returns its end in ns, or NAN when the chip has
+ * no such engine. tasks (program->count entries) and cycles_by may be NULL. The entries of cycles_by add up to (end - start) x
+ * clock: the reasons of all tasks, REQUEST and WAKE. */
 double ane_timing_request(struct ane_timing *timing, const struct ane_program *program, unsigned unit, double now_ns,
                           struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
-/* The same of tasks without a container around them. */
+/* The same for tasks without a program around them. */
 double ane_timing_tasks(struct ane_timing *timing, const struct ane_task *task, size_t count, unsigned unit, double now_ns,
                         struct ane_task_time *tasks, double cycles_by[ANE_STALL_COUNT]);
-/* Border between warm-up and run: engines free and awake at 0, events cleared. */
+/* The border between warm-up and run: engines are free and awake at 0, events are cleared. */
 void ane_timing_restart(struct ane_timing *timing);
-/* Events since the last call. DRAM and SLC traffic is booked by struct ane_memory. */
+/* Takes the events since the last call. struct ane_memory books the traffic of DRAM and SLC. */
 void ane_timing_take_activity(struct ane_timing *timing, struct activity *into);
 
 #endif

@@ -1,7 +1,7 @@
 /* What moves between memory and the engine: operands in tiles, coefficients in banks. */
 #include "units/ane/ane_timing_internal.h"
 
-/* DMA addresses memory in units of 64 bytes: strides and bases of descriptors are given in them. */
+/* DMA addresses memory in units of 64 bytes: the strides and bases of descriptors are given in them. */
 #define DMA_GRANULE 64u
 
 static uint64_t row_bytes(const struct ane_operand *operand, uint64_t width)
@@ -38,7 +38,7 @@ static void set_coefficients(const struct ane_params *params, const struct ane_t
     demand->coefficients.offset = lowest;
     demand->coefficients.bar = task->coefficient_bar ? task->coefficient_bar : 1;
     demand->coefficient_bank = largest;
-    /* Coefficients that the memory of an engine holds stay there for all tiles. */
+    /* Coefficients that an engine's memory can hold stay there for all tiles. */
     const double tiles = (double)ane_ceil_div(task->height_out, task->tile_height ? task->tile_height : task->height_out);
     demand->passes = (double)largest > params->coefficient_bytes && tiles > 1 ? (uint32_t)tiles : 1;
     /* Work starts with the first group of output channels, or with one half of a double-buffered memory. */
@@ -63,7 +63,7 @@ void ane_demand_dma(const struct ane_params *params, const struct ane_task *task
     demand->tile_write += demand->source.bytes + demand->second.bytes;
     demand->tile_read += demand->result.bytes;
 
-    /* Tiles by the descriptor; what is larger than half of tile memory goes through in parts all the same. */
+    /* Tiles as the descriptor says; what is larger than half of tile memory passes in parts nevertheless. */
     const uint64_t rows = reduces ? groups : task->height_out;
     double tiles = (double)ane_ceil_div(rows, task->tile_height ? task->tile_height : rows);
     const double parts = 2.0 * (double)(demand->source.bytes + demand->second.bytes + demand->result.bytes) / params->l2_bytes;

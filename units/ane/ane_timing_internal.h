@@ -1,4 +1,4 @@
-/* Between the files of the Neural Engine's timing. */
+/* What the files of the Neural Engine's timing share. */
 #ifndef ORCHARD_UNITS_ANE_ANE_TIMING_INTERNAL_H
 #define ORCHARD_UNITS_ANE_ANE_TIMING_INTERNAL_H
 
@@ -9,33 +9,34 @@ struct ane_stream {
     uint64_t bytes; /* 0 = none */
     uint64_t offset;
     unsigned bar;
-    double ns, memory_ns; /* set when it is timed: all in all, and what the memory side works on it */
+    double ns, memory_ns; /* set when it is timed: the whole time, and the memory side's part */
 };
 
-/* What one task asks of each part of the engine. */
+/* The demand of one task on each part of the engine. */
 struct ane_demand {
-    /* MAC engines, cycles: with every lane busy; with the lanes that the shape leaves idle. */
+    /* Cycles of the MAC engines: with every lane busy, and with the lanes that the shape leaves idle. */
     double mac_full, mac;
     double planar;
     uint32_t engines;
     uint64_t macs, elements;
     bool int8, table;
-    /* Tiles that load, work and store overlapped; of them, those that need all coefficients again. */
+    /* Tiles that load, work and store overlapped; and the number of those that need all coefficients again. */
     double tiles;
     uint32_t passes;
     struct ane_stream source, second, result, coefficients; /* coefficients: of one pass */
-    double coefficient_first;                               /* share of a pass that must be there before work starts */
+    double coefficient_first;                               /* share of a pass that must arrive before work starts */
     uint64_t coefficient_bank;                              /* bytes of the largest bank */
     uint64_t tile_read, tile_write;                         /* bytes of tile memory, DMA included */
 };
 
-/* ane_timing_mac.c: mac_full, mac, engines, macs, and the operand bytes that the engines read from and write to tile memory. */
+/* ane_timing_mac.c: sets mac_full, mac, engines, macs, and the operand bytes that the engines read from and write to tile memory.
+ */
 void ane_demand_mac(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand);
-/* ane_timing_pe.c: planar. */
+/* ane_timing_pe.c: sets planar. */
 void ane_demand_planar(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand);
-/* ane_timing_dma.c: tiles, streams, passes. */
+/* ane_timing_dma.c: sets tiles, streams, passes. */
 void ane_demand_dma(const struct ane_params *params, const struct ane_task *task, struct ane_demand *demand);
-/* Adds the time of a stream at the rate of the DMA or of the memory, whichever is slower; counts it at its level. */
+/* Adds the time of a stream at the rate of the DMA or of the memory, whichever is slower, and counts it at its level. */
 void ane_stream_time(const struct ane_params *params, const struct ane_memory *memory, struct ane_stream *stream, bool write);
 
 /* Elements of an operand of the task: those of the image, once per group where rows are reduced. */

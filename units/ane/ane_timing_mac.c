@@ -1,8 +1,8 @@
-/* The MAC engines: cycles of a convolution, a matrix product or an element-wise task by its shape.
+/* The MAC engines: cycles of a convolution, a matrix product or an element-wise task, from its shape.
  *
  * An engine has 256 multiplier lanes (key ane.macs_per_engine). In a cycle it takes one input channel and one tap, and the lanes
- * stand for 256 pixels of one output channel, or, with a small source, 64 pixels of 4 or 32 pixels of 8 output channels
- * (sbryngelson/ane-guide, chapter 20: 1, 4 or 8 output channels per accumulator by the size of the source).
+ * are 256 pixels of one output channel or, with a small source, 64 pixels of 4 or 32 pixels of 8 output channels
+ * (sbryngelson/ane-guide, chapter 20: 1, 4 or 8 output channels per accumulator, depending on the size of the source).
  */
 #include "units/ane/ane_timing_internal.h"
 
@@ -32,7 +32,7 @@ static uint32_t engines_of(const struct ane_params *params, const struct ane_tas
     return asked < params->engines ? asked : params->engines;
 }
 
-/* Least cycles over the shapes that the task allows, and the work units of that shape. */
+/* The least cycles over the shapes that the task allows, and the work units of that shape. */
 static double unit_cycles(const struct ane_params *params, const struct ane_task *task, uint64_t channels, uint32_t engines,
                           double steps, double *units)
 {
@@ -62,7 +62,7 @@ static void convolution(const struct ane_params *params, const struct ane_task *
     const uint64_t out = single ? task->channels_out : ane_ceil_div(task->channels_out, groups);
     const uint64_t taps =
         task->ne_op == ANE_NE_CONVOLUTION ? (uint64_t)max_u32(task->kernel_width, 1) * max_u32(task->kernel_height, 1) : 1;
-    /* A transposed convolution of step s meets one tap in s of each direction. */
+    /* A transposed convolution of step s meets one tap in s in each direction. */
     const uint64_t spread = (uint64_t)max_u32(task->step_x, 1) * max_u32(task->step_y, 1);
     const uint64_t repeats = single ? 1 : groups;
     const uint64_t rate = demand->int8 ? max_u32(params->int8_rate, 1) : 1;
@@ -71,7 +71,7 @@ static void convolution(const struct ane_params *params, const struct ane_task *
     demand->engines = engines_of(params, task);
     demand->macs = task->ne_op == ANE_NE_ELEMENT ? 0 : in * ane_ceil_div(taps, spread) * out * repeats * pixels;
     /* Products of one output are added in steps (of four: golden.csv of tinygrad's extra/accel/ane gives 4 cycles for 3
-     * channels); an engine that reads a channel of its own per output has no others to add. */
+     * channels). An engine that reads a channel of its own per output has no others to add. */
     const uint64_t step = single || task->ne_op == ANE_NE_ELEMENT ? 1 : max_u32(params->mac_step, 1);
     const uint64_t steps = ane_ceil_div(in * ane_ceil_div(taps, spread), step) * step;
     double units = 0;
@@ -80,7 +80,7 @@ static void convolution(const struct ane_params *params, const struct ane_task *
         cycles += units * (double)repeats * params->post_cycles;
     demand->mac_full = (double)demand->macs / ((double)params->engines * params->macs_per_engine * (double)rate);
 
-    /* Tile memory feeds one image for all engines, again for each group of output channels; single channels once. */
+    /* Tile memory feeds one image to all engines, again for each group of output channels; single channels once. */
     const uint64_t group_channels = (uint64_t)demand->engines << task->channel_group_log2;
     const uint64_t rereads = single ? 1 : ane_ceil_div(out, group_channels ? group_channels : 1);
     const uint64_t read = ane_elements_in(task) * ane_format_bytes(task->source.format) * rereads;
@@ -97,7 +97,7 @@ void ane_demand_mac(const struct ane_params *params, const struct ane_task *task
     demand->elements = ane_elements_out(task);
     convolution(params, task, demand);
     if (task->ne_op == ANE_NE_MATMUL) {
-        /* The second source goes from tile memory into the place of the coefficients. */
+        /* The second source goes from tile memory to the place of the coefficients. */
         const uint64_t factors = (uint64_t)task->channels_in * task->channels_out * ane_format_bytes(task->second.format);
         demand->tile_read += factors;
         demand->mac += (double)factors / params->l2_bytes_per_cycle;

@@ -1,69 +1,39 @@
-/* One AArch64 core, executing user-mode programs: a pre-decoding interpreter driven by isa/a64.
+/* One AArch64 core that executes user-mode programs: a pre-decoding interpreter driven by isa/a64.
  *
- * Executing leaves a trace: the basic blocks that ran and the addresses they touched, in order. cpu_timing.h reads
- * traces; this file knows nothing of time.
+ * Executing leaves a trace (cpu_trace.h), which cpu_timing.h reads; this side knows nothing of time.
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_CORE_H
 #define ORCHARD_UNITS_CPU_CPU_CORE_H
 
-#include "isa/a64/a64_isa.h"
+#include "units/cpu/cpu_trace.h"
 #include "units/mem/mem_space.h"
 #include "units/unit_fault.h"
 
-/* Straight-line code up to and including the instruction that may leave it. Blocks live as long as the core. */
-struct cpu_block {
-    uint64_t pc;
-    uint32_t count;        /* instructions */
-    uint32_t mem_count;    /* trace addresses the whole block appends (loads, stores, AMX operands) */
-    uint32_t id;           /* dense number from 0: timing models keep tables by it */
-    struct a64_insn *insn; /* count of them */
-};
-
-/* A stretch of execution. Block entries are in order; addresses of their memory accesses follow one another in
- * `address` (an AMX instruction appends its 64-bit operand, a pair or multi-structure access one address). The last
- * block may be cut short by a fault or exit: last_count instructions of it ran. */
-struct cpu_trace {
-    const struct cpu_block **block;
-    uint64_t *address;
-    uint32_t blocks, addresses;
-    uint32_t block_capacity, address_capacity;
-    uint32_t last_count; /* instructions of the last block that ran (= its count unless cut) */
-};
-
-/* Whether an instruction appends an address to the trace. */
-static inline bool cpu_traces_address(const struct a64_insn *insn)
-{
-    return insn->mem_bytes != 0 || insn->form == A64_AMX;
-}
-
-/* A trace needs room for this many addresses at least, so that every block fits an empty one. */
-#define CPU_TRACE_MIN_ADDRESSES 128
-
 struct cpu_core;
 
-/* The coprocessor behind AMX words. op 17 gets its immediate as operand. False = *fault filled. */
+/* The coprocessor that executes AMX words. The operand of op 17 is its immediate. Returning false means that *fault is filled. */
 struct cpu_coprocessor {
     bool (*execute)(void *context, unsigned op, uint64_t operand, struct unit_fault *fault);
-    void (*finish)(void *context); /* make simulated memory current before the CPU touches it after stores; may be NULL */
+    void (*finish)(void *context); /* makes simulated memory current before the CPU touches it after stores; may be NULL */
     void *context;
 };
 
-/* System calls and exits. Return true to go on, false to stop the program (exit code in *exit_code). */
+/* Takes the program's output. Returns true when it was written. */
 struct cpu_host {
     bool (*write)(void *context, int fd, const void *bytes, size_t count); /* captured output */
     void *context;
 };
 
-/* What an SVC does: reads and writes registers and memory of `core` (pc is already behind the SVC). Return true to go
- * on. False with fault->kind UNIT_FAULT_NONE ends the program with *exit_code, any other kind is a fault at the SVC. */
+/* What an SVC does: it reads and writes registers and memory of `core`, whose pc is already behind the SVC. True continues the
+ * program. False with fault->kind UNIT_FAULT_NONE ends it with *exit_code; any other kind is a fault at the SVC. */
 struct cpu_system {
     bool (*call)(void *context, struct cpu_core *core, int *exit_code, struct unit_fault *fault);
     void *context;
 };
 
-/* The simulated clock, in nanoseconds since the program started. A core with a clock that records a trace stops (as if the
- * budget were used up) before an instruction that may read it, unless that is the first of the trace: then everything before
- * it has been handed over and can have been timed. */
+/* The simulated clock, in nanoseconds since the program started. A core that has a clock and records a trace stops (as if the
+ * budget were used up) before an instruction that may read the clock, unless that instruction is the first of the trace:
+ * everything before it has then been handed over and can have been timed. */
 struct cpu_clock {
     uint64_t (*now_ns)(void *context);
     void *context;
@@ -76,9 +46,9 @@ void cpu_core_free(struct cpu_core *core);
 void cpu_core_set_coprocessor(struct cpu_core *core, const struct cpu_coprocessor *coprocessor);
 void cpu_core_set_host(struct cpu_core *core, const struct cpu_host *host);
 const struct cpu_host *cpu_core_host(const struct cpu_core *core);
-/* Without a system every SVC is a fault of kind TRAP. */
+/* Without a system, every SVC is a fault of kind TRAP. */
 void cpu_core_set_system(struct cpu_core *core, const struct cpu_system *system);
-/* Without a clock an instruction takes a nanosecond. */
+/* Without a clock, an instruction takes a nanosecond. */
 void cpu_core_set_clock(struct cpu_core *core, const struct cpu_clock *clock);
 uint64_t cpu_core_now_ns(const struct cpu_core *core);
 struct mem_space *cpu_core_space(const struct cpu_core *core);
@@ -95,21 +65,22 @@ uint32_t cpu_core_fpcr(const struct cpu_core *core);
 void cpu_core_set_fpcr(struct cpu_core *core, uint32_t fpcr);
 uint64_t cpu_core_tls(const struct cpu_core *core); /* tpidr_el0 */
 void cpu_core_set_tls(struct cpu_core *core, uint64_t tls);
-/* Call after code in [addr, addr+bytes) was changed, unmapped or protected by anyone but the core's own stores. */
+/* Must be called after code in [addr, addr+bytes) was changed, unmapped or protected by anything but the core's own stores. */
 void cpu_core_forget_code(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 
 /* The address that means "return to orchard": a called function that returns there stops with CPU_STOP_RETURN. */
 #define CPU_RETURN_ADDRESS UINT64_C(0xfffffffffffff000)
 
-/* Runs until the trace is full, `budget` instructions or up to a block more ran, or the program stops. The trace is
- * filled from its beginning: blocks and addresses are set here, only arrays and capacities are the caller's. With trace == NULL
- * nothing is recorded (fastest). On CPU_STOP_FAULT *fault names pc and reason; the state is that before the faulting instruction.
+/* Runs until the trace is full, until `budget` instructions or up to a block more have run, or until the program stops. Blocks
+ * and addresses of the trace are set here, from its beginning; only the arrays and capacities are the caller's. With trace ==
+ * NULL nothing is recorded, which is fastest. On CPU_STOP_FAULT *fault names pc and reason, and the state is that before the
+ * faulting instruction.
  */
 enum cpu_stop cpu_core_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace, struct unit_fault *fault);
 
 uint64_t cpu_core_instructions(const struct cpu_core *core);
 int cpu_core_exit_code(const struct cpu_core *core);
-/* Block number `id` (for timing tables), NULL when there is none. */
+/* Block number `id` (for timing tables), or NULL when there is none. */
 const struct cpu_block *cpu_core_block(const struct cpu_core *core, uint32_t id);
 uint32_t cpu_core_block_count(const struct cpu_core *core);
 

@@ -1,7 +1,7 @@
-/* Inside of the interpreter: shared by cpu_core.c and cpu_exec_*.c only.
+/* The inside of the interpreter, shared by cpu_core.c and cpu_exec_*.c only.
  *
- * A block is decoded once into an array of struct cpu_op, one per instruction plus a closing one. Frequent instructions
- * have a place of their own in the loop of cpu_exec_run.c ("hot"); the others are calls of a handler function.
+ * A block is decoded once into an array of struct cpu_op, one per instruction plus a closing one. Frequent instructions have a
+ * place of their own in the loop of cpu_exec_run.c ("hot"); the others call a handler function.
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_EXEC_H
 #define ORCHARD_UNITS_CPU_CPU_EXEC_H
@@ -9,13 +9,13 @@
 #include "units/cpu/cpu_core.h"
 
 enum {
-    CPU_BLOCK_MAX = 128, /* instructions of a block; also the most addresses one block can append */
-    CPU_X_SP = 31,       /* register file: 0..30 X, then SP, a zero that is never written, a sink that is never read */
+    CPU_BLOCK_MAX = 128, /* instructions of a block; also the most addresses that one block can append */
+    CPU_X_SP = 31,       /* register file: X0..X30, then SP, a zero that is never written, a sink that is never read */
     CPU_X_ZERO = 32,
     CPU_X_SINK = 33,
     CPU_X_COUNT = 34,
     CPU_JUMP_CACHE = 4096, /* entries of the direct-mapped cache pc -> block */
-    CPU_SCRATCH = 4096     /* blocks and addresses kept when nobody records */
+    CPU_SCRATCH = 4096     /* blocks and addresses kept when no trace is recorded */
 };
 
 /* System registers as op0:op1:CRn:CRm:op2, the `imm` of msr and mrs. */
@@ -31,7 +31,7 @@ enum {
     CPU_REG_CNTPCT = 0xdf01,
     CPU_REG_CNTVCT = 0xdf02
 };
-/* The virtual counter runs at 24 MHz on Apple silicon (what cntfrq_el0 reads). */
+/* The virtual counter runs at 24 MHz on Apple silicon (the value of cntfrq_el0). */
 #define CPU_COUNTER_HZ UINT64_C(24000000)
 
 union cpu_vec {
@@ -47,14 +47,15 @@ union cpu_vec {
     double f64[2];
 } __attribute__((aligned(16)));
 
-/* NZCV, kept as what it was computed from: N = n < 0, Z = (z == 0). */
+/* NZCV, kept as the values it is computed from: N = n < 0, Z = (z == 0). */
 struct cpu_flags {
     int64_t n;
     uint64_t z, c, v;
 };
 
 typedef void cpu_handler(struct cpu_core *core, const struct a64_insn *insn);
-/* For instructions that touch memory or may fault: address in core->address; false = core->fault is filled. */
+/* For instructions that touch memory or may fault: leaves the address in core->address. False means that core->fault is filled.
+ */
 typedef bool cpu_memory_handler(struct cpu_core *core, const struct a64_insn *insn);
 
 struct cpu_op {
@@ -67,22 +68,22 @@ struct cpu_op {
     union {
         struct {
             uint8_t rd, rn, rm, ra; /* indices into core->x or core->v */
-            uint8_t a, b;           /* shift amounts, condition, flags, as the hot operation wants them */
+            uint8_t a, b;           /* shift amounts, condition or flags, as the hot operation needs them */
         };
         const struct a64_insn *insn;
     };
 };
 
 struct cpu_code {
-    struct cpu_block block;   /* first: a block's address is its code's */
+    struct cpu_block block;   /* first member, so that a block's address is its code's */
     struct cpu_op *op;        /* block.count + 1 */
-    struct cpu_code *link[2]; /* successor taken, successor in sequence, once known */
-    uint64_t target;          /* of a direct branch */
+    struct cpu_code *link[2]; /* successors when taken and in sequence, once known */
+    uint64_t target;          /* target of a direct branch */
     struct cpu_code *bucket_next;
     bool alive; /* false after its bytes were written to */
 };
 
-/* Which words of a page were decoded: stores elsewhere on it (code and data in one page) cost no block. */
+/* Which words of a page were decoded: stores elsewhere on the page (code and data in one page) invalidate no block. */
 struct cpu_code_page {
     uint64_t number;
     uint64_t words[MEM_PAGE_BYTES / 4 / 64];
@@ -96,13 +97,14 @@ struct cpu_jump {
 struct cpu_core {
     uint64_t x[CPU_X_COUNT];
     struct cpu_flags flags;
-    uint64_t fast_limit; /* addresses below it may be accessed without a call; 0 while the coprocessor has stores open */
-    uint64_t address;    /* of the last memory handler */
+    uint64_t
+        fast_limit;   /* addresses below it may be accessed without a call; 0 while stores of the coprocessor are outstanding */
+    uint64_t address; /* the address of the last memory handler */
     union cpu_vec v[32];
     uint64_t pc;
     uint32_t fpcr, fpsr;
-    bool fp_special; /* fpcr asks for anything but the default arithmetic */
-    bool running;    /* the host's rounding mode is the core's */
+    bool fp_special; /* fpcr selects anything but the default arithmetic */
+    bool running;    /* the host's rounding mode is that of the core */
     int host_rounding;
     uint64_t tls, tls_ro;
     struct mem_space *space;
@@ -114,12 +116,12 @@ struct cpu_core {
     int exit_code;
     struct unit_fault fault;
     uint64_t exclusive_address; /* monitor of LDXR/STXR */
-    uint32_t exclusive_bytes;   /* 0 = open */
+    uint32_t exclusive_bytes;   /* 0 = no reservation */
 
     struct cpu_jump jump[CPU_JUMP_CACHE];
     struct cpu_code **bucket; /* hash of live blocks by pc */
     uint32_t bucket_mask;
-    struct cpu_code **code; /* all blocks by id */
+    struct cpu_code **code; /* all blocks, by id */
     uint32_t code_count, code_capacity;
     struct cpu_code_page *page; /* pages that hold decoded code */
     uint32_t page_count, page_capacity;
@@ -127,31 +129,32 @@ struct cpu_core {
     uint64_t scratch_address[CPU_SCRATCH];
 };
 
-/* cpu_exec_code.c. find: the block at pc if it is known. make: decodes it; NULL = core->fault is filled. */
+/* cpu_exec_code.c. cpu_code_find returns the block at pc if it is known. cpu_code_make decodes it; NULL means that core->fault is
+ * filled. */
 struct cpu_code *cpu_code_find(struct cpu_core *core, uint64_t pc);
 struct cpu_code *cpu_code_make(struct cpu_core *core, uint64_t pc);
-/* Forgets blocks that cover any byte of the range. */
+/* Forgets the blocks that cover any byte of the range. */
 void cpu_code_written(struct cpu_core *core, uint64_t addr, uint64_t bytes);
 void cpu_code_free(struct cpu_core *core);
 
-/* cpu_exec_select.c: the operation for an instruction at pc. */
+/* cpu_exec_select.c: selects the operation for an instruction at pc. */
 void cpu_select(const struct a64_insn *insn, uint64_t pc, struct cpu_op *op, unsigned *hot);
 
 /* cpu_exec_run.c */
 enum cpu_stop cpu_exec_run(struct cpu_core *core, uint64_t budget, struct cpu_trace *trace);
 
 /* cpu_exec_memory.c */
-/* Host pointer or NULL with core->fault filled; sets core->address, the address without its tag. */
+/* Returns a host pointer, or NULL with core->fault filled. Sets core->address to the address without its tag. */
 uint8_t *cpu_memory(struct cpu_core *core, uint64_t addr, uint64_t bytes, unsigned prot);
 void cpu_coprocessor_settle(struct cpu_core *core);
 void cpu_fault_at(struct cpu_core *core, const struct a64_insn *insn, uint64_t pc);
 void cpu_fault_set(struct cpu_core *core, enum unit_fault_kind kind, uint64_t address, const char *what);
 
-/* Handlers by form; NULL when the file knows none. */
+/* Handlers by form; NULL when the file handles none. */
 cpu_handler *cpu_fast_handler_of(const struct a64_insn *insn);          /* cpu_exec_fast.c: whole vectors, default arithmetic */
 cpu_handler *cpu_integer_handler_of(const struct a64_insn *insn);       /* cpu_exec_integer.c */
 cpu_handler *cpu_fp_handler_of(const struct a64_insn *insn);            /* cpu_exec_fp.c */
-cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);        /* cpu_exec_vector*.c */
+cpu_handler *cpu_vector_handler_of(const struct a64_insn *insn);        /* cpu_exec_vector.c */
 cpu_memory_handler *cpu_memory_handler_of(const struct a64_insn *insn); /* cpu_exec_memory.c, cpu_exec_system.c */
 cpu_memory_handler *cpu_system_handler_of(const struct a64_insn *insn);
 

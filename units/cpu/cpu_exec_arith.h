@@ -1,8 +1,8 @@
-/* Floating-point arithmetic of the architecture on bit patterns, for 16, 32 and 64 bits: NaN rules, flushing, rounding by
- * FPCR. The host's rounding mode is the core's while it runs, so the host's +, *, fma round as asked.
+/* Floating-point arithmetic of the architecture on bit patterns, for 16, 32 and 64 bits: NaN rules, flushing, rounding by FPCR.
+ * While a core runs, the host's rounding mode is that of the core, so that +, * and fma of the host round as FPCR says.
  *
- * Functions end in the width: fp_add_32(core, a, b). The bodies are in cpu_exec_arith_body.h, included once per width.
- * Rules: Arm Architecture Reference Manual (DDI 0487), shared pseudocode FPAdd, FPMulAdd, FPProcessNaNs, FPRecipEstimate ...
+ * Functions end in the width: fp_add_32(core, a, b). The bodies are in cpu_exec_arith_body.h, which is included once per width.
+ * Rules: Arm Architecture Reference Manual (DDI 0487), shared pseudocode FPAdd, FPMulAdd, FPProcessNaNs, FPRecipEstimate, ...
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_EXEC_ARITH_H
 #define ORCHARD_UNITS_CPU_CPU_EXEC_ARITH_H
@@ -16,7 +16,7 @@ static inline enum cpu_rounding cpu_rounding_of(const struct cpu_core *core)
     return (enum cpu_rounding)(core->fpcr >> CPU_FPCR_RMODE_SHIFT & 3);
 }
 
-/* Two-operand, three-operand (d + n * m) and one-operand functions, operands in the low bits. */
+/* Functions of two operands, of three (d + n * m) and of one; operands are in the low bits. */
 typedef uint64_t cpu_fp2(struct cpu_core *core, uint64_t n, uint64_t m);
 typedef uint64_t cpu_fp3(struct cpu_core *core, uint64_t d, uint64_t n, uint64_t m);
 typedef uint64_t cpu_fp1(struct cpu_core *core, uint64_t n);
@@ -57,10 +57,10 @@ CPU_FP_WIDTHS(cpu_fp1, fp_rint_zero);
 CPU_FP_WIDTHS(cpu_fp1, fp_rint_away);
 CPU_FP_WIDTHS(cpu_fp1, fp_rint_mode);
 
-/* NZCV of a comparison, as bits 3..0. */
+/* Returns the NZCV of a comparison as bits 3..0. */
 typedef unsigned cpu_fp_compare(struct cpu_core *core, uint64_t n, uint64_t m);
 CPU_FP_WIDTHS(cpu_fp_compare, fp_compare);
-/* To an integer of `width` bits, value times 2^fraction, saturating. From one, divided by 2^fraction. */
+/* Converts to an integer of `width` bits, the value times 2^fraction, saturating; and from an integer, divided by 2^fraction. */
 typedef uint64_t cpu_fp_to_int(struct cpu_core *core, uint64_t n, enum cpu_rounding mode, unsigned width, bool is_signed,
                                unsigned fraction);
 CPU_FP_WIDTHS(cpu_fp_to_int, fp_to_int);
@@ -70,16 +70,16 @@ CPU_FP_WIDTHS(cpu_fp_from_int, fp_from_int);
 /* Conversions between formats (FCVT and its vector forms). */
 cpu_fp1 fp_16_to_32, fp_16_to_64, fp_32_to_16, fp_32_to_64, fp_64_to_16, fp_64_to_32, fp_64_to_32_odd;
 
-/* FMLAL: d single, n and m half. Flushes halves by FZ16 as arithmetic on them does. */
+/* FMLAL: d is single precision, n and m are half. Flushes halves according to FZ16, as arithmetic on them does. */
 cpu_fp3 fp_widening_fma;
 uint64_t fp_half_input(const struct cpu_core *core, uint64_t n);
 
-/* cpu_exec_half.c: half precision as double, which holds every value, and back with one rounding by FPCR. */
+/* cpu_exec_half.c: converts half precision to double, which holds every value, and back with one rounding by FPCR. */
 double cpu_half_value(uint16_t bits, bool alternative);
 uint16_t cpu_half_round(const struct cpu_core *core, double value, bool alternative, bool flush);
-/* x to an integral value; independent of the host's rounding mode. */
+/* Rounds x to an integral value, independently of the host's rounding mode. */
 double cpu_round_integral(double x, enum cpu_rounding mode);
-/* Eight-bit estimates of the architecture: 256..511 -> 256..511 and 128..511 -> 256..511. */
+/* The eight-bit estimates of the architecture: 256..511 -> 256..511 and 128..511 -> 256..511. */
 unsigned cpu_recip_estimate(unsigned a);
 unsigned cpu_rsqrt_estimate(unsigned a);
 

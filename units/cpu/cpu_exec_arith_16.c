@@ -1,5 +1,5 @@
-/* Half precision: arithmetic in double, where sums and products of halves are exact and quotients, roots and fused sums
- * keep enough bits that the one rounding to half is right. */
+/* Half precision: arithmetic is done in double, where sums and products of halves are exact; quotients, roots and fused sums keep
+ * enough bits for the single rounding to half to be correct. */
 #include "units/cpu/cpu_exec_arith.h"
 
 #include <fenv.h>

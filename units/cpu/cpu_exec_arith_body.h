@@ -55,7 +55,7 @@ static UINT FN(quiet)(const struct cpu_core *core, UINT nan)
 {
     return core->fpcr & CPU_FPCR_DN ? DEFAULT_NAN : (UINT)(nan | QUIET_BIT);
 }
-/* The NaN that an operation on a and b yields: signalling ones first, then in operand order, else the default. */
+/* Returns the NaN that an operation on a and b yields: a signalling one first, then in operand order, or the default NaN. */
 static UINT FN(nan_of_2)(const struct cpu_core *core, UINT a, UINT b)
 {
     if (FN(is_snan)(a) || (FN(is_nan)(a) && !FN(is_snan)(b)))
@@ -71,8 +71,8 @@ static UINT FN(nan_of_3)(const struct cpu_core *core, UINT a, UINT b, UINT c)
     return FN(is_nan)(a) ? FN(quiet)(core, a) : FN(nan_of_2)(core, b, c);
 }
 
-/* A result that is no NaN: flushed when it was below the normal range before rounding. `again` computes it rounded
- * toward zero, to tell what was rounded up into the range. */
+/* Finishes a result that is no NaN: it is flushed when it was below the normal range before rounding. `again` computes it rounded
+ * toward zero, which shows whether it was rounded up into the range. */
 #define FINISH(core, r, again)                                                                                                   \
     do {                                                                                                                         \
         UINT finished = TO_BITS(core, r);                                                                                        \
@@ -91,7 +91,7 @@ static UINT FN(nan_of_3)(const struct cpu_core *core, UINT a, UINT b, UINT c)
         }                                                                                                                        \
         return finished;                                                                                                         \
     } while (0)
-/* Keeps the compiler from reusing what it computed under another rounding mode. */
+/* Keeps the compiler from reusing a value that it computed under another rounding mode. */
 #define HIDE(v) __asm__ volatile("" : "+m"(v))
 
 #define BINARY(name, expr)                                                                                                       \
@@ -257,7 +257,7 @@ unsigned FN(fp_compare)(struct cpu_core *core, uint64_t n, uint64_t m)
     return x == y ? 6 : x < y ? 8 : x > y ? 2 : 3;
 }
 
-/* What an overflow becomes: infinity or the largest number, by sign and rounding. */
+/* Returns what an overflow becomes: infinity or the largest number, by sign and rounding. */
 static UINT FN(overflowed)(const struct cpu_core *core, UINT sign)
 {
     static const bool to_infinity[4][2] = {{true, true}, {true, false}, {false, true}, {false, false}};

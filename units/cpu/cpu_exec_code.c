@@ -1,5 +1,5 @@
-/* Blocks: decoding, the hash by pc, and forgetting blocks whose bytes were written. Blocks stay allocated as long as
- * the core, because traces point at them; a forgotten one is only no longer found or linked. */
+/* Blocks: decoding, the hash by pc, and forgetting blocks whose bytes were written. Blocks stay allocated as long as the core,
+ * because traces point at them; a forgotten block is just not found or linked any more. */
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_hot.h"
 
@@ -26,7 +26,7 @@ static void bucket_insert(struct cpu_core *core, struct cpu_code *code)
     *head = code;
 }
 
-/* Twice the buckets when blocks outnumber them. */
+/* Doubles the buckets when blocks outnumber them. */
 static bool grow_buckets(struct cpu_core *core)
 {
     if (core->bucket && core->code_count <= core->bucket_mask)
@@ -89,7 +89,7 @@ static bool word_marked(const struct cpu_code_page *page, uint64_t word)
     return page->words[word >> 6] >> (word & 63) & 1;
 }
 
-/* Remembers that `count` words at pc, all of one page, are decoded. */
+/* Marks `count` words at pc, all in one page, as decoded. */
 static bool mark_words(struct cpu_core *core, uint64_t pc, uint32_t count)
 {
     struct cpu_code_page *page = page_make(core, pc >> MEM_PAGE_SHIFT);
@@ -120,7 +120,7 @@ static bool covers(const struct cpu_code *code, uint64_t addr, uint64_t bytes)
     return code->block.pc < addr + bytes && addr < code->block.pc + 4 * (uint64_t)code->block.count;
 }
 
-/* Links and jump caches may lead to any block, so they all start anew: this is rare. */
+/* Links and jump caches may lead to any block, so all of them are cleared; this is rare. */
 static void forget_links(struct cpu_core *core)
 {
     memset(core->jump, 0, sizeof core->jump);
@@ -167,8 +167,8 @@ static uint32_t decode_run(const uint8_t *bytes, uint64_t pc, struct a64_insn *i
     return count;
 }
 
-/* A comparison before the closing conditional branch takes the branch with it. The branch's own operation stays behind
- * it, unused: blocks are entered only at their start. */
+/* Joins a comparison with the closing conditional branch behind it. The branch's own operation stays behind, unused, because
+ * blocks are entered only at their start. */
 static void join_compare_branch(struct cpu_op *compare, const struct cpu_op *branch)
 {
     static const uint16_t joined[] = {

@@ -3,7 +3,7 @@
 
 #include "units/cpu/cpu_exec.h"
 
-/* The general handler of cpu_exec_fp.c for this instruction, run now. */
+/* Runs the general handler of cpu_exec_fp.c for this instruction. */
 void cpu_fp_general(struct cpu_core *core, const struct a64_insn *insn);
 
 cpu_handler *cpu_fast_lookup_base(const struct a64_insn *insn);

@@ -1,8 +1,8 @@
-/* Handlers for frequent FP and SIMD forms: whole vectors at once, for the default FPCR. Anything unusual (another FPCR, a
- * NaN in the result) is left to the general handler, which starts from the untouched registers. Compiled once for the
- * host's base instruction set and once with FMA; the including file defines FAST_LOOKUP, the name of the lookup function.
- * Loops have constant counts over all 16 bytes, so the compiler makes vector instructions of them; lanes above a 64-bit
- * vector are computed and cleared. */
+/* Handlers for frequent FP and SIMD forms: whole vectors at once, for the default FPCR. Anything unusual (another FPCR, a NaN in
+ * the result) is left to the general handler, which starts from the untouched registers. Compiled once for the host's base
+ * instruction set and once with FMA; the including file defines FAST_LOOKUP, the name of the lookup function. Loops have constant
+ * counts over all 16 bytes, so that the compiler turns them into vector instructions; lanes above a 64-bit vector are computed
+ * and cleared. */
 #include "units/cpu/cpu_exec_fast.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ FP_ELEMENTS(v_fmul, a *b, a *b)
 FP_ELEMENTS(v_fmla, fmaf(a, b, c), fma(a, b, c))
 FP_ELEMENTS(v_fmls, fmaf(-a, b, c), fma(-a, b, c))
 
-/* Scalars. */
+/* Scalars: a, b, c are n, m and the accumulator. */
 #define FP_SCALAR(name, M, expr)                                                                                                 \
     static void name(struct cpu_core *core, const struct a64_insn *insn)                                                         \
     {                                                                                                                            \
@@ -150,7 +150,7 @@ UNSIGNED(i_usra, c + (s < 8 * sizeof a ? a >> (s & 63) : 0))
 UNSIGNED(i_not, ~a)
 UNSIGNED(i_neg, (uint64_t)0 - a)
 
-/* Widening: the lower or upper half of the sources. A: narrow member, B: wide member, T: wide type. */
+/* Widening operations on the lower or upper half of the sources. A: narrow member, B: wide member, T: wide type. */
 #define INT_LONG(name, A, B, T, expr)                                                                                            \
     static void name(struct cpu_core *core, const struct a64_insn *insn)                                                         \
     {                                                                                                                            \
@@ -189,7 +189,7 @@ LONG_UNSIGNED(l_umlal, c + (uint64_t)a * b)
 LONG_SIGNED(l_smlal, c + (uint64_t)a * b)
 
 struct fast_entry {
-    cpu_handler *of[4]; /* by size; NULL = general */
+    cpu_handler *of[4]; /* by size; NULL = the general handler */
 };
 #define FP(name)                                                                                                                 \
     {                                                                                                                            \

@@ -2,7 +2,7 @@
 
 #include <fenv.h>
 
-#define FPCR_WRITABLE UINT32_C(0x07f80000) /* AHP DN FZ RMode Stride FZ16; trapped exceptions do not exist here */
+#define FPCR_WRITABLE UINT32_C(0x07f80000) /* AHP DN FZ RMode Stride FZ16; trapped exceptions are not implemented */
 #define FPSR_WRITABLE UINT32_C(0x0800009f)
 
 static int host_rounding(uint32_t fpcr)

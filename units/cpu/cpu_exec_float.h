@@ -1,4 +1,4 @@
-/* Floating-point environment of the simulated core: control, status, and the host's rounding mode while it runs. */
+/* Floating-point environment of the simulated core: control, status, and the host's rounding mode while the core runs. */
 #ifndef ORCHARD_UNITS_CPU_CPU_EXEC_FLOAT_H
 #define ORCHARD_UNITS_CPU_CPU_EXEC_FLOAT_H
 
@@ -14,7 +14,7 @@ enum {
 };
 
 void cpu_float_set_control(struct cpu_core *core, uint32_t fpcr);
-/* The host's rounding mode becomes the core's, and back. */
+/* Make the host's rounding mode that of the core, and restore it. */
 void cpu_float_enter(struct cpu_core *core);
 void cpu_float_leave(struct cpu_core *core);
 /* Cumulative exceptions come from the host's flags, so they are as exact as the handlers' own arithmetic. */

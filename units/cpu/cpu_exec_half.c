@@ -30,7 +30,7 @@ double cpu_half_value(uint16_t bits, bool alternative)
     return value_of(sign | (uint64_t)(exponent + 1023 - 15) << 52 | fraction << 42);
 }
 
-/* Whether what is cut off rounds the magnitude up: `rest` of `half`, twice the half being one unit. */
+/* True when the bits that are cut off round the magnitude up. `rest` is compared with `half`; twice the half is one unit. */
 static bool rounds_up(enum cpu_rounding mode, bool negative, bool odd, uint64_t rest, uint64_t half)
 {
     switch (mode) {
@@ -63,7 +63,7 @@ uint16_t cpu_half_round(const struct cpu_core *core, double value, bool alternat
         return fraction && !flush && rounds_up(mode, sign, false, 1, 2) ? sign | 1 : sign;
     if (exponent < -14 && flush && core->fpcr & CPU_FPCR_FZ16)
         return sign;
-    /* the unit of the result is 2^(exponent-10), at least 2^-24 */
+    /* The unit of the result is 2^(exponent-10), at least 2^-24. */
     const int unit = exponent < -14 ? -24 : exponent - 10;
     const unsigned shift = (unsigned)(unit - (exponent - 52));
     const uint64_t significand = UINT64_C(1) << 52 | fraction;
@@ -72,7 +72,7 @@ uint16_t cpu_half_round(const struct cpu_core *core, double value, bool alternat
     const uint64_t half = shift > 60 ? 2 : UINT64_C(1) << (shift - 1);
     kept += rounds_up(mode, sign, kept & 1, rest, half);
     if (exponent < -14)
-        return (uint16_t)(sign | kept); /* a carry makes the smallest normal number by itself */
+        return (uint16_t)(sign | kept); /* a carry yields the smallest normal number by itself */
     const uint64_t result = ((uint64_t)(exponent + 15) << 10) + (kept - 1024);
     return result >= (alternative ? 0x8000u : 0x7c00u) ? overflow(mode, sign, alternative) : (uint16_t)(sign | result);
 }
@@ -109,7 +109,7 @@ unsigned cpu_rsqrt_estimate(unsigned a)
     return (b + 1) / 2;
 }
 
-/* NaNs keep sign and leading fraction bits, and become quiet. frac: fraction bits of the formats. */
+/* NaNs keep their sign and leading fraction bits and become quiet. frac: fraction bits of the formats. */
 static uint64_t convert_nan(const struct cpu_core *core, uint64_t nan, unsigned from_width, unsigned from_frac, unsigned to_width,
                             unsigned to_frac)
 {
@@ -179,7 +179,7 @@ uint64_t fp_32_to_64(struct cpu_core *core, uint64_t n)
     return bits_of((double)single_value(a));
 }
 
-/* A NaN has no place in the alternative half format: it becomes a zero of its sign. */
+/* The alternative half format has no NaN: a NaN becomes a zero of its sign. */
 uint64_t fp_32_to_16(struct cpu_core *core, uint64_t n)
 {
     const uint64_t a = single_in(core, n);
@@ -211,7 +211,7 @@ uint64_t fp_64_to_32(struct cpu_core *core, uint64_t n)
     return flush(core) && fabs(value) < 0x1p-126 ? r & 0x80000000 : r;
 }
 
-/* FCVTXN: cut off, and the last bit set when anything was. */
+/* FCVTXN: truncates, and sets the last bit when anything was cut off. */
 uint64_t fp_64_to_32_odd(struct cpu_core *core, uint64_t n)
 {
     const uint64_t a = double_in(core, n);
@@ -225,7 +225,7 @@ uint64_t fp_64_to_32_odd(struct cpu_core *core, uint64_t n)
         return single_bits(r);
     uint32_t bits = single_bits(r);
     if (fabs((double)r) > fabs(value))
-        bits--; /* one toward zero */
+        bits--; /* one step toward zero */
     return bits | 1;
 }
 
@@ -234,7 +234,7 @@ uint64_t fp_half_input(const struct cpu_core *core, uint64_t n)
     return core->fpcr & CPU_FPCR_FZ16 && !(n & 0x7c00) ? n & 0x8000 : n;
 }
 
-/* The factors are exact in single precision; NaNs too, signalling ones included, so the rules of the fused sum hold. */
+/* The factors are exact in single precision, and so are NaNs, signalling ones included: the rules of the fused sum hold. */
 static uint64_t widen_keeping_nan(uint64_t n)
 {
     if ((n & 0x7fff) > 0x7c00)

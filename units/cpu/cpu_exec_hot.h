@@ -1,4 +1,4 @@
-/* The operations that have a place of their own in the loop of cpu_exec_run.c: names for the label table. */
+/* The operations that have a place of their own in the loop of cpu_exec_run.c: the names of its labels. */
 #ifndef ORCHARD_UNITS_CPU_CPU_EXEC_HOT_H
 #define ORCHARD_UNITS_CPU_CPU_EXEC_HOT_H
 
@@ -9,7 +9,7 @@
 #define HOT_MODES(X, n) X(n##_IMM) X(n##_POST) X(n##_PRE) X(n##_REGS) X(n##_REGU)
 #define HOT_PAIR(X, n)  X(n##_OFF) X(n##_POST) X(n##_PRE)
 
-/* A comparison and the conditional branch behind it, in one operation. */
+/* A comparison and the conditional branch behind it, as one operation. */
 #define HOT_COMPARE_BRANCH(X, c) X(CMPB_IMM_W_##c) X(CMPB_IMM_X_##c) X(CMPB_REG_W_##c) X(CMPB_REG_X_##c)
 
 /* clang-format off */

@@ -6,7 +6,7 @@ static uint64_t cut(const struct a64_insn *insn, uint64_t value)
     return insn->size == 3 ? value : (uint32_t)value;
 }
 
-/* Logical operations with a rotated operand; the shifts are in the loop. */
+/* Logical operations with a rotated operand; shifted operands are in the loop. */
 static void logic_rotated(struct cpu_core *core, const struct a64_insn *insn)
 {
     const unsigned width = 8u << insn->size;
@@ -26,7 +26,7 @@ static void count_sign_bits(struct cpu_core *core, const struct a64_insn *insn)
 {
     const uint64_t n = cpu_reg(core, insn->rn);
     const int64_t wide = insn->size == 3 ? (int64_t)n : (int32_t)n;
-    const uint64_t changes = (uint64_t)(wide ^ (wide >> 1)); /* first one: the first bit unlike the sign */
+    const uint64_t changes = (uint64_t)(wide ^ (wide >> 1)); /* the highest one marks the first bit that differs from the sign */
     const uint64_t zeros = changes ? (uint64_t)__builtin_clzll(changes) : 64;
     cpu_set_reg(core, insn->rd, zeros - 1 - (insn->size == 3 ? 0 : 32));
 }
@@ -51,7 +51,7 @@ static void reverse_parts(struct cpu_core *core, const struct a64_insn *insn)
                     : (uint64_t)__builtin_bswap32((uint32_t)(v >> 32)) << 32 | __builtin_bswap32((uint32_t)v));
 }
 
-/* CRC-32 of `bytes` bytes, polynomials bit-reversed: 0xedb88320 (zip) and 0x82f63b78 (Castagnoli). */
+/* CRC-32 of `bytes` bytes, with bit-reversed polynomials: 0xedb88320 (zip) and 0x82f63b78 (Castagnoli). */
 static void crc32(struct cpu_core *core, const struct a64_insn *insn)
 {
     const uint32_t poly = insn->form >= A64_CRC32CB ? UINT32_C(0x82f63b78) : UINT32_C(0xedb88320);
@@ -78,7 +78,7 @@ static void flags_changed(struct cpu_core *core, const struct a64_insn *insn)
     cpu_flags_unpack(&core->flags, nzcv);
 }
 
-/* Rotates a register and puts its low bits into the flags that the mask names. */
+/* Rotates a register and copies its low bits to the flags that the mask names. */
 static void rotate_into_flags(struct cpu_core *core, const struct a64_insn *insn)
 {
     const uint64_t n = cpu_reg(core, insn->rn);

@@ -1,4 +1,4 @@
-/* Elements of vectors by size (log2 bytes). */
+/* Access to the elements of vectors by size (log2 bytes). */
 #ifndef ORCHARD_UNITS_CPU_CPU_EXEC_LANES_H
 #define ORCHARD_UNITS_CPU_CPU_EXEC_LANES_H
 

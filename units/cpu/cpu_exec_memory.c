@@ -45,8 +45,8 @@ static void memory_fault(struct cpu_core *core, uint64_t addr, uint64_t bytes, u
     cpu_fault_set(core, unmapped ? UNIT_FAULT_UNMAPPED : UNIT_FAULT_PERMISSION, addr, what);
 }
 
-/* Systems on Apple silicon and Linux set TCR_EL1.TBI0: data accesses of user programs ignore the top byte of an address
- * (Arm architecture reference manual, "address tagging"), and programs leave AMX operand bits there. */
+/* Systems on Apple silicon and Linux set TCR_EL1.TBI0: data accesses of user programs ignore the top byte of an address (Arm
+ * architecture reference manual, "address tagging"), and programs leave AMX operand bits there. */
 static uint64_t without_tag(uint64_t addr)
 {
     return (uint64_t)((int64_t)(addr << 8) >> 8);
@@ -82,7 +82,7 @@ static bool aligned(struct cpu_core *core, uint64_t addr, unsigned bytes)
     return false;
 }
 
-/* Ordered loads and stores: with one core, plain ones. */
+/* Ordered loads and stores are plain ones, because there is one core. */
 static bool load_sized(struct cpu_core *core, const struct a64_insn *insn)
 {
     const uint8_t *p = cpu_memory(core, core->x[insn->rn] + (uint64_t)insn->imm, 1u << insn->size, MEM_READ);
@@ -158,7 +158,8 @@ static bool clear_exclusive(struct cpu_core *core, const struct a64_insn *insn)
 
 static uint64_t combine(unsigned form, uint64_t old, uint64_t value, unsigned width)
 {
-    const int64_t a = (int64_t)(old << (64 - width)), b = (int64_t)(value << (64 - width)); /* compare alike */
+    const int64_t a = (int64_t)(old << (64 - width)),
+                  b = (int64_t)(value << (64 - width)); /* at the top of the word they compare alike */
     switch (form) {
     case A64_LDADD: return old + value;
     case A64_LDCLR: return old & ~value;
@@ -251,7 +252,7 @@ static uint8_t *structure_memory(struct cpu_core *core, const struct a64_insn *i
     return cpu_memory(core, core->x[insn->rn], insn->mem_bytes, insn->flags & A64_INSN_STORE ? MEM_WRITE : MEM_READ);
 }
 
-/* LD1/ST1 of several registers: they follow one another. */
+/* LD1/ST1 of several registers: one after another. */
 static bool structure_plain(struct cpu_core *core, const struct a64_insn *insn)
 {
     const unsigned bytes = 8u << insn->q;

@@ -41,7 +41,7 @@ static void run_immediate(struct cpu_core *core, const struct a64_insn *insn)
         case A64_ORR_16:
         case A64_ORR_32: r.u64[i] |= imm; break;
         case A64_BIC_16:
-        case A64_BIC_32: r.u64[i] &= imm; break; /* the immediate is inverted already */
+        case A64_BIC_32: r.u64[i] &= imm; break; /* the immediate is already inverted */
         default: r.u64[i] = imm; break;
         }
     set_result(core, insn, r);
@@ -111,7 +111,7 @@ static void run_table(struct cpu_core *core, const struct a64_insn *insn)
     set_result(core, insn, r);
 }
 
-/* Where lane i of a permute comes from: a lane of n, or (from `lanes` on) of m. */
+/* Returns the source of lane i of a permute: a lane of n or, from `lanes` on, of m. */
 static unsigned source_of(unsigned form, unsigned i, unsigned lanes)
 {
     switch (form) {
@@ -136,7 +136,7 @@ static void run_permute(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = r;
 }
 
-/* Elements reversed within containers of 16, 32 or 64 bits. */
+/* Reverses the elements within containers of 16, 32 or 64 bits. */
 static void run_reverse(struct cpu_core *core, const struct a64_insn *insn)
 {
     const unsigned container = insn->form == A64_REV16_V ? 1 : insn->form == A64_REV32_V ? 2 : 3;

@@ -1,5 +1,5 @@
-/* Pre-decoding: from a decoded instruction to the operation of the loop, with register indices resolved, shifts turned
- * into amounts and pc-relative values into constants. Runs once per instruction of a block. */
+/* Pre-decoding: turns a decoded instruction into an operation of the loop, with register indices resolved, shifts turned into
+ * amounts and pc-relative values into constants. Runs once per instruction of a block. */
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_hot.h"
 
@@ -25,7 +25,7 @@ static void use_constant(struct cpu_op *op, unsigned *hot, const struct a64_insn
     op->imm = (int64_t)(insn->size == 2 ? value & 0xffffffff : value);
 }
 
-/* hot operations come as W, X pairs */
+/* Hot operations come as pairs of W and X. */
 static unsigned by_width(unsigned hot_w, const struct a64_insn *insn)
 {
     return hot_w + (insn->size == 3);
@@ -106,7 +106,7 @@ static void select_signed_field(const struct a64_insn *insn, struct cpu_op *op, 
         return;
     }
     *hot = by_width(HOT_SBF_W, insn);
-    op->a = (uint8_t)(63 - imms); /* sign bit to the top, then down to its place */
+    op->a = (uint8_t)(63 - imms); /* moves the sign bit to the top, then down to its place */
     op->b = (uint8_t)(imms >= immr ? 63 - imms + immr : 63 - imms - (width - immr));
 }
 
@@ -136,7 +136,7 @@ static bool select_bitfield(const struct a64_insn *insn, struct cpu_op *op, unsi
     }
 }
 
-/* Forms with a shifted register: base is the operation without shift, W; the others follow. */
+/* Forms with a shifted register: base is the W operation without a shift; the others follow it. */
 static bool select_shifted(const struct a64_insn *insn, struct cpu_op *op, unsigned *hot)
 {
     unsigned base;
@@ -156,7 +156,7 @@ static bool select_shifted(const struct a64_insn *insn, struct cpu_op *op, unsig
     default: return false;
     }
     if (insn->shift == 3 && insn->amount)
-        return false; /* rotations are rare: a handler */
+        return false; /* rotations are rare and go to a handler */
     op->rd = writes(insn->rd);
     op->rn = reads(insn->rn);
     op->rm = reads(insn->rm);
@@ -168,7 +168,7 @@ static bool select_shifted(const struct a64_insn *insn, struct cpu_op *op, unsig
     return true;
 }
 
-/* Extended registers as a pair of shifts: up by a, down by b with or without sign. */
+/* An extended register as a pair of shifts: up by a, then down by b with or without sign. */
 static void set_extension(struct cpu_op *op, unsigned kind, unsigned amount)
 {
     const unsigned up = 64 - (8u << (kind & 3));
@@ -277,7 +277,7 @@ static bool select_branch(const struct a64_insn *insn, uint64_t pc, struct cpu_o
     }
 }
 
-/* A data type of the table in its addressing forms -> hot operations. */
+/* Maps a data type in its addressing forms to hot operations. */
 #define MODES(n)                                                                                                                 \
     case A64_##n##_UIMM:                                                                                                         \
     case A64_##n##_UNSC: *hot = HOT_##n##_IMM; return true;                                                                      \
@@ -401,7 +401,7 @@ static bool select_special(const struct a64_insn *insn, struct cpu_op *op, unsig
         *hot = HOT_COUNTER;
         op->rd = writes(insn->rd);
         return true;
-    case A64_HINT: /* all of them, pointer authentication and branch targets included, change nothing here */
+    case A64_HINT: /* no hint changes anything here, pointer authentication and branch targets included */
     case A64_DSB:
     case A64_DMB:
     case A64_ISB:

@@ -1,11 +1,11 @@
-/* System registers that user programs may read and write. */
+/* The system registers that user programs may read and write. */
 #include "units/cpu/cpu_exec.h"
 #include "units/cpu/cpu_exec_float.h"
 
-/* What the cores report to EL0 beyond the counter's 24 MHz is not documented by Apple. Guesses, chosen so that programs that
- * follow them are right whatever the core has: 64-byte lines in ctr_el0 (loops over lines with a smaller step than the real
- * 128 bytes still reach every line), IDC and DIC zero (code needs cache maintenance), and 64 bytes for dc zva, which this
- * core then does clear. */
+/* Apple does not document what the cores report to EL0 beyond the counter's 24 MHz. These are guesses, chosen so that programs
+ * that follow them work whatever the core has: 64-byte lines in ctr_el0 (loops over lines with a smaller step than the real 128
+ * bytes still reach every line), IDC and DIC zero (code needs cache maintenance), and 64 bytes for dc zva, which this core then
+ * does clear. */
 #define CTR_VALUE   UINT64_C(0x84448004)
 #define DCZID_VALUE UINT64_C(4) /* 4 << 4 bytes */
 

@@ -1,27 +1,27 @@
-/* Integer SIMD, lane by lane and by table: a form names a function on one lane (in 128-bit integers, so nothing ever
- * overflows) and how its operands lie in the registers. The frequent forms have whole-vector kernels in
- * cpu_exec_vector_fast.c, which is asked first. */
+/* Integer SIMD, lane by lane and by table: a form names a function on one lane (in 128-bit integers, so that nothing ever
+ * overflows) and how its operands lie in the registers. The frequent forms have whole-vector kernels in cpu_exec_fast.c, which is
+ * asked first. */
 #include "units/cpu/cpu_exec_float.h"
 #include "units/cpu/cpu_exec_lanes.h"
 #include "units/cpu/cpu_exec_vector.h"
 
 typedef __int128 wide;
 
-/* n, m: source lanes; d: the destination's lane before; bits: width of the result; amount: immediate. */
+/* n, m: source lanes; d: previous destination lane; bits: width of the result; amount: immediate. */
 typedef wide lane_function(wide n, wide m, wide d, unsigned bits, int amount);
 
 enum {
     UNSIGNED = 0,
-    SIGNED = 1 << 0,   /* n, m are read with sign */
+    SIGNED = 1 << 0,   /* n and m are read with sign */
     D_SIGNED = 1 << 1, /* d is read with sign */
-    LONG = 1 << 2,     /* result twice as wide as n and m, which come from the upper half when q */
-    WIDE = 1 << 3,     /* n and result twice as wide as m */
-    NARROW = 1 << 4,   /* n and m twice as wide as the result, which goes to the upper half when q */
+    LONG = 1 << 2,     /* the result is twice as wide as n and m, which come from the upper half when q */
+    WIDE = 1 << 3,     /* n and the result are twice as wide as m */
+    NARROW = 1 << 4,   /* n and m are twice as wide as the result, which goes to the upper half when q */
     PAIRS = 1 << 5,    /* n and m are neighbours of the concatenated sources */
     ELEMENT = 1 << 6,  /* m is one element */
     SATURATE_S = 1 << 7,
     SATURATE_U = 1 << 8,
-    PAIRS_LONG = 1 << 9,  /* neighbours of n alone, result twice as wide */
+    PAIRS_LONG = 1 << 9,  /* neighbours of n alone; the result is twice as wide */
     M_SIGNED = 1 << 10,   /* m is read with sign although n is not */
     SCALAR_WIDE = 1 << 11 /* scalar with LONG or NARROW: one lane, no upper half */
 };
@@ -40,7 +40,7 @@ static wide shift_right(wide value, unsigned by, bool rounding)
     return (value + (rounding && by ? (wide)1 << (by - 1) : 0)) >> by;
 }
 
-/* Shift by register: the low byte of m, left when positive. */
+/* Shift by register: by the low byte of m, to the left when positive. */
 static wide shift_both_ways(wide n, wide m, unsigned bits, bool rounding)
 {
     const int by = (int8_t)(uint8_t)m;
@@ -49,7 +49,7 @@ static wide shift_both_ways(wide n, wide m, unsigned bits, bool rounding)
     return by >= (int)bits ? (n ? n > 0 ? (wide)1 << 126 : -((wide)1 << 126) : 0) : (wide)((unsigned __int128)n << by);
 }
 
-/* The same without saturation: what leaves the register is gone. */
+/* The same without saturation: bits that leave the register are lost. */
 static wide shift_and_drop(wide n, wide m, unsigned bits, bool rounding)
 {
     return (int8_t)(uint8_t)m >= (int)bits ? 0 : shift_both_ways(n, m, bits, rounding);
@@ -297,7 +297,7 @@ static wide read_lane(const union cpu_vec *v, unsigned size, unsigned i, bool is
 
 struct lane_view {
     unsigned size_n, size_m, size_d;
-    unsigned at_n, at_m, at_d; /* first lane */
+    unsigned at_n, at_m, at_d; /* the first lanes */
 };
 
 static struct lane_view view_of(const struct a64_insn *insn, unsigned how)
@@ -393,7 +393,7 @@ static void run_across(struct cpu_core *core, const struct a64_insn *insn)
     core->v[insn->rd] = result;
 }
 
-/* Four byte products into each 32-bit lane. */
+/* Adds four byte products to each 32-bit lane. */
 static void run_dot(struct cpu_core *core, const struct a64_insn *insn)
 {
     const bool is_signed = insn->form == A64_SDOT_V || insn->form == A64_SDOT_E;

@@ -34,7 +34,7 @@ static uint64_t page_of(uint64_t addr)
     return addr & ~(MEM_PAGE_BYTES - 1);
 }
 
-/* Refuses ranges that leave the space, hold page 0 (null pointers must fault) or pages in use. */
+/* Refuses ranges that leave the space, contain page 0 (null pointers must fault) or contain pages in use. */
 static bool check_free(const struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error)
 {
     if (addr >= space->bytes || bytes > space->bytes - addr)
@@ -66,7 +66,7 @@ static unsigned segment_prot(const struct elf_segment *s)
     return (s->read ? MEM_READ : 0u) | (s->write ? MEM_WRITE : 0u) | (s->exec ? MEM_EXEC : 0u);
 }
 
-/* All permissions that segments ask for in the page that holds `addr`. */
+/* All permissions that segments request for the page that holds `addr`. */
 static unsigned page_prot(const struct cpu_image *image, uint64_t addr)
 {
     unsigned prot = 0;
@@ -101,8 +101,8 @@ static uint32_t told_page_bytes(const struct elf_file *elf)
     return (uint32_t)MEM_PAGE_BYTES;
 }
 
-/* A static PIE applies its table itself when it starts at _start, with the same result; a function that is called
- * without that start needs it done. Other types belong to the program's own start-up. */
+/* A static PIE applies its table itself when it starts at _start, with the same result. A function that is called without that
+ * start needs the table applied here. Other relocation types are left to the program's own start-up. */
 static bool apply_relative(struct mem_space *space, const struct cpu_image *image, struct isa_error *error)
 {
     const struct elf_file *elf = image->elf;

@@ -16,27 +16,27 @@
 
 #define CPU_LOAD_BASE UINT64_C(0x10000000)
 
-/* A loaded file. Keeps pointing into `elf` and its bytes, which must outlive it. */
+/* A loaded file. It keeps pointing into `elf` and its bytes, which must outlive it. */
 struct cpu_image {
     const struct elf_file *elf;
-    uint64_t bias;          /* what was added to addresses of the file */
+    uint64_t bias;          /* added to the addresses of the file */
     uint64_t entry;         /* biased; 0 = none */
-    uint64_t end;           /* first address behind the program: where the heap starts */
+    uint64_t end;           /* first address behind the program, where the heap starts */
     uint64_t phdr_addr;     /* where the program sees its program headers; 0 = not loaded */
     uint32_t page_bytes;    /* page size that the program is told: 16384, or 4096 when its segments need that */
     uint64_t *section_addr; /* objects: by section, 0 = not loaded */
     uint64_t *symbol_addr;  /* objects: by symbol */
 };
 
-/* Loads the file. False: *error names what does not fit or is undefined; pages mapped by then stay mapped. */
+/* Loads the file. When false, *error names what does not fit or is undefined; pages mapped until then stay mapped. */
 bool cpu_load(struct mem_space *space, const struct elf_file *elf, struct cpu_image *image, struct isa_error *error);
 void cpu_image_release(struct cpu_image *image);
 
-/* Address of a defined symbol by name. */
+/* Finds the address of a defined symbol by name. */
 bool cpu_image_symbol(const struct cpu_image *image, const char *name, uint64_t *addr);
-/* Address of symbol number `index` of the file; false when it is undefined or its section was not loaded. */
+/* Finds the address of symbol number `index` of the file. False when it is undefined or its section was not loaded. */
 bool cpu_image_symbol_at(const struct cpu_image *image, uint32_t index, uint64_t *addr);
-/* The function or object that `addr` lies in, for messages and listings: "name" and how far in. */
+/* Finds the function or object that contains `addr`, for messages and listings: its name and the offset in it. */
 bool cpu_image_locate(const struct cpu_image *image, uint64_t addr, const char **name, uint64_t *offset);
 
 struct cpu_stack_params {
@@ -44,16 +44,16 @@ struct cpu_stack_params {
     const char *const *argv; /* argc of them; argv[0] is the program's name */
     const char *const *envp; /* envc of them */
     uint32_t argc, envc;
-    uint64_t seed; /* of the 16 random bytes that a program gets at its start */
+    uint64_t seed; /* seed of the 16 random bytes that a program gets at its start */
 };
 
 struct cpu_stack {
     uint64_t sp;       /* 16-byte aligned */
-    uint64_t low, top; /* its pages; those around are to stay unmapped */
+    uint64_t low, top; /* its pages; the pages around them must stay unmapped */
 };
 
-/* Maps a stack below the end of the space and writes what Linux hands to a new process: argc, argv, envp, auxiliary
- * vector. With image == NULL the stack is empty, for plain function calls. */
+/* Maps a stack below the end of the space and writes what Linux hands to a new process: argc, argv, envp, auxiliary vector. With
+ * image == NULL the stack is empty, for plain function calls. */
 bool cpu_load_stack(struct mem_space *space, const struct cpu_image *image, const struct cpu_stack_params *params,
                     struct cpu_stack *stack, struct isa_error *error);
 

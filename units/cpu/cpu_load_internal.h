@@ -1,4 +1,4 @@
-/* Shared by the files of the loader; nobody else includes this. */
+/* Shared by the files of the loader only. */
 #ifndef ORCHARD_UNITS_CPU_CPU_LOAD_INTERNAL_H
 #define ORCHARD_UNITS_CPU_CPU_LOAD_INTERNAL_H
 
@@ -7,7 +7,7 @@
 /* Fills *error and returns false. */
 bool cpu_load_refuse(struct isa_error *error, uint64_t offset, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Maps [addr, addr+bytes) readable and writable; false with a reason when a page is taken or outside the space. */
+/* Maps [addr, addr+bytes) readable and writable. False with a reason when a page is taken or outside the space. */
 bool cpu_load_claim(struct mem_space *space, uint64_t addr, uint64_t bytes, const char *what, struct isa_error *error);
 
 static inline uint64_t cpu_load_round_up(uint64_t n, uint64_t align)
@@ -28,10 +28,10 @@ struct cpu_patch {
     bool undefined_weak;
 };
 
-/* Bytes at the place that a relocation of this type changes; 0 for a type that is not known. */
+/* Bytes that a relocation of this type changes; 0 for an unknown type. */
 uint32_t cpu_patch_bytes(uint32_t type);
 bool cpu_patch_needs_got(uint32_t type);
-/* Changes the bytes at `host`. False: *why says what does not fit ("is out of range ..."). */
+/* Changes the bytes at `host`. When false, *why says what does not fit ("is out of range ..."). */
 bool cpu_patch_apply(const struct cpu_patch *patch, uint8_t *host, const char **why);
 
 #endif

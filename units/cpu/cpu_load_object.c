@@ -1,4 +1,4 @@
-/* The linker for one object: sections get addresses, then symbols, then every relocation is applied. */
+/* The linker for one object: sections get addresses, then symbols, and then every relocation is applied. */
 #include "units/cpu/cpu_load_internal.h"
 
 #include <elf.h>
@@ -9,7 +9,7 @@
 
 enum { GROUP_CODE, GROUP_RODATA, GROUP_DATA, GROUP_COUNT };
 
-/* Sections want at most cache lines or pages; a larger figure is a damaged file. */
+/* Sections are aligned to cache lines or pages at most; a larger figure means a damaged file. */
 #define ALIGN_LIMIT (UINT64_C(1) << 20)
 
 static const unsigned group_prot[GROUP_COUNT] = {MEM_READ | MEM_EXEC, MEM_READ, MEM_READ | MEM_WRITE};
@@ -36,7 +36,7 @@ static int group_of(const struct elf_section *s)
     return s->flags & SHF_WRITE ? GROUP_DATA : GROUP_RODATA;
 }
 
-/* Takes `bytes` at `align` from the running address; false when the object cannot fit the space. */
+/* Takes `bytes` at `align` from the running address. False when the object cannot fit the space. */
 static bool take(struct link *l, uint64_t bytes, uint64_t align, const char *what, uint64_t *addr)
 {
     if (align > ALIGN_LIMIT)
@@ -66,7 +66,7 @@ static bool place_group(struct link *l, int group)
     return true;
 }
 
-/* Common symbols (uninitialised globals of old C) carry their alignment as value. */
+/* Common symbols (uninitialised globals of old C) carry their alignment as their value. */
 static bool place_common(struct link *l)
 {
     for (uint32_t i = 1; i < l->elf->symbol_count; i++) {
@@ -88,7 +88,7 @@ static bool needs_slot(struct link *l, const struct elf_relocation *r)
     return cpu_patch_needs_got(r->type) && l->got_slot[r->symbol] == 0;
 }
 
-/* One slot for each symbol that is reached through the global offset table. */
+/* Places one slot for each symbol that is reached through the global offset table. */
 static bool place_got(struct link *l)
 {
     for (uint32_t i = 1; i < l->elf->section_count; i++) {
@@ -134,7 +134,7 @@ static void copy_sections(struct link *l)
     }
 }
 
-/* Fills the address of every symbol; names all that nobody defines. */
+/* Sets the address of every symbol and names all that are undefined. */
 static bool resolve_symbols(struct link *l)
 {
     char names[160] = "";

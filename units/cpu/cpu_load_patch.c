@@ -1,5 +1,5 @@
-/* Static relocations of AArch64: one row for each type says what is computed, how far it may reach and which bits it
- * lands in. Facts: ARM "ELF for the Arm 64-bit Architecture" (AAELF64), static AArch64 relocations.
+/* Static relocations of AArch64: one row for each type gives what is computed, how far it may reach and which bits it goes to.
+ * Facts: ARM "ELF for the Arm 64-bit Architecture" (AAELF64), static AArch64 relocations.
  */
 #include "isa/array_count.h"
 #include "units/cpu/cpu_load_internal.h"
@@ -38,7 +38,7 @@ enum check {
 struct rule {
     uint32_t type;
     uint8_t bytes, value, field, shift, check, bits;
-    uint16_t mask; /* of the low bits that count, for the LO12 family; 0 = all */
+    uint16_t mask; /* of the low bits that count, for the LO12 family; 0 = all bits */
 };
 
 static const struct rule rules[] = {
@@ -100,14 +100,14 @@ bool cpu_patch_needs_got(uint32_t type)
            (rule->value == GOT_ABSOLUTE || rule->value == GOT_RELATIVE || rule->value == GOT_PAGE || rule->value == GOT_IN_PAGE);
 }
 
-static uint64_t page(uint64_t addr) /* adrp counts in 4 KiB whatever the page size of the system is */
+static uint64_t page(uint64_t addr) /* adrp counts in 4 KiB, whatever the page size of the system */
 {
     return addr & ~UINT64_C(0xfff);
 }
 
 static uint64_t compute(const struct rule *rule, const struct cpu_patch *p)
 {
-    /* A branch to a weak symbol that nobody defines goes on behind the branch (AAELF64, "Weak references"). */
+    /* A branch to an undefined weak symbol continues behind the branch (AAELF64, "Weak references"). */
     const bool skip = p->undefined_weak && (rule->field == IMM26 || rule->field == IMM19 || rule->field == IMM14);
     switch ((enum value)rule->value) {
     case RELATIVE: return skip ? 4 : p->value - p->place;
@@ -149,7 +149,7 @@ static uint32_t patch_word(const struct rule *rule, uint32_t word, uint64_t x)
     case ADR21: return insert(insert(word, shifted, 29, 2), shifted >> 2, 5, 19);
     case IMM12: return insert(word, shifted, 10, 12);
     case MOVW: return insert(word, shifted, 5, 16);
-    case MOVW_SIGN: /* bit 30 tells movz from movn */
+    case MOVW_SIGN: /* bit 30 distinguishes movz from movn */
         return (int64_t)x < 0 ? insert(insert(word, ~shifted, 5, 16), 0, 30, 1) : insert(insert(word, shifted, 5, 16), 1, 30, 1);
     case DATA: break;
     }

@@ -17,7 +17,7 @@
 #define CLOCK_TICKS_PER_SECOND 100
 enum { STRINGS_LIMIT = 1 << 20, WORDS_LIMIT = 4096 };
 
-/* Strings go down from the top, words go up from where sp will be. */
+/* Strings grow down from the top, words grow up from the future sp. */
 struct builder {
     struct mem_space *space;
     uint64_t low, top; /* the stack's pages */

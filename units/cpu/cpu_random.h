@@ -1,4 +1,4 @@
-/* Repeatable random numbers for what a program takes as random: splitmix64 (Steele, Lea, Flood, 2014). */
+/* Repeatable random numbers for what a program takes to be random: splitmix64 (Steele, Lea, Flood, 2014). */
 #ifndef ORCHARD_UNITS_CPU_CPU_RANDOM_H
 #define ORCHARD_UNITS_CPU_CPU_RANDOM_H
 

@@ -1,4 +1,4 @@
-/* Shared by the files of the Linux personality; nobody else includes this. */
+/* Shared by the files of the simulated Linux only. */
 #ifndef ORCHARD_UNITS_CPU_CPU_SYSTEM_INTERNAL_H
 #define ORCHARD_UNITS_CPU_CPU_SYSTEM_INTERNAL_H
 
@@ -9,13 +9,13 @@ struct cpu_linux {
     struct cpu_linux_params params;
     struct cpu_system hook;
     uint64_t brk, heap_mapped; /* current break; end of the pages mapped for it */
-    uint64_t mmap_hint;        /* pages above are in use, more or less: the search for free ones starts here */
-    uint8_t *owned;            /* by page: given out by mmap, even without permissions */
+    uint64_t mmap_hint;        /* pages above are mostly in use: the search for free ones starts here */
+    uint8_t *owned;            /* by page: handed out by mmap, even without permissions */
     uint64_t random_state;
     uint64_t slept_ns;
 };
 
-/* One call on its way. */
+/* A call that is being handled. */
 struct cpu_linux_call {
     struct cpu_linux *system;
     struct cpu_core *core;
@@ -25,14 +25,19 @@ struct cpu_linux_call {
     struct unit_fault *fault;
 };
 
-/* Handlers return what goes to x0: a value, or a negated errno of Linux. */
-int64_t cpu_linux_brk(struct cpu_linux_call *c);
-int64_t cpu_linux_mmap(struct cpu_linux_call *c);
-int64_t cpu_linux_munmap(struct cpu_linux_call *c);
-int64_t cpu_linux_mprotect(struct cpu_linux_call *c);
-int64_t cpu_linux_madvise(struct cpu_linux_call *c);
+/* The handlers of all calls. Each returns what goes to x0: a value, or a negated errno of Linux. */
+#define CALL(number, name, handler) int64_t handler(struct cpu_linux_call *c);
+#include "units/cpu/cpu_system_calls.inc"
+#undef CALL
 
-/* Errors of Linux on AArch64 (asm-generic/errno-base.h), spelled out because the host's may differ. */
+/* The program's memory as the host sees it, NULL where the program may not read. */
+const uint8_t *cpu_linux_readable(const struct cpu_linux_call *c, uint64_t addr, uint64_t bytes);
+/* Copies at least one byte to the program's memory. Returns 0 or -L_EFAULT. */
+int64_t cpu_linux_give(const struct cpu_linux_call *c, uint64_t addr, const void *from, size_t bytes);
+/* The program's time: that of its core plus what it slept. */
+uint64_t cpu_linux_now_ns(const struct cpu_linux_call *c);
+
+/* Errors of Linux on AArch64 (asm-generic/errno-base.h), written out because the host's may differ. */
 enum {
     L_ENOENT = 2,
     L_EIO = 5,

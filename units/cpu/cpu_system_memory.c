@@ -1,6 +1,6 @@
-/* brk, mmap, munmap, mprotect, madvise. Mappings go down from the top of the space, so that they stay clear of the heap
- * and of buffers that orchard allocates from below. The program may think in 4 KiB pages: a 16 KiB page that it treats
- * in parts keeps the permissions of all parts, and goes away with the last of them.
+/* brk, mmap, munmap, mprotect, madvise. Mappings grow down from the top of the space, so that they stay clear of the heap and of
+ * buffers that orchard allocates from below. The program may count in 4 KiB pages: a 16 KiB page that it handles in parts keeps
+ * the permissions of all parts, and is unmapped with the last of them.
  */
 #include "units/cpu/cpu_system_internal.h"
 
@@ -65,7 +65,7 @@ static void own(struct cpu_linux *l, uint64_t addr, uint64_t end)
         l->owned[page >> MEM_PAGE_SHIFT] |= parts_of(page, addr, end);
 }
 
-/* Highest free stretch below `top`; 0 when there is none. Page 0 is never given out. */
+/* Finds the highest free stretch below `top`; 0 when there is none. Page 0 is never handed out. */
 static uint64_t find_free(const struct cpu_linux *l, uint64_t top, uint64_t bytes)
 {
     while (top > MEM_PAGE_BYTES && bytes <= top - MEM_PAGE_BYTES) {
@@ -98,7 +98,7 @@ int64_t cpu_linux_brk(struct cpu_linux_call *c)
     return (int64_t)want;
 }
 
-/* Address for a mapping: the one asked for with MAP_FIXED, else a free one. 0 = none. */
+/* Chooses the address of a mapping: the requested one with MAP_FIXED, otherwise a free one. 0 = none. */
 static uint64_t choose(struct cpu_linux *l, uint64_t want, uint64_t bytes, uint64_t flags)
 {
     if (flags & (L_MAP_FIXED | L_MAP_FIXED_NOREPLACE)) {
@@ -138,11 +138,11 @@ int64_t cpu_linux_mmap(struct cpu_linux_call *c)
     return (int64_t)addr;
 }
 
-/* Takes [addr, end) from one page; the page goes when nothing of it is left. */
+/* Removes [addr, end) from one page; the page is unmapped when nothing of it is left. */
 static void release_page(struct cpu_linux *l, uint64_t page, uint64_t addr, uint64_t end)
 {
     uint8_t *owned = &l->owned[page >> MEM_PAGE_SHIFT];
-    const uint8_t before = *owned ? *owned : ALL_PARTS; /* pages of the program file and the heap are there as a whole */
+    const uint8_t before = *owned ? *owned : ALL_PARTS; /* pages of the program file and the heap are complete */
     const uint8_t after = before & (uint8_t)~parts_of(page, addr, end);
     *owned = after;
     if (after == 0)
@@ -180,7 +180,7 @@ int64_t cpu_linux_mprotect(struct cpu_linux_call *c)
     for (uint64_t page = page_down(addr); page < addr + bytes; page += MEM_PAGE_BYTES)
         if (!in_use(l, page))
             return -L_ENOMEM;
-    /* The program rounds its last page up to its own size; what lies behind in the same simulated page keeps its rights. */
+    /* The program rounds its last page up to its own page size; what follows in the same simulated page keeps its permissions. */
     const uint64_t end = (addr + bytes + l->params.page_bytes - 1) & ~(uint64_t)(l->params.page_bytes - 1);
     for (uint64_t page = page_down(addr); page < addr + bytes; page += MEM_PAGE_BYTES) {
         const bool whole = addr <= page && end >= page + MEM_PAGE_BYTES;
@@ -189,13 +189,13 @@ int64_t cpu_linux_mprotect(struct cpu_linux_call *c)
                  : page_prot(l->space, page) && !mem_space_protect(l->space, page, MEM_PAGE_BYTES, 0))
             return -L_ENOMEM;
         if (next == 0)
-            own(l, page, page + MEM_PAGE_BYTES); /* a page without rights stays taken */
+            own(l, page, page + MEM_PAGE_BYTES); /* a page without permissions stays taken */
     }
     cpu_core_forget_code(c->core, addr, bytes);
     return 0;
 }
 
-/* Advice that may be ignored is; pages given back read as zero afterwards. */
+/* Advice that may be ignored is ignored; pages that are given back read as zero afterwards. */
 int64_t cpu_linux_madvise(struct cpu_linux_call *c)
 {
     struct cpu_linux *l = c->system;

@@ -95,7 +95,7 @@ void cpu_timing_memo_counters(const struct cpu_timing *t, uint64_t *blocks, uint
     *remembered = t->remembered;
 }
 
-/* Plans stay as long as the blocks to come are the same. */
+/* Plans are kept as long as the coming blocks are the same. */
 static void part_from_blocks(struct cpu_timing *t)
 {
     cpu_memo_leave(t);
@@ -120,7 +120,7 @@ void cpu_timing_set_clock(struct cpu_timing *t, double clock_ghz)
 void cpu_timing_restart(struct cpu_timing *t, double now_ns)
 {
     part_from_blocks(t);
-    /* Cycle numbers start high enough that the past has room. */
+    /* Cycle numbers start high enough to leave room for the past. */
     t->base_cycle = t->start_cycle = UINT64_C(1) << 20;
     t->base_ns = now_ns;
     cpu_board_reset(t, t->base_cycle);
@@ -133,7 +133,7 @@ void cpu_timing_restart(struct cpu_timing *t, double now_ns)
 
 enum { OUTCOME_TAKEN = 1, OUTCOME_WRONG = 2 };
 
-/* What became of the branch at the end of the last block, now that the next block is known. */
+/* Resolves the branch at the end of the last block, now that the next block is known. */
 static unsigned branch_outcome(struct cpu_timing *t, uint64_t next_pc)
 {
     const struct cpu_plan *last = t->last;
@@ -175,7 +175,7 @@ static void do_block(struct cpu_timing *t, const struct cpu_block *block, uint32
 {
     struct cpu_plan *plan = cpu_plan_of(t, block);
     if (!plan)
-        return; /* memory is out: the block goes untimed */
+        return; /* memory is out: the block is not timed */
     const unsigned outcome = branch_outcome(t, block->pc);
     const bool whole_block = count == plan->count;
     t->blocks++;

@@ -1,16 +1,17 @@
-/* A CPU core's timing: reads traces of cpu_core.h. Dispatch width, ports by instruction class, dependences through
- * registers and flags, re-order window, branch prediction, caches through units/mem, AMX issue. No data values.
+/* A CPU core's timing: reads the traces that a core leaves (cpu_trace.h). Models dispatch width, ports by instruction class,
+ * dependences through registers and flags, re-order window, branch prediction, caches through units/mem, and AMX issue. No data
+ * values.
  *
- * Inside, whole cycles of the core's clock; at this boundary nanoseconds. Figures: dougallj/applecpu (Firestorm, Icestorm).
- * Instructions are read in program order and placed on a scoreboard; blocks that start from a state seen before and find
- * their data in L1 are not placed again but remembered (cpu_timing_set_memo): that changes speed, never results.
+ * Inside, time is whole cycles of the core's clock; at this boundary it is nanoseconds. Figures: dougallj/applecpu (Firestorm,
+ * Icestorm). Instructions are read in program order and placed on a scoreboard. Blocks that start from a state seen before and
+ * find their data in L1 are remembered instead of placed again (cpu_timing_set_memo): that changes speed, never results.
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_TIMING_H
 #define ORCHARD_UNITS_CPU_CPU_TIMING_H
 
 #include "power/activity.h"
-#include "units/cpu/cpu_core.h"
 #include "units/cpu/cpu_params.inc"
+#include "units/cpu/cpu_trace.h"
 #include "units/mem/mem_timing.h"
 #include "units/unit_params.h"
 #include "units/unit_watch.h"
@@ -56,7 +57,7 @@ enum cpu_stall {
 };
 const char *cpu_stall_name(enum cpu_stall stall);
 
-/* Where AMX instructions go in time. `send` returns when the next one may be sent. */
+/* Timing of AMX instructions. `send` returns when the next one may be sent. */
 struct cpu_amx_link {
     double (*send)(void *context, double sent_ns, unsigned op, uint64_t operand);
     double (*stores_done_at)(void *context); /* time at which AMX stores so far are visible to loads */
@@ -65,37 +66,37 @@ struct cpu_amx_link {
 
 struct cpu_timing;
 
-/* `port` (may be NULL: every load takes the latency of its class) stays the caller's; `address_tag` is added to addresses.
- * NULL when memory is out or a width, window, queue or clock is zero. */
+/* `port` stays the caller's; it may be NULL, and every load then takes the latency of its class. `address_tag` is added to
+ * addresses. NULL when memory is out or a width, window, queue or clock is zero. */
 struct cpu_timing *cpu_timing_create(const struct cpu_params *params, struct mem_port *port, uint64_t address_tag);
 void cpu_timing_free(struct cpu_timing *timing);
 void cpu_timing_set_amx(struct cpu_timing *timing, const struct cpu_amx_link *link);
 void cpu_timing_set_clock(struct cpu_timing *timing, double clock_ghz);
 
 void cpu_timing_set_memo(struct cpu_timing *timing, bool on); /* on when created */
-/* Reports every instruction from now on, as of core `number`, and switches the memo off; NULL = nobody looks. */
+/* Reports every instruction from now on, as of core `number`, and switches the memo off. NULL ends the reports. */
 void cpu_timing_set_watch(struct cpu_timing *timing, const struct unit_watch *watch, unsigned number);
-/* Blocks timed so far, and how many of them from memory. */
+/* Blocks timed so far, and how many of them were remembered. */
 void cpu_timing_memo_counters(const struct cpu_timing *timing, uint64_t *blocks, uint64_t *remembered);
 
-/* Hands over a trace to read; it must stay unchanged until cpu_timing_pending() is false. Blocks must keep their address
- * and contents until the next cpu_timing_restart has returned, or cpu_timing_forget_blocks. */
+/* Hands over a trace to read. It must stay unchanged until cpu_timing_pending() is false. Blocks must keep their address and
+ * contents until the next cpu_timing_restart has returned, or until cpu_timing_forget_blocks. */
 void cpu_timing_feed(struct cpu_timing *timing, const struct cpu_trace *trace);
-/* Blocks fed so far may go away; what they did stays counted. */
+/* Allows the blocks fed so far to go away; what they did stays counted. */
 void cpu_timing_forget_blocks(struct cpu_timing *timing);
 bool cpu_timing_pending(const struct cpu_timing *timing);
 /* Reads on until local time passes `limit_ns` or the trace is used up. */
 void cpu_timing_advance(struct cpu_timing *timing, double limit_ns);
-/* Scalar work known only by its amount (in-process kernels): `instructions` dispatched back to back. */
+/* Adds scalar work that is known only by its amount (in-process kernels): `instructions` dispatched back to back. */
 void cpu_timing_work(struct cpu_timing *timing, uint64_t instructions);
 
-/* The core does nothing else until `until_ns` (no effect when that is past); the time is charged to `reason`. */
+/* Keeps the core idle until `until_ns` (no effect when that has passed); the time is charged to `reason`. */
 void cpu_timing_wait_until(struct cpu_timing *timing, double until_ns, enum cpu_stall reason);
 
 double cpu_timing_now(const struct cpu_timing *timing);     /* dispatch time of the next instruction */
 double cpu_timing_done_at(const struct cpu_timing *timing); /* everything so far has retired */
 uint64_t cpu_timing_instructions(const struct cpu_timing *timing);
-/* Cycles from start to cpu_timing_done_at, by reason; sums to *total. */
+/* Cycles from start to cpu_timing_done_at, by reason; they add up to *total. */
 void cpu_timing_stalls(const struct cpu_timing *timing, double cycles[CPU_STALL_COUNT], double *total);
 void cpu_timing_take_activity(struct cpu_timing *timing, struct activity *into);
 uint64_t cpu_timing_branches(const struct cpu_timing *timing, uint64_t *mispredicted);

@@ -1,8 +1,8 @@
-/* The scoreboard: one instruction after another in program order, each at the earliest cycle that its operands, ports and
+/* The scoreboard: places one instruction after another in program order, each at the earliest cycle that its operands, ports and
  * queues allow.
  *
- * Attribution: instructions retire in order, and the cycles between two retirements belong to whatever made the later one
- * late: its own cache level, the operand it waited for, its port, or the front end. The gaps add up to the run.
+ * Attribution: instructions retire in order, and the cycles between two retirements belong to whatever made the later one late:
+ * its own cache level, the operand it waited for, its port, or the front end. The gaps add up to the run.
  */
 #include "units/cpu/cpu_timing_internal.h"
 
@@ -17,7 +17,7 @@ static uint32_t ring_mask(uint32_t entries)
     return size - 1;
 }
 
-/* Which group's places a group's work takes as well. */
+/* Records which other group's places the work of a group takes as well. */
 static void init_groups(struct cpu_timing *t)
 {
     memset(t->parent, CPU_GROUP_NONE, sizeof t->parent);
@@ -105,7 +105,7 @@ static bool fits(const struct cpu_timing *t, unsigned group, unsigned hold, uint
     return true;
 }
 
-/* Where the search for a free cycle may begin. */
+/* Advances the cycle at which the search for a free one may begin. */
 static void move_open(const struct cpu_timing *t, struct cpu_board *b, unsigned group)
 {
     uint64_t at = later(b->open[group], b->now);
@@ -174,7 +174,7 @@ static void dispatch(struct cpu_timing *t, struct placing *p)
     p->dispatched = b->now;
 }
 
-/* When the operands are there, and the ports. */
+/* Finds when the operands and the ports are ready. */
 static void issue(struct cpu_timing *t, struct placing *p, uint64_t not_before, uint8_t not_before_why)
 {
     const struct cpu_board *b = &t->board;
@@ -222,7 +222,7 @@ static void retire(struct cpu_timing *t, const struct placing *p)
     b->retired[b->instructions++ & b->retired_mask] = b->last_retire;
 }
 
-/* `at`: when it was asked for; `data`: of a store. */
+/* `at` is the time of the request; `data` that of a store's data. */
 static void log_access(struct cpu_timing *t, const struct cpu_op *op, enum mem_access_kind kind, uint64_t at, uint64_t data,
                        const struct cpu_answer *answer)
 {
@@ -250,7 +250,7 @@ static struct cpu_answer ask(struct cpu_timing *t, uint64_t at, uint64_t addr, c
 
 /* ---- loads ---- */
 
-/* When AMX stores that may still be writing these bytes are through. */
+/* Returns when AMX stores that may still be writing these bytes are done. */
 static uint64_t wait_for_amx(struct cpu_timing *t, const struct cpu_op *op, uint64_t at, uint64_t addr)
 {
     if (!cpu_amx_line_waits(t, addr, op->bytes))
@@ -280,7 +280,7 @@ static void place_load(struct cpu_timing *t, struct placing *p, uint64_t addr, u
         if (f->data_cycle > at)
             cause = p->why = CPU_STALL_DEPENDENCY;
     } else {
-        /* Partly covered by a store on its way: wait until it is in L1. */
+        /* A store under way covers a part of it: wait until the store is in L1. */
         t->clean &= !f;
         const uint64_t from = f ? f->commit_cycle : at;
         const struct cpu_answer answer = ask(t, from, addr, op, MEM_ACCESS_LOAD, pc);
@@ -303,7 +303,7 @@ static void remember_store(struct cpu_timing *t, uint64_t addr, uint32_t bytes, 
         t->forward[g % CPU_FORWARDS] = (struct cpu_forward){g + 1, addr, data, commit, bytes};
 }
 
-/* After retirement, in order, the bytes go to L1; the place in the queue is free when they were taken. */
+/* After retirement, in order, the bytes go to L1; the place in the queue is free once they were accepted. */
 static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t addr, uint64_t pc)
 {
     struct cpu_board *b = &t->board;
@@ -315,7 +315,7 @@ static void commit_store(struct cpu_timing *t, const struct placing *p, uint64_t
     const uint32_t slot = (uint32_t)(b->stores++ & b->store_mask);
     b->store_done[slot] = answer.cycle;
     b->store_cause[slot] = (uint8_t)(CPU_STALL_L1 + answer.level);
-    /* Up to and with the cycle of the write, loads find the bytes in the store queue. */
+    /* Up to and including the cycle of the write, loads find the bytes in the store queue. */
     remember_store(t, addr, op->bytes, p->complete, answer.cycle + 1);
     log_access(t, op, kind, at, p->complete, &answer);
 }
@@ -346,7 +346,7 @@ static void place_amx(struct cpu_timing *t, struct placing *p, uint64_t operand)
     t->clean = false;
 }
 
-/* *p says when it was issued and when it is complete. */
+/* *p tells when it was issued and when it is complete. */
 static inline __attribute__((always_inline)) void place(struct cpu_timing *t, const struct cpu_op *op, const uint64_t **address,
                                                         uint64_t pc, struct placing *p)
 {

@@ -1,6 +1,6 @@
 /* The parts of a core's timing, for the cpu_timing*.c files.
  *
- * plan: what a block costs, worked out once (cpu_timing_plan.c). board: the scoreboard that plans are placed on
+ * plan: what a block costs, computed once (cpu_timing_plan.c). board: the scoreboard that plans are placed on
  * (cpu_timing_board.c). memo: states of the board seen before and what blocks did to them (cpu_timing_state.c,
  * cpu_timing_memo.c).
  */
@@ -31,7 +31,7 @@ struct cpu_op {
     uint8_t base; /* base register of loads and stores */
     uint8_t amx_op;
     uint8_t src[4], dst[3];
-    uint16_t latency; /* of loads: what the class adds to a plain load */
+    uint16_t latency; /* for loads: what the class adds to a plain load */
     uint32_t pc_offset;
 };
 
@@ -46,30 +46,30 @@ enum cpu_branch_kind {
 };
 
 struct cpu_plan {
-    uint64_t pc, end_pc; /* first instruction; behind the last one */
+    uint64_t pc, end_pc; /* first instruction; end of the last one */
     uint32_t count, addresses;
     enum cpu_branch_kind branch;
     bool has_amx;
-    bool stale;           /* its block may be gone: to be compared before it is used again */
-    uint64_t runs;        /* complete runs since activity was taken */
+    bool stale;           /* its block may be gone: the plan must be compared before it is used again */
+    uint64_t runs;        /* complete runs since activity was last taken */
     struct activity once; /* what one complete run does */
     struct cpu_op op[];
 };
 
 struct cpu_timing;
-/* The plan of a block, made when first asked for; NULL when memory is out. */
+/* Returns the plan of a block, made at the first request; NULL when memory is out. */
 struct cpu_plan *cpu_plan_of(struct cpu_timing *timing, const struct cpu_block *block);
 void cpu_plan_forget(struct cpu_timing *timing);
-/* Blocks may go away. A plan stays for a block of the same number that turns out to need the same one. */
+/* Allows blocks to go away. A plan is kept for a block of the same number that turns out to need the same one. */
 void cpu_plan_part(struct cpu_timing *timing);
 /* Adds what the first `count` instructions of a block do. */
 void cpu_plan_activity(const struct cpu_block *block, uint32_t count, struct activity *into);
-/* Adds what the complete runs so far did, and counts them anew. Plans do not need their blocks any more. */
+/* Adds what the complete runs so far did and restarts their count. Afterwards plans do not need their blocks any more. */
 void cpu_plan_settle(struct cpu_plan *plan, struct activity *into);
 
 /* ---- the board ---- */
 
-/* Port use per cycle, for cycles near `now`. Later ones are not contended. A power of two. */
+/* Port use per cycle, for cycles near `now`. Later cycles are not contended. A power of two. */
 #define CPU_CALENDAR        4096
 #define CPU_CALENDAR_GROUPS 16
 enum { CPU_GROUP_MEMORY = CPU_PORT_GROUP_COUNT, CPU_GROUP_AMX, CPU_GROUP_COUNT, CPU_GROUP_NONE = 255 };
@@ -89,37 +89,37 @@ struct cpu_forward {
 
 struct cpu_board {
     uint64_t now;         /* dispatch cycle of the next instruction */
-    uint32_t slots;       /* used up in that cycle */
-    uint64_t taken_cycle; /* last cycle in which a taken branch's target could start, and how many did */
+    uint32_t slots;       /* used in that cycle */
+    uint64_t taken_cycle; /* last cycle in which the target of a taken branch could start, and how many did */
     uint32_t taken;
-    uint64_t redirect;     /* the front end has nothing before this cycle (mispredicted branch) */
-    uint64_t branch_issue; /* of the last block's branch */
+    uint64_t redirect;     /* the front end delivers nothing before this cycle (mispredicted branch) */
+    uint64_t branch_issue; /* issue of the last block's branch */
     uint64_t last_retire, last_commit, amx_next;
     uint64_t ready[CPU_REG_COUNT + 1];
     uint8_t cause[CPU_REG_COUNT + 1];
-    uint8_t early[CPU_REG_COUNT + 1];     /* cycles that a load's base may be used before `ready` */
+    uint8_t early[CPU_REG_COUNT + 1];     /* cycles by which a load's base may be used before `ready` */
     uint64_t instructions, loads, stores; /* dispatched: positions in the rings */
     uint64_t *retired;                    /* ring: retire cycles */
     uint64_t *load_done, *store_done;
     uint8_t *store_cause;
     uint32_t retired_mask, load_mask, store_mask;
     uint64_t calendar_far;              /* no port is used from this cycle on */
-    uint64_t open[CPU_CALENDAR_GROUPS]; /* per group: earlier cycles are full */
+    uint64_t open[CPU_CALENDAR_GROUPS]; /* per group: all earlier cycles are full */
     uint8_t (*calendar)[CPU_CALENDAR_GROUPS];
     uint64_t stall[CPU_STALL_COUNT];
 };
 
-/* An access of a block that can be remembered; cycles from the block's start. */
+/* An access of a block that can be remembered; cycles count from the block's start. */
 struct cpu_memo_access {
-    uint32_t when, data; /* asked for; a store's data known */
-    uint32_t cycles;     /* from there to the answer */
+    uint32_t when, data; /* time of the request; time of a store's data */
+    uint32_t cycles;     /* from then to the answer */
     uint32_t pc_offset;
     uint8_t bytes, kind; /* kind: enum mem_access_kind */
     uint8_t level;       /* enum mem_level of the answer */
 };
 #define CPU_MEMO_CYCLES_MAX (1 << 24) /* slower answers are not remembered */
 
-/* What the memory system said to an access: the cycle in which data are there (loads) or were taken (stores). */
+/* The memory system's answer to an access: the cycle in which data are ready (loads) or were accepted (stores). */
 struct cpu_answer {
     uint64_t cycle;
     enum mem_level level;
@@ -138,7 +138,7 @@ struct cpu_timing {
 
     uint64_t base_cycle, start_cycle;
     double base_ns, ns_per_cycle; /* time of a cycle: base_ns + (cycle - base_cycle) * ns_per_cycle */
-    uint32_t l1_cycles;           /* of a plain load that hits */
+    uint32_t l1_cycles;           /* latency of a plain load that hits */
     uint32_t mispredict_cycles, forward_cycles, pointer_gain;
     uint8_t capacity[CPU_CALENDAR_GROUPS];
     uint8_t parent[CPU_CALENDAR_GROUPS];
@@ -154,18 +154,18 @@ struct cpu_timing {
 
     const struct cpu_trace *trace;
     uint32_t trace_block, trace_address;
-    const struct cpu_plan *last; /* its branch is not resolved yet */
+    const struct cpu_plan *last; /* the plan whose branch is not resolved yet */
 
     struct cpu_memo *memo;
     bool memo_on;
-    const struct unit_watch *watch; /* NULL = nobody looks */
-    unsigned number;                /* of this core, for it */
+    const struct unit_watch *watch; /* NULL = no observer */
+    unsigned number;                /* number of this core, for the observer */
     /* What the block being placed did, for the memo. */
-    bool clean; /* all that came in are states and answers */
+    bool clean; /* nothing but states and answers influenced it */
     uint64_t block_start;
     uint32_t log_count;
     struct cpu_memo_access log[CPU_LOG_MAX];
-    /* Accesses at the head of the block that the memory system has answered already, while the memo was tried. */
+    /* Accesses at the head of the block that the memory system answered while the memo was tried. */
     uint32_t answers, answers_used;
     struct cpu_answer answer[CPU_LOG_MAX];
 
@@ -179,7 +179,7 @@ static inline double cpu_ns_of(const struct cpu_timing *t, uint64_t cycle)
     return t->base_ns + (double)(int64_t)(cycle - t->base_cycle) * t->ns_per_cycle;
 }
 
-/* The first cycle at or after a time; a thousandth of a cycle is rounding. */
+/* The first cycle at or after a time; a thousandth of a cycle counts as rounding. */
 static inline uint64_t cpu_cycle_of(const struct cpu_timing *t, double ns)
 {
     const double cycles = (ns - t->base_ns) / t->ns_per_cycle - 1e-3;
@@ -204,16 +204,16 @@ static inline struct cpu_answer cpu_ask(struct cpu_timing *t, uint64_t at, uint6
 
 bool cpu_board_init(struct cpu_timing *timing);
 void cpu_board_release(struct cpu_timing *timing);
-/* Everything idle, starting at cycle `now`. */
+/* Resets the board: everything is idle from cycle `now` on. */
 void cpu_board_reset(struct cpu_timing *timing, uint64_t now);
 /* Places the first `count` instructions of a plan. */
 void cpu_board_run(struct cpu_timing *timing, const struct cpu_plan *plan, uint32_t count, const uint64_t *address);
-/* The same, telling timing->watch of each instruction. */
+/* The same, reporting each instruction to timing->watch. */
 void cpu_board_run_watched(struct cpu_timing *timing, const struct cpu_plan *plan, const struct cpu_block *block, uint32_t count,
                            const uint64_t *address);
-/* `count` independent one-cycle instructions. */
+/* Places `count` independent one-cycle instructions. */
 void cpu_board_work(struct cpu_timing *timing, uint64_t count);
-/* The branch at the end of the last block went `taken`, guessed right or not. */
+/* Resolves the branch at the end of the last block: it went `taken`, and the guess was right or not. */
 void cpu_board_resolve(struct cpu_timing *timing, bool taken, bool mispredicted);
 
 /* Moves dispatch to a later cycle. */
@@ -229,7 +229,7 @@ static inline void cpu_board_advance(struct cpu_board *b, uint64_t to)
     b->slots = 0;
 }
 
-/* The entry that covers a granule of [addr, addr+bytes) and is still on its way at `cycle`, if any. */
+/* Returns the entry that covers a granule of [addr, addr+bytes) and is still under way at `cycle`, or NULL. */
 static inline struct cpu_forward *cpu_forward_find(struct cpu_timing *t, uint64_t addr, uint32_t bytes, uint64_t cycle)
 {
     for (uint64_t g = addr >> 4; g <= (addr + bytes - 1) >> 4; g++) {
@@ -240,7 +240,7 @@ static inline struct cpu_forward *cpu_forward_find(struct cpu_timing *t, uint64_
     return NULL;
 }
 
-/* Places an AMX store may write soon: loads from there wait. */
+/* True for lines that an AMX store may write soon: loads from there wait. */
 static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr, uint32_t bytes)
 {
     for (uint64_t line = addr / MEM_LINE_BYTES; line <= (addr + bytes - 1) / MEM_LINE_BYTES; line++)
@@ -251,13 +251,13 @@ static inline bool cpu_amx_line_waits(const struct cpu_timing *t, uint64_t addr,
 
 /* ---- states ---- */
 
-/* Most words a state can have. */
+/* The largest number of words that a state can have. */
 uint32_t cpu_state_words_max(const struct cpu_timing *timing);
-/* Returns how many words it wrote. */
+/* Returns the number of words that it wrote. */
 uint32_t cpu_state_write(const struct cpu_timing *timing, uint32_t *words);
 /* The board's calendar must be blank. */
 void cpu_state_read(struct cpu_timing *timing, const uint32_t *words);
-/* Makes the calendar blank. */
+/* Blanks the calendar. */
 void cpu_state_rest(struct cpu_board *board);
 
 /* ---- the memo ---- */
@@ -266,12 +266,13 @@ bool cpu_memo_init(struct cpu_timing *timing);
 void cpu_memo_release(struct cpu_timing *timing);
 /* Forgets all states. */
 void cpu_memo_clear(struct cpu_timing *timing);
-/* Makes the board's arrays current (they rest while blocks are remembered). */
+/* Makes the board's arrays current; they are out of date while blocks are remembered. */
 void cpu_memo_leave(struct cpu_timing *timing);
-/* Does a whole block from memory. False: place it; its first accesses may be answered already (timing->answers). */
+/* Takes a whole block from memory. When false, the block must be placed; its first accesses may be answered already
+ * (timing->answers). */
 bool cpu_memo_step(struct cpu_timing *timing, const struct cpu_plan *plan, unsigned outcome, const uint64_t *address);
-/* Before (the board becomes current) and after placing a block that may be remembered. `outcome` is that of the branch
- * before it. */
+/* Called before (the board becomes current) and after placing a block that may be remembered. `outcome` is that of the branch
+ * before the block. */
 void cpu_memo_begin(struct cpu_timing *timing);
 void cpu_memo_end(struct cpu_timing *timing, const struct cpu_plan *plan, unsigned outcome);
 

@@ -1,13 +1,13 @@
 /* Remembered blocks, after Schnarr and Larus, "Fast out-of-order processor simulation using memoization" (1998).
  *
- * A state is everything on the board that can matter later, counted from the present dispatch cycle: two boards with the
- * same state behave alike from there on (cpu_timing_state.c). States are kept once (compared word by word). What a block
- * does to a state depends on the outcome of the branch before it and on what memory says to its accesses, one after
- * another. So a tree hangs on each state: "this block, after a branch with that outcome, makes its first access so many
- * cycles on; if memory answers thus, the next access comes then; ...; and it ends in that state, so many cycles on". While
- * trees are followed the board's arrays rest; only `now`, `last_retire` and the stall counts are current. Where an answer
- * was never seen, the block is placed on the board as ever, with the answers given so far, and the tree grows. Blocks that
- * take data from stores on their way, wait for AMX stores or send AMX instructions are not remembered.
+ * A state is everything on the board that can matter later, counted from the present dispatch cycle: two boards with the same
+ * state behave alike from there on (cpu_timing_state.c). States are kept once and compared word by word. What a block does to a
+ * state depends on the outcome of the branch before it and on the memory system's answers to its accesses, one after another. A
+ * tree therefore hangs on each state: "this block, after a branch with that outcome, makes its first access after so many cycles;
+ * given this answer, the next access comes then; ...; and the block ends in that state, so many cycles later". While trees are
+ * followed, the board's arrays are out of date; only `now`, `last_retire` and the stall counts are current. At an answer that was
+ * never seen, the block is placed on the board as usual, with the answers given so far, and the tree grows. Blocks that take data
+ * from stores under way, wait for AMX stores or send AMX instructions are not remembered.
  */
 #include "units/cpu/cpu_timing_internal.h"
 
@@ -16,29 +16,29 @@
 
 #define BUCKETS        16384
 #define CHUNK_BYTES    ((size_t)256 << 10)
-#define BYTES_MAX      (UINT64_C(48) << 20) /* of states and trees; then all are forgotten */
+#define BYTES_MAX      (UINT64_C(48) << 20) /* of states and trees; beyond, all are forgotten */
 #define NEW_STATES_MAX 2000                 /* in a row before keeping states is put off: longer than filling a window takes */
 #define PUT_OFF_FIRST  1024
 #define PUT_OFF_MAX    (1 << 17)
-/* A block that could not be repeated costs as much as placing so many instructions; and how far costs may run ahead. */
+/* A block that could not be repeated costs as much as placing this many instructions; and how far costs may run ahead. */
 #define FAILURE_COST 64
 #define LOSS_MAX     (1 << 18)
-#define GOOD_RUN     8192 /* repeated in a row: the next time, put off as little as at first */
+#define GOOD_RUN     8192 /* repeated in a row: the next delay is again as short as the first */
 
 /* What a block did in the end. */
 struct end {
-    uint32_t cycles; /* from dispatch at the start to dispatch after */
-    int32_t retire;  /* last_retire from the new dispatch cycle */
+    uint32_t cycles; /* from dispatch at the start to dispatch after the block */
+    int32_t retire;  /* last_retire, counted from the new dispatch cycle */
     uint32_t stall[CPU_STALL_COUNT];
     struct state *to;
 };
 
-struct path { /* one of both; none: not known yet */
+struct path { /* one of the two; neither: not known yet */
     struct step *step;
     const struct end *end;
 };
 
-/* An answer of the memory system to an access, and how it goes on from there. */
+/* An answer of the memory system to an access, and how the block goes on from there. */
 struct branch {
     struct branch *next;
     uint32_t cycles, level;
@@ -66,7 +66,7 @@ struct state {
     uint32_t word[];
 };
 
-/* States and trees are forgotten together: they lie in chunks. */
+/* States and trees are forgotten together, so they lie in chunks. */
 struct chunk {
     struct chunk *next;
     size_t used, bytes;
@@ -76,13 +76,13 @@ struct chunk {
 struct cpu_memo {
     struct state *bucket[BUCKETS];
     struct chunk *chunk;
-    struct state *at;                /* the board is in this state; NULL: in one that is not kept */
-    bool rests;                      /* at that state, the board's arrays rest */
+    struct state *at;                /* the state of the board; NULL: a state that is not kept */
+    bool rests;                      /* the board's arrays are out of date: it is in state `at` */
     struct state *from;              /* state at the start of the block being placed */
-    uint64_t stall[CPU_STALL_COUNT]; /* then */
+    uint64_t stall[CPU_STALL_COUNT]; /* the stall counts at that time */
     uint64_t bytes;
     uint32_t new_in_a_row, put_off, put_off_next, loss, good_run;
-    uint32_t *scratch; /* a state being written */
+    uint32_t *scratch; /* a state while it is written */
 };
 
 bool cpu_memo_init(struct cpu_timing *t)
@@ -128,7 +128,7 @@ void cpu_memo_release(struct cpu_timing *t)
     t->memo = NULL;
 }
 
-/* Room that lasts until everything is forgotten; NULL when memory is out. */
+/* Memory that lasts until everything is forgotten; NULL when memory is out. */
 static void *take(struct cpu_memo *m, size_t bytes)
 {
     bytes = (bytes + 15) / 16 * 16;
@@ -180,7 +180,7 @@ static uint64_t hash_words(const uint32_t *word, uint32_t count)
     return h;
 }
 
-/* The kept state that equals the board. NULL when memory is out. */
+/* Returns the kept state that equals the board; NULL when memory is out. */
 static struct state *intern(struct cpu_timing *t)
 {
     struct cpu_memo *m = t->memo;
@@ -203,7 +203,7 @@ static struct state *intern(struct cpu_timing *t)
     return s;
 }
 
-/* Code that never comes back to a state, or leaves the known ways too often, does not pay for keeping them. */
+/* Keeping states does not pay for code that never comes back to a state or leaves the known ways too often. */
 static bool put_off(struct cpu_memo *m)
 {
     if (m->put_off > 0) {
@@ -228,7 +228,7 @@ static struct tree *tree_of(const struct state *s, const struct cpu_plan *plan, 
     return e;
 }
 
-/* The branch for an answer, which becomes the first one. */
+/* Returns the branch for an answer and moves it to the front. */
 static inline struct branch *branch_of(struct step *step, uint32_t cycles, uint32_t level)
 {
     struct branch **link = &step->branches;
@@ -243,7 +243,7 @@ static inline struct branch *branch_of(struct step *step, uint32_t cycles, uint3
     return b;
 }
 
-/* Where the logged answer to the logged access leads; NULL when memory is out. */
+/* Returns where the logged answer to the logged access leads; NULL when memory is out. */
 static struct path *grow(struct cpu_memo *m, struct path *path, const struct cpu_memo_access *access)
 {
     if (!path->step) {
@@ -317,7 +317,7 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
         if (m->from)
             add_way(t, plan, outcome, to);
         m->at = to;
-        /* From here on the state stands for the board; not for long, when no way is known out of it. */
+        /* From here on the state stands for the board; but not for long when no way out of it is known. */
         m->rests = to->trees != NULL;
         if (m->rests)
             cpu_state_rest(&t->board);
@@ -327,14 +327,14 @@ void cpu_memo_end(struct cpu_timing *t, const struct cpu_plan *plan, unsigned ou
 
 /* ---- following trees ---- */
 
-#define GRANULES_MAX 17 /* of 16 bytes that an access of up to 255 bytes can touch */
+#define GRANULES_MAX 17 /* 16-byte granules that an access of up to 255 bytes can touch */
 
 struct undo {
     struct cpu_forward *place;
     struct cpu_forward was;
 };
 
-/* Asks memory as the block did. NULL when the answer is new, or stores on their way come in. */
+/* Asks memory as the block did. NULL when the answer is new or stores under way interfere. */
 static inline struct branch *repeat_access(struct cpu_timing *t, const struct cpu_plan *plan, struct step *step, uint64_t addr)
 {
     const struct cpu_memo_access *a = &step->access;
@@ -361,7 +361,7 @@ static unsigned repeat_forwards(struct cpu_timing *t, const struct cpu_memo_acce
     return count;
 }
 
-/* All accesses of a block, as when it was placed. NULL: something went differently. Up to there the block went as it did
+/* Repeats all accesses of a block as when it was placed. NULL when something went differently; up to there the block went as
  * before, so the answers hold when it is placed now. */
 static const struct end *repeat_accesses(struct cpu_timing *t, const struct cpu_plan *plan, const struct path *path,
                                          const uint64_t *address)

@@ -1,4 +1,4 @@
-/* From decoded instructions to what the scoreboard needs of them. */
+/* Turns decoded instructions into what the scoreboard needs of them. */
 #include "isa/amx/amx_isa.h"
 #include "units/cpu/cpu_timing_internal.h"
 
@@ -12,7 +12,7 @@ static unsigned rounded(double cycles, unsigned least, unsigned most)
     return r <= least ? least : r >= most ? most : (unsigned)r;
 }
 
-/* STNP: load/store pair without allocation, and a store. */
+/* STNP: a load/store pair without allocation that stores. */
 static bool is_stream_store(const struct a64_insn *insn)
 {
     return (insn->flags & A64_INSN_STORE) && (insn->word & UINT32_C(0x3bc00000)) == UINT32_C(0x28000000);
@@ -39,7 +39,7 @@ static uint8_t kind_of(const struct a64_insn *insn)
     return (uint8_t)(kind | (is_stream_store(insn) ? CPU_OP_STREAM : 0));
 }
 
-/* A port of a group moves its share of what the L1 delivers per cycle. */
+/* Each port of a group moves its share of what the L1 delivers per cycle. */
 static unsigned hold_of(const struct cpu_timing *t, const struct cpu_class_params *c, const struct cpu_op *op)
 {
     unsigned hold = rounded(c->issue_cycles, 1, 255);
@@ -123,7 +123,7 @@ static bool grow(struct cpu_timing *t, uint32_t id)
     return true;
 }
 
-/* Whether the plan is the one that is needed; counts aside. */
+/* True when the plan is the one that is needed, apart from its counts. */
 static bool same_plan(const struct cpu_plan *a, const struct cpu_plan *b)
 {
     return a->pc == b->pc && a->end_pc == b->end_pc && a->count == b->count && a->addresses == b->addresses &&
@@ -141,8 +141,8 @@ static void forget_stale(struct cpu_timing *t)
         }
 }
 
-/* A plan is wanted for the first time since blocks may have gone. Other blocks than before: what was remembered of the
- * old ones serves no more. */
+/* Called when a plan is first needed after blocks may have gone away. If the block differs from the earlier one, what was
+ * remembered of the old one is of no use any more. */
 static struct cpu_plan *renew(struct cpu_timing *t, const struct cpu_block *block)
 {
     struct cpu_plan *fresh = make_plan(t, block), *old = t->plan[block->id];

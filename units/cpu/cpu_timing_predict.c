@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* History lengths of the tagged tables: a geometric row, as in Seznec and Michaud, "A case for (partially) tagged
- * geometric history length branch prediction" (2006). */
+/* History lengths of the tagged tables: a geometric series, as in Seznec and Michaud, "A case for (partially) tagged geometric
+ * history length branch prediction" (2006). */
 static const uint32_t history_bits[CPU_PREDICT_TABLES] = {8, 22, 60};
 #define TAG_BITS 11
 
@@ -56,7 +56,7 @@ static void remember(struct cpu_predict *predict, bool taken)
     predict->history = predict->history << 1 | taken;
 }
 
-/* On a wrong guess: a fresh entry in one table with a longer history than the one that guessed. */
+/* After a wrong guess: allocates an entry in one table with a longer history than the one that guessed. */
 static void allocate(struct cpu_predict_entry *const *entry, const uint16_t *tag, int provider, bool taken)
 {
     for (int i = provider + 1; i < CPU_PREDICT_TABLES; i++) {

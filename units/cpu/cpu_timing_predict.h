@@ -1,6 +1,6 @@
-/* Branch prediction: what a core would have guessed. Conditional branches by a small TAGE (a table of two-bit counters
- * under three tagged tables with longer and longer histories), indirect ones by last target under recent history, returns
- * by a stack. The algorithm is Seznec's published one; Apple's is not known. Direct targets are always known.
+/* Branch prediction: what a core would have guessed. Conditional branches are predicted by a small TAGE (a table of two-bit
+ * counters below three tagged tables with increasing histories), indirect branches by their last target under recent history,
+ * returns by a stack. The algorithm is Seznec's published one; Apple's is not known. Direct targets are always known.
  */
 #ifndef ORCHARD_UNITS_CPU_CPU_TIMING_PREDICT_H
 #define ORCHARD_UNITS_CPU_CPU_TIMING_PREDICT_H
@@ -30,7 +30,7 @@ struct cpu_predict {
 bool cpu_predict_init(struct cpu_predict *predict, uint32_t bits);
 void cpu_predict_release(struct cpu_predict *predict);
 
-/* Each tells the predictor what happened and returns whether it had guessed right. */
+/* Each reports to the predictor what happened and returns whether the guess was right. */
 bool cpu_predict_conditional(struct cpu_predict *predict, uint64_t pc, bool taken);
 bool cpu_predict_indirect(struct cpu_predict *predict, uint64_t pc, uint64_t target);
 bool cpu_predict_return(struct cpu_predict *predict, uint64_t target);

@@ -1,5 +1,5 @@
-/* Everything on the board that can matter later, as a short list of words, and back. Times count from the present dispatch
- * cycle; what has passed is left out, so that two boards that behave alike from here on give the same words.
+/* Writes everything on the board that can matter later as a short list of words, and reads it back. Times count from the present
+ * dispatch cycle, and the past is left out, so that two boards that behave alike from here on give the same words.
  */
 #include "units/cpu/cpu_timing_internal.h"
 
@@ -8,7 +8,7 @@
 #define HEAD_WORDS 8
 #define ROW_WORDS  (CPU_CALENDAR_GROUPS / 4)
 
-/* All rings full of different times, the whole calendar in use. */
+/* The worst case: all rings full of different times, the whole calendar in use. */
 uint32_t cpu_state_words_max(const struct cpu_timing *t)
 {
     return HEAD_WORDS + 1 + 2 * CPU_REG_COUNT + 3 + 2 * t->params.reorder_window + 2 * t->params.load_queue +
@@ -17,13 +17,13 @@ uint32_t cpu_state_words_max(const struct cpu_timing *t)
 
 /* ---- board -> words ---- */
 
-/* Times that have passed are all alike. */
+/* All times that have passed are equal. */
 static uint32_t ahead(const struct cpu_board *b, uint64_t cycle)
 {
     return cycle > b->now ? (uint32_t)(cycle - b->now) : 0;
 }
 
-/* Each part begins with its number of entries, of two words (the calendar's: of up to 1 + ROW_WORDS). */
+/* Each part begins with its number of entries, of two words each (in the calendar of up to 1 + ROW_WORDS). */
 
 static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
 {
@@ -40,14 +40,14 @@ static uint32_t *write_registers(const struct cpu_board *b, uint32_t *w)
     return w;
 }
 
-/* The entries of a ring that have not passed, newest first: a time, and how many have it. `total` were ever written,
- * `depth` matter. */
+/* Writes the entries of a ring that have not passed, newest first: a time, and how many entries have it. `total` were ever
+ * written, `depth` matter. */
 static uint32_t *write_ring(const struct cpu_board *b, const uint64_t *ring, uint32_t mask, uint64_t total, uint32_t depth,
                             uint32_t *w)
 {
     uint32_t *count = w++;
     *count = 0;
-    uint64_t same = 0; /* cycle of the entry being written; none is so early */
+    uint64_t same = 0; /* cycle of the entry being written; no real one is this early */
     for (uint32_t i = 1; i <= depth; i++) {
         const uint64_t cycle = ring[(total - i) & mask];
         if (cycle <= b->now)
@@ -64,7 +64,7 @@ static uint32_t *write_ring(const struct cpu_board *b, const uint64_t *ring, uin
     return w;
 }
 
-/* Stores are taken on in any order: all of the queue. */
+/* Stores are accepted in any order: the whole queue is written. */
 static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
 {
     const struct cpu_board *b = &t->board;
@@ -82,7 +82,8 @@ static uint32_t *write_stores(const struct cpu_timing *t, uint32_t *w)
     return w;
 }
 
-/* A cycle in which a port is in use: which groups, and how many of each, four to a word. `half`: its row of the calendar. */
+/* Writes a cycle in which a port is in use: which groups, and how many ports of each, four to a word. `half` is its row of the
+ * calendar. */
 static uint32_t *write_row(const uint64_t half[2], uint32_t cycle, uint32_t *w)
 {
     uint32_t *head = w++;
@@ -131,7 +132,7 @@ uint32_t cpu_state_write(const struct cpu_timing *t, uint32_t *out)
     *w++ = b->taken_cycle >= b->now ? (uint32_t)(b->taken_cycle - b->now) + 1 : 0;
     *w++ = b->taken_cycle >= b->now ? b->taken : 0;
     *w++ = ahead(b, b->redirect);
-    /* A branch that issued `mispredict_cycles` ago cannot hold dispatch up any more. */
+    /* A branch that issued `mispredict_cycles` ago cannot hold up dispatch any more. */
     *w++ = ahead(b, b->branch_issue + t->mispredict_cycles);
     *w++ = (uint32_t)(int32_t)(int64_t)(b->last_retire - b->now);
     *w++ = ahead(b, b->last_commit);

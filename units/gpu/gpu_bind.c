@@ -1,4 +1,4 @@
-/* Binds a program to its launch: every operand a known register or a known value, every operation a handler. */
+/* Binds a program to its launch: every operand becomes a known register or a known value, every operation gets a handler. */
 #include "isa/array_count.h"
 #include "units/gpu/gpu_exec_numeric.h"
 #include "units/gpu/gpu_exec_plain.h"
@@ -69,7 +69,7 @@ static bool float_sources(unsigned op)
     }
 }
 
-/* Whether source i counts as signed because of the operation, not of a bit of its own. */
+/* True when source i is signed because of the operation, not because of a bit of its own. */
 static bool signed_by_operation(const struct agx_inst *inst, unsigned i)
 {
     switch (inst->op) {
@@ -163,7 +163,7 @@ static uint32_t highest_half(const struct agx_inst *inst)
 
 /* --- instructions --- */
 
-/* Behind an instruction that nothing follows stands one that faults, so that handlers need not look. */
+/* Behind an instruction that nothing follows, there is one that faults, so that handlers need not check. */
 static const struct gpu_op *op_at(const struct gpu_group *group, uint32_t index)
 {
     return &group->op[index == GPU_NO_INSTRUCTION ? group->program->count : index];
@@ -221,7 +221,7 @@ bool gpu_goes_straight(const struct agx_inst *inst)
     }
 }
 
-/* From the last address to the first: what follows lies behind. */
+/* From the last address to the first, because a block depends on what follows it. */
 static void set_blocks(struct gpu_group *group)
 {
     for (uint32_t i = group->program->count; i-- > 0;)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define POISON_BYTE 0xa5
-enum { MEMORY_SLACK = 64 /* vector loads may reach behind the last byte */ };
+enum { MEMORY_SLACK = 64 /* vector loads may read past the last byte */ };
 
 /* --- faults --- */
 
@@ -49,7 +49,8 @@ static uint32_t threads_of(const uint32_t size[3])
     return threads > UINT32_MAX || threads * size[2] > UINT32_MAX ? UINT32_MAX : (uint32_t)(threads * size[2]);
 }
 
-/* Simdgroups begin an odd number of cache lines apart, so that their first registers do not share sets of the host's caches. */
+/* Distance between the registers of two simdgroups: an odd number of cache lines, so that their first registers do not share sets
+ * of the host's caches. */
 static size_t register_stride(const struct gpu_group *group)
 {
     return (size_t)group->words * GPU_WORD_BYTES + 64;
@@ -256,7 +257,7 @@ static const struct gpu_op *no_room(struct gpu_simdgroup *s, const struct gpu_op
     return gpu_fault(s, op, UNIT_FAULT_NONE, 0, "out of memory while recording what is executed");
 }
 
-/* Instruction by instruction, with checks. */
+/* Runs instruction by instruction, with checks. */
 static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gpu_op *op, uint64_t *left, struct gpu_trace *trace)
 {
     struct gpu_group *group = s->group;
@@ -280,7 +281,7 @@ static const struct gpu_op *run_watched(struct gpu_simdgroup *s, const struct gp
     return op;
 }
 
-/* Block by block: what is counted per instruction is counted at the block's entry. `trace` may be NULL. */
+/* Runs block by block: what is counted per instruction is counted at the block's entry. `trace` may be NULL. */
 static inline __attribute__((always_inline)) const struct gpu_op *blocks(struct gpu_simdgroup *s, const struct gpu_op *op,
                                                                          uint64_t *left, struct gpu_trace *trace)
 {
@@ -377,7 +378,7 @@ bool gpu_preamble_run(const struct gpu_program *preamble, struct mem_space *spac
 {
     const struct gpu_launch launch = {
         .program = preamble, .uniforms = uniforms, .grid_threads = {1, 1, 1}, .group_threads = {1, 1, 1}, .space = space};
-    const struct gpu_checks checks = {.instruction_limit = 1U << 20}; /* straight code by nature */
+    const struct gpu_checks checks = {.instruction_limit = 1U << 20}; /* preambles are straight code by nature */
     struct gpu_group *group = create(&launch, &checks, uniforms, NULL);
     if (!group) {
         *fault = (struct unit_fault){.text = "out of memory for a preamble"};

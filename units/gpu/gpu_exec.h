@@ -1,8 +1,8 @@
-/* Inside of the executing side: a simdgroup, a program bound to its launch, handlers of operations.
+/* The inside of the executing side: a simdgroup, a program bound to its launch, handlers of operations.
  *
- * Every operation has a plain handler (gpu_exec_*.c), one lane after another, that follows the rules as they are written down.
- * The hot ones have a second handler on host vectors (gpu_vector_*.c), which gives up to the plain one whenever something is
- * out of the ordinary (an address that may fault ...). Both give the same bits; tests compare them.
+ * Every operation has a plain handler (gpu_exec_*.c) that works lane after lane and follows the rules as they are written down.
+ * The hot ones have a second handler on host vectors (gpu_vector_*.c), which defers to the plain one whenever something is out of
+ * the ordinary (such as an address that may fault). Both give the same bits; tests compare them.
  */
 #ifndef ORCHARD_UNITS_GPU_GPU_EXEC_H
 #define ORCHARD_UNITS_GPU_GPU_EXEC_H
@@ -16,7 +16,7 @@
 
 enum gpu_operand_kind { GPU_NONE, GPU_WORD, GPU_LOW, GPU_HIGH, GPU_PAIR, GPU_SCALAR };
 
-/* An operand bound to its launch: immediates and uniforms are known values by now. */
+/* An operand bound to its launch: immediates and uniforms have become known values. */
 struct gpu_operand {
     uint8_t kind;  /* enum gpu_operand_kind */
     uint8_t word;  /* register number */
@@ -24,13 +24,13 @@ struct gpu_operand {
     uint8_t count; /* consecutive registers */
     bool sign_extend, absolute, negate;
     bool float_half;       /* scalar: a half-precision uniform */
-    uint64_t scalar;       /* as integer: zero- or sign-extended to 64 bits already */
-    uint32_t scalar_float; /* as float source: float32 bits, converted exactly; modifiers not applied */
+    uint64_t scalar;       /* as an integer, already zero- or sign-extended to 64 bits */
+    uint32_t scalar_float; /* as a float source: float32 bits, converted exactly; modifiers not applied */
 };
 
 struct gpu_simdgroup;
 struct gpu_op;
-/* Executes one instruction. Returns the next one, or NULL when the simdgroup stands (its state says why). */
+/* Executes one instruction. Returns the next one, or NULL when the simdgroup stops (its state says why). */
 typedef const struct gpu_op *gpu_handler(struct gpu_simdgroup *group, const struct gpu_op *op);
 
 struct gpu_op {
@@ -38,13 +38,13 @@ struct gpu_op {
     const struct gpu_op *next, *target;
     uint32_t index; /* in the program */
     uint8_t dst_kind, dst_word, source_count;
-    uint8_t small[2];  /* what a vector handler prepared for itself */
+    uint8_t small[2];  /* prepared by a vector handler for itself */
     bool touches;      /* its record says more than that it was executed: gpu_record */
-    uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stand or change the mask */
+    uint32_t straight; /* instructions from here to the end of the block: the next one that may jump, stop or change the mask */
     struct gpu_operand source[4];
     gpu_handler *plain;
     const struct agx_inst *inst;
-    int64_t *entered; /* times that execution entered a block here, less the times a fault cut one off before */
+    int64_t *entered; /* times that execution entered a block here, minus the times a fault cut one off before */
 };
 
 enum gpu_state { GPU_READY, GPU_AT_BARRIER, GPU_STOPPED, GPU_FAULTED };
@@ -53,11 +53,11 @@ struct gpu_simdgroup {
     uint32_t (*word)[GPU_LANES]; /* registers */
     uint32_t mask;               /* active lanes */
     uint32_t exist;              /* lanes that exist */
-    const struct gpu_op *at;     /* next instruction while it stands */
+    const struct gpu_op *at;     /* next instruction while it is stopped */
     struct gpu_group *group;
     enum gpu_state state;
     uint32_t number;           /* in the threadgroup */
-    uint32_t barrier_seen;     /* opening that it waits for */
+    uint32_t barrier_seen;     /* the barrier opening that it waits for */
     uint32_t stack_bytes_left; /* stack position: grows down from the size of the stack */
     uint64_t executed, active;
 };
@@ -66,11 +66,12 @@ struct gpu_sanitizer;
 
 struct gpu_vector_set;
 
-/* Turns of threadgroup memory that an instruction needed for addresses so far from those of lane 0. They repeat in loops. */
+/* Passes over threadgroup memory that an instruction needed for addresses at these distances from that of lane 0. They repeat in
+ * loops. */
 struct gpu_turns {
     uint32_t op, mask; /* op: index + 1; 0 = none */
     uint16_t distance[GPU_LANES];
-    uint8_t rest, turns; /* rest: of lane 0's address, in a bank */
+    uint8_t rest, turns; /* rest: position of lane 0's address in a bank */
 };
 #define GPU_TURNS_KEPT 32
 
@@ -81,10 +82,10 @@ struct gpu_group {
     const struct gpu_program *program;
     struct gpu_op *op;
     int64_t *entered;            /* per instruction, see gpu_op */
-    int64_t *tally;              /* room to add them up */
+    int64_t *tally;              /* memory for adding them up */
     uint16_t *preamble_uniforms; /* written by uniform_store; NULL outside a preamble */
     struct gpu_simdgroup simdgroup[GPU_SIMDGROUPS_MAX];
-    uint32_t simdgroups; /* of the threadgroup in hand */
+    uint32_t simdgroups; /* of the current threadgroup */
     uint32_t simdgroups_room;
     uint32_t words; /* registers per simdgroup */
     uint32_t (*registers)[GPU_LANES];
@@ -93,32 +94,33 @@ struct gpu_group {
     uint8_t *stack; /* [simdgroup][word][lane] */
     uint32_t stack_words;
     uint32_t arrived, stopped, barrier_openings;
-    uint32_t position[3], size[3]; /* of the threadgroup in hand: in the grid (groups), threads */
+    uint32_t position[3], size[3]; /* of the current threadgroup: in the grid (groups); its size in threads */
     uint32_t core_index;
-    uint32_t numbered[3];                                      /* size that lane_position was made for */
+    uint32_t numbered[3];                                      /* the size that lane_position was made for */
     uint32_t (*lane_position)[GPU_SIMDGROUPS_MAX * GPU_LANES]; /* [axis][thread]: position in the threadgroup */
-    uint64_t executed_before, active_before;                   /* of threadgroups that are over */
+    uint64_t executed_before, active_before;                   /* of finished threadgroups */
     struct unit_fault fault;
     struct gpu_sanitizer *sanitizer;
     struct gpu_turns turns[GPU_TURNS_KEPT]; /* by index of the instruction, modulo */
 };
 
-/* Fills op[] from the instructions; scalars from `uniforms`. */
+/* Fills op[] from the instructions; scalars come from `uniforms`. */
 void gpu_bind(struct gpu_group *group, const uint16_t *uniforms);
 
-/* Whether the instruction behind always follows, with the same mask. */
+/* True when the following instruction always executes next, with the same mask. */
 bool gpu_goes_straight(const struct agx_inst *inst);
 
-/* Plain handler of an operation; never NULL for what gpu_inst_unmodelled lets through. */
+/* The plain handler of an operation; never NULL for operations that gpu_inst_unmodelled accepts. */
 gpu_handler *gpu_plain_handler(const struct agx_inst *inst);
 
-/* A set of vector handlers; NULL from `pick` = the plain one must do. */
+/* A set of vector handlers. NULL from `pick` means that the plain handler must be used. */
 struct gpu_vector_set {
     const char *name;
     gpu_handler *(*pick)(struct gpu_op *op);
-    /* For the record of an access to threadgroup memory that has a vector handler: its lanes never wait for one another. */
+    /* For the record of an access to threadgroup memory that has a vector handler: true when its lanes never wait for one
+     * another. */
     bool (*one_turn)(const struct gpu_simdgroup *group, const struct gpu_op *op);
-    /* Host float state that its handlers need (denormals off), and back. */
+    /* Sets the host's float state that the handlers need (denormals off), and restores it. */
     unsigned (*enter)(void);
     void (*leave)(unsigned state);
 };
@@ -128,24 +130,25 @@ const struct gpu_vector_set *gpu_vector_named(const char *name);
 /* Stops with a fault of the program. */
 const struct gpu_op *gpu_fault(struct gpu_simdgroup *group, const struct gpu_op *op, enum unit_fault_kind kind, uint64_t address,
                                const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Device access that mem_at refused. */
+/* Stops at a device access that mem_at refused. */
 const struct gpu_op *gpu_fault_device(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lane, uint64_t address,
                                       uint32_t bytes, unsigned prot);
 
 /* --- lanes of operands (gpu_exec_operand.c) --- */
-/* Values as integers: zero-extended, or sign-extended to 64 bits where the operand says so. All 32 lanes. */
+/* Reads values as integers: zero-extended, or sign-extended to 64 bits where the operand says so. All 32 lanes. */
 void gpu_read_int(const struct gpu_simdgroup *group, const struct gpu_operand *from, uint64_t out[GPU_LANES]);
-/* Zero-extended values of the i-th register of a tuple. */
+/* Reads zero-extended values of the i-th register of a tuple. */
 void gpu_read_raw(const struct gpu_simdgroup *group, const struct gpu_operand *from, unsigned i, uint32_t out[GPU_LANES]);
-/* Float sources with modifiers, as float32 bits: halves converted exactly, denormal float32 flushed. */
+/* Reads float sources with modifiers, as float32 bits: halves are converted exactly, denormal float32 values are flushed. */
 void gpu_read_float(const struct gpu_simdgroup *group, const struct gpu_operand *from, uint32_t out[GPU_LANES]);
 /* The same for 16-bit operations: half bits with modifiers. */
 void gpu_read_half(const struct gpu_simdgroup *group, const struct gpu_operand *from, uint16_t out[GPU_LANES]);
-/* Writes active lanes, truncated to the destination. */
+/* Writes the active lanes, truncated to the destination. */
 void gpu_write_int(struct gpu_simdgroup *group, const struct gpu_op *op, const uint64_t value[GPU_LANES]);
-/* Float32 results: saturation, half destinations (second rounding). */
+/* Writes float32 results: with saturation, and a second rounding for half destinations. */
 void gpu_write_float(struct gpu_simdgroup *group, const struct gpu_op *op, const uint32_t value[GPU_LANES]);
-/* One register of a tuple that starts at half index `first` (stepping by width): word when `wide`, else half. */
+/* Writes one register of a tuple that starts at half index `first` (in steps of the width): a word when `wide`, otherwise a half.
+ */
 void gpu_write_tuple(struct gpu_simdgroup *group, uint32_t first_half, bool wide, unsigned i, const uint32_t value[GPU_LANES],
                      uint32_t mask);
 
@@ -157,34 +160,34 @@ static inline uint16_t gpu_half_of(const uint32_t word[GPU_LANES], unsigned high
 /* --- conditions (gpu_exec_mask.c) --- */
 uint32_t gpu_condition(const struct gpu_simdgroup *group, const struct gpu_op *op);
 
-/* --- addresses (gpu_exec_address.c) --- */
+/* --- addresses (gpu_exec_memory.c) --- */
 struct gpu_access {
-    uint64_t address[GPU_LANES]; /* of component 0; device: bytes, threadgroup: bytes in the block, stack: bytes in the stack */
+    uint64_t address[GPU_LANES]; /* of component 0; device: bytes; threadgroup: bytes in the block; stack: bytes in the stack */
     uint32_t item_bytes;         /* distance of components */
     uint32_t bytes;              /* touched by one component */
     uint32_t components;         /* mask */
 };
 void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access);
 
-/* All simdgroups that are left have arrived. */
+/* Opens the barrier: all simdgroups that are left have arrived. */
 void gpu_barrier_open(struct gpu_group *group);
 
 /* --- trace and sanitizer --- */
-/* Whether its record says more than that it was executed. */
+/* True when the record of such an operation says more than that it was executed. */
 bool gpu_touches_memory(unsigned op);
-/* lanes: active ones. False when memory is out. */
+/* Records an instruction; `lanes` are the active ones. False when memory is out. */
 bool gpu_record(const struct gpu_simdgroup *group, const struct gpu_op *op, unsigned lanes, struct gpu_trace *trace);
 
 struct gpu_sanitizer *gpu_sanitizer_create(const struct gpu_group *group);
 void gpu_sanitizer_free(struct gpu_sanitizer *sanitizer);
 void gpu_sanitizer_start(struct gpu_sanitizer *sanitizer);
-/* Looks at an instruction before it executes. */
+/* Checks an instruction before it executes. */
 void gpu_sanitizer_before(struct gpu_sanitizer *sanitizer, const struct gpu_simdgroup *group, const struct gpu_op *op);
 void gpu_sanitizer_barrier_open(struct gpu_sanitizer *sanitizer);
 void gpu_sanitizer_stopped_early(struct gpu_sanitizer *sanitizer, const struct gpu_simdgroup *group);
 
-/* Simulated address of a stack byte, as traces name it. Layout of stacks is unknown: words of the 32 lanes side by side (guess,
- * after Mesa agx_scratch.c: blocks of 32 threads * 4 bytes * words), far above device memory. */
+/* Simulated address of a stack byte, as traces name it. The layout of stacks is unknown: words of the 32 lanes side by side (a
+ * guess, after Mesa agx_scratch.c: blocks of 32 threads * 4 bytes * words), far above device memory. */
 uint64_t gpu_stack_address(const struct gpu_simdgroup *group, uint64_t byte, unsigned lane);
 
 #endif

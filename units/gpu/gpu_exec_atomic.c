@@ -1,7 +1,7 @@
-/* Atomics on device memory (host-atomic: groups may run on several host threads) and threadgroup memory. */
+/* Atomics on device memory (atomic on the host, because groups may run on several host threads) and on threadgroup memory. */
 #include "units/gpu/gpu_exec_plain.h"
 
-/* cmpxchg: the first register is the new value, the second the expected one (read off code compiled by Mesa). */
+/* cmpxchg: the first register is the new value, the second the expected one (read from code compiled by Mesa). */
 static uint32_t after(unsigned atomic, uint32_t old, uint32_t value, uint32_t expected)
 {
     switch (atomic) {
@@ -19,7 +19,7 @@ static uint32_t after(unsigned atomic, uint32_t old, uint32_t value, uint32_t ex
     }
 }
 
-/* `at` is a multiple of 4: bases are rounded down and offsets count words. */
+/* `at` is a multiple of 4, because bases are rounded down and offsets count words. */
 static uint32_t exchange(unsigned atomic, uint8_t *at, uint32_t value, uint32_t expected)
 {
     uint32_t *word = (uint32_t *)(void *)at;
@@ -55,7 +55,7 @@ static const struct gpu_op *atomic(struct gpu_simdgroup *group, const struct gpu
         uint8_t *at = mem_at(group->group->launch.space, address, access.bytes, MEM_READ | MEM_WRITE);
         if (!at)
             return gpu_fault_device(group, op, lane, address, access.bytes, MEM_READ | MEM_WRITE);
-        if (address % access.bytes) /* 64-bit ones on an odd word */
+        if (address % access.bytes) /* 64-bit accesses at an odd word */
             return gpu_fault(group, op, UNIT_FAULT_ALIGNMENT, address,
                              "lane %u of simdgroup %u: address 0x%llx is no multiple of %u", lane, group->number,
                              (unsigned long long)address, access.bytes);

@@ -51,7 +51,7 @@ static const struct gpu_op *unary(struct gpu_simdgroup *group, const struct gpu_
     return op->next;
 }
 
-/* Differences inside the quad: right minus left, lower minus upper; each pair its own ("fine": not published which). */
+/* Differences inside the quad: right minus left, lower minus upper; each pair has its own ("fine": not published which it is). */
 static const struct gpu_op *derivative(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     uint32_t a[GPU_LANES], out[GPU_LANES];
@@ -83,7 +83,7 @@ static double integer_value(unsigned mode, uint32_t bits)
     }
 }
 
-/* Out of range saturates and NaN gives 0: what the lowering of Metal and Mesa relies on (guess, not measured). */
+/* Values out of range saturate and NaN gives 0, as the lowering of Metal and Mesa relies on (a guess, not measured). */
 static uint64_t to_integer(unsigned mode, double value, bool to_zero)
 {
     const unsigned bits = mode == AGX_F_TO_U16 || mode == AGX_F_TO_S16 ? 16 : 32;

@@ -32,7 +32,7 @@ static double normalised(int64_t value, int64_t top)
     return (double)(value < -top ? -top : value) / (double)top;
 }
 
-/* Colours are quantised to 12 bits, the fourth component is plain. */
+/* Colours are quantised to 12 bits; the fourth component is not. */
 static double srgb_to_linear(unsigned c, uint32_t raw)
 {
     const double v = raw / 255.0;
@@ -42,7 +42,7 @@ static double srgb_to_linear(unsigned c, uint32_t raw)
     return rint(linear * 4095) / 4095;
 }
 
-/* Unsigned floats of 6 (5) fraction bits and 5 exponent bits. */
+/* Unsigned floats with 6 (5) fraction bits and 5 exponent bits. */
 static double small_float(uint32_t bits, unsigned fraction_bits)
 {
     const uint32_t exponent = bits >> fraction_bits, fraction = bits & ((1U << fraction_bits) - 1);
@@ -113,14 +113,14 @@ static uint32_t to_small_float(double value, unsigned fraction_bits, bool to_zer
     (void)frexp(value, &exponent); /* value = f * 2^exponent, f in [0.5, 1) */
     const int scale = exponent - 1 < -14 ? -14 : exponent - 1;
     const double steps = rounded(ldexp(value, (int)fraction_bits - scale), to_zero);
-    /* A carry out of the fraction runs into the exponent by itself. */
+    /* A carry out of the fraction increments the exponent by itself. */
     const double bits = steps + ldexp(scale + 14, (int)fraction_bits);
     if (bits >= infinity)
         return to_zero ? infinity - 1 : infinity;
     return (uint32_t)bits;
 }
 
-/* The shared exponent is the one the largest component needs (EXT_texture_shared_exponent). */
+/* The shared exponent is that of the largest component (EXT_texture_shared_exponent). */
 static uint32_t to_shared_exponent(const double value[3], bool to_zero)
 {
     const double most = 511.0 / 512 * 65536;

@@ -1,5 +1,5 @@
-/* Memory formats of loads and stores: one component, or one packed word, to register values and back.
- * Rules of loads: dougallj/applegpu; stores are the reverse with nearest rounding (not documented).
+/* Memory formats of loads and stores: convert one component, or one packed word, to register values and back. Rules of loads:
+ * dougallj/applegpu; stores are the reverse with rounding to nearest (not documented).
  */
 #ifndef ORCHARD_UNITS_GPU_GPU_EXEC_FORMAT_H
 #define ORCHARD_UNITS_GPU_GPU_EXEC_FORMAT_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 uint32_t gpu_format_bytes(unsigned format);
-/* Values in a packed word (3 or 4), 0 = components lie one behind another. */
+/* Number of values in a packed word (3 or 4); 0 = components are stored one after another. */
 unsigned gpu_format_packed(unsigned format);
-/* Register value of component `c`; wide = 32-bit registers, else 16-bit. */
+/* Returns the register value of component `c`. wide: 32-bit registers, otherwise 16-bit. */
 uint32_t gpu_format_load(unsigned format, unsigned c, uint32_t raw, bool wide);
-/* Memory bits; value[0], or all values of a packed word. */
+/* Returns the memory bits of value[0], or of all values of a packed word. */
 uint32_t gpu_format_store(unsigned format, unsigned c, const uint32_t value[4], bool wide);
 
 #endif

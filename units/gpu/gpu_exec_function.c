@@ -3,7 +3,7 @@
 #include "isa/agx/agx_isa.h"
 #include "units/gpu/gpu_exec_numeric.h"
 
-/* Whether a double so near the middle between two floats that its own error (a few units in the last place) decides the
+/* True for a double so near the middle between two floats that its own error (a few units in the last place) decides the
  * rounding. */
 static bool undecided(double value)
 {
@@ -11,7 +11,7 @@ static bool undecided(double value)
     return rest >= -16 && rest <= 16;
 }
 
-/* Rounds the exact value that `value` approximates within some units in the last place of double, and `precise` to 2^-60. */
+/* Rounds the exact value that `value` approximates within a few units in the last place of double, and `precise` to 2^-60. */
 static uint32_t round_function(double value, long double (*precise)(double argument), double argument)
 {
     if (!isfinite(value) || fabs(value) < 0x1p-126 || !undecided(value))
@@ -41,8 +41,8 @@ static uint32_t reciprocal(float x)
     return gpu_finish32(gpu_bits(1.0f / x), GPU_ONE32, GPU_ONE32, GPU_ONE32); /* 1/x never lies just below 2^-126 */
 }
 
-/* 1/sqrt(x) lies beside the middle m of two floats as m*m*x lies beside 1; m has 25 bits, so both products are exact where it
- * counts (fma). */
+/* 1/sqrt(x) lies on the same side of the middle m of two floats as 1 does of m*m*x. m has 25 bits, so both products are exact
+ * where it matters (fma). */
 static uint32_t reciprocal_root(float x)
 {
     if (isnan(x) || x < 0)
@@ -58,7 +58,7 @@ static uint32_t reciprocal_root(float x)
     return above ? lower + 1 : lower;
 }
 
-/* Times x this is sqrt(x), for 0 and infinity too; the constants there are not published, any finite positive one serves. */
+/* Times x this is sqrt(x), for 0 and infinity, too. The constants used there are not published; any finite positive one works. */
 static uint32_t reciprocal_root_special(float x)
 {
     return x == 0 || (isinf(x) && x > 0) ? GPU_ONE32 : reciprocal_root(x);
@@ -77,7 +77,7 @@ static uint32_t sinc(float x)
     if (isinf(x))
         return GPU_NAN32;
     const double turn = x == 0 ? (double)half_pi : sin((double)x * (double)half_pi) / (double)x;
-    /* Far from the quarter turn the argument's own rounding grows: take the long way. */
+    /* Far from the quarter turn the rounding of the argument grows: take the long way. */
     if (fabsf(x) > 2)
         return gpu_float_from_double((double)precise_sinc((double)x), false);
     return round_function(turn, precise_sinc, (double)x);

@@ -20,7 +20,7 @@ static wide clamp(wide value, unsigned bits, bool is_signed)
     return value > top ? top : value < bottom ? bottom : value;
 }
 
-/* left +- (right << shift), shifts of 5 and more giving 0 (hardware-tested by dougallj/applegpu). */
+/* left +- (right << shift); shifts of 5 and more give 0 (hardware-tested by dougallj/applegpu). */
 static void add_shifted(const struct gpu_op *op, const wide left[GPU_LANES], const wide right[GPU_LANES], bool saturate,
                         bool is_signed, uint64_t out[GPU_LANES])
 {
@@ -141,7 +141,7 @@ static const struct gpu_op *asr(struct gpu_simdgroup *group, const struct gpu_op
 {
     uint64_t a[GPU_LANES], b[GPU_LANES];
     struct gpu_operand from = op->source[0];
-    from.sign_extend = from.kind != GPU_SCALAR; /* scalars: gpu_bind has extended uniforms; immediates are never negative */
+    from.sign_extend = from.kind != GPU_SCALAR; /* scalars: gpu_bind has extended uniforms, and immediates are never negative */
     gpu_read_int(group, &from, a);
     gpu_read_int(group, &op->source[1], b);
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
@@ -190,7 +190,7 @@ static uint32_t reverse(uint32_t value)
     return out;
 }
 
-static uint32_t spread(uint32_t value) /* bits 0..15 to even places */
+static uint32_t spread(uint32_t value) /* moves bits 0..15 to even places */
 {
     uint32_t out = 0;
     for (unsigned i = 0; i < 16; i++)

@@ -14,7 +14,7 @@ static bool int_holds(unsigned condition, uint64_t a, uint64_t b)
     }
 }
 
-/* ltn and gtn: "NaN loses" minimum and maximum of Mesa; the rule for the second operand is inferred. */
+/* ltn and gtn: the "NaN loses" minimum and maximum of Mesa; the rule for the second operand is inferred. */
 static bool float_holds(unsigned condition, float a, float b)
 {
     switch (condition) {
@@ -90,7 +90,8 @@ static uint16_t after_pop(uint16_t v, bool holds, unsigned n)
     return v > n ? (uint16_t)(v - n) : 0;
 }
 
-/* All 32 lanes, active or not; the mask follows. Lanes that do not exist stay off (their counters move all the same). */
+/* For all 32 lanes, active or not; the mask follows from the counters. Lanes that do not exist stay off, but their counters
+ * change, too. */
 static const struct gpu_op *nest(struct gpu_simdgroup *group, const struct gpu_op *op, uint32_t holds,
                                  uint16_t (*after)(uint16_t v, bool holds, unsigned n))
 {
@@ -151,8 +152,8 @@ static const struct gpu_op *call(struct gpu_simdgroup *group, const struct gpu_o
     return op->target;
 }
 
-/* Jumps to the address in a register. Which of several targets goes first is not understood (dougallj/applegpu): they must
- * agree. With no active lane there is no address to go to, and going on behind is wrong for ret: a fault. */
+/* Jumps to the address in a register. Which of several targets goes first is not understood (dougallj/applegpu), so they must
+ * agree. With no active lane there is no address to jump to, and going on with the next instruction is wrong for ret: a fault. */
 static const struct gpu_op *to_register(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct gpu_operand *from = &op->source[0];
@@ -191,7 +192,7 @@ static const struct gpu_op *stop(struct gpu_simdgroup *group, const struct gpu_o
     group->at = op;
     group->state = GPU_STOPPED;
     all->stopped++;
-    /* One that has ended will never arrive: it does not keep the others (guess; Metal leaves it undefined). */
+    /* A simdgroup that has ended will never arrive: it does not hold up the others (a guess; Metal leaves it undefined). */
     if (all->arrived > 0 && all->arrived + all->stopped == all->simdgroups) {
         if (all->sanitizer)
             gpu_sanitizer_stopped_early(all->sanitizer, group);
@@ -211,11 +212,11 @@ static const struct gpu_op *nothing(struct gpu_simdgroup *group, const struct gp
     return op->next;
 }
 
-/* Order is all it does, and this side keeps order among lanes anyway; other host threads must see it too. */
+/* All it does is order accesses, and this side keeps the order among lanes anyway; other host threads must see it, too. */
 static const struct gpu_op *fence(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     (void)group;
-#ifndef __SANITIZE_THREAD__ /* which does not know fences */
+#ifndef __SANITIZE_THREAD__ /* thread sanitizers do not know fences */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif
     return op->next;

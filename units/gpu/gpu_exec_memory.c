@@ -1,4 +1,4 @@
-/* Loads and stores: device memory, threadgroup memory, stack. Complete at once; order is program order. */
+/* Loads and stores: device memory, threadgroup memory, stack. They complete at once, in program order. */
 #include "units/gpu/gpu_exec_format.h"
 #include "units/gpu/gpu_exec_plain.h"
 
@@ -12,7 +12,7 @@ static bool on_stack(unsigned op)
     return op == AGX_OP_STACK_LOAD || op == AGX_OP_STACK_STORE;
 }
 
-/* base + (offset << shift) * item; the base is rounded down to a multiple of the item. Threadgroup accesses do not shift, and
+/* base + (offset << shift) * item, with the base rounded down to a multiple of the item. Threadgroup accesses do not shift, and
  * atomics count 4-byte words. */
 static void device_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
 {
@@ -37,7 +37,7 @@ static void threadgroup_addresses(const struct gpu_simdgroup *group, const struc
         access->address[lane] = base[lane] + by[lane] * access->item_bytes;
 }
 
-/* Byte offset from the current frame base; the stack grows down, so that the base is the position. */
+/* Byte offset from the current frame base. The stack grows down, so that the base is the stack position. */
 static void stack_addresses(const struct gpu_simdgroup *group, const struct gpu_op *op, struct gpu_access *access)
 {
     struct gpu_operand offset = op->source[2];
@@ -65,8 +65,8 @@ void gpu_access_of(const struct gpu_simdgroup *group, const struct gpu_op *op, s
 
 /* --- where bytes are --- */
 
-/* Host bytes of one component of a lane in one of the three memories, NULL when it must not be touched. Stack bytes of a lane
- * lie apart; they are moved by stack_copy. */
+/* Returns the host bytes of one component of a lane in one of the three memories, or NULL when it must not be touched. The stack
+ * bytes of a lane are not contiguous; stack_copy moves them. */
 static uint8_t *bytes_at(const struct gpu_simdgroup *group, unsigned op, uint64_t address, uint32_t bytes, unsigned prot)
 {
     const struct gpu_group *all = group->group;
@@ -202,7 +202,7 @@ static const struct gpu_op *stack_adjust(struct gpu_simdgroup *group, const stru
     return op->next;
 }
 
-/* What kind of pointer it gives is not published: here the byte position in the thread's stack (guess). */
+/* The kind of pointer that it gives is not published: here it is the byte position in the thread's stack (a guess). */
 static const struct gpu_op *stack_get_ptr(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     uint64_t out[GPU_LANES];

@@ -1,6 +1,6 @@
-/* Numbers of the Apple GPU on bits: float32 with flushed denormals, float16 with denormals, one default NaN.
+/* Numbers of the Apple GPU as bits: float32 with flushed denormals, float16 with denormals, one default NaN.
  *
- * Right whether or not the host flushes denormals itself. Rules: dougallj/applegpu fma.py; flush also in Mesa (Honeykrisp
+ * Correct whether or not the host flushes denormals itself. Rules: dougallj/applegpu fma.py; the flush also in Mesa (Honeykrisp
  * advertises flush for float32 and preserve for float16).
  */
 #ifndef ORCHARD_UNITS_GPU_GPU_EXEC_NUMERIC_H
@@ -51,13 +51,13 @@ static inline bool gpu_is_nan32(uint32_t bits)
     return (bits & ~GPU_SIGN32) > GPU_INF32;
 }
 
-/* A denormal becomes a zero of its sign. */
+/* Turns a denormal into a zero of its sign. */
 static inline uint32_t gpu_flush32(uint32_t bits)
 {
     return (bits & GPU_INF32) == 0 ? bits & GPU_SIGN32 : bits;
 }
 
-/* Whether |a*b + c|, not rounded, lies below 2^-126; asked only when the rounded result is the smallest normal number. */
+/* True when |a*b + c|, not rounded, lies below 2^-126. Needed only when the rounded result is the smallest normal number. */
 static inline bool gpu_below_normal(uint32_t a, uint32_t b, uint32_t c)
 {
     const double product = (double)gpu_float(a) * (double)gpu_float(b), add = (double)gpu_float(c);
@@ -67,7 +67,7 @@ static inline bool gpu_below_normal(uint32_t a, uint32_t b, uint32_t c)
     return fabs(sum) < smallest || (fabs(sum) == smallest && error != 0 && (error < 0) == (sum > 0));
 }
 
-/* What remains to be done to a host float32 result of a*b + c. */
+/* Applies what a host float32 result of a*b + c still needs. */
 static inline uint32_t gpu_finish32(uint32_t result, uint32_t a, uint32_t b, uint32_t c)
 {
     if (gpu_is_nan32(result))
@@ -78,7 +78,7 @@ static inline uint32_t gpu_finish32(uint32_t result, uint32_t a, uint32_t b, uin
     return result;
 }
 
-/* a*b + c rounded once; sources already flushed. */
+/* a*b + c rounded once; the sources have been flushed. */
 static inline uint32_t gpu_fma32(uint32_t a, uint32_t b, uint32_t c)
 {
     return gpu_finish32(gpu_bits(fmaf(gpu_float(a), gpu_float(b), gpu_float(c))), a, b, c);
@@ -94,7 +94,7 @@ static inline uint32_t gpu_mul32(uint32_t a, uint32_t b)
     return gpu_finish32(gpu_bits(gpu_float(a) * gpu_float(b)), a, b, GPU_SIGN32);
 }
 
-/* A double, taken as exact, rounded once to float16: nearest even, or toward zero. */
+/* Rounds a double, taken as exact, to float16 once: to nearest even, or toward zero. */
 static inline uint16_t gpu_half_from_double(double value, bool to_zero)
 {
     const uint64_t bits = gpu_bits64(value), magnitude = bits & (UINT64_MAX >> 1);
@@ -132,7 +132,7 @@ static inline uint32_t gpu_float_from_half(uint16_t half)
     return sign | (uint32_t)(113 - up) << 23 | (fraction << (13 + up) & 0x7fffff);
 }
 
-/* The second rounding, of float32 results with half destinations. */
+/* The second rounding, for float32 results with half destinations. */
 static inline uint16_t gpu_half_from_float(uint32_t bits)
 {
     return gpu_half_from_double((double)gpu_float(bits), false);
@@ -149,7 +149,7 @@ static inline uint16_t gpu_fma16(uint16_t a, uint16_t b, uint16_t c)
     const uint64_t bits = gpu_bits64(sum);
     if (error == 0 || (bits & 1))
         return gpu_half_from_double(sum, false);
-    /* Rounded to odd, the sum keeps on which side of a middle the exact value lies. */
+    /* Rounded to odd, the sum shows on which side of a middle the exact value lies. */
     return gpu_half_from_double(gpu_double((error > 0) == (sum > 0) ? bits + 1 : bits - 1), false);
 }
 
@@ -163,7 +163,7 @@ static inline uint16_t gpu_mul16(uint16_t a, uint16_t b)
     return gpu_half_from_double((double)gpu_float(gpu_float_from_half(a)) * (double)gpu_float(gpu_float_from_half(b)), false);
 }
 
-/* Clamp to [0, 1]: NaN, negatives and -0 give +0. */
+/* Clamps to [0, 1]; NaN, negative values and -0 give +0. */
 static inline uint32_t gpu_saturate32(uint32_t bits)
 {
     if (gpu_is_nan32(bits) || (bits & GPU_SIGN32))
@@ -178,7 +178,7 @@ static inline uint16_t gpu_saturate16(uint16_t bits)
     return bits > 0x3c00 ? 0x3c00 : bits;
 }
 
-/* A double rounded once to float32 under the flush rule; toward zero or nearest even. */
+/* Rounds a double to float32 once, under the flush rule: toward zero or to nearest even. */
 static inline uint32_t gpu_float_from_double(double value, bool to_zero)
 {
     if (isnan(value))
@@ -187,7 +187,7 @@ static inline uint32_t gpu_float_from_double(double value, bool to_zero)
         return signbit(value) ? GPU_SIGN32 : 0;
     const uint32_t bits = gpu_bits((float)value);
     if (to_zero && isfinite(value) && fabs((double)gpu_float(bits)) > fabs(value))
-        return bits - 1; /* one step toward zero, from infinity to the largest number too */
+        return bits - 1; /* one step toward zero, also from infinity to the largest number */
     return bits;
 }
 

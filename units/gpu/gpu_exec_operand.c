@@ -67,7 +67,7 @@ void gpu_read_half(const struct gpu_simdgroup *group, const struct gpu_operand *
 {
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         uint16_t bits;
-        if (from->kind == GPU_SCALAR) /* halves and minifloats survive the way through float32 */
+        if (from->kind == GPU_SCALAR) /* halves and minifloats pass through float32 unchanged */
             bits = from->float_half ? (uint16_t)from->scalar : gpu_half_from_float(from->scalar_float);
         else
             bits = gpu_half_of(group->word[from->word], from->kind == GPU_HIGH, lane);

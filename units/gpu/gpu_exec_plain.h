@@ -1,4 +1,4 @@
-/* The plain handlers, by family; NULL = not of this family. */
+/* The plain handlers, by family; NULL when the operation is not of the family. */
 #ifndef ORCHARD_UNITS_GPU_GPU_EXEC_PLAIN_H
 #define ORCHARD_UNITS_GPU_GPU_EXEC_PLAIN_H
 

@@ -1,6 +1,6 @@
 /* Reductions and exclusive prefixes over the active lanes of a simdgroup or of each quad.
  *
- * Float sums run over the lanes in ascending order, each step rounded to float32 (the order on hardware is not published);
+ * Float sums run over the lanes in ascending order, and each step is rounded to float32 (the order on hardware is not published).
  * 16-bit results are rounded once at the end.
  */
 #include "units/gpu/gpu_exec_numeric.h"
@@ -17,7 +17,7 @@ static bool is_signed(unsigned reduction)
     return reduction == AGX_REDUCE_SMIN || reduction == AGX_REDUCE_SMAX;
 }
 
-/* The value that changes nothing: what the first active lane of a prefix gets. Floats as float32 bits. */
+/* The neutral value, which the first active lane of a prefix gets. Floats are float32 bits. */
 static uint64_t identity(unsigned reduction, unsigned bits)
 {
     switch (reduction) {
@@ -32,7 +32,7 @@ static uint64_t identity(unsigned reduction, unsigned bits)
     }
 }
 
-/* "NaN loses", as the selects that compilers build minimum and maximum from. */
+/* "NaN loses", like the selects that compilers use for minimum and maximum. */
 static uint32_t float_extreme(uint32_t a, uint32_t b, bool least)
 {
     if (gpu_is_nan32(a))
@@ -72,7 +72,7 @@ static void read_values(const struct gpu_simdgroup *group, const struct gpu_op *
         out[lane] = bits[lane];
 }
 
-/* Lanes first .. first + lanes - 1. */
+/* Reduces lanes first .. first + lanes - 1. */
 static void reduce_lanes(const struct gpu_op *op, uint32_t mask, unsigned first, unsigned lanes, uint64_t value[GPU_LANES])
 {
     const unsigned reduction = op->inst->reduction;

@@ -4,7 +4,7 @@
 
 /* --- shuffles: a move inside each quad, shared by its lanes, then a choice of the quad --- */
 
-/* OR of the low two bits of B over each quad, lanes that are off included (hardware-tested by dougallj/applegpu). */
+/* OR of the low two bits of B over each quad, inactive lanes included (hardware-tested by dougallj/applegpu). */
 static void quad_amounts(const uint32_t b[GPU_LANES], unsigned q[GPU_LANES / 4])
 {
     for (unsigned quad = 0; quad < GPU_LANES / 4; quad++)
@@ -28,7 +28,7 @@ static enum way way_of(unsigned op)
     }
 }
 
-/* Lane of its own quad that slot i of the quad takes. */
+/* The lane of its own quad that slot i of the quad reads. */
 static unsigned inside(enum way way, unsigned i, unsigned q)
 {
     switch (way) {
@@ -39,7 +39,7 @@ static unsigned inside(enum way way, unsigned i, unsigned q)
     }
 }
 
-/* Lane whose quad and slot lane t reads among `lanes` lanes, -1 = out of range: it keeps its own A. */
+/* The lane whose quad and slot lane t reads among `lanes` lanes; -1 = out of range: the lane keeps its own A. */
 static int source_lane(enum way way, unsigned t, uint32_t b, unsigned lanes)
 {
     switch (way) {
@@ -62,14 +62,14 @@ static const struct gpu_op *simd_shuffle(struct gpu_simdgroup *group, const stru
     quad_amounts(b, q);
     for (unsigned t = 0; t < GPU_LANES; t++) {
         const int from = source_lane(way, t, b[t], GPU_LANES);
-        /* Slot of the chosen quad: of `index` all four are alike; else the lane's own place. */
+        /* Slot of the chosen quad: for `index` all four are alike; otherwise it is the lane's own place. */
         out[t] = from < 0 ? a[t] : a[((unsigned)from & ~3U) + inside(way, t & 3, q[from / 4])];
     }
     gpu_write_int(group, op, out);
     return op->next;
 }
 
-/* Confined to the quad; by name and by analogy (not described further by dougallj/applegpu or Mesa). */
+/* Confined to the quad, by name and by analogy (dougallj/applegpu and Mesa do not describe it further). */
 static const struct gpu_op *quad_shuffle(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const enum way way = way_of(op->inst->op);
@@ -132,8 +132,8 @@ static void gather_matrix(const struct gpu_simdgroup *group, const struct gpu_op
 }
 
 /* Products are added for k = 0..7 in order, starting from C: bit-identical on M1 for halves with float32 sums (measured, 16.7 M
- * outputs, MLX on Asahi); fused steps for float32 sources and fmadd16 summing in float32 before one last rounding to half are
- * assumptions. */
+ * outputs, MLX on Asahi). Two rules are assumptions: fused steps for float32 sources, and for fmadd16 sums in float32 before one
+ * last rounding to half. */
 static const struct gpu_op *matrix(struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     uint32_t a[8][8], b[8][8], c[8][8];

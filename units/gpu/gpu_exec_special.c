@@ -1,4 +1,4 @@
-/* Special registers, uniform_store of preambles. */
+/* Special registers, and the uniform_store of preambles. */
 #include "units/gpu/gpu_exec_plain.h"
 
 static uint32_t active_below(uint32_t mask, unsigned lane)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* While decoding: one slot per two bytes of code, 0 = nothing decoded there, else number + 1 in order of discovery. */
+/* While decoding: one slot per two bytes of code. 0 = nothing decoded there, otherwise number + 1 in order of discovery. */
 struct discovery {
     struct gpu_program *program;
     const uint8_t *code;
@@ -204,7 +204,7 @@ uint32_t gpu_program_find(const struct gpu_program *program, uint32_t pc)
 {
     if ((pc & 1) || pc / 2 >= program->found_count)
         return GPU_NO_INSTRUCTION;
-    return program->found[pc / 2] - 1; /* 0, nothing there, becomes GPU_NO_INSTRUCTION */
+    return program->found[pc / 2] - 1; /* 0, for nothing there, becomes GPU_NO_INSTRUCTION */
 }
 
 uint32_t gpu_program_count(const struct gpu_program *program)

@@ -1,9 +1,8 @@
-/* Which instructions the executing side models, and why not. */
-#include "units/gpu/gpu_core.h"
+/* Which instructions the executing side models, and why it does not model the others. */
 #include "units/gpu/gpu_program_internal.h"
 
-/* 64-bit minimum and maximum came with M2 (philipturner/metal-benchmarks). The encodings, opcode of cmpxchg with bits 45..46 = 1
- * or 3, stand in a comment of dougallj/applegpu; 3 is also a coherent cmpxchg, told apart here by its returned value. */
+/* 64-bit minimum and maximum came with M2 (philipturner/metal-benchmarks). A comment of dougallj/applegpu gives their encodings:
+ * the opcode of cmpxchg with bits 45..46 = 1 or 3. 3 is also a coherent cmpxchg; here its returned value tells the two apart. */
 static const char *check_atomic(const struct agx_inst *inst, enum gpu_generation generation)
 {
     const unsigned coherency = (unsigned)inst->coherency >> 1;
@@ -45,7 +44,7 @@ static const char *check_special(const struct agx_inst *inst)
     }
 }
 
-/* What this side can tell apart from the operation and its fields alone; NULL when it is modelled. */
+/* Judges by the operation and its fields alone; NULL when the instruction is modelled. */
 const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation generation)
 {
     switch (inst->op) {
@@ -96,7 +95,7 @@ const char *gpu_inst_unmodelled(const struct agx_inst *inst, enum gpu_generation
     }
 }
 
-/* Classes of device atomics whose results do not depend on order among themselves: bit set per class. */
+/* Classes of device atomics whose results do not depend on the order among themselves: one bit per class. */
 static unsigned order_class(uint8_t atomic)
 {
     return atomic == AGX_ATOMIC_SUB ? 1U << AGX_ATOMIC_ADD : 1U << atomic;
@@ -111,7 +110,7 @@ bool gpu_program_order_free(const struct gpu_program *program)
             continue;
         if (inst->dst.place != AGX_PLACE_NONE || inst->atomic == AGX_ATOMIC_XCHG)
             return false;
-        /* cmpxchg that returns nothing: a 64-bit minimum or maximum, or a plain exchange nobody can see the success of. */
+        /* A cmpxchg that returns nothing is a 64-bit minimum or maximum, or a plain exchange whose success nobody can see. */
         if (inst->atomic == AGX_ATOMIC_CMPXCHG && gpu_atomic_wide(inst, program->generation) == GPU_ATOMIC_NARROW)
             return false;
         classes |= inst->atomic == AGX_ATOMIC_CMPXCHG ? 1U << (16 + gpu_atomic_wide(inst, program->generation))

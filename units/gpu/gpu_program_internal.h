@@ -1,4 +1,4 @@
-/* Inside of a predecoded program, for the executing side. */
+/* The inside of a predecoded program, for the executing side. */
 #ifndef ORCHARD_UNITS_GPU_GPU_PROGRAM_INTERNAL_H
 #define ORCHARD_UNITS_GPU_GPU_PROGRAM_INTERNAL_H
 
@@ -10,7 +10,7 @@ struct gpu_inst {
     struct agx_inst inst;
     struct agx_effect effect;
     uint32_t pc;
-    uint32_t next;   /* number of the instruction behind, GPU_NO_INSTRUCTION when none was reached */
+    uint32_t next;   /* number of the following instruction, GPU_NO_INSTRUCTION when none was reached */
     uint32_t target; /* number of the branch target */
 };
 

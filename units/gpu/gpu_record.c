@@ -1,21 +1,23 @@
-/* What the timing side is told about an executed instruction. */
+/* Records for the timing side of what an instruction executed. */
 #include "units/gpu/gpu_exec.h"
 
-/* Threadgroup memory is taken to have 32 banks of 4 bytes, one access each per turn (guess: a simdgroup's width; bank counts
- * are not published). */
+/* Threadgroup memory is assumed to have 32 banks of 4 bytes, each with one access per pass (a guess: a simdgroup's width; bank
+ * counts are not published). */
 enum { BANKS = 32, BANK_BYTES = 4, LINES_MAX = GPU_LANES * 8 };
 /* More memory than any threadgroup has: 256 KiB. */
 enum { ROWS_MAX = 2048, COUNT_BITS = 8 };
 #define ADDRESS_MASK ((UINT64_C(1) << 56) - 1)
 
-/* Words of threadgroup memory, a row of all banks a bit each; the same word serves all its lanes. */
+/* The words of threadgroup memory that an access touches: one bit per bank for each row of all banks. The same word serves all
+ * its lanes. */
 struct rows {
     uint64_t first; /* row of the lowest word */
     unsigned count;
     uint32_t bank[ROWS_MAX];
 };
 
-/* The words where a lane's first and last component begin; those between are components', too, as these are no wider than a bank.
+/* The words where a lane's first and last component begin. The words between them belong to components, too, because components
+ * are no wider than a bank.
  */
 static void lane_words(const struct gpu_access *access, unsigned lane, unsigned bottom, unsigned top, uint64_t *low,
                        uint64_t *high)
@@ -28,13 +30,13 @@ static void mark_words(struct rows *rows, uint64_t low, uint64_t high)
 {
     const uint64_t row = low / BANKS - rows->first, run = (UINT64_C(2) << (high - low)) - 1;
     const uint64_t set = run << low % BANKS;
-    if (row + 1 >= ROWS_MAX || high - low >= BANKS) /* beyond any memory: a fault is near */
+    if (row + 1 >= ROWS_MAX || high - low >= BANKS) /* outside any memory: a fault will follow */
         return;
     rows->bank[row] |= (uint32_t)set;
     rows->bank[row + 1] |= (uint32_t)(set >> BANKS);
 }
 
-/* The largest number of rows that have a word of the same bank. Bit k of a bank's count is in plane[k]. */
+/* The largest number of rows that use a word of the same bank. Bit k of a bank's count is in plane[k]. */
 static unsigned busiest(const struct rows *rows)
 {
     uint32_t plane[COUNT_BITS] = {0}, among = UINT32_MAX;
@@ -56,7 +58,7 @@ static unsigned busiest(const struct rows *rows)
     return most;
 }
 
-/* Distinct words of the busiest bank, all components together. */
+/* Number of distinct words of the busiest bank, over all components. */
 static unsigned busiest_bank(const struct gpu_access *access, uint32_t mask)
 {
     const unsigned parts = access->components, shape = parts ? parts >> __builtin_ctz(parts) : 0;
@@ -86,7 +88,7 @@ static unsigned busiest_bank(const struct gpu_access *access, uint32_t mask)
     return busiest(&rows);
 }
 
-/* Words inside `windows` windows as wide as the banks meet at most so often in a bank. */
+/* True when all words lie within `windows` windows as wide as all banks: a bank then has at most that many. */
 static bool within_windows(const struct gpu_access *access, uint32_t mask, unsigned windows)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -107,8 +109,8 @@ static unsigned count_turns(const struct gpu_access *access, uint32_t mask)
     return turns > least ? turns : least;
 }
 
-/* Turns are the same when all addresses move by whole words. Distances in 16 bits tell all addresses of a threadgroup's memory
- * apart. */
+/* The passes are the same when all addresses move by whole words. Distances in 16 bits tell all addresses of a threadgroup's
+ * memory apart. */
 static unsigned known_turns(struct gpu_turns *known, const struct gpu_op *op, const struct gpu_access *access, uint32_t mask)
 {
     const uint8_t rest = (uint8_t)(access->address[0] % BANK_BYTES);
@@ -123,8 +125,8 @@ static unsigned known_turns(struct gpu_turns *known, const struct gpu_op *op, co
     return known->turns;
 }
 
-/* A turn brings one word of each bank and one word to each lane: krrishnarraj/clpeak reads as many bytes per second with eight
- * floats per lane as with one. */
+/* A pass reads one word of each bank and delivers one word to each lane: krrishnarraj/clpeak reads as many bytes per second with
+ * eight floats per lane as with one. */
 static unsigned threadgroup_turns(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct gpu_vector_set *vectors = group->group->vectors;
@@ -154,7 +156,7 @@ static unsigned distinct_addresses(const struct gpu_access *access, uint32_t mas
 
 /* --- lines --- */
 
-/* Entries of a record. */
+/* The entries of a record. */
 struct line_set {
     struct gpu_trace_line line[LINES_MAX];
     unsigned count;
@@ -165,7 +167,7 @@ static void put_line(struct line_set *set, uint64_t address, unsigned bytes)
     set->line[set->count++] = (struct gpu_trace_line){.address = address & ADDRESS_MASK, .bytes = bytes & 0xff};
 }
 
-/* What an access touches of its lines. */
+/* The bytes of its lines that an access touches. */
 struct touched {
     uint64_t line[LINES_MAX];
     uint64_t written[LINES_MAX][2]; /* bytes, of stores */
@@ -181,7 +183,7 @@ static void touch_nothing(struct touched *t, bool store)
 
 static unsigned find_line(struct touched *t, uint64_t line)
 {
-    for (unsigned i = t->count; i-- > 0;) /* most often the last one */
+    for (unsigned i = t->count; i-- > 0;) /* usually the last one */
         if (t->line[i] == line)
             return i;
     t->line[t->count] = line;
@@ -194,7 +196,7 @@ static uint64_t bits(unsigned count)
     return count < 64 ? (UINT64_C(1) << count) - 1 : UINT64_MAX;
 }
 
-/* Bytes of one line. */
+/* Marks bytes of one line. */
 static void touch_line(struct touched *t, uint64_t first, unsigned bytes)
 {
     const unsigned place = find_line(t, first / GPU_LINE_BYTES), from = first % GPU_LINE_BYTES;
@@ -207,7 +209,7 @@ static void touch_line(struct touched *t, uint64_t first, unsigned bytes)
     }
 }
 
-/* At most a line's worth of bytes. */
+/* Marks at most as many bytes as a line has. */
 static void touch(struct touched *t, uint64_t first, unsigned bytes)
 {
     const unsigned room = GPU_LINE_BYTES - first % GPU_LINE_BYTES, here = bytes < room ? bytes : room;
@@ -216,7 +218,7 @@ static void touch(struct touched *t, uint64_t first, unsigned bytes)
         touch_line(t, first + here, bytes - here);
 }
 
-/* The next byte of a line from `from` on that is written, or is not. */
+/* The next byte of a line, from `from` on, that is written, or is not. */
 static unsigned next_byte(const uint64_t written[2], unsigned from, bool is)
 {
     for (unsigned at = from; at < GPU_LINE_BYTES; at = (at / 64 + 1) * 64) {
@@ -243,7 +245,7 @@ static void put_touched(struct line_set *set, const struct touched *t)
     }
 }
 
-/* Bytes one behind another, of all lanes. */
+/* Adds contiguous bytes of all lanes. */
 static void put_range(struct line_set *set, uint64_t first, unsigned bytes, bool store)
 {
     for (unsigned left = bytes, here; left > 0; left -= here, first += here) {

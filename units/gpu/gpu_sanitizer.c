@@ -1,7 +1,8 @@
-/* Checks of the slow path: what a program may do by mistake without any fault on hardware.
+/* The checks of the slow path: mistakes of a program that cause no fault on hardware.
  *
- * Shadows: which lanes of a register half were written, which halves wait for a load; per byte of threadgroup memory who wrote
- * and read it since the last barrier. Findings are kept once per kind and instruction, with the number of times.
+ * Shadow state: which lanes of a register half were written and which halves wait for a load; for each byte of threadgroup
+ * memory, who wrote and read it since the last barrier. Findings are kept once per kind and instruction, with the number of
+ * times.
  */
 #include "units/gpu/gpu_exec.h"
 
@@ -16,7 +17,7 @@ struct byte_shadow {
 
 struct simdgroup_shadow {
     uint32_t written[AGX_HALVES]; /* lanes */
-    uint8_t pending[AGX_HALVES];  /* scoreboard slot + 1 of a load on its way */
+    uint8_t pending[AGX_HALVES];  /* scoreboard slot + 1 of a load under way */
 };
 
 struct gpu_sanitizer {
@@ -25,7 +26,7 @@ struct gpu_sanitizer {
     struct byte_shadow *byte;
     struct gpu_finding *finding;
     size_t count, room;
-    const struct gpu_op *barrier; /* where the first simdgroup stands, NULL = none */
+    const struct gpu_op *barrier; /* where the first simdgroup waits, NULL = none */
     bool barrier_empty;           /* it arrived without an active lane */
 };
 
@@ -61,7 +62,7 @@ static void find(struct gpu_sanitizer *s, enum gpu_finding_kind kind, const stru
         const size_t room = s->room ? 2 * s->room : 16;
         struct gpu_finding *bigger = realloc(s->finding, room * sizeof *bigger);
         if (!bigger)
-            return; /* findings already there are worth more than a fault */
+            return; /* the findings so far are worth more than a fault */
         s->finding = bigger;
         s->room = room;
     }
@@ -225,7 +226,8 @@ static void check_memory(struct gpu_sanitizer *s, const struct gpu_simdgroup *gr
 
 /* --- barriers --- */
 
-/* All of a simdgroup's lanes together or none (the last pass of a loop that everybody has left), and all simdgroups alike. */
+/* All of a simdgroup's lanes must arrive together or none (the last pass of a loop that everybody has left), and all simdgroups
+ * alike. */
 static void check_barrier(struct gpu_sanitizer *s, const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     if (group->mask && group->mask != group->exist)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far cores run ahead of one another: they meet in the memory system, whose links take requests that are up to
+/* How far cores run ahead of one another. They meet in the memory system, whose links accept requests that are up to
  * MEM_LINK_LATE_NS (100 ns) late. */
 #define QUANTUM_CYCLES 128.0
 
@@ -101,7 +101,7 @@ void gpu_timing_free(struct gpu_timing *t)
     free(t);
 }
 
-/* What is still counted by instruction goes into the activity. */
+/* Moves what is still counted by instruction to the activity. */
 static void settle_tally(struct gpu_timing *t)
 {
     for (uint32_t i = 0; i < t->site_count; i++) {
@@ -113,7 +113,7 @@ static void settle_tally(struct gpu_timing *t)
     t->quanta = 0;
 }
 
-/* Places that an instruction names. */
+/* The number of places that an instruction names. */
 static uint32_t places_named(const struct gpu_plan *plan)
 {
     uint32_t places = (uint32_t)plan->write + plan->writes;
@@ -224,7 +224,7 @@ bool gpu_timing_begin(struct gpu_timing *t, const struct gpu_timing_launch *laun
     return ok && !t->failed;
 }
 
-/* The next event of a core. */
+/* Returns the next event of a core. */
 static double next_event(const struct gpu_core_timing *core)
 {
     double next = GPU_NEVER;
@@ -248,7 +248,7 @@ bool gpu_timing_advance(struct gpu_timing *t, double until_ns)
     const double until = gpu_cycles(t, until_ns);
     while (t->active && !t->failed && t->running > 0 && t->now < until) {
         const double next = earliest_event(t);
-        if (next == GPU_NEVER) { /* every simdgroup waits: a barrier that the source never opens */
+        if (next == GPU_NEVER) { /* every simdgroup waits: for a barrier that the source never opens */
             t->failed = true;
             break;
         }
@@ -297,7 +297,7 @@ double gpu_timing_now_ns(const struct gpu_timing *t)
     return t->active ? gpu_ns(t, t->now) : gpu_timing_end_ns(t);
 }
 
-/* Schedulers have slept for different times: the rest up to now has the reason that each sleeps for. */
+/* Schedulers have slept for different times: each one's time up to now gets the reason for which it sleeps. */
 void gpu_timing_stalls(const struct gpu_timing *t, unsigned core, double cycles[GPU_STALL_COUNT], double *total)
 {
     const struct gpu_core_timing *c = &t->core[core];

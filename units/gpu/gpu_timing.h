@@ -34,7 +34,7 @@ struct gpu_params {
 };
 #define GPU_SLOT_ENTRIES_MAX 16
 
-/* Why a core did not issue: each cycle of a core has one reason; the timing's author extends the list. */
+/* Why a core did not issue: each cycle of a core has one reason. */
 /* clang-format off */
 #define GPU_STALL_TABLE(X) \
     X(ISSUE, "issue", "instructions issue") \
@@ -57,13 +57,14 @@ enum gpu_stall {
 };
 const char *gpu_stall_name(enum gpu_stall stall);
 
-/* Where the instructions of resident threadgroups come from: the executing side, through sim. */
+/* The source of the instructions of resident threadgroups: the executing side, through sim. */
 struct gpu_source {
     void *context;
-    /* Gives the next threadgroup to (core, slot): its simdgroup count, 0 when none is left. `ok` false on a fault. */
+    /* Gives the next threadgroup to (core, slot). Returns its number of simdgroups, 0 when none is left; sets *ok to false on a
+     * fault. */
     unsigned (*start)(void *context, unsigned core, unsigned slot, bool *ok);
-    /* The trace of a simdgroup that is read to its end: run it (and, at a barrier, its neighbours) further. False when it has
-     * stopped or on a fault (*ok false). */
+    /* Called when the trace of a simdgroup is read to its end: runs it (and, at a barrier, its neighbours) further. False when it
+     * has stopped or on a fault (*ok false). */
     bool (*refill)(void *context, unsigned core, unsigned slot, unsigned simdgroup, bool *ok);
     struct gpu_trace *(*trace)(void *context, unsigned core, unsigned slot, unsigned simdgroup);
 };
@@ -83,21 +84,22 @@ struct gpu_timing;
 struct gpu_timing *gpu_timing_create(const struct gpu_params *params, struct mem_port *const *ports);
 void gpu_timing_free(struct gpu_timing *timing);
 
-/* Threadgroups of a launch that one core holds at a time, and what limits that ("registers", "threadgroup memory", ...). */
+/* The number of threadgroups of a launch that one core holds at a time, and what limits it ("registers", "threadgroup memory",
+ * ...). */
 unsigned gpu_timing_occupancy(const struct gpu_params *params, const struct gpu_timing_launch *launch, const char **limit);
 
 /* Begins a launch at now_ns (after submission). Cores take threadgroups in order, one after another around the cores. */
 bool gpu_timing_begin(struct gpu_timing *timing, const struct gpu_timing_launch *launch, double now_ns);
-/* From now on `watch` (NULL = nobody) sees every instruction as it issues. Not while a launch runs. */
+/* From now on `watch` sees every instruction as it issues; NULL ends the reports. Must not be called while a launch runs. */
 void gpu_timing_set_watch(struct gpu_timing *timing, const struct unit_watch *watch);
 /* Advances to until_ns at most. Returns false when the launch has ended (or the source failed). */
 bool gpu_timing_advance(struct gpu_timing *timing, double until_ns);
 bool gpu_timing_failed(const struct gpu_timing *timing);
 double gpu_timing_now_ns(const struct gpu_timing *timing);
-/* Completion of the last threadgroup, stores visible. */
+/* The time at which the last threadgroup is complete and its stores are visible. */
 double gpu_timing_end_ns(const struct gpu_timing *timing);
 
-/* Cycles of a core since begin, by reason; sums to *total. */
+/* Cycles of a core since the launch began, by reason; they add up to *total. */
 void gpu_timing_stalls(const struct gpu_timing *timing, unsigned core, double cycles[GPU_STALL_COUNT], double *total);
 void gpu_timing_take_activity(struct gpu_timing *timing, struct activity *into);
 

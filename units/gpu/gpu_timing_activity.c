@@ -1,4 +1,4 @@
-/* Countable events of issued instructions. */
+/* The countable events of issued instructions. */
 #include "units/gpu/gpu_timing_state.h"
 
 static enum activity_event lane_event(enum agx_class unit_class)
@@ -45,7 +45,7 @@ static void add(struct activity *activity, enum activity_event event, uint64_t c
 static void add_memory(struct activity *activity, enum agx_class unit_class, uint64_t bytes)
 {
     switch (unit_class) {
-    case AGX_CLASS_DEVICE_ATOMIC: /* the operand goes, the old value comes */
+    case AGX_CLASS_DEVICE_ATOMIC: /* the operand goes out, the old value comes back */
         add(activity, ACT_GPU_L1_WRITE_BYTES, bytes);
         add(activity, ACT_GPU_L1_READ_BYTES, bytes);
         break;

@@ -1,243 +1,13 @@
 /* The schedulers of a core: body of gpu_timing_core_<host instruction set>.c, which differ in how places are searched. */
-#include "units/gpu/gpu_timing_scan.h"
-
-#include <string.h>
-
-/* A source that says again and again that there is more and gives nothing is broken. */
-#define REFILL_TRIES 1000
-
-/* A scheduler's own time passes until `to`, for one reason. Without branches, as much here: simdgroups stand at different
- * instructions, which no branch predictor foresees. */
-static void spend(struct gpu_scheduler *s, double to, uint8_t why)
-{
-    const double later = gpu_later(to, s->time);
-    s->stall[why] += later - s->time;
-    s->time = later;
-}
-
-static uint8_t pipe_reason(uint8_t pipe)
-{
-    return pipe == GPU_PIPE_MEMORY         ? GPU_STALL_MEMORY_QUEUE
-           : pipe == GPU_PIPE_GROUP_MEMORY ? GPU_STALL_THREADGROUP_MEMORY
-                                           : GPU_STALL_ALU;
-}
-
-static struct gpu_scheduler *scheduler_of(struct gpu_core_timing *core, const struct gpu_simd *simd)
-{
-    return &core->scheduler[simd->scheduler];
-}
-
-/* Traces move when they grow, and a source may run all simdgroups of a threadgroup when it is asked for one. */
-static void leave_traces(struct gpu_core_timing *core, const struct gpu_resident_group *group)
-{
-    for (unsigned i = 0; i < group->simds; i++)
-        if (group->simd[i] != UINT16_MAX) {
-            const struct gpu_simd *simd = &core->simd[group->simd[i]];
-            simd->trace->read = simd->at ? (size_t)(simd->at - simd->trace->record) : simd->trace->read;
-        }
-}
-
-static void enter_traces(struct gpu_core_timing *core, const struct gpu_resident_group *group)
-{
-    for (unsigned i = 0; i < group->simds; i++)
-        if (group->simd[i] != UINT16_MAX) {
-            struct gpu_simd *simd = &core->simd[group->simd[i]];
-            gpu_sites_enter(core->timing, &simd->history, simd->trace);
-            simd->at = simd->trace->record ? simd->trace->record + simd->trace->read : NULL;
-            simd->end = simd->trace->record ? simd->trace->record + simd->trace->written : NULL;
-        }
-}
-
-/* More records from the source; false when the simdgroup has ended (or the source failed). */
-static bool refill(struct gpu_core_timing *core, struct gpu_simd *simd)
-{
-    struct gpu_timing *t = core->timing;
-    const struct gpu_source *source = &t->launch.source;
-    const struct gpu_resident_group *group = &core->group[simd->group_slot];
-    bool more = true, ok = true;
-    unsigned tries = 0;
-    leave_traces(core, group);
-    while (more && ok && tries++ < REFILL_TRIES && simd->trace->read == simd->trace->written)
-        more = source->refill(source->context, core->number, simd->group_slot, simd->index, &ok);
-    t->failed |= !ok || tries > REFILL_TRIES;
-    enter_traces(core, group);
-    return more && ok && !t->failed;
-}
-
-static void put_ready(struct gpu_scheduler *s, const struct gpu_simd *simd, uint8_t pipe, double ready, uint8_t why)
-{
-    s->site[simd->place] = simd->record.instruction;
-    s->ready[simd->place] = ready;
-    s->reason[simd->place] = why;
-    s->pipe_bit[simd->place] = (uint8_t)(1u << pipe);
-}
-
-static void set_ready(struct gpu_core_timing *core, const struct gpu_simd *simd, uint8_t pipe, double ready, uint8_t why)
-{
-    struct gpu_scheduler *s = scheduler_of(core, simd);
-    double *wake = &core->wake[simd->scheduler];
-    put_ready(s, simd, pipe, ready, why);
-    if (ready < *wake)
-        *wake = gpu_later(ready, s->time);
-}
-
-static void set_count(struct gpu_scheduler *s, unsigned count)
-{
-    s->count = (uint8_t)count;
-    s->count_inverse = count ? (UINT64_C(1) << GPU_INVERSE_BITS) / count + 1 : 0;
-}
-
-/* Taken out of its scheduler; places stay in order of age. */
-static void remove_simd(struct gpu_core_timing *core, struct gpu_simd *simd)
-{
-    struct gpu_scheduler *s = scheduler_of(core, simd);
-    set_count(s, s->count - 1u);
-    for (unsigned i = simd->place; i < s->count; i++) {
-        s->ready[i] = s->ready[i + 1];
-        s->pipe_bit[i] = s->pipe_bit[i + 1];
-        s->reason[i] = s->reason[i + 1];
-        s->simd[i] = s->simd[i + 1];
-        s->site[i] = s->site[i + 1];
-        core->simd[s->simd[i]].place = (uint8_t)i;
-    }
-    s->ready[s->count] = GPU_NEVER;
-    core->free_simd[core->free_count++] = (uint16_t)(simd - core->simd);
-}
-
-static void prepare(struct gpu_core_timing *core, struct gpu_simd *simd, uint8_t why);
-
-static void open_barrier(struct gpu_core_timing *core, struct gpu_resident_group *group)
-{
-    group->arrived = 0;
-    for (unsigned i = 0; i < group->simds; i++) {
-        struct gpu_simd *simd = &core->simd[group->simd[i]];
-        if (group->simd[i] == UINT16_MAX || !simd->at_barrier)
-            continue;
-        simd->at_barrier = false;
-        simd->next = gpu_later(simd->next, group->release);
-        prepare(core, simd, GPU_STALL_BARRIER);
-    }
-}
-
-static void leave(struct gpu_core_timing *core, struct gpu_simd *simd)
-{
-    struct gpu_resident_group *group = &core->group[simd->group_slot];
-    const unsigned slot = simd->group_slot;
-    group->end = gpu_later(group->end, simd->next);
-    group->simd[simd->index] = UINT16_MAX;
-    group->live--;
-    remove_simd(core, simd);
-    if (group->live > 0) {
-        if (group->arrived == group->live)
-            open_barrier(core, group);
-        return;
-    }
-    group->used = false;
-    core->groups--;
-    core->timing->running--;
-    core->end = gpu_later(core->end, group->end);
-    gpu_launch_next(core, slot, group->end);
-}
-
-/* When the last operand is there. */
-static inline double operands_ready(const struct gpu_simd *simd, const struct gpu_plan *plan)
-{
-    double ready[GPU_READS_USUAL];
-#pragma GCC unroll 4
-    for (unsigned i = 0; i < GPU_READS_USUAL; i++)
-        ready[i] = simd->ready[plan->read[i]];
-    double last = gpu_later(gpu_later(ready[0], ready[1]), gpu_later(ready[2], ready[3]));
-    for (unsigned i = GPU_READS_USUAL; i < plan->reads; i++)
-        last = gpu_later(simd->ready[plan->read[i]], last);
-    return last;
-}
-
-/* Which operand the next instruction waits for longest; `otherwise` when none comes after simd->next. */
-static uint8_t operand_reason(const struct gpu_simd *simd, const struct gpu_plan *plan, uint8_t otherwise)
-{
-    const unsigned reads = plan->reads > GPU_READS_USUAL ? plan->reads : GPU_READS_USUAL;
-    unsigned last = GPU_PLACE_READ_NONE;
-    double ready = simd->next;
-    for (unsigned i = 0; i < reads; i++)
-        if (simd->ready[plan->read[i]] > ready) {
-            last = plan->read[i];
-            ready = simd->ready[last];
-        }
-    if (last == GPU_PLACE_READ_NONE)
-        return otherwise;
-    const unsigned word = last - GPU_PLACE_WORDS;
-    return simd->from_group_memory[word / 64 & 1] >> word % 64 & 1 ? GPU_STALL_THREADGROUP_MEMORY : GPU_STALL_DEPENDENCY;
-}
-
-/* The next record of a simdgroup that has one: when its instruction may issue, pipes aside, and why not before. `why`: what it
- * waits for until simd->next. */
-static inline __attribute__((always_inline)) double take_record(struct gpu_core_timing *core, struct gpu_simd *simd,
-                                                                const struct gpu_plan **its, uint8_t *why)
-{
-    const struct gpu_timing *t = core->timing;
-    simd->record = *simd->at++;
-    __builtin_prefetch(simd->at + GPU_HOST_LINE / sizeof *simd->at);
-    const struct gpu_plan *plan = &t->plan[simd->record.instruction];
-    double ready = gpu_later(operands_ready(simd, plan), simd->next + plan->hold_cycles);
-    *its = plan;
-    *why |= GPU_REASON_OPERANDS;
-    if (plan->act >= GPU_DO_LOAD && plan->act <= GPU_DO_WAIT) {
-        const struct gpu_slot_queue *slot = &simd->slot[plan->slot];
-        const double until = plan->act == GPU_DO_WAIT ? slot->done : slot->entry[slot->next];
-        if (until > ready)
-            ready = until, *why = plan->act == GPU_DO_WAIT ? GPU_STALL_MEMORY : GPU_STALL_MEMORY_QUEUE;
-    }
-    if (plan->icache_line + 1 != simd->icache_line) {
-        simd->icache_line = plan->icache_line + 1;
-        const double fetched = gpu_memory_fetch(core, plan->icache_line, simd->next);
-        if (fetched > ready)
-            ready = fetched, *why = GPU_STALL_INSTRUCTION_FETCH;
-    }
-    return ready;
-}
-
-static void prepare(struct gpu_core_timing *core, struct gpu_simd *simd, uint8_t why)
-{
-    const struct gpu_plan *plan;
-    if (simd->at == simd->end && !refill(core, simd)) {
-        leave(core, simd);
-        return;
-    }
-    const double ready = take_record(core, simd, &plan, &why);
-    set_ready(core, simd, plan->pipe, ready, why);
-}
-
-/* The same behind an instruction of its own scheduler, which looks for its next event itself. */
-static inline void prepare_next(struct gpu_core_timing *core, struct gpu_scheduler *s, struct gpu_simd *simd)
-{
-    const struct gpu_plan *plan;
-    uint8_t why = GPU_STALL_DEPENDENCY;
-    if (__builtin_expect(simd->at == simd->end, 0)) {
-        prepare(core, simd, why);
-        return;
-    }
-    const double ready = take_record(core, simd, &plan, &why);
-    put_ready(s, simd, plan->pipe, ready, why);
-}
-
-static void arrive(struct gpu_core_timing *core, struct gpu_simd *simd, double now)
-{
-    struct gpu_resident_group *group = &core->group[simd->group_slot];
-    simd->at_barrier = true;
-    set_ready(core, simd, GPU_PIPE_NONE, GPU_NEVER, GPU_STALL_BARRIER);
-    group->arrived++;
-    group->release = now + core->timing->params.barrier_cycles;
-    if (group->arrived == group->live)
-        open_barrier(core, group);
-}
+#include "units/gpu/gpu_timing_prepare.h"
 
 static void occupy(struct gpu_core_timing *core, struct gpu_scheduler *s, const struct gpu_plan *plan, double now)
 {
     double *free = plan->pipe < GPU_PIPE_SHARED ? s->pipe_free : core->pipe_free;
-    free[plan->pipe] = now + plan->pipe_cycles; /* GPU_PIPE_NONE: none */
+    free[plan->pipe] = now + plan->pipe_cycles; /* for GPU_PIPE_NONE nothing reads it */
 }
 
-/* An instruction that has just issued; its result, where it has one, ends it. */
+/* Reports an instruction that has just issued. It ends with its result, where it has one. */
 __attribute__((cold, noinline)) static void tell(const struct gpu_core_timing *core, const struct gpu_simd *simd, uint32_t site,
                                                  double now, double issued)
 {
@@ -255,7 +25,7 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
 {
     struct gpu_timing *t = core->timing;
     struct gpu_simd *simd = &core->simd[s->simd[place]];
-    const uint32_t site = s->site[place]; /* beside its simdgroup, so that the host fetches both at a time */
+    const uint32_t site = s->site[place]; /* stored beside its simdgroup, so that the host fetches both together */
     const struct gpu_plan *plan = &t->plan[site];
     const struct gpu_trace_record record = simd->record;
     const double now = s->time;
@@ -280,16 +50,16 @@ static void issue(struct gpu_core_timing *core, struct gpu_scheduler *s, unsigne
         prepare_next(core, s, simd);
 }
 
-/* Where the search for a simdgroup begins: scattered, so that all get on alike without marching in step. In step, all would
- * want the same pipe at the same time; a multiply and three adds would take 5.9 cycles, and 5.4 were measured (metal-benchmarks,
- * IMUL32 + 3 IADD32). */
+/* The place where the search for a simdgroup begins. It is scattered, so that all advance equally without marching in step. In
+ * step, all would want the same pipe at the same time; a multiply and three adds would take 5.9 cycles, while 5.4 were measured
+ * (metal-benchmarks, IMUL32 + 3 IADD32). */
 static unsigned first_place(const struct gpu_scheduler *s)
 {
     const uint32_t scattered = s->issued * UINT32_C(2654435761) >> 8;
     return scattered - s->count * (uint32_t)(scattered * s->count_inverse >> GPU_INVERSE_BITS);
 }
 
-/* The first place of a set, from `place` on and around. */
+/* The first place of a set, searching from `place` on and then around. */
 static unsigned first_of(uint32_t set, unsigned place)
 {
     const uint32_t behind = set & UINT32_MAX << place;
@@ -306,7 +76,7 @@ static uint8_t reason_of(const struct gpu_core_timing *core, const struct gpu_sc
     return operand_reason(simd, &core->timing->plan[simd->record.instruction], reason & (GPU_REASON_OPERANDS - 1));
 }
 
-/* Until when nobody can go, and why. */
+/* Until when no simdgroup can issue, and why. */
 static double sleep_until(const struct gpu_core_timing *core, struct gpu_scheduler *s, uint8_t blocked)
 {
     uint32_t set;
@@ -314,7 +84,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     if (s->count == 0)
         return GPU_NEVER;
     const uint8_t wanted = s->pipe_bit[0];
-    /* When all want one pipe and it is busy, nobody needs to be looked at. */
+    /* When all want one pipe and it is busy, no simdgroup needs a closer look. */
     if ((blocked & wanted) && gpu_scan_all_want(s, wanted)) {
         const unsigned pipe = (unsigned)__builtin_ctz(wanted);
         s->why = pipe_reason((uint8_t)pipe);
@@ -329,7 +99,7 @@ static double sleep_until(const struct gpu_core_timing *core, struct gpu_schedul
     return until;
 }
 
-/* At its next event: issues for a simdgroup that can go, or sleeps until one can. */
+/* Handles the scheduler's next event: issues for a simdgroup that can go, or sleeps until one can. */
 static void step(struct gpu_core_timing *core, unsigned number)
 {
     struct gpu_scheduler *s = &core->scheduler[number];
@@ -372,8 +142,8 @@ static inline double sooner(double a, double b)
 
 _Static_assert(GPU_SCHEDULERS_MAX == 8, "next_scheduler names them");
 
-/* The scheduler with the next event; of equals the one after the last, so that none is starved. Mostly they take turns, which the
- * branch foresees: the host then works on several schedulers at a time. */
+/* The scheduler with the next event; of equals the one after the last, so that none starves. Usually they take turns, which the
+ * branch predicts: the host then works on several schedulers at a time. */
 static unsigned next_scheduler(const struct gpu_core_timing *core)
 {
     const unsigned n = core->timing->params.schedulers;

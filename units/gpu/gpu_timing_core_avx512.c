@@ -1,4 +1,4 @@
-/* Schedulers on AVX-512: four vectors hold the places of one. */
+/* Schedulers on AVX-512: four vectors hold the places of one scheduler. */
 #if defined(__AVX512F__)
 #include "units/gpu/gpu_timing_core.h"
 

@@ -1,5 +1,5 @@
-/* The memory half of instructions: coalesced lines through the core's load/store path, scoreboard slots, threadgroup memory,
- * and the instruction cache. */
+/* The memory half of instructions: coalesced lines through the core's load/store path, scoreboard slots, threadgroup memory, and
+ * the instruction cache. */
 #include "units/gpu/gpu_timing_state.h"
 
 static void slot_add(struct gpu_slot_queue *slot, uint32_t entries, double done)
@@ -11,10 +11,10 @@ static void slot_add(struct gpu_slot_queue *slot, uint32_t entries, double done)
 
 static const enum mem_access_kind kinds[] = {[GPU_DO_LOAD] = MEM_ACCESS_LOAD,
                                              [GPU_DO_STORE] = MEM_ACCESS_STORE,
-                                             /* Atomics are done behind the L1. */
+                                             /* Atomics are performed beyond the L1. */
                                              [GPU_DO_ATOMIC] = MEM_ACCESS_FETCH};
 
-/* So many bytes of a line through the load/store path. Returns when it is done, in cycles. */
+/* Moves bytes of a line through the load/store path. Returns when that is done, in cycles. */
 static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64_t address, uint32_t bytes, double start)
 {
     const struct gpu_timing *t = core->timing;
@@ -27,11 +27,11 @@ static double access_line(struct gpu_core_timing *core, enum gpu_act act, uint64
 
 /* A memory access on its way through the load/store path. */
 struct passage {
-    double at, done; /* cycles: the path takes the next line; everything is done */
+    double at, done; /* in cycles: when the path takes the next line; when everything is done */
 };
 
-/* Loads and atomics: what the lanes want, spread over the lines. Loads bring it from a line's start, whose place in the line
- * makes no difference. */
+/* Loads and atomics: what the lanes want, spread over the lines. A load brings bytes from the start of a line; their place in the
+ * line makes no difference. */
 static void pass_loads(struct gpu_core_timing *core, const struct gpu_plan *plan, const struct gpu_trace_record *record,
                        const struct gpu_trace_line *line, struct passage *passage)
 {
@@ -45,7 +45,7 @@ static void pass_loads(struct gpu_core_timing *core, const struct gpu_plan *plan
     }
 }
 
-/* Stores: the bytes that are written, line by line. */
+/* Stores: the written bytes, line by line. */
 static void pass_stores(struct gpu_core_timing *core, const struct gpu_trace_record *record, const struct gpu_trace_line *line,
                         struct passage *passage)
 {
@@ -105,11 +105,11 @@ void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, cons
         slot_add(&simd->slot[plan->slot], core->timing->params.slot_entries, done);
         core->end = gpu_later(core->end, done);
     }
-    /* A device load is waited for by `wait`, not by its register. */
+    /* A device load is waited for by `wait`, not through its register. */
     gpu_set_results(simd, plan, group_memory ? done : now, group_memory);
 }
 
-/* Room for one more line: the one unused for longest goes. */
+/* Makes room for one more line: the one unused for longest goes. */
 static void make_room(struct gpu_core_timing *core)
 {
     const struct gpu_timing *t = core->timing;
@@ -140,7 +140,7 @@ double gpu_memory_fetch(struct gpu_core_timing *core, uint32_t line, double now)
     core->line_used[line] = ++core->line_clock;
     if (core->line_ready[line] == GPU_NEVER)
         fetch_line(core, line, now);
-    /* The next line comes along: straight code would wait at every line otherwise. A guess. */
+    /* The next line is fetched along with it: otherwise straight code would wait at every line. A guess. */
     if (line + 1 < core->timing->icache_lines && core->line_ready[line + 1] == GPU_NEVER)
         fetch_line(core, line + 1, now);
     return core->line_ready[line];

@@ -11,7 +11,7 @@ static struct bound tighter(struct bound a, double groups, const char *name)
     return groups < a.groups ? (struct bound){(unsigned)groups, name} : a;
 }
 
-/* Registers are given out for whole granules of simdgroups; with two at a time this is the table of Mesa
+/* Registers are allocated for whole granules of simdgroups; with two at a time this gives the table of Mesa
  * src/asahi/compiler/agx_performance.c (104 half registers 1024 threads ... 256: 384), row by row. */
 static unsigned simdgroups_by_registers(const struct gpu_params *p, unsigned halves)
 {
@@ -20,7 +20,7 @@ static unsigned simdgroups_by_registers(const struct gpu_params *p, unsigned hal
     return (unsigned)(p->register_file_bytes / bytes) / granule * granule;
 }
 
-/* A register file that follows what is used needs what the program names, not what the launch allocates. */
+/* A register file that follows actual use needs what the program names, not what the launch allocates. */
 static unsigned halves_needed(const struct gpu_params *p, const struct gpu_timing_launch *launch)
 {
     const unsigned named = launch->program ? gpu_program_register_halves(launch->program) : 0;
@@ -32,7 +32,7 @@ static unsigned halves_needed(const struct gpu_params *p, const struct gpu_timin
 unsigned gpu_timing_occupancy(const struct gpu_params *p, const struct gpu_timing_launch *launch, const char **limit)
 {
     const unsigned simds = launch->simdgroups_per_group ? launch->simdgroups_per_group : 1;
-    /* Room in the schedulers, a bound of the model; so far always beyond threads_per_core_max. */
+    /* Places in the schedulers, a limit of the model; so far it is always beyond threads_per_core_max. */
     struct bound b = {p->schedulers * GPU_SIMDS_MAX / simds, "schedulers"};
     b = tighter(b, p->threads_per_core_max / (simds * 32), "threads");
     b = tighter(b, simdgroups_by_registers(p, halves_needed(p, launch)) / simds, "registers");

@@ -1,5 +1,5 @@
-/* What each instruction of a program costs. Pipes and figures: philipturner/metal-benchmarks; the split into simple and
- * complex units: Mesa src/asahi/compiler/agx_performance.c. */
+/* What each instruction of a program costs. Pipes and figures: philipturner/metal-benchmarks; the split into simple and complex
+ * units: Mesa src/asahi/compiler/agx_performance.c. */
 #include "units/gpu/gpu_timing_state.h"
 
 #include <string.h>
@@ -82,7 +82,7 @@ static void plan_simple(struct gpu_plan *plan, const struct gpu_params *params, 
                                                                 : params->latency_32_cycles);
 }
 
-/* The cost class of a pipe; GPU_COST_COUNT for everything else. */
+/* The cost class that decides an instruction's pipe; GPU_COST_COUNT for all other instructions. */
 static enum gpu_cost_class cost_class(const struct agx_inst *inst, enum agx_class unit_class)
 {
     const bool integer = inst->reduction == AGX_REDUCE_IADD;
@@ -121,7 +121,7 @@ static void plan_unit(struct gpu_plan *plan, const struct gpu_params *params, co
     const struct gpu_cost *cost = &params->cost[cls];
     const bool matrix = cls == GPU_COST_MATRIX_F16 || cls == GPU_COST_MATRIX_F32;
     const bool complex_ = cls <= GPU_COST_SIN;
-    /* Shuffles and reductions work in the simple pipe: an inclusive prefix, one addition more, takes one cycle more. */
+    /* Shuffles and reductions use the simple pipe: an inclusive prefix, one addition more, takes one cycle more. */
     plan->pipe = complex_ ? GPU_PIPE_COMPLEX : !matrix && params->separate_pipes ? GPU_PIPE_INT : GPU_PIPE_F32;
     plan->pipe_cycles = (float)(complex_ ? cost->pipe_cycles / params->schedulers : cost->pipe_cycles);
     if (cls >= GPU_COST_REDUCE && cls <= GPU_COST_QUAD_PREFIX && is_half(&inst->dst))
@@ -204,7 +204,7 @@ static bool writes_word(const struct gpu_plan *plan, unsigned word)
     return plan->write_bits[word / 64] >> word % 64 & 1;
 }
 
-/* Distance to the instruction among the last ones that made a register; `window` when it is older. */
+/* Distance to the latest instruction that wrote a register; `window` when it is older. */
 static unsigned distance_of(const struct gpu_timing *t, const uint32_t *recent, unsigned window, unsigned word)
 {
     unsigned distance = 1;

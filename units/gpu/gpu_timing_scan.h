@@ -1,5 +1,5 @@
-/* Who of a scheduler's simdgroups can go: searches over its places, with the host's vectors where the including file is compiled
- * for them. Every way gives the same answer. */
+/* Finds those of a scheduler's simdgroups that can issue: searches over its places, with the host's vectors where the including
+ * file is compiled for them. Every variant gives the same answer. */
 #ifndef ORCHARD_UNITS_GPU_GPU_TIMING_SCAN_H
 #define ORCHARD_UNITS_GPU_GPU_TIMING_SCAN_H
 
@@ -11,7 +11,7 @@
 
 _Static_assert(GPU_SIMDS_MAX == 32, "a place is a bit of 32");
 
-/* Places whose simdgroup is ready at `now`, as a set. */
+/* The set of places whose simdgroup is ready at `now`. */
 static inline uint32_t gpu_scan_ready(const struct gpu_scheduler *s, double now)
 {
     uint32_t set = 0;
@@ -31,7 +31,7 @@ static inline uint32_t gpu_scan_ready(const struct gpu_scheduler *s, double now)
     return set;
 }
 
-/* Places that want one of the pipes of a set. */
+/* The set of places that want one of the pipes of a set. */
 static inline uint32_t gpu_scan_pipes(const struct gpu_scheduler *s, uint8_t pipe_bits)
 {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
@@ -61,8 +61,8 @@ static inline double gpu_pipe_takes(const struct gpu_core_timing *core, const st
     return pipe < GPU_PIPE_SHARED ? s->pipe_free[pipe] : core->pipe_free[pipe] - core->pipe_ahead[pipe];
 }
 
-/* Pipes that take no work at the scheduler's time, as a set. Not a vector: a vector read right behind a write of one of its
- * parts waits long on most hosts. */
+/* The set of pipes that take no work at the scheduler's time. Not a vector: reading a vector right after writing one of its parts
+ * stalls most hosts. */
 static inline uint8_t gpu_scan_blocked(const struct gpu_core_timing *core, const struct gpu_scheduler *s)
 {
     const double now = s->time;
@@ -73,14 +73,14 @@ static inline uint8_t gpu_scan_blocked(const struct gpu_core_timing *core, const
     return (uint8_t)blocked;
 }
 
-/* Whether everybody wants this one pipe. */
+/* True when all places want this one pipe. */
 static inline bool gpu_scan_all_want(const struct gpu_scheduler *s, uint8_t pipe_bit)
 {
     const uint32_t all = s->count < 32 ? (1u << s->count) - 1 : UINT32_MAX;
     return (gpu_scan_pipes(s, pipe_bit) & all) == all;
 }
 
-/* When the first can go, pipes included; *earliest is the set of all that can go then. */
+/* When the first simdgroup can issue, pipes included; *earliest is the set of all that can issue then. */
 #if defined(__AVX512F__)
 static inline double gpu_scan_earliest(const struct gpu_core_timing *core, const struct gpu_scheduler *s, uint8_t blocked,
                                        uint32_t *earliest)

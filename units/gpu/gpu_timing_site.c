@@ -1,12 +1,12 @@
-/* Sites: instructions together with what reading their operands costs behind those that went before. A site is found when a trace
- * comes from the source, where instructions of a simdgroup follow one another, not when its turn comes. */
+/* Sites: instructions together with the cost of reading their operands after the instructions before them. Sites are found when a
+ * trace comes from the source, where the instructions of a simdgroup follow one another, not when an instruction's turn comes. */
 #include "units/gpu/gpu_timing_state.h"
 
 #include <stdlib.h>
 
 #define MEMO_ENTRIES 1024 /* a power of two */
 
-/* The site of an instruction behind others: chain[0] is the instruction, chain[1] the one before ... */
+/* The site of an instruction after others: chain[0] is the instruction, chain[1] the one before, ... */
 struct gpu_site_memo {
     uint32_t chain[GPU_WINDOW_MAX];
     uint32_t site;
@@ -66,7 +66,7 @@ static bool grow(struct gpu_timing *t)
     return true;
 }
 
-/* The site of an instruction with these costs. */
+/* Returns the site of an instruction with these costs. */
 static uint32_t find_site(struct gpu_timing *t, uint32_t instruction, double hold_cycles, float port_cycles)
 {
     uint32_t last = instruction;
@@ -109,7 +109,7 @@ static uint32_t site_behind(struct gpu_timing *t, uint32_t instruction, const st
     return memo->site;
 }
 
-/* Records that go on in straight code, where sites are instructions: so many. */
+/* Counts the records that continue straight code, where sites are instructions. */
 static size_t pass_straight(const struct gpu_timing *t, struct gpu_history *h, const struct gpu_trace_record *record,
                             size_t count)
 {

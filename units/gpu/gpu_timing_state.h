@@ -1,7 +1,7 @@
-/* Inside of struct gpu_timing, for its own files: plan (what an instruction costs), core (schedulers), memory, launch.
+/* The inside of struct gpu_timing, for its own files: plan (what an instruction costs), core (schedulers), memory, launch.
  *
- * Times are cycles of the GPU clock since the launch began. A scheduler jumps from event to event: it issues for a simdgroup
- * that can go, and when none can, sleeps until one can.
+ * Times are cycles of the GPU clock since the launch began. A scheduler jumps from event to event: it issues for a simdgroup that
+ * can go, and when none can, it sleeps until one can.
  */
 #ifndef ORCHARD_UNITS_GPU_GPU_TIMING_STATE_H
 #define ORCHARD_UNITS_GPU_GPU_TIMING_STATE_H
@@ -14,13 +14,13 @@
 #define GPU_WORDS       AGX_REGISTERS
 #define GPU_SIMDS_MAX   32 /* resident simdgroups of one scheduler */
 #define GPU_READS_MAX   8
-#define GPU_READS_USUAL 4 /* looked at in any case */
+#define GPU_READS_USUAL 4 /* always checked, whether used or not */
 #define GPU_WINDOW_MAX  8 /* of gpu_params.register_window */
 #define GPU_NEVER       INFINITY
 #define GPU_ICACHE_LINE 128
 #define GPU_HOST_LINE   64
 
-/* Where an instruction works. Pipes of a scheduler first, those of the core after GPU_PIPE_SHARED. */
+/* The pipe that executes an instruction. Pipes of a scheduler come first, those of the core after GPU_PIPE_SHARED. */
 enum gpu_pipe {
     GPU_PIPE_NONE,
     GPU_PIPE_F32,
@@ -43,68 +43,68 @@ enum gpu_act {
     GPU_DO_BARRIER,
     GPU_DO_STOP
 };
-/* Which hold-up the readers of a result suffer (gpu_params.stall_*). */
+/* The delay that readers of a result suffer (gpu_params.stall_*). */
 enum gpu_stall_kind { GPU_HOLD_NONE, GPU_HOLD_16, GPU_HOLD_32, GPU_HOLD_FMA32, GPU_HOLD_COUNT };
 
-/* Places of struct gpu_simd.ready: what stands for no register, read or written; then the registers. */
+/* Places of struct gpu_simd.ready: first those that stand for no register read and none written, then the registers. */
 enum { GPU_PLACE_READ_NONE, GPU_PLACE_WRITE_NONE, GPU_PLACE_WORDS };
 
-/* What an instruction of the program costs at one of its sites: what went before. One line of the host's cache. */
+/* What an instruction of the program costs at one of its sites, that is, after what went before. One line of the host's cache. */
 struct gpu_plan {
     float issue_cycles, pipe_cycles, latency_cycles;
     float port_cycles;      /* reading its operands: issue time lost to register ports */
-    double hold_cycles;     /* ... and how long the simdgroup is held up */
+    double hold_cycles;     /* and how long that delays the simdgroup */
     uint64_t write_bits[2]; /* the same registers as a set */
     uint32_t icache_line;
-    uint8_t pipe, act, hold;     /* hold: of its result */
+    uint8_t pipe, act, hold;     /* hold: enum gpu_stall_kind of its result */
     uint8_t reads, cached;       /* cached: bit i = read[i] comes from the register cache */
     uint8_t read[GPU_READS_MAX]; /* places of 32-bit registers */
-    uint8_t write, writes;       /* the same: the first, how many */
+    uint8_t write, writes;       /* the first written register and their number */
     uint8_t half_width;          /* 16-bit operation */
     uint8_t two_words;           /* reads two different registers from the file */
     uint8_t slot;
-    uint8_t lane_bytes; /* memory: per lane */
+    uint8_t lane_bytes; /* memory instructions: bytes per lane */
     uint8_t group_atomic;
 };
 
 struct gpu_tally {
     uint64_t issues, lanes;
 };
-/* Both in one number: issues above, lanes below. Room for the issues of GPU_TALLY_QUANTA. */
+/* Both counts in one number: issues above, lanes below. There is room for the issues of GPU_TALLY_QUANTA. */
 #define GPU_TALLY_LANE_BITS 38
 #define GPU_TALLY_QUANTA    256
 
 struct gpu_site {
-    uint32_t instruction, next; /* next: another site of it; 0 = none */
+    uint32_t instruction, next; /* next: another site of the instruction; 0 = none */
 };
 struct gpu_site_memo;
 
-/* The last instructions of a simdgroup whose sites have been found. */
+/* The latest instructions of a simdgroup whose sites have been found. */
 struct gpu_history {
     uint32_t recent[GPU_WINDOW_MAX]; /* UINT32_MAX = none */
-    uint32_t at;                     /* the last one's place */
-    uint32_t straight;               /* so many up to the last one stand one behind another in the program */
+    uint32_t at;                     /* place of the latest one */
+    uint32_t straight;               /* how many, up to the latest one, are consecutive in the program */
 };
 
 struct gpu_slot_queue {
-    double done;                        /* everything in it */
-    double entry[GPU_SLOT_ENTRIES_MAX]; /* completion of the last ones; the next takes place `next` */
+    double done;                        /* completion of everything in it */
+    double entry[GPU_SLOT_ENTRIES_MAX]; /* completion of the latest ones; the next one takes place `next` */
     uint32_t next;
 };
 
 /* What every instruction needs lies in two lines of the host's cache. */
 struct gpu_simd {
-    _Alignas(GPU_HOST_LINE) const struct gpu_trace_record *at; /* what is left of the trace after `record` */
+    _Alignas(GPU_HOST_LINE) const struct gpu_trace_record *at; /* the rest of the trace after `record` */
     const struct gpu_trace_record *end;
-    double *ready;                  /* by place: when the last result of a register is there */
-    struct gpu_trace_record record; /* the next instruction: its site */
-    double next;                    /* the simdgroup may issue again */
+    double *ready;                  /* by place: when the latest result of a register is ready */
+    struct gpu_trace_record record; /* the next instruction; it names the site */
+    double next;                    /* when the simdgroup may issue again */
     uint32_t icache_line;           /* + 1 */
     uint8_t scheduler, place;
     uint8_t group_slot; /* of its threadgroup in the core */
     uint8_t index;      /* number in it */
     bool at_barrier;
-    uint64_t from_group_memory[2]; /* registers whose last result comes from threadgroup memory */
+    uint64_t from_group_memory[2]; /* registers whose latest result comes from threadgroup memory */
     struct gpu_trace *trace;
     struct gpu_slot_queue slot[2];
     struct gpu_history history;
@@ -121,16 +121,16 @@ struct gpu_resident_group {
 #define GPU_INVERSE_BITS    32
 
 struct gpu_scheduler {
-    /* By place, oldest first: what the next instruction of a simdgroup waits for. Places from `count` on are never ready. */
+    /* By place, oldest first: when the next instruction of a simdgroup is ready. Places from `count` on are never ready. */
     double ready[GPU_SIMDS_MAX];
-    uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX]; /* reason: with GPU_REASON_OPERANDS, unless an operand comes later */
+    uint8_t pipe_bit[GPU_SIMDS_MAX], reason[GPU_SIMDS_MAX]; /* reason: with GPU_REASON_OPERANDS, unless an operand is later */
     uint16_t simd[GPU_SIMDS_MAX];                           /* number in the core */
     uint32_t site[GPU_SIMDS_MAX];                           /* of the next instruction */
-    double time;                                            /* accounted up to here */
+    double time;                                            /* everything up to here is accounted for */
     double pipe_free[GPU_PIPES];                            /* its own: below GPU_PIPE_SHARED */
     uint32_t issued;
-    uint64_t count_inverse; /* 2^GPU_INVERSE_BITS / count, rounded up: exact quotients of numbers of 24 bits */
-    uint8_t why;            /* for the time from `time` to its next event */
+    uint64_t count_inverse; /* 2^GPU_INVERSE_BITS / count, rounded up: gives exact quotients of 24-bit numbers */
+    uint8_t why;            /* reason for the time from `time` to its next event */
     uint8_t count;
     double stall[GPU_STALL_COUNT];
 };
@@ -142,7 +142,7 @@ struct gpu_core_timing {
     struct gpu_scheduler scheduler[GPU_SCHEDULERS_MAX];
     double wake[GPU_SCHEDULERS_MAX]; /* next events; GPU_NEVER = parked */
     double pipe_free[GPU_PIPES];     /* shared ones */
-    double pipe_ahead[GPU_PIPES];    /* a pipe takes work so long before it is free */
+    double pipe_ahead[GPU_PIPES];    /* how long before it is free a pipe takes work */
     double launch_free;              /* threadgroups are started one after another */
     struct gpu_simd *simd;           /* schedulers x GPU_SIMDS_MAX */
     double *ready;                   /* registers of all simdgroups, gpu_timing.words each */
@@ -160,15 +160,15 @@ struct gpu_timing {
     struct gpu_params params;
     const struct gpu_core_set *cores;
     struct gpu_timing_launch launch;
-    const struct unit_watch *watch; /* NULL = nobody */
+    const struct unit_watch *watch; /* NULL = no observer */
     struct gpu_plan *plan;          /* by site; the first ones are the instructions in straight code */
     struct gpu_site *site;
     struct gpu_site_memo *site_memo;
     uint32_t site_count, site_room;
-    struct agx_effect *effect;              /* a copy: counts are settled when the program may be gone */
+    struct agx_effect *effect;              /* a copy: counts may be settled after the program is gone */
     uint64_t *tally;                        /* by site */
-    unsigned quanta;                        /* since it was settled */
-    uint32_t icache_lines, icache_capacity; /* lines of the program; of the cache */
+    unsigned quanta;                        /* since tallies were last settled */
+    uint32_t icache_lines, icache_capacity; /* lines of the program; lines that the cache holds */
     uint32_t words;                         /* of struct gpu_simd.ready */
     unsigned window;                        /* of gpu_params */
     double hold_cycles[GPU_HOLD_COUNT];
@@ -195,22 +195,23 @@ static inline double gpu_cycles(const struct gpu_timing *timing, double ns)
     return (ns - timing->begin_ns) / timing->ns_per_cycle;
 }
 
-/* gpu_timing_plan.c: one instruction; the counting side of a tally. */
+/* gpu_timing_plan.c: makes the plan of one instruction; the counting side of a tally. */
 void gpu_plan_make(struct gpu_plan *plan, const struct gpu_params *params, const struct agx_inst *inst,
                    const struct agx_effect *effect, uint32_t pc);
-/* What reading its operands costs behind these instructions (recent[0] = the last one; UINT32_MAX = none; window - 1 of them). */
+/* Adds the cost of reading its operands after these instructions (recent[0] = the latest one; UINT32_MAX = none; window - 1 of
+ * them). */
 void gpu_plan_operands(const struct gpu_timing *timing, const struct gpu_plan *plan, const uint32_t *recent, double *hold_cycles,
                        float *port_cycles);
-/* Fills it in for an instruction whose predecessors in the program went before. */
+/* Does so for an instruction that follows its predecessors in the program. */
 void gpu_plan_straight(struct gpu_timing *timing, uint32_t instruction);
-/* gpu_timing_site.c: room for the plans of a program; instructions of a trace's new records become sites. */
+/* gpu_timing_site.c: allocates the plans of a program; turns the instructions of a trace's new records into sites. */
 bool gpu_sites_create(struct gpu_timing *timing, uint32_t instructions);
 void gpu_sites_free(struct gpu_timing *timing);
 void gpu_sites_enter(struct gpu_timing *timing, struct gpu_history *history, struct gpu_trace *trace);
-/* gpu_timing_activity.c: adds what `tally` issues of an instruction are. */
+/* gpu_timing_activity.c: adds the events of `tally` issues of an instruction. */
 void gpu_activity_add(struct activity *activity, const struct agx_effect *effect, const struct gpu_tally *tally);
 
-/* Registers that an instruction writes: there at `ready`. */
+/* Sets the time at which the registers that an instruction writes are ready. */
 static inline void gpu_set_results(struct gpu_simd *simd, const struct gpu_plan *plan, double ready, bool from_group_memory)
 {
     const uint64_t all = from_group_memory ? UINT64_MAX : 0;
@@ -221,18 +222,18 @@ static inline void gpu_set_results(struct gpu_simd *simd, const struct gpu_plan 
     simd->from_group_memory[1] = (simd->from_group_memory[1] & ~plan->write_bits[1]) | (plan->write_bits[1] & all);
 }
 
-/* gpu_timing_memory.c: the memory half of an instruction that issues at `now`; lines are taken from the trace. */
+/* gpu_timing_memory.c: the memory half of an instruction that issues at `now`; takes its lines from the trace. */
 void gpu_memory_access(struct gpu_core_timing *core, struct gpu_simd *simd, const struct gpu_plan *plan,
                        const struct gpu_trace_record *record, double now);
-/* When the line of an instruction is in the instruction cache. */
+/* Returns when the line of an instruction is in the instruction cache. */
 double gpu_memory_fetch(struct gpu_core_timing *core, uint32_t line, double now);
 
-/* gpu_timing_core.h, once per host instruction set; the same times from all. */
+/* gpu_timing_core.h, once per host instruction set; all give the same times. */
 struct gpu_core_set {
     /* Runs the core's schedulers for events before `until`. */
     void (*run)(struct gpu_core_timing *core, double until);
-    /* Has the host fetch what a core's simdgroups will read, in two steps: `near` = their state is there, their traces come. One
-     * core after another goes through more memory than the host's nearer caches hold. */
+    /* Makes the host fetch what a core's simdgroups will read, in two steps: with `near`, their state is present and their traces
+     * are fetched. Running one core after another touches more memory than the host's inner caches hold. */
     void (*fetch)(const struct gpu_core_timing *core, bool near);
     /* Puts a threadgroup of `simds` into a slot; its simdgroups may issue from `start` on. */
     bool (*place)(struct gpu_core_timing *core, unsigned slot, unsigned simds, double start);
@@ -242,7 +243,7 @@ extern const struct gpu_core_set gpu_cores_portable;
 extern const struct gpu_core_set gpu_cores_avx512;
 #endif
 
-/* gpu_timing.c: the slot of a core is free at `now`; takes the next threadgroup if there is one. */
+/* gpu_timing.c: the slot of a core is free at `now`; it takes the next threadgroup if there is one. */
 void gpu_launch_next(struct gpu_core_timing *core, unsigned slot, double now);
 
 #endif

@@ -1,6 +1,6 @@
 /* What one simdgroup executed, in order: written by the executing side, read by the timing side. No data values.
  *
- * A growing queue: `written` runs ahead of `read`; gpu_trace_compact gives the consumed part back.
+ * A trace is a growing queue: `written` runs ahead of `read`, and gpu_trace_compact returns the consumed part.
  */
 #ifndef ORCHARD_UNITS_GPU_GPU_TRACE_H
 #define ORCHARD_UNITS_GPU_GPU_TRACE_H
@@ -12,14 +12,14 @@
 #define GPU_LINE_BYTES 128
 
 struct gpu_trace_record {
-    uint32_t instruction; /* number in the program, until the reader puts its own in */
+    uint32_t instruction; /* number in the program, until the reader replaces it by its own */
     uint8_t active_lanes; /* 0..32 at issue */
-    uint8_t passes;       /* threadgroup memory: turns that the banks need; atomics: distinct addresses; else 0 */
+    uint8_t passes;       /* threadgroup memory: passes that the banks need; atomics: distinct addresses; otherwise 0 */
     uint16_t lines;       /* device and stack accesses: entries of `line` */
 };
 
-/* Loads and atomics: a line that is touched, by its first byte, and no count. Stores: bytes written one behind another in a line,
- * so that who gathers them knows when a line is complete; entries of the same line follow one another. */
+/* Loads and atomics: a line that is touched, by its first byte, without a count. Stores: contiguous bytes written in a line, so
+ * that a reader that gathers stores knows when a line is complete; entries of the same line follow one another. */
 struct gpu_trace_line {
     uint64_t address : 56, bytes : 8;
 };
@@ -28,7 +28,7 @@ struct gpu_trace {
     struct gpu_trace_record *record;
     struct gpu_trace_line *line; /* lines in order of the lowest lane that touches them */
     size_t written, read, room;
-    size_t entered; /* the reader's own: records before it are in its terms (gpu_timing_site.c) */
+    size_t entered; /* for the reader: records before it have been replaced by its own numbers (gpu_timing_site.c) */
     size_t lines_written, lines_read, lines_room;
     bool failed; /* memory ran out while growing: the executing side turns it into an error */
 };
@@ -36,7 +36,7 @@ struct gpu_trace {
 void gpu_trace_init(struct gpu_trace *trace);
 void gpu_trace_release(struct gpu_trace *trace);
 void gpu_trace_clear(struct gpu_trace *trace);
-/* Room for at least one more record and `lines` lines; false when memory is out. */
+/* Makes room for at least one more record and `lines` lines. False when memory is out. */
 bool gpu_trace_grow(struct gpu_trace *trace, size_t lines);
 /* Moves the unread part to the front when more than half has been read. */
 void gpu_trace_compact(struct gpu_trace *trace);

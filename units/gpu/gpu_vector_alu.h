@@ -7,8 +7,8 @@
 
 enum float_way { WAY_FMA, WAY_ADD, WAY_MUL };
 
-/* Host results need care when they are NaN (one default NaN) or exactly the smallest normal number (the unrounded result may
- * lie below and is flushed then: left to the plain handler). */
+/* Host results need care when they are NaN (there is one default NaN) or exactly the smallest normal number (the unrounded result
+ * may lie below it and is then flushed): these are left to the plain handler. */
 ALWAYS const struct gpu_op *float_op(struct gpu_simdgroup *group, const struct gpu_op *op, enum float_way way, unsigned ka,
                                      unsigned kb, unsigned kc)
 {
@@ -36,7 +36,7 @@ ALWAYS const struct gpu_op *float_op(struct gpu_simdgroup *group, const struct g
     return op->next;
 }
 
-/* Handlers for the operand kinds worth knowing beforehand: W word, S scalar, A = look. */
+/* Handlers for the operand kinds worth knowing in advance: W word, S scalar, A = any. */
 #define W GPU_WORD
 #define S GPU_SCALAR
 #define A GPU_NONE
@@ -289,7 +289,7 @@ HANDLER(shift_signed)
 
 /* --- conditions --- */
 
-/* Bits of all lanes for which an expression in x and y of one part holds. */
+/* The bits of all lanes for which an expression in x and y of one part holds. */
 #define EACH_HOLDS(type, expression)                                                                                             \
     EACH_PART                                                                                                                    \
     {                                                                                                                            \

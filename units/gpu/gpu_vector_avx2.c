@@ -1,4 +1,4 @@
-/* Handlers on AVX2, FMA and F16C: 8 lanes a vector, denormals flushed by the host. */
+/* Handlers on AVX2, FMA and F16C: 8 lanes per vector; the host flushes denormals. */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_vector_sets.h"
 
@@ -58,7 +58,7 @@ ROUND(vec_trunc, _MM_FROUND_TO_ZERO)
 ROUND(vec_rint, _MM_FROUND_TO_NEAREST_INT)
 #undef ROUND
 
-/* Doubles of the first and the last lanes, and back. */
+/* Converts the first and the last lanes to doubles, and back. */
 static inline vd vec_wide_low(vf x)
 {
     return (vd)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)x));
@@ -84,7 +84,7 @@ static inline vd vec_inverse_root(vd x)
     return 1.0 / (vd)_mm256_sqrt_pd((__m256d)x);
 }
 
-/* Bytes at base + offset of active lanes, others 0; offsets below 2^31. */
+/* Bytes at base + offset of active lanes, 0 for others; offsets are below 2^31. */
 static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {
     if (item != 4)
@@ -94,7 +94,7 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
                                            1);
 }
 
-/* Words side by side, active lanes only. */
+/* Loads contiguous words of active lanes only. */
 static inline vu vec_load_active(const uint8_t *from, uint32_t active)
 {
     const vu on = vec_select(active, (vu){0} - 1, (vu){0});

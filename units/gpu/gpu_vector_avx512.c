@@ -1,4 +1,4 @@
-/* Handlers on AVX-512: 16 lanes a vector, denormals flushed by the host. */
+/* Handlers on AVX-512: 16 lanes per vector; the host flushes denormals. */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_vector_sets.h"
 
@@ -21,7 +21,7 @@ static inline uint32_t vec_bits(vu lanes)
     return _mm512_movepi32_mask((__m512i)lanes);
 }
 
-/* Comparisons end in mask registers. vec_fne is true on NaN. */
+/* Comparisons give mask registers. vec_fne is true on NaN. */
 #define HAVE_COMPARE
 #define COMPARE_INT(name, kind, predicate)                                                                                       \
     static inline uint32_t name(vu a, vu b)                                                                                      \
@@ -93,7 +93,7 @@ ROUND(vec_trunc, _MM_FROUND_TO_ZERO)
 ROUND(vec_rint, _MM_FROUND_TO_NEAREST_INT)
 #undef ROUND
 
-/* Doubles of the first and the last lanes, and back. */
+/* Converts the first and the last lanes to doubles, and back. */
 static inline vd vec_wide_low(vf x)
 {
     return (vd)_mm512_cvtps_pd(_mm512_castps512_ps256((__m512)x));
@@ -114,7 +114,7 @@ static inline vd vec_wide_fma(vd a, vd b, vd c)
     return (vd)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
 }
 
-/* To some 2^-50: from 14 bits by one step of third and one of second order. */
+/* Accurate to some 2^-50: from 14 bits by one step of third and one of second order. */
 static inline vd vec_inverse_root(vd x)
 {
     vd y = (vd)_mm512_rsqrt14_pd((__m512d)x);
@@ -124,7 +124,7 @@ static inline vd vec_inverse_root(vd x)
     return vec_wide_fma(y * second, 0.5 - (vd){0}, y);
 }
 
-/* Bytes at base + offset of active lanes, others 0; offsets below 2^31. */
+/* Bytes at base + offset of active lanes, 0 for others; offsets are below 2^31. */
 static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {
     if (item == 4)
@@ -132,7 +132,7 @@ static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, uns
     return gather_each(base, offset, active, item);
 }
 
-/* Words side by side, active lanes only. */
+/* Loads contiguous words of active lanes only. */
 static inline vu vec_load_active(const uint8_t *from, uint32_t active)
 {
     return (vu)_mm512_maskz_loadu_epi32((__mmask16)active, from);

@@ -1,4 +1,4 @@
-/* One set of vector handlers: the including file has defined the primitives (gpu_vector_lanes.h says which) and names the set. */
+/* One set of vector handlers: the including file defines the primitives (gpu_vector_lanes.h lists them) and names the set. */
 #include "units/gpu/gpu_vector_lanes.h"
 
 #include "units/gpu/gpu_vector_alu.h"

@@ -1,12 +1,12 @@
-/* What every set of vector handlers has in common below its primitives. Needs `vu`. */
+/* What all sets of vector handlers share below their primitives. Needs `vu`. */
 
-/* Lane by lane, where `which` is all ones or zero. */
+/* Chooses lane by lane; `which` is all ones or zero. */
 static inline vu vec_choose(vu which, vu yes, vu no)
 {
     return (which & yes) | (~which & no);
 }
 
-/* Comparisons as bits of lanes; a set with mask registers brings its own. */
+/* Comparisons as bits of lanes; a set with mask registers defines its own. */
 #ifndef HAVE_COMPARE
 #define COMPARE(name, type, operator)                                                                                            \
     static inline uint32_t name(type a, type b)                                                                                  \
@@ -31,7 +31,7 @@ static inline vu vec_min(vu a, vu b)
 #endif
 
 #ifndef HAVE_LEAST
-/* The smallest number of the lanes named, at least one. */
+/* The smallest number of the given lanes, of which there is at least one. */
 static inline uint32_t vec_least(vu value, uint32_t lanes)
 {
     uint32_t least = UINT32_MAX;
@@ -43,7 +43,7 @@ static inline uint32_t vec_least(vu value, uint32_t lanes)
 }
 #endif
 
-/* Lanes fetched one after another, for hosts and item sizes without a gather. */
+/* Fetches lanes one after another, for hosts and item sizes without a gather. */
 static inline vu gather_each(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {
     vu out = {0};

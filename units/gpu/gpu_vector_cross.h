@@ -53,7 +53,7 @@ ALWAYS const struct gpu_op *shuffle_op(struct gpu_simdgroup *group, const struct
         from.part[p] = way == SHUFFLE_INDEX  ? by
                        : way == SHUFFLE_XOR  ? lane ^ by
                        : way == SHUFFLE_DOWN ? lane + by
-                                             : lane - by; /* up: what runs below 0 is huge */
+                                             : lane - by; /* up: a number below 0 wraps to a huge one */
         fits.part[p] = (vu)(from.part[p] < 32) & (vu)(by < 32);
         from.part[p] &= 31;
     }
@@ -112,19 +112,19 @@ ALWAYS struct lanes matrix_part(const struct gpu_simdgroup *group, const struct 
     return read_float(group, &from, GPU_NONE);
 }
 
-/* Lane that holds column pair `pair` of the row in bits 1, 2, 4 of a lane number; lane bits 0 and 3 are the pair. */
+/* The lane that holds column pair `pair` of the row in bits 1, 2, 4 of a lane number; lane bits 0 and 3 are the pair. */
 ALWAYS vu lane_of_pair(vu row_lane, unsigned pair)
 {
     return (row_lane & 22) | (pair & 1) | (pair & 2) << 2;
 }
 
-/* Lane that holds row k at the column pair of `column_lane`. */
+/* The lane that holds row k at the column pair of `column_lane`. */
 ALWAYS vu lane_of_row(vu column_lane, unsigned k)
 {
     return (column_lane & 9) | (k & 3) << 1 | (k & 4) << 2;
 }
 
-/* Lane numbers are constants then. */
+/* The lane numbers are then constants. */
 #ifdef HAVE_PICK_LANES
 #define UNROLL_MATRIX _Pragma("GCC unroll 8")
 #else
@@ -159,7 +159,7 @@ HANDLER(matrix)
             }
         }
     }
-    /* A sum that was NaN once stays so. */
+    /* A sum that was NaN once stays NaN. */
     EACH_PART odd |= vec_eq(edge[p], vec_all(0)) | vec_fne((vf)sum[0].part[p], (vf)sum[0].part[p]) |
                      vec_fne((vf)sum[1].part[p], (vf)sum[1].part[p]);
     if (odd)
@@ -198,7 +198,7 @@ HANDLER(group_position)
     return op->next;
 }
 
-/* In the threadgroup, in the simdgroup. */
+/* The index in the threadgroup or in the simdgroup. */
 HANDLER(thread_index)
 {
     struct lanes out = lane_numbers();

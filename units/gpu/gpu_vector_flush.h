@@ -1,4 +1,4 @@
-/* Host float state of sets that let an x86 host flush denormals (MXCSR: flush to zero, denormals are zeros). */
+/* Host float state for sets that let an x86 host flush denormals (MXCSR: flush to zero, denormals are zeros). */
 #include <immintrin.h>
 
 static unsigned enter(void)

@@ -1,7 +1,7 @@
 /* Vector handlers: functions of one float, correctly rounded. Included once per host instruction set.
  *
- * A function is evaluated in doubles to 2^-46 of its value or better. Where that, give or take SLACK, rounds to one and the same
- * float, the float is the right one; other lanes (one in some thousand instructions) go through gpu_function.
+ * A function is evaluated in doubles to 2^-46 of its value or better. Where that value, give or take SLACK, rounds to a single
+ * float, this float is the result; other lanes (one in some thousand instructions) go through gpu_function.
  */
 #include "isa/array_count.h"
 
@@ -36,10 +36,10 @@ ALWAYS vd polynomial(vd x, const double *c, unsigned count)
     return sum;
 }
 
-/* Each part function gives the results of ordinary and of special arguments (flushed already); in *look the lanes that it leaves
- * to gpu_function. */
+/* Each part function gives the results of ordinary and of special arguments, which have been flushed. *look receives the lanes
+ * that it leaves to gpu_function. */
 
-/* 2^n * 2^f, |f| <= 1/2; Taylor series of 2^f: what is left out is below 2^-52. */
+/* 2^n * 2^f, |f| <= 1/2; Taylor series of 2^f: the omitted terms are below 2^-52. */
 ALWAYS vu exp2_part(vu bits, uint32_t *look)
 {
     static const double c[] = {1.0,
@@ -64,7 +64,7 @@ ALWAYS vu exp2_part(vu bits, uint32_t *look)
     return vec_select(nan, vec_all(GPU_NAN32), vec_select(large, vec_all(GPU_INF32), vec_select(small, vec_all(0), scaled)));
 }
 
-/* e + log2(m), m between the roots of 1/2 and 2; log2(m) = 2 / ln 2 * artanh(s), s = (m - 1) / (m + 1). */
+/* e + log2(m), with m between the roots of 1/2 and 2; log2(m) = 2 / ln 2 * artanh(s), s = (m - 1) / (m + 1). */
 ALWAYS vu log2_part(vu bits, uint32_t *look)
 {
     static const double c[] = {0x1.71547652b82fep+1, 0x1.ec709dc3a03fdp-1, 0x1.2776c50ef9bfep-1, 0x1.a61762a7aded9p-2,
@@ -84,7 +84,7 @@ ALWAYS vu log2_part(vu bits, uint32_t *look)
     return vec_select(ordinary, (vu)round_wide(&m, look), vec_select(none, vec_all(GPU_INF32 | GPU_SIGN32), out));
 }
 
-/* sin(x * pi/2) / x where sin_pt_1 leaves its results, -1 <= x <= 1. */
+/* sin(x * pi/2) / x for the results of sin_pt_1, -1 <= x <= 1. */
 ALWAYS vu sinc_part(vu bits, uint32_t *look)
 {
     static const double c[] = {0x1.921fb54442d18p+0,  -0x1.4abbce625be53p-1,  0x1.466bc6775aae2p-4,  -0x1.32d2cce62bd86p-8,
@@ -110,7 +110,7 @@ ALWAYS vu rsqrt_part(vu bits, uint32_t *look, bool special)
     return vec_select(ordinary, (vu)round_wide(&r, look), out);
 }
 
-/* Exact steps; gpu_exec_function.c says why they are these. */
+/* Exact steps; gpu_exec_function.c explains them. */
 ALWAYS vu fold_part(vu bits)
 {
     const vf zero = {0}, x = (vf)bits;

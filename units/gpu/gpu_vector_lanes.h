@@ -1,10 +1,10 @@
-/* 32 lanes as a few host vectors: reading sources, writing destinations. For the including file, which says how wide a host
- * vector is and gives the primitives that GNU vectors lack:
+/* 32 lanes as a few host vectors: reading sources, writing destinations. The including file says how wide a host vector is and
+ * provides the primitives that GNU vectors lack:
  *
  *   VECTOR_BYTES, HOST_FLUSHES (1: denormals are off while handlers run, see enter)
  *   vec_select(bits, yes, no), vec_bits(all-ones lanes), vec_eq ... (bits), vec_fma, vec_from_half, vec_to_half, vec_gather,
  *   vec_floor ..., and on doubles (half a vector of lanes) vec_wide_low, vec_wide_high, vec_narrow, vec_wide_fma,
- * vec_inverse_root
+ *   vec_inverse_root
  */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_exec_function.h"
@@ -55,7 +55,7 @@ ALWAYS struct lanes all_lanes(uint32_t value)
     return out;
 }
 
-/* Kinds that a specialised handler knows beforehand; GPU_NONE = look at the operand. */
+/* Kinds that a specialised handler knows in advance; GPU_NONE = inspect the operand. */
 ALWAYS struct lanes read_int(const struct gpu_simdgroup *group, const struct gpu_operand *from, unsigned known)
 {
     const unsigned kind = known ? known : from->kind;
@@ -78,7 +78,7 @@ ALWAYS vu flush_part(vu bits)
     return vec_choose((vu)((bits & GPU_INF32) == 0), bits & GPU_SIGN32, bits);
 }
 
-/* Float32 bits, halves converted. Denormals are left to the host where it flushes. */
+/* Float32 bits, with halves converted. Denormals are left to the host where it flushes. */
 ALWAYS struct lanes read_float(const struct gpu_simdgroup *group, const struct gpu_operand *from, unsigned known)
 {
     const unsigned kind = known ? known : from->kind;
@@ -101,7 +101,7 @@ ALWAYS struct lanes read_float(const struct gpu_simdgroup *group, const struct g
     return out;
 }
 
-/* Active lanes of a register. */
+/* Writes the active lanes of a register. */
 ALWAYS void write_word(struct gpu_simdgroup *group, unsigned word, const struct lanes *value)
 {
     vu *to = (vu *)(void *)group->word[word];
@@ -134,7 +134,7 @@ ALWAYS void write_float(struct gpu_simdgroup *group, const struct gpu_op *op, co
 {
     struct lanes out = *value;
     if (op->inst->saturate) {
-        /* NaN compares false with 0 and goes, like the negatives, to 0. */
+        /* NaN compares false with 0 and becomes 0, like negative values. */
         EACH_PART out.part[p] &= (vu)((vf)out.part[p] > 0.0f);
         EACH_PART out.part[p] = vec_choose((vu)((vf)out.part[p] > 1.0f), vec_all(GPU_ONE32), out.part[p]);
     }

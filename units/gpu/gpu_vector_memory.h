@@ -1,249 +1,6 @@
 /* Vector handlers: plain integer loads and stores of device and threadgroup memory. Included once per host instruction set.
- *
- * What a lane moves is a record of 1, 2, 4, 8 or 16 bytes: one component, or two or four that lie together.
- * Each host vector of lanes is looked at alone: one address for all, consecutive addresses, anything else. Whatever cannot be
- * shown to be fine (an unmapped page, the end of a memory) is left to the plain handler, which finds the lane at fault.
- */
-
-typedef uint16_t vu16 __attribute__((vector_size(VECTOR_BYTES / 2)));
-typedef uint8_t vu8 __attribute__((vector_size(VECTOR_BYTES / 4)));
-
-/* An access before its lanes are looked at: address = base + offset * scale (a power of two), `item` bytes of it. */
-struct reach {
-    uint64_t base;
-    uint32_t scale, item;
-    bool device, sign;
-    unsigned prot;
-};
-
-/* Host bytes of [address, address + bytes), NULL = look closer. */
-ALWAYS uint8_t *reach_bytes(const struct gpu_simdgroup *group, const struct reach *r, uint64_t address, uint64_t bytes)
-{
-    const struct gpu_group *all = group->group;
-    if (r->device)
-        return mem_at(all->launch.space, address, bytes, r->prot);
-    return address < all->memory_bytes && bytes <= all->memory_bytes - address ? all->memory + address : NULL;
-}
-
-ALWAYS uint64_t reach_address(const struct reach *r, uint32_t offset)
-{
-    const uint64_t wide = r->sign ? (uint64_t)(int64_t)(int32_t)offset : offset;
-    return r->base + wide * r->scale;
-}
-
-/* Distance of offsets whose items lie side by side, 0 = there is none. */
-ALWAYS uint32_t reach_step(const struct reach *r)
-{
-    return r->scale <= r->item ? r->item >> __builtin_ctz(r->scale) : 0;
-}
-
-/* Whether items lie side by side from the first lane on, without running over the end of their numbers. */
-ALWAYS bool counts_up(const struct reach *r, vu offset, uint32_t active)
-{
-    const uint32_t step = reach_step(r), run = step * PART_LANES, first = offset[0];
-    const bool wraps = r->sign ? (int32_t)first > INT32_MAX - (int32_t)run : first > UINT32_MAX - run;
-    return step && (vec_ne(offset, first + step * vec_count()) & active) == 0 && !wraps;
-}
-
-ALWAYS vu load_items(const uint8_t *from, unsigned item)
-{
-    if (item == 4) {
-        vu out;
-        memcpy(&out, from, sizeof out);
-        return out;
-    }
-    if (item == 2) {
-        vu16 out;
-        memcpy(&out, from, sizeof out);
-        return __builtin_convertvector(out, vu);
-    }
-    vu8 out;
-    memcpy(&out, from, sizeof out);
-    return __builtin_convertvector(out, vu);
-}
-
-ALWAYS uint32_t load_item(const uint8_t *from, unsigned item)
-{
-    uint32_t out = 0;
-    if (item == 4)
-        memcpy(&out, from, 4);
-    else if (item == 2)
-        memcpy(&out, from, 2);
-    else
-        out = *from;
-    return out;
-}
-
-/* Lowest and highest address of active lanes; false when they lie too far apart for 32-bit distances. */
-ALWAYS bool span(const struct reach *r, vu offset, uint32_t active, uint64_t *low, uint64_t *high)
-{
-    const uint32_t turn = r->sign ? GPU_SIGN32 : 0; /* signed numbers in the order of unsigned ones */
-    *low = reach_address(r, vec_least(offset ^ turn, active) ^ turn);
-    *high = reach_address(r, ~vec_least(~(offset ^ turn), active) ^ turn);
-    return *high - *low < INT32_MAX;
-}
-
-/* Words of a record: out[0] when it has 4 bytes or less. */
-ALWAYS void gather_record(const uint8_t *from, vu offset, uint32_t active, uint32_t item, vu *out)
-{
-    if (item <= 4) {
-        out[0] = vec_gather(from, offset, active, item);
-        return;
-    }
-    for (unsigned k = 0; k < item / 4; k++)
-        out[k] = vec_gather(from + 4 * k, offset, active, 4);
-}
-
-/* Scattered addresses of one part; false = look closer. */
-static bool load_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active, vu *out)
-{
-    if (!r->device) {
-        /* Threadgroup memory is small: offsets are bytes there and compare in 32 bits. */
-        const struct gpu_group *all = group->group;
-        const uint64_t start = r->base;
-        if (r->item > all->memory_bytes || start > all->memory_bytes - r->item)
-            return false;
-        const vu last = vec_all((uint32_t)(all->memory_bytes - r->item - start));
-        if (r->scale != 1 || (vec_gt(*offset, last) & active))
-            return false;
-        gather_record(all->memory + start, *offset, active, r->item, out);
-        return true;
-    }
-    uint64_t low = 0, high = 0;
-    if (!span(r, *offset, active, &low, &high))
-        return false;
-    const uint8_t *from = mem_at(group->group->launch.space, low, high - low + r->item, r->prot);
-    if (!from)
-        return false;
-    const uint32_t first = (uint32_t)((low - r->base) / r->scale); /* distances wrap as the offsets do */
-    gather_record(from, (*offset - first) * r->scale, active, r->item, out);
-    return true;
-}
-
-/* --- records side by side: word k of lane i is word i * words + k of memory --- */
-
-ALWAYS vu every_second(vu a, vu b, unsigned first)
-{
-    return __builtin_shuffle(a, b, 2 * vec_count() + first);
-}
-
-/* Lanes of a and b by turns: the first half of them, or the last. */
-ALWAYS vu by_turns(vu a, vu b, bool last)
-{
-    const vu i = vec_count();
-    return __builtin_shuffle(a, b, (i >> 1) + (last ? PART_LANES / 2 : 0) + (i & 1) * PART_LANES);
-}
-
-ALWAYS void load_records(const uint8_t *from, uint32_t item, vu *out)
-{
-    if (item <= 4) {
-        out[0] = load_items(from, item);
-        return;
-    }
-    vu v[4];
-    memcpy(v, from, (size_t)PART_LANES * item);
-    if (item == 8) {
-        out[0] = every_second(v[0], v[1], 0);
-        out[1] = every_second(v[0], v[1], 1);
-        return;
-    }
-    for (unsigned k = 0; k < 2; k++) {
-        const vu low = every_second(v[0], v[1], k), high = every_second(v[2], v[3], k);
-        out[k] = every_second(low, high, 0);
-        out[k + 2] = every_second(low, high, 1);
-    }
-}
-
-static void store_records(uint8_t *to, const vu *value, uint32_t item)
-{
-    if (item == 16) {
-        const vu a = by_turns(value[0], value[2], false), b = by_turns(value[0], value[2], true);
-        const vu c = by_turns(value[1], value[3], false), d = by_turns(value[1], value[3], true);
-        const vu v[4] = {by_turns(a, c, false), by_turns(a, c, true), by_turns(b, d, false), by_turns(b, d, true)};
-        memcpy(to, v, sizeof v);
-    } else if (item == 8) {
-        const vu v[2] = {by_turns(value[0], value[1], false), by_turns(value[0], value[1], true)};
-        memcpy(to, v, sizeof v);
-    } else if (item == 4) {
-        memcpy(to, value, sizeof *value);
-    } else if (item == 2) {
-        const vu16 narrow = __builtin_convertvector(*value, vu16);
-        memcpy(to, &narrow, sizeof narrow);
-    } else {
-        const vu8 narrow = __builtin_convertvector(*value, vu8);
-        memcpy(to, &narrow, sizeof narrow);
-    }
-}
-
-ALWAYS bool load_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, vu *out)
-{
-    if (active == 0)
-        return true;
-    const uint32_t same = offset[__builtin_ctz(active)];
-    if ((vec_ne(offset, vec_all(same)) & active) == 0) {
-        const uint8_t *from = reach_bytes(group, r, reach_address(r, same), r->item);
-        for (unsigned k = 0; from && 4 * k < r->item; k++)
-            out[k] = vec_all(load_item(from + 4 * k, r->item < 4 ? r->item : 4));
-        return from;
-    }
-    /* Bytes of lanes that are off are not read: another host thread may be writing them. */
-    if ((active == PART_MASK || r->item == 4) && counts_up(r, offset, active)) {
-        const uint8_t *from = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
-        if (from) {
-            if (active == PART_MASK)
-                load_records(from, r->item, out);
-            else
-                *out = vec_load_active(from, active);
-            return true;
-        }
-    }
-    return load_scattered(group, r, &offset, active, out);
-}
-
-/* Of lanes that write the same place the highest wins, as in the plain handler. */
-static bool store_scattered(const struct gpu_simdgroup *group, const struct reach *r, const vu *offset, uint32_t active,
-                            const vu *value)
-{
-    uint64_t low = 0, high = 0;
-    uint8_t bytes[4 * VECTOR_BYTES];
-    if (!span(r, *offset, active, &low, &high))
-        return false;
-    uint8_t *to = reach_bytes(group, r, low, high - low + r->item);
-    if (!to)
-        return false;
-    store_records(bytes, value, r->item);
-    const uint32_t item = r->item;
-    for (; active; active &= active - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(active);
-        uint8_t *at = to + (reach_address(r, (*offset)[lane]) - low);
-        if (item == 4)
-            memcpy(at, bytes + 4 * lane, 4);
-        else if (item == 2)
-            memcpy(at, bytes + 2 * lane, 2);
-        else if (item == 16)
-            memcpy(at, bytes + 16 * lane, 16);
-        else if (item == 8)
-            memcpy(at, bytes + 8 * lane, 8);
-        else
-            *at = bytes[lane];
-    }
-    return true;
-}
-
-ALWAYS bool store_part(const struct gpu_simdgroup *group, const struct reach *r, vu offset, uint32_t active, const vu *value)
-{
-    if (active == 0)
-        return true;
-    if (active == PART_MASK && counts_up(r, offset, active)) {
-        uint8_t *to = reach_bytes(group, r, reach_address(r, offset[0]), (uint64_t)PART_LANES * r->item);
-        if (to)
-            store_records(to, value, r->item);
-        return to;
-    }
-    return store_scattered(group, r, &offset, active, value);
-}
-
-/* --- handlers: small[0] = item bytes, small[1] = shift (device) --- */
+ * op->small[0] is the number of bytes of a component, op->small[1] the shift of the offset (device memory only). */
+#include "units/gpu/gpu_vector_reach.h"
 
 ALWAYS struct reach device_reach(const struct gpu_op *op, unsigned prot)
 {
@@ -267,14 +24,14 @@ ALWAYS struct lanes threadgroup_offsets(const struct gpu_simdgroup *group, const
     return base;
 }
 
-/* Components of an access that lie together from the first on: their number when a record can hold them, else 0. */
+/* The number of components when an access has them contiguous from the first on and a record can hold them, otherwise 0. */
 ALWAYS unsigned together(const struct gpu_op *op)
 {
     const unsigned mask = op->inst->component_mask;
     return mask == 3 ? 2 : mask == 15 ? 4 : 0;
 }
 
-/* Where component i lies in the words of a record. */
+/* The position of component i in the words of a record. */
 struct place {
     unsigned word, shift;
     uint32_t mask;
@@ -350,7 +107,7 @@ ALWAYS const struct gpu_op *load_op(struct gpu_simdgroup *group, const struct gp
     return op->next;
 }
 
-/* False also when records overlap in part: which lane wins is then a matter of components. */
+/* False also when records overlap partly: which lane wins then depends on the component. */
 ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                            const struct lanes *offset, unsigned count)
 {
@@ -377,7 +134,7 @@ ALWAYS bool store_together(struct gpu_simdgroup *group, const struct gpu_op *op,
     return true;
 }
 
-/* What is written already when an access is left to a slower way is written again. */
+/* When an access is left to a slower way, what was already written is written again. */
 ALWAYS const struct gpu_op *store_op(struct gpu_simdgroup *group, const struct gpu_op *op, const struct reach *r,
                                      const struct lanes *offset)
 {
@@ -419,7 +176,7 @@ HANDLER(device_store)
     return store_op(group, op, &r, &offset);
 }
 
-/* Bases of 64 bits in registers: any addresses that lie within 2 GiB become distances from the lowest. */
+/* 64-bit bases in registers: any addresses that lie within 2 GiB become distances from the lowest. */
 ALWAYS bool register_reach(const struct gpu_simdgroup *group, const struct gpu_op *op, struct reach *r, struct lanes *distance)
 {
     const struct lanes offset = read_int(group, &op->source[2], GPU_NONE);
@@ -466,8 +223,8 @@ HANDLER(threadgroup_load)
     return load_op(group, op, &r, &offset);
 }
 
-/* The hot shape: one 32-bit word at a byte address in half registers; each host vector of lanes reads one word, or words side by
- * side. Everything else goes the long way. */
+/* The hot shape: one 32-bit word at a byte address in half registers, where each host vector of lanes reads one word, or
+ * contiguous words. Everything else goes the long way. */
 ALWAYS const struct gpu_op *load_words(struct gpu_simdgroup *group, const struct gpu_op *op, bool high)
 {
     const uint8_t *memory = group->group->memory;
@@ -507,7 +264,7 @@ HANDLER(threadgroup_store)
     return store_op(group, op, &r, &offset);
 }
 
-/* Whether one turn of the banks of threadgroup memory serves all lanes for sure: words of one row, or side by side. */
+/* True when one pass over the banks of threadgroup memory certainly serves all lanes: words of one row, or contiguous ones. */
 static bool one_turn(const struct gpu_simdgroup *group, const struct gpu_op *op)
 {
     const struct lanes offset = threadgroup_offsets(group, op);
@@ -532,7 +289,7 @@ static gpu_handler *pick_memory(struct gpu_op *op)
     op->small[1] = inst->shift > 2 ? 2 : inst->shift;
     const bool store = inst->op == AGX_OP_DEVICE_STORE || inst->op == AGX_OP_THREADGROUP_STORE;
     if (inst->op == AGX_OP_DEVICE_LOAD || inst->op == AGX_OP_DEVICE_STORE) {
-        /* An immediate offset is signed whatever the flag says. */
+        /* An immediate offset is signed, whatever the flag says. */
         if (op->source[2].kind == GPU_SCALAR && (int64_t)op->source[2].scalar < 0)
             return NULL;
         if (op->source[1].kind == GPU_PAIR)

@@ -1,8 +1,8 @@
-/* Vector handlers: conversions, 16-bit float arithmetic, integers of 64 bits. Included once per host instruction set. */
+/* Vector handlers: conversions, 16-bit float arithmetic, 64-bit integers. Included once per host instruction set. */
 
 /* --- conversions --- */
 
-/* To nearest even. Whole numbers that float32 does not hold are beyond all halves, so that rounding twice does no harm. */
+/* Rounds to nearest even. Whole numbers that float32 does not hold are beyond all halves, so that rounding twice does no harm. */
 HANDLER(number_to_float)
 {
     struct lanes a = read_int(group, &op->source[0], GPU_NONE);
@@ -26,7 +26,7 @@ HANDLER(number_to_float)
     return op->next;
 }
 
-/* Saturates; NaN gives 0. `limit`: first whole number above the range. */
+/* Saturates; NaN gives 0. `limit` is the first whole number above the range. */
 ALWAYS vu number_part(vf x, float bottom, float limit, uint32_t top)
 {
     const vf zero = {0}, low = zero + bottom, high = zero + limit, middle = zero + 0x1p31f;
@@ -94,8 +94,8 @@ ALWAYS struct lanes read_half(const struct gpu_simdgroup *group, const struct gp
     return out;
 }
 
-/* a*b + c of halves, so that rounding to half gives the exact value rounded once: float32 holds the product; the sum is rounded
- * to odd. */
+/* a*b + c of halves, such that rounding to half gives the exact value rounded once: float32 holds the product, and the sum is
+ * rounded to odd. */
 ALWAYS vf half_fma_part(vf a, vf b, vf c)
 {
     const vf product = a * b, sum = product + c, part = sum - product;
@@ -106,7 +106,7 @@ ALWAYS vf half_fma_part(vf a, vf b, vf c)
     return (vf)vec_choose(exact, bits, odd);
 }
 
-/* Sums of two halves survive being rounded to float32 first (24 bits are twice 11 and 2), products are exact there. */
+/* Sums of two halves survive a first rounding to float32 (24 bits are twice 11 and 2); products are exact there. */
 ALWAYS const struct gpu_op *half_op(struct gpu_simdgroup *group, const struct gpu_op *op, enum float_way way)
 {
     const struct lanes a = read_half(group, &op->source[0]), b = read_half(group, &op->source[1]);
@@ -164,7 +164,7 @@ ALWAYS vu high_product(vu a, vu b)
     return (a >> 16) * (b >> 16) + (one >> 16) + (other >> 16);
 }
 
-/* left +- (right << shift), shifts of 5 and more giving 0. */
+/* left +- (right << shift); shifts of 5 and more give 0. */
 ALWAYS const struct gpu_op *long_sum(struct gpu_simdgroup *group, const struct gpu_op *op, struct long_lanes left,
                                      struct long_lanes right)
 {

@@ -1,4 +1,4 @@
-/* Handlers for any host: 4 lanes a GNU vector, denormals flushed by hand. */
+/* Handlers for any host: 4 lanes per GNU vector; denormals are flushed in code. */
 #include "units/gpu/gpu_exec.h"
 #include "units/gpu/gpu_vector_sets.h"
 
@@ -62,7 +62,7 @@ ROUND(vec_trunc, truncf)
 ROUND(vec_rint, rintf)
 #undef ROUND
 
-/* Doubles of the first and the last lanes, and back. */
+/* Converts the first and the last lanes to doubles, and back. */
 static inline vd vec_wide_low(vf x)
 {
     return (vd){(double)x[0], (double)x[1]};
@@ -78,7 +78,7 @@ static inline vf vec_narrow(vd low, vd high)
     return (vf){(float)low[0], (float)low[1], (float)high[0], (float)high[1]};
 }
 
-/* Rounded twice: no less exact than its users need, and no call. */
+/* Rounds twice: exact enough for its users, and without a call. */
 static inline vd vec_wide_fma(vd a, vd b, vd c)
 {
     return a * b + c;
@@ -89,13 +89,13 @@ static inline vd vec_inverse_root(vd x)
     return (vd){1.0 / sqrt(x[0]), 1.0 / sqrt(x[1])};
 }
 
-/* Bytes at base + offset of active lanes, others 0. */
+/* Bytes at base + offset of active lanes, 0 for others. */
 static inline vu vec_gather(const uint8_t *base, vu offset, uint32_t active, unsigned item)
 {
     return gather_each(base, offset, active, item);
 }
 
-/* Words side by side, active lanes only. */
+/* Loads contiguous words of active lanes only. */
 static inline vu vec_load_active(const uint8_t *from, uint32_t active)
 {
     return gather_each(from, (vu){0, 4, 8, 12}, active, 4);

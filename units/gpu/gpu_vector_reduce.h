@@ -17,7 +17,7 @@ ALWAYS vu combine_part(unsigned reduction, vu a, vu b)
     }
 }
 
-/* What lanes that are off bring in. */
+/* What inactive lanes contribute. */
 ALWAYS uint32_t neutral(unsigned reduction)
 {
     switch (reduction) {
@@ -50,7 +50,7 @@ ALWAYS struct lanes reduction_source(const struct gpu_simdgroup *group, const st
     return read_int(group, &from, GPU_NONE);
 }
 
-/* Over the simdgroup or each quad, in any order: of floats that are equal but not the same, zeros, the plain handler takes the
+/* Reduces the simdgroup or each quad in any order. Where floats are equal but not identical, zeros, the plain handler takes the
  * right one. */
 ALWAYS const struct gpu_op *reduce_op(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned reduction)
 {
@@ -88,8 +88,8 @@ ALWAYS const struct gpu_op *reduce_op(struct gpu_simdgroup *group, const struct 
     return op->next;
 }
 
-/* Sums and products of floats: lane after lane, each step rounded. `before` is what the active lanes below give. Steps that are
- * NaN, denormal or the smallest normal number are left to the plain handler. */
+/* Sums and products of floats: lane after lane, with each step rounded. `before` is the result of the active lanes below. Steps
+ * that are NaN, denormal or the smallest normal number are left to the plain handler. */
 ALWAYS const struct gpu_op *float_steps(struct gpu_simdgroup *group, const struct gpu_op *op, unsigned reduction)
 {
     const struct lanes source = reduction_source(group, op, reduction);

@@ -12,7 +12,7 @@ static size_t room_bytes(const struct mem_cache *cache)
     return (size_t)cache->sets * cache->set_bytes;
 }
 
-/* No way was ever used: the last in order, the first to be filled, is way 0. */
+/* The order of a set in which no way was ever used: way 0 comes last and is filled first. */
 static uint64_t first_order(uint32_t ways)
 {
     uint64_t order = 0;
@@ -31,7 +31,7 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
 {
     cache->sets = (uint32_t)(lines / ways);
     cache->ways = ways;
-    /* A single set has mask 0, which the division by one set serves as well. */
+    /* A single set has mask 0. The division by the number of sets, which is one, gives the same. */
     cache->set_mask = (cache->sets & (cache->sets - 1)) == 0 ? cache->sets - 1 : 0;
     cache->headers = (ways + MEM_SET_WAYS - 1) / MEM_SET_WAYS;
     const size_t bytes = cache->headers * sizeof(struct mem_set_header) + ways * (sizeof(struct mem_way) + sizeof(double));
@@ -43,13 +43,13 @@ static void shape(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool s
     cache->order_mask = UINT64_MAX >> (ways < MEM_SET_WAYS ? 64 - 4 * ways : 0);
 }
 
-/* Large caches are looked into all over: the host should not have to look up its own pages as well. */
+/* Accesses to a large cache scatter over all of it. Huge pages spare the host the lookup of its own pages. */
 static void use_huge_pages(void *room, size_t bytes)
 {
     const uintptr_t begin = ((uintptr_t)room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     const uintptr_t end = ((uintptr_t)room + bytes) / HUGE_PAGE * HUGE_PAGE;
     if (room && begin < end)
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a hint: what it answers does not matter */
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only a hint: the answer does not matter */
 }
 
 bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter)
@@ -58,7 +58,7 @@ bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool
     if (ways == 0 || ways > 64 || lines / ways == 0 || lines > UINT32_MAX / 4)
         return false;
     shape(cache, lines, ways, scatter);
-    /* Zero is the state of an empty set: the host gives such pages when they are first asked for. */
+    /* Zero is the state of an empty set, and the host supplies zeroed pages when they are first touched. */
     cache->room = calloc(room_bytes(cache) + HOST_LINE, 1);
     use_huge_pages(cache->room, room_bytes(cache));
     if (cache->headers > 1)
@@ -85,7 +85,7 @@ void mem_cache_clear(struct mem_cache *cache)
         return;
     memset(cache->set, 0, room_bytes(cache));
     first_lists(cache);
-    /* The sets say of themselves that nothing has settled since the start. */
+    /* The sets record that nothing has settled since the start. */
     cache->used = 0;
 }
 
@@ -110,7 +110,7 @@ static uint32_t set_of(const struct mem_cache *cache, const struct mem_entry *en
     return (uint32_t)((size_t)((const unsigned char *)entry->header - cache->set) / cache->set_bytes);
 }
 
-/* A way comes to the front of a list. */
+/* Moves a way to the front of a list. */
 static void move_to_front(uint8_t *list, uint32_t way)
 {
     uint32_t at = 0;
@@ -125,7 +125,7 @@ void mem_cache_touch_wide(struct mem_cache *cache, const struct mem_entry *entry
     move_to_front(cache->list + (size_t)set_of(cache, entry) * cache->ways, entry->number);
 }
 
-/* The arrival times of a set, made explicit. */
+/* Makes the arrival times of a set explicit. */
 static void update_arrivals(struct mem_cache *cache, uint32_t set)
 {
     struct mem_way *way = mem_cache_ways(cache, set);
@@ -134,7 +134,7 @@ static void update_arrivals(struct mem_cache *cache, uint32_t set)
     mem_cache_header(cache, set)->settled = cache->settled;
 }
 
-/* The way at the end of the order, which comes to the front: the first empty one, else the least recently used. */
+/* Takes the way at the end of the order and moves it to the front: the first empty way, otherwise the least recently used one. */
 static uint32_t take_last(struct mem_cache *cache, uint32_t set)
 {
     if (cache->headers > 1) {
@@ -168,7 +168,7 @@ void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, d
     header->flags[w % MEM_SET_WAYS] = flags;
 }
 
-/* Ways of a set from the one used last, either representation. */
+/* Lists the ways of a set from the most recently used one on, whatever the representation. */
 static void read_order(const struct mem_cache *cache, uint32_t set, uint8_t *list)
 {
     const uint64_t order = mem_cache_header(cache, set)->order ^ cache->first_order;
@@ -189,7 +189,7 @@ static void write_order(struct mem_cache *cache, uint32_t set, const uint8_t *li
         mem_cache_header(cache, set)->order = order ^ cache->first_order;
 }
 
-/* An emptied way joins the empty ones at the end of the order, where the first way comes last. */
+/* Moves an emptied way to the empty ones at the end of the order, where the lowest-numbered way comes last. */
 static void put_last(struct mem_cache *cache, uint32_t set, uint32_t way)
 {
     const struct mem_way *ways = mem_cache_ways(cache, set);

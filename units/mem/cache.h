@@ -18,19 +18,19 @@ _Static_assert(MEM_LINE_BYTES == 1 << MEM_LINE_SHIFT, "one line size everywhere"
 
 enum mem_line_flags {
     MEM_LINE_DIRTY = 1,
-    MEM_LINE_PREFETCHED = 2, /* brought by a prefetch and not yet asked for */
+    MEM_LINE_PREFETCHED = 2, /* brought in by a prefetch and not used yet */
     MEM_LINE_FROM_SHIFT = 4  /* bits 5..4: enum mem_level the line came from, for hits on lines in flight */
 };
 
-/* Sets keep their parts in few host cache lines, because the host waits for those most of all: a header tells whether a line
- * may be there, in which order the ways were used and what state they are in; beside it lie the lines themselves. */
-#define MEM_SET_WAYS 16 /* of one header; caches with more ways have several headers a set */
+/* The parts of a set lie in few cache lines of the host, because waiting for those takes most of its time. A header tells whether
+ * a line may be present, in which order the ways were used and what state they are in; the lines themselves follow it. */
+#define MEM_SET_WAYS 16 /* per header; caches with more ways have several headers per set */
 
 struct mem_set_header {
-    uint16_t key[MEM_SET_WAYS]; /* of the line in each way: no equal key, no such line */
-    uint64_t order;             /* ways from the one used last, 4 bits each, as a difference (xor) from the first order of all */
+    uint16_t key[MEM_SET_WAYS]; /* of the line in each way: where no key is equal, the line is absent */
+    uint64_t order; /* the ways from the most recently used one on, 4 bits each, xored with the order of a new cache */
     uint8_t flags[MEM_SET_WAYS];
-    uint32_t settled; /* of mem_cache.settled when the arrival times were last brought up to date */
+    uint32_t settled; /* value of mem_cache.settled when the arrival times were last brought up to date */
     uint32_t spare;
 };
 _Static_assert(sizeof(struct mem_set_header) == 64, "a header is a host cache line");
@@ -43,29 +43,29 @@ struct mem_way {
 struct mem_cache {
     uint32_t sets, ways;
     uint32_t set_mask;  /* sets - 1 when that is a power of two, else 0 */
-    uint32_t headers;   /* a set */
-    uint32_t set_bytes; /* from one set to the next: headers, ways, when the data of each way are there */
-    uint32_t way_bits;  /* of a header: the ways that are there */
+    uint32_t headers;   /* per set */
+    uint32_t set_bytes; /* distance between sets: headers, ways and arrival times of the data */
+    uint32_t way_bits;  /* of a header: the ways that exist */
     bool scatter;       /* pages are spread over the sets by a hash (physically indexed, several interleaved parts) */
     unsigned char *set; /* aligned to host cache lines, in `room` */
     void *room;
-    uint8_t *list; /* instead of the orders when there are several headers: each set's ways from the one used last */
+    uint8_t *list; /* replaces the orders where there are several headers: each set's ways from the most recently used one on */
     uint64_t first_order;
     uint64_t order_mask;
     uint32_t last_shift; /* of the order's last way */
-    uint32_t settled;    /* how often all data had arrived: older arrival times of a set count as settled_ns */
+    uint32_t settled;    /* counts the moments at which all data had arrived: older arrival times of a set count as settled_ns */
     double settled_ns;
     uint32_t used; /* lines present */
 };
 
-/* False when memory is out or there is not a single full set. */
+/* False when memory is out or the lines do not fill a single set. */
 bool mem_cache_init(struct mem_cache *cache, uint64_t lines, uint32_t ways, bool scatter);
 void mem_cache_release(struct mem_cache *cache);
 void mem_cache_clear(struct mem_cache *cache);
-/* All data are there by now_ns. */
+/* Declares that all data have arrived by now_ns. */
 void mem_cache_settle(struct mem_cache *cache, double now_ns);
 
-/* A well-mixed number out of a page number: where the page goes. */
+/* Hashes a page number; the hash decides where the page goes. */
 static inline uint64_t mem_page_hash(uint64_t page)
 {
     uint64_t h = page * UINT64_C(0x9E3779B97F4A7C15);
@@ -94,7 +94,7 @@ static inline struct mem_way *mem_cache_ways(const struct mem_cache *cache, uint
     return (struct mem_way *)(void *)(mem_cache_header(cache, set) + cache->headers);
 }
 
-/* A line that was looked for. */
+/* The result of looking a line up. */
 struct mem_entry {
     struct mem_way *way; /* NULL: absent */
     uint8_t *flags;
@@ -112,7 +112,7 @@ static inline double mem_cache_ready_ns(const struct mem_cache *cache, const str
     return entry->header->settled == cache->settled ? *mem_cache_arrival(cache, entry->way) : cache->settled_ns;
 }
 
-/* The host is told that a set will be looked into. */
+/* Tells the host that a set will be looked into. */
 static inline void mem_cache_expect(const struct mem_cache *cache, uint32_t set)
 {
     __builtin_prefetch(mem_cache_header(cache, set), 1);
@@ -123,7 +123,7 @@ static inline uint16_t mem_cache_key(uint64_t line)
     return (uint16_t)(line * UINT64_C(0x9E3779B97F4A7C15) >> 48);
 }
 
-/* Bit w: way w of the header has this key. Ways that are not there count as well. */
+/* Bit w is set when way w of the header has this key. Ways that do not exist are included. */
 static inline uint32_t mem_cache_same_keys(const struct mem_set_header *header, uint16_t key)
 {
 #ifdef __SSE2__
@@ -141,7 +141,7 @@ static inline uint32_t mem_cache_same_keys(const struct mem_set_header *header, 
 
 struct mem_entry mem_cache_find_wide(const struct mem_cache *cache, uint32_t set, uint64_t line);
 
-/* A line in its set. Does not touch. */
+/* Finds a line in its set, without marking it as used. */
 static inline struct mem_entry mem_cache_find_in(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
     if (__builtin_expect(cache->headers > 1, 0))
@@ -162,7 +162,7 @@ static inline struct mem_entry mem_cache_find(const struct mem_cache *cache, uin
     return mem_cache_find_in(cache, mem_cache_set(cache, line), line);
 }
 
-/* The same when it is likely to be in a known way. */
+/* The same for a line that is probably in a known way. */
 static inline struct mem_entry mem_cache_find_near(const struct mem_cache *cache, uint32_t set, uint64_t line, uint32_t way)
 {
     struct mem_set_header *header = mem_cache_header(cache, set);
@@ -172,25 +172,25 @@ static inline struct mem_entry mem_cache_find_near(const struct mem_cache *cache
     return mem_cache_find_in(cache, set, line);
 }
 
-/* The way used last; of caches with several headers some way. */
+/* The most recently used way; an arbitrary one in caches with several headers. */
 static inline uint32_t mem_cache_latest(const struct mem_cache *cache, uint32_t set)
 {
     return (uint32_t)(mem_cache_header(cache, set)->order ^ cache->first_order) & 15;
 }
 
-/* The way that the next insertion takes; of caches with several headers some way. */
+/* The way that the next insertion takes; an arbitrary one in caches with several headers. */
 static inline uint32_t mem_cache_last(const struct mem_cache *cache, uint32_t set)
 {
     return (uint32_t)((mem_cache_header(cache, set)->order ^ cache->first_order) >> cache->last_shift) & 15;
 }
 
-/* The host is told that a line will be inserted into a set just looked into. */
+/* Tells the host that a line will be inserted into a set that was just looked into. */
 static inline void mem_cache_expect_insert(const struct mem_cache *cache, uint32_t set)
 {
     __builtin_prefetch(mem_cache_ways(cache, set) + mem_cache_last(cache, set), 1);
 }
 
-/* The host is told that a line will be looked for, and inserted when it is absent, in a set that was expected before. */
+/* Tells the host that a line will be looked for, and inserted when absent, in a set announced before. */
 static inline void mem_cache_expect_line(const struct mem_cache *cache, uint32_t set, uint64_t line)
 {
     const uint32_t same = mem_cache_same_keys(mem_cache_header(cache, set), mem_cache_key(line)) & cache->way_bits;
@@ -198,7 +198,7 @@ static inline void mem_cache_expect_line(const struct mem_cache *cache, uint32_t
     __builtin_prefetch(mem_cache_ways(cache, set) + way, 1);
 }
 
-/* The host is told that a line will be looked for that is likely to be in a known way. */
+/* Tells the host that a line will be looked for that is probably in a known way. */
 static inline void mem_cache_expect_near(const struct mem_cache *cache, uint32_t set, uint32_t way)
 {
     __builtin_prefetch(mem_cache_header(cache, set), 1);
@@ -220,7 +220,7 @@ static inline void mem_cache_touch(struct mem_cache *cache, const struct mem_ent
     const uint64_t way = entry->number, order = header->order ^ cache->first_order;
     if ((order & 15) == way)
         return;
-    /* The lowest zero digit of `other` is where the way stands; those before it move up by one. */
+    /* The lowest zero digit of `other` marks the position of the way; the digits before it move up by one. */
     const uint64_t other = order ^ way * MEM_ORDER_ONES;
     const uint64_t zero = (other - MEM_ORDER_ONES) & ~other & MEM_ORDER_ONES << 3;
     const uint64_t before = ((zero & -zero) >> 3) - 1;
@@ -233,7 +233,7 @@ struct mem_victim {
     uint64_t line;
 };
 
-/* Puts an absent line into its set in the place of an empty or the least recently used one, which is handed back. */
+/* Puts an absent line into its set, in the place of an empty way or of the least recently used line, which is returned. */
 void mem_cache_insert_in(struct mem_cache *cache, uint32_t set, uint64_t line, double ready_ns, uint8_t flags,
                          struct mem_victim *victim);
 static inline void mem_cache_insert(struct mem_cache *cache, uint64_t line, double ready_ns, uint8_t flags,
@@ -242,7 +242,7 @@ static inline void mem_cache_insert(struct mem_cache *cache, uint64_t line, doub
     mem_cache_insert_in(cache, mem_cache_set(cache, line), line, ready_ns, flags, victim);
 }
 
-/* Takes a line out; its flags, 0 when it was not there. *present may be NULL. */
+/* Removes a line. Returns its flags, or 0 when it was absent; *present may be NULL. */
 uint8_t mem_cache_remove(struct mem_cache *cache, uint64_t line, bool *present);
 
 #endif

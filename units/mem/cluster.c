@@ -27,7 +27,7 @@ void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz)
     mem_link_set_rate(&cluster->l2_link, cluster->params.l2.bytes_per_cycle * clock_ghz);
 }
 
-/* Sends a dirty line to the memory side as soon as a buffer is free. Returns when it had left the L2. */
+/* Sends a dirty line to the memory side as soon as a buffer is free. Returns when the line has left the L2. */
 static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t line)
 {
     const double start = mem_slots_ready(&cluster->misses, now_ns);
@@ -38,7 +38,7 @@ static double write_back(struct mem_cluster *cluster, double now_ns, uint64_t li
     return start;
 }
 
-/* Puts a line into L2. Returns when the place was free. */
+/* Inserts a line into L2. Returns when its place became free. */
 static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, double ready_ns, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;
@@ -49,7 +49,7 @@ static double fill(struct mem_port *port, double now_ns, uint32_t set, uint64_t 
     return victim.valid && (victim.flags & MEM_LINE_DIRTY) ? write_back(cluster, now_ns, victim.line) : now_ns;
 }
 
-/* Reads a line from the memory side into L2; no other L1 has it dirty. */
+/* Reads a line from the memory side into L2. No other L1 holds it dirty. */
 static struct mem_reply miss(struct mem_port *port, double now_ns, uint32_t set, uint64_t line, uint8_t flags)
 {
     struct mem_cluster *cluster = port->cluster;

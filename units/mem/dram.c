@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The controller sees its queue, not history: the mix is averaged over about so many lines. */
+/* The controller sees its queue, not the history: the mix is averaged over about this many lines. */
 #define MIX_LINES 64.0
-/* A share below this adds nothing to any sum it enters. Left alone it would shrink to numbers that are slow on the host. */
+/* A smaller share adds nothing to any sum it enters. Without this limit it would shrink to denormals, which are slow on the host.
+ */
 #define LEAST_SHARE 1e-30
 
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params)
@@ -35,7 +36,7 @@ void mem_dram_restart(struct mem_dram *dram, double now_ns)
         mem_link_restart(&dram->channel[i], now_ns);
 }
 
-/* Time per byte relative to the peak: from pure reads to an even mix in proportion, constant beyond it. */
+/* Time per byte relative to the peak: grows in proportion from pure reads to an even mix and stays constant beyond. */
 static double mix_cost(const struct mem_dram *dram)
 {
     const double mixed = dram->write_share < 0.5 ? 2.0 * dram->write_share : 1.0;

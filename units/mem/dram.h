@@ -1,5 +1,5 @@
-/* DRAM of one die: channels with a peak rate, and how much of it a mix of reads and writes can use. Banks and rows are
- * not modelled: their mean effect is in the latency and in the two efficiencies.
+/* DRAM of one die: channels with a peak rate, and the share of it that a mix of reads and writes reaches. Banks and rows are not
+ * modelled: their mean effect is part of the latency and of the two efficiencies.
  */
 #ifndef ORCHARD_UNITS_MEM_DRAM_H
 #define ORCHARD_UNITS_MEM_DRAM_H
@@ -19,15 +19,15 @@ struct mem_dram {
 bool mem_dram_init(struct mem_dram *dram, const struct mem_params *params);
 void mem_dram_release(struct mem_dram *dram);
 void mem_dram_restart(struct mem_dram *dram, double now_ns);
-/* The channel of a line. Lines of a page go round the channels; where a page begins is scattered, so that strides do not
- * pile up: by the page's hash, which the caller has at hand. */
+/* Returns the channel of a line. The lines of a page go round the channels. A hash of the page, which the caller has at hand,
+ * decides where the page begins, so that strides do not pile up on one channel. */
 static inline uint32_t mem_dram_channel(const struct mem_dram *dram, uint64_t line, uint64_t page_hash)
 {
     const uint64_t at = line + page_hash;
     return (uint32_t)(dram->channel_mask ? at & dram->channel_mask : at % dram->channels);
 }
 
-/* Moves `bytes` of a line of a channel; returns when the channel starts on it. */
+/* Moves `bytes` of a line over a channel. Returns when the channel starts on it. */
 double mem_dram_take(struct mem_dram *dram, double now_ns, uint32_t channel, uint32_t bytes, bool write);
 
 #endif

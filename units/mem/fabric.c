@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_PAGES 1024 /* capacity to start with, a power of two */
+#define FIRST_PAGES 1024 /* initial capacity, a power of two */
 
 bool mem_fabric_init(struct mem_fabric *fabric, const struct mem_params *params)
 {
@@ -82,7 +82,7 @@ static bool grow_pages(struct mem_fabric *fabric)
 
 static uint32_t first_touch_home(struct mem_fabric *fabric, uint64_t page, uint32_t toucher)
 {
-    /* Out of memory: the page stays without a home of its own and counts as local. */
+    /* Memory is out: the page gets no home of its own and counts as local. */
     if (2 * (fabric->page_count + 1) > fabric->page_capacity && !grow_pages(fabric))
         return toucher;
     const uint32_t slot = page_slot(fabric, page);

@@ -1,5 +1,5 @@
-/* The fabric: a port per cluster (or clusterless requester) with a rate in each direction, links between two dies, and
- * the question which die owns an address.
+/* The fabric: a port per cluster (or requester without a cluster) with a rate in each direction, the links between two dies, and
+ * which die owns an address.
  */
 #ifndef ORCHARD_UNITS_MEM_FABRIC_H
 #define ORCHARD_UNITS_MEM_FABRIC_H
@@ -33,8 +33,8 @@ void mem_fabric_port_restart(struct mem_fabric_port *port, double now_ns);
 
 /* The die that owns a line; `toucher` is the die of the requester. */
 uint32_t mem_fabric_home(struct mem_fabric *fabric, uint64_t line, uint32_t toucher);
-/* When a read (its data) or a write can pass the requester's port and, for a remote home, the link. *extra_ns is
- * the latency of the crossing. */
+/* Returns when a read (its data) or a write can pass the requester's port and, for a remote home, the link. *extra_ns is the
+ * latency of crossing the link. */
 double mem_fabric_pass(struct mem_fabric *fabric, struct mem_fabric_port *port, double now_ns, uint32_t bytes, bool write,
                        uint32_t home, double *extra_ns);
 

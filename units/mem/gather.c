@@ -38,7 +38,7 @@ void mem_gather_clear(struct mem_gather *gather)
             remove_entry(gather, i);
 }
 
-/* `count` when it is not there. */
+/* Returns the entry of a line, or `count` when there is none. */
 static uint32_t find(const struct mem_gather *gather, uint64_t line)
 {
     uint32_t i = 0;
@@ -49,7 +49,7 @@ static uint32_t find(const struct mem_gather *gather, uint64_t line)
     return i;
 }
 
-/* The entry unused for longest, empty ones first, becomes that of a line. */
+/* Gives a line the entry that was unused for longest; empty entries go first. */
 static uint32_t replace(struct mem_gather *gather, uint64_t line, uint64_t *displaced)
 {
     uint32_t oldest = 0;

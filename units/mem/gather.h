@@ -12,12 +12,13 @@ struct mem_gather_bytes {
 };
 
 struct mem_gather {
-    uint32_t count, held; /* entries; not empty ones */
+    uint32_t count, held; /* entries, and how many of them are in use */
     uint64_t *tag;        /* by entry: line + 1, 0 = empty */
     uint64_t *used;       /* 0 = empty */
     struct mem_gather_bytes *bytes;
     uint64_t clock;
-    uint16_t hashed[MEM_GATHER_HASHES]; /* lines held, by a hash: most others are known not to be there without a search */
+    uint16_t
+        hashed[MEM_GATHER_HASHES]; /* counts of the lines held, by hash: a zero says without a search that a line is absent */
 };
 
 enum mem_gather_result { MEM_GATHER_PART, MEM_GATHER_FULL };
@@ -25,8 +26,8 @@ enum mem_gather_result { MEM_GATHER_PART, MEM_GATHER_FULL };
 bool mem_gather_init(struct mem_gather *gather, uint32_t count);
 void mem_gather_release(struct mem_gather *gather);
 void mem_gather_clear(struct mem_gather *gather);
-/* Adds a store of bytes [offset, offset+bytes) of a line. On FULL the entry is gone and the line complete. When an
- * incomplete other line had to give way, *displaced holds it, else UINT64_MAX. */
+/* Adds a store of bytes [offset, offset+bytes) of a line. On FULL the entry is gone and the line complete. When another,
+ * incomplete line had to give way, *displaced is its number, otherwise UINT64_MAX. */
 enum mem_gather_result mem_gather_store(struct mem_gather *gather, uint64_t line, uint32_t offset, uint32_t bytes,
                                         uint64_t *displaced);
 static inline uint32_t mem_gather_hash(uint64_t line)
@@ -44,7 +45,7 @@ static inline bool mem_gather_has(const struct mem_gather *gather, uint64_t line
     return false;
 }
 
-/* Takes an incomplete line out (something else wants it). False when it is not being gathered. */
+/* Removes an incomplete line that something else wants. False when it is not being gathered. */
 bool mem_gather_take(struct mem_gather *gather, uint64_t line);
 
 #endif

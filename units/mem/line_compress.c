@@ -3,15 +3,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Value number i of so many bytes. */
+/* Returns value number i of so many bytes. */
 static uint64_t value_at(const uint8_t *line, unsigned i, unsigned bytes)
 {
     uint64_t v = 0;
-    memcpy(&v, line + (size_t)i * bytes, bytes); /* simulated memory is little-endian, as the host */
+    memcpy(&v, line + (size_t)i * bytes, bytes); /* simulated memory is little-endian, as the host is */
     return v;
 }
 
-/* Bytes of the difference between two values of so many bytes, as a signed number: 0, 1, 2, 4 or 8. */
+/* Bytes that the difference between two values of so many bytes takes as a signed number: 0, 1, 2, 4 or 8. */
 static unsigned delta_bytes(uint64_t a, uint64_t b, unsigned bytes)
 {
     const unsigned unused = 64 - 8 * bytes;
@@ -29,7 +29,7 @@ static bool is_zero(const uint8_t *bytes, size_t count)
     return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
 }
 
-/* A base and differences from it or from zero (the immediate): one bit per value says which. */
+/* Size with one base: each value is a difference from the base or from zero (the immediate), and one bit per value says which. */
 static unsigned base_delta(const uint8_t *line, unsigned bytes)
 {
     const unsigned count = MEM_LINE_BYTES / bytes;
@@ -37,7 +37,7 @@ static unsigned base_delta(const uint8_t *line, unsigned bytes)
     uint64_t base = 0;
     bool have = false;
     unsigned wide = 0;
-    for (unsigned pass = 1; pass < bytes; pass *= 2) { /* the width of differences that is tried */
+    for (unsigned pass = 1; pass < bytes; pass *= 2) { /* width of the differences to try */
         have = false;
         wide = pass;
         for (unsigned i = 0; i < count && wide == pass; i++) {

@@ -7,18 +7,18 @@
 
 struct block {
     uint64_t number;  /* address / MEM_BULK_BLOCK, plus one; 0 = none */
-    uint64_t touched; /* bytes that had come in when it was last used */
-    uint32_t held;    /* bytes of it that are there, at most */
+    uint64_t touched; /* value of came_in when the block was last used */
+    uint32_t held;    /* bytes of the block that are present, at most */
     bool dirty;
 };
 
-/* A direct-mapped table with more places than blocks that the SLC holds, so that few fall out early. */
+/* A direct-mapped table with more places than the SLC holds blocks, so that few drop out early. */
 #define PLACES_PER_BLOCK 8u
 
 struct mem_bulk {
     struct mem_system *system;
     uint64_t capacity; /* bytes of SLC */
-    uint64_t came_in;  /* bytes that missed: what stays unused while `capacity` bytes come in is gone */
+    uint64_t came_in;  /* bytes that missed: a block that stays unused while `capacity` bytes come in is gone */
     double slc_gbps, dram_read_gbps, dram_write_gbps;
     struct block *place;
     uint64_t mask;
@@ -64,7 +64,7 @@ struct moved {
     uint64_t slc_read, slc_write, dram_read, dram_write;
 };
 
-/* Neighbours never share a place; where a region of 16 MiB begins is scattered. */
+/* Neighbours never share a place. Where a region of 16 MiB begins is scattered. */
 static uint64_t place_of(const struct mem_bulk *bulk, uint64_t number)
 {
     return (number + mem_page_hash(number >> 8)) & bulk->mask;
@@ -94,7 +94,8 @@ static double longest(double a, double b)
     return a > b ? a : b;
 }
 
-/* Streams are spread over the dies evenly, or all on one (first touch: that of the Neural Engine asked for, taken as the first).
+/* Streams are spread over the dies evenly, or all on one die (first touch: the die of the requesting Neural Engine, taken to be
+ * the first).
  */
 static void count_dies(struct mem_system *system, uint64_t slc, const struct moved *moved)
 {
@@ -110,7 +111,7 @@ static void count_dies(struct mem_system *system, uint64_t slc, const struct mov
     }
 }
 
-/* The engine asked for is that of die 0: what the other die holds comes and goes over the link. Bytes that cross. */
+/* The requesting engine is that of die 0: what the other die holds crosses the link. Returns the bytes that cross. */
 static uint64_t count_link(struct mem_system *system, uint64_t bytes, bool write)
 {
     const struct mem_params *const p = &system->params;

@@ -1,8 +1,8 @@
 /* Long streams of a requester without caches of its own (the Neural Engine's DMA), at steady rates instead of line by line: what
  * the SLC holds of a stream, by blocks and by what came in since, and what DRAM moves.
  *
- * Simpler than a port (mem_timing.h): streams see only the traffic of streams in the SLC, one at a time, without latency. Of two
- * dies the requester is on the first; what the other one holds takes the link.
+ * This is simpler than a port (mem_timing.h): in the SLC, streams see only the traffic of streams, one at a time and without
+ * latency. Of two dies the requester is on the first; what the other one holds takes the link.
  */
 #ifndef ORCHARD_UNITS_MEM_MEM_BULK_H
 #define ORCHARD_UNITS_MEM_MEM_BULK_H
@@ -15,9 +15,9 @@ struct mem_bulk;
 /* Traffic is counted with that of the system (mem_system_take_activity). NULL when memory is out. */
 struct mem_bulk *mem_bulk_create(struct mem_system *system);
 void mem_bulk_free(struct mem_bulk *bulk);
-/* Time that `bytes` from (write: to) `address` take the memory side when they are asked for back to back. */
+/* Time in ns that the memory side takes for `bytes` from (write: to) `address`, requested back to back. */
 double mem_bulk_ns(struct mem_bulk *bulk, uint64_t address, uint64_t bytes, bool write);
-/* Nothing of earlier streams is in the SLC. */
+/* Empties the SLC of what earlier streams left there. */
 void mem_bulk_flush(struct mem_bulk *bulk);
 
 #endif

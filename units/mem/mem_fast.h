@@ -1,13 +1,13 @@
-/* The cheapest way through a port, inlined: an access to one line that is in L1 and settled, in a page that the TLB
- * knows. It takes the L1 latency and changes nothing but ages and counts. Everything else goes to mem_port_access, which
- * tries this first, so that both ways leave the same state. Who has tried it goes on to mem_port_access_beyond.
+/* The cheapest way through a port, inlined: an access to one line that is in L1 and settled, in a page that the TLB knows. It
+ * takes the L1 latency and changes nothing but ages and counts. Everything else goes to mem_port_access, which tries this way
+ * first, so that both leave the same state. A caller that has tried it goes on to mem_port_access_beyond.
  */
 #ifndef ORCHARD_UNITS_MEM_MEM_FAST_H
 #define ORCHARD_UNITS_MEM_MEM_FAST_H
 
 #include "units/mem/mem_internal.h"
 
-/* True when done: data after the L1 latency. A store must find the line dirty already (owned). */
+/* True when the access is done: its data arrive after the L1 latency. A store needs the line dirty already (owned). */
 static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, bool store)
 {
     const uint64_t line = addr >> MEM_LINE_SHIFT;
@@ -33,7 +33,7 @@ static inline bool mem_port_l1_hit(struct mem_port *port, double now_ns, uint64_
     return true;
 }
 
-/* mem_port_access after mem_port_l1_hit, with the same arguments, said no, or for a fetch. */
+/* mem_port_access for fetches, and after mem_port_l1_hit returned false for the same arguments. */
 struct mem_reply mem_port_access_beyond(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes,
                                         enum mem_access_kind kind, uint64_t pc);
 

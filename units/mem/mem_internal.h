@@ -23,19 +23,19 @@ struct mem_port {
     struct mem_port *shares;     /* the core's port whose L1 is looked into first */
     struct mem_port_params params;
     bool has_l1;
-    bool coherent_l1; /* it may hold dirty lines and hears of others' stores */
+    bool coherent_l1; /* the L1 may hold dirty lines and is told of others' stores */
     struct mem_cache l1;
     double l1_latency_ns;
     struct mem_tlb tlb;
     double tlb_free_ns; /* ports with tlb_refill_ns: when the last refill ends */
     struct mem_slots misses;
-    struct mem_slots writes;           /* ports without L1: stores under way; they take no place of a load */
+    struct mem_slots writes;           /* ports without L1: stores under way, which do not take the places of loads */
     struct mem_link l2_read, l2_write; /* this port's own path to L2 */
-    struct mem_fabric_port fabric;     /* clusterless ports */
+    struct mem_fabric_port fabric;     /* ports without a cluster */
     struct mem_prefetcher prefetcher;
     struct mem_gather gather;
     struct mem_counters counters;
-    uint64_t l1_read_bytes, l1_write_bytes; /* since the last take of activity */
+    uint64_t l1_read_bytes, l1_write_bytes; /* since activity was last taken */
 };
 
 struct mem_cluster {
@@ -47,22 +47,22 @@ struct mem_cluster {
     struct mem_slots misses; /* reads and write-backs in flight to the fabric */
     struct mem_fabric_port fabric;
     uint64_t writebacks;
-    uint64_t l2_read_bytes, l2_write_bytes; /* since activity was taken */
-    /* Which of the last reads and prefetches, newest in bit 0, were not in L2. Only for what the host expects. */
+    uint64_t l2_read_bytes, l2_write_bytes; /* since activity was last taken */
+    /* Which of the latest reads and prefetches, newest in bit 0, were not in L2. Used only to predict host accesses. */
     uint32_t missed, prefetched;
 };
 
 struct mem_die {
     bool has_slc;
     struct mem_cache slc;
-    struct mem_link *slc_slice; /* one per DRAM channel, where its lines are */
+    struct mem_link *slc_slice; /* one per DRAM channel, in front of its lines */
     struct mem_dram dram;
     uint64_t writebacks;
 };
 
 #define MEM_MISSED_LATELY 0xfu /* of mem_cluster.missed */
 
-/* How many L1s hold a line, by a hash of the line: zero means none for sure. Saves looking into every L1. */
+/* Number of L1s that hold a line, by a hash of the line: zero means that none does. Saves looking into every L1. */
 #define MEM_HOLDERS 65536
 
 struct mem_system {
@@ -74,7 +74,7 @@ struct mem_system {
     struct mem_fabric fabric;
     struct activity activity;
     struct mem_traffic traffic; /* since the last restart */
-    double moved_share;         /* of a byte between SLC and DRAM, compression */
+    double moved_share;         /* share of each byte that moves between SLC and DRAM, for compression */
     uint16_t holders[MEM_HOLDERS];
 };
 
@@ -86,50 +86,51 @@ static inline uint32_t mem_holder_slot(uint64_t line)
 /* mem_side.c: reads and writes of one line at the memory side. */
 struct mem_reply mem_side_read(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line,
                                uint32_t bytes);
-/* Returns when the write was taken on. */
+/* Returns when the write was accepted. */
 double mem_side_write(struct mem_system *system, struct mem_fabric_port *port, double now_ns, uint64_t line, uint32_t bytes);
-/* The host is told that a line will be asked for, and later again that it will be soon. */
+/* Tells the host that a line will be requested, and later again that this is near. */
 void mem_side_expect(const struct mem_system *system, uint64_t line);
 void mem_side_expect_soon(const struct mem_system *system, uint64_t line);
 bool mem_side_init(struct mem_system *system);
 void mem_side_release(struct mem_system *system);
 
-/* cluster.c. `path` is the requester's link to L2; may be NULL (the L2's own prefetches). */
+/* cluster.c. `path` is the requester's link to L2, or NULL for the L2's own prefetches. */
 struct mem_reply mem_cluster_read(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched);
-/* A whole line comes from an L1 or a full store: present and dirty afterwards. Returns when it was taken on. */
+/* Takes a whole line from an L1 or a full store: it is present and dirty afterwards. Returns when the write was accepted. */
 double mem_cluster_write(struct mem_port *port, double now_ns, uint64_t line);
-/* Brings a line into L2 ahead of demand. False when no miss register is free now. */
+/* Brings a line into L2 ahead of demand. False when no miss register is free. */
 bool mem_cluster_prefetch(struct mem_port *port, double now_ns, uint64_t line, bool *issued);
 bool mem_cluster_init(struct mem_cluster *cluster, struct mem_system *system, const struct mem_cluster_params *params);
 void mem_cluster_release(struct mem_cluster *cluster);
 void mem_cluster_set_clock(struct mem_cluster *cluster, double clock_ghz);
 
-/* coherence.c. Before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2. */
+/* coherence.c. Called before a port reads a line beyond its L1: dirty copies in other L1s go down to their L2. */
 void mem_coherence_clean_l1s(struct mem_port *port, double now_ns, uint64_t line);
 static inline void mem_coherence_read(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (port->system->holders[mem_holder_slot(line)] > 0)
         mem_coherence_clean_l1s(port, now_ns, line);
 }
-/* Then, when its own L2 has no copy: dirty lines of other clusters go down to the memory side. */
+/* Called next, when the port's own L2 has no copy: dirty lines of other clusters go down to the memory side. */
 void mem_coherence_clean_l2s(struct mem_port *port, double now_ns, uint64_t line);
-/* Before a port writes a line it did not own: all other copies vanish. `own`: there is a copy in its coherent L1. */
+/* Called before a port writes a line that it did not own: all other copies are dropped. `own` says that its coherent L1 has a
+ * copy. */
 void mem_coherence_write(struct mem_port *port, uint64_t line, bool own);
 
-/* mem_port.c: L1 contents change only through these (they keep the holder counts). */
+/* mem_port.c. The contents of an L1 change only through these functions, which keep the holder counts. */
 double mem_port_l1_fill(struct mem_port *port, double now_ns, uint64_t line, double ready_ns, uint8_t flags);
 uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present);
-/* prefetch_port.c: a demand miss or the first use of a prefetched line. */
+/* prefetch_port.c. Called on a demand miss or the first use of a prefetched line. */
 void mem_port_prefetch(struct mem_port *port, double now_ns, uint64_t line, uint64_t pc);
 void mem_port_count(struct mem_port *port, enum mem_level level);
-/* A prefetched line was asked for. */
+/* Counts a prefetched line that was used. */
 static inline void mem_port_count_used(struct mem_port *port, double ready_ns, double needed_ns)
 {
     port->counters.prefetch_used++;
     if (ready_ns > needed_ns)
         port->counters.prefetch_late++;
 }
-/* An evicted line: prefetches that nobody used. */
+/* Counts an evicted line: a prefetch that nobody used. */
 void mem_port_count_evicted(struct mem_port *port, const struct mem_victim *victim, bool by_prefetch);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Classes 4 * log2 + quarter; enough for 2^56 bytes. */
+/* Class number = 4 * log2 + quarter; enough for 2^56 bytes. */
 #define CLASSES   256
 #define FIRST_LOG 7 /* one cache line */
 
@@ -11,8 +11,8 @@ struct block {
     uint64_t address; /* 0 = no block */
     uint64_t bytes;   /* of its class */
     bool free;
-    uint32_t next;   /* of the same class that is free: index + 1; or of unused records */
-    uint32_t beside; /* of the same first page: index + 1 */
+    uint32_t next;   /* the next free block of the same class, or the next unused record: index + 1 */
+    uint32_t beside; /* the next block of the same first page: index + 1 */
 };
 
 struct mem_pool {
@@ -21,7 +21,7 @@ struct mem_pool {
     struct block *block;
     uint32_t blocks, capacity, unused; /* unused: index + 1 */
     uint32_t first_free[CLASSES];      /* index + 1 */
-    uint32_t *in_page;                 /* by page number: the first block that begins there, index + 1 */
+    uint32_t *in_page;                 /* by page number: the first block that begins in the page, index + 1 */
     struct mem_pool_stats stats;
 };
 
@@ -68,14 +68,14 @@ void mem_pool_free(struct mem_pool *p)
 
 /* ---- classes ---- */
 
-/* Classes are powers of two and three steps between: 512, 640, 768, 896, 1024 ...; those that are whole lines, from a page on
- * whole pages. */
+/* Classes are powers of two and three steps between them: 512, 640, 768, 896, 1024, ...; only those that are whole lines, and
+ * from one page on only whole pages. */
 static unsigned quarter_step(uint64_t bytes, uint64_t *class_bytes)
 {
     unsigned log = FIRST_LOG;
     while (log < 55 && (UINT64_C(1) << log) < bytes)
         log++;
-    /* Between 2^(log-1) and 2^log: the first quarter step that is enough. */
+    /* Between 2^(log-1) and 2^log: take the first quarter step that suffices. */
     const uint64_t half = log > FIRST_LOG ? UINT64_C(1) << (log - 1) : 0, step = half / 4;
     unsigned quarter = 4;
     for (unsigned q = 1; half && q < 4 && quarter == 4; q++)
@@ -103,7 +103,7 @@ uint64_t mem_pool_class_bytes(uint64_t bytes)
 
 /* ---- records ---- */
 
-/* A record, index + 1; 0 without memory. */
+/* Returns a new record as index + 1; 0 when memory is out. */
 static uint32_t new_record(struct mem_pool *p)
 {
     if (p->unused) {
@@ -137,7 +137,7 @@ static void put_free(struct mem_pool *p, unsigned class, uint32_t at)
 
 /* ---- allocation ---- */
 
-/* Takes pages from the space and cuts them into blocks of the class, all free. */
+/* Takes pages from the space and cuts them into free blocks of the class. */
 static bool take_pages(struct mem_pool *p, unsigned class, uint64_t class_bytes)
 {
     const uint64_t bytes = class_bytes < MEM_PAGE_BYTES ? MEM_PAGE_BYTES : class_bytes;
@@ -228,7 +228,7 @@ static uint64_t page_of(const struct block *b)
     return b->address & ~(MEM_PAGE_BYTES - 1);
 }
 
-/* Whether every block of that page is free. */
+/* True when every block of that page is free. */
 static bool page_is_free(const struct mem_pool *p, uint64_t page)
 {
     for (uint32_t at = p->in_page[page >> MEM_PAGE_SHIFT]; at; at = p->block[at - 1].beside)

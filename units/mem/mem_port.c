@@ -25,7 +25,7 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* The next level below the port's own cache. */
+/* Reads from the level below the port's own cache. */
 static struct mem_reply read_below(struct mem_port *port, double now_ns, uint64_t line, bool *was_prefetched)
 {
     *was_prefetched = false;
@@ -71,13 +71,13 @@ uint8_t mem_port_l1_drop(struct mem_port *port, uint64_t line, bool *present)
     return flags;
 }
 
-/* A miss that brings the whole line: a read, or the read that a partial store needs. */
+/* A miss that brings in the whole line: a read, or the read that a partial store needs. */
 struct missed {
     struct mem_reply reply;
     double issued_ns; /* a miss register was free */
 };
 
-/* Tells the host which memory a line's way down will ask for. */
+/* Tells the host which memory a line's way down will need. */
 static void expect_below(const struct mem_port *port, uint64_t line)
 {
     const struct mem_cluster *cluster = port->cluster;
@@ -107,7 +107,7 @@ static struct missed fetch(struct mem_port *port, double now_ns, uint64_t line, 
     return m;
 }
 
-/* A line that was being gathered may have come into L1 meanwhile, by a prefetch: then it only turns dirty. */
+/* A line that was being gathered may have come into L1 meanwhile through a prefetch; it then only becomes dirty. */
 static bool dirty_in_l1(struct mem_port *port, uint64_t line)
 {
     const struct mem_entry entry = port->coherent_l1 ? mem_cache_find(&port->l1, line) : (struct mem_entry){0};
@@ -118,7 +118,7 @@ static bool dirty_in_l1(struct mem_port *port, uint64_t line)
     return true;
 }
 
-/* A gathered line that will not be completed: read what is missing. Returns when the miss was on its way. */
+/* Reads what is missing of a gathered line that will not be completed. Returns when the miss was issued. */
 static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
@@ -132,7 +132,7 @@ static double fill_gathered(struct mem_port *port, double now_ns, uint64_t line)
     return m.issued_ns;
 }
 
-/* A line of which every byte is new. Returns when it was taken on. */
+/* Writes a line of which every byte is new. Returns when the write was accepted. */
 static double write_whole(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (dirty_in_l1(port, line))
@@ -212,10 +212,10 @@ static struct mem_reply access_l1(struct mem_port *port, double now_ns, const st
     return entry.way ? l1_hit(port, now_ns, &entry, p) : l1_miss(port, now_ns, p);
 }
 
-#define EXPECT_LINES 8 /* so far ahead the host is told which sets are next */
+#define EXPECT_LINES 8 /* how far ahead the host is told which sets come next */
 
-/* The commonest load of a port without an L1 of its own, straight through: the page is hinted, no L1 has the line, nobody
- * gathers it, and L2 holds it with its data. Otherwise false, and nothing has changed. */
+/* The most frequent load of a port without an L1 of its own, without detours: the page is hinted, no L1 has the line, nobody
+ * gathers it, and L2 holds it with its data. Otherwise returns false and changes nothing. */
 static bool settled_in_l2(struct mem_port *port, double now_ns, const struct piece *p, struct mem_reply *reply)
 {
     struct mem_cluster *cluster = port->cluster;
@@ -224,7 +224,7 @@ static bool settled_in_l2(struct mem_port *port, double now_ns, const struct pie
         return false;
     struct mem_cache *l2 = &cluster->l2;
     const struct mem_entry entry = mem_cache_find(l2, p->line);
-    /* Such loads go through arrays, whose lines came into L2 one after another: the same way of the next sets. */
+    /* Such loads run over arrays whose lines came into L2 one after another: they lie in the same way of the next sets. */
     mem_cache_expect_near(l2, mem_cache_set(l2, p->line + EXPECT_LINES), entry.number);
     if (!entry.way || mem_cache_ready_ns(l2, &entry) > now_ns || (*entry.flags & MEM_LINE_PREFETCHED))
         return false;
@@ -258,7 +258,7 @@ static struct mem_reply load_below(struct mem_port *port, double now_ns, const s
     return m.reply;
 }
 
-/* Whether a store goes on as it comes. A write-through L1 gathers parts of lines without a look at what L2 holds. */
+/* True when a store goes on at once. A write-through L1 gathers parts of lines without looking at what L2 holds. */
 static bool goes_straight_below(const struct mem_port *port, const struct piece *p)
 {
     if (p->bytes == MEM_LINE_BYTES || !port->cluster)
@@ -286,7 +286,7 @@ static struct mem_reply store_below(struct mem_port *port, double now_ns, const 
     return (struct mem_reply){taken, level};
 }
 
-/* When the page's translation is known. */
+/* Returns when the page's translation is known. */
 static double translate(struct mem_port *port, double now_ns, uint64_t page)
 {
     const double refill_ns = port->params.tlb_refill_ns;

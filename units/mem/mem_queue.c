@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) marks choose(marks from, marks if_s
     return (if_set & from) | (if_not & ~from);
 }
 
-/* The first of the shortest gaps between so many intervals. Each lane looks after every eighth. */
+/* Returns the first of the shortest gaps between so many intervals. Each lane examines every eighth gap. */
 static inline __attribute__((always_inline)) uint32_t closest(const double *start, const double *end, uint32_t count)
 {
     times least = load_times(start + 1) - load_times(end);
@@ -63,14 +63,14 @@ static inline __attribute__((always_inline)) uint32_t closest(const double *star
     return best;
 }
 
-/* How many of these ascending times are not after `at`. */
+/* Counts those of these ascending times that are not later than `at`. */
 static inline __attribute__((always_inline)) uint32_t count_past(const double *end, uint32_t count, double at)
 {
     const times limit = (times){0} + at;
     marks sum = {0};
     uint32_t i = 0, past = 0;
     for (; i + TIMES <= count; i += TIMES)
-        sum -= load_times(end + i) <= limit; /* a mark is -1 */
+        sum -= load_times(end + i) <= limit; /* a true comparison is -1 */
     for (uint32_t k = 0; k < TIMES; k++)
         past += (uint32_t)sum[k];
     for (; i < count; i++)
@@ -78,7 +78,7 @@ static inline __attribute__((always_inline)) uint32_t count_past(const double *e
     return past;
 }
 
-/* Takes interval i out. */
+/* Removes interval i. */
 static void remove_at(struct mem_link *link, uint32_t i)
 {
     double *start = link->start_ns + link->first + i, *end = link->end_ns + link->first + i;
@@ -99,7 +99,7 @@ static bool forget_oldest(struct mem_link *link, double now_ns)
     return true;
 }
 
-/* Gives up the shortest gap of a full link. */
+/* Closes the shortest gap of a full link. */
 static inline __attribute__((always_inline)) void join_closest(struct mem_link *link)
 {
     double *end = link->end_ns + link->first;
@@ -197,7 +197,7 @@ void mem_slots_restart(struct mem_slots *slots, double now_ns)
     slots->first = 0;
 }
 
-/* Times from `low` on that are later than until_ns move up by one, into the place `high`. Returns the place that is left. */
+/* Moves the times from `low` on that are later than until_ns up by one, into the place `high`. Returns the place that is left. */
 static uint32_t move_up(double *free_ns, uint32_t low, uint32_t high, double until_ns)
 {
     uint32_t from = low, to = high;
@@ -221,8 +221,8 @@ void mem_slots_take(struct mem_slots *slots, double until_ns)
     double *free_ns = slots->free_ns;
     const uint32_t count = slots->count, freed = slots->first;
     slots->first = freed + 1 == count ? 0 : freed + 1;
-    /* The first place becomes the last one; later times move up into it. They lie behind one another up to it, those before the
-     * start of the array at its end. */
+    /* The first place becomes the last one, and later times move up into it. They are contiguous up to it; those that wrap around
+     * lie at the end of the array. */
     const uint32_t to = move_up(free_ns, 0, freed, until_ns);
     if (to > 0 || slots->first == 0 || free_ns[count - 1] <= until_ns) {
         free_ns[to] = until_ns;

@@ -1,10 +1,10 @@
-/* Two scoreboards that every timed path of the memory system is made of: links and slots.
+/* The two scoreboards that every timed path of the memory system is made of: links and slots.
  *
- * A link carries bytes at a rate and remembers when it is busy. Requests may come a little out of time order (an
- * out-of-order core asks for a late load before an early one; a queue further up lets requests through in the future),
- * so a link keeps its busy intervals and puts a request into the first gap that is long enough. When there are too many
- * intervals, the oldest is forgotten if it lies well in the past, else the two with the shortest gap between them become
- * one. A slot pool is a number of identical places (miss registers, buffers), each taken until a known time.
+ * A link carries bytes at a rate and remembers when it is busy. Requests may come slightly out of time order (an out-of-order
+ * core issues a late load before an early one; a queue further up lets requests through in the future), so a link keeps its busy
+ * intervals and puts a request into the first gap that is long enough. When there are too many intervals, the oldest is forgotten
+ * if it lies well in the past; otherwise the two with the shortest gap between them become one. A slot pool is a number of
+ * identical places (miss registers, buffers), each taken until a known time.
  */
 #ifndef ORCHARD_UNITS_MEM_MEM_QUEUE_H
 #define ORCHARD_UNITS_MEM_MEM_QUEUE_H
@@ -13,26 +13,26 @@
 #include <stdint.h>
 
 #define MEM_LINK_INTERVALS 256
-/* No request comes so long after one for a later time. */
+/* No request comes later than this after one for a later time. */
 #define MEM_LINK_LATE_NS 100.0
-/* Rounding of sums of transfer times must neither open nor close gaps. */
+/* The rounding of sums of transfer times must neither open nor close gaps. */
 #define MEM_LINK_EPSILON_NS 1e-7
 
 struct mem_link {
     double ns_per_byte; /* 0 = no limit */
-    double floor_ns;    /* before this time history is forgotten: nothing can be placed there */
+    double floor_ns;    /* history before this time is forgotten: nothing can be placed there */
     uint32_t count;     /* busy intervals, ascending, disjoint, not touching */
-    uint32_t first;     /* they start here in the arrays, which have room for the window to slide */
+    uint32_t first;     /* start of the intervals in the arrays, which have room for the window to slide */
     double start_ns[2 * MEM_LINK_INTERVALS], end_ns[2 * MEM_LINK_INTERVALS];
 };
 
 void mem_link_init(struct mem_link *link, double gbps);
 void mem_link_set_rate(struct mem_link *link, double gbps);
 void mem_link_restart(struct mem_link *link, double now_ns);
-/* The request anywhere between others; the slow half of mem_link_take_ns. */
+/* Places a request between others; the slow half of mem_link_take_ns. */
 double mem_link_place_ns(struct mem_link *link, double now_ns, double ns);
 
-/* Occupies the link for `ns` at the earliest time from now_ns on; returns the start. Most requests come after all others. */
+/* Occupies the link for `ns` at the earliest time from now_ns on. Returns the start. Most requests come after all others. */
 static inline double mem_link_take_ns(struct mem_link *link, double now_ns, double ns)
 {
     const uint32_t end = link->first + link->count;
@@ -66,7 +66,7 @@ static inline double mem_link_take(struct mem_link *link, double now_ns, uint32_
     return link->ns_per_byte > 0.0 ? mem_link_take_ns(link, now_ns, link->ns_per_byte * bytes) : now_ns;
 }
 
-/* The times at which the places become free, ascending in a ring: most are taken until later than all others. */
+/* The times at which the places become free, ascending in a ring: most new ones are later than all others. */
 struct mem_slots {
     uint32_t count; /* 0 = no limit */
     uint32_t first; /* the earliest */
@@ -76,7 +76,7 @@ struct mem_slots {
 bool mem_slots_init(struct mem_slots *slots, uint32_t count);
 void mem_slots_release(struct mem_slots *slots);
 void mem_slots_restart(struct mem_slots *slots, double now_ns);
-/* Takes the place that is free first, until `until_ns`. */
+/* Takes the place that becomes free first, until `until_ns`. */
 void mem_slots_take(struct mem_slots *slots, double until_ns);
 
 /* Earliest time from now_ns on at which a place is free. */

@@ -36,7 +36,7 @@ void mem_side_release(struct mem_system *system)
     mem_fabric_release(&system->fabric);
 }
 
-/* Where a line is at home, in each part of a die. */
+/* The home of a line in each part of a die. */
 struct place {
     uint64_t line;
     uint32_t set, channel;
@@ -54,7 +54,7 @@ static double slc_pass(struct mem_die *die, double now_ns, const struct place *p
     return mem_link_take(&die->slc_slice[place->channel], now_ns, bytes);
 }
 
-/* What DRAM moves of so many bytes. */
+/* Bytes that DRAM moves for so many bytes. */
 static uint32_t moved(const struct mem_system *system, uint32_t bytes)
 {
     return system->moved_share == 1 ? bytes : (uint32_t)(bytes * system->moved_share + 0.5);
@@ -70,7 +70,7 @@ static double dram_write(struct mem_system *system, struct mem_die *die, uint32_
     return mem_dram_take(&die->dram, now_ns, channel, bytes, true);
 }
 
-/* Puts a line into the SLC. Returns when its victim, if dirty, could leave. */
+/* Inserts a line into the SLC. Returns when its victim, if dirty, could leave. */
 static double slc_fill(struct mem_system *system, struct mem_die *die, uint32_t requester, double now_ns,
                        const struct place *place, double ready_ns, uint8_t flags)
 {
@@ -89,7 +89,7 @@ static struct mem_reply slc_hit(const struct mem_params *params, struct mem_die 
 {
     mem_cache_touch(&die->slc, entry);
     const double ready = now_ns + params->slc_latency_ns;
-    /* Somebody else's read of the line may still be on its way from DRAM. */
+    /* The line may still be on its way from DRAM for another requester's read. */
     const double arrival = mem_cache_ready_ns(&die->slc, entry);
     if (arrival > ready)
         return (struct mem_reply){arrival, MEM_DRAM};
@@ -110,7 +110,7 @@ void mem_side_expect_soon(const struct mem_system *system, uint64_t line)
         mem_cache_expect_line(&die->slc, place_of(die, line).set, line);
 }
 
-/* Bytes of a requester through its port, over the link and into the SLC. */
+/* Counts the bytes of a requester through its port, over the link and into the SLC. */
 static void count_pass(struct mem_system *system, const struct mem_fabric_port *port, uint32_t home, uint32_t bytes, bool write)
 {
     uint64_t *const mine = system->traffic.requester[port->requester];

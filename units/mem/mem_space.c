@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 
 #define DEFAULT_BYTES (UINT64_C(1) << 36)
-/* Fresh allocations start here: above where programs are usually linked, below their stacks. */
+/* Allocations start here: above where programs are usually linked, and below their stacks. */
 #define ALLOC_BASE (UINT64_C(1) << 33)
-/* From here on the host may use large pages: matrices are touched all over, and every first touch is a host fault. */
+/* From this size on the host may use large pages: matrices are touched all over, and every first touch is a host fault. */
 #define HUGE_FROM_BYTES (UINT64_C(4) << 20)
 
 static uint64_t page_floor(uint64_t addr)
@@ -76,10 +76,10 @@ bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsig
         if (space->mapped_bytes + fresh > space->limit_bytes)
             return false;
     }
-    /* Host pages are always readable and writable once mapped: permissions are ours to check, in mem_at. */
+    /* Host pages are always readable and writable once mapped; simulated permissions are checked in mem_at. */
     if (mprotect(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, PROT_READ | PROT_WRITE) != 0)
         return false;
-    if (bytes >= HUGE_FROM_BYTES) /* a hint: nothing depends on it */
+    if (bytes >= HUGE_FROM_BYTES) /* only a hint: nothing depends on it */
         madvise(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, MADV_HUGEPAGE);
     for (uint64_t page = first; page < end; page++) {
         if (space->prot[page] == 0)
@@ -101,7 +101,7 @@ bool mem_space_unmap(struct mem_space *space, uint64_t addr, uint64_t bytes)
             space->mapped_bytes -= MEM_PAGE_BYTES;
         space->prot[page] = 0;
     }
-    /* A fresh mapping drops the old bytes: pages mapped again later read as zero. */
+    /* A fresh mapping drops the old bytes, so that pages mapped again later read as zero. */
     void *p = mmap(space->host + (first << MEM_PAGE_SHIFT), (end - first) << MEM_PAGE_SHIFT, PROT_NONE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     return p != MAP_FAILED;
@@ -116,13 +116,13 @@ bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, u
         if (space->prot[page] == 0)
             return false;
     memset(space->prot + first, (int)prot, end - first);
-    if (prot == 0) /* no access at all is as good as unmapped, but the bytes stay */
+    if (prot == 0) /* no access at all is equivalent to unmapped, but the bytes stay */
         space->mapped_bytes -= (end - first) << MEM_PAGE_SHIFT;
     return true;
 }
 
-/* The first free stretch of `need` bytes that begins in [from, end), at a multiple of `step` and behind an unmapped page;
- * 0 when there is none. from >= one page. */
+/* Finds the first free stretch of `need` bytes that begins in [from, end), at a multiple of `step` and after an unmapped page.
+ * Returns 0 when there is none. from >= one page. */
 static uint64_t find_free(const struct mem_space *space, uint64_t from, uint64_t end, uint64_t need, uint64_t step)
 {
     uint64_t addr = (from + step - 1) & ~(step - 1);
@@ -145,7 +145,7 @@ uint64_t mem_space_alloc(struct mem_space *space, uint64_t bytes, uint64_t align
         return 0;
     const uint64_t need = page_ceil(bytes ? bytes : 1), guarded = need + MEM_PAGE_BYTES;
     uint64_t addr = find_free(space, space->alloc_next, space->bytes, guarded, step);
-    if (addr == 0) /* what was unmapped since is found again */
+    if (addr == 0) /* what was unmapped meanwhile is found again */
         addr = find_free(space, MEM_PAGE_BYTES, space->alloc_next, guarded, step);
     if (addr == 0 || !mem_space_map(space, addr, need, MEM_READ | MEM_WRITE))
         return 0;

@@ -24,17 +24,16 @@ struct mem_space {
     uint64_t bytes;      /* size of the simulated space */
     uint64_t alloc_next; /* where mem_space_alloc looks next */
     uint64_t mapped_bytes, mapped_peak_bytes;
-    uint64_t limit_bytes; /* most that may be mapped; 0 = no limit. The owner may set it */
+    uint64_t limit_bytes; /* limit on mapped bytes; 0 = no limit. The owner may set it */
 };
 
-/* Creates an empty space of `bytes` simulated addresses (rounded up to pages; 0 = 64 GiB). NULL when the host
- * refuses the reservation. The caller owns it. */
+/* Creates an empty space of `bytes` simulated addresses (rounded up to pages; 0 = 64 GiB). NULL when the host refuses the
+ * reservation. The caller owns it. */
 struct mem_space *mem_space_create(uint64_t bytes);
 void mem_space_free(struct mem_space *space);
 
-/* Maps [addr, addr+bytes) (rounded out to pages) zero-filled with `prot`; pages that are already mapped keep their
- * bytes and take the new permissions. False when it does not fit the space
- * or its limit. */
+/* Maps [addr, addr+bytes) (rounded out to pages) zero-filled with `prot`. Pages that are already mapped keep their bytes and take
+ * the new permissions. False when the range does not fit the space or its limit. */
 bool mem_space_map(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);
 bool mem_space_unmap(struct mem_space *space, uint64_t addr, uint64_t bytes);
 bool mem_space_protect(struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot);
@@ -57,7 +56,7 @@ static inline uint8_t *mem_at(const struct mem_space *space, uint64_t addr, uint
     return space->host + addr;
 }
 
-/* Simulated address of a host pointer that came from mem_at (in-process kernels); false when it lies outside. */
+/* Converts a host pointer that came from mem_at to its simulated address (in-process kernels). False when it lies outside. */
 static inline bool mem_addr_of(const struct mem_space *space, const void *host, uint64_t *addr)
 {
     const uint64_t offset = (uint64_t)((const uint8_t *)host - space->host);
@@ -65,7 +64,7 @@ static inline bool mem_addr_of(const struct mem_space *space, const void *host, 
     return offset < space->bytes;
 }
 
-/* Why an access was refused: true and *unmapped tells "no such page" from "page without permission". */
+/* Explains why an access was refused. When true, *unmapped tells a missing page from one without permission. */
 bool mem_space_explain(const struct mem_space *space, uint64_t addr, uint64_t bytes, unsigned prot, bool *unmapped,
                        uint64_t *first_bad);
 

@@ -23,7 +23,7 @@ static double busy_until(const struct mem_link *link)
     return link->count == 0 ? link->floor_ns : link->end_ns[link->first + link->count - 1] + 10 * MEM_LINK_EPSILON_NS;
 }
 
-/* Whether a line lies where a load will come by. */
+/* True when a line lies where a load will come by. */
 static bool on_the_way(const struct mem_steady_load *load, uint64_t line, uint32_t periods)
 {
     const uint64_t address = line << MEM_LINE_SHIFT;
@@ -40,7 +40,7 @@ static bool is_gathered(const struct mem_steady *s, uint32_t periods)
     return false;
 }
 
-/* Each load finds a miss register: places are taken in the order in which they become free. */
+/* True when each load finds a free miss register: places are taken in the order in which they become free. */
 static bool finds_places(const struct mem_slots *slots, const double *asked_ns, uint32_t count, double period_ns)
 {
     double base_ns = 0.0;
@@ -72,7 +72,7 @@ bool mem_steady_begin(const struct mem_steady *s, const double *asked_ns, uint32
     return finds_places(&s->port->misses, asked_ns, count, period_ns) && mem_steady_idle(s) && !is_gathered(s, periods);
 }
 
-/* The line is in the L1 that the port shares, with its data. */
+/* True when the line is in the L1 that the port shares, with its data. */
 static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, struct mem_entry *found)
 {
     const struct mem_cache *l1 = &s->port->shares->l1;
@@ -80,8 +80,7 @@ static bool shared_l1_answers(const struct mem_steady *s, uint64_t line, struct 
     return found->way && mem_cache_ready_ns(l1, found) <= s->first_ns;
 }
 
-/* A line that some L1 may hold: in the shared one the load would be answered there, dirty in another one it would come
- * down. */
+/* True when no L1 can hold the line. The shared one would answer the load, and a dirty copy in another one would come down. */
 static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
 {
     const struct mem_port *port = s->port;
@@ -96,16 +95,16 @@ static bool l1s_stay_out(const struct mem_steady *s, uint64_t line)
     return true;
 }
 
-#define EXPECT_PERIODS 8 /* so far ahead the host is told which sets are next */
+#define EXPECT_PERIODS 8 /* how far ahead the host is told which sets come next */
 
 /* What a run remembers of each load. */
 struct walk {
-    uint32_t way;  /* lines of an array that came one after another lie in the same way of neighbouring sets of L2 */
+    uint32_t way;  /* lines of an array that came in one after another lie in the same way of neighbouring sets of L2 */
     uint64_t page; /* known to the TLB; + 1 */
 };
 
-/* A load comes to another page: true when the first level of the TLB knows it. Pages that share a hint push each other out
- * of it, which only mem_port_access follows. */
+/* Handles a load that comes to another page. Returns true when the first level of the TLB knows the page. Pages that share a hint
+ * displace each other, which only mem_port_access models. */
 static bool enter_page(const struct mem_steady *s, uint64_t page)
 {
     for (uint32_t i = 0; i < s->count; i++) {
@@ -134,7 +133,7 @@ static inline bool probe(const struct mem_steady *s, const struct mem_steady_loa
         return false;
     const uint64_t ahead = (load->address + load->step * EXPECT_PERIODS) >> MEM_LINE_SHIFT;
     mem_cache_expect_near(l2, mem_cache_set(l2, ahead), walk->way);
-    /* Field by field: the host is slow to read as one what it has just written in parts. */
+    /* Field by field: the host is slow to read in one piece what it has just written in parts. */
     const struct mem_entry entry = mem_cache_find_near(l2, mem_cache_set(l2, line), line, walk->way);
     found->way = entry.way;
     found->flags = entry.flags;

@@ -1,4 +1,4 @@
-/* Wiring: clusters, dies and ports of one chip, their clocks, counters and activity. */
+/* Wiring of one chip's memory: clusters, dies and ports, their clocks, counters and activity. */
 #include "units/mem/mem_internal.h"
 
 #include <stdlib.h>
@@ -134,7 +134,7 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
     for (uint32_t i = 0; i < system->params.dies; i++)
         out->writebacks[MEM_SLC] += system->die[i].writebacks;
     out->traffic = system->traffic;
-    for (uint32_t i = 0; i < system->params.cluster_count; i++) /* what no activity was taken of yet */
+    for (uint32_t i = 0; i < system->params.cluster_count; i++) /* whose activity has not been taken yet */
         out->traffic.requester[i][MEM_FLOW_L2] += system->cluster[i].l2_read_bytes + system->cluster[i].l2_write_bytes;
 }
 

@@ -91,11 +91,11 @@ struct mem_port_params {
 struct mem_system;
 struct mem_port;
 
-/* NULL when memory is out or the parameters make no machine (no DRAM channel, more than two dies, no ways ...). */
+/* NULL when memory is out or the parameters describe no machine (no DRAM channel, more than two dies, no ways ...). */
 struct mem_system *mem_system_create(const struct mem_params *params);
 void mem_system_free(struct mem_system *system);
 
-/* Opens a port; the system owns it and frees it. NULL as above. `shares` (may be NULL) is a core's port whose L1 this one
+/* Opens a port, which the system owns and frees. NULL as above. `shares` (may be NULL) is the port of a core whose L1 this port
  * looks into first, as AMX loads do. */
 struct mem_port *mem_port_open(struct mem_system *system, const struct mem_port_params *params, struct mem_port *shares);
 
@@ -104,39 +104,38 @@ struct mem_reply {
     enum mem_level level; /* farthest level touched */
 };
 
-/* One access of 1..MEM_ACCESS_BYTES_MAX bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
+/* Performs one access of 1..MEM_ACCESS_BYTES_MAX bytes (split into lines inside). `pc` trains the prefetcher (0 = none). */
 struct mem_reply mem_port_access(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind,
                                  uint64_t pc);
 
-/* The access leaves the TLB, L1, L2 and SLC as if it had been made, at no time and uncounted: for accesses that are not simulated
- * one by one. Of a GPU core's port: other caches than those on the way (coherence) are left as they are; other ports ignore it.
- * Returns the level beyond the farthest cache into which it brought a line: MEM_L1 = none, MEM_SLC = into L2, MEM_DRAM = into the
- * SLC, too. */
+/* Leaves the TLB, L1, L2 and SLC as if the access had been made, in no time and uncounted: for accesses that are not simulated
+ * one by one. Works on the port of a GPU core, others ignore it; caches off the way (coherence) are left as they are. Returns the
+ * level beyond the farthest cache that received a line: MEM_L1 = none, MEM_SLC = the L2 did, MEM_DRAM = the SLC did, too. */
 enum mem_level mem_port_warm(struct mem_port *port, double now_ns, uint64_t addr, uint32_t bytes, enum mem_access_kind kind);
 
-/* Empties the port's own L1, which must hold nothing dirty (write_through): what a GPU does before a launch. */
+/* Empties the port's own L1, which must hold nothing dirty (write_through), as a GPU does before a launch. */
 void mem_port_forget(struct mem_port *port);
-/* Clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow. */
+/* Sets the clock of a cluster and its cores' L1 (DVFS); latencies in cycles and widths in bytes per cycle follow it. */
 void mem_system_set_clock(struct mem_system *system, uint32_t cluster, double clock_ghz);
-/* Lossless compression: of every byte from and to DRAM so much is moved (0..1; 1 = as it is). */
+/* Sets lossless compression: the share of every byte from and to DRAM that is moved (0..1; 1 = uncompressed). */
 void mem_system_set_compression(struct mem_system *system, double share);
-/* Latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and
- * store ports enforce the width. mem_port_access does not. */
+/* The latency of an L1 hit in ns, and the width of the L1 (bytes per cycle, 0 = no limit): for cpu_timing.h, whose load and store
+ * ports enforce the width. mem_port_access does not. */
 double mem_port_l1_latency_ns(const struct mem_port *port);
 double mem_port_l1_width(const struct mem_port *port);
 
-/* Bytes by who asked: CPU clusters and GPU L2s by number, then everybody without a cluster. */
+/* Bytes by requester: CPU clusters and GPU L2s by number, then everyone without a cluster. */
 #define MEM_REQUESTERS (MEM_CLUSTERS_MAX + 1)
 enum mem_flow {
     MEM_FLOW_L2,          /* read from and written to the cluster's L2 */
     MEM_FLOW_FABRIC_READ, /* through the requester's fabric port, from the memory side */
     MEM_FLOW_FABRIC_WRITE,
-    MEM_FLOW_REMOTE,    /* of these, what crossed to or from the other die */
-    MEM_FLOW_DRAM_READ, /* moved because of the requester, write-backs of the SLC included */
+    MEM_FLOW_REMOTE,    /* the part of these that crossed to or from the other die */
+    MEM_FLOW_DRAM_READ, /* moved on behalf of the requester, write-backs of the SLC included */
     MEM_FLOW_DRAM_WRITE,
     MEM_FLOW_COUNT
 };
-/* And by die. */
+/* Bytes by die. */
 enum mem_die_flow {
     MEM_DIE_SLC, /* through the die's SLC */
     MEM_DIE_DRAM_READ,
@@ -152,7 +151,7 @@ struct mem_traffic {
 /* *into += factor times *from. */
 void mem_traffic_add(struct mem_traffic *into, const struct mem_traffic *from, double factor);
 
-/* Counters since creation or the last restart. A level's hits are accesses whose farthest level it was. */
+/* Counters since creation or the last restart. A level's hits are the accesses whose farthest level it was. */
 struct mem_counters {
     uint64_t hits[MEM_LEVEL_COUNT], misses[MEM_LEVEL_COUNT];
     uint64_t prefetch_issued, prefetch_used, prefetch_late, prefetch_evicted_unused, demand_evicted_by_prefetch;
@@ -164,7 +163,7 @@ void mem_system_counters(const struct mem_system *system, struct mem_counters *o
 
 /* Adds the traffic since the last call to `into` (L1D_*, L2_*, SLC_*, DRAM_*). */
 void mem_system_take_activity(struct mem_system *system, struct activity *into);
-/* Of it, only that in one cluster's caches (L1D_*, L2_*). */
+/* Adds only the part of it in one cluster's caches (L1D_*, L2_*). */
 void mem_system_take_cluster_activity(struct mem_system *system, uint32_t cluster, struct activity *into);
 
 /* Keeps cache contents, sets every clock to `now_ns` and clears counters: the border between warm-up and run. */

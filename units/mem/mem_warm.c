@@ -1,4 +1,4 @@
-/* Accesses that are not simulated one by one leave the caches as if they had been: the same lines come and go, at no time. */
+/* Accesses that are not simulated one by one leave the caches as if they had been: the same lines come and go, in no time. */
 #include "units/mem/mem_internal.h"
 
 static enum mem_level farther(enum mem_level a, enum mem_level b)
@@ -6,8 +6,8 @@ static enum mem_level farther(enum mem_level a, enum mem_level b)
     return a > b ? a : b;
 }
 
-/* A line is read or written at the memory side. Returns where it was: these functions tell the farthest level that was new to
- * some line. */
+/* Reads or writes a line at the memory side. Returns where it was. These functions return the farthest level that was new to some
+ * line. */
 static enum mem_level warm_side(struct mem_system *system, uint32_t from_die, double now_ns, uint64_t line, uint8_t flags)
 {
     struct mem_die *die = &system->die[mem_fabric_home(&system->fabric, line, from_die)];
@@ -47,7 +47,7 @@ static enum mem_level warm_l2(struct mem_port *port, double now_ns, uint64_t lin
     return level;
 }
 
-/* `quick`: the page's translation is at hand, and an L1 hit is all there is to it. Else stores on their way go first. */
+/* With `quick`, the page's translation is at hand, and an L1 hit ends the access. Otherwise stores under way go first. */
 static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t line, bool keep, bool quick)
 {
     struct mem_victim unused;
@@ -65,7 +65,7 @@ static enum mem_level warm_load(struct mem_port *port, double now_ns, uint64_t l
     return level;
 }
 
-/* The L1 gathers parts of lines without a look at what L2 holds. */
+/* The L1 gathers parts of lines without looking at what L2 holds. */
 static enum mem_level warm_store(struct mem_port *port, double now_ns, uint64_t line, uint32_t offset, uint32_t bytes)
 {
     const bool whole = bytes == MEM_LINE_BYTES, gathers = port->gather.count > 0 && port->params.gather_plain;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without a program counter, demands this close (in lines) belong to one stream. */
+/* Without a program counter, demands this close together (in lines) belong to one stream. */
 #define NEAR_LINES 16
 
 bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefetch_params *params)
@@ -29,7 +29,7 @@ void mem_prefetch_clear(struct mem_prefetcher *prefetcher)
         memset(prefetcher->stream, 0, prefetcher->params.streams * sizeof prefetcher->stream[0]);
 }
 
-/* How well a stream fits a demand: 3 it was expected, 2 the same instruction, 1 close by, 0 not at all. */
+/* Rates how well a stream fits a demand: 3 it was expected, 2 the same instruction, 1 close by, 0 not at all. */
 static int fit(const struct mem_stream *s, uint64_t line, uint64_t pc)
 {
     const int64_t delta = (int64_t)(line - s->last);
@@ -60,7 +60,7 @@ static struct mem_stream *match(struct mem_prefetcher *prefetcher, uint64_t line
     return best ? best : oldest;
 }
 
-/* Moves the stream on to `line`. True when its stride has proved itself. */
+/* Advances the stream to `line`. Returns true once its stride has proved itself. */
 static bool advance(struct mem_stream *s, uint64_t line, uint32_t train)
 {
     const int64_t delta = (int64_t)(line - s->last);

@@ -1,5 +1,5 @@
-/* The stride and stream detector of one port: told of misses and of first uses of prefetched lines, it answers with the
- * lines to fetch. What fetching them costs is the port's business.
+/* The stride and stream detector of one port. It is told of misses and of first uses of prefetched lines, and answers with the
+ * lines to fetch. What fetching them costs is up to the port.
  */
 #ifndef ORCHARD_UNITS_MEM_PREFETCH_H
 #define ORCHARD_UNITS_MEM_PREFETCH_H
@@ -11,8 +11,8 @@ struct mem_stream {
     uint64_t last;     /* line of the last demand */
     uint64_t used;     /* age for replacement; 0 = empty */
     int64_t stride;    /* lines */
-    int64_t far, near; /* strides from `last` that were already asked for: into L2, into L1 */
-    uint32_t matches;  /* equal deltas seen one after another */
+    int64_t far, near; /* strides from `last` that have already been requested: into L2, into L1 */
+    uint32_t matches;  /* equal deltas seen in a row */
 };
 
 struct mem_prefetcher {
@@ -33,8 +33,8 @@ bool mem_prefetch_init(struct mem_prefetcher *prefetcher, const struct mem_prefe
 void mem_prefetch_release(struct mem_prefetcher *prefetcher);
 void mem_prefetch_clear(struct mem_prefetcher *prefetcher);
 
-/* A demand for `line`. False when there is nothing to fetch. Orders that the port cannot serve it hands back with
- * mem_prefetch_refuse, to be given again at the next demand. */
+/* Reports a demand for `line`. Returns false when there is nothing to fetch. Orders that the port cannot serve are returned with
+ * mem_prefetch_refuse and given again at the next demand. */
 bool mem_prefetch_observe(struct mem_prefetcher *prefetcher, uint64_t line, uint64_t pc, struct mem_prefetch_orders *orders,
                           uint32_t *stream);
 void mem_prefetch_refuse(struct mem_prefetcher *prefetcher, uint32_t stream, uint32_t far_left);

@@ -1,13 +1,13 @@
 /* What a port does with the orders of its prefetcher. */
 #include "units/mem/mem_internal.h"
 
-/* So many orders ahead the host is told of a set, of the way in it, and of what a dirty line in that way will ask for: each
- * enough time for the host's memory, at some 50 ns an order. */
+/* How many orders ahead the host is told of a set, of the way in it, and of what a dirty line in that way will need. Each
+ * distance leaves the host's memory enough time, at some 50 ns per order. */
 #define EXPECT_SET    9
 #define EXPECT_WAY    6
 #define EXPECT_VICTIM 3
 
-/* The line that an insertion will displace, if it goes down to the memory side then. */
+/* The line that an insertion will displace, provided that it then goes to the memory side. */
 static void expect_victim(const struct mem_system *system, const struct mem_cache *l2, uint32_t set)
 {
     const uint32_t last = mem_cache_last(l2, set);
@@ -15,7 +15,7 @@ static void expect_victim(const struct mem_system *system, const struct mem_cach
         mem_side_expect(system, mem_cache_ways(l2, set)[last].tag - 1);
 }
 
-/* Tells the host which sets the orders to come will ask for. */
+/* Tells the host which sets the coming orders will need. */
 static void expect_far(const struct mem_port *port, const struct mem_prefetch_orders *orders)
 {
     const struct mem_system *system = port->system;
@@ -34,7 +34,7 @@ static void expect_far(const struct mem_port *port, const struct mem_prefetch_or
     }
 }
 
-/* From beyond into L2. Returns how many orders had to be left because the cluster's miss registers were full. */
+/* Fetches from beyond into L2. Returns how many orders had to be left because the cluster's miss registers were full. */
 static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem_prefetch_orders *orders)
 {
     for (uint32_t i = 0; i < orders->far_count; i++) {
@@ -49,7 +49,7 @@ static uint32_t fetch_far(struct mem_port *port, double now_ns, const struct mem
     return 0;
 }
 
-/* From L2 into L1. The line stays marked as prefetched until somebody asks for it. */
+/* Fetches from L2 into L1. The line stays marked as prefetched until somebody uses it. */
 static void fetch_near(struct mem_port *port, double now_ns, uint64_t line)
 {
     if (mem_cache_find(&port->l1, line).way || !mem_cache_find(&port->cluster->l2, line).way)

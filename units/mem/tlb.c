@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* The associativity of Apple's TLBs is not published. Sixteen ways keep conflicts rare, as large out-of-order cores
- * do; a guess that matters only to programs that walk pages in power-of-two strides. */
+/* The associativity of Apple's TLBs is not published. Sixteen ways keep conflicts rare, as in large out-of-order cores. This is a
+ * guess that matters only to programs that walk pages in power-of-two strides. */
 #define TLB_WAYS 16
 
 static bool init_level(struct mem_tlb *tlb, int level, uint32_t entries)
@@ -37,7 +37,7 @@ void mem_tlb_clear(struct mem_tlb *tlb)
     memset(tlb->hint, 0, sizeof tlb->hint);
 }
 
-/* Looks a page up in one level and makes it present there. True when it was. */
+/* Looks a page up in one level and makes it present there. Returns true when it already was. */
 static bool look_up(struct mem_tlb *tlb, int level, uint64_t page)
 {
     struct mem_cache *cache = &tlb->level[level];

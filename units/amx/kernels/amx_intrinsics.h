@@ -50,7 +50,7 @@ enum {
 
 #if defined(__aarch64__) && !defined(AMX_IN_PROCESS)
 
-struct amx_ctx; /* nothing: the instructions go to the machine */
+struct amx_ctx; /* an empty type: the instructions go to the machine */
 struct amx_cursor;
 
 /* The assembler puts the number of the register that holds the operand into the low five bits of the word. */
@@ -77,16 +77,16 @@ struct amx_cursor;
 
 #define AMX_CTX_BATCH 4096
 
-/* In-process home. `flush` executes and times the batch; the scalar hooks tell timing what the plain C code between AMX
- * instructions does (the words it would run on an AArch64 core are compiled from the same source). */
+/* The in-process home. `flush` executes and times the batch. The scalar hooks report to the timing what the plain C code between
+ * AMX instructions does (the words that it would run on an AArch64 core are compiled from the same source). */
 struct amx_ctx {
     uint64_t host_base; /* host address of simulated address 0 */
     uint32_t count;
     uint8_t op[AMX_CTX_BATCH];
     uint64_t operand[AMX_CTX_BATCH];
     void (*flush)(struct amx_ctx *ctx);
-    /* May be NULL. The instructions [first, second) and [second, count) are two passes of a loop, and so many are left: true
-     * when it has done all of it. */
+    /* May be NULL. The instructions [first, second) and [second, count) are two passes of a loop, of which `left` remain. Returns
+     * non-zero when it has done all of it. */
     int (*passes)(struct amx_ctx *ctx, uint32_t first, uint32_t second, uint32_t left);
     void (*copy)(struct amx_ctx *ctx, const void *dst, const void *src, uint32_t rows, uint32_t row_bytes, uint64_t src_stride);
     void (*transpose)(struct amx_ctx *ctx, const void *dst, uint64_t dst_row, const void *src, uint64_t src_row, uint32_t vectors,
@@ -102,8 +102,8 @@ static inline void amx_ctx_push(struct amx_ctx *ctx, uint8_t op, uint64_t operan
         ctx->flush(ctx);
 }
 
-/* For loops: where the batch ends, in a variable of the function (AMX_ENTER .. AMX_LEAVE) that the compiler can keep in a
- * register. In struct amx_ctx it cannot, because a store to op[] might change it. */
+/* For loops: the end of the batch, in a variable of the function (AMX_ENTER .. AMX_LEAVE) that the compiler can keep in a
+ * register. It cannot do so in struct amx_ctx, because a store to op[] might change it. */
 struct amx_cursor {
     struct amx_ctx *ctx;
     uint32_t count;
@@ -122,7 +122,8 @@ static inline __attribute__((always_inline)) void amx_cursor_push(struct amx_cur
     }
 }
 
-/* A pass of a loop begins and `left` are to come, with this one. True when the kernel's home has done all of them. */
+/* Begins a pass of a loop of which `left` remain, this one included. Returns non-zero when the kernel's home has done all of
+ * them. */
 static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
 {
     struct amx_ctx *ctx = to->ctx;
@@ -143,19 +144,19 @@ static inline int amx_cursor_pass(struct amx_cursor *to, uint32_t left)
     struct amx_cursor *const to = &to##_cursor
 #define AMX_LEAVE(ctx, to) ((ctx)->count = (to)->count)
 
-/* At the head of a loop whose passes differ in their pointers alone, and in those by constant steps (maybe not the first
- * ones): leave it when this is not 0. */
+/* Stands at the head of a loop whose passes differ only in their pointers, and in those by constant steps (except perhaps the
+ * first passes). The loop must be left when this is not 0. */
 #define AMX_PASS(to, left) amx_cursor_pass(to, left)
 
-/* Through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
+/* Issues through the context or, between AMX_ENTER and AMX_LEAVE, through the cursor. */
 #define AMX_ISSUE(to, op, operand)                                                                                               \
     _Generic((to), struct amx_ctx * : amx_ctx_push, struct amx_cursor * : amx_cursor_push)(to, op, operand)
 #define AMX_SET(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 0)
 #define AMX_CLR(ctx)                                                amx_ctx_push(ctx, AMXI_SETCLR, 1)
 #define AMX_ADDRESS(ctx, pointer)                                   ((uint64_t)(uintptr_t)(pointer) - (ctx)->host_base)
-/* Before C code reads or writes memory that AMX instructions touch. */
+/* Must come before C code reads or writes memory that AMX instructions touch. */
 #define AMX_SCALAR_BEGIN(ctx)                                       ((ctx)->count ? (ctx)->flush(ctx) : (void)0)
-/* After C code copied `rows` rows of row_bytes / transposed `vectors` strided source vectors of `count` elements. */
+/* Must come after C code copied `rows` rows of row_bytes, or transposed `vectors` strided source vectors of `count` elements. */
 #define AMX_SCALAR_COPY(ctx, dst, src, rows, row_bytes, src_stride) (ctx)->copy(ctx, dst, src, rows, row_bytes, src_stride)
 #define AMX_SCALAR_TRANSPOSE(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)                                     \
     (ctx)->transpose(ctx, dst, dst_row, src, src_row, vectors, count, element_bytes)

@@ -10,8 +10,8 @@ static const struct gemm_shape shapes[GEMM_KIND_COUNT] = {
     [GEMM_I16_I32] = {32, 32, 2, 4, 8, 1},
 };
 
-/* Cache blocking: a block of packed A (block_m x block_k) should stay in the cluster's L2 while all of B passes by; C
- * tiles are read and written once per block_k. Bytes, not tuned per chip: the smallest P-cluster L2 has 12 MiB. */
+/* Cache blocking: a block of packed A (block_m x block_k) should stay in the cluster's L2 while all of B passes by; C tiles are
+ * read and written once per block_k. The sizes are in bytes and not tuned per chip: the smallest P-cluster L2 has 12 MiB. */
 #define BLOCK_K_BYTES 16384u
 #define BLOCK_A_BYTES (4u << 20)
 #define BLOCK_B_BYTES (16u << 20)
@@ -32,7 +32,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* How a product is cut up, and where its panels lie in the workspace. */
+/* How a product is cut into blocks, and where its panels lie in the workspace. */
 struct plan {
     const struct gemm_shape *shape;
     uint32_t block_m, block_n, block_k;
@@ -105,7 +105,7 @@ static uint64_t one_bits(enum gemm_kind kind)
     }
 }
 
-/* One line of alphas, one of betas. */
+/* Writes one line of alphas and one of betas. */
 static void write_scales(const struct run *r)
 {
     const uint32_t size = r->plan.shape->out_bytes;
@@ -146,7 +146,7 @@ static void pack_b(const struct run *r, uint32_t j0, uint32_t k0, uint32_t colum
     }
 }
 
-/* One tile of C at (i, j): rows x columns of it lie inside the matrix. */
+/* One tile of C at (i, j), of which rows x columns lie inside the matrix. */
 struct tile {
     uint8_t *c;
     uint64_t panel_a, panel_b;
@@ -167,7 +167,7 @@ static void run_tile(const struct run *r, const struct tile *t)
     const int keep = uses_c && r->plain_alpha && t->beta_bits == one_bits(kind);
     const int blend = !r->plain_alpha || (uses_c && !keep);
 
-    /* The old C: in place, or copied beside when the tile sticks out. */
+    /* The old C: in place, or copied to the side when the tile reaches beyond the matrix. */
     uint64_t in_address = AMX_ADDRESS(ctx, t->c), in_row = r->c_row_bytes;
     if (uses_c && !whole) {
         gemm_copy_rows(ctx, in, dense_row, t->c, r->c_row_bytes, t->rows, valid_row);
@@ -191,7 +191,7 @@ static void run_tile(const struct run *r, const struct tile *t)
         gemm_copy_rows(ctx, t->c, r->c_row_bytes, tile, dense_row, t->rows, valid_row);
 }
 
-/* All tiles of one packed block of A against one packed block of B. */
+/* Computes all tiles of one packed block of A and one packed block of B. */
 static void run_block(const struct run *r, uint32_t i0, uint32_t rows, uint32_t j0, uint32_t columns, uint32_t k_padded,
                       uint64_t beta_bits)
 {

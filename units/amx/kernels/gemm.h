@@ -1,7 +1,7 @@
 /* Matrix products on AMX: C = alpha * op(A) * op(B) + beta * C, row-major, any size, any leading dimension.
  *
- * One source, three homes (amx_intrinsics.h). A goes to Y (rows of C), B to X (columns of C). Both operands are packed
- * into panels of one tile, zero-padded; a tile of C stays in Z over the whole of k.
+ * One source has three homes (amx_intrinsics.h). A goes to Y (rows of C), B to X (columns of C). Both operands are packed into
+ * panels of one tile, zero-padded; a tile of C stays in Z over the whole of k.
  */
 #ifndef ORCHARD_UNITS_AMX_KERNELS_GEMM_H
 #define ORCHARD_UNITS_AMX_KERNELS_GEMM_H
@@ -23,10 +23,10 @@ enum gemm_kind {
     GEMM_KIND_COUNT
 };
 
-/* Fixed layout: also written by orchard into the memory of AArch64 programs. Pointers are those of the home. */
+/* A fixed layout, because orchard also writes it into the memory of AArch64 programs. Pointers are those of the home. */
 struct gemm_args {
     uint64_t a, b, c;                      /* addresses */
-    uint64_t workspace;                    /* 128-byte aligned, gemm_workspace_bytes() of them */
+    uint64_t workspace;                    /* 128-byte aligned, of gemm_workspace_bytes() */
     uint64_t lda, ldb, ldc;                /* elements between rows */
     uint64_t stride_a, stride_b, stride_c; /* elements between matrices of a batch */
     uint32_t m, n, k, batch;
@@ -34,7 +34,7 @@ struct gemm_args {
     uint32_t quad_loads;               /* 1: four-register loads exist (M2 and later) */
     uint32_t kind;                     /* enum gemm_kind */
     uint64_t alpha_bits, beta_bits;    /* alpha, beta in the output type; integers: alpha 1, beta 0 or 1 */
-    struct gemm_blocks { /* of the packed operands; 0 = as the caches suggest, others are rounded up to whole tiles */
+    struct gemm_blocks { /* of the packed operands; 0 = chosen for the caches, others are rounded up to whole tiles */
         uint32_t m, n, k, reserved;
     } blocks;
 };

@@ -5,8 +5,8 @@ static void copy_bytes(uint8_t *dst, const uint8_t *src, uint64_t count)
     __builtin_memcpy(dst, src, count);
 }
 
-/* Transposes run block by block in 16-byte vectors (4 x 4 words, 8 x 8 halves, 2 x 2 doubles): whole lines are read and
- * written while they are in L1, and one load or store moves 16 bytes. Sources may have any alignment. */
+/* Transposes run block by block in 16-byte vectors (4 x 4 words, 8 x 8 halves, 2 x 2 doubles): whole lines are read and written
+ * while they are in L1, and one load or store moves 16 bytes. Sources may have any alignment. */
 typedef uint64_t vector2 __attribute__((vector_size(16)));
 typedef uint32_t vector4 __attribute__((vector_size(16)));
 typedef uint16_t vector8 __attribute__((vector_size(16)));
@@ -74,8 +74,8 @@ static void transpose_elements(uint8_t *dst, uint64_t dst_row, const uint8_t *sr
             copy_bytes(dst + i * dst_row + (uint64_t)j * bytes, src + j * src_row + (uint64_t)i * bytes, bytes);
 }
 
-/* `side` source vectors over one cache line of each: a line is read once and completely, also when the rows of the source
- * fall into the same cache sets. Elements [from, to). */
+/* Transposes elements [from, to) of `side` source vectors, one cache line of each at a time: a line is read once and completely,
+ * even when the rows of the source fall into the same cache sets. */
 static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes, uint32_t from,
                              uint32_t to)
 {
@@ -94,7 +94,7 @@ static void transpose_blocks(uint8_t *dst, uint64_t dst_row, const uint8_t *src,
     }
 }
 
-/* dst line i, element j = element i of source vector j. */
+/* Element j of dst line i is element i of source vector j. */
 static void transpose_panel(uint8_t *dst, uint64_t dst_row, const uint8_t *src, uint64_t src_row, uint32_t bytes,
                             uint32_t vectors, uint32_t k)
 {
@@ -142,7 +142,7 @@ void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst_, const struct pack_sourc
     AMX_SCALAR_BEGIN(ctx);
     if (valid < width || k < k_padded)
         zero_bytes(dst, (uint64_t)width * k_padded);
-    if (s->lines_contiguous) { /* stored transposed: consecutive k lie a row apart */
+    if (s->lines_contiguous) { /* stored transposed: consecutive k are one row apart */
         for (uint32_t i = 0; i < k; i++)
             for (uint32_t j = 0; j < valid; j++)
                 dst[((uint64_t)(i / 4) * width + j) * 4 + i % 4] = src[i * s->stride + j];

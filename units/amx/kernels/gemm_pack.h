@@ -1,11 +1,11 @@
-/* Packing of operands into zero-padded panels. Internal to the gemm family. */
+/* Packs operands into zero-padded panels. Internal to the gemm family. */
 #ifndef ORCHARD_UNITS_AMX_KERNELS_GEMM_PACK_H
 #define ORCHARD_UNITS_AMX_KERNELS_GEMM_PACK_H
 
 #include "units/amx/kernels/amx_intrinsics.h"
 
-/* dst: `k_padded` lines of `width` elements, line i holding element i of each of `valid` strided vectors.
- * lines_contiguous: source line i is contiguous (a copy); else source vector j is contiguous (a transpose). */
+/* dst has `k_padded` lines of `width` elements; line i holds element i of each of `valid` strided vectors. lines_contiguous:
+ * source line i is contiguous (a copy); otherwise source vector j is contiguous (a transpose). */
 struct pack_source {
     const void *base;
     uint64_t stride;        /* elements between source rows */
@@ -15,7 +15,7 @@ struct pack_source {
 void gemm_pack_panel(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid, uint32_t k,
                      uint32_t k_padded);
 
-/* Byte matrices for the four-k layout: dst[k / 4][row][k % 4], 16 rows. Same meaning of the arguments. */
+/* Byte matrices for the four-k layout: dst[k / 4][row][k % 4], 16 rows. The arguments mean the same. */
 void gemm_pack_panel_k4(struct amx_ctx *ctx, void *dst, const struct pack_source *source, uint32_t width, uint32_t valid,
                         uint32_t k, uint32_t k_padded);
 

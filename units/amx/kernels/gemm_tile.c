@@ -1,7 +1,7 @@
 #include "units/amx/kernels/gemm_tile.h"
 
-/* Every loop below is software-pipelined: the operands of a later step are loaded into the other X/Y registers before
- * the present step's products, so that the latency of a load hides behind the array. */
+/* Every loop below is software-pipelined: the operands of a later step are loaded into the other X/Y registers before the
+ * products of the present step, so that the latency of a load hides behind the array. */
 
 static inline void load_x_two(struct amx_cursor *to, uint64_t from, unsigned reg)
 {
@@ -170,7 +170,7 @@ static void tile_wide(struct amx_ctx *ctx, unsigned op, uint64_t mode, uint64_t 
     AMX_LEAVE(ctx, to);
 }
 
-/* Bytes in, 32-bit out, 16 x 64: Y holds four k of 16 rows, byte offset q picks k + q; the X shuffle puts column 16 r + e
+/* Bytes in, 32-bit out, 16 x 64: Y holds four k of 16 rows, and byte offset q selects k + q. The X shuffle puts column 16 r + e
  * into lane 4 e + r, so that Z row 4 j + r holds columns 16 r .. 16 r + 15 of row j in order. A step is four k. */
 static void tile_i8(struct amx_ctx *ctx, uint64_t a, uint64_t b, uint32_t k, int quad)
 {
@@ -228,8 +228,8 @@ void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint6
 
 /* ---- moving the tile ---- */
 
-/* How rows of a tile lie in Z: `groups` runs of group_rows rows, row j of a run g in the consecutive Z rows from
- * 2 g + z_step j. */
+/* How rows of a tile lie in Z: `groups` runs of group_rows rows; row j of run g is in the consecutive Z rows from 2 g + z_step j.
+ */
 struct tile_rows {
     unsigned group_rows, groups, z_step;
 };
@@ -249,7 +249,7 @@ static int is_interleaved(enum gemm_kind kind)
     return kind == GEMM_F16_F32 || kind == GEMM_BF16_F32 || kind == GEMM_I16_I32;
 }
 
-/* One operand walks over the rows: address and Z row step together, so a row costs an addition. */
+/* One operand advances over the rows: its address and Z row step together, so that a row costs an addition. */
 #define MOVE_FUNCTIONS(name, op, op_interleaved)                                                                                 \
     static void name##_pairs(struct amx_ctx *ctx, uint64_t operand, uint64_t step, unsigned rows)                                \
     {                                                                                                                            \
@@ -274,7 +274,7 @@ static int is_interleaved(enum gemm_kind kind)
     {                                                                                                                            \
         const struct tile_rows t = rows_of(kind);                                                                                \
         const uint64_t step = row_bytes + AMX_REG(t.z_step);                                                                     \
-        const int wide = kind == GEMM_I8_I32; /* four Z rows a row */                                                            \
+        const int wide = kind == GEMM_I8_I32; /* four Z rows per row */                                                          \
         for (unsigned g = 0; g < t.groups && rows; g++) {                                                                        \
             const unsigned n = rows < t.group_rows ? rows : t.group_rows;                                                        \
             const uint64_t operand = c | AMX_REG(2 * g);                                                                         \
@@ -323,7 +323,7 @@ static inline void blend_line(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t
 void gemm_tile_blend(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t acc, uint64_t in, uint64_t in_row_bytes, uint64_t out,
                      uint64_t out_row_bytes, uint64_t scale, uint32_t rows)
 {
-    /* Y0 = alphas, Y1 = betas; lines rotate through X and through the Z rows, so that they overlap. */
+    /* Y0 = alphas, Y1 = betas. Lines rotate through X and through the Z rows, so that they overlap. */
     AMX_ISSUE(ctx, AMXI_LDY, scale | AMX_PAIR);
     unsigned z = 0;
     for (uint32_t j = 0; j < rows; j++, acc += 128, in += in_row_bytes, out += out_row_bytes) {

@@ -5,17 +5,17 @@
 #include "units/amx/kernels/amx_intrinsics.h"
 #include "units/amx/kernels/gemm.h"
 
-/* Accumulates panel_a * panel_b into Z; `k` is a multiple of the kind's k_unit. keep_z: add to what Z holds. Reads up to
+/* Accumulates panel_a * panel_b into Z; `k` is a multiple of the kind's k_unit. keep_z adds to what Z holds. Reads up to
  * GEMM_OVERREAD_BYTES beyond each panel. */
 void gemm_tile(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t panel_a, uint64_t panel_b, uint32_t k, int keep_z, int quad);
 #define GEMM_OVERREAD_BYTES 1024
 
-/* Moves the tile between Z and memory; row_bytes between rows of C. Rows are tile_n elements wide. */
+/* Moves the tile between Z and memory, with row_bytes between rows of C. Rows are tile_n elements wide. */
 void gemm_tile_store(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows);
 void gemm_tile_load(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t c, uint64_t row_bytes, uint32_t rows);
 
-/* out = alpha * acc + beta * in, row by row through the vector instructions; all dense or strided rows of tile_n elements.
- * scale = address of one 64-byte line of alphas followed by one of betas. in == 0: no beta term. */
+/* out = alpha * acc + beta * in, row by row through the vector instructions; all rows are dense or strided and have tile_n
+ * elements. scale is the address of one 64-byte line of alphas followed by one of betas. in == 0: no beta term. */
 void gemm_tile_blend(struct amx_ctx *ctx, enum gemm_kind kind, uint64_t acc, uint64_t in, uint64_t in_row_bytes, uint64_t out,
                      uint64_t out_row_bytes, uint64_t scale, uint32_t rows);
 

@@ -2,9 +2,9 @@
 
 #include "units/amx/kernels/gemm_pack.h"
 
-/* One block is as many rows of A as one accumulator of the matrix form has Z rows (16 of f32, 8 of f64), so that a column
- * extract gathers one element of every row. Row r adds its products in Z rows r * step (even 64-byte chunks of A) and
- * r * step + 1 (odd chunks); the sums over the 64-byte lanes go through extrv and Z row 2, which the block leaves free. */
+/* A block has as many rows of A as one accumulator of the matrix form has Z rows (16 of f32, 8 of f64), so that a column extract
+ * gathers one element of every row. Row r adds its products in Z rows r * step (even 64-byte chunks of A) and r * step + 1 (odd
+ * chunks). The sums over the 64-byte lanes go through extrv and Z row 2, which the block leaves free. */
 
 #define CHUNK_BYTES 128u
 #define RESULT_ROW  2u
@@ -47,7 +47,7 @@ static inline void fma_issue(struct amx_ctx *ctx, const struct gemv_type *t, uin
         AMX_ISSUE(ctx, AMXI_FMA64, operand | AMX_FMA_VECTOR);
 }
 
-/* Products of one 128-byte chunk of x with the same columns of every row of the block. */
+/* Multiplies one 128-byte chunk of x with the same columns of every row of the block. */
 static void chunk(struct amx_ctx *ctx, const struct gemv_type *t, uint64_t x, uint64_t a, uint64_t row_bytes, uint32_t rows,
                   uint64_t first, unsigned y)
 {
@@ -66,7 +66,7 @@ static void chunk(struct amx_ctx *ctx, const struct gemv_type *t, uint64_t x, ui
     }
 }
 
-/* Adds up the lanes of every row: column e of both chunk accumulators goes to Y, lane r of it to row r of the result. */
+/* Adds the lanes of every row: column e of both chunk accumulators goes to Y, and its lane r to row r of the result. */
 static void reduce(struct amx_ctx *ctx, const struct gemv_type *t)
 {
     const uint32_t lanes = 64 / t->bytes;

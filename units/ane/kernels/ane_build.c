@@ -104,7 +104,7 @@ static void check_shape(struct ane_builder *b, uint32_t height, uint32_t width)
                         ane_build_generation(b), (unsigned)limits->dimension_max);
 }
 
-/* A view of a buffer of its own; adds up *bytes. The base addresses and strides of the DMA have 32 bits. */
+/* Places a view in a buffer of its own and adds to *bytes. The base addresses and strides of the DMA have 32 bits. */
 static struct ane_view place_in_buffer(struct ane_builder *b, uint8_t bar, uint64_t *bytes, uint64_t images, uint32_t channels,
                                        uint32_t height, uint32_t width)
 {
@@ -162,14 +162,14 @@ struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint
     return place_in_buffer(b, ANE_BAR_SCRATCH, &b->scratch_bytes, 1, channels, height, width);
 }
 
-/* ---- tile memory: residents from its start, tiles and rings in what they leave ---- */
+/* ---- tile memory: residents from its start, tiles and rings in the rest ---- */
 
 static uint32_t end_of(const struct ane_resident *r)
 {
     return r->base + r->bytes;
 }
 
-/* Where the free piece before resident `index` begins; index == residents: the last piece. */
+/* The start of the free piece before resident `index`; index == residents: the last piece. */
 static uint32_t piece_from(const struct ane_builder *b, unsigned index)
 {
     return index ? end_of(&b->resident[index - 1]) : 0;
@@ -254,7 +254,7 @@ struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint
     return ane_build_between_beside(b, b->request->limits.l2_bytes / 2, channels, height, width);
 }
 
-/* Rings lie at the end of the largest piece that residents leave: 16 rows each, as the public programs have them. */
+/* Rings lie at the end of the largest piece that residents leave, with 16 rows each, as in the public programs. */
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width)
 {
     struct ane_view view = {.place = ANE_PLACE_CHAIN, .channels = channels, .height = height, .width = width};

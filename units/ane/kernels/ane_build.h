@@ -1,14 +1,15 @@
-/* Writing programs: tensors in buffers or tile memory, one function per kind of descriptor, coefficients behind.
+/* Writes programs: tensors in buffers or tile memory, one function per kind of descriptor, coefficients behind them.
  *
- * Errors stay inside the builder: after the first one the functions do nothing, and ane_build_end reports it. What the hardware
- * cannot do is refused with ane_build_limit, so that a scheduler sees the difference to a wrong request.
+ * Errors stay in the builder: after the first one the functions do nothing, and ane_build_end reports it. What the hardware
+ * cannot do is refused with ane_build_limit, so that a scheduler can tell it from a wrong request.
  */
 #ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_BUILD_H
 #define ORCHARD_UNITS_ANE_KERNELS_ANE_BUILD_H
 
 #include "units/ane/kernels/ane_kernels.h"
 
-/* A tensor of fp16 elements: channels x height x width, where descriptors find it. Strides in bytes; a stride of 0 repeats. */
+/* A tensor of fp16 elements, channels x height x width, as descriptors address it. Strides are in bytes; a stride of 0 repeats.
+ */
 struct ane_view {
     enum ane_place place;
     uint8_t bar; /* DRAM */
@@ -42,36 +43,37 @@ struct ane_builder {
         uint32_t base, bytes;
     } resident[24]; /* tensors in tile memory, by address */
     unsigned residents;
-    unsigned rings; /* operands that pass from a descriptor to the next */
+    unsigned rings; /* operands that pass from one descriptor to the next */
     unsigned constants;
     struct {
         uint32_t base;
         uint8_t bytes[2 * ANE_TABLE_HALVES];
-    } table[12]; /* tables that are in the coefficients already */
+    } table[12]; /* tables that are already in the coefficients */
     unsigned tables;
 };
 
-/* Starts a program with so many outputs (their base registers come first). */
+/* Starts a program with so many outputs, whose base registers come first. */
 void ane_build_begin(struct ane_builder *b, const struct ane_kernel_request *request, struct ane_kernel *kernel, unsigned outputs,
                      struct isa_error *error);
-/* Makes the program; frees what the builder owns in any case. */
+/* Finishes the program. Frees what the builder owns in any case. */
 bool ane_build_end(struct ane_builder *b);
 void ane_build_fail(struct ane_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* As above, for limits of the hardware: error.offset = 1. */
+/* Fails as above, for limits of the hardware: error.offset = 1. */
 void ane_build_limit(struct ane_builder *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *ane_build_generation(const struct ane_builder *b); /* "H13" */
 
 /* ---- places ---- */
 
-/* Rows at multiples of 64 bytes, planes of `height` rows. Buffers of the request; outputs in the order in which they are added.
+/* Rows at multiples of 64 bytes, planes of `height` rows. These are buffers of the request; outputs are in the order in which
+ * they are added.
  */
 struct ane_view ane_build_input(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
                                 uint32_t width);
 struct ane_view ane_build_output(struct ane_builder *b, const char *name, uint64_t images, uint32_t channels, uint32_t height,
                                  uint32_t width);
-/* A tensor between two steps: in tile memory while residents take no more than half of it, in the scratch buffer otherwise. */
+/* A tensor between two steps: in tile memory while residents take no more than half of it, otherwise in the scratch buffer. */
 struct ane_view ane_build_between(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
-/* The same while `beside` bytes of the tile memory stay free for tiles and rings of the steps meanwhile. */
+/* The same, while `beside` bytes of the tile memory stay free for tiles and rings of the steps in between. */
 struct ane_view ane_build_between_beside(struct ane_builder *b, uint64_t beside, uint32_t channels, uint32_t height,
                                          uint32_t width);
 /* The same, always in the scratch buffer. */
@@ -80,22 +82,22 @@ struct ane_view ane_build_scratch(struct ane_builder *b, uint32_t channels, uint
 struct ane_view ane_build_ring(struct ane_builder *b, uint32_t channels, uint32_t height, uint32_t width);
 /* One value per row of a reduction, in tile memory: height = rows, width 1, broadcast. */
 struct ane_view ane_build_column(struct ane_builder *b, uint32_t rows);
-/* Tile memory above `mark` (given out since then, unless tensors were freed) may be used again. */
+/* Allows tile memory above `mark` (handed out since then, unless tensors were freed) to be used again. */
 uint32_t ane_build_mark(const struct ane_builder *b);
 void ane_build_release(struct ane_builder *b, uint32_t mark);
-/* No later step reads the tensor. */
+/* Frees a tensor that no later step reads. */
 void ane_build_free(struct ane_builder *b, const struct ane_view *view);
-/* Bytes in one piece that no resident has: room for tiles. */
+/* Bytes in the largest piece without residents: the room for tiles. */
 uint32_t ane_build_room(const struct ane_builder *b);
 
 uint64_t ane_view_bytes(const struct ane_view *view);                 /* channels * plane */
-struct ane_view ane_view_image(struct ane_view view, uint64_t index); /* image `index` behind view, planes apart */
+struct ane_view ane_view_image(struct ane_view view, uint64_t index); /* image `index` after view, whole images apart */
 struct ane_view ane_view_channels(struct ane_view view, uint32_t first, uint32_t count);
 struct ane_view ane_view_rows(struct ane_view view, uint32_t first, uint32_t count);
-/* The elements of each plane as one row when rows are full, height = 1; unchanged otherwise. */
+/* The elements of each plane as one row when rows are full, height = 1; otherwise unchanged. */
 struct ane_view ane_view_flat(struct ane_view view);
 
-/* Names a tensor of the user: shape and strides (elements of rank) of `view`. */
+/* Names a tensor of the user, with the shape and strides (elements of rank) of `view`. */
 struct ane_kernel_tensor *ane_build_tensor(struct ane_builder *b, const char *name, enum ane_tensor_role role,
                                            const struct ane_view *view, double low, double high);
 void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t stride);
@@ -103,7 +105,7 @@ void ane_tensor_axis(struct ane_kernel_tensor *tensor, uint64_t extent, uint64_t
 /* ---- constants ---- */
 
 /* The next constant of the request as fp16 values (owned by the caller): what the user gave, or uniform values of [low, high).
- * Weights are rounded on to what --precision can hold, others are plain. NULL when memory is out. */
+ * Weights are then rounded to what --precision can hold, others are not. NULL when memory is out. */
 float *ane_build_weights(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
 float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t count, double low, double high);
 
@@ -111,17 +113,17 @@ float *ane_build_constant(struct ane_builder *b, const char *name, uint64_t coun
 
 struct ane_conv {
     uint32_t kernel_width, kernel_height, stride_x, stride_y, pad_left, pad_top;
-    uint32_t step; /* 0, 1 = plain; 2, 3: input upsampled with zeros */
+    uint32_t step; /* 0, 1 = plain; 2, 3: the input is upsampled with zeros */
     uint32_t groups;
     bool depthwise, relu;
     const float *weight; /* [out][in within group][kernel_height][kernel_width] */
     const float *bias;   /* [out], NULL = none */
     float scale;         /* of the result, 0 = 1 */
-    bool plain;          /* coefficients of ours: fp16, whatever --precision says */
+    bool plain;          /* coefficients of the builder: fp16, whatever --precision says */
 };
-/* As many descriptors as it takes: output channels whose weights one may stream, columns of which a tile fits. */
+/* Emits as many descriptors as necessary: output channels whose weights one may stream, columns of which a tile fits. */
 void ane_build_conv(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
-/* One descriptor. */
+/* Emits one descriptor. */
 void ane_build_conv_task(struct ane_builder *b, const struct ane_conv *conv, struct ane_view source, struct ane_view result);
 /* y[co][p] = sum over ci second[co][ci] * source[ci][p]; ci runs along the width of second, co along its planes. */
 void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_view second, float scale, struct ane_view result);
@@ -136,7 +138,7 @@ struct ane_element {
 };
 void ane_build_element(struct ane_builder *b, const struct ane_element *element, struct ane_view source, struct ane_view result);
 
-/* scale * op(pre * x, y) + bias; `constant`: bias alone, whatever finite x is */
+/* scale * op(pre * x, y) + bias; with `constant`, bias alone for every finite x. */
 struct ane_planar {
     enum ane_pe_op op;
     bool absolute, relu, subtract, constant;
@@ -146,9 +148,9 @@ void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, st
                       const struct ane_view *second, struct ane_view result);
 /* Copies: y = x. */
 void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_view result);
-/* The same, leaving out the first `skipped` elements of each source row. */
+/* The same without the first `skipped` elements of each source row. */
 void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t skipped, struct ane_view result);
-/* One value per row: scale * sum + bias, or the largest; `reciprocal`: 1 / that. Rows are those of all channels. */
+/* One value per row: scale * sum + bias, or the largest; with `reciprocal`, 1 / that. Rows are those of all channels. */
 void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool reciprocal, float scale, float bias,
                       struct ane_view source, struct ane_view result);
 struct ane_pool {

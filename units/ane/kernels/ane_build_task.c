@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Output channels an engine takes at once: at most 32 in small source mode, else 16 (joshuaswarren/mil-hwx-compiler). */
+/* Output channels that an engine takes at once: at most 32 in small source mode, otherwise 16 (joshuaswarren/mil-hwx-compiler).
+ */
 enum {
     ENGINES = 16,
     OCG_MOST_LOG2 = 4,
@@ -16,7 +17,7 @@ enum {
     PLANAR_ROWS = 32 /* eiln/ane kernels */
 };
 
-/* Room for one more descriptor; NULL when the builder failed. */
+/* Makes room for one more descriptor; NULL when the builder failed. */
 static struct ane_task *next_task(struct ane_builder *b)
 {
     if (b->failed)
@@ -77,7 +78,7 @@ static void set_shapes(struct ane_builder *b, struct ane_task *task, const struc
     task->result = operand_of(result);
 }
 
-/* One more descriptor with source and result; NULL when the builder failed. */
+/* Adds a descriptor with source and result; NULL when the builder failed. */
 static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view *source, const struct ane_view *result)
 {
     struct ane_task *task = next_task(b);
@@ -86,9 +87,9 @@ static struct ane_task *shaped_task(struct ane_builder *b, const struct ane_view
     return task;
 }
 
-/* Rows of the result per tile: what a tile reads and writes in memory beyond fills the tile memory that no resident has. Tiles
- * are even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes
- * as long as 32 passes, not 64.) */
+/* Rows of the result per tile: what a tile reads and writes in memory fills the tile memory that has no residents. Tiles are
+ * even, so that none is a small rest. (Re-streamed weights of large products on M1 and M2, ANEForge: 4096 x 4096 x 4096 takes as
+ * long as 32 passes, not 64.) */
 static uint32_t rows_per_tile(const struct ane_builder *b, const struct ane_task *task)
 {
     const uint64_t room = ane_build_room(b), reach = task->kernel_height;
@@ -125,7 +126,7 @@ static uint32_t engines_for(uint32_t channels)
     return channels >= ENGINES ? ENGINES : (uint32_t)1 << log2_up(channels);
 }
 
-/* Every window begins inside the image or the padding before it. */
+/* Checks that every window begins inside the image or the padding before it. */
 static void check_windows(struct ane_builder *b, const struct ane_task *task)
 {
     if ((uint64_t)(task->width_out - 1) * task->stride_x >= ((uint64_t)task->width_in + task->pad_left) * task->step_x ||
@@ -153,7 +154,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 }
 
 /* Small images: an engine takes 64 pixels of 4 channels or 32 of 8 instead of 256 of one when that is less work for a tile
- * (sbryngelson/ane-guide, chapter 20); always for up to 64 pixels (conv and gemm of tinygrad). */
+ * (sbryngelson/ane-guide, chapter 20), and always for up to 64 pixels (conv and gemm of tinygrad). */
 static bool is_small(const struct ane_task *task)
 {
     const uint64_t pixels = (uint64_t)task->width_out * task->tile_height,
@@ -164,8 +165,8 @@ static bool is_small(const struct ane_task *task)
     return pixels <= 64 || small < wide || tiny < wide;
 }
 
-/* As Apple's compiler on M1 (joshuaswarren/mil-hwx-compiler): the largest power of two that gives every engine a whole group of
- * channels; one where every output has an input channel of its own. */
+/* As Apple's compiler does on M1 (joshuaswarren/mil-hwx-compiler): the largest power of two that gives every engine a whole group
+ * of channels; one where every output has an input channel of its own. */
 static uint32_t channel_group_log2(const struct ane_task *task, uint32_t channels)
 {
     const uint32_t log2 = log2_down(channels / task->engines), most = task->small_source ? OCG_MOST_SMALL_LOG2 : OCG_MOST_LOG2;
@@ -248,7 +249,7 @@ void ane_build_matmul(struct ane_builder *b, struct ane_view source, struct ane_
     set_engines(b, task);
 }
 
-/* The place of a table in the coefficients; tables that are there already are shared. */
+/* Places a table in the coefficients; tables that are already there are shared. */
 static bool place_table(struct ane_builder *b, const struct ane_element *element, struct ane_bank *bank)
 {
     struct ane_table table = {.mode = 0};
@@ -304,7 +305,7 @@ static uint32_t planar_rows(const struct ane_task *task, bool chained)
 void ane_build_planar(struct ane_builder *b, const struct ane_planar *planar, struct ane_view first,
                       const struct ane_view *second, struct ane_view result)
 {
-    struct ane_task *task = shaped_task(b, &result, &result); /* of broadcast operands the shape is that of the result */
+    struct ane_task *task = shaped_task(b, &result, &result); /* with broadcast operands the shape is that of the result */
     if (!task)
         return;
     task->source = operand_of(&first);
@@ -325,7 +326,7 @@ void ane_build_copy(struct ane_builder *b, struct ane_view source, struct ane_vi
 {
     const struct ane_planar planar = {.op = ANE_PE_ADD};
     const struct ane_element element = {.scale = 1};
-    if (result.channels >= ENGINES / 2) /* the planar engine is one, the others work on a channel each */
+    if (result.channels >= ENGINES / 2) /* there is one planar engine; the MAC engines work on a channel each */
         ane_build_element(b, &element, source, result);
     else
         ane_build_planar(b, &planar, source, NULL, result);
@@ -338,7 +339,7 @@ void ane_build_copy_from(struct ane_builder *b, struct ane_view source, uint32_t
         b->task[b->count - 1].pixel_offset = (uint16_t)skipped;
 }
 
-/* Rows as groups: all rows of all channels when planes follow one another, else the rows of one channel, or the channels. */
+/* Rows as groups: all rows of all channels when planes are contiguous, otherwise the rows of one channel, or the channels. */
 static bool rows_of(struct ane_builder *b, const struct ane_view *view, uint32_t *rows, uint32_t *stride)
 {
     *rows = view->channels * view->height;
@@ -369,7 +370,7 @@ void ane_build_reduce(struct ane_builder *b, enum ane_pe_reduce kind, bool recip
     task->result.group = result_stride;
     task->pe_reduce = kind;
     task->pe_reciprocal = reciprocal;
-    task->pe_final_scale = scale; /* the only scale with 32 bits: 1 / width is no fp16 value */
+    task->pe_final_scale = scale; /* the only scale with 32 bits: 1 / width is not an fp16 value */
     task->pe_bias = ane_constant_half(bias / scale);
     task->tile_height = 1;
 }

@@ -1,7 +1,7 @@
-/* Convolutions that are too much for one descriptor: parts of the output channels, strips of columns. */
+/* Convolutions that exceed one descriptor: parts of the output channels, strips of columns. */
 #include "units/ane/kernels/ane_build.h"
 
-enum { ENGINES = 16, STRIP = ANE_ROW_BYTES / ANE_HALF_BYTES /* strips begin at whole 64 bytes */ };
+enum { ENGINES = 16, STRIP = ANE_ROW_BYTES / ANE_HALF_BYTES /* strips begin at multiples of 64 bytes */ };
 
 /* Coefficients that a descriptor may stream through the engines' memory: sbryngelson/ane-guide, table 0x210. */
 #define STREAM_BYTES (UINT64_C(16) << 20)
@@ -13,7 +13,8 @@ static uint32_t least(uint64_t a, uint64_t b)
 
 /* ---- columns ---- */
 
-/* The least tile: the rows that one row of results needs, and that row, where they come from and go to memory. */
+/* True when the smallest tile fits: the rows that one row of results needs, and that row, depending on where they come from and
+ * go to. */
 static bool tile_fits(const struct ane_builder *b, const struct ane_conv *conv, const struct ane_view *source,
                       const struct ane_view *result, uint64_t columns_in, uint64_t columns_out)
 {
@@ -29,7 +30,7 @@ static uint64_t columns_for(const struct ane_conv *conv, uint64_t columns_out)
     return (columns_out - 1) * conv->stride_x + conv->kernel_width;
 }
 
-/* A strip that is not the first begins 32 results too far left: with their padding its first results lack neighbours, and the
+/* A strip other than the first begins 32 results too far left. Because of their padding its first results lack neighbours; the
  * strip to the left, which comes later, writes them again. */
 static uint32_t lead_of(const struct ane_conv *conv, uint32_t first)
 {
@@ -60,7 +61,7 @@ static uint32_t strip_width(const struct ane_builder *b, const struct ane_conv *
     return width;
 }
 
-/* Pixels that follow one another, as rows of `width`: to a convolution of single pixels an image is only their number. */
+/* Consecutive pixels as rows of `width`: for a convolution of single pixels only the number of pixels matters. */
 static bool fold_to(const struct ane_builder *b, struct ane_view *view, uint64_t pixels, uint32_t width)
 {
     if (pixels % width || pixels / width > b->request->limits.dimension_max || view->broadcast_width ||
@@ -73,7 +74,8 @@ static bool fold_to(const struct ane_builder *b, struct ane_view *view, uint64_t
     return true;
 }
 
-/* Tiles are whole rows, so rows too long for a tile become shorter ones: of the 256 pixels that an engine takes at once, or less.
+/* Tiles are whole rows, so rows too long for a tile become shorter ones: of the 256 pixels that an engine takes at once, or
+ * fewer.
  */
 static bool fold_rows(const struct ane_builder *b, const struct ane_conv *conv, struct ane_view *source, struct ane_view *result)
 {

@@ -41,7 +41,7 @@ static float largest(const float *value, uint64_t count)
     return most;
 }
 
-/* Scale of int8 weights: a power of two, so that native int8 and weights folded to fp16 give the same bits. */
+/* The scale of int8 weights: a power of two, so that native int8 and weights folded to fp16 give the same bits. */
 static float int8_scale(const float *value, uint64_t count)
 {
     const float most = largest(value, count);
@@ -76,7 +76,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The smaller half of the weights becomes 0. */
+/* Sets the smaller half of the weights to 0. */
 static bool prune(float *value, uint64_t count)
 {
     float *size = malloc(count * sizeof *size);
@@ -154,7 +154,7 @@ bool ane_constants_append(struct ane_builder *b, const uint8_t *bytes, size_t si
     return true;
 }
 
-/* The format of the banks; *scale is what the bits are worth. Formats that a generation streams: sbryngelson/ane-guide. */
+/* Sets the format of the banks; *scale is the value of one unit. Formats that a generation streams: sbryngelson/ane-guide. */
 static void set_format(const struct ane_builder *b, const struct ane_conv *conv, uint64_t count, struct ane_task *task,
                        float *scale)
 {
@@ -171,7 +171,7 @@ static void set_format(const struct ane_builder *b, const struct ane_conv *conv,
         break;
     case ANE_WEIGHT_PALETTE4: task->palette_bits = limits->int4_palette ? 4 : 0; break;
     case ANE_WEIGHT_PALETTE8: task->palette_bits = 8; break;
-    /* M1 streams 396 MB of 6-bit weights at 52.7 GB/s (Anemll/anemll-bench), its rate for fp16: they come as 6 bits there, too.
+    /* M1 streams 396 MB of 6-bit weights at 52.7 GB/s (Anemll/anemll-bench), its rate for fp16: they arrive as 6 bits there, too.
      */
     case ANE_WEIGHT_PALETTE6: task->palette_bits = 6; break;
     case ANE_WEIGHT_PALETTE2: task->palette_bits = 2; break;

@@ -2,7 +2,7 @@
 
 enum { ROW_ELEMENTS = ANE_ROW_BYTES / ANE_HALF_BYTES };
 
-/* The widest row that divides the elements and is no less than half of the most; else the most. */
+/* The widest row that divides the elements and is at least half of the most; otherwise the most. */
 static uint32_t row_width(uint64_t count, uint32_t most)
 {
     for (uint32_t width = most; width >= most / 2 && width >= ROW_ELEMENTS; width -= ROW_ELEMENTS)

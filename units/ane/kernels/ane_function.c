@@ -4,18 +4,18 @@
 
 #include <math.h>
 
-/* Functions that are one table of the MAC engines: nonlinear(x * scale), scale and bias of the planar engine behind where it is
- * not 1 and 0. Chains and constants: eiln/ane kernels. */
+/* Functions that are one table of the MAC engines: nonlinear(x * scale), followed by scale and bias of the planar engine where
+ * they are not 1 and 0. Chains and constants: eiln/ane kernels. */
 static const struct table_row {
     const char *table;
-    double alpha;        /* the usual one */
+    double alpha;        /* the default */
     float scale;         /* before the table */
-    float after, offset; /* behind it */
+    float after, offset; /* after it */
 } tables[ANE_FUNCTION_COUNT] = {
     [ANE_FUNCTION_RELU6] = {"relu6", 0, 1, 1, 0},
     [ANE_FUNCTION_LEAKY_RELU] = {"leaky_relu", 0.01, 1, 1, 0},
     [ANE_FUNCTION_GELU] = {"gelu", 0, 1, 1, 0},
-    [ANE_FUNCTION_GELU_TANH] = {"gelu", 0, 1, 1, 0}, /* nearer to it than the table to gelu */
+    [ANE_FUNCTION_GELU_TANH] = {"gelu", 0, 1, 1, 0}, /* closer to it than the table is to gelu */
     [ANE_FUNCTION_SIGMOID] = {"sigmoid_half", 0, 1, 1, 0.5F},
     [ANE_FUNCTION_TANH] = {"tanh", 0, 1, 1, 0},
     [ANE_FUNCTION_ELU] = {"elu", 1, 1, 1, 0},
@@ -107,7 +107,7 @@ static void write_cube(struct ane_builder *b, struct ane_view x, struct ane_view
     ane_build_release(b, mark);
 }
 
-/* trunc(x) and a step where the fraction has the sign that counts: ceil adds 1 above 0, floor takes 1 away below. */
+/* trunc(x), and a step where the fraction has the deciding sign: ceil adds 1 above 0, floor subtracts 1 below. */
 static void write_whole(struct ane_builder *b, bool up, struct ane_view x, struct ane_view result)
 {
     const uint32_t mark = ane_build_mark(b);

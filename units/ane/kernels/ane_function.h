@@ -4,7 +4,7 @@
 
 #include "units/ane/kernels/ane_build.h"
 
-/* ORDER: as ANE_FUNCTION_WORDS and the rows of ane_function.c. */
+/* ORDER: as in ANE_FUNCTION_WORDS and the rows of ane_function.c. */
 enum ane_function {
     ANE_FUNCTION_RELU,
     ANE_FUNCTION_RELU6,
@@ -57,9 +57,9 @@ enum ane_function {
     "pow"
 
 bool ane_function_is_binary(enum ane_function function);
-/* result = function(x) or function(x, *y), then relu where the planar engine has it in passing (`then_relu`, binary functions
- * but div and pow). alpha: of functions that have one; 0 = the usual one. Binary functions but pow take `number` when y is
- * NULL. */
+/* result = function(x) or function(x, *y), followed by relu where the planar engine does it at no cost (`then_relu`, for binary
+ * functions except div and pow). alpha: for functions that have one; 0 = the default. Binary functions except pow take `number`
+ * when y is NULL. */
 struct ane_function_call {
     enum ane_function function;
     double alpha;
@@ -70,12 +70,13 @@ bool ane_function_takes_relu(enum ane_function function, bool number);
 void ane_build_function(struct ane_builder *b, const struct ane_function_call *call, struct ane_view x, const struct ane_view *y,
                         struct ane_view result);
 
-/* The unary functions come first: kernels that end with one offer these words and "none" before them. */
+/* The unary functions come first: kernels that end with a function offer these words, with "none" before them. */
 #define ANE_ACTIVATION_WORDS                                                                                                     \
     "none|relu|relu6|leaky_relu|gelu|gelu_tanh|silu|sigmoid|tanh|elu|selu|softplus|softsign|mish|hard_sigmoid|hard_swish|"       \
     "hardtanh|exp|exp2"
 enum ane_activation { ANE_ACTIVATION_NONE, ANE_ACTIVATION_RELU }; /* else 1 + enum ane_function */
-/* A convolution and its activation: relu comes with it, others have descriptors of their own behind. conv->relu is set here. */
+/* A convolution and its activation: relu is part of the descriptor, others follow in descriptors of their own. Sets conv->relu.
+ */
 void ane_build_activated(struct ane_builder *b, const struct ane_conv *conv, int64_t activation, struct ane_view x,
                          struct ane_view result);
 

@@ -4,7 +4,7 @@
 
 #include "units/ane/kernels/ane_build.h"
 
-/* Larger than any limit, so that the limits of the chip are what refuses. */
+/* Larger than any limit, so that it is the limits of the chip that refuse. */
 #define ANE_SIDE_MOST    65536
 #define ANE_CHANNEL_MOST 131071
 #define ANE_IMAGE_PARAMETERS                                                                                                     \
@@ -17,7 +17,7 @@
 
 struct ane_view ane_image_input(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);
 struct ane_view ane_image_output(struct ane_builder *b, const char *name, uint32_t n, uint32_t c, uint32_t h, uint32_t w);
-/* Names the weights of a convolution, tensors outer x inner x height x width of values up to `range`, and the bias of so many
+/* Names the weights of a convolution, tensors of outer x inner x height x width values up to `range`, and the bias of so many
  * channels, 0 = none. */
 void ane_image_weights(struct ane_builder *b, const uint32_t shape[4], uint32_t bias, double range);
 

@@ -1,6 +1,6 @@
-/* attention: per head and block of queries a product, powers of the scores in tile memory, a product, and the sums' reciprocals
- * last: powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys, and there
- * are fewer results than weights. */
+/* attention: per head and block of queries a product, powers of the scores in tile memory, a second product, and the reciprocals
+ * of the sums last. Powers of up to 1 lose less in the MAC, which takes numbers below 2^-14 as 0, than weights of up to 1 / keys
+ * would, and there are fewer results than weights. */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum { B, H, S, D, CAUSAL, KVH, QUERIES, MASK };
-enum { BLOCK_ALIGN = 16 /* one query an engine */, GROUPS_MAX = 8191 };
+enum { BLOCK_ALIGN = 16 /* one query per engine */, GROUPS_MAX = 8191 };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "b", .missing = 1, .least = 1, .most = 65536},
@@ -30,7 +30,7 @@ struct attention {
     struct ane_view q, k, v, mask, out;
 };
 
-/* Queries whose scores, powers and sums of values lie in tile memory together. */
+/* The number of queries whose scores, powers and sums of values fit in tile memory together. */
 static uint32_t block_of(const struct ane_builder *b, const struct attention *a)
 {
     const uint64_t row = (2 * (uint64_t)a->keys + a->depth) * ANE_HALF_BYTES + 5 * ANE_L2_BYTES;
@@ -53,7 +53,8 @@ static void name_heads(struct ane_builder *b, const char *name, enum ane_tensor_
     ane_tensor_axis(t, depth, depth_stride);
 }
 
-/* Keys lie with their depth as channels: they are the source of the first product, queries and softmax the second sources. */
+/* Keys are stored with their depth as channels: they are the source of the first product; queries and softmax are the second
+ * sources. */
 static void add_tensors(struct ane_builder *b, struct attention *a)
 {
     const uint64_t two = ANE_HALF_BYTES;
@@ -80,7 +81,7 @@ static struct ane_view first_columns(struct ane_view view, uint32_t count)
     return view;
 }
 
-/* Keys that the last query of the block sees. */
+/* The number of keys that the last query of the block sees. */
 static uint32_t keys_seen(const struct attention *a, uint32_t first, uint32_t count)
 {
     return a->causal ? a->keys - a->queries + first + count : a->keys;

@@ -1,4 +1,4 @@
-/* conv2d: one descriptor per image; coefficients are the same for all. */
+/* conv2d: one descriptor per image; the coefficients are the same for all. */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -26,7 +26,7 @@ static const struct kernel_parameter parameters[] = {
 
 struct shape {
     uint32_t n, c, h, w, k, r, s, stride, pad, groups, dilation;
-    uint32_t reach_h, reach_w; /* of the kernel with its holes */
+    uint32_t reach_h, reach_w; /* of the kernel including its holes */
     uint32_t out_h, out_w;
     bool bias;
     int64_t act;
@@ -74,7 +74,7 @@ static bool check(const struct shape *v, struct isa_error *error)
     return true;
 }
 
-/* A dilated kernel is one with zeros between its taps: descriptors have no field for holes. */
+/* A dilated kernel is one with zeros between its taps, because descriptors have no field for dilation. */
 static float *spread_taps(const struct shape *v, const float *weight)
 {
     const size_t lines = (size_t)v->k * (v->c / v->groups), reach = (size_t)v->reach_h * v->reach_w;
@@ -119,7 +119,7 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     if (!check(&v, error))
         return false;
     const uint64_t taps = (uint64_t)(v.c / v.groups) * v.r * v.s;
-    const double range = sqrt(3.0 / (double)taps); /* results as large as inputs */
+    const double range = sqrt(3.0 / (double)taps); /* keeps results as large as inputs */
     ane_build_begin(&b, q, kernel, 1, error);
     const struct ane_view x = ane_image_input(&b, "x", v.n, v.c, v.h, v.w);
     ane_image_weights(&b, (uint32_t[]){v.k, v.c / v.groups, v.r, v.s}, v.bias ? v.k : 0, range);

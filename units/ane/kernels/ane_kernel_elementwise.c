@@ -22,7 +22,7 @@ static const struct kernel_parameter parameters[] = {
 struct chain {
     struct ane_function_call call[KERNEL_CHAIN_WORDS];
     unsigned length, inputs;
-    bool number; /* binary functions take the number */
+    bool number; /* binary functions use the number */
     struct ane_fold fold;
     struct ane_view in[INPUTS_MAX], out;
 };

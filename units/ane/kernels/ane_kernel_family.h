@@ -1,4 +1,4 @@
-/* Families of kernels: each file ane_kernel_<family>.c has one, with its rows; ane_kernels.c lists the families. */
+/* Families of kernels: each file ane_kernel_<family>.c defines one with its rows; ane_kernels.c lists the families. */
 #ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_KERNEL_FAMILY_H
 #define ORCHARD_UNITS_ANE_KERNELS_ANE_KERNEL_FAMILY_H
 

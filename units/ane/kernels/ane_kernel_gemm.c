@@ -1,4 +1,5 @@
-/* gemm, gemv: a constant matrix as the weights of a 1 x 1 convolution, the other one's lines as pixels. matmul: both are inputs.
+/* gemm, gemv: a constant matrix becomes the weights of a 1 x 1 convolution, and the lines of the other one are its pixels.
+ * matmul: both are inputs.
  */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_fold.h"
@@ -44,7 +45,7 @@ static const struct kernel_parameter gemv_parameters[] = {
 /* out[channel][pixel] = sum over depth weight[channel][depth] * x[depth][pixel] */
 struct product {
     uint64_t channels, pixels, depth, batch;
-    bool weights_are_a; /* of the operator: A as weights, B as pixels */
+    bool weights_are_a; /* in terms of the operator: A as weights, B as pixels */
     bool vector;        /* gemv: one pixel, tensors of one axis */
     bool bias;
     int64_t act;
@@ -64,7 +65,7 @@ static double engine_steps(uint64_t pixels, uint64_t channels)
     return fmin(wide, fmin(small, smallest));
 }
 
-/* Pixels as rows: one row while the whole source fits a quarter of the tile memory, else rows of which several do, so that
+/* Pixels as rows: one row while the whole source fits a quarter of the tile memory, otherwise rows of which several do, so that
  * weights pass as few times as possible. */
 static struct ane_fold fold_pixels(const struct ane_builder *b, uint64_t pixels, uint64_t depth)
 {
@@ -88,7 +89,7 @@ static void check_product(struct ane_builder *b, const struct product *p)
                         ane_build_generation(b), (unsigned)limits->dimension_max);
 }
 
-/* The weights of one batch, [channel][depth]; B comes as [depth][channel]. */
+/* The weights of one batch as [channel][depth]; B comes as [depth][channel]. */
 static float *turned(const float *value, uint64_t channels, uint64_t depth, bool is_a)
 {
     float *weight = malloc(channels * depth * sizeof *weight);
@@ -122,7 +123,7 @@ static void name_matrix(struct ane_builder *b, const char *name, enum ane_tensor
     ane_tensor_axis(t, columns, column_stride);
 }
 
-/* Operands under their names in the operator: m x k, k x n, m x n. */
+/* Names the operands as the operator does: m x k, k x n, m x n. */
 static void name_operands(struct ane_builder *b, const struct product *p, const struct ane_view *x, const struct ane_view *out,
                           double range)
 {
@@ -207,7 +208,7 @@ static bool build_gemv(const struct ane_kernel_request *q, struct ane_kernel *ke
     return build_product(q, &p, kernel, error);
 }
 
-/* out[m][n]: channels m, pixels n; A's lines run along its width, B has k as channels. */
+/* out[m][n]: channels m, pixels n. A's lines run along its width, B has k as channels. */
 static bool build_matmul(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
     const int64_t *v = q->value;

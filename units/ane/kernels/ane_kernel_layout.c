@@ -52,7 +52,7 @@ static const struct kernel_parameter scaled_parameters[] = {
 
 /* ---- transpose ---- */
 
-/* inner = 1: the columns of the matrix are the rows of both buffers, so no element changes its row. */
+/* inner = 1: the columns of the matrix are the rows of both buffers, so that no element changes its row. */
 static void turn_by_layout(struct ane_builder *b, uint32_t batch, uint32_t rows, uint32_t columns)
 {
     const struct ane_view x = ane_build_input(b, "x", batch, 1, columns, rows),
@@ -69,7 +69,7 @@ static void turn_by_layout(struct ane_builder *b, uint32_t batch, uint32_t rows,
         ane_build_copy(b, ane_view_image(x, i), ane_view_image(out, i));
 }
 
-/* Rows of `inner` elements change places: the destination's strides are exchanged. */
+/* Rows of `inner` elements change places: the strides of the destination are exchanged. */
 static void turn_by_strides(struct ane_builder *b, uint32_t batch, uint32_t rows, uint32_t columns, uint32_t inner)
 {
     const struct ane_view x = ane_build_input(b, "x", batch, rows, columns, inner),
@@ -111,7 +111,7 @@ static bool build_transpose(const struct ane_kernel_request *q, struct ane_kerne
 
 static const char *const part_names[PARTS_MAX] = {"a", "b", "c", "d"};
 
-/* Columns as channels, so that parts may have any number of them; rows as pixels. */
+/* Columns become channels, so that parts may have any number of them; rows become pixels. */
 static void name_columns(struct ane_builder *b, const char *name, enum ane_tensor_role role, const struct ane_view *view,
                          uint64_t rows)
 {
@@ -170,8 +170,8 @@ static bool build_split(const struct ane_kernel_request *q, struct ane_kernel *k
 
 /* ---- slice ---- */
 
-/* Columns that do not begin at a multiple of 64 bytes: the DMA leaves out the first elements of each row, which passes values
- * through a gain of 16 before H15 (sbryngelson/ane-guide): infinite from 4095 on. */
+/* Columns that do not begin at a multiple of 64 bytes: the DMA skips the first elements of each row, which before H15 multiplies
+ * values by 16 on the way (sbryngelson/ane-guide), so that they are infinite from 4095 on. */
 static bool build_slice(const struct ane_kernel_request *q, struct ane_kernel *kernel, struct isa_error *error)
 {
     const int64_t *v = q->value;

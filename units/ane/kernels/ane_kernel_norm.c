@@ -1,4 +1,4 @@
-/* softmax, layernorm, rmsnorm: rows along the width; the chains of the public programs (eiln/ane softmax.bin, norm.bin). */
+/* softmax, layernorm, rmsnorm: rows along the width, with the chains of the public programs (eiln/ane softmax.bin, norm.bin). */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
@@ -51,7 +51,7 @@ struct norm {
     struct ane_view gamma, beta; /* one row for all */
 };
 
-/* A row of parameters, which a stride of 0 repeats for every row of x. */
+/* Adds a row of parameters, which a stride of 0 repeats for every row of x. */
 static struct ane_view add_parameters(struct ane_builder *b, const char *name, uint64_t columns, double low, double high)
 {
     struct ane_view row = ane_build_input(b, name, 1, 1, 1, (uint32_t)columns);

@@ -62,7 +62,7 @@ static struct ane_view column_planes(const struct ane_planes *p, struct ane_view
     return column;
 }
 
-/* Means over the rows of the planes and the channels of each group, back at every channel: a convolution by groups with equal
+/* Means over the rows of the planes and the channels of each group, returned to every channel: a grouped convolution with equal
  * weights. */
 static void write_group_mean(struct ane_builder *b, const struct group_norm *g, struct ane_view rows_column, const float *bias,
                              struct ane_view result)
@@ -72,7 +72,7 @@ static void write_group_mean(struct ane_builder *b, const struct group_norm *g, 
     const size_t count = (size_t)p->c * in * p->rows;
     float *weight = malloc(count * sizeof *weight);
     for (size_t i = 0; weight && i < count; i++)
-        weight[i] = 1; /* exact; the share of each follows as the scale */
+        weight[i] = 1; /* exact; the scale applies the share of each */
     const struct ane_conv mean = {.kernel_width = 1,
                                   .kernel_height = p->rows,
                                   .stride_x = 1,
@@ -88,7 +88,7 @@ static void write_group_mean(struct ane_builder *b, const struct group_norm *g, 
     free(weight);
 }
 
-/* The value of a channel for each of its rows. */
+/* Repeats the value of a channel for each of its rows. */
 static struct ane_view of_rows(const struct ane_view *x, struct ane_view values)
 {
     values.width = x->width;
@@ -206,7 +206,7 @@ static bool build_batchnorm(const struct ane_kernel_request *q, struct ane_kerne
 
 /* ---- globalpool ---- */
 
-/* So many planes as a reduction takes rows; planes of several rows meet in a pooling window. */
+/* Pools as many planes as a reduction takes rows; planes of several rows are combined in a pooling window. */
 static void pool_planes(struct ane_builder *b, const struct ane_planes *p, bool largest, struct ane_view x, struct ane_view out)
 {
     const enum ane_pe_reduce along = largest ? ANE_REDUCE_MAX : ANE_REDUCE_SUM;

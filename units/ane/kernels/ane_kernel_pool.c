@@ -1,4 +1,4 @@
-/* pool, resize, conv_transpose2d: windows over images and images spread by steps. */
+/* pool, resize, conv_transpose2d: windows over images, and images spread by steps. */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_image.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -43,7 +43,7 @@ static const struct kernel_parameter resize_parameters[] = {
     {.name = NULL},
 };
 
-/* An image of ones as high and wide as x, one channel. */
+/* An image of ones as high and wide as x, with one channel. */
 static struct ane_view ones_like(struct ane_builder *b, struct ane_view x)
 {
     const struct ane_planar one = {.op = ANE_PE_ADD, .constant = true, .bias = 1};
@@ -69,7 +69,7 @@ static void write_shared_product(struct ane_builder *b, struct ane_view x, struc
 
 /* ---- pool ---- */
 
-/* 1 / the share of the window that lies inside the image: the same averages of ones tell it. */
+/* 1 / the share of the window that lies inside the image, which averages over ones give. */
 static struct ane_view inside_shares(struct ane_builder *b, const struct ane_pool *pool, struct ane_view x, struct ane_view out)
 {
     const struct ane_view inverse = ane_build_between(b, 1, out.height, out.width),
@@ -134,7 +134,8 @@ struct transposed {
     bool bias, relu;
 };
 
-/* The kernel of the plain convolution over the spread image: turned by half a circle, inputs and outputs of a group exchanged. */
+/* The kernel of the plain convolution over the spread image: rotated by half a turn, with inputs and outputs of a group
+ * exchanged. */
 static float *turn_weights(const struct transposed *v, const float *weight)
 {
     const size_t in = v->c / v->groups, out = v->k / v->groups, taps = (size_t)v->r * v->s;
@@ -224,7 +225,7 @@ static bool build_transposed(const struct ane_kernel_request *q, struct ane_kern
 
 /* ---- resize ---- */
 
-/* Each channel alone: the image spread by `step`, then taps x taps weights that are products of `line`. */
+/* Each channel by itself: the image spread by `step`, then taps x taps weights that are products of `line`. */
 static void spread(struct ane_builder *b, uint32_t step, const float *line, uint32_t taps, uint32_t pad, struct ane_view x,
                    struct ane_view out)
 {
@@ -258,7 +259,7 @@ static void spread_nearest(struct ane_builder *b, uint32_t step, struct ane_view
 static const float halves[4] = {0.25F, 0.75F, 0.75F, 0.25F};
 
 /* Twice the size with half-pixel centres: a quarter and three quarters of two neighbours. At the border the missing neighbour
- * leaves three quarters, which the same convolution of an image of ones tells; its reciprocal puts that right. */
+ * leaves three quarters. The same convolution of an image of ones gives that factor, and its reciprocal corrects it. */
 static void spread_bilinear(struct ane_builder *b, struct ane_view x, struct ane_view share, struct ane_view out)
 {
     const uint32_t mark = ane_build_mark(b);

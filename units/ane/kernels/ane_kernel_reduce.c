@@ -1,4 +1,4 @@
-/* reduce: lines along the width, one descriptor for as many as it has rows. */
+/* reduce: lines along the width, one descriptor for as many lines as it can have rows. */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
 #include "units/ane/kernels/ane_norm.h"
@@ -19,7 +19,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = NULL},
 };
 
-/* Lines of `length` elements, one result each. */
+/* Lines of `length` elements, with one result each. */
 struct reduction {
     int64_t op;
     uint64_t lines, length;

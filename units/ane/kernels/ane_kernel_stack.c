@@ -1,5 +1,5 @@
-/* conv-stack: convolutions of as many channels one behind another in one program, what measurements of peaks use (maderix/ANE
- * inmem_peak). Images between the layers stay in tile memory where two of them fit.
+/* conv-stack: convolutions with equal numbers of channels, one after another in one program, as measurements of peaks use them
+ * (maderix/ANE inmem_peak). Images between the layers stay in tile memory where two of them fit.
  */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernel_family.h"
@@ -73,7 +73,7 @@ static void name_constants(struct ane_builder *b, const struct stack *v, double 
     ane_tensor_axis(t, v->c, 0);
 }
 
-/* The image between two layers. Beside it there are only the image before it, until it is written, and tiles of the first source
+/* The image between two layers. Beside it there is only the image before it, until that is written, and tiles of the first source
  * or the last result, which may then have the place of the other one: two images may fill the tile memory.
  * (sbryngelson/ane-guide, chapter 9: chains of products keep the peak with images of 1 MB and lose it with 2 MB, on 2 MB of tile
  * memory.) */
@@ -116,7 +116,7 @@ static bool build(const struct ane_kernel_request *q, struct ane_kernel *kernel,
     struct ane_builder b;
     if (!read_shape(q, &v, error))
         return false;
-    const double range = sqrt(3.0 / (double)(v.taps / v.c)); /* results as large as inputs */
+    const double range = sqrt(3.0 / (double)(v.taps / v.c)); /* keeps results as large as inputs */
     ane_build_begin(&b, q, kernel, 1, error);
     const struct ane_view x = ane_build_input(&b, "x", 1, v.c, v.h, v.w), out = ane_build_output(&b, "out", 1, v.c, v.h, v.w);
     name_image(&b, "x", ANE_TENSOR_INPUT, &x);

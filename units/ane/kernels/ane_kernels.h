@@ -35,7 +35,7 @@ enum ane_weight_type {
     ANE_WEIGHT_PALETTE2,
     ANE_WEIGHT_TYPES
 };
-const char *ane_weight_type_name(enum ane_weight_type type); /* as --precision spells it */
+const char *ane_weight_type_name(enum ane_weight_type type); /* spelt as for --precision */
 
 struct ane_kernel_request;
 struct ane_kernel;
@@ -55,13 +55,14 @@ struct ane_kernel_request {
     double decimal[ANE_KERNEL_PARAMETERS];
     enum ane_weight_type weights;
     struct ane_limits limits;
-    /* Weights and other constants in the order of the kernel's constant tensors: f32, row-major; NULL = generated from `seed`
-     * (uniform, scaled so that results stay in range; the run says so). */
+    /* Weights and other constants in the order of the kernel's constant tensors: f32, row-major. NULL = generated from `seed`
+     * (uniform, scaled so that results stay in range; the run reports it). */
     const float *constant[4];
     uint64_t seed;
 };
-/* Same grammar as the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names the
- * option and the nearest one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6, p8, sparse; NULL = f16. */
+/* The grammar is that of the other libraries: "gemm:512x512x512", "softmax:128x1000", name=value. False with a text that names
+ * the wrong option and the nearest right one. precision: f16 (default), i8, i4 = palette of 4 bits, p2, p6, p8, sparse; NULL =
+ * f16. */
 bool ane_kernel_parse(const char *workload, const char *precision, struct ane_kernel_request *request, struct isa_error *error);
 int ane_kernel_describe(const struct ane_kernel_request *request, char *text, size_t size);
 
@@ -86,10 +87,10 @@ struct ane_kernel {
     struct ane_kernel_tensor tensor[ANE_KERNEL_TENSORS];
     unsigned tensors;
     double flops, macs; /* of the operation */
-    char variant[64];   /* how it was lowered: "tiles=4x2, banks resident" */
+    char variant[64];   /* how it was built: "tiles=4x2, banks resident" */
 };
-/* False with the exact limit that the request breaks ("kernel 31x31: H13 convolves at most 29x29"), so that a scheduler can turn
- * to another unit; error.offset = 1 then, 0 for wrong requests. Free with ane_kernel_free. */
+/* False with the exact limit that the request exceeds ("kernel 31x31: H13 convolves at most 29x29"), so that a scheduler can
+ * choose another unit; error.offset is then 1, and 0 for wrong requests. Free with ane_kernel_free. */
 bool ane_kernel_build(const struct ane_kernel_request *request, struct ane_kernel *kernel, struct isa_error *error);
 void ane_kernel_free(struct ane_kernel *kernel);
 

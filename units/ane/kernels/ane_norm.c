@@ -24,7 +24,7 @@ void ane_build_row_scale(struct ane_builder *b, struct ane_view x, struct ane_vi
     if (x.place == ANE_PLACE_CHAIN)
         ane_build_planar(b, &product, x, &factor, result);
     else
-        ane_build_planar(b, &product, factor, &x, result); /* as the last step of the public softmax */
+        ane_build_planar(b, &product, factor, &x, result); /* like the last step of the public softmax */
 }
 
 void ane_build_row_shift(struct ane_builder *b, struct ane_view x, struct ane_view column, struct ane_view result)

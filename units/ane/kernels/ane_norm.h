@@ -1,4 +1,4 @@
-/* Normalisations in steps that several operators share. */
+/* Steps of normalisations that several operators share. */
 #ifndef ORCHARD_UNITS_ANE_KERNELS_ANE_NORM_H
 #define ORCHARD_UNITS_ANE_KERNELS_ANE_NORM_H
 

@@ -4,7 +4,7 @@
 
 enum { STEP_MAX = 3 /* strides have two bits */, LEVELS_MAX = 8, STRIDE_MAX = 64 };
 
-/* The factors of 2 and 3 of a stride; 0 when it has others. */
+/* Splits a stride into factors of 2 and 3; 0 when it has others. */
 static unsigned factors_of(uint32_t stride, uint32_t factor[LEVELS_MAX])
 {
     unsigned count = 0;
@@ -22,7 +22,7 @@ bool ane_patches_can(const struct ane_conv *conv)
            !conv->depthwise && factors_of(conv->stride_x, factor) > 0;
 }
 
-/* Row r of the patches of channel c as channel c * rows + r. */
+/* Row r of the patches of channel c becomes channel c * rows + r. */
 static struct ane_view rows_as_channels(struct ane_builder *b, const struct ane_conv *conv, struct ane_view x,
                                         struct ane_view out)
 {
@@ -39,7 +39,7 @@ static struct ane_view rows_as_channels(struct ane_builder *b, const struct ane_
     return all;
 }
 
-/* Every factor-th column as a channel of its own: channel i becomes factor channels, picked by a single 1 each. */
+/* Every factor-th column becomes a channel of its own: channel i becomes `factor` channels, each selected by a single 1. */
 static struct ane_view columns_as_channels(struct ane_builder *b, uint32_t factor, struct ane_view x)
 {
     const struct ane_view all = ane_build_between(b, x.channels * factor, x.height, (x.width + factor - 1) / factor);
@@ -60,7 +60,7 @@ static struct ane_view columns_as_channels(struct ane_builder *b, uint32_t facto
     return all;
 }
 
-/* Column of the patch that the last digits of a channel stand for: the first level took the lowest part of it. */
+/* The column of the patch that the last digits of a channel stand for: the first level took its lowest part. */
 static uint32_t column_of(uint32_t channel, const uint32_t *factor, unsigned levels)
 {
     uint32_t digit[LEVELS_MAX], column = 0;
@@ -71,7 +71,7 @@ static uint32_t column_of(uint32_t channel, const uint32_t *factor, unsigned lev
     return column;
 }
 
-/* [out][channel, row][column as channels count them]; columns beyond the kernel weigh nothing. */
+/* [out][channel, row][columns in the order of the channels]; columns beyond the kernel have weight 0. */
 static float *reorder(const struct ane_conv *conv, uint32_t channels, uint32_t results, const uint32_t *factor, unsigned levels)
 {
     const size_t lines = (size_t)results * channels * conv->kernel_height, stride = conv->stride_x;

@@ -18,7 +18,7 @@ struct ane_rows ane_rows_place(struct ane_builder *b, uint64_t rows, uint64_t co
                         ane_build_generation(b), (unsigned)limits->dimension_max);
     r.channels = (uint32_t)divide_up(rows, limits->dimension_max);
     r.height = (uint32_t)divide_up(rows, r.channels);
-    /* Blocks whose tensors stay in tile memory, three at a time; where that takes too many, whole rows of reductions. */
+    /* Blocks whose tensors stay in tile memory, three at a time; where that makes too many blocks, whole rows of reductions. */
     const uint64_t resident = limits->l2_bytes / 2 / (3 * (columns * ANE_HALF_BYTES + 2 * ANE_L2_BYTES));
     uint64_t per_block = resident < 1 || divide_up(rows, resident) > BLOCKS_MAX ? GROUPS_MAX : resident;
     per_block = per_block > GROUPS_MAX ? GROUPS_MAX : per_block > rows ? rows : per_block;
@@ -68,7 +68,7 @@ struct ane_view ane_column_for(const struct ane_view *view, struct ane_view colu
     return column;
 }
 
-/* x - max goes through the power of e and its sum; the logarithm takes ln(sum) from it instead of dividing. */
+/* x - max passes through the power of e and its sum; the logarithm subtracts ln(sum) from it instead of dividing. */
 static void write_log_softmax(struct ane_builder *b, struct ane_view x, struct ane_view most_of_rows, struct ane_view sum,
                               struct ane_view result)
 {

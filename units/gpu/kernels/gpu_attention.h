@@ -1,12 +1,12 @@
 /* Attention in one pass over the keys: scores of a block of keys, running maximum and sum, weighted sum of values. Nothing of the
- * size of all scores is written. (The method: Dao et al., FlashAttention.)
+ * size of all scores is written. (Method: Dao et al., FlashAttention.)
  */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_ATTENTION_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_ATTENTION_H
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-#define GPU_ATTENTION_DEPTH_MAX 128 /* of a head: what fits the registers */
+#define GPU_ATTENTION_DEPTH_MAX 128 /* of a head: limited by the registers */
 
 struct gpu_attention {
     uint32_t batch, heads, kv_heads, length, depth; /* depth: elements of a head, a multiple of 4 */

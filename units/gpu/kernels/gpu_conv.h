@@ -15,12 +15,13 @@ struct gpu_conv {
     unsigned x, weights, bias, out; /* buffers */
 };
 
-/* Register with the bias of the channel whose number is in register `channel`; GPU_NO_REGISTER without bias. Free it. */
+/* Returns a register with the bias of the channel whose number is in register `channel`, to be freed by the caller;
+ * GPU_NO_REGISTER without bias. */
 unsigned gpu_conv_bias(struct gpu_emit *e, const struct gpu_conv *v, unsigned channel);
 /* value += bias, then the activation. */
 void gpu_conv_finish(struct gpu_emit *e, const struct gpu_conv *v, unsigned value, unsigned bias);
 
-/* An element as it was loaded, at half index `half`: kept where register `mask` is all ones, zero where it is zero. */
+/* Masks an element as loaded, at half index `half`: kept where register `mask` is all ones, zero where it is zero. */
 void gpu_conv_mask(struct gpu_emit *e, enum gpu_type type, unsigned half, unsigned mask);
 
 /* One thread per element of the result. */

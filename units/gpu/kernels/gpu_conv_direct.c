@@ -1,4 +1,4 @@
-/* Convolution with one thread per element of the result: depthwise and thin groups.
+/* Convolution with one thread per element of the result: for depthwise and thin groups.
  *
  * Taps outside the image are read at the image's first element and zeroed by a mask, so that no branch is needed.
  */
@@ -42,7 +42,7 @@ void gpu_conv_mask(struct gpu_emit *e, enum gpu_type type, unsigned half, unsign
         gpu_emit(e, "and %s, %s, %s", gpu_h(e, half), gpu_h(e, half), gpu_h(e, 2 * mask));
 }
 
-/* `count` taps of a row from tap `first` on. */
+/* Emits `count` taps of a row, starting at tap `first`. */
 static void emit_taps(struct direct *d, unsigned first, unsigned count)
 {
     const struct gpu_conv *v = d->v;
@@ -80,7 +80,7 @@ static void emit_row(struct direct *d)
     gpu_add_imm(e, d->y, d->y, v->dilation);
 }
 
-/* Counts down from `count` around what is emitted in between; one round needs no loop. */
+/* Begins a loop that counts down from `count` around what is emitted in between; a single round needs no loop. */
 static unsigned begin_count(struct gpu_emit *e, uint32_t count)
 {
     const unsigned counter = gpu_register(e, 1);

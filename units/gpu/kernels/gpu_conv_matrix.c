@@ -1,12 +1,12 @@
-/* Convolution as products of 8x8 matrices, the image read in place ("implicit gemm").
+/* Convolution as products of 8x8 matrices, with the image read in place ("implicit gemm").
  *
- * First the weights are packed: [group][tap][block of 8 input channels][output channel][8], filled up with zeros. Then a
- * threadgroup makes 16 row_tiles output channels x 64 pixels, each of its 2 x 2 simdgroups a quarter. A step takes one tap and
- * one block of channels: each thread fetches row_tiles weights and four image elements (one pixel, every other channel), leaves
- * them in threadgroup memory, and while the simdgroups multiply from there, the next step's are on their way. Two buffers take
- * turns, so that one barrier per step is enough.
+ * First the weights are packed: [group][tap][block of 8 input channels][output channel][8], padded with zeros. Then a threadgroup
+ * computes 16 row_tiles output channels x 64 pixels, each of its 2 x 2 simdgroups a quarter. A step takes one tap and one block
+ * of channels: each thread loads row_tiles weights and four image elements (one pixel, every other channel) and stores them to
+ * threadgroup memory; while the simdgroups multiply from there, those of the next step are under way. Two buffers alternate, so
+ * that one barrier per step suffices.
  *
- * Elements outside the image are read at its start and zeroed by a mask that changes from tap to tap only. Pixels beyond the end
+ * Elements outside the image are read at its start and zeroed by a mask that changes only from tap to tap. Pixels beyond the end
  * repeat the last one and are not stored.
  */
 #include "isa/array_count.h"
@@ -25,18 +25,18 @@ struct matrix {
     unsigned row_tiles, packed;                         /* packed: buffer */
     uint32_t rows, blocks;                              /* output channels of a threadgroup, blocks of channels */
     uint32_t group_rows;                                /* output channels of a group, whole threadgroups of them */
-    enum gpu_type staged;                               /* in threadgroup memory: bf16 stands there as float32 */
+    enum gpu_type staged;                               /* in threadgroup memory, where bf16 is stored as float32 */
     uint32_t staged_bytes, weights_bytes, buffer_bytes; /* element; weights of one buffer; one buffer */
     struct gpu_base x[IMAGE_LOADS], weights, out;
     unsigned acc, a, b; /* registers: result, operands */
     unsigned raw_weights, raw_image;
     unsigned r, p;               /* lane's place in a matrix */
-    unsigned row, pixel;         /* of the result: this lane's first output channel of the group, first pixel */
-    unsigned corner;             /* y << 16 | x & 0xffff of the first tap of the pixel that this thread fetches */
+    unsigned row, pixel;         /* of the result: this lane's first output channel of the group, and first pixel */
+    unsigned corner;             /* y << 16 | x & 0xffff of the first tap of the pixel that this thread loads */
     unsigned plane, channel;     /* first element and number of this thread's first channel */
-    unsigned index, mask, block; /* block: channel of the present block */
+    unsigned index, mask, block; /* block: first channel of the present block */
     unsigned weight, tap_y, tap_x, buffer, steps;
-    unsigned weights_at, image_at, a_at, b_at; /* in a buffer of threadgroup memory, bytes */
+    unsigned weights_at, image_at, a_at, b_at; /* in a buffer of threadgroup memory, in bytes */
     unsigned t, u;
 };
 
@@ -63,7 +63,7 @@ struct packing {
     unsigned channel, row, from, to, value; /* registers */
 };
 
-/* Taps of a row of the window, a few at a time. Channels that only fill up are zeros. */
+/* Packs the taps of a row of the window, a few at a time. Channels that only pad are zeros. */
 static void pack_taps(const struct matrix *m, const struct packing *k)
 {
     const struct gpu_conv *v = m->v;
@@ -88,7 +88,7 @@ static void pack_taps(const struct matrix *m, const struct packing *k)
     }
 }
 
-/* One thread per pair of channels, for all its taps: they lie together in the weights. */
+/* One thread per pair of channels, for all its taps, which are contiguous in the weights. */
 static bool build_packing(const struct matrix *m, struct gpu_kernel *kernel, struct isa_error *error)
 {
     const struct gpu_conv *v = m->v;
@@ -138,7 +138,7 @@ static void take_registers(struct matrix *m)
         *single[i] = gpu_register(e, 1);
 }
 
-/* Of the result, and where the simdgroup's operands lie in a buffer. */
+/* Finds the place of the result, and where the simdgroup's operands lie in a buffer. */
 static void find_result(struct matrix *m, unsigned thread_rows)
 {
     struct gpu_emit *e = m->e;
@@ -161,7 +161,7 @@ static void find_result(struct matrix *m, unsigned thread_rows)
     gpu_mad_imm(e, m->pixel, m->t, GROUP_PIXELS, m->pixel);
 }
 
-/* The pixel that this thread fetches, its corner and its first channel (0 or 1). */
+/* Finds the pixel that this thread loads, its corner and its first channel (0 or 1). */
 static void find_pixel(struct matrix *m, unsigned thread, unsigned image, unsigned group)
 {
     const struct gpu_conv *v = m->v;
@@ -212,7 +212,7 @@ static void find_place(struct matrix *m, unsigned image, unsigned group)
 
 /* ---- fetching ---- */
 
-/* Element and mask of the thread's pixel at the present tap. */
+/* Computes element and mask of the thread's pixel at the present tap. */
 static void start_tap(struct matrix *m)
 {
     const struct gpu_conv *v = m->v;
@@ -243,7 +243,7 @@ static void next_tap(struct matrix *m)
     start_tap(m);
 }
 
-/* Loads of a step, and on to the next one. Channels beyond the end stay zero. */
+/* Emits the loads of a step and advances to the next one. Channels beyond the end stay zero. */
 static void fetch(struct matrix *m)
 {
     const struct gpu_conv *v = m->v;
@@ -264,7 +264,7 @@ static void fetch(struct matrix *m)
     gpu_add_imm(e, m->weight, m->weight, (int64_t)m->group_rows * STEP);
 }
 
-/* The mask belongs to what was fetched: it may change only after this. */
+/* Stores what was loaded. The mask belongs to those loads and may change only afterwards. */
 static void stage(struct matrix *m)
 {
     const struct gpu_conv *v = m->v;
@@ -421,7 +421,7 @@ static bool build_products(struct matrix *m, struct gpu_kernel *kernel, struct i
     return gpu_emit_end(e);
 }
 
-/* As many as there are output channels for, fewer when that leaves cores without work. */
+/* As many as there are output channels for; fewer when that would leave cores without work. */
 static unsigned choose_row_tiles(const struct gpu_conv *v)
 {
     const uint64_t others = (uint64_t)divide_up(pixels(v), GROUP_PIXELS) * v->n * v->groups;

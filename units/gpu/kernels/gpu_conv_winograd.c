@@ -1,8 +1,9 @@
 /* Winograd's minimal filtering F(m x m, 3 x 3): A' [(G g G') * (B' d B)] A per tile (Lavin and Gray, "Fast Algorithms for
  * Convolutional Neural Networks", 2015; F(6, 3) with the points 0, +-1, +-2, +-1/2).
  *
- * Four steps: weights to U[t*t][K][C], image tiles to V[t*t][C][tiles], t*t products M = U V, M to the result; t = m + 2. All
- * in between is float32. Larger tiles save products and lose accuracy: their transforms add numbers that cancel later.
+ * Four steps: weights to U[t*t][K][C], image tiles to V[t*t][C][tiles], t*t products M = U V, M to the result; t = m + 2.
+ * Everything in between is float32. Larger tiles save products and lose accuracy, because their transforms add numbers that
+ * cancel later.
  */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
@@ -13,7 +14,7 @@
 
 enum { T_MAX = 8, TAPS = 3, GROUP_THREADS = 64 };
 
-/* Rows of a transform: up to eight factors. */
+/* The rows of a transform, with up to eight factors each. */
 struct transforms {
     unsigned t;
     float image[T_MAX][T_MAX], weights[T_MAX][TAPS], result[T_MAX - 2][T_MAX];
@@ -97,7 +98,7 @@ static void combine(struct gpu_emit *e, unsigned to, const float *factor, unsign
     }
 }
 
-/* Element i of lane `lane` of the matrix: value + i * along + lane * across. Every lane is replaced by rows x lane. */
+/* Element i of lane `lane` of the matrix is in register value + i * along + lane * across. Replaces every lane by rows x lane. */
 static void transform_lanes(struct gpu_emit *e, unsigned value, const float *rows, unsigned row_length, unsigned outs,
                             unsigned ins, unsigned lanes, unsigned along, unsigned across)
 {
@@ -111,7 +112,7 @@ static void transform_lanes(struct gpu_emit *e, unsigned value, const float *row
     gpu_register_free(e, t, outs);
 }
 
-/* The matrix has rows of `pitch` registers from `value` on. ins x ins become outs x outs. */
+/* The matrix has rows of `pitch` registers from `value` on. Transforms ins x ins into outs x outs. */
 static void transform(struct gpu_emit *e, unsigned value, unsigned pitch, const float *rows, unsigned row_length, unsigned outs,
                       unsigned ins)
 {
@@ -164,7 +165,7 @@ static bool build_weights(const struct winograd *w, struct gpu_kernel *kernel, s
 
 /* ---- image ---- */
 
-/* tile -> image, and its corner's row and column, in tiles. */
+/* Finds the image of a tile, and the row and column of its corner, in tiles. */
 static void find_tile(struct gpu_emit *e, const struct winograd *w, unsigned tile, unsigned image, unsigned y, unsigned x)
 {
     const unsigned in_image = gpu_register(e, 1);
@@ -178,7 +179,7 @@ struct tile_load {
     unsigned value, plane, y, x, row, mask, at, row_mask; /* registers */
 };
 
-/* One row of a tile; outside the image there are zeros. */
+/* Loads one row of a tile, with zeros outside the image. */
 static void load_row(struct gpu_emit *e, const struct winograd *w, const struct tile_load *l, unsigned row)
 {
     const struct gpu_conv *v = w->v;

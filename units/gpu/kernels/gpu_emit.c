@@ -12,7 +12,7 @@ enum { OPERAND_TEXTS = 64, OPERAND_BYTES = 48, NESTING_MAX = 24, FIRST_REGISTER 
 
 struct nesting {
     bool is_loop;
-    unsigned label; /* loop: its top; if: where the lanes come together, or the else part */
+    unsigned label; /* loop: its top; if: where the lanes rejoin, or the else part */
 };
 
 struct gpu_emit {
@@ -61,7 +61,7 @@ struct gpu_emit *gpu_emit_begin(struct gpu_kernel *kernel, const char *variant, 
     return e;
 }
 
-/* What the assembly shall know of the launch. */
+/* Writes the directives that give the assembly what it must know of the launch. */
 static void directives(struct gpu_emit *e)
 {
     const struct gpu_kernel_step *step = e->step;
@@ -365,8 +365,8 @@ void gpu_endif(struct gpu_emit *e)
     gpu_emit(e, "pop_exec r0l, 1");
 }
 
-/* Lanes that sit out further up get one level more, which the pop after the loop takes away again: their counter must not read
- * as "left this loop". */
+/* Lanes that are inactive further out get one more level, which the pop after the loop removes again: their counter must not mean
+ * "left this loop". */
 void gpu_do(struct gpu_emit *e)
 {
     const bool inside = e && e->depth > 0;

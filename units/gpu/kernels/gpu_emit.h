@@ -1,4 +1,4 @@
-/* Writing AGX programs: assembler text that grows line by line, registers, arguments, masks and loops, elements in memory.
+/* Writes AGX programs: assembler text that grows line by line, registers, arguments, masks and loops, elements in memory.
  *
  *     struct gpu_emit *e = gpu_emit_begin(kernel, "add_f32", error);
  *     const unsigned index = gpu_register(e, 1), value = gpu_register(e, 1);
@@ -12,8 +12,8 @@
  *     return gpu_emit_end(e);
  *
  * Errors (memory, registers, arguments, text that does not assemble) are kept and reported by gpu_emit_end: no call in between
- * needs to be checked. The argument block is uniforms from u0 on: buffers are 64-bit pairs, the rest 32-bit words, in the order
- * in which they were asked for; the same one twice is one argument.
+ * needs to be checked. The argument block is the uniforms from u0 on: buffers are 64-bit pairs, the rest 32-bit words, in the
+ * order of the requests; requesting the same one twice gives one argument.
  */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_EMIT_H
@@ -40,40 +40,40 @@ enum {
 
 /* ---- a step ---- */
 
-/* Appends a step to `kernel` and starts its program with "mov_imm r0l, 0": r0l is the mask counter, the rest of r0 is free and
- * not given out. Never NULL unless memory is out; NULL may be passed on to all calls below. */
+/* Appends a step to `kernel` and starts its program with "mov_imm r0l, 0": r0l is the mask counter; the rest of r0 is free and
+ * not handed out. NULL only when memory is out; NULL may be passed to all calls below. */
 struct gpu_emit *gpu_emit_begin(struct gpu_kernel *kernel, const char *variant, struct isa_error *error);
-/* Ends the program ("stop"), assembles it into the step and frees. False with a text: memory, too many registers, or the line
- * that does not assemble. */
+/* Ends the program ("stop"), assembles it into the step and frees the emitter. False with a text: memory, too many registers, or
+ * the line that does not assemble. */
 bool gpu_emit_end(struct gpu_emit *e);
 void gpu_emit_grid(struct gpu_emit *e, uint32_t x, uint32_t y, uint32_t z, uint32_t group_x, uint32_t group_y, uint32_t group_z);
-/* One line of text. */
+/* Appends one line of text. */
 __attribute__((format(printf, 2, 3))) void gpu_emit(struct gpu_emit *e, const char *format, ...);
-/* A builder's own failure, reported by gpu_emit_end. */
+/* Records a builder's own failure, which gpu_emit_end reports. */
 __attribute__((format(printf, 2, 3))) void gpu_emit_fail(struct gpu_emit *e, const char *format, ...);
 
 /* ---- registers ---- */
 
-/* The lowest free run of `count` 32-bit registers: its first number. */
+/* Returns the first number of the lowest free run of `count` 32-bit registers. */
 unsigned gpu_register(struct gpu_emit *e, unsigned count);
 void gpu_register_free(struct gpu_emit *e, unsigned first, unsigned count);
-/* Bytes of threadgroup memory: the lowest free address, 16-byte aligned. */
+/* Returns the lowest free address for so many bytes of threadgroup memory, 16-byte aligned. */
 uint32_t gpu_threadgroup_memory(struct gpu_emit *e, uint32_t bytes);
 
-/* ---- operands: text that stays valid until 64 others have been asked for: ask where you use them ---- */
+/* ---- operands: the text stays valid until 64 others have been requested, so request it where you use it ---- */
 
 const char *gpu_r(struct gpu_emit *e, unsigned number);                  /* "r5" */
 const char *gpu_run(struct gpu_emit *e, unsigned first, unsigned count); /* "r5_r6_r7" */
 const char *gpu_h(struct gpu_emit *e, unsigned half);                    /* half index 11: "r5h" */
 const char *gpu_half_run(struct gpu_emit *e, unsigned half, unsigned count);
-/* 0..255 as immediate, else a 32-bit uniform argument. */
+/* 0..255 as an immediate, otherwise a 32-bit uniform argument. */
 const char *gpu_int(struct gpu_emit *e, uint32_t value);
-/* As immediate where the 8-bit float format has the value, else a uniform argument. */
+/* As an immediate where the 8-bit float format has the value, otherwise a uniform argument. */
 const char *gpu_float(struct gpu_emit *e, float value);
 
 /* ---- arguments ---- */
 
-/* A 64-bit base address of memory instructions: a uniform or a register pair. */
+/* A 64-bit base address for memory instructions: a uniform or a register pair. */
 struct gpu_base {
     bool in_registers;
     unsigned number;
@@ -91,49 +91,50 @@ void gpu_add_imm(struct gpu_emit *e, unsigned to, unsigned from, int64_t value);
 void gpu_shl(struct gpu_emit *e, unsigned to, unsigned from, unsigned bits);
 void gpu_shr(struct gpu_emit *e, unsigned to, unsigned from, unsigned bits); /* logical */
 void gpu_and_imm(struct gpu_emit *e, unsigned to, unsigned from, uint32_t mask);
-/* to = a * factor + b (b == GPU_NO_REGISTER: none). Cheap forms where they exist. */
+/* to = a * factor + b (b == GPU_NO_REGISTER: none). Uses cheap forms where they exist. */
 #define GPU_NO_REGISTER 255U
 void gpu_mad_imm(struct gpu_emit *e, unsigned to, unsigned a, uint32_t factor, unsigned b);
 void gpu_min_imm(struct gpu_emit *e, unsigned to, unsigned from, uint32_t most); /* unsigned */
-/* quotient = n / divisor, remainder = n % divisor (either may be GPU_NO_REGISTER); n below 2^31; may not overlap n. */
+/* quotient = n / divisor, remainder = n % divisor (either may be GPU_NO_REGISTER); n below 2^31. The results may not overlap n.
+ */
 void gpu_divide_imm(struct gpu_emit *e, unsigned quotient, unsigned remainder, unsigned n, uint32_t divisor);
 
 /* ---- masks ---- */
 
-/* Lanes where `condition` does not hold sit out till gpu_endif. Conditions as in AGX text: ult ugt ueq slt ugte ulte ... */
+/* Lanes where `condition` does not hold are inactive until gpu_endif. Conditions as in AGX text: ult ugt ueq slt ugte ulte ... */
 void gpu_if(struct gpu_emit *e, const char *condition, const char *a, const char *b);
 void gpu_if_float(struct gpu_emit *e, const char *condition, const char *a, const char *b);
 void gpu_else(struct gpu_emit *e);
 void gpu_endif(struct gpu_emit *e);
-/* do { ... } while (condition): lanes leave one by one, the body runs at least once. Nests with ifs and loops. */
+/* do { ... } while (condition): lanes leave one by one, and the body runs at least once. May be nested with ifs and loops. */
 void gpu_do(struct gpu_emit *e);
 void gpu_while(struct gpu_emit *e, const char *condition, const char *a, const char *b);
-/* Barrier for data in device and threadgroup memory. */
+/* A barrier for data in device and threadgroup memory. */
 void gpu_barrier(struct gpu_emit *e);
 
 /* ---- memory ---- */
 
 void gpu_wait(struct gpu_emit *e, unsigned slot);
-/* `count` (1..4) elements from base + index elements into consecutive registers (f32, i32, u32) or, for 16- and 8-bit types,
- * consecutive halves, as they are in memory. `to` and `from` are half indices (2 * register). */
+/* Move `count` (1..4) elements between base + index elements and consecutive registers (f32, i32, u32) or, for 16- and 8-bit
+ * types, consecutive halves, as they are in memory. `to` and `from` are half indices (2 * register). */
 void gpu_load_raw(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned count, unsigned to_half, struct gpu_base base,
                   const char *index);
 void gpu_store_raw(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned count, unsigned from_half,
                    struct gpu_base base, const char *index);
-/* Raw halves of f16 or bf16 become float32 words; for 32-bit types nothing is to be done and to == raw_half / 2 is required. */
+/* Converts raw halves of f16 or bf16 to float32 words. 32-bit types need no conversion; to == raw_half / 2 is required. */
 void gpu_widen(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to, unsigned raw_half);
-/* float32 words become raw elements; f32: as gpu_widen. bf16 rounds to nearest even and uses `scratch`, one register (others
- * may pass GPU_NO_REGISTER). */
+/* Converts float32 words to raw elements; f32 as in gpu_widen. bf16 rounds to nearest even and uses `scratch`, one register
+ * (others may pass GPU_NO_REGISTER). */
 void gpu_narrow(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to_half, unsigned from, unsigned scratch);
 /* The same in threadgroup memory at `base` ("u8l", "r3h": byte address) + `offset` ("r5l": elements). */
 void gpu_group_load_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to_half, const char *base,
                         const char *offset);
 void gpu_group_store_raw(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned from_half, const char *base,
                          const char *offset);
-/* One element as float32, with its wait. */
+/* Loads one element as float32 and waits for it. */
 void gpu_load_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned to, struct gpu_base base,
                       const char *index);
-/* One float32 as element; `from` is overwritten by 16-bit types. */
+/* Stores one float32 as an element; 16-bit types overwrite `from`. */
 void gpu_store_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, unsigned from, struct gpu_base base,
                        const char *index);
 
@@ -142,12 +143,12 @@ void gpu_store_element(struct gpu_emit *e, unsigned slot, enum gpu_type type, un
 /* to = sum (op "fadd", "iadd"), product ("fmul"), largest ("fmax") or least ("fmin", "umin") of `from` over the simdgroup's
  * active lanes, in all of them. */
 void gpu_simd_reduce(struct gpu_emit *e, const char *op, unsigned to, unsigned from);
-/* The same over lanes that differ in the bits of `lane_bits` only; all lanes active. `scratch`: one register. */
+/* The same over lanes that differ only in the bits of `lane_bits`; all lanes must be active. `scratch`: one register. */
 void gpu_lanes_reduce(struct gpu_emit *e, const char *op, unsigned value, unsigned lane_bits, unsigned scratch);
 
 /* ---- kernels ---- */
 
-/* Adds a buffer; returns its index. Inputs are filled from [low, high). */
+/* Adds a buffer and returns its index. Inputs are filled from [low, high). */
 unsigned gpu_kernel_add_buffer(struct gpu_kernel *kernel, const char *name, enum gpu_type type, uint64_t count,
                                enum gpu_buffer_role role, double low, double high);
 /* Bits of a float32. */

@@ -1,4 +1,4 @@
-/* Integer arithmetic with constants, and what the lanes of a simdgroup do together. */
+/* Integer arithmetic with constants, and operations over the lanes of a simdgroup. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_emit.h"
 
@@ -47,7 +47,7 @@ static bool is_power_of_two(uint32_t value)
     return value && !(value & (value - 1));
 }
 
-/* iadd shifts its second term by up to 4 on its way; other factors take the multiplier. */
+/* iadd can shift its second term by up to 4; other factors need the multiplier. */
 void gpu_mad_imm(struct gpu_emit *e, unsigned to, unsigned a, uint32_t factor, unsigned b)
 {
     const bool shifted = is_power_of_two(factor) && factor <= 16;
@@ -68,8 +68,8 @@ void gpu_min_imm(struct gpu_emit *e, unsigned to, unsigned from, uint32_t most)
     gpu_emit(e, "icmpsel ult, r%u, r%u, %s, r%u, %s", to, from, bound, from, bound);
 }
 
-/* n / d for n < 2^31: the high part of n * ceil(2^(31 + l) / d), l = ceil(log2 d). The product is too large by less than
- * n * 2^l / d < 2^(31 + l) / d, so the quotient is exact. */
+/* n / d for n < 2^31: the high part of n * ceil(2^(31 + l) / d), l = ceil(log2 d). The product is too large by less than n * 2^l
+ * / d < 2^(31 + l) / d, so the quotient is exact. */
 static void quotient_by_product(struct gpu_emit *e, unsigned to, unsigned n, uint32_t divisor)
 {
     const unsigned l = log2_of(divisor - 1) + 1, pair = gpu_register(e, 2);

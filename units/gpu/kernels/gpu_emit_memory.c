@@ -16,7 +16,7 @@ void gpu_wait(struct gpu_emit *e, unsigned slot)
     gpu_emit(e, "wait %u", slot);
 }
 
-/* "u4_u5, r7, unsigned" */
+/* Writes an address such as "u4_u5, r7, unsigned". */
 static void address_text(char *text, size_t size, struct gpu_base base, const char *index)
 {
     const char file = base.in_registers ? 'r' : 'u';
@@ -60,7 +60,8 @@ void gpu_group_store_raw(struct gpu_emit *e, enum gpu_type type, unsigned count,
              data_text(e, type, count, from_half), base, offset);
 }
 
-/* From the last to the first: raw halves at the start of the words themselves are read before they are overwritten. */
+/* From the last to the first, because raw halves at the start of the words themselves must be read before they are overwritten.
+ */
 void gpu_widen(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned to, unsigned raw_half)
 {
     if (elements[type].word)
@@ -73,8 +74,8 @@ void gpu_widen(struct gpu_emit *e, enum gpu_type type, unsigned count, unsigned 
     }
 }
 
-/* A bfloat16 is the upper half of a float32: add half a unit in its last place less one, and one more when that place is odd.
- * NaNs come out of arithmetic as 7fc00000, which this leaves a NaN. */
+/* A bfloat16 is the upper half of a float32: add half a unit in its last place minus one, and one more when that place is odd.
+ * Arithmetic gives NaNs as 7fc00000, which this leaves a NaN. */
 static void narrow_bf16(struct gpu_emit *e, unsigned to_half, unsigned from, unsigned scratch)
 {
     gpu_emit(e, "bfeil r%u, 0, r%u, 16, mask 0x1", scratch, from);

@@ -3,13 +3,14 @@
  * Fragments: a load from threadgroup memory brings four neighbouring elements per lane. Of A (rows m, columns k) lane (R, P) gets
  * k = 4P .. 4P + 3: the first two are its part of a first matrix (h = 0), the others of a second one. Column c of matrix h
  * therefore stands for k = 4 (c / 2) + 2h + c % 2, and B's row of that number goes with it. Of B the four neighbours are columns
- * of the result, shared among two matrices (q) likewise. Operands that lie the other way round are loaded element by element.
+ * of the result, shared among two matrices (q) in the same way. Operands that are stored the other way round are loaded element
+ * by element.
  *
- * Which rows and columns of the result lanes have, and the order of B's lines in threadgroup memory, is chosen so that the lanes
- * of a load fall on different banks: of row tile i lane (R, P) has row 4 row_tiles (R / 4) + 4i + R % 4, of the c-th group of
- * columns those from 4 groups P + 4c on.
+ * The rows and columns of the result that belong to a lane, and the order of B's lines in threadgroup memory, are chosen so that
+ * the lanes of a load use different banks: in row tile i lane (R, P) has row 4 row_tiles (R / 4) + 4i + R % 4; in the c-th group
+ * of columns it has those from 4 groups P + 4c on.
  *
- * Edges: rows beyond the end are moved back to the last there is; columns beyond it are not loaded; neither is stored. The rest
+ * Edges: rows beyond the end are moved back to the last row; columns beyond the end are not loaded; neither are stored. The rest
  * of k is loaded under a mask into registers that hold zero.
  */
 #include "units/gpu/kernels/gpu_gemm_tile.h"
@@ -20,7 +21,7 @@
 
 /* ---- fragments ---- */
 
-/* Fragment `number`, which starts `along` elements along the result and `depth` along k from this lane's place. */
+/* Loads fragment `number`, which starts `along` elements along the result and `depth` along k from this lane's place. */
 static void take_fragment(struct gemm_tile *t, const struct gemm_operand *o, bool is_a, unsigned number, unsigned along,
                           unsigned depth, unsigned buffer)
 {
@@ -46,7 +47,7 @@ static void take_b(struct gemm_tile *t, unsigned h, unsigned depth, unsigned buf
         take_fragment(t, &t->b, false, h * t->column_groups + c, 4 * c, depth + 2 * h, buffer);
 }
 
-/* bf16: the fragments of matrix h as words. */
+/* bf16: widens the fragments of matrix h to words. */
 static void widen_fragments(struct gemm_tile *t, unsigned h)
 {
     const struct gpu_gemm *g = t->g;
@@ -83,13 +84,13 @@ static void multiply_row(struct gemm_tile *t, unsigned i, unsigned h)
 
 /* What is done for later steps while one is multiplied. */
 struct work {
-    unsigned buffer; /* of the step itself */
+    unsigned buffer; /* of this step */
     bool put, load;  /* the next step goes to the other buffer; the one after it is loaded */
     unsigned done;   /* loads so far */
 };
 
-/* What a row of multiplications leaves time for. Registers of fragments are filled anew as soon as they have been used: those of
- * the next 16 of k, and in the first 16 the ones that are needed next. */
+/* Loads fragments between rows of multiplications. Registers of fragments are refilled as soon as they have been used: with those
+ * of the next 16 of k, and in the first 16 with the ones needed next. */
 static void take_between(struct gemm_tile *t, const struct work *w, unsigned depth, unsigned h, unsigned i)
 {
     const bool more = depth + GEMM_DEPTH < gpu_gemm_step(t->g), last = i + 1 == t->g->row_tiles;
@@ -101,8 +102,8 @@ static void take_between(struct gemm_tile *t, const struct work *w, unsigned dep
         take_a(t, i, depth + GEMM_DEPTH, w->buffer);
 }
 
-/* The other buffer is filled in the middle of a step: what was loaded has had time to come. The loads that follow are spread,
- * because the load/store path takes only so many at a time. */
+/* The other buffer is filled in the middle of a step, when the loads have had time to arrive. The loads that follow are spread
+ * out, because the load/store path takes only so many at a time. */
 static void work_between(struct gemm_tile *t, struct work *w, unsigned row, unsigned rows)
 {
     const unsigned middle = rows / 2, loads = gemm_passes(t);
@@ -139,7 +140,7 @@ static void multiply_step(struct gemm_tile *t, struct work w)
 
 /* ---- all steps ---- */
 
-/* Step number `step` of those that are left. The barrier: the next one is there, and this one has been read. */
+/* Emits step number `step` of those that remain. After the barrier the next one is present, and this one has been read. */
 static void pipelined_step(struct gemm_tile *t, unsigned step, uint32_t left)
 {
     const struct work w = {.buffer = step % GEMM_BUFFERS, .put = step + 1 < left, .load = step + 2 < left};
@@ -171,7 +172,7 @@ static void whole_steps(struct gemm_tile *t)
     gpu_register_free(e, count, 1);
 }
 
-/* What was loaded, without anything beside it. */
+/* Multiplies what was loaded, without any loads in parallel. */
 static void single_step(struct gemm_tile *t)
 {
     gpu_barrier(t->e); /* the buffer has been read */
@@ -180,7 +181,7 @@ static void single_step(struct gemm_tile *t)
     multiply_step(t, (struct work){.buffer = 0});
 }
 
-/* Whole steps that do not divide among the parts, and the rest of k: the last part's. */
+/* The last part takes the whole steps that do not divide among the parts, and the rest of k. */
 static void last_steps(struct gemm_tile *t, unsigned part)
 {
     const struct gpu_gemm *g = t->g;

@@ -1,7 +1,7 @@
-/* One matrix product as a program: tiles of 8x8 matrices in registers, operands by way of threadgroup memory.
+/* One matrix product as a program: tiles of 8x8 matrices in registers, with operands passing through threadgroup memory.
  *
- * A simdgroup makes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 64 bytes of k.
- * While one is multiplied, the next one goes into a second buffer and the one after it is on its way into registers.
+ * A simdgroup computes row_tiles x column_tiles matrices of the result, a threadgroup 2 x 2 of that. A step takes 64 bytes of k.
+ * While one step is multiplied, the next one goes to a second buffer and the one after it is on its way into registers.
  */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_GEMM_H
@@ -13,7 +13,7 @@
 
 struct gpu_gemm {
     uint32_t m, n, k, batch, split;
-    uint32_t share_b;                /* so many neighbouring batches have the same b; 0 and 1: none */
+    uint32_t share_b;                /* number of consecutive batches that have the same b; 0 and 1: none */
     bool transposed_a, transposed_b; /* stored K x M, N x K */
     enum gpu_type type;              /* of a, b, c */
     float alpha, beta;
@@ -21,12 +21,12 @@ struct gpu_gemm {
     unsigned a, b, c, partial;        /* buffers; partial: split x batch x m x n float32, when split > 1 */
 };
 
-/* Rows and columns of the result that a threadgroup makes. */
+/* Rows and columns of the result that a threadgroup computes. */
 uint32_t gpu_gemm_rows(const struct gpu_gemm *g);
 uint32_t gpu_gemm_columns(const struct gpu_gemm *g);
-/* Elements of k in a step: no part can be smaller. */
+/* Elements of k in a step; no part can be smaller. */
 uint32_t gpu_gemm_step(const struct gpu_gemm *g);
-/* Appends the step; with split > 1 its results are partial sums. */
+/* Appends the step. With split > 1 its results are partial sums. */
 bool gpu_gemm_build(const struct gpu_gemm *g, struct gpu_kernel *kernel, struct isa_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operands of gemm on their way from device memory through registers into threadgroup memory. */
+/* Moves operands of gemm from device memory through registers into threadgroup memory. */
 #include "units/gpu/kernels/gpu_gemm_tile.h"
 
 /* ---- from device memory into registers ---- */
@@ -8,7 +8,7 @@ static unsigned staged_half(const struct gemm_tile *t, const struct gemm_operand
     return o->staged + pass * t->four_halves + element * t->four_halves / GEMM_FOUR;
 }
 
-/* Element by element, as far as `place` + element < `end`. */
+/* Loads element by element, as far as `place` + element < `end`. */
 static void load_some(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place,
                       uint32_t end)
 {
@@ -24,7 +24,7 @@ static void load_some(struct gemm_tile *t, const struct gemm_operand *o, unsigne
     gpu_register_free(e, at, 1);
 }
 
-/* All four when they lie before `end`, else those that do. */
+/* Loads all four when they lie before `end`, otherwise those that do. */
 static void load_cut(struct gemm_tile *t, const struct gemm_operand *o, unsigned slot, unsigned pass, unsigned place,
                      uint32_t end)
 {
@@ -35,7 +35,7 @@ static void load_cut(struct gemm_tile *t, const struct gemm_operand *o, unsigned
     gpu_load_raw(e, slot, t->g->type, GEMM_FOUR, staged_half(t, o, pass, 0), o->base, gpu_r(e, o->index[pass]));
     if (end % GEMM_FOUR) {
         gpu_else(e);
-        gpu_wait(e, slot); /* the other lanes' loads have these registers, too */
+        gpu_wait(e, slot); /* the other lanes' loads use these registers, too */
         load_some(t, o, slot, pass, place, end);
     }
     gpu_endif(e);
@@ -59,7 +59,7 @@ unsigned gemm_passes(const struct gemm_tile *t)
     return t->a.passes + t->b.passes;
 }
 
-/* A comes by scoreboard slot 0, B by slot 1. */
+/* A uses scoreboard slot 0, B slot 1. */
 void gemm_load_pass(struct gemm_tile *t, unsigned pass)
 {
     if (pass < t->a.passes)
@@ -117,7 +117,7 @@ void gemm_load_rest(struct gemm_tile *t)
 
 /* ---- into threadgroup memory ---- */
 
-/* In threadgroup memory whole fours of 16-bit elements move as two words: their places are even. */
+/* In threadgroup memory whole fours of 16-bit elements move as two words, because their places are even. */
 static void put_block(struct gemm_tile *t, const struct gemm_operand *o, unsigned buffer)
 {
     for (unsigned p = 0; p < o->passes; p++) {

@@ -3,7 +3,7 @@
 
 #include "units/gpu/kernels/gpu_matrix.h"
 
-/* Threadgroups that run at the same time shall share rows and columns, so that L2 has them: strips of so many columns. */
+/* Threadgroups that run at the same time should share rows and columns, so that L2 holds them: strips of so many columns. */
 enum { STRIP_LEAST = 4, STRIP_MOST = 8 };
 
 uint32_t gpu_gemm_rows(const struct gpu_gemm *g)
@@ -44,7 +44,7 @@ void gemm_clear(struct gpu_emit *e, unsigned first, unsigned count)
 
 /* ---- blocks ---- */
 
-/* Elements between lines that keep lanes off each other's banks of threadgroup memory (32 of 4 bytes): found by trying. */
+/* Elements between lines that keep lanes off each other's banks of threadgroup memory (32 of 4 bytes): found by trial. */
 static uint32_t padding(const struct gpu_gemm *g)
 {
     return gemm_element_bytes(g) == 4 ? 1 : 6;
@@ -72,8 +72,8 @@ static uint32_t lines_per_pass(const struct gemm_operand *o)
     return GEMM_FOUR * GEMM_THREADS / o->segment;
 }
 
-/* Where line k of B stands: within 16, lines of one matrix are together. Bits 0, 2, 3, 1 of k: each bit moves by itself, so the
- * places of a sum without carries are the sum of places. */
+/* The place of line k of B: within 16, lines of one matrix are adjacent. The order is bits 0, 2, 3, 1 of k. Each bit moves by
+ * itself, so the place of a sum without carries is the sum of the places. */
 static uint32_t shuffled_line(uint32_t k)
 {
     return (k & ~15U) | (k & 1) | (k >> 1 & 6) | (k << 2 & 8);
@@ -84,7 +84,7 @@ uint32_t gemm_line_place(const struct gemm_operand *o, uint32_t line)
     return (o->shuffled ? shuffled_line(line) : line) * o->pitch;
 }
 
-/* Passes go along a line first. */
+/* Passes advance along a line first. */
 uint32_t gemm_pass_inner(const struct gemm_operand *o, unsigned pass)
 {
     return pass % (o->inner / o->segment) * o->segment;
@@ -176,7 +176,7 @@ static uint32_t strip_width(const struct gpu_gemm *g)
     return across;
 }
 
-/* Row and column of tiles that this threadgroup makes. */
+/* Finds the row and column of tiles that this threadgroup computes. */
 static void find_group(struct gemm_tile *t, unsigned row, unsigned column)
 {
     struct gpu_emit *e = t->e;
@@ -203,7 +203,7 @@ uint32_t gemm_advance_elements(const struct gemm_tile *t, const struct gemm_oper
 
 /* ---- threads and lanes ---- */
 
-/* index of each pass; `four` becomes the place in device memory of the first line's four. */
+/* Computes the index of each pass; `four` becomes the place in device memory of the first line's four. */
 static void start_indices(struct gemm_tile *t, struct gemm_operand *o, unsigned four, unsigned line, unsigned group)
 {
     struct gpu_emit *e = t->e;
@@ -225,7 +225,7 @@ static void start_indices(struct gemm_tile *t, struct gemm_operand *o, unsigned 
     gpu_register_free(e, at, 1);
 }
 
-/* Place in elements -> offset of accesses by words, in a half register. */
+/* Converts a place in elements to the offset of word accesses, in a half register. */
 static void words_of(struct gemm_tile *t, unsigned half, unsigned place)
 {
     if (gemm_element_bytes(t->g) == 4)
@@ -234,7 +234,7 @@ static void words_of(struct gemm_tile *t, unsigned half, unsigned place)
         gpu_emit(t->e, "bfeil %s, 0, r%u, 1", gpu_h(t->e, half), place);
 }
 
-/* The places of later passes are constants away: lines of a pass are a power of two, see shuffled_line. */
+/* The places of later passes differ by constants, because the lines of a pass are a power of two; see shuffled_line. */
 static void start_put(struct gemm_tile *t, const struct gemm_operand *o, unsigned four, unsigned line)
 {
     struct gpu_emit *e = t->e;
@@ -273,7 +273,7 @@ static void start_operand(struct gemm_tile *t, struct gemm_operand *o, unsigned 
     gpu_register_free(e, line, 1);
 }
 
-/* take = place of fragments in a block: along the result `along`, along k `depth`. */
+/* take = place of fragments in a block: `along` along the result, `depth` along k. */
 static void start_fragments(struct gemm_tile *t, struct gemm_operand *o, unsigned along, unsigned depth, bool is_a)
 {
     struct gpu_emit *e = t->e;
@@ -287,7 +287,7 @@ static void start_fragments(struct gemm_tile *t, struct gemm_operand *o, unsigne
     gpu_register_free(e, at, 1);
 }
 
-/* along = first row of this lane within its simdgroup's share of the threadgroup's, from R. */
+/* along = first row of this lane within its simdgroup's part of the threadgroup's rows, from R. */
 static void lane_row(struct gemm_tile *t, unsigned along, unsigned r, unsigned simd)
 {
     struct gpu_emit *e = t->e;
@@ -334,7 +334,7 @@ static void start_lane(struct gemm_tile *t)
     gpu_register_free(e, depth, 1);
 }
 
-/* Columns beyond the end are never loaded; what stands for them shall not be anything left over. */
+/* Columns beyond the end are never loaded; their registers must not hold leftovers. */
 static void clear_cut(struct gemm_tile *t, const struct gemm_operand *o)
 {
     if (o->cut)

@@ -1,14 +1,14 @@
-/* What a tile of gemm has become: scaled, added to what was there, stored as far as it exists. */
+/* The result of a gemm tile: scaled, added to the old values and stored where it lies inside the matrix. */
 #include "units/gpu/kernels/gpu_gemm_tile.h"
 
 struct result {
     enum gpu_type type;
     struct gpu_base base;
     unsigned index, old, scratch; /* old: four registers for beta * c */
-    bool scaled, added;           /* alpha; beta */
+    bool scaled, added;           /* by alpha; with beta */
 };
 
-/* `count` elements of acc, from the first-th on. */
+/* Stores `count` elements of acc, starting at element `first`. */
 static void store_elements(struct gemm_tile *t, const struct result *out, unsigned acc, unsigned first, unsigned count)
 {
     struct gpu_emit *e = t->e;
@@ -29,7 +29,7 @@ static void store_elements(struct gemm_tile *t, const struct result *out, unsign
     gpu_store_raw(e, 1, out->type, count, 2 * (acc + first), out->base, gpu_r(e, out->index));
 }
 
-/* Four columns of one row, as far as they exist; index is that of the first. */
+/* Stores four columns of one row, as far as they exist; index is that of the first. */
 static void store_four(struct gemm_tile *t, const struct result *out, unsigned acc, unsigned column)
 {
     const struct gpu_gemm *g = t->g;

@@ -1,5 +1,5 @@
-/* Matrix times vector: what the programs for plain and for quantised matrices share. A simdgroup makes a few rows; its lanes
- * walk along them side by side, and what they have is added up at the end. */
+/* Matrix times vector: what the programs for plain and for quantised matrices share. A simdgroup computes a few rows; its lanes
+ * advance along them side by side, and their sums are added at the end. */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_GEMV_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_GEMV_H
 
@@ -10,7 +10,7 @@
 
 struct gpu_gemv {
     uint32_t m, n;
-    enum gpu_type type; /* of the matrix; the vectors have it too, or f32 when it is quantised */
+    enum gpu_type type; /* of the matrix; the vectors have it too, or f32 when the matrix is quantised */
     unsigned rows;      /* of a simdgroup: 1, 2, 4 */
     unsigned a, x, y;   /* buffers */
 };

@@ -1,23 +1,23 @@
 /* gemv with GGUF blocks (ggml: block_q4_0, block_q8_0, block_q4_K).
  *
- * Loads of i8 spread bytes over halves; a half of value v < 1024 is the denormal float16 v * 2^-24, which the float unit reads as
- * it is (AGX keeps denormals of float16). So a weight costs one bit operation and one multiply-add: powers of two are put right
- * at the end, offsets (the 8 of q4_0, the 128 of q8_0) by sums of x alone.
+ * Loads of i8 extend bytes to halves. A half of value v < 1024 is the denormal float16 v * 2^-24, which the float unit accepts as
+ * it is (AGX keeps denormals of float16). A weight therefore costs one bit operation and one multiply-add; powers of two are
+ * corrected at the end, and offsets (the 8 of q4_0, the 128 of q8_0) by sums of x alone.
  */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_gemv.h"
 
 #include <stdio.h>
 
-enum { LANES = 32, BYTES = 4 /* of quants per lane and turn */ };
+enum { LANES = 32, BYTES = 4 /* of quants per lane and round */ };
 
 struct quantised {
     const struct gpu_gemv *g;
     struct gpu_emit *e;
-    struct gpu_base bytes, halves, x;      /* of a, by bytes and by halves */
-    unsigned row_block[GPU_GEMV_ROWS_MAX]; /* number of the row's block that this lane is at */
-    unsigned block, part;                  /* of the row; which bytes of the block are this lane's */
-    unsigned low, high, low_sum, high_sum; /* of x: four each that go with low and high nibbles; their sums */
+    struct gpu_base bytes, halves, x;      /* of a, addressed by bytes and by halves */
+    unsigned row_block[GPU_GEMV_ROWS_MAX]; /* number of the row's block that this lane works on */
+    unsigned block, part;                  /* of the row; the part of the block's bytes that is this lane's */
+    unsigned low, high, low_sum, high_sum; /* of x: four each for low and high nibbles; their sums */
     unsigned place, byte;
     unsigned quants, masked, scales; /* two registers, one, three */
     unsigned dot, dot_high, scale;
@@ -34,7 +34,7 @@ static unsigned block_bytes(enum gpu_type type)
     return (unsigned)gpu_type_bytes(type, block_weights(type));
 }
 
-/* Lanes that share a block: each takes four bytes of its quants. */
+/* Number of lanes that share a block: each takes four bytes of its quants. */
 static unsigned block_lanes(enum gpu_type type)
 {
     return type == GPU_Q4_0 ? 4 : type == GPU_Q8_0 ? 8 : 32;
@@ -53,7 +53,7 @@ static void sum_of_four(struct quantised *q, unsigned to, unsigned four)
 static void x_place(struct quantised *q)
 {
     gpu_mad_imm(q->e, q->place, q->part, 4, GPU_NO_REGISTER);
-    if (q->g->type == GPU_Q4_K) { /* 32 bytes hold two times 32 weights */
+    if (q->g->type == GPU_Q4_K) { /* 32 bytes hold two groups of 32 weights */
         gpu_emit(q->e, "bfeil r%u, 0, r%u, 3", q->byte, q->part);
         gpu_mad_imm(q->e, q->place, q->byte, 32, q->place);
     }
@@ -71,7 +71,7 @@ static void load_x(struct quantised *q)
     gpu_load_raw(q->e, 0, GPU_F32, 4, 2 * q->high, q->x, gpu_r(q->e, q->place));
 }
 
-/* High nibbles are read as 16 v: their x is divided by 16 instead. */
+/* High nibbles are read as 16 v, so their x is divided by 16 instead. */
 static void prepare_x(struct quantised *q)
 {
     sum_of_four(q, q->low_sum, q->low);
@@ -142,7 +142,7 @@ static void load_scales(struct quantised *q)
     }
 }
 
-/* Halves s of p0 and p1 become scale and minimum of sub-block 2i + s; q->place is 0 for i < 2. */
+/* Halves s of p0 and p1 give scale and minimum of sub-block 2i + s; q->place is 0 for i < 2. */
 static void unpack_scales(struct quantised *q, unsigned s)
 {
     struct gpu_emit *e = q->e;

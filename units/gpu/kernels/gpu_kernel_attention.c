@@ -77,7 +77,7 @@ static void softmax_passes(struct softmax *s)
     pass_end(s);
 }
 
-/* What a causal row does not see gets weight 0. */
+/* Gives weight 0 to what a causal row does not see. */
 static void clear_unseen(struct softmax *s, uint32_t length)
 {
     gpu_emit(s->e, "iadd r%u, r%u, r%u", s->column, s->limit, s->lane);
@@ -175,7 +175,7 @@ static bool check(const struct gpu_attention *a, bool flash, struct isa_error *e
     return true;
 }
 
-/* Products of queries with the keys they see. */
+/* The number of products of queries with the keys that they see. */
 static double pairs(const struct gpu_attention *a)
 {
     const double s = a->length;
@@ -211,7 +211,7 @@ static bool build_attention(const struct gpu_kernel_request *r, struct gpu_kerne
 
 enum { ROPE_BATCH, ROPE_HEADS, ROPE_LENGTH, ROPE_DEPTH, ROPE_BASE, ROPE_OFFSET, ROPE_STYLE };
 enum { HALVES, INTERLEAVED };
-/* The sine and cosine of gpu_math hold up to 8192 radians, and the fastest pair turns by one per position. */
+/* The sine and cosine of gpu_math are accurate up to 8192 radians, and the fastest pair turns by one radian per position. */
 enum { ROPE_POSITIONS = 8192, ROPE_GROUP = 128 };
 
 static const struct kernel_parameter rope_parameters[] = {
@@ -232,7 +232,7 @@ struct rope {
     unsigned pair, row, first, second, x, y, angle, cosine, sine;
 };
 
-/* angle = position * base^(-2 pair / d); row = (b, h, s) counted through. */
+/* angle = position * base^(-2 pair / d); row = (b, h, s) as one number. */
 static void rope_angle(struct rope *o)
 {
     const double depth = (double)o->r->value[ROPE_DEPTH];

@@ -1,4 +1,4 @@
-/* conv2d: checks, choice of the method. */
+/* conv2d: checks, and the choice of the method. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_conv.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -98,7 +98,7 @@ static void add_buffers(struct gpu_conv *v, struct gpu_kernel *kernel)
     kernel->min_bytes = (double)(size * (x + weights + out));
 }
 
-/* Matrices of 8 x 8 pay from a few channels on, on both sides. */
+/* Matrices of 8 x 8 pay off from a few channels on, on both sides. */
 static bool pays_matrices(const struct gpu_conv *v)
 {
     return v->group_c >= 3 && v->group_k >= 8 && v->out_h * v->out_w >= 8;

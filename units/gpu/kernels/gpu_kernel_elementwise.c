@@ -1,4 +1,4 @@
-/* elementwise: chains of functions over arrays, four neighbouring elements per thread. */
+/* elementwise: chains of functions over arrays, with four neighbouring elements per thread. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
@@ -21,9 +21,9 @@ struct chain {
     struct gpu_emit *e;
     enum gpu_type type;
     enum gpu_math function[CHAIN_MAX];
-    unsigned length, operands; /* arrays that are read: the first and one per binary function */
+    unsigned length, operands; /* arrays that are read: the first one, and one per binary function */
     float alpha;
-    uint32_t count, period; /* period: elements of the further arrays when they repeat, else 0 */
+    uint32_t count, period; /* period: elements of the further arrays when they repeat, otherwise 0 */
     struct gpu_base in[OPERANDS_MAX], out;
     unsigned data[OPERANDS_MAX], index, place;
 };
@@ -48,7 +48,7 @@ static void compute(struct chain *c, unsigned elements)
     }
 }
 
-/* `elements` neighbours from element c->index on. */
+/* Loads `elements` neighbours from element c->index on. */
 static void load(struct chain *c, unsigned elements)
 {
     const bool together = c->period == 0 || c->period % PER_THREAD == 0 || elements == 1;
@@ -105,7 +105,7 @@ static void emit_body(struct chain *c)
     gpu_emit_grid(e, whole + (rest != 0), 1, 1, GROUP_THREADS, 1, 1);
 }
 
-/* Inputs on which the functions of the chain are at home: log, roots and powers want positive numbers. */
+/* The lower end of inputs that the functions of the chain accept: log, roots and powers need positive numbers. */
 static double lowest_input(const struct chain *c)
 {
     for (unsigned f = 0; f < c->length; f++)

@@ -1,4 +1,4 @@
-/* Families of kernels: each file gpu_kernel_<family>.c has one, with its rows; gpu_kernels.c lists the families. */
+/* Families of kernels: each file gpu_kernel_<family>.c defines one with its rows; gpu_kernels.c lists the families. */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_KERNEL_FAMILY_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_KERNEL_FAMILY_H
 
@@ -13,7 +13,7 @@ extern const struct gpu_kernel_family gpu_family_stream, gpu_family_gemm, gpu_fa
 extern const struct gpu_kernel_family gpu_family_elementwise, gpu_family_reduce, gpu_family_norm, gpu_family_conv;
 extern const struct gpu_kernel_family gpu_family_pool, gpu_family_layout, gpu_family_sort, gpu_family_scan;
 
-/* Elements of one buffer: 32-bit indices, and offsets that stay positive when read as signed. */
+/* Limit on the elements of one buffer: 32-bit indices, and offsets that stay positive when read as signed. */
 #define GPU_KERNEL_ELEMENTS_MAX INT64_C(0x7fffffff)
 
 #endif

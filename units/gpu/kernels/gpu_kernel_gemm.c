@@ -1,4 +1,4 @@
-/* gemm: which tile, how many parts of k, and the little programs around the tile program. */
+/* gemm: the choice of the tile and of the number of parts of k, and the small programs around the tile program. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_gemm.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { M, N, K, BATCH, TA, TB, ALPHA, BETA, SPLIT, TILE };
-enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it brings */, SPLIT_MAX = 64 };
+enum { LEAST_PART = 128 /* of k: below that the sum of partial results costs more than it gains */, SPLIT_MAX = 64 };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "m", .least = 1, .most = 65536, .required = true},
@@ -39,7 +39,8 @@ static uint64_t groups_of(const struct gpu_gemm *g)
     return (g->m + rows - 1) / rows * ((g->n + columns - 1) / columns) * g->batch;
 }
 
-/* The largest tile that leaves no core without work and is not half empty. When there is none, small tiles and parts of k. */
+/* Takes the largest tile that leaves no core without work and is not half empty. When there is none: small tiles and parts of k.
+ */
 static void choose_tile(struct gpu_gemm *g, int64_t asked, uint32_t cores)
 {
     static const uint8_t tiles[][2] = {{4, 4}, {2, 4}, {2, 2}};

@@ -59,7 +59,7 @@ struct dense {
     unsigned sum;
 };
 
-/* `count` columns from this lane's on. */
+/* Processes `count` columns from this lane's on. */
 static void dense_columns(struct dense *d, unsigned count)
 {
     const enum gpu_type type = d->g->type;
@@ -86,7 +86,7 @@ static void dense_move(struct dense *d, unsigned by_register, int64_t by)
     }
 }
 
-/* Fours as long as whole ones exist, each lane for itself; the last n % 4 columns by that many lanes. */
+/* Fours while whole ones exist, each lane for itself; the last n % 4 columns are taken by as many lanes. */
 static void dense_body(struct dense *d, unsigned lane)
 {
     const uint32_t whole = d->g->n / FOUR * FOUR, rest = d->g->n % FOUR;

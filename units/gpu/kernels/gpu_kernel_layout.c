@@ -1,4 +1,4 @@
-/* Moving elements: transpose, concat, gather, pad, slice. What the elements mean does not matter. */
+/* Moving elements: transpose, concat, gather, pad, slice. The meaning of the elements does not matter. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -24,7 +24,7 @@ static struct gpu_emit *begin(const struct gpu_kernel_request *q, struct gpu_ker
     return gpu_emit_begin(kernel, variant, error);
 }
 
-/* Inputs with values that show in every type. */
+/* Adds an input with values that differ in every type. */
 static unsigned add_input(const struct gpu_kernel_request *q, struct gpu_kernel *kernel, const char *name, uint64_t count)
 {
     const bool whole = q->type >= GPU_I32;
@@ -36,10 +36,10 @@ static double bytes_of(const struct gpu_kernel_request *q, uint64_t count)
     return (double)gpu_type_bytes(q->type, count);
 }
 
-/* ---- transpose: tiles of 32 x 32 turn in threadgroup memory, so that both sides move whole lines ---- */
+/* ---- transpose: tiles of 32 x 32 are turned in threadgroup memory, so that both sides move whole lines ---- */
 
 enum { ROWS, COLUMNS, BATCH };
-enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column lie in different banks */ };
+enum { TILE = 32, PITCH = TILE + 1 /* neighbours of a column use different banks */ };
 enum { TILE_THREADS_Y = 8, TILE_ROUNDS = TILE / TILE_THREADS_Y };
 
 static const struct kernel_parameter transpose_parameters[] = {
@@ -53,7 +53,7 @@ struct tile_copy {
     struct gpu_emit *e;
     enum gpu_type type;
     struct gpu_base base;
-    uint32_t rows, columns; /* of the side that is touched: device index = row * columns + column */
+    uint32_t rows, columns; /* of the side that is accessed: device index = row * columns + column */
     uint32_t bytes;         /* of an element */
     unsigned row, column, local_x, local_y, start, value, address, at; /* registers; row, column: of the tile's first element */
 };
@@ -231,14 +231,14 @@ static bool build_gather(const struct gpu_kernel_request *q, struct gpu_kernel *
     return gpu_emit_end(e);
 }
 
-/* ---- pad and slice: a window on a matrix ---- */
+/* ---- pad and slice: a window of a matrix ---- */
 
 struct window {
     uint32_t rows, columns, out_rows, out_columns;
     int64_t top, left; /* element (0, 0) of the result is (top, left) of the input */
 };
 
-/* One thread per element of the result; what lies outside the input is `filler`. */
+/* One thread per element of the result; elements outside the input are `filler`. */
 static bool build_window(const struct gpu_kernel_request *q, const struct window *w, float filler, struct gpu_kernel *kernel,
                          struct isa_error *error)
 {

@@ -1,4 +1,4 @@
-/* softmax, layernorm, rmsnorm, groupnorm, batchnorm: rows that are scaled by something that the whole row decides. */
+/* softmax, layernorm, rmsnorm, groupnorm, batchnorm: rows that are scaled by a value that depends on the whole row. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_rows.h"
@@ -74,7 +74,7 @@ static bool check_elements(const char *name, uint64_t rows, uint64_t columns, st
     return kernel_refuse(error, "%s: more than 2^31 - 1 elements", name);
 }
 
-/* "layernorm_f16_1024_threads": `again` when rows are read in every pass. */
+/* Begins a step, named like "layernorm_f16_1024_threads"; `again` when rows are read in every pass. */
 static void begin_step(struct gpu_rows *r, const char *name, struct gpu_kernel *kernel, struct isa_error *error)
 {
     char variant[32];
@@ -124,7 +124,7 @@ enum parameters_of { OF_COLUMN, OF_CHANNEL_IN_ROW, OF_ROW };
 struct norm {
     bool centred; /* subtract the mean */
     enum parameters_of of;
-    uint32_t spatial, channels; /* OF_CHANNEL_IN_ROW: columns per channel; OF_ROW: rows that differ */
+    uint32_t spatial, channels; /* OF_CHANNEL_IN_ROW: columns per channel; OF_ROW: rows with parameters of their own */
     uint32_t groups;            /* OF_CHANNEL_IN_ROW: rows per image */
     float eps;
     bool affine;
@@ -158,7 +158,7 @@ static void load_parameter(struct gpu_rows *r, unsigned to, struct gpu_base from
     gpu_widen(r->e, r->type, count, to, 2 * to);
 }
 
-/* g and b of `count` columns from r->column + skip on. */
+/* Loads g and b of `count` columns from r->column + skip on. */
 static void load_affine(struct gpu_rows *r, const struct norm *n, unsigned skip, unsigned count)
 {
     unsigned index = r->column;

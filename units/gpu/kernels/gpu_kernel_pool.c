@@ -1,4 +1,4 @@
-/* Pooling and resizing of images, one thread per element of the result. Images are N x C x H x W. */
+/* Pooling and resizing of images, with one thread per element of the result. Images are N x C x H x W. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 #include "units/gpu/kernels/gpu_math.h"
@@ -12,7 +12,7 @@ struct image {
     enum gpu_type type;
     uint32_t planes, h, w, out_h, out_w;
     struct gpu_base in, out;
-    unsigned pixel, y, x, plane, start; /* registers: place in the result, first element of the plane in the input */
+    unsigned pixel, y, x, plane, start; /* registers: place in the result; first element of the plane in the input */
 };
 
 static bool check_image(const struct gpu_kernel_request *q, const struct image *m, uint64_t planes, struct isa_error *error)
@@ -196,8 +196,8 @@ static const struct kernel_parameter resize_parameters[] = {
     {.name = NULL},
 };
 
-/* Places along one side are fractions of whole numbers, so that they are exact: numerator / denominator. Centres of pixels:
- * ((2 o + 1) in - out) / (2 out), not below 0; aligned corners: o (in - 1) / (out - 1). */
+/* Places along one side are fractions of whole numbers, so that they are exact: numerator / denominator. Centres of pixels: ((2 o
+ * + 1) in - out) / (2 out), at least 0; aligned corners: o (in - 1) / (out - 1). */
 static void find_neighbours(struct gpu_emit *e, unsigned low, unsigned high, unsigned weight, unsigned out_place, uint32_t in,
                             uint32_t out, bool align)
 {
@@ -250,7 +250,7 @@ static void emit_bilinear(struct image *m, unsigned value, bool align)
     blend(e, value, corner, corner + 2, wy);
 }
 
-/* Row o * in / out, rounded down; columns alike. */
+/* Row o * in / out, rounded down; columns likewise. */
 static void emit_nearest(struct image *m, unsigned value)
 {
     struct gpu_emit *e = m->e;

@@ -8,7 +8,7 @@
 
 enum { ROWS, COLUMNS, OP, AXIS };
 enum operation { SUM, MEAN, MAX, MIN, PROD, NORM2, ARGMAX, ARGMIN };
-enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not pay for a second step */ };
+enum { SIMDGROUP = 32, PARTS_MAX = 256, PART_COLUMNS = 8192 /* per threadgroup: fewer do not justify a second step */ };
 
 static const struct kernel_parameter parameters[] = {
     {.name = "rows", .least = 1, .most = 1 << 28, .required = true},
@@ -18,7 +18,7 @@ static const struct kernel_parameter parameters[] = {
     {.name = NULL},
 };
 
-/* How values are combined in registers and over lanes, and what changes nothing. */
+/* How values are combined in registers and over lanes, and the neutral value. */
 static const struct method {
     const char *name, *reduction;
     uint32_t identity;
@@ -37,8 +37,8 @@ struct reduction {
     struct gpu_emit *e;
     enum operation operation;
     const struct method *method;
-    bool first, last; /* steps: the first squares for norm2, the last scales and rounds */
-    uint32_t length;  /* elements behind one result */
+    bool first, last; /* among the steps: the first one squares for norm2, the last one scales and rounds */
+    uint32_t length;  /* number of elements behind one result */
     enum gpu_type out_type;
     struct gpu_base out;
     unsigned acc, place; /* registers; place: index of the extreme */
@@ -49,7 +49,7 @@ static bool is_place(enum operation operation)
     return operation == ARGMAX || operation == ARGMIN;
 }
 
-/* acc = acc (op) value; `column`: where value stands, for places. */
+/* acc = acc (op) value; `column` is the place of value, for places of extremes. */
 static void accumulate(const struct reduction *d, unsigned value, unsigned column)
 {
     const char *condition = d->operation == MAX || d->operation == ARGMAX ? "gt" : "lt";
@@ -73,7 +73,7 @@ static void accumulate(const struct reduction *d, unsigned value, unsigned colum
     }
 }
 
-/* What the last step makes of the combined value. */
+/* Applies what the last step does to the combined value. */
 static void finish(const struct reduction *d, unsigned value)
 {
     if (d->last && d->operation == MEAN)
@@ -100,7 +100,7 @@ static void add_chunk(struct gpu_rows *r, void *context, unsigned value, unsigne
     }
 }
 
-/* The least place among the threads that have the extreme. All NaN: 0. */
+/* Finds the least place among the threads that have the extreme. All NaN: 0. */
 static void combine_places(struct gpu_rows *r, const struct reduction *d)
 {
     const unsigned own = gpu_register(d->e, 1);
@@ -144,7 +144,7 @@ static bool build_rows(struct gpu_rows *r, struct reduction *d, unsigned in, uns
     return gpu_emit_end(e);
 }
 
-/* Few and long rows are cut into parts, so that every core has some. */
+/* Cuts few and long rows into parts, so that every core has some. */
 static uint32_t parts_of(const struct gpu_kernel_request *q)
 {
     const uint64_t rows = (uint64_t)q->value[ROWS], columns = (uint64_t)q->value[COLUMNS],
@@ -181,7 +181,7 @@ static bool build_along_rows(const struct gpu_kernel_request *q, struct reductio
 
 /* ---- axis 0: down columns ---- */
 
-/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and meet in threadgroup memory. */
+/* A threadgroup has 32 columns; its simdgroups take every simdgroups-th row and combine in threadgroup memory. */
 struct columns {
     uint32_t rows, columns, simdgroups;
     unsigned column, row, index, value, address; /* registers */
@@ -212,7 +212,7 @@ static void share(struct columns *c, const struct reduction *d, unsigned simdgro
     gpu_barrier(e);
 }
 
-/* Of two equal extremes the one with the smaller row counts. */
+/* Of two equal extremes, the one with the smaller row counts. */
 static void accumulate_place(struct columns *c, const struct reduction *d, unsigned place)
 {
     struct gpu_emit *e = d->e;
@@ -225,7 +225,7 @@ static void accumulate_place(struct columns *c, const struct reduction *d, unsig
     gpu_register_free(e, least, 1);
 }
 
-/* The first simdgroup adds up what the others left. */
+/* The first simdgroup combines what the others left. */
 static void gather(struct columns *c, struct reduction *d, unsigned lane)
 {
     struct gpu_emit *e = d->e;
@@ -240,7 +240,7 @@ static void gather(struct columns *c, struct reduction *d, unsigned lane)
             accumulate_place(c, d, place);
         } else {
             const bool first = d->first;
-            d->first = false; /* the squares are taken */
+            d->first = false; /* the squares have been taken */
             accumulate(d, c->value, place);
             d->first = first;
         }

@@ -1,8 +1,8 @@
 /* scan: running sums along rows.
  *
- * A threadgroup runs along its part of a row, four elements per thread and round: prefix over the simdgroup, totals of simdgroups
- * by way of threadgroup memory, a carry from round to round. Long rows are cut into parts: sums of parts, their running sums,
- * then all parts with what stands before them.
+ * A threadgroup advances along its part of a row, with four elements per thread and round: a prefix over the simdgroup, totals of
+ * simdgroups through threadgroup memory, and a carry from round to round. Long rows are cut into parts: first the sums of the
+ * parts, then the running sums of those, then all parts with the sum of what precedes them.
  */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
@@ -25,12 +25,12 @@ struct scan {
     enum gpu_type type;
     bool whole; /* integers */
     uint32_t rows, columns, part, parts, threads;
-    bool exclusive, sums_only; /* sums_only: nothing but the sum of each part is written, to out[row * parts + part] */
-    bool has_before;           /* `before` holds what stands before each part */
+    bool exclusive, sums_only; /* sums_only: writes only the sum of each part, to out[row * parts + part] */
+    bool has_before;           /* `before` holds the sum of what precedes each part */
     struct gpu_base in, out, before;
     unsigned values; /* register: WIDE elements, then their running sums */
     unsigned row, number, column, end, at, value, prefix, total, carry, thread, lane, simdgroup, address; /* registers */
-    uint32_t place[2]; /* threadgroup memory for totals: rounds take turns, so that one barrier per round is enough */
+    uint32_t place[2]; /* threadgroup memory for totals: rounds alternate, so that one barrier per round suffices */
 };
 
 static void add(const struct scan *s, unsigned to, unsigned a, unsigned b)
@@ -68,7 +68,7 @@ static void find_place(struct scan *s)
             s->place[i] = gpu_threadgroup_memory(e, 4 * SIMDGROUP);
 }
 
-/* total = sum of the round; prefix += what simdgroups before this one have. */
+/* total = sum of the round; prefix += the sums of the simdgroups before this one. */
 static void combine_simdgroups(struct scan *s, uint32_t place)
 {
     struct gpu_emit *e = s->e;
@@ -93,7 +93,7 @@ static void combine_simdgroups(struct scan *s, uint32_t place)
     gpu_register_free(e, before, 1);
 }
 
-/* Elements of this thread from device index s->at on; zeros beyond the end. */
+/* Loads the elements of this thread from device index s->at on, with zeros beyond the end. */
 static void load_values(const struct scan *s, unsigned column, unsigned last)
 {
     struct gpu_emit *e = s->e;
@@ -199,7 +199,7 @@ static bool build_step(struct scan *s, const char *name, struct gpu_kernel *kern
     return gpu_emit_end(e);
 }
 
-/* Parts: enough for four per core, none shorter than PART_ROUNDS rounds. */
+/* Number of parts: enough for four per core, none shorter than PART_ROUNDS rounds. */
 static uint32_t parts_of(const struct gpu_kernel_request *q)
 {
     const uint64_t rows = (uint64_t)q->value[ROWS], least = (uint64_t)THREADS_MAX * WIDE * PART_ROUNDS;

@@ -1,9 +1,9 @@
 /* sort: rows in ascending or descending order, by bitonic networks.
  *
- * Elements become keys, unsigned numbers in the same order (floats: the sign bit turned round, negative ones inverted; NaN of
- * either sign lies at the ends). Blocks of up to BLOCK keys are sorted in threadgroup memory. Longer rows are merged: for each
- * size of sorted runs, distances of a block and more in device memory, up to FUSED of them per launch with 2^FUSED keys in
- * registers of a thread, then the shorter distances in threadgroup memory. Rows are filled up with the largest key to a power of
+ * Elements become keys, unsigned numbers in the same order (floats: the sign bit is flipped, negative ones are inverted; NaNs of
+ * either sign lie at the ends). Blocks of up to BLOCK keys are sorted in threadgroup memory. Longer rows are merged: for each
+ * size of sorted runs, first the distances of a block and more in device memory, up to FUSED of them per launch with 2^FUSED keys
+ * in registers of a thread, then the shorter distances in threadgroup memory. Rows are padded with the largest key to a power of
  * two.
  */
 #include "isa/array_count.h"
@@ -25,10 +25,10 @@ struct sort {
     enum gpu_type type;
     uint32_t rows, columns, padded, block;
     bool descending;
-    unsigned in, out, keys; /* buffers; keys: rows x padded, when a row takes more than one block */
+    unsigned in, out, keys; /* keys: rows x padded, when a row takes more than one block */
 };
 
-/* One launch over blocks in threadgroup memory. */
+/* A launch over blocks in threadgroup memory. */
 struct block_step {
     const struct sort *s;
     struct gpu_emit *e;
@@ -47,7 +47,7 @@ static uint32_t power_of_two(uint32_t least)
 
 /* ---- elements and keys ---- */
 
-/* float32 or integer bits in a register become a key, with one scratch register. */
+/* Turns float32 or integer bits in a register into a key, with one scratch register. */
 static void to_key(struct gpu_emit *e, const struct sort *s, unsigned value, unsigned t)
 {
     if (s->type == GPU_I32) {
@@ -91,7 +91,7 @@ static void begin_block(struct block_step *b)
     gpu_mad_imm(e, b->first, b->first, b->s->block, GPU_NO_REGISTER);
 }
 
-/* Calls `element` for every key of the block that is this thread's, its number within the block in register i. */
+/* Calls `element` for every key of the block that belongs to this thread, with its number within the block in register i. */
 static void each_key(struct block_step *b, void (*element)(struct block_step *b))
 {
     for (unsigned i = 0; i < b->s->block; i += b->threads) {
@@ -154,7 +154,7 @@ static void write_key(struct block_step *b)
     gpu_store_raw(b->e, 1, GPU_U32, 1, 2 * b->low, gpu_argument_buffer(b->e, b->s->keys, 0), gpu_r(b->e, b->i));
 }
 
-/* low, high = in order; the other way round where `up` is 0. */
+/* Puts low and high in order, or in reverse order where `up` is 0. */
 static void exchange(struct gpu_emit *e, unsigned low, unsigned high, unsigned up, unsigned t)
 {
     const unsigned u = gpu_register(e, 1);
@@ -189,7 +189,7 @@ static void exchange_pair(struct block_step *b, unsigned pair)
     gpu_register_free(e, other, 1);
 }
 
-/* All distances from `stride` down to 1. */
+/* Merges all distances from `stride` down to 1. */
 static void merge_distances(struct block_step *b)
 {
     struct gpu_emit *e = b->e;
@@ -219,7 +219,7 @@ static bool close_block(struct block_step *b, bool last)
     return gpu_emit_end(b->e);
 }
 
-/* Every block on its own, ascending and descending in turn. */
+/* Sorts every block by itself, alternately ascending and descending. */
 static bool build_sorted_blocks(const struct sort *s, struct gpu_kernel *kernel, struct isa_error *error)
 {
     struct block_step b = open_block(s, "blocks", kernel, error);
@@ -245,7 +245,7 @@ static bool build_merge_in_blocks(const struct sort *s, uint32_t size, struct gp
 
 /* ---- distances beyond a block ---- */
 
-/* Distances far, far / 2 ... (`count` of them): a thread has the 2^count keys that they connect, `near` apart. */
+/* Distances far, far / 2, ... (`count` of them): a thread has the 2^count keys that they connect, `near` apart. */
 static bool build_far(const struct sort *s, uint32_t size, uint32_t far, unsigned count, struct gpu_kernel *kernel,
                       struct isa_error *error)
 {
@@ -282,7 +282,7 @@ static bool build_far(const struct sort *s, uint32_t size, uint32_t far, unsigne
     return gpu_emit_end(e);
 }
 
-/* Sorted runs of size / 2 become runs of `size`. */
+/* Merges sorted runs of size / 2 into runs of `size`. */
 static bool build_merge(const struct sort *s, uint32_t size, struct gpu_kernel *kernel, struct isa_error *error)
 {
     uint32_t far = size / 2;

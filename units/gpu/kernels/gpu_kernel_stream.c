@@ -1,4 +1,4 @@
-/* Streams through memory: copy, scale, add, triad. 16 bytes per thread and operand, the rest by one more thread. */
+/* Streams through memory: copy, scale, add, triad. 16 bytes per thread and operand; one more thread does the rest. */
 #include "isa/array_count.h"
 #include "units/gpu/kernels/gpu_kernel_family.h"
 
@@ -17,7 +17,7 @@ static const struct kernel_parameter parameters_scaled[] = {
     {.name = NULL},
 };
 
-/* What one element of the result is. */
+/* The operation that gives an element of the result. */
 enum operation { SCALE, ADD, TRIAD };
 
 struct stream {
@@ -48,7 +48,7 @@ static void compute(struct stream *s, unsigned elements)
     }
 }
 
-/* Whole 16 bytes move as four words, whatever is in them. */
+/* Whole 16 bytes move as four words, whatever they contain. */
 static void emit_vector(struct stream *s, unsigned elements)
 {
     for (unsigned i = 0; i < s->inputs; i++)
@@ -58,7 +58,7 @@ static void emit_vector(struct stream *s, unsigned elements)
     gpu_store_raw(s->e, 1, GPU_F32, 4, 2 * s->data[0], s->out, gpu_r(s->e, s->index));
 }
 
-/* Elements that are left over, one by one: `first` on. */
+/* The remaining elements, from `first` on, one by one. */
 static void emit_rest(struct stream *s, uint32_t first, unsigned elements)
 {
     for (unsigned i = 0; i < elements; i++) {

@@ -1,4 +1,4 @@
-/* The GPU kernel library: AGX programs, written per shape as assembler text by C builders and assembled by isa/agx.
+/* The GPU kernel library: AGX programs, written for each shape as assembler text by C builders and assembled by isa/agx.
  *
  * A kernel is one row of the table: name, parameters, element types, a builder. Building a request gives buffers and one or more
  * steps (launches in order); sim places the buffers, runs the steps and reports. Nothing here computes results.
@@ -16,7 +16,7 @@
 
 /* Element types of buffers. Quantised ones are GGUF blocks (ggml: block of 32 or 256 weights). */
 enum gpu_type { GPU_F32, GPU_F16, GPU_BF16, GPU_I32, GPU_U32, GPU_U8, GPU_Q4_0, GPU_Q8_0, GPU_Q4_K, GPU_TYPE_COUNT };
-const char *gpu_type_name(enum gpu_type type); /* "f32" ... as --precision spells it */
+const char *gpu_type_name(enum gpu_type type); /* "f32" ..., spelt as for --precision */
 /* Bytes of `count` elements (whole blocks for quantised types). */
 uint64_t gpu_type_bytes(enum gpu_type type, uint64_t count);
 
@@ -32,10 +32,10 @@ struct gpu_kernel_info {
     const char *name;       /* "softmax" */
     const char *grammar;    /* "RxC" */
     const char *precisions; /* "f32 f16" */
-    const char *text;       /* what it computes, data layout */
-    unsigned positional;    /* so many parameters stand as AxBxC in front */
+    const char *text;       /* what it computes; data layout */
+    unsigned positional;    /* number of parameters that come first, as AxBxC */
     const struct kernel_parameter *parameter;
-    /* Checks that go beyond single values belong into the builder: it fails with a text for the user. */
+    /* Checks beyond single values belong in the builder, which fails with a text for the user. */
     bool (*build)(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
 };
 size_t gpu_kernel_count(void);
@@ -48,13 +48,13 @@ struct gpu_kernel_request {
     double decimal[GPU_KERNEL_PARAMETERS]; /* of decimal parameters */
     enum gpu_type type;
     enum gpu_generation generation; /* variants by capability */
-    uint32_t cores;                 /* of the chip: split-K and grid sizes may follow it */
+    uint32_t cores;                 /* of the chip: split-K and grid sizes may depend on it */
 };
 
-/* "softmax:128x1000,axis=1": fills info, value and type; generation and cores are the caller's. precision NULL = the first of
- * the row. False with a text that names the option and the nearest one. */
+/* Parses "softmax:128x1000,axis=1": fills info, value and type; generation and cores are the caller's. precision NULL = the first
+ * of the row. False with a text that names the wrong option and the nearest right one. */
 bool gpu_kernel_parse(const char *workload, const char *precision, struct gpu_kernel_request *request, struct isa_error *error);
-/* Canonical text: equal requests have equal texts. */
+/* Writes the canonical text: equal requests have equal texts. */
 int gpu_kernel_describe(const struct gpu_kernel_request *request, char *text, size_t size);
 
 enum gpu_buffer_role { GPU_BUFFER_INPUT, GPU_BUFFER_OUTPUT, GPU_BUFFER_SCRATCH, GPU_BUFFER_IN_OUT };
@@ -63,7 +63,7 @@ struct gpu_kernel_buffer {
     enum gpu_type type;
     uint64_t count; /* elements */
     enum gpu_buffer_role role;
-    /* Generated inputs: uniform in [low, high); integers in [low, high). */
+    /* Range of generated inputs: uniform in [low, high); integers in [low, high). */
     double low, high;
 };
 
@@ -76,7 +76,7 @@ struct gpu_kernel_argument {
 
 struct gpu_kernel_step {
     char variant[32];         /* "sgemm_64x64_matrix" */
-    struct agx_assembly code; /* owned; size of the argument block, local size and threadgroup memory are in it, too */
+    struct agx_assembly code; /* owned; includes the size of the argument block, the local size and threadgroup memory */
     uint32_t grid_threads[3], group_threads[3];
     struct gpu_kernel_argument argument[GPU_KERNEL_ARGUMENTS];
     unsigned arguments;
@@ -91,7 +91,7 @@ struct gpu_kernel {
     double min_bytes;   /* every operand touched once */
 };
 
-/* False with a text for the user (what cannot be and what can). Free with gpu_kernel_free. */
+/* False with a text for the user (what is impossible and what is possible). Free with gpu_kernel_free. */
 bool gpu_kernel_build(const struct gpu_kernel_request *request, struct gpu_kernel *kernel, struct isa_error *error);
 void gpu_kernel_free(struct gpu_kernel *kernel);
 

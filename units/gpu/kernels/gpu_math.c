@@ -27,8 +27,8 @@ static void polynomial(struct gpu_emit *e, unsigned to, unsigned x, const float 
         gpu_emit(e, "fmadd32 r%u, r%u, r%u, %s", to, to, x, gpu_float(e, c[i]));
 }
 
-/* e^x = p (1 + c), p = 2^t with t = x log2(e) rounded, c = ln2 times what the rounding lost. Where p overflows or vanishes c is
- * left out: it may be NaN there. */
+/* e^x = p (1 + c), with p = 2^t, t = x log2(e) rounded, and c = ln2 times what the rounding lost. Where p overflows or vanishes,
+ * c is left out, because it may be NaN there. */
 static void emit_exp(struct gpu_emit *e, unsigned x)
 {
     const unsigned t = gpu_register(e, 1), lost = gpu_register(e, 1), p = gpu_register(e, 1);
@@ -74,7 +74,7 @@ static void emit_gelu_tanh(struct gpu_emit *e, unsigned x)
     gpu_register_free(e, z, 1);
 }
 
-/* erfc(z) for z >= 0 is P(t) e^(-z z), t = 1 / (1 + 0.4 z); P, a minimax fit, is within 0.03 u. z becomes at most 9.9, where the
+/* erfc(z) for z >= 0 is P(t) e^(-z z), t = 1 / (1 + 0.4 z); P, a minimax fit, is within 0.03 u. z is limited to 9.9, where the
  * result vanishes. */
 static void emit_erfc(struct gpu_emit *e, unsigned to, unsigned z)
 {
@@ -106,7 +106,7 @@ static void emit_gelu(struct gpu_emit *e, unsigned x)
     gpu_register_free(e, tail, 1);
 }
 
-/* x becomes `size` with the sign that x has. */
+/* Gives `size` the sign of x, in x. */
 static void with_sign(struct gpu_emit *e, unsigned x, unsigned size)
 {
     const unsigned negative = gpu_register(e, 1);
@@ -126,7 +126,7 @@ static void emit_erf(struct gpu_emit *e, unsigned x)
     gpu_register_free(e, tail, 1);
 }
 
-/* |x| < 0.6: x + x^3 P(x^2), within 0.05 u; else 1 - 2 / (e^2|x| + 1). */
+/* |x| < 0.6: x + x^3 P(x^2), within 0.05 u; otherwise 1 - 2 / (e^2|x| + 1). */
 static void emit_tanh(struct gpu_emit *e, unsigned x)
 {
     static const float p[] = {-0.333332993F, 0.133319582F, -0.0537866814F, 0.0208053776F, -0.0059058607F};
@@ -177,7 +177,7 @@ static void emit_elu(struct gpu_emit *e, unsigned x, float scale, float alpha)
     gpu_register_free(e, low, 1);
 }
 
-/* max(x, 0) + log(w), w = 1 + e^-|x| rounded, corrected by what the rounding lost over w. */
+/* max(x, 0) + log(w), w = 1 + e^-|x| rounded, corrected by what the rounding lost, divided by w. */
 static void emit_softplus(struct gpu_emit *e, unsigned x)
 {
     const unsigned p = gpu_register(e, 1), w = gpu_register(e, 1), lost = gpu_register(e, 1);
@@ -245,7 +245,7 @@ static void emit_hard_swish(struct gpu_emit *e, unsigned x)
     gpu_register_free(e, gate, 1);
 }
 
-/* x in quarter turns, -2 .. 2: the nearest whole number of turns is taken away in three parts. */
+/* Reduces x to quarter turns, -2 .. 2: the nearest whole number of turns is subtracted in three parts. */
 static void emit_quarters(struct gpu_emit *e, unsigned x)
 {
     const unsigned turns = gpu_register(e, 1);
@@ -312,7 +312,7 @@ static void emit_relu(struct gpu_emit *e, unsigned x, bool six)
         choose(e, "gt", x, x, 6, gpu_math_constant(e, 6), gpu_r(e, x));
 }
 
-/* ORDER: enum gpu_math. What is one instruction is in the table: %u is x; y where there are two. */
+/* ORDER: enum gpu_math. Functions of a single instruction are in the table: %u is x, then y where there are two. */
 static const struct math_row {
     const char *name;
     bool binary;

@@ -1,9 +1,10 @@
 /* Functions of one or two numbers as device code in float32, on registers: activations, exp, log, tanh ...
  *
- * The device has exp2, log2, rcp, rsqrt and half a sine; the rest is built here so that errors stay small over the whole range:
- * products that exp2 would blow up are carried in two parts, polynomials serve where differences would cancel.
+ * The device has exp2, log2, rcp, rsqrt and half a sine. The other functions are built here so that errors stay small over the
+ * whole range: products whose error exp2 would magnify are carried in two parts, and polynomials are used where differences
+ * would cancel.
  *
- * Largest errors, u = 2^-24, given that the device's own functions are right to u (how exact they are is not published), for
+ * Largest errors, u = 2^-24, provided that the device's own functions are correct to u (how exact they are is not published), for
  * results that float32 holds as normal numbers:
  *     exact               relu relu6 abs neg floor ceil round trunc max min
  *     u |f|               add sub mul square rcp rsqrt exp2 log2 leaky_relu (of the slope as float32)
@@ -19,7 +20,7 @@
 
 #include "units/gpu/kernels/gpu_emit.h"
 
-/* ORDER: as GPU_MATH_WORDS and the rows of gpu_math.c. */
+/* ORDER: as in GPU_MATH_WORDS and the rows of gpu_math.c. */
 enum gpu_math {
     GPU_MATH_RELU,
     GPU_MATH_RELU6,
@@ -68,9 +69,9 @@ enum gpu_math {
 
 bool gpu_math_is_binary(enum gpu_math function);
 const char *gpu_math_name(enum gpu_math function);
-/* x = f(x) or f(x, y). `alpha`: slope of leaky_relu, scale of elu; 0 = the usual one (0.01, 1). */
+/* x = f(x) or f(x, y). `alpha`: slope of leaky_relu, scale of elu; 0 = the usual value (0.01, 1). */
 void gpu_math_emit(struct gpu_emit *e, enum gpu_math function, unsigned x, unsigned y, float alpha);
-/* A constant for places that take no float immediate: a uniform; "0" for 0. */
+/* A constant for operands that take no float immediate: a uniform; "0" for 0. */
 const char *gpu_math_constant(struct gpu_emit *e, float value);
 
 #endif

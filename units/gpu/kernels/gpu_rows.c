@@ -24,7 +24,7 @@ static bool is_short(const struct gpu_rows *r)
     return r->team == SIMDGROUP && r->parts == 1;
 }
 
-/* Row and first column. Short rows: one per simdgroup. */
+/* Finds row and first column. Short rows: one per simdgroup. */
 static void find_place(struct gpu_rows *r)
 {
     struct gpu_emit *e = r->e;
@@ -41,13 +41,13 @@ static void find_place(struct gpu_rows *r)
     gpu_mad_imm(e, r->first, r->first, r->wide, GPU_NO_REGISTER);
 }
 
-/* Columns from one chunk of a thread to its next. */
+/* Distance in columns from one chunk of a thread to its next. */
 static uint32_t stride(const struct gpu_rows *r)
 {
     return r->team * r->wide * r->parts;
 }
 
-/* Whether some threads have no elements in chunk i. */
+/* True when some threads have no elements in chunk i. */
 static bool is_cut(const struct gpu_rows *r, unsigned i)
 {
     return (uint64_t)(i + 1) * stride(r) > r->columns;
@@ -133,7 +133,7 @@ void gpu_rows_pass(struct gpu_rows *r, gpu_rows_chunk *chunk, void *context)
 }
 
 /* Each simdgroup leaves its result in threadgroup memory, then each combines all of them. Every call has a place of its own
- * there, so that one barrier is enough. */
+ * there, so that one barrier suffices. */
 void gpu_rows_combine(struct gpu_rows *r, const char *op, unsigned value, uint32_t identity)
 {
     struct gpu_emit *e = r->e;
@@ -171,7 +171,7 @@ void gpu_rows_first_thread(struct gpu_rows *r)
 void gpu_rows_store(struct gpu_rows *r, unsigned value, unsigned count, struct gpu_base out)
 {
     gpu_narrow(r->e, r->type, count, 2 * value, value, r->scratch);
-    /* In a loop the next round's wait for its loads covers the store as well. */
+    /* In a loop, the wait for the next round's loads covers the store as well. */
     gpu_store_raw(r->e, r->chunks ? 1 : 0, r->type, count, 2 * value, out, gpu_r(r->e, r->index));
 }
 

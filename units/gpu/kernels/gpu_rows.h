@@ -1,9 +1,9 @@
-/* Programs that work row by row on a matrix of rows x columns: a team of threads per row, passes over its elements, results
+/* Programs that process a matrix of rows x columns row by row: a team of threads per row, passes over its elements, results
  * combined over the team.
  *
- * Teams: one simdgroup for short rows, whole threadgroups for longer ones. Rows of up to GPU_ROWS_HELD elements per thread
- * are read once and stay in registers; longer ones are read again in every pass. Threads take four neighbours at a time where
- * the columns are a multiple of four.
+ * A team is one simdgroup for short rows and whole threadgroups for longer ones. Rows of up to GPU_ROWS_HELD elements per thread
+ * are read once and stay in registers; longer ones are read again in every pass. Threads take four neighbours at a time where the
+ * columns are a multiple of four.
  */
 #ifndef ORCHARD_UNITS_GPU_KERNELS_GPU_ROWS_H
 #define ORCHARD_UNITS_GPU_KERNELS_GPU_ROWS_H
@@ -21,7 +21,7 @@ struct gpu_rows {
     unsigned team;   /* threads per row */
     unsigned wide;   /* neighbours per load */
     unsigned chunks; /* loads per thread that stay in registers; 0: the row is read again in every pass */
-    unsigned parts;  /* threadgroups that share a row, each taking every parts-th piece; 1 unless asked for */
+    unsigned parts;  /* threadgroups that share a row, each taking every parts-th piece; 1 unless requested otherwise */
     /* Registers. */
     unsigned row;    /* which row */
     unsigned start;  /* index of its first element */
@@ -34,18 +34,19 @@ struct gpu_rows {
     unsigned scratch;
 };
 
-/* What is to be done with `count` elements in registers value, value + 1 ... of columns r->column ...; memory of the same shape
- * has them at r->index. */
+/* What to do with `count` elements in registers value, value + 1, ... of columns r->column, ...; in memory of the same shape they
+ * are at r->index. */
 typedef void gpu_rows_chunk(struct gpu_rows *r, void *context, unsigned value, unsigned count);
 
-/* Chooses the team. rows, columns, type (and parts) are set by the caller. */
+/* Chooses the team. The caller sets rows, columns, type (and parts) before. */
 void gpu_rows_plan(struct gpu_rows *r);
-/* Finds the place of each thread, begins the mask over rows that exist, reads what stays in registers. r->e and r->in are set. */
+/* Finds the place of each thread, begins the mask over rows that exist, and reads what stays in registers. r->e and r->in are
+ * set. */
 void gpu_rows_begin(struct gpu_rows *r);
 void gpu_rows_pass(struct gpu_rows *r, gpu_rows_chunk *chunk, void *context);
-/* value = reduction (as gpu_simd_reduce) over the team, in all its threads. `identity`: bits of what changes nothing. */
+/* value = reduction (as gpu_simd_reduce) over the team, in all its threads. `identity`: bits of the neutral value. */
 void gpu_rows_combine(struct gpu_rows *r, const char *op, unsigned value, uint32_t identity);
-/* Lanes where this is the team's first thread go on; closed by gpu_endif. */
+/* Continues in the team's first thread only, up to gpu_endif. */
 void gpu_rows_first_thread(struct gpu_rows *r);
 /* Narrows and stores a chunk to memory of the same shape. */
 void gpu_rows_store(struct gpu_rows *r, unsigned value, unsigned count, struct gpu_base out);

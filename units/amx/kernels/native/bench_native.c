@@ -27,7 +27,7 @@ static void row(const struct place *p, const char *what, const char *condition, 
     printf("%s,%s,\"%s\",%.6g,%s,measured,bench_native,%s\n", p->chip, what, condition, value, unit, p->chip_id);
 }
 
-/* One timed loop per instruction: `accumulators` operands that differ in the Z row, round and round. */
+/* One timed loop per instruction over `accumulators` operands that differ in the Z row. */
 #define LOOP_OF(name, op)                                                                                                        \
     static void loop_##name(const uint64_t *operand, unsigned accumulators, uint32_t rounds)                                     \
     {                                                                                                                            \

@@ -1,5 +1,6 @@
-/* The demonstration program: a real AArch64 executable with AMX words. It multiplies two matrices of small whole numbers,
- * so that every sum is exact, and checks every row of the product: (A B) w must equal A (B w). Exit code 0 = all equal. */
+/* The demonstration program: a real AArch64 executable with AMX words. It multiplies two matrices of small whole numbers, so that
+ * every sum is exact, and checks that every row of the product satisfies (A B) w = A (B w). Exit code 0 means that all are equal.
+ */
 #include "units/amx/kernels/gemm.h"
 #include "units/amx/kernels/native/freestanding.h"
 
@@ -14,7 +15,7 @@ static float value_at(uint32_t index)
     return (float)((int)(index * 2654435761u >> 28) - 8);
 }
 
-/* Sum of values times weights, both whole numbers. */
+/* Sum of values times weights, all of them whole numbers. */
 static int32_t weighted_sum(const float *values, const int32_t *weights, int count)
 {
     int32_t sum = 0;
@@ -49,8 +50,8 @@ int main(void)
     };
     gemm_run(NULL, &args);
 
-    /* Weights 1, 2, 3 over the columns: a wrong element changes its row's sum. Every number stays below 2^24, where f32 is
-     * exact too. */
+    /* Weights 1, 2, 3 over the columns: a wrong element changes the sum of its row. Every number stays below 2^24, where f32 is
+     * exact, too. */
     static int32_t weight[N], weighted[K];
     for (int j = 0; j < N; j++)
         weight[j] = j % 3 + 1;

@@ -1,4 +1,4 @@
-/* Entries through which orchard calls the kernels inside an AArch64 program: x0 = address of the arguments. */
+/* Entry points through which orchard calls the kernels inside an AArch64 program: x0 = address of the arguments. */
 #include "units/amx/kernels/gemm.h"
 #include "units/amx/kernels/native/freestanding.h"
 
@@ -14,7 +14,7 @@ void gemv_entry(const struct gemv_args *args)
     gemv_run(NULL, args);
 }
 
-/* The program's own start does nothing: it is called by entry. */
+/* The program's own start does nothing: the kernels are called by entry point. */
 int main(void)
 {
     return 0;

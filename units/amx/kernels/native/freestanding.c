@@ -1,5 +1,5 @@
-/* What a program without a C library needs: the start, and the three block functions compilers call. Linux AArch64
- * system calls, which orchard's small personality answers. */
+/* What a program without a C library needs: the start, and the three block functions that compilers call. It uses Linux AArch64
+ * system calls, which orchard's small Linux answers. */
 #include "units/amx/kernels/native/freestanding.h"
 
 static long system_call(long number, long a, long b, long c)
@@ -40,7 +40,7 @@ void print_number(uint64_t value)
     print_text(digits + at);
 }
 
-/* Sixty-four bytes a turn, then single bytes. */
+/* Sixty-four bytes at a time, then single bytes. */
 void *memcpy(void *restrict dst, const void *restrict src, size_t count)
 {
     typedef struct {

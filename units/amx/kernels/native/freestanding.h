@@ -1,4 +1,4 @@
-/* A C library's smallest part, for AArch64 programs that orchard runs without one. */
+/* The smallest part of a C library, for AArch64 programs that orchard runs without one. */
 #ifndef ORCHARD_UNITS_AMX_KERNELS_NATIVE_FREESTANDING_H
 #define ORCHARD_UNITS_AMX_KERNELS_NATIVE_FREESTANDING_H
 

@@ -1,0 +1,144 @@
+/* Attention and rotary embedding on the GPU, executed: against plain loops in double precision. */
+#include "isa/array_count.h"
+#include "tests/units/gpu_library_example.h"
+
+static double *copy_of(const struct gpu_example *x, const char *name)
+{
+    return example_values(x, name);
+}
+
+/* ---- attention ---- */
+
+struct heads {
+    int b, h, s, d, causal, kvh;
+};
+
+/* Exact attention of one query into out[d]; *scores: the largest magnitude sum of a score. */
+static void exact_query(const struct heads *p, const double *q, const double *k, const double *v, int row, double *out,
+                        double *scores)
+{
+    double *w = malloc(sizeof *w * (size_t)p->s), largest = -INFINITY, sum = 0;
+    const int seen = p->causal ? row + 1 : p->s;
+    *scores = 0;
+    for (int i = 0; i < seen; i++) {
+        double magnitude = 0;
+        w[i] = 0;
+        for (int c = 0; c < p->d; c++) {
+            w[i] += q[c] * k[(long)i * p->d + c];
+            magnitude += fabs(q[c] * k[(long)i * p->d + c]);
+        }
+        w[i] /= sqrt(p->d);
+        largest = fmax(largest, w[i]);
+        *scores = fmax(*scores, magnitude / sqrt(p->d));
+    }
+    for (int i = 0; i < seen; i++)
+        sum += w[i] = exp(w[i] - largest);
+    for (int c = 0; c < p->d; c++) {
+        out[c] = 0;
+        for (int i = 0; i < seen; i++)
+            out[c] += w[i] / sum * v[(long)i * p->d + c];
+    }
+    free(w);
+}
+
+/* Weights carry the relative error of e^x at scores with errors of (d + 4) u; |v| <= 1, so the result carries that, the sums over
+ * s keys and the roundings to the type: of results, and of scores and weights where these are stored (naive). */
+static double worst_query(const struct gpu_example *x, const struct heads *p, bool naive)
+{
+    double *q = copy_of(x, "q"), *k = copy_of(x, "k"), *v = copy_of(x, "v"), *got = copy_of(x, "out"), worst = 0;
+    double *want = malloc(sizeof *want * (size_t)p->d);
+    const double u = 0x1p-24, epsilon = example_epsilon(x->request.type);
+    for (int row = 0; row < p->b * p->h * p->s; row++) {
+        const int head = row / p->s, kv = head / p->h * p->kvh + head % p->h / (p->h / p->kvh);
+        double scores;
+        exact_query(p, q + (long)row * p->d, k + (long)kv * p->s * p->d, v + (long)kv * p->s * p->d, row % p->s, want, &scores);
+        double bound = (2 * (p->d + 8) * (scores + 1) + p->s + 8) * u + epsilon + 0x1p-25;
+        bound += naive ? (2 * scores + 2) * epsilon : 0;
+        for (int c = 0; c < p->d; c++) {
+            const double ratio = fabs(got[(long)row * p->d + c] - want[c]) / bound;
+            worst = !(ratio <= worst) ? ratio : worst;
+        }
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(got);
+    free(want);
+    return worst;
+}
+
+static void check_attention(struct heads p, const char *precision, const char *variant)
+{
+    struct gpu_example x;
+    char workload[128];
+    snprintf(workload, sizeof workload, "attention:b=%d,h=%d,s=%d,d=%d,causal=%d,kvh=%d,variant=%s", p.b, p.h, p.s, p.d, p.causal,
+             p.kvh, variant);
+    if (example_start(&x, workload, precision, (uint64_t)(p.s + p.d))) {
+        const double ratio = worst_query(&x, &p, variant[0] == 'n');
+        CHECK(ratio <= 1, "%s %s: %g times the bound", workload, precision, ratio);
+    }
+    example_close(&x);
+}
+
+static const struct heads heads[] = {
+    {1, 1, 32, 16, 0, 1},  {1, 2, 70, 64, 0, 2}, {2, 4, 65, 64, 1, 2}, {1, 2, 100, 40, 1, 1},
+    {1, 1, 37, 128, 0, 1}, {1, 2, 64, 96, 1, 2}, {1, 3, 5, 4, 0, 3},   {1, 1, 1, 8, 1, 1},
+};
+
+static void test_attention_flash(void)
+{
+    for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
+        check_attention(heads[i], "f32", "flash");
+        check_attention(heads[i], "f16", "flash");
+    }
+}
+
+static void test_attention_naive(void)
+{
+    for (unsigned i = 0; i < ARRAY_COUNT(heads); i++) {
+        check_attention(heads[i], "f32", "naive");
+        check_attention(heads[i], "f16", "naive");
+    }
+    check_attention((struct heads){1, 2, 33, 7, 1, 2}, "f32", "naive");
+    check_attention((struct heads){1, 1, 20, 130, 0, 1}, "f32", "naive");
+}
+
+/* ---- rope ---- */
+
+static void check_rope(const char *shape, int rows, int s, int d, double base, int offset, bool interleaved,
+                       const char *precision)
+{
+    struct gpu_example x;
+    if (example_start(&x, shape, precision, 5)) {
+        double *in = copy_of(&x, "x"), *out = copy_of(&x, "out"), worst = 0;
+        for (long row = 0; row < rows; row++)
+            for (int i = 0; i < d / 2; i++) {
+                const double angle = (double)(row % s + offset) * pow(base, -2.0 * i / d);
+                const long a = row * d + (interleaved ? 2 * i : i), b = interleaved ? a + 1 : a + d / 2;
+                const double want[2] = {in[a] * cos(angle) - in[b] * sin(angle), in[a] * sin(angle) + in[b] * cos(angle)};
+                /* Angle: exponent of up to log2(base) and three roundings; functions 8 u each, |x| <= 1. */
+                const double bound = 2 * ((log2(base) + 4) * angle + 20) * 0x1p-24 + 2 * example_epsilon(x.request.type);
+                worst = fmax(worst, fmax(fabs(out[a] - want[0]), fabs(out[b] - want[1])) / bound);
+            }
+        CHECK(worst <= 1, "%s %s: %g times the bound", shape, precision, worst);
+        free(in);
+        free(out);
+    }
+    example_close(&x);
+}
+
+static void test_rope(void)
+{
+    check_rope("rope:b=2,h=3,s=17,d=64", 2 * 3 * 17, 17, 64, 10000, 0, false, "f32");
+    check_rope("rope:h=2,s=33,d=10,base=500000,offset=1000", 66, 33, 10, 500000, 1000, false, "f32");
+    check_rope("rope:h=1,s=40,d=32,style=interleaved", 40, 40, 32, 10000, 0, true, "f32");
+    check_rope("rope:h=2,s=9,d=128", 18, 9, 128, 10000, 0, false, "f16");
+    check_rope("rope:h=2,s=9,d=6,style=interleaved", 18, 9, 6, 10000, 0, true, "bf16");
+}
+
+static const struct suite_test tests[] = {
+    {"attention in one pass", test_attention_flash},
+    {"attention as two products", test_attention_naive},
+    {"rope", test_rope},
+};
+SUITE_MAIN("gpu_kernels_attention", tests)
