@@ -93,16 +93,6 @@ bool agx_asm_split(char *text, struct agx_asm_line *line)
     return true;
 }
 
-/* Names that applegpu marks as provisional may be written without the mark. */
-static bool same_name(const char *typed, const char *name)
-{
-    return strcmp(typed, name) == 0 || (strncmp(name,
-                                                "TO"
-                                                "DO.",
-                                                5) == 0 &&
-                                        strcmp(typed, name + 5) == 0);
-}
-
 static bool is_canonical(const struct agx_asm_build *build)
 {
     uint8_t bytes[AGX_MAX_BYTES];
@@ -157,12 +147,13 @@ static bool try_form(struct agx_asm_build *build, unsigned form, const struct ag
 
 struct attempt {
     struct agx_asm_build build, best; /* best: the failure that got furthest */
+    char name[AGX_ASM_NAME_BYTES];    /* the mnemonic in our spelling */
     bool named;                       /* some form has that name */
 };
 
 static bool try_named(struct attempt *a, unsigned form, const char *name, const struct agx_rename *rename)
 {
-    if (!same_name(a->build.line->mnemonic, name))
+    if (strcmp(a->name, name) != 0)
         return false;
     if (try_form(&a->build, form, rename))
         return true;
@@ -175,6 +166,7 @@ static bool try_named(struct attempt *a, unsigned form, const char *name, const 
 static bool try_all(struct attempt *a, const struct agx_asm_line *line)
 {
     a->build.line = line;
+    agx_from_applegpu(line->mnemonic, a->name, sizeof a->name);
     for (unsigned form = 0; form < agx_forms_count; form++) {
         for (unsigned i = 0; i < agx_renames_count; i++)
             if (agx_renames[i].op == agx_forms[form].op && try_named(a, form, agx_renames[i].name, &agx_renames[i]))

@@ -143,10 +143,15 @@ static void read_select_src(struct reader *r)
     put_source(r->inst, source_index(r->row->v), source);
 }
 
-static bool is_store(unsigned op)
+static bool is_store(const struct agx_inst *inst)
 {
-    return op == AGX_OP_DEVICE_STORE || op == AGX_OP_DEVICE_STORE_OTHER || op == AGX_OP_STACK_STORE ||
-           op == AGX_OP_THREADGROUP_STORE || op == AGX_OP_UNIFORM_STORE;
+    switch (agx_forms[inst->form].effect.unit_class) {
+    case AGX_CLASS_DEVICE_STORE:
+    case AGX_CLASS_GROUP_STORE:
+    case AGX_CLASS_STACK_STORE:
+    case AGX_CLASS_UNIFORM_STORE: return true;
+    default: return false;
+    }
 }
 
 static unsigned data_count(const struct agx_inst *inst)
@@ -168,7 +173,7 @@ static void read_data(struct reader *r)
     const struct agx_operand data = register_operand(r->t ? AGX_PLACE_WORD : AGX_PLACE_HALF, r->v, count);
     if (count == 0)
         reject(r->inst, "a memory operation without components");
-    if (is_store(r->inst->op))
+    if (is_store(r->inst))
         put_source(r->inst, 0, data);
     else
         put_dst(r->inst, data);
@@ -413,14 +418,8 @@ static void check_meaning(struct agx_inst *inst, const struct agx_form *form)
         if (inst->atomic > AGX_ATOMIC_XOR)
             reject(inst, "an atomic operation without a known meaning");
         break;
-    case AGX_OP_IUNOP:
-    case AGX_OP_FUNOP:
-    case AGX_OP_SIMD_SHUF_OP:
-    case AGX_OP_SR_THING:
-    case AGX_OP_POP_EXEC2:
-    case AGX_OP_UNK75_ALT: reject(inst, "an operation without a known meaning"); break;
     default:
-        if (inst->op >= AGX_OP_AFTER_SAMPLING1 && inst->op <= AGX_OP_UNK0C00)
+        if (form->effect.no_meaning)
             reject(inst, "an operation without a known meaning");
     }
 }

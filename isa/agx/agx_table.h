@@ -157,6 +157,13 @@ struct agx_special {
 enum agx_sure { AGX_SURE_TESTED, AGX_SURE_EMULATED, AGX_SURE_DESCRIBED, AGX_SURE_UNKNOWN };
 #define AGX_FIXED_LENGTH 255
 
+/* What a row says about execution. */
+struct agx_row_effect {
+    enum agx_class unit_class;
+    uint8_t flops;   /* floating-point operations per active lane */
+    bool no_meaning; /* nobody knows what the words do; they must not be executed */
+};
+
 struct agx_form { /* in the order of the table's columns */
     uint16_t op;
     const char *mnemonic;
@@ -165,6 +172,7 @@ struct agx_form { /* in the order of the table's columns */
     uint32_t high_mask; /* bits 64..95 that must be zero */
     enum agx_sure sure;
     const char *does;
+    struct agx_row_effect effect;
     const struct agx_field_row *fields;
     uint8_t field_count;
     const struct agx_operand_row *operands;
