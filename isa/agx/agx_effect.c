@@ -30,7 +30,7 @@ static struct agx_range range_of(const struct agx_operand *operand)
     return (struct agx_range){operand->index, (uint8_t)(agx_place_halves(operand->place) * operand->count)};
 }
 
-/* Different 32-bit registers among the ranges; ranges are short, so words are counted where no earlier range has them. */
+/* Counts the different 32-bit registers among the ranges. A word counts unless an earlier range has it; ranges are short. */
 static uint8_t count_words(const struct agx_effect *effect)
 {
     unsigned count = 0;
@@ -60,7 +60,7 @@ static void read_sources(const struct agx_inst *inst, struct agx_effect *effect)
     effect->distinct_words_read = count_words(effect);
 }
 
-/* Bytes in memory of one component, and components per lane. Packed formats are one element of 4 bytes. */
+/* Sets the bytes in memory of one component and the components per lane. Packed formats are one element of 4 bytes. */
 static void read_memory(const struct agx_inst *inst, struct agx_effect *effect)
 {
     static const uint8_t bytes[16] = {1, 2, 4, 2, 1, 1, 2, 2, 4, 0, 1, 0, 4, 4, 4, 4};

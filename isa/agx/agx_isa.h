@@ -1,4 +1,4 @@
-/* Apple GPU (AGX2: G13 = M1 family, G14 = M2 family) instructions: bytes in, meaning out. Pure: no state, no time.
+/* Apple GPU (AGX2: G13 = M1 family, G14 = M2 family) instructions: bytes in, meaning out, without state or time.
  *
  * Instructions are 2..12 bytes, little-endian. Each has a form (a row of agx_table.inc: length, constant bits, fields,
  * operands); several forms may share an operation. Facts: dougallj/applegpu (commit 4c5bae6), Mesa src/asahi/compiler.
@@ -29,8 +29,8 @@ enum agx_op {
     AGX_OP_COUNT
 };
 
-/* Where an operand lives. Indices of halves, words and pairs are all in half units (word r5 = 10, half r5h = 11), so that
- * widths can be compared; the same for uniforms. */
+/* Where an operand lives. Halves, words and pairs are all indexed in halves (word r5 = 10, half r5h = 11), so that operands of
+ * different widths can be compared; uniforms likewise. */
 enum agx_place {
     AGX_PLACE_NONE,
     AGX_PLACE_HALF,
@@ -47,11 +47,11 @@ enum agx_hint { AGX_HINT_NONE, AGX_HINT_CACHE, AGX_HINT_DISCARD };
 struct agx_operand {
     enum agx_place place;
     enum agx_hint hint;
-    uint16_t index;        /* half units */
+    uint16_t index;        /* in halves */
     uint8_t count;         /* consecutive registers of this width: 1; memory data 1..4; matrix operands 2 */
     bool sign_extend;      /* integer sources narrower than the operation */
     bool absolute, negate; /* float sources, absolute first */
-    int32_t immediate;     /* integer value; for float sources the bits of the float32 that the minifloat stands for */
+    int32_t immediate;     /* integer value; float sources have the bits of the float32 that the minifloat stands for */
 };
 
 /* Memory formats (field F of loads and stores). */
@@ -120,9 +120,9 @@ struct agx_inst {
     uint16_t op;   /* enum agx_op */
     uint8_t bytes;
     uint8_t source_count;
-    /* Destination and sources by role: A, B, C are source[0..2]; compare-select X, Y are source[2], source[3]. Memory: loads
-     * write dst, stores read source[0]; base = source[1], offset = source[2]; atomics: old value dst, data source[0].
-     * Mask operations (if, else, while, pop): dst is r0l. */
+    /* Destination and sources by role: A, B and C are source[0..2]; X and Y of compare-select are source[2] and source[3]. Of
+     * memory operations source[1] is the base and source[2] the offset; loads write dst, stores read source[0], atomics read
+     * source[0] and write the old value to dst. The dst of mask operations (if, else, while, pop) is r0l. */
     struct agx_operand dst;
     struct agx_operand source[AGX_MAX_SOURCES];
     uint8_t condition; /* 3 bits */
@@ -140,22 +140,22 @@ struct agx_inst {
     uint8_t component_mask;
     uint8_t slot;   /* scoreboard 0, 1: device and stack memory, wait */
     uint8_t atomic; /* enum agx_atomic */
-    /* Reductions and prefixes (all of value 0x806f): enum agx_reduction, over the simdgroup or the quad. */
+    /* Reductions and prefixes (all forms of value 0x806f): enum agx_reduction, over the simdgroup or the quad. */
     uint8_t reduction;
     bool whole_simdgroup, prefix;
-    uint8_t coherency;              /* bits 44..46 of device memory and atomics as they stand */
+    uint8_t coherency;              /* bits 44..46 of device memory operations and atomics, undecoded */
     bool zero_extend_offset;        /* Ou */
-    int32_t branch_bytes;           /* from the first byte of this instruction */
+    int32_t branch_bytes;           /* counted from the first byte of this instruction */
     uint32_t field[AGX_MAX_FIELDS]; /* raw, in the table's order */
-    /* NULL, or why an operand cannot be what it is encoded as ("source A: hint 0"): such words decode and print, and must not
-     * be executed. */
+    /* NULL, or why the instruction has no known meaning ("a source register with hint 0"). Such words decode and print, but
+     * must not be executed. */
     const char *invalid;
 };
 
-/* Decodes the instruction at `code`; `available` bytes are readable, missing ones count as zero. Returns its length;
- * 0 when no form matches (op NONE). */
+/* Decodes the instruction at `code`, of which `available` bytes are readable; missing ones count as zero. Returns its length,
+ * or 0 when no form matches (op NONE). */
 size_t agx_decode(const uint8_t *code, size_t available, struct agx_inst *inst);
-/* Encodes form + field[] into bytes[AGX_MAX_BYTES]; short form when it suffices. Returns the length. */
+/* Encodes form and field[] into bytes[AGX_MAX_BYTES], in the short length when it suffices. Returns the length. */
 size_t agx_encode(const struct agx_inst *inst, uint8_t bytes[AGX_MAX_BYTES]);
 
 /* Table rows, for checks and documentation. */
@@ -167,8 +167,8 @@ const char *agx_op_name(unsigned op);
 
 /* The mnemonic of this very instruction as text shows it: "xor" for a bitop with that truth table, "isub", "push_exec". */
 const char *agx_mnemonic(const struct agx_inst *inst);
-/* "fmadd32 r0, r1, r2, r3.neg": the spelling of applegpu with runs of spaces squeezed to one. Returns the length of the whole
- * text, as snprintf does. */
+/* "fmadd32 r0, r1, r2, r3.neg": the spelling of applegpu with single spaces, except for names that it marks as provisional
+ * (agx_from_applegpu). Returns the length of the whole text, as snprintf does. */
 #define AGX_TEXT_BYTES 256
 int agx_disasm(const struct agx_inst *inst, char *text, size_t size);
 /* Translates a mnemonic, alone or with operands behind it, from applegpu's spelling to ours: the names that applegpu marks as
@@ -204,14 +204,14 @@ struct agx_range {
     uint16_t first; /* half index */
     uint8_t count;  /* halves; 0 = none */
 };
-/* What an instruction touches, for timing: no operand bits are decoded again there. */
+/* What an instruction touches, so that timing need not decode operands again. */
 struct agx_effect {
     enum agx_class unit_class;
     struct agx_range write;                 /* destination registers */
     struct agx_range read[AGX_MAX_SOURCES]; /* source registers; uniforms and immediates are not here */
     uint8_t read_count;
     uint8_t distinct_words_read; /* different 32-bit registers among the sources */
-    uint8_t cached_sources;      /* sources with hint cache or discard: bit i = read[i] */
+    uint8_t cached_sources;      /* bit i: read[i] has the hint cache or discard */
     bool cache_result;
     bool reads_r0l, writes_mask;
     uint8_t flops;                   /* per active lane: fma 2, matrix 32, add/mul 1 */

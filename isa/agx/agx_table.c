@@ -182,7 +182,7 @@ const char *agx_operand_text(const struct agx_operand_row *operand)
     return operand->kind == AGX_KIND_TRUTH ? "tt" : agx_field_text(operand->v);
 }
 
-/* if_fcmp eq 0.0, 0.0 without modifiers: true in every lane. */
+/* if_fcmp eq 0.0, 0.0 without modifiers holds in every lane. */
 static bool compares_always_true(const struct agx_inst *inst)
 {
     static const uint8_t zero[] = {AGX_F_cc, AGX_F_ccn, AGX_F_A, AGX_F_At, AGX_F_Am, AGX_F_B, AGX_F_Bt, AGX_F_Bm};
