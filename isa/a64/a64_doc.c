@@ -1,50 +1,12 @@
+/* Names, and the table as Markdown. */
 #include "isa/a64/a64_table.h"
 
 const char *a64_class_name(enum a64_class c)
 {
     static const char *const names[A64_CLASS_COUNT] = {
-        [A64_C_NOP] = "nop",
-        [A64_C_INT] = "int",
-        [A64_C_INT_SHIFT] = "int_shift",
-        [A64_C_INT_FLAGS] = "int_flags",
-        [A64_C_MUL] = "mul",
-        [A64_C_MADD] = "madd",
-        [A64_C_DIV] = "div",
-        [A64_C_BRANCH] = "branch",
-        [A64_C_BRANCH_COND] = "branch_cond",
-        [A64_C_BRANCH_INDIRECT] = "branch_indirect",
-        [A64_C_LOAD] = "load",
-        [A64_C_LOAD_PAIR] = "load_pair",
-        [A64_C_LOAD_V] = "load_v",
-        [A64_C_LOAD_V_PAIR] = "load_v_pair",
-        [A64_C_STORE] = "store",
-        [A64_C_STORE_PAIR] = "store_pair",
-        [A64_C_STORE_V] = "store_v",
-        [A64_C_STORE_V_PAIR] = "store_v_pair",
-        [A64_C_ATOMIC] = "atomic",
-        [A64_C_BARRIER] = "barrier",
-        [A64_C_FP_ADD] = "fp_add",
-        [A64_C_FP_MUL] = "fp_mul",
-        [A64_C_FP_FMA] = "fp_fma",
-        [A64_C_FP_DIV] = "fp_div",
-        [A64_C_FP_DIV_S] = "fp_div_s",
-        [A64_C_FP_DIV_H] = "fp_div_h",
-        [A64_C_FP_SQRT] = "fp_sqrt",
-        [A64_C_FP_SQRT_D] = "fp_sqrt_d",
-        [A64_C_FP_CVT] = "fp_cvt",
-        [A64_C_FP_CMP] = "fp_cmp",
-        [A64_C_FP_MINMAX] = "fp_minmax",
-        [A64_C_FP_MOVE] = "fp_move",
-        [A64_C_FP_ESTIMATE] = "fp_estimate",
-        [A64_C_V_INT] = "v_int",
-        [A64_C_V_MUL] = "v_mul",
-        [A64_C_V_PERM] = "v_perm",
-        [A64_C_V_REDUCE] = "v_reduce",
-        [A64_C_V_FROM_GPR] = "v_from_gpr",
-        [A64_C_V_TO_GPR] = "v_to_gpr",
-        [A64_C_CVT_TO_GPR] = "cvt_to_gpr",
-        [A64_C_SYSTEM] = "system",
-        [A64_C_AMX] = "amx",
+#define A64_CLASS(name, text) text,
+        A64_CLASSES(A64_CLASS)
+#undef A64_CLASS
     };
     return c < A64_CLASS_COUNT ? names[c] : "?";
 }
@@ -69,7 +31,7 @@ static void write_sizes(FILE *out, unsigned sizes)
             fputc(letters[i], out);
 }
 
-/* Text with the letters kept and tabs made visible, safe inside a table cell. */
+/* Writes a row's text with its letters, and with tabs as spaces, so that it stands safely in a table cell. */
 static void write_text(FILE *out, const char *text)
 {
     fputc('`', out);

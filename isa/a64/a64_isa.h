@@ -1,7 +1,7 @@
-/* AArch64 user-mode instructions: one table (a64_table.inc) -> decoder, disassembler, documentation, encoder.
+/* AArch64 user-mode instructions. Decoder, disassembler, documentation and encoder derive from one table, a64_table.inc.
  *
- * Each row of the table: form name, mask and fixed bits, operand layout, sizes, timing class, properties, text. A decoded
- * instruction (struct a64_insn) holds everything that execution and timing need; neither looks at the word again.
+ * A row of the table has the name of the form, mask and fixed bits, operand layout, sizes, timing class, properties and text. A
+ * decoded instruction (struct a64_insn) holds everything that execution and timing need; neither looks at the word again.
  */
 #ifndef ORCHARD_ISA_A64_A64_ISA_H
 #define ORCHARD_ISA_A64_A64_ISA_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One enumerator per row of the table: A64_ADD_IMM, A64_LDR_X_POST, A64_FMLA_V_ELEM ... plus A64_UNDEFINED and A64_AMX. */
+/* A64_UNDEFINED, A64_AMX, and one enumerator for each row of the table: A64_ADD_IMM, A64_LDR_X_POST, A64_FMLA_V_ELEM ... */
 enum a64_form {
     A64_UNDEFINED,
     A64_AMX, /* a word of isa/amx; rd = operand register, imm = op */
@@ -23,57 +23,32 @@ enum a64_form {
     A64_FORM_COUNT
 };
 
-/* What a form costs is a question of its class; latencies and ports per class are parameters of the cpu unit. Divisions
- * and square roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. */
+/* What a form costs depends on its class; latencies and ports per class are parameters of the cpu unit. Divisions and square
+ * roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. */
+/* clang-format off */
+#define A64_CLASSES(ITEM) \
+    ITEM(NOP, "nop") ITEM(INT, "int") ITEM(INT_SHIFT, "int_shift") ITEM(INT_FLAGS, "int_flags") ITEM(MUL, "mul") \
+    ITEM(MADD, "madd") ITEM(DIV, "div") ITEM(BRANCH, "branch") ITEM(BRANCH_COND, "branch_cond") \
+    ITEM(BRANCH_INDIRECT, "branch_indirect") ITEM(LOAD, "load") ITEM(LOAD_PAIR, "load_pair") ITEM(LOAD_V, "load_v") \
+    ITEM(LOAD_V_PAIR, "load_v_pair") ITEM(STORE, "store") ITEM(STORE_PAIR, "store_pair") ITEM(STORE_V, "store_v") \
+    ITEM(STORE_V_PAIR, "store_v_pair") ITEM(ATOMIC, "atomic") ITEM(BARRIER, "barrier") ITEM(FP_ADD, "fp_add") \
+    ITEM(FP_MUL, "fp_mul") ITEM(FP_FMA, "fp_fma") ITEM(FP_DIV, "fp_div") ITEM(FP_DIV_S, "fp_div_s") \
+    ITEM(FP_DIV_H, "fp_div_h") ITEM(FP_SQRT, "fp_sqrt") ITEM(FP_SQRT_D, "fp_sqrt_d") ITEM(FP_CVT, "fp_cvt") \
+    ITEM(FP_CMP, "fp_cmp") ITEM(FP_MINMAX, "fp_minmax") ITEM(FP_MOVE, "fp_move") ITEM(FP_ESTIMATE, "fp_estimate") \
+    ITEM(V_INT, "v_int") ITEM(V_MUL, "v_mul") ITEM(V_PERM, "v_perm") ITEM(V_REDUCE, "v_reduce") \
+    ITEM(V_FROM_GPR, "v_from_gpr") ITEM(V_TO_GPR, "v_to_gpr") ITEM(CVT_TO_GPR, "cvt_to_gpr") ITEM(SYSTEM, "system") \
+    ITEM(AMX, "amx")
+/* clang-format on */
 enum a64_class {
-    A64_C_NOP,
-    A64_C_INT,
-    A64_C_INT_SHIFT,
-    A64_C_INT_FLAGS,
-    A64_C_MUL,
-    A64_C_MADD,
-    A64_C_DIV,
-    A64_C_BRANCH,
-    A64_C_BRANCH_COND,
-    A64_C_BRANCH_INDIRECT,
-    A64_C_LOAD,
-    A64_C_LOAD_PAIR,
-    A64_C_LOAD_V,
-    A64_C_LOAD_V_PAIR,
-    A64_C_STORE,
-    A64_C_STORE_PAIR,
-    A64_C_STORE_V,
-    A64_C_STORE_V_PAIR,
-    A64_C_ATOMIC,
-    A64_C_BARRIER,
-    A64_C_FP_ADD,
-    A64_C_FP_MUL,
-    A64_C_FP_FMA,
-    A64_C_FP_DIV,
-    A64_C_FP_DIV_S,
-    A64_C_FP_DIV_H,
-    A64_C_FP_SQRT,
-    A64_C_FP_SQRT_D,
-    A64_C_FP_CVT,
-    A64_C_FP_CMP,
-    A64_C_FP_MINMAX,
-    A64_C_FP_MOVE,
-    A64_C_FP_ESTIMATE,
-    A64_C_V_INT,
-    A64_C_V_MUL,
-    A64_C_V_PERM,
-    A64_C_V_REDUCE,
-    A64_C_V_FROM_GPR,
-    A64_C_V_TO_GPR,
-    A64_C_CVT_TO_GPR,
-    A64_C_SYSTEM,
-    A64_C_AMX,
-    A64_CLASS_COUNT
+#define A64_CLASS(name, text) A64_C_##name,
+    A64_CLASSES(A64_CLASS)
+#undef A64_CLASS
+        A64_CLASS_COUNT
 };
 const char *a64_class_name(enum a64_class c);
 
-/* Registers in one number space for dependency tracking: 0..30 X, 31 SP, 32..63 V, 64 NZCV, 255 none. The zero register
- * is "none". */
+/* Dependency tracking numbers all registers together: 0..30 X, 31 SP, 32..63 V, 64 NZCV, 255 none. The zero register is "none".
+ */
 enum { A64_DEP_SP = 31, A64_DEP_V0 = 32, A64_DEP_FLAGS = 64, A64_DEP_COUNT = 65, A64_DEP_NONE = 255 };
 
 enum { A64_DST_MAX = 5, A64_SRC_MAX = 6 };
@@ -87,7 +62,7 @@ struct a64_insn {
     uint8_t cond, shift, amount; /* condition; shift or extend kind, registers of a structure; shift amount or lane */
     uint8_t flags;               /* A64_INSN_* */
     uint8_t dst[A64_DST_MAX], src[A64_SRC_MAX]; /* dependency numbers, A64_DEP_NONE when unused; packed from index 0 */
-    uint8_t lanes;                              /* elements an FP or SIMD instruction works on (1 = scalar), 0 for all others */
+    uint8_t lanes;                              /* elements that an FP or SIMD instruction works on (1 = scalar); 0 for others */
     uint8_t mem_bytes;                          /* bytes touched in memory, 0 when none */
     uint32_t word;
     int64_t imm; /* immediate, already shifted and sign-extended; branch targets are pc-relative */
@@ -101,11 +76,11 @@ enum {
     A64_INSN_ENDS_BLOCK = 32
 };
 
-/* Always succeeds; words that are no instruction we know become A64_UNDEFINED. */
+/* Always succeeds; unknown words become A64_UNDEFINED. */
 void a64_decode(uint32_t word, struct a64_insn *insn);
-/* Text as binutils objdump prints it ("add\tx0, x1, #0x10"), pc resolves branch targets. Returns the length. */
+/* Writes the text as binutils' objdump does ("add\tx0, x1, #0x10"); branch targets are relative to pc. Returns the length. */
 int a64_disasm(const struct a64_insn *insn, uint64_t pc, char *text, size_t size);
-/* Encodes what a64_decode decoded: the inverse for every form of the table. */
+/* The inverse of a64_decode, for every form of the table; false when a value does not fit. */
 bool a64_encode(const struct a64_insn *insn, uint32_t *word);
 void a64_table_markdown(FILE *out);
 const char *a64_form_name(unsigned form);
