@@ -67,16 +67,8 @@ static void write_head(const struct ane_program *program, FILE *out)
 
 unsigned ane_field_float_bits(enum ane_field field)
 {
-    switch (field) {
-    case ANE_PE_BIAS_SCALE_BIAS:
-    case ANE_PE_BIAS_SCALE_SCALE:
-    case ANE_PE_PRE_SCALE_PRE_SCALE:
-    case ANE_NE_ACC_BIAS_ACC_BIAS:
-    case ANE_NE_POST_SCALE_POST_SCALE:
-    case ANE_NE_MATRIX_VECTOR_BIAS_MATRIX_VECTOR_BIAS: return 16;
-    case ANE_PE_FINAL_SCALE_FINAL_SCALE: return 32;
-    default: return 0;
-    }
+    const struct ane_field_info *info = ane_field_info(field);
+    return info->is_float ? info->width : 0;
 }
 
 /* As a decimal number where that gives the same bits again. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const struct ane_field_info fields[ANE_FIELD_COUNT] = {
-#define ANE_FIELD(enumerator, name, byte, bit, width, count, shift, text) {name, byte, bit, width, count, shift, text},
+#define ANE_FIELD(enumerator, name, byte, bit, width, count, shift, text) {name, byte, bit, width, count, shift, false, text},
+#define ANE_FLOAT_FIELD(enumerator, name, byte, bit, width, text)         {name, byte, bit, width, 1, 0, true, text},
 #include "isa/ane/ane_fields.inc"
-#undef ANE_FIELD
 };
 
 const struct ane_field_info *ane_field_info(enum ane_field field)

@@ -26,7 +26,6 @@ struct ane_td {
 enum ane_field {
 #define ANE_FIELD(enumerator, name, byte, bit, width, count, shift, text) ANE_##enumerator,
 #include "isa/ane/ane_fields.inc"
-#undef ANE_FIELD
     ANE_FIELD_COUNT
 };
 
@@ -37,6 +36,7 @@ struct ane_field_info {
     uint8_t width;    /* bits */
     uint8_t count;    /* elements, one word apart; 1 when it is no array */
     uint8_t shift;    /* value in the register << shift = value in bytes (addresses and strides of 16 or 64 bytes); else 0 */
+    bool is_float;    /* a floating-point number of `width` bits */
     const char *text; /* meaning, values */
 };
 const struct ane_field_info *ane_field_info(enum ane_field field);
