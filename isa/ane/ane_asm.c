@@ -195,7 +195,7 @@ static bool read_line(struct ane_asm_reader *r)
     return ane_asm_read_assignment(r, word);
 }
 
-/* Copies one line without its comment and end. Returns the start of the next. */
+/* Copies a line without its comment and line end. Returns the start of the next line. */
 static size_t take_line(const char *text, size_t size, size_t at, char *line, size_t room)
 {
     size_t length = 0;

@@ -11,7 +11,7 @@
 #define TAILS      ANE_TABLE_TAILS
 #define NO_CHANGE  NULL, NULL
 
-/* Klambauer et al., Self-Normalizing Neural Networks: alpha and lambda, in the digits that give the public table. */
+/* alpha and lambda of Klambauer et al., Self-Normalizing Neural Networks, in the digits that give the public table. */
 static const double selu_alpha = 1.6733, selu_scale = 1.0507;
 
 static double of_zero(double x, double alpha)
@@ -84,20 +84,20 @@ static double of_mish(double x, double alpha)
     return x * tanh(of_softplus(x, alpha));
 }
 
-/* Toward zero, to fp16. */
+/* Rounds to fp16 toward zero. */
 static double half_cut(double value)
 {
     const uint16_t bits = ane_half_bits(value);
     return ane_half_value(fabs(ane_half_value(bits)) > fabs(value) ? (uint16_t)(bits - 1) : bits);
 }
 
-/* Cut as in selu, of which it is a part (a guess: no public program has elu). */
+/* Rounded as in selu, of which it is a part. This is a guess: no public program has elu. */
 static double of_elu(double x, double alpha)
 {
     return x > 0 ? x : half_cut(alpha * expm1(x));
 }
 
-/* Cut, then scaled by the rounded constant: this gives every knot of the public table. */
+/* Rounded toward zero, then scaled by the rounded constant; this gives every knot of the public table. */
 static double of_selu(double x, double alpha)
 {
     (void)alpha;

@@ -11,7 +11,8 @@ void ane_operand_span(const struct ane_task *task, const struct ane_operand *ope
 {
     const bool result = operand == &task->result;
     const bool reduced = task->pe_reduce == ANE_REDUCE_SUM || task->pe_reduce == ANE_REDUCE_MAX;
-    /* The second source of a product is a matrix: rows = output channels on planes, columns along the width. */
+    /* The second source of a product is a matrix, whose rows (output channels) are planes and whose columns run along the width.
+     */
     const bool matrix = operand == &task->second && task->engine == ANE_ENGINE_NE && task->ne_op == ANE_NE_MATMUL;
     const uint64_t channels = result || matrix ? task->channels_out : task->channels_in;
     const uint64_t height = matrix ? 1 : result ? task->height_out : task->height_in;

@@ -24,8 +24,8 @@ static unsigned log2_down(uint32_t value)
     return n && (UINT32_C(1) << n) > value ? n - 1 : n;
 }
 
-/* Tiles of the planar engine are at least 16 elements wide (C 64, 1 x 1: tinygrad sum); a row of a tile in tile memory holds
- * its width and little more. */
+/* Tiles of the planar engine are at least 16 elements wide (64 channels of 1 x 1 in tinygrad's sum). A row of a tile in tile
+ * memory holds the width of the tile and little more. */
 static uint8_t default_planar_tile(const struct ane_task *task)
 {
     const struct ane_operand *source = task->source.broadcast_width && ane_task_second(task) ? &task->second : &task->source;
