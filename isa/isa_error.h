@@ -1,10 +1,10 @@
-/* Errors of parsers and assemblers in isa/: one line for a person, with the place in the input. */
+/* Errors of the parsers and assemblers in isa/: one line for a person, and the place in the input. */
 #ifndef ORCHARD_ISA_ISA_ERROR_H
 #define ORCHARD_ISA_ISA_ERROR_H
 
 struct isa_error {
-    unsigned long line;   /* 1-based line of text input, 0 when not text */
-    unsigned long offset; /* byte offset of binary input */
+    unsigned long line;   /* line of text input, from 1; 0 for binary input */
+    unsigned long offset; /* byte offset in binary input, column in a line of text */
     char text[240];       /* what is wrong and what was expected; no newline */
 };
 

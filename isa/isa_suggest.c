@@ -10,7 +10,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Edits (insert, delete, replace, swap of neighbours) that turn a into b; words that are too long count as far away. */
+/* The number of edits (insert, delete, replace, swap neighbours) that turn a into b. Words that are too long are far away. */
 static unsigned edit_distance(const char *a, const char *b)
 {
     const size_t rows = strlen(a), columns = strlen(b);
@@ -39,7 +39,7 @@ void isa_suggest_start(struct isa_suggest *suggest, const char *word)
 void isa_suggest_offer(struct isa_suggest *suggest, const char *candidate)
 {
     const unsigned distance = edit_distance(suggest->word, candidate);
-    /* A word of which nothing is left after the edits is no near match. */
+    /* A word whose letters would all be replaced is no near match. */
     if (distance < suggest->distance && distance < strlen(candidate)) {
         suggest->distance = distance;
         suggest->nearest = candidate;

@@ -1,4 +1,4 @@
-/* "Did you mean": the nearest of several names to a mistyped word. Offer every candidate, then ask. */
+/* "Did you mean": finds the name that is nearest to a mistyped word. Offer every candidate, then ask for the text. */
 #ifndef ORCHARD_ISA_ISA_SUGGEST_H
 #define ORCHARD_ISA_ISA_SUGGEST_H
 
@@ -10,7 +10,7 @@ struct isa_suggest {
     unsigned distance;   /* its edit distance */
 };
 
-/* `word` must stay valid; candidates further than two edits away are never suggested. */
+/* `word` must stay valid. Candidates that are more than two edits away are never suggested. */
 void isa_suggest_start(struct isa_suggest *suggest, const char *word);
 void isa_suggest_offer(struct isa_suggest *suggest, const char *candidate);
 /* Writes "; did you mean NAME?" or an empty string. */

@@ -1,7 +1,7 @@
-/* Countable events: the one table of things that units count and power/ prices.
+/* Countable events: the one table of what units count and power/ prices.
  *
- * A unit adds to these counters while it times a program; nothing here knows what an event costs.
- * Adding an event is one line in ACTIVITY_TABLE.
+ * A unit adds to these counters while it times a program; nothing here knows what an event costs. Adding an event is one line in
+ * ACTIVITY_TABLE.
  */
 #ifndef ORCHARD_POWER_ACTIVITY_H
 #define ORCHARD_POWER_ACTIVITY_H
@@ -71,7 +71,7 @@ enum activity_event {
         ACT_COUNT
 };
 
-/* Counts of one interval of one unit; zero-initialise, add, hand on. */
+/* The counts of one unit over an interval. They start at zero. */
 struct activity {
     uint64_t count[ACT_COUNT];
 };
@@ -82,7 +82,7 @@ static inline void activity_add(struct activity *into, const struct activity *fr
         into->count[i] += from->count[i];
 }
 
-/* Name as in the table, unit and definition of an event; NULL when the number is none. */
+/* Name, unit and definition of an event, as in the table; NULL when there is no such event. */
 const char *activity_name(enum activity_event event);
 const char *activity_unit(enum activity_event event);
 const char *activity_definition(enum activity_event event);

@@ -1,4 +1,4 @@
-/* The band by gsl's banded Cholesky factorisation, the dense rows by their Schur complement S = D - B' A^-1 B. */
+/* gsl's banded Cholesky factorisation solves the band, the Schur complement S = D - B' A^-1 B the dense rows. */
 #include "power/band_solver.h"
 
 #include <gsl/gsl_blas.h>
@@ -8,7 +8,7 @@
 
 struct band_solver {
     size_t n, half, m;
-    gsl_matrix *band;   /* n x (half + 1): element (i, i - d) of A at (i - d, d) */
+    gsl_matrix *band;   /* n x (half + 1): element (i, i - d) of A stands at (i - d, d) */
     gsl_matrix *border; /* m x n: B' */
     gsl_matrix *solved; /* m x n: (A^-1 B)' */
     gsl_matrix *corner; /* m x m: D, then the factor of S */

@@ -1,4 +1,4 @@
-/* Battery and adapter of a machine: charge, drain, time left, power at the wall. */
+/* The battery and the adapter of a machine: charge, drain, time left, power at the wall. */
 #ifndef ORCHARD_POWER_BATTERY_H
 #define ORCHARD_POWER_BATTERY_H
 
@@ -26,13 +26,13 @@ struct battery {
 };
 
 void battery_set(struct battery *battery, const struct battery_params *params, double percent);
-/* Draws watts of chip and memory (the floor comes on top) for so long. False when it is empty before the end; *lasted_s: how long
- * it held. On the adapter nothing is drawn. */
+/* Draws `watts` of chip and memory, and the floor, for `seconds`. False when the battery is empty before the end; *lasted_s is
+ * how long it lasted. A desktop draws nothing. */
 bool battery_draw(struct battery *battery, double watts, double seconds, double *lasted_s);
 double battery_percent(const struct battery *battery);
-/* Hours that the charge lasts at this power of chip and memory; INFINITY without a battery. */
+/* The hours that the charge lasts at this power of chip and memory; INFINITY without a battery. */
 double battery_hours_left(const struct battery *battery, double watts);
-/* Power at the wall when the machine runs from its adapter. */
+/* The power at the wall when the machine runs from its adapter. */
 double battery_wall_w(const struct battery_params *params, double watts);
 
 #endif

@@ -18,7 +18,7 @@ double power_energy_sum(const struct power_energy *e)
     return e->dynamic_j + e->clock_j + e->leakage_j + e->wake_j;
 }
 
-/* Where an event burns: in the domain that reports it, or in a domain of its own. */
+/* The domain where an event burns: the one that reports it, or one of its own. */
 static enum power_domain domain_of(enum activity_event event, enum power_domain from)
 {
     if (event >= ACT_AMX_INSTRUCTIONS && event <= ACT_AMX_STORE_BYTES)

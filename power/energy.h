@@ -1,9 +1,9 @@
-/* Joules from activity: energy of every event, clock trees, leakage and gating, by power domain. No watts of workloads and no
- * utilisation anywhere: what a domain burns follows from what was counted, its voltage, its clock and its temperature.
+/* Joules from activity: energy of events, clock trees, leakage and gating, by power domain. There are no watts of workloads and
+ * no utilisation here: what a domain burns follows from what was counted, its voltage, its clock and its temperature.
  *
  *     dynamic = sum of events x pJ x (V / V_nominal)^2
  *     clock   = (running slices + idle_fraction x waiting slices) x C V^2 f
- *     leakage = slices x W x (V / V_nominal)^a x exp(b (T - T_reference)), a rest of it when gated
+ *     leakage = slices x W x (V / V_nominal)^a x exp(b (T - T_reference)), of which a fraction is left when gated
  *
  * A slice is a core of a CPU cluster or GPU, an AMX block, a quarter of the Neural Engine, a controller of SLC or DRAM.
  */
@@ -12,7 +12,7 @@
 
 #include "power/activity.h"
 
-/* Domains with a supply or a meter of their own: X(ENUMERATOR, name, what). */
+/* The domains that have a supply or a meter of their own: X(ENUMERATOR, name, what). */
 /* clang-format off */
 #define POWER_DOMAIN_TABLE(X) \
     X(P_CPU, p_cpu, "performance cores and their L2") \
@@ -34,7 +34,7 @@ enum power_domain {
 };
 const char *power_domain_name(enum power_domain domain); /* "p_cpu" */
 
-/* Parameters of a domain: KEYs "power.<domain>.<field>" of the chip database. X(field, unit, lowest, highest, meaning). */
+/* The parameters of a domain, KEYs "power.<domain>.<field>" of the chip database: X(field, unit, lowest, highest, meaning). */
 /* clang-format off */
 #define POWER_DOMAIN_FIELDS(X) \
     X(volts, "V", 0.1, 3, "voltage at which the energies and the leakage hold") \
@@ -79,10 +79,10 @@ struct power_use {
     double running_s;     /* slice-seconds at work */
     double waiting_s;     /* slice-seconds clocked without work */
     double gated_s;       /* slice-seconds behind a closed gate */
-    double any_running_s; /* seconds in which at least one slice ran, any_waiting_s: in which one was clocked, but none ran */
-    double any_waiting_s;
-    double wakes;   /* gates opened */
-    double event_j; /* energy of its events at nominal voltage */
+    double any_running_s; /* seconds in which at least one slice ran */
+    double any_waiting_s; /* seconds in which at least one slice was clocked, but none ran */
+    double wakes;         /* gates opened */
+    double event_j;       /* energy of its events at nominal voltage */
 };
 struct power_point {
     double volts, mhz, celsius;
@@ -92,13 +92,14 @@ struct power_energy {
 };
 double power_energy_sum(const struct power_energy *energy);
 
-/* Events of one reporting unit -> joules of every domain at nominal voltage. `from` is the domain that reported: caches of its
- * cluster are its own, SLC, fabric and DRAM are theirs; AMX events counted beside CPU events go to AMX. Adds to event_j. */
+/* Adds the events of a reporting unit to event_j, the joules of every domain at nominal voltage. `from` is the domain that
+ * reported them, which also pays for the caches of its cluster. SLC, fabric and DRAM pay for their events, and AMX for AMX events
+ * that were counted beside CPU events. */
 void power_price(const struct power_params *params, const struct activity *activity, enum power_domain from,
                  double event_j[POWER_DOMAIN_COUNT]);
 struct power_energy power_interval(const struct power_params *params, enum power_domain domain, const struct power_use *use,
                                    const struct power_point *point);
-/* Leakage of one ungated slice, W. */
+/* The leakage of one ungated slice, W. */
 double power_leakage_w(const struct power_params *params, enum power_domain domain, double volts, double celsius);
 
 #endif

@@ -100,7 +100,7 @@ bool floorplan_check(struct floorplan *plan, struct power_error *error)
         plan->height_m = fmax(plan->height_m, b->bottom_m + b->height_m);
         area += b->width_m * b->height_m;
     }
-    /* Blocks do not overlap and lie inside: they leave no gap when their areas add up to the die's. */
+    /* The blocks lie inside and do not overlap, so they leave no gap when their areas add up to that of the die. */
     const double die = plan->width_m * plan->height_m;
     if (fabs(die - area) > FLOORPLAN_EPSILON_M * (plan->width_m + plan->height_m) * (double)plan->count)
         return power_fail(error, 0, "blocks leave gaps: they cover %.4f of %.4f square millimetres", 1e6 * area, 1e6 * die);

@@ -11,7 +11,7 @@ struct layout {
     double total_mm2, height_mm;
 };
 
-/* End of the column that starts at `first`: blocks until its share of the area is reached, the nearer side of it. */
+/* The end of the column that starts at `first`: its blocks come as near as possible to its share of the area. */
 static size_t column_end(const struct layout *l, size_t first, double share_mm2, double *column_mm2)
 {
     size_t end = first;
@@ -28,7 +28,7 @@ static double aspect_of(double a, double b)
     return a > b ? a / b : b / a;
 }
 
-/* Mean aspect ratio of all blocks, by area, in `columns` columns; places the blocks when plan is given. */
+/* The mean aspect ratio of all blocks, weighted by area, in `columns` columns. Places the blocks when a plan is given. */
 static double lay_out(const struct layout *l, unsigned columns, struct floorplan *plan)
 {
     double left = 0, left_over = l->total_mm2, worst = 0;

@@ -39,14 +39,14 @@ static double highest_mhz(const struct governor_demand *d)
     return d->limit_mhz > 0 && d->limit_mhz < last ? d->limit_mhz : last;
 }
 
-/* Time goes as m + (1 - m) / share: `cost` of it is what balancing may take. */
+/* With memory-bound share m, time is proportional to m + (1 - m) / share. Balancing may cost the share `cost` of it. */
 static double balanced_share(double memory_bound, double cost)
 {
     const double compute = 1 - clamp(memory_bound, 0, 1);
     return compute > 0 ? clamp(compute / (compute + cost), 0, 1) : 0;
 }
 
-/* What the policy wants, before temperature and power have a say. */
+/* The clock that the policy wants, before temperature and power limit it. */
 static double wanted_mhz(const struct governor *g, const struct governor_demand *d, const struct governor_limits *limits)
 {
     const double top = highest_mhz(d);
@@ -65,7 +65,7 @@ static double wanted_mhz(const struct governor *g, const struct governor_demand 
     return fmax(mhz, d->table->point[0].mhz);
 }
 
-/* Share of the clock that the mean temperature leaves. */
+/* The share of the clock that the mean temperature leaves. */
 static double temperature_share(struct governor *g, double seconds, double mean_c, double target_c)
 {
     const struct governor_params *const p = &g->params;
@@ -75,8 +75,8 @@ static double temperature_share(struct governor *g, double seconds, double mean_
     return clamp(1 - fall - g->integral, 0, 1);
 }
 
-/* Slow servo on a limit: falls fast, recovers slowly, so that it does not swing. Power goes with about the cube of the clock:
- * longer steps than this would make it swing, too. */
+/* A slow servo on a limit. It falls fast and recovers slowly, so that it does not oscillate. Power is about proportional to the
+ * cube of the clock, so steps longer than `longest_s` would make it oscillate too. */
 static double servo(const struct governor *g, double share, double excess, double seconds)
 {
     const double gain = excess > 0 ? g->params.limit_fall_per_s : g->params.limit_rise_per_s, longest_s = 0.02;
@@ -89,7 +89,7 @@ void governor_set_gpu(struct governor *g, const struct gpu_control_params *param
     g->gpu_known = true;
 }
 
-/* Cores give way before the GPU does. */
+/* The cores slow down this much before the GPU does. */
 #define BEFORE_GPU_K 1.0
 
 double governor_first_limit_c(const struct governor *g, bool gpu_busy)
@@ -115,7 +115,7 @@ static double limited_mhz(const struct governor_demand *d, double wanted, double
     return fmin(wanted, lowest + fmax(share, 0) * (highest_mhz(d) - lowest));
 }
 
-/* What temperature (`share`), hot spots and caps leave of a domain's range. */
+/* What temperature (`share`), hot spots and caps leave of the range of a domain. */
 static double left_of(const struct governor *g, enum power_domain domain, double share, double gpu_share)
 {
     if (domain == POWER_P_CPU)
@@ -149,8 +149,8 @@ void governor_tick(struct governor *g, double seconds, const struct governor_dem
         if (!d->table)
             continue;
         const double wanted = wanted_mhz(g, d, limits);
-        /* The P cores give way first; the GPU only with what is left when they are at the bottom. E cores and the Neural Engine
-         * are not throttled by temperature (ThomasKaiser: E clusters stay at their highest clock). */
+        /* The P cores slow down first, and the GPU only when they are near their lowest point. Temperature does not throttle the
+         * E cores and the Neural Engine (ThomasKaiser: E clusters stay at their highest clock). */
         const double least = domain == POWER_GPU && g->gpu_known ? g->gpu.params.min_duty : g->params.min_duty;
         const double left = answer->emergency ? least - 1 : left_of(g, domain, share, gpu_share);
         answer->mhz[domain] = limited_mhz(d, wanted, left);

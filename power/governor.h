@@ -1,9 +1,9 @@
-/* Clocks under limits: what a policy asks for, what temperature, power and battery leave of it.
+/* Clocks under limits: what a policy asks for, and what temperature, power and battery leave of it.
  *
- * Called once per tick with sensors and demands; answers with a clock per domain. Between two operating points the controller
- * alternates, so answers are mean clocks and need not be points of the table. How Apple's controllers work is not published: the
- * law below (proportional and integral on the mean die temperature, CPU before GPU, a hard limit per sensor) reproduces the
- * curves of ThomasKaiser/Knowledge (MacBook Air M1); every number is a parameter.
+ * The governor is called once per tick with sensors and demands, and answers with a clock for each domain. The controller
+ * alternates between two operating points, so answers are mean clocks and need not be points of the table. How Apple's
+ * controllers work is not published. The law used here (proportional and integral on the mean die temperature, CPU before GPU, a
+ * hard limit for each sensor) reproduces the curves of ThomasKaiser/Knowledge (MacBook Air M1); every number is a parameter.
  */
 #ifndef ORCHARD_POWER_GOVERNOR_H
 #define ORCHARD_POWER_GOVERNOR_H
@@ -31,7 +31,7 @@ enum governor_policy {
 };
 const char *governor_policy_name(enum governor_policy policy);
 
-/* Levels as macOS reports them (com.apple.system.thermalpressurelevel). */
+/* The levels that macOS reports (com.apple.system.thermalpressurelevel). */
 enum thermal_pressure {
     PRESSURE_NOMINAL,
     PRESSURE_MODERATE,
@@ -42,7 +42,7 @@ enum thermal_pressure {
 };
 const char *thermal_pressure_name(enum thermal_pressure pressure);
 
-/* KEYs "governor.<field>" of a device. X(field, unit, lowest, highest, meaning) */
+/* The KEYs "governor.<field>" of a device: X(field, unit, lowest, highest, meaning). */
 /* clang-format off */
 #define GOVERNOR_FIELDS(X) \
     X(tick_ms, "ms", 0.1, 1000, "time between two decisions") \
@@ -76,46 +76,47 @@ struct governor_params {
 
 /* One domain that can be clocked: P_CPU, E_CPU, GPU, ANE. */
 struct governor_demand {
-    const struct opp_table *table; /* NULL: there is no such domain */
-    double limit_mhz;              /* highest clock now (active cores); 0 = the table's last point */
+    const struct opp_table *table; /* NULL when there is no such domain */
+    double limit_mhz;              /* highest clock for the active cores; 0 = the last point of the table */
     double asked_mhz;              /* FIXED, PACE and THERMAL_SAFE: the clock that was asked for; 0 = the limit */
     double running;                /* share of the tick at work, 0..1 */
-    double memory_bound;           /* share of that time that does not scale with the clock, 0..1 */
+    double memory_bound;           /* share of that time which does not scale with the clock, 0..1 */
 };
 struct governor_sensors {
     double mean_c, hottest_c; /* of the die */
     double watts;             /* of the last tick, chip and memory */
-    double gpu_c;             /* hottest of the GPU; only read with a controller of its own */
+    double gpu_c;             /* hottest part of the GPU; only read when the GPU has a controller of its own */
 };
 struct governor_limits {
     double watts;   /* power cap, 0 = none */
-    bool low_power; /* battery mode */
+    bool low_power; /* the low-power mode is on */
 };
 struct governor_answer {
     double mhz[POWER_DOMAIN_COUNT];
-    double duty[POWER_DOMAIN_COUNT]; /* share of the time at work: below 1 only at the lowest point */
+    double duty[POWER_DOMAIN_COUNT]; /* share of the time at work; below 1 only at the lowest point */
     enum thermal_pressure pressure;
     bool throttled; /* a running domain is below what its policy asked for */
     bool emergency;
 };
 
-struct governor { /* plain state: copy to try things out */
+struct governor { /* plain state, which may be copied to try things out */
     struct governor_params params;
     enum governor_policy policy;
     double integral;          /* share of the clock that the integral part takes, 0..1 */
-    double cap_share;         /* share of the clock that the power cap leaves, 1..0, and on to min_duty - 1: part of the time */
-    double sensor_share;      /* the same of the sensor limit */
+    double cap_share;         /* share of the clock that the power cap leaves, from 1 to 0, and below, to min_duty - 1, when the
+                                 domain works only part of the time */
+    double sensor_share;      /* the same for the sensor limit */
     double temperature_share; /* share of the clock that the mean temperature left, 0..1 */
-    struct gpu_control gpu;   /* where it is known */
+    struct gpu_control gpu;   /* valid when gpu_known */
     bool gpu_known;
 };
 
 void governor_init(struct governor *governor, const struct governor_params *params, enum governor_policy policy);
-/* The GPU has a controller of its own: instead of gpu_grace, sensor limit and cap as for the cores. */
+/* Gives the GPU a controller of its own, which replaces gpu_grace and the sensor limit and cap of the cores. */
 void governor_set_gpu(struct governor *governor, const struct gpu_control_params *params);
-/* Temperature of the hottest block at which the first clock is about to fall. */
+/* The temperature of the hottest block at which the first clock begins to fall. */
 double governor_first_limit_c(const struct governor *governor, bool gpu_busy);
-/* Decides the clocks of the next `seconds`. demand[]: by domain; only P_CPU, E_CPU, GPU and ANE are read. */
+/* Decides the clocks of the next `seconds`. Only the demands of P_CPU, E_CPU, GPU and ANE are read. */
 void governor_tick(struct governor *governor, double seconds, const struct governor_demand demand[POWER_DOMAIN_COUNT],
                    const struct governor_sensors *sensors, const struct governor_limits *limits, struct governor_answer *answer);
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Steps grow to seconds while nothing moves: an error that appears in such a step has not been there throughout. */
+/* Steps grow to seconds while nothing changes; an error that appears in such a step has not lasted for all of it. */
 #define LONGEST_DIE_S   0.02
 #define LONGEST_POWER_S 0.1
 
@@ -11,7 +11,7 @@ void gpu_control_init(struct gpu_control *c, const struct gpu_control_params *pa
     *c = (struct gpu_control){.params = *params};
 }
 
-/* Proportional and integral: what is left of the range. What the range cannot give is not kept. */
+/* A proportional and integral controller: what it leaves of the range. The integral does not grow beyond the range. */
 static double controlled(const struct gpu_control *c, double kp, double ki, double error, double *integral, double seconds)
 {
     const double deepest = c->params.min_duty - 1;

@@ -19,7 +19,7 @@ size_t opp_at_most(const struct opp_table *table, double mhz)
 {
     size_t i = table->count ? table->count - 1 : 0;
 
-    /* Clocks are whole MHz in the tables; half a kHz is rounding. */
+    /* Clocks of the tables are whole MHz; half a kHz is rounding. */
     while (i && table->point[i].mhz > mhz + 5e-4)
         i--;
     return i;

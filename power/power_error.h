@@ -3,7 +3,7 @@
 #define ORCHARD_POWER_POWER_ERROR_H
 
 struct power_error {
-    unsigned long line; /* 1-based line of text input, 0 when not text */
+    unsigned long line; /* line of text input, from 1; 0 when the input is no text */
     char text[240];     /* what is wrong and what was expected; no newline */
 };
 

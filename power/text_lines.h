@@ -1,4 +1,4 @@
-/* Small reader of the plain text files of this folder: lines of words and numbers, # comments, empty lines left out. */
+/* A small reader of the plain text files of this folder: lines of words and numbers, with # comments; empty lines are skipped. */
 #ifndef ORCHARD_POWER_TEXT_LINES_H
 #define ORCHARD_POWER_TEXT_LINES_H
 
@@ -14,7 +14,7 @@ struct text_line {
 void text_lines_begin(struct text_line *line, const char *text, size_t size);
 /* Goes to the next line that holds a word; false at the end of the text. */
 bool text_next_line(struct text_line *line);
-/* Takes the next word of the line. False when there is none, when it does not fit, or (number) when it is none or not finite. */
+/* Takes the next word of the line. False when there is none, when it does not fit, or when it is no finite number. */
 bool text_word(struct text_line *line, char *word, size_t size);
 bool text_number(struct text_line *line, double *value);
 bool text_line_ended(struct text_line *line);

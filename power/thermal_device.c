@@ -52,7 +52,7 @@ double thermal_device_fan_rpm(const struct thermal_device *d, double celsius)
     return share >= 1 ? fastest : slowest + share * (fastest - slowest);
 }
 
-/* Middle of the rim of the spreader from the die's edge, and the rim's own area: as in HotSpot's package. */
+/* The distance from the die's edge to the middle of the spreader's rim, and the area of the rim, as in HotSpot's package. */
 static uint32_t add_rims(const struct floorplan *plan, const struct thermal_device *d, double resistance[4], double area_m2[4],
                          struct thermal_network *network)
 {
@@ -82,8 +82,8 @@ static uint32_t add_stages(const struct thermal_device *d, double rpm, struct th
     return first;
 }
 
-/* The interface material has no nodes of its own: it reacts within a tenth of a millisecond. Its resistance is in series with the
- * die's, its capacity is shared by both sides. */
+/* The interface material reacts within a tenth of a millisecond, so it has no nodes of its own. Its resistance is in series with
+ * that of the die, and its capacity is shared by both sides. */
 static void add_interface(const struct floorplan *plan, const struct thermal_device *d, uint32_t chip, uint32_t spreader,
                           struct thermal_network *network)
 {

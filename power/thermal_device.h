@@ -1,5 +1,5 @@
-/* A machine around a chip: die, interface material and heat spreader by blocks, then stages of growing size (plate, heat pipe or
- * sink, chassis) to the room. A fan lowers the resistance of the last stage.
+/* The machine around a chip: die, interface material and heat spreader by blocks, then stages of growing size (plate, heat pipe
+ * or sink, chassis) up to the room. A fan lowers the resistance of the last stage.
  */
 #ifndef ORCHARD_POWER_THERMAL_DEVICE_H
 #define ORCHARD_POWER_THERMAL_DEVICE_H
@@ -38,19 +38,20 @@ struct thermal_device {
     THERMAL_DEVICE_FIELDS(X)
     struct thermal_stage stage[THERMAL_STAGES];
     unsigned stages;
-    struct thermal_fan_point fan[THERMAL_FAN_POINTS]; /* rising speed, the first one is 0 rpm; none = no fan */
+    struct thermal_fan_point fan[THERMAL_FAN_POINTS]; /* in ascending order of speed, from 0 rpm on; none = no fan */
     unsigned fan_points;
     THERMAL_FAN_FIELDS(X)
 };
 #undef X
 
-/* Positive values, resistance falling with the fan's speed, spreader no smaller than the die. */
+/* Checks that values are positive, that resistance does not rise with the fan's speed, and that the spreader covers the die. */
 bool thermal_device_check(const struct thermal_device *device, const struct floorplan *plan, struct power_error *error);
-/* Resistance of the last stage at a speed: straight lines between the points. */
+/* The resistance of the last stage at a fan speed: straight lines between the points. */
 double thermal_device_room_k_per_w(const struct thermal_device *device, double rpm);
-/* Speed that the fan's own curve asks for at a mean die temperature; 0 without a fan. */
+/* The speed that the fan's own curve asks for at a mean die temperature; 0 without a fan. */
 double thermal_device_fan_rpm(const struct thermal_device *device, double celsius);
-/* Nodes: blocks of the die, of the spreader, four rims of the spreader, stages. Power enters the blocks of the die. */
+/* The nodes are blocks of the die, blocks of the spreader, four rims of the spreader, and stages. Power enters the blocks of the
+ * die. */
 bool thermal_device_network(const struct floorplan *plan, const struct thermal_device *device, double rpm,
                             struct thermal_network *network, struct power_error *error);
 

@@ -13,11 +13,11 @@ struct cell_share {
     double share; /* of the block's power */
 };
 struct block_cells {
-    struct cell_share *cell; /* owned; all that the block touches */
+    struct cell_share *cell; /* the cells that the block touches; owned */
     size_t count;
 };
 
-/* Sparse rows of G, kept beside the factors for the explicit half of a step. */
+/* The sparse rows of G, which the explicit half of a step needs beside the factors. */
 struct thermal_grid {
     unsigned rows, cols;
     size_t cells, nodes, blocks;
@@ -27,13 +27,13 @@ struct thermal_grid {
     struct thermal_link *link;
     size_t links;
     double *rise;              /* state, K above ambient */
-    double *heat, *old, *work; /* of a step */
+    double *heat, *old, *work; /* room for a step */
     struct band_solver *steady;
     struct band_solver *step[LEVELS];
-    double interval_s; /* that the step solvers are made for */
+    double interval_s; /* for which the step solvers are made */
 };
 
-/* Cells of one column of layers are neighbours, then cells along the shorter way: the narrowest band. */
+/* The cells of one column of layers are numbered first, then those along the shorter side, which gives the narrowest band. */
 static size_t node_of(const struct thermal_grid *g, unsigned row, unsigned col, unsigned layer)
 {
     const size_t place = g->rows >= g->cols ? (size_t)row * g->cols + col : (size_t)col * g->rows + row;
@@ -51,7 +51,7 @@ static void link_nodes(struct thermal_grid *g, size_t a, size_t b, double k_per_
 }
 
 struct layer_sizes {
-    double across, up, through; /* resistances of one cell, K/W */
+    double across, up, through; /* resistances of a cell, K/W */
     double capacity;
 };
 
@@ -84,7 +84,7 @@ static void link_layer(struct thermal_grid *g, const struct thermal_package *p, 
         }
 }
 
-/* Cells at the die's edges to the rim of their layer; rim nodes W E N S. */
+/* Links the cells at the edges of the die to the rim of their layer; the rim nodes are W E N S. */
 static void link_rim(struct thermal_grid *g, unsigned layer, size_t rim, const double resistance[4],
                      const struct layer_sizes *size)
 {
@@ -135,7 +135,7 @@ static void build_network(struct thermal_grid *g, const struct floorplan *plan, 
     add_rim_nodes(g, &rims, rim);
 }
 
-/* First and last cell that a stretch touches, of `count` cells of `size` each. */
+/* Finds the first and the last cell that a stretch touches, of `count` cells of `size` each. */
 static void touched(double from, double extent, double size, unsigned count, unsigned *first, unsigned *last)
 {
     const double a = (from + FLOORPLAN_EPSILON_M) / size, b = (from + extent - FLOORPLAN_EPSILON_M) / size;
@@ -172,7 +172,7 @@ static bool map_block(struct thermal_grid *g, const struct floorplan *plan, size
     return true;
 }
 
-/* G + scale C as a system. */
+/* Makes the system G + scale C. */
 static struct band_solver *make_solver(const struct thermal_grid *g, double scale)
 {
     struct band_solver *const s = band_solver_create(g->nodes - THERMAL_RIMS, half_band(g), THERMAL_RIMS);
@@ -292,7 +292,7 @@ static void conduct(const struct thermal_grid *g, const double *rise, double *ou
     }
 }
 
-/* TR-BDF2 with g = 2 - sqrt 2: trapezoidal rule over g h, then BDF2 over h; both solve with G + 2 C / (g h). */
+/* TR-BDF2 with g = 2 - sqrt 2: the trapezoidal rule over g h, then BDF2 over h. Both solve with G + 2 C / (g h). */
 static const double part = 0.58578643762690495;
 
 static void small_step(struct thermal_grid *g, const struct band_solver *solver, double h)

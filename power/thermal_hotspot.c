@@ -14,7 +14,7 @@ static const struct thermal_material *material(const struct thermal_package *p, 
     return all[layer];
 }
 
-/* Convection under the sink: to the ambient, and its own capacity. */
+/* Convection under the sink has a conductance to the ambient and a capacity of its own. */
 static void add_convection(const struct floorplan *plan, const struct thermal_package *p, uint32_t first,
                            struct thermal_network *network)
 {

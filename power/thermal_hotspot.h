@@ -1,7 +1,8 @@
 /* The package that HotSpot 7.0 models: silicon, interface material, heat spreader and heat sink over a die of rectangular blocks.
  *
- * Written from the model's description (HotSpot, uvahotspot; DAC 2004; IEEE TC 2008 57(9):1277). Node order: n blocks of silicon,
- * n of interface, n of spreader, n of sink, then twelve rim nodes: spreader W E N S, sink inner W E N S, sink outer W E N S.
+ * It was written from the description of the model (HotSpot, uvahotspot; DAC 2004; IEEE TC 2008 57(9):1277). The nodes are n
+ * blocks of silicon, n of interface, n of spreader, n of sink, and then twelve rims: spreader W E N S, sink inner W E N S, sink
+ * outer W E N S.
  */
 #ifndef ORCHARD_POWER_THERMAL_HOTSPOT_H
 #define ORCHARD_POWER_THERMAL_HOTSPOT_H
@@ -27,30 +28,31 @@ struct thermal_package {
     double spreader_side_m, sink_side_m;
     double convection_k_per_w, convection_j_per_k;
     double ambient_k, initial_k;
-    double sampling_s;      /* of power traces */
-    double capacity_factor; /* of bulk capacities: HotSpot uses 0.333 ("lumped against distributed"), physics 1 */
-    bool omit_lateral;      /* no heat sideways in the silicon */
+    double sampling_s;      /* interval of power traces */
+    double capacity_factor; /* of bulk capacities: 0.333 in HotSpot ("lumped against distributed"), 1 in physics */
+    bool omit_lateral;      /* no heat flows sideways in the silicon */
     bool grid;              /* cells instead of blocks */
     unsigned grid_rows, grid_cols;
 };
 
-/* HotSpot's example settings. */
+/* Sets HotSpot's example settings. */
 void thermal_package_init(struct thermal_package *package);
-/* "key value" lines as HotSpot's configuration names them (t_chip, k_sink, r_convec, model_type ...). */
+/* Reads "key value" lines with the keys of HotSpot's configuration (t_chip, k_sink, r_convec, model_type ...). */
 bool thermal_package_parse(const char *text, size_t size, struct thermal_package *package, struct power_error *error);
-/* Positive sizes, die no larger than the spreader, spreader smaller than the sink. */
+/* Checks that sizes are positive, the die is no larger than the spreader, and the spreader is smaller than the sink. */
 bool thermal_package_check(const struct thermal_package *package, const struct floorplan *plan, struct power_error *error);
 
-/* Block model: 4 n + 12 nodes, the first n take power. */
+/* Builds the block model: 4 n + 12 nodes, of which the first n take power. */
 bool thermal_hotspot_network(const struct floorplan *plan, const struct thermal_package *package, struct thermal_network *network,
                              struct power_error *error);
 
-/* Rims of spreader and sink, shared by the block and the grid model. Conductances W/K, capacities J/K; order W E N S. */
+/* The rims of spreader and sink, which the block and the grid model share. Conductances are in W/K, capacities in J/K; the order
+ * is W E N S. */
 struct thermal_rims {
     double spreader_to_inner[4], inner_to_outer[4];
     double inner_to_ambient[4], outer_to_ambient[4];
     double spreader_capacity[4], inner_capacity[4], outer_capacity[4];
-    /* Resistance between the die's edge and the middle of the rim, whole side, K/W. */
+    /* Resistance of a whole side between the die's edge and the middle of the rim, K/W. */
     double spreader_resistance[4], sink_resistance[4];
 };
 void thermal_hotspot_rims(const struct floorplan *plan, const struct thermal_package *package, struct thermal_rims *rims);

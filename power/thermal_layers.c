@@ -42,7 +42,7 @@ void thermal_layer_lateral(const struct floorplan *plan, const struct thermal_ma
         }
 }
 
-/* Whether a block touches side W E N S of the die, and how: edge length and half its size towards the rim. */
+/* Whether a block touches side W, E, N or S of the die, with the length of its edge and half its size towards the rim. */
 static bool touches(const struct floorplan *plan, const struct floorplan_block *b, unsigned side, double *edge_m, double *half_m)
 {
     const double gap[4] = {b->left_m, plan->width_m - b->left_m - b->width_m, plan->height_m - b->bottom_m - b->height_m,

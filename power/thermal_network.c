@@ -61,7 +61,7 @@ void thermal_add_link(struct thermal_network *network, uint32_t a, uint32_t b, d
     network->link[network->links++] = (struct thermal_link){.a = a, .b = b, .w_per_k = w_per_k};
 }
 
-/* Marks what is reached from the ambient, link by link, until nothing is added. */
+/* Marks the nodes that are reached from the ambient, link by link, until none is added. */
 static bool all_reached(const struct thermal_network *network, bool *reached)
 {
     bool more = true;

@@ -1,11 +1,11 @@
-/* Package parameters and the rims of spreader and sink. */
+/* The parameters of a package, and the rims of its spreader and sink. */
 #include "power/text_lines.h"
 #include "power/thermal_hotspot.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* Template configuration of HotSpot 7.0. */
+/* The template configuration of HotSpot 7.0. */
 void thermal_package_init(struct thermal_package *package)
 {
     *package = (struct thermal_package){

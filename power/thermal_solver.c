@@ -2,7 +2,7 @@
  *
  *     dz/dt = -L z + V^T C^-1/2 P    so    z(t + h) = e^(-L h) z + (1 - e^(-L h)) / L * V^T C^-1/2 P
  *
- * for each mode alone. Ambient is constant, so its term drops out of z.
+ * for each mode by itself. The ambient is constant, so its term drops out of z.
  */
 #include "power/thermal_solver.h"
 
@@ -20,12 +20,12 @@ struct thermal_solver {
     double *capacity;      /* J/K */
     double *to_ambient;    /* W/K */
     double *rate;          /* L: 1/s, ascending */
-    double *into;          /* [powered][nodes]: one watt in a node, as input of every mode */
+    double *into;          /* [powered][nodes]: input of every mode for one watt in a node */
     double *shape;         /* [nodes][nodes]: rise of a node per unit of every mode, K */
     double *ambient_shape; /* [nodes]: heat to the ambient per unit of every mode, W */
     double *stored_shape;  /* [nodes]: heat stored per unit of every mode, J */
     double *z, *input, *decay, *gain;
-    double decay_s; /* step that decay and gain belong to */
+    double decay_s; /* the step for which decay and gain hold */
     double stored_at_start_j;
     struct thermal_balance balance;
 };
@@ -142,7 +142,7 @@ struct thermal_solver *thermal_solver_create(const struct thermal_network *netwo
     s->powered = network->powered;
     s->ambient_k = ambient_k;
     s->decay_s = -1;
-    /* gsl's default handler aborts; a library returns. */
+    /* gsl's default error handler aborts, but a library must return. */
     gsl_error_handler_t *const handler = gsl_set_error_handler_off();
     bool ok = allocate(s);
     if (ok) {
@@ -194,7 +194,7 @@ static double stored_j(const struct thermal_solver *s)
     return sum;
 }
 
-/* z = V^T C^1/2 (T - T_ambient): modes are orthogonal under the capacities. */
+/* z = V^T C^1/2 (T - T_ambient), since the modes are orthogonal with respect to the capacities. */
 void thermal_set(struct thermal_solver *s, const double *kelvin)
 {
     memset(s->z, 0, s->nodes * sizeof *s->z);
@@ -243,7 +243,7 @@ void thermal_step(struct thermal_solver *s, const double *power_w, double second
                 s->input[m] += watts * into[m];
     }
     for (size_t m = 0; m < n; m++) {
-        /* Integral of z over the step: L * integral = z - z' + input * h. */
+        /* The integral of z over the step follows from L * integral = z - z' + input * h. */
         const double z = s->decay[m] * s->z[m] + s->gain[m] * s->input[m];
         out_j += s->ambient_shape[m] * (s->gain[m] * s->z[m] + (seconds - s->gain[m]) * s->input[m] / s->rate[m]);
         s->z[m] = z;

@@ -1,7 +1,8 @@
-/* Preferred aliases: the names under which disassemblers and people know some instructions. */
+/* Preferred aliases: the names by which disassemblers and people know some instructions. */
 #include "isa/a64/a64_table.h"
 
-static bool is_wide_move(const struct a64_insn *insn) /* could movz or movn make this constant? */
+/* Whether movz or movn could make this constant. */
+static bool is_wide_move(const struct a64_insn *insn)
 {
     const unsigned width = 8u << insn->size;
     const uint64_t mask = width == 64 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1;
@@ -145,7 +146,7 @@ static const char *vector(const struct a64_insn *insn)
     }
 }
 
-/* Atomics whose old value goes nowhere, and without acquire, are stores by name. */
+/* Atomics without acquire whose old value goes nowhere are called stores. */
 static const char *atomic(const struct a64_insn *insn)
 {
     if (insn->rd != 31 || insn->amount & 2)

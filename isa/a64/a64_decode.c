@@ -1,3 +1,4 @@
+/* From a word to an instruction: its form, fields, registers read and written, bytes and lanes. */
 #include "isa/a64/a64_table.h"
 
 #include "isa/amx/amx_isa.h"
@@ -66,7 +67,7 @@ static bool is_dst(uint32_t props, char place, unsigned index)
     return index == 0 && place == 'd';
 }
 
-/* One register place of the text: a list or pair stands for several registers. */
+/* Adds the registers of one place of the text; a list or pair stands for several. */
 static void add_place(const struct a64_row *row, struct a64_insn *insn, char kind, char place, unsigned index)
 {
     const unsigned count = kind == 'K' || kind == 'k' ? insn->shift : 1;
@@ -103,7 +104,7 @@ static void find_dependences(const struct a64_row *row, struct a64_insn *insn)
         if (*t != '%')
             continue;
         t++;
-        if (strchr("RPWXYBOGMVLJSUQEDFHhgKkZ01234", *t) && strchr("dnma", t[1]) && t[1]) {
+        if (a64_is_place(t)) {
             add_place(row, insn, *t, t[1], index++);
             t++;
         }
@@ -138,7 +139,7 @@ static unsigned lanes_of(const struct a64_row *row, const struct a64_insn *insn)
         return 0;
     if (!a64_layout_has_q(row->layout))
         return 1;
-    return (strstr(row->text, "%L") ? 8u : 8u << insn->q) >> insn->size; /* long and narrow: half a vector */
+    return (strstr(row->text, "%L") ? 8u : 8u << insn->q) >> insn->size; /* long and narrow forms work on half a vector */
 }
 
 static unsigned flags_of(uint32_t props)
@@ -184,7 +185,7 @@ static void drop_flags(struct a64_insn *insn)
             insn->src[i] = A64_DEP_NONE;
 }
 
-/* The row's class, where operands do not change it. */
+/* The row's class, unless the operands make the instruction cheaper or dearer. */
 static unsigned class_of(const struct a64_row *row, const struct a64_insn *insn)
 {
     if ((row->props & P_SHIFT_COST) && insn->amount)

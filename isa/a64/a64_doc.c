@@ -1,3 +1,4 @@
+/* Names, and the table as Markdown. */
 #include "isa/a64/a64_table.h"
 
 const char *a64_class_name(enum a64_class c)
@@ -30,7 +31,7 @@ static void write_sizes(FILE *out, unsigned sizes)
             fputc(letters[i], out);
 }
 
-/* Text with the letters kept and tabs made visible, safe inside a table cell. */
+/* Writes a row's text with its letters, and with tabs as spaces, so that it stands safely in a table cell. */
 static void write_text(FILE *out, const char *text)
 {
     fputc('`', out);

@@ -1,7 +1,7 @@
-/* AArch64 user-mode instructions: one table (a64_table.inc) -> decoder, disassembler, documentation, encoder.
+/* AArch64 user-mode instructions. Decoder, disassembler, documentation and encoder derive from one table, a64_table.inc.
  *
- * Each row of the table: form name, mask and fixed bits, operand layout, sizes, timing class, properties, text. A decoded
- * instruction (struct a64_insn) holds everything that execution and timing need; neither looks at the word again.
+ * A row of the table has the name of the form, mask and fixed bits, operand layout, sizes, timing class, properties and text. A
+ * decoded instruction (struct a64_insn) holds everything that execution and timing need; neither looks at the word again.
  */
 #ifndef ORCHARD_ISA_A64_A64_ISA_H
 #define ORCHARD_ISA_A64_A64_ISA_H
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* One enumerator per row of the table: A64_ADD_IMM, A64_LDR_X_POST, A64_FMLA_V_ELEM ... plus A64_UNDEFINED and A64_AMX. */
+/* A64_UNDEFINED, A64_AMX, and one enumerator for each row of the table: A64_ADD_IMM, A64_LDR_X_POST, A64_FMLA_V_ELEM ... */
 enum a64_form {
     A64_UNDEFINED,
     A64_AMX, /* a word of isa/amx; rd = operand register, imm = op */
@@ -23,8 +23,8 @@ enum a64_form {
     A64_FORM_COUNT
 };
 
-/* What a form costs is a question of its class; latencies and ports per class are parameters of the cpu unit. Divisions
- * and square roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. X(ENUMERATOR, name) */
+/* What a form costs depends on its class; latencies and ports per class are parameters of the cpu unit. Divisions and square
+ * roots take longer for wider elements: FP_DIV and FP_SQRT_D are f64, FP_SQRT is f32 and f16. X(ENUMERATOR, name) */
 /* clang-format off */
 #define A64_CLASS_TABLE(X) \
     X(NOP, nop) X(INT, int) X(INT_SHIFT, int_shift) X(INT_FLAGS, int_flags) X(MUL, mul) X(MADD, madd) X(DIV, div) \
@@ -45,8 +45,8 @@ enum a64_class {
 };
 const char *a64_class_name(enum a64_class c);
 
-/* Registers in one number space for dependency tracking: 0..30 X, 31 SP, 32..63 V, 64 NZCV, 255 none. The zero register
- * is "none". */
+/* Dependency tracking numbers all registers together: 0..30 X, 31 SP, 32..63 V, 64 NZCV, 255 none. The zero register is "none".
+ */
 enum { A64_DEP_SP = 31, A64_DEP_V0 = 32, A64_DEP_FLAGS = 64, A64_DEP_COUNT = 65, A64_DEP_NONE = 255 };
 
 enum { A64_DST_MAX = 5, A64_SRC_MAX = 6 };
@@ -60,7 +60,7 @@ struct a64_insn {
     uint8_t cond, shift, amount; /* condition; shift or extend kind, registers of a structure; shift amount or lane */
     uint8_t flags;               /* A64_INSN_* */
     uint8_t dst[A64_DST_MAX], src[A64_SRC_MAX]; /* dependency numbers, A64_DEP_NONE when unused; packed from index 0 */
-    uint8_t lanes;                              /* elements an FP or SIMD instruction works on (1 = scalar), 0 for all others */
+    uint8_t lanes;                              /* elements that an FP or SIMD instruction works on (1 = scalar); 0 for others */
     uint8_t mem_bytes;                          /* bytes touched in memory, 0 when none */
     uint32_t word;
     int64_t imm; /* immediate, already shifted and sign-extended; branch targets are pc-relative */
@@ -74,11 +74,11 @@ enum {
     A64_INSN_ENDS_BLOCK = 32
 };
 
-/* Always succeeds; words that are no instruction we know become A64_UNDEFINED. */
+/* Always succeeds; unknown words become A64_UNDEFINED. */
 void a64_decode(uint32_t word, struct a64_insn *insn);
-/* Text as binutils objdump prints it ("add\tx0, x1, #0x10"), pc resolves branch targets. Returns the length. */
+/* Writes the text as binutils' objdump does ("add\tx0, x1, #0x10"); branch targets are relative to pc. Returns the length. */
 int a64_disasm(const struct a64_insn *insn, uint64_t pc, char *text, size_t size);
-/* Encodes what a64_decode decoded: the inverse for every form of the table. */
+/* The inverse of a64_decode, for every form of the table; false when a value does not fit. */
 bool a64_encode(const struct a64_insn *insn, uint32_t *word);
 void a64_table_markdown(FILE *out);
 const char *a64_form_name(unsigned form);

@@ -8,7 +8,7 @@ const struct a64_row a64_rows[A64_FORM_COUNT] = {
 #undef A64_ROW
 };
 
-/* First row of every group: a group takes a number and gives it back to the row that follows. */
+/* The first row of every group. A group takes a number of the enumeration and gives it back to the row that follows. */
 enum {
     ROW_BEFORE = A64_AMX,
 #define A64_ROW(form, ...)   ROW_##form,

@@ -1,6 +1,6 @@
 /* The instruction table as data, for the files of isa/a64 alone.
  *
- * Letters of a row's text: %<kind><place>, where place d n m a names rd rn rm ra, and kind says how it is written:
+ * The letters of a row's text are %<kind><place>, where the place d n m a names rd rn rm ra, and the kind says how it is written:
  *
  *   R P    W or X by size; register 31 is ZR (R) or SP (P)      W X    fixed width, 31 is ZR
  *   Y      W or X by q                                          B      address base, X or SP
@@ -13,7 +13,7 @@
  *   F H    byte vector and byte quad of dot products            h g    half vector and element of fmlal
  *   K k    list of `shift` vectors, of their lanes
  *
- * and without place: t T branch target, page; l i I A immediates (add/sub, hex, decimal, amount); w wide move;
+ * and, without a place: t T branch target, page; l i I A immediates (add/sub, hex, decimal, amount); w wide move;
  * c C condition, flags; ~ e shift and extend of the last register; o offset, absent when 0; p prefetch; y system
  * register; b u barrier; j hint; s x suffixes for size and ordering; q "2" when q; v element bits; f FP immediate;
  * m vector immediate; a rotation.
@@ -23,6 +23,9 @@
 
 #include "isa/a64/a64_isa.h"
 
+#include <string.h>
+
+/* Sets of operand sizes. */
 enum {
     Z_B = 1,
     Z_H = 2,
@@ -41,6 +44,7 @@ enum {
     Z_SD = 12
 };
 
+/* Properties: what the text does not say about registers, memory and flags. */
 enum {
     P_LOAD = 1 << 0,
     P_STORE = 1 << 1,
@@ -66,24 +70,11 @@ enum {
 #define P_REGS(n)        ((n) << 20) /* registers of a structure */
 #define P_REGS_OF(props) ((props) >> 20 & 7)
 
-/* clang-format off */
-#define A64_LAYOUTS(X) \
-    X(NONE) X(ADR) X(ADRP) X(ADDSUB_IMM) X(LOGIC_IMM) X(MOVE_WIDE) X(BITFIELD) X(EXTRACT) X(B26) X(B_COND) X(CB) X(TB) \
-    X(BR) X(RETA) X(EXCEPTION) X(HINT) X(BARRIER) X(SYSTEM_REG) X(CACHE_OP) X(SHIFTED) X(SHIFTED_ADD) X(EXTENDED) \
-    X(RRR) X(RRR_X) X(RRRR) X(RRRR_X) X(RR) X(RR_X) X(RMIF) X(CCMP_REG) X(CCMP_IMM) X(CSEL) \
-    X(LS_UIMM) X(LS_IMM9) X(LS_REG) X(LS_SIZED) X(LS_SIZED9) X(ATOMIC) X(LS_PAIR) X(LITERAL) X(EXCLUSIVE) \
-    X(EXCLUSIVE_PAIR) X(LOAD_EXCLUSIVE_PAIR) X(COMPARE_SWAP) X(COMPARE_SWAP_PAIR) X(STRUCTURE) X(STRUCTURE_POST) \
-    X(LANE) X(LANE_POST) X(FP_RRRR) X(FP_RRR) X(FP_RR) X(FP_CMP) X(FP_CMP_0) X(FP_CCMP) X(FP_CSEL) X(FP_IMM) \
-    X(FP_FIXED) X(FP_GPR) X(V3) X(S3) X(V3_SD) X(S3_SD) X(V_LOGIC) X(V3_FIXED) X(V2) X(V2_SD) X(V2_FIXED) X(V2_HS) \
-    X(S2) X(S2_SD) X(V3_ROT1) X(V3_ROT2) X(COPY) X(COPY_V) X(COPY_LANE) X(TABLE) X(EXT) X(V_SHR) X(V_SHL) X(S_SHR) \
-    X(S_SHL) X(MODIFIED) X(V_ELEMENT) X(S_ELEMENT) X(V_ELEMENT_SD) X(V_ELEMENT_H) X(S_ELEMENT_SD) X(S_ELEMENT_H) \
-    X(V_COMPLEX_ELEMENT)
-/* clang-format on */
 enum a64_layout {
-#define X(name) A64_L_##name,
-    A64_LAYOUTS(X)
-#undef X
-        A64_LAYOUT_COUNT
+#define A64_LAYOUT(name, ...) A64_L_##name,
+#include "isa/a64/a64_layouts.inc"
+#undef A64_LAYOUT
+    A64_LAYOUT_COUNT
 };
 
 struct a64_row {
@@ -102,15 +93,21 @@ extern const struct a64_row a64_rows[A64_FORM_COUNT]; /* by form; [UNDEFINED] an
 extern const struct a64_group a64_groups[];           /* one more than the count, as end */
 extern const unsigned a64_group_count;
 
-/* Operand fields of `word` into insn by the row's layout; false when the values are reserved. */
+/* Reads the operand fields of `word` into insn by the row's layout; false when the values are reserved. */
 bool a64_fields_decode(const struct a64_row *row, uint32_t word, struct a64_insn *insn);
 bool a64_layout_has_q(unsigned layout);
 /* The inverse: ors the fields into *word; false when a value does not fit. */
 bool a64_fields_encode(const struct a64_row *row, const struct a64_insn *insn, uint32_t *word);
 
-/* The preferred alias of an instruction: adjusts insn for display and returns the text to use, NULL for the row's. */
+/* Whether a letter of a row's text and the one behind it are a register: a kind and a place. */
+static inline bool a64_is_place(const char *letters)
+{
+    return letters[0] && strchr("RPWXYBOGMVLJSUQEDFHhgKkZ01234", letters[0]) && letters[1] && strchr("dnma", letters[1]);
+}
+
+/* The preferred alias of an instruction: adjusts insn for display and returns the text to use, or NULL for that of the row. */
 const char *a64_alias(struct a64_insn *insn);
-/* Eight bits of an FMOV immediate as the bit pattern of a number of 1 << size bytes. */
+/* The eight bits of an FMOV immediate as the bits of a floating-point number of 1 << size bytes. */
 uint64_t a64_fp_imm(unsigned imm8, unsigned size);
 
 #endif

@@ -1,4 +1,4 @@
-/* Renders a row's text (letters in a64_table.h). Operand syntax follows binutils. */
+/* Renders a row's text, whose letters a64_table.h explains. The syntax of operands is that of binutils. */
 #include "isa/a64/a64_table.h"
 
 #include "isa/amx/amx_isa.h"
@@ -64,7 +64,7 @@ static void put_list(struct writer *w, const struct a64_insn *insn, unsigned reg
 
 static const char *const extends[8] = {"uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"};
 
-/* Index of an address: [xn, xm, lsl #3]. */
+/* The index of an address, as in [xn, xm, lsl #3]. */
 static void put_index(struct writer *w, const struct a64_insn *insn)
 {
     put_gpr(w, insn->rm, insn->shift & 1, false);
@@ -74,7 +74,7 @@ static void put_index(struct writer *w, const struct a64_insn *insn)
         put(w, ", lsl #%u", insn->size);
 }
 
-/* Extension of add/sub: as LSL where it does nothing but shift and a stack pointer is named. */
+/* The extension of add and sub. It is written as LSL when it does nothing but shift and a stack pointer is named. */
 static void put_extend(struct writer *w, const struct a64_insn *insn)
 {
     const bool flags_only = insn->form == A64_ADDS_EXT || insn->form == A64_SUBS_EXT;
@@ -183,7 +183,7 @@ static void put_system_register(struct writer *w, unsigned reg)
     put(w, "s%u_%u_c%u_c%u_%u", reg >> 14, reg >> 11 & 7, reg >> 7 & 15, reg >> 3 & 15, reg & 7);
 }
 
-/* FMOV immediates: n/16 * 2^r, which binutils writes as %.18e of the value. */
+/* FMOV immediates are n/16 * 2^r; binutils writes the value with %.18e. */
 static void put_fp_imm(struct writer *w, const struct a64_insn *insn)
 {
     const uint64_t as_double = a64_fp_imm(insn->amount, 3);
@@ -272,7 +272,7 @@ static void render(struct writer *w, const struct a64_insn *insn, const char *te
     for (; *text; text++) {
         if (*text != '%') {
             put(w, "%c", *text);
-        } else if (strchr("RPWXYBOGMVLJSUQEDFHhgKkZ01234", text[1]) && text[2] && strchr("dnma", text[2])) {
+        } else if (a64_is_place(text + 1)) {
             put_place(w, insn, text[1], text[2]);
             text += 2;
         } else {

@@ -1,3 +1,4 @@
+/* Whole programs: sections, labels, directives, and the layout of the finished code. */
 #include "isa/agx/agx_asm.h"
 #include "isa/agx/agx_asm_names.h"
 #include "isa/agx/agx_asm_parts.h"
@@ -46,7 +47,7 @@ struct program {
     struct isa_error *error;
 };
 
-/* Room for one element more; false when memory ends. */
+/* Makes room for one more element; false when memory ran out. */
 static bool grow(void **items, size_t count, size_t *room, size_t size)
 {
     if (count < *room)
@@ -298,7 +299,7 @@ static size_t align_up(size_t value)
     return (value + AGX_ASSEMBLY_ALIGN - 1) / AGX_ASSEMBLY_ALIGN * AGX_ASSEMBLY_ALIGN;
 }
 
-/* Fills with trap, as compilers do behind stop. */
+/* Fills the gap with trap, as compilers do behind stop. */
 static void fill_traps(uint8_t *code, size_t from, size_t to)
 {
     for (size_t i = from; i + 1 < to; i += 2) {

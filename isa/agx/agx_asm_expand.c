@@ -1,4 +1,4 @@
-/* Expansion: comments go, macros and repetitions are written out, {expressions} become numbers or macro arguments. */
+/* Expansion drops comments, writes macros and repetitions out, and turns {expressions} into numbers or macro arguments. */
 #include "isa/agx/agx_asm_parts.h"
 
 #include <ctype.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limits against texts that grow without bound; far above what fits an instruction cache. */
+/* Limits against texts that grow without bound; they are far above what fits an instruction cache. */
 enum { DEPTH_MAX = 16, PARAMETERS_MAX = 16, MACROS_MAX = 64, NAMES_MAX = 1024 };
 static const size_t lines_max = 1u << 18, steps_max = 1u << 20;
 
@@ -23,7 +23,7 @@ struct macro {
     size_t first, end; /* lines of the body */
 };
 
-/* What a name means inside braces: counters and .set names are numbers, macro parameters text. */
+/* What a name means inside braces: counters and .set names are numbers, macro parameters are text. */
 struct name {
     char name[AGX_ASM_NAME_BYTES];
     char text[128];
@@ -94,7 +94,7 @@ static bool evaluate(struct expander *x, const char *text, int64_t *value)
     return agx_asm_expression(text, &names, value, &why) || fail(x, 0, "%.80s: %s", text, why);
 }
 
-/* Appends one {...} to line at *used. */
+/* Appends the value of one {...} to the line at *used. */
 static bool expand_brace(struct expander *x, const char *inside, size_t length, char *line, size_t *used)
 {
     char expression[128], number[24];
@@ -120,7 +120,7 @@ static bool expand_brace(struct expander *x, const char *inside, size_t length, 
     return true;
 }
 
-/* The line at x->line without comment and outer space, braces expanded. */
+/* Writes the line at x->line without comment and outer space, and with its braces expanded. */
 static bool expand_line(struct expander *x, char line[AGX_ASM_LINE_BYTES])
 {
     const struct source_line *source = &x->source[x->line];
@@ -178,7 +178,7 @@ static bool emit(struct expander *x, const char *line)
     return true;
 }
 
-/* First word of a source line, before expansion. */
+/* The first word of a source line, before expansion. */
 static void first_word(const struct source_line *source, char word[AGX_ASM_NAME_BYTES])
 {
     size_t at = 0, n = 0;
@@ -197,7 +197,7 @@ static bool opens_block(const char *word)
     return strcmp(word, ".repeat") == 0 || strcmp(word, ".macro") == 0;
 }
 
-/* The line of the .end that belongs to the block opened at `start`. */
+/* Finds the line of the .end that closes the block opened at `start`. */
 static bool find_end(struct expander *x, size_t start, size_t limit, size_t *end)
 {
     unsigned open = 0;
@@ -287,7 +287,7 @@ static bool define_macro(struct expander *x, char *line, size_t body, size_t end
         return fail(x, 0, "macro %.40s exists already", name);
     if (x->macro_count == MACROS_MAX)
         return fail(x, 0, "more than %d macros", MACROS_MAX);
-    if (!x->macros && !(x->macros = calloc(MACROS_MAX, sizeof *x->macros))) /* does not move: macros are used while others come */
+    if (!x->macros && !(x->macros = calloc(MACROS_MAX, sizeof *x->macros))) /* must not move while a macro defines others */
         return fail(x, 0, "out of memory");
     struct macro *macro = &x->macros[x->macro_count];
     *macro = (struct macro){.first = body, .end = end};
@@ -323,7 +323,7 @@ static bool run_macro(struct expander *x, const struct macro *macro, const char 
     if (given != macro->parameters)
         return fail(x, 0, "%s takes %u arguments", macro->name, macro->parameters);
     if (!expand_range(x, macro->first, macro->end)) {
-        if (x->error->line != line + 1) { /* say where it was used, too */
+        if (x->error->line != line + 1) { /* also say where it was used */
             const size_t length = strlen(x->error->text);
             snprintf(x->error->text + length, sizeof x->error->text - length, " (macro used in line %zu)", line + 1);
         }
@@ -333,7 +333,7 @@ static bool run_macro(struct expander *x, const struct macro *macro, const char 
     return true;
 }
 
-/* ".set NAME expression": stays until the enclosing block ends; a name that exists is changed. */
+/* ".set NAME expression" changes an existing name, or makes one that lives until the enclosing block ends. */
 static bool run_set(struct expander *x, char *line)
 {
     char *at = line, text[24];

@@ -1,11 +1,12 @@
+/* One instruction: the forms that its name may mean are tried until the operands fit one. */
 #include "isa/agx/agx_asm_parts.h"
 #include "isa/array_count.h"
 #include "isa/isa_suggest.h"
 
 #include <string.h>
 
-/* Shorter or more familiar spellings: name, number of operands, what it stands for ($n: operand n as given). Constants of
- * atomics, stack and uniform stores are those that compilers emit; source: Mesa, src/asahi/isa/test/cases.txt. */
+/* Shorter or more familiar spellings: name, number of operands, and what it stands for ($n is operand n as given). Atomics,
+ * stack operations and uniform stores get the constants that compilers emit; source: Mesa, src/asahi/isa/test/cases.txt. */
 static const struct alias {
     const char *name;
     unsigned operands;
@@ -88,19 +89,9 @@ bool agx_asm_split(char *text, struct agx_asm_line *line)
         at = comma + 1;
         at = trim(at);
         if (!*at && line->count < AGX_ASM_OPERANDS)
-            line->word[line->count++] = at; /* a comma at the end: an empty operand */
+            line->word[line->count++] = at; /* a trailing comma makes an empty operand */
     }
     return true;
-}
-
-/* Names that applegpu marks as provisional may be written without the mark. */
-static bool same_name(const char *typed, const char *name)
-{
-    return strcmp(typed, name) == 0 || (strncmp(name,
-                                                "TO"
-                                                "DO.",
-                                                5) == 0 &&
-                                        strcmp(typed, name + 5) == 0);
 }
 
 static bool is_canonical(const struct agx_asm_build *build)
@@ -156,13 +147,14 @@ static bool try_form(struct agx_asm_build *build, unsigned form, const struct ag
 }
 
 struct attempt {
-    struct agx_asm_build build, best; /* best: the failure that got furthest */
-    bool named;                       /* some form has that name */
+    struct agx_asm_build build, best; /* best is the failure that got furthest */
+    char name[AGX_ASM_NAME_BYTES];    /* the mnemonic in our spelling */
+    bool named;                       /* a form has that name */
 };
 
 static bool try_named(struct attempt *a, unsigned form, const char *name, const struct agx_rename *rename)
 {
-    if (!same_name(a->build.line->mnemonic, name))
+    if (strcmp(a->name, name) != 0)
         return false;
     if (try_form(&a->build, form, rename))
         return true;
@@ -175,6 +167,7 @@ static bool try_named(struct attempt *a, unsigned form, const char *name, const 
 static bool try_all(struct attempt *a, const struct agx_asm_line *line)
 {
     a->build.line = line;
+    agx_from_applegpu(line->mnemonic, a->name, sizeof a->name);
     for (unsigned form = 0; form < agx_forms_count; form++) {
         for (unsigned i = 0; i < agx_renames_count; i++)
             if (agx_renames[i].op == agx_forms[form].op && try_named(a, form, agx_renames[i].name, &agx_renames[i]))
@@ -219,7 +212,7 @@ bool agx_asm_instruction(const struct agx_asm_line *line, struct agx_inst *inst,
     struct attempt a = {.named = false};
     *label = NULL;
     bool done = try_all(&a, line);
-    const bool natural = a.named; /* else the name is an alias only, and its operands are not those given */
+    const bool natural = a.named; /* otherwise the name is only an alias, and the operands tried are not those given */
     const unsigned first_next = a.best.next;
     char first_why[sizeof a.best.why];
     memcpy(first_why, a.best.why, sizeof first_why);

@@ -1,3 +1,4 @@
+/* Names that a program declares (.reg .half .arg .uniform .const), and their replacement by registers in operands. */
 #include "isa/agx/agx_asm_names.h"
 #include "isa/array_count.h"
 
@@ -41,7 +42,7 @@ static const struct agx_asm_symbol *find_symbol(const struct agx_asm_symbols *sy
     return NULL;
 }
 
-/* Words that operands are written with; a name must not hide them. */
+/* Operands are written with these words; a name must not hide them. */
 static bool is_taken(const char *name)
 {
     struct agx_asm_registers r;
@@ -166,7 +167,7 @@ static bool add_argument(struct agx_asm_symbols *symbols, struct agx_asm_symbol 
     return add_symbol(symbols, symbol, why, size);
 }
 
-/* Place of a .uniform: "u4", "u4h" or the number of a 32-bit uniform. */
+/* Reads the place of a .uniform: "u4", "u4h" or the number of a 32-bit uniform. */
 static bool uniform_place(const char *text, unsigned *half)
 {
     struct agx_asm_registers r;
@@ -207,7 +208,7 @@ static bool constant_bits(const char *text, const struct type *type, uint64_t *b
     return true;
 }
 
-/* The place in the pool of these halves: equal constants share one. Words start at even halves. */
+/* Finds or makes a place in the pool for these halves. Equal constants share one; words start at even halves. */
 static bool pool_constant(struct agx_asm_symbols *symbols, uint64_t bits, unsigned halves, unsigned *place)
 {
     const unsigned step = halves > 1 ? 2 : 1;
@@ -306,7 +307,7 @@ bool agx_asm_place_constants(struct agx_asm_symbols *symbols, char *why, size_t 
     return true;
 }
 
-/* "[2]" or "[0..3]" behind a name; *at moves behind it. */
+/* Reads "[2]" or "[0..3]" behind a name and moves *at behind it; without brackets all registers are meant. */
 static bool read_slice(const struct agx_asm_symbol *symbol, const char **at, unsigned *from, unsigned *count)
 {
     char inside[64];

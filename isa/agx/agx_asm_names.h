@@ -25,13 +25,14 @@ struct agx_asm_symbols {
     unsigned constant_halves, constant_first_half;
 };
 
-/* .reg, .half, .arg, .uniform, .const: read in a first pass, so that they may stand anywhere. */
+/* .reg, .half, .arg, .uniform and .const are read in a first pass, so that they may stand anywhere. */
 bool agx_asm_is_declaration(const char *directive);
-/* Reads a directive; true and nothing done for those that declare nothing. */
+/* Reads a declaration; other directives are accepted and change nothing. */
 bool agx_asm_declare(struct agx_asm_symbols *symbols, const char *line, char *why, size_t why_size);
-/* Gives constants their uniforms, behind all others. */
+/* Gives constants their uniforms, behind those of the arguments. */
 bool agx_asm_place_constants(struct agx_asm_symbols *symbols, char *why, size_t why_size);
-/* Replaces a word that starts with a name, as acc, acc[2], acc[0..3].neg; the new text goes to scratch. */
+/* Replaces a word that starts with a declared name (acc, acc[2], acc[0..3].neg) by registers. The new text goes to `scratch`,
+ * of which `used` bytes are taken. Other words stay. */
 bool agx_asm_symbol_word(const struct agx_asm_symbols *symbols, const char **word, char scratch[AGX_ASM_SCRATCH_BYTES],
                          size_t *used, char *why, size_t why_size);
 void agx_asm_symbols_free(struct agx_asm_symbols *symbols);

@@ -1,5 +1,5 @@
+/* Operands that are numbers, words, branch targets, single registers or places in memory, and what all readers share. */
 #include "isa/agx/agx_asm_operand.h"
-#include "isa/agx/agx_minifloat.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -31,7 +31,6 @@ const char *agx_asm_peek(const struct agx_asm_build *build)
     return build->next < build->line->count ? build->line->word[build->next] : NULL;
 }
 
-/* The next word, which is used up; complains when there is none. */
 const char *agx_asm_take(struct agx_asm_build *build, const char *what)
 {
     const char *word = agx_asm_peek(build);
@@ -57,149 +56,7 @@ bool agx_asm_plain(const struct agx_asm_registers *r)
     return !r->cache && !r->discard && !r->sign_extend && !r->absolute && !r->negate;
 }
 
-static bool read_mask_dst(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    const char *word = agx_asm_peek(build);
-    if (word && strncmp(word, "r0l", 3) == 0 && (word[3] == '\0' || strcmp(word + 3, ".cache") == 0)) {
-        build->next++;
-        return agx_asm_set(build, row->t, word[3] != '\0');
-    }
-    return true; /* may be left out: it is always r0l */
-}
-
-static bool read_alu_dst(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    struct agx_asm_registers r;
-    const char *word = agx_asm_take(build, "a destination register");
-    if (!word)
-        return false;
-    if (!agx_asm_registers(word, &r) || r.uniform || r.discard || r.sign_extend || r.absolute || r.negate)
-        return agx_asm_wants(build, word, "a destination register");
-    if (row->extra)
-        return r.count == 2 ? agx_asm_set_vt(build, row, r.first, (r.half ? 0 : 2) | r.cache)
-                            : agx_asm_wants(build, word, "two consecutive registers");
-    if (r.half)
-        return r.count == 1 ? agx_asm_set_vt(build, row, r.first, r.cache) : agx_asm_wants(build, word, "one register");
-    if (row->max < 32 || r.count > (row->max == 64 ? 2u : 1u))
-        return agx_asm_wants(build, word, row->max < 32 ? "a half register" : row->max == 64 ? "at most a pair" : "one register");
-    return agx_asm_set_vt(build, row, r.first | (r.count == 2), 2 | r.cache);
-}
-
-static unsigned hint_bits(const struct agx_asm_registers *r)
-{
-    return r->discard ? 3 : r->cache ? 2 : 1;
-}
-
-/* v and t of a register or uniform in the 4-bit type. */
-static bool set_typed(struct agx_asm_build *build, const struct agx_operand_row *row, const struct agx_asm_registers *r,
-                      const char *word)
-{
-    const unsigned want = row->extra && !r->uniform ? 2 : 1;
-    const bool pair = !r->half && !r->uniform && !row->extra && row->max == 64 && r->count == 2;
-    if (!pair && r->count != want)
-        return agx_asm_wants(build, word,
-                             want == 2        ? "two consecutive registers"
-                             : row->max == 64 ? "a register or a pair"
-                                              : "one register");
-    if (r->uniform)
-        return !r->cache && !r->discard ? agx_asm_set_vt(build, row, r->first & 255, 4 | (r->half ? 0 : 2) | r->first >> 8)
-                                        : agx_asm_wants(build, word, "a uniform without hint");
-    if (!r->half && row->max < 32)
-        return agx_asm_wants(build, word, "a half register");
-    return agx_asm_set_vt(build, row, r->first, hint_bits(r) | (pair ? 12 : r->half ? 0 : 8));
-}
-
-static bool read_alu_src(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    struct agx_asm_registers r;
-    int64_t number;
-    const char *word = agx_asm_take(build, "a source");
-    if (!word)
-        return false;
-    if (agx_asm_number(word, &number)) {
-        if (number < 0 || number > 255)
-            return agx_asm_fail(build, "%s: an immediate is 0..255; use mov_imm or .const", word);
-        return agx_asm_set_vt(build, row, (uint32_t)number, 0);
-    }
-    if (!agx_asm_registers(word, &r) || r.absolute || r.negate)
-        return agx_asm_wants(build, word, "a register, a uniform or 0..255");
-    if (r.sign_extend && !row->m)
-        return agx_asm_fail(build, "%s: this operand cannot be sign-extended", word);
-    return set_typed(build, row, &r, word) && (!row->m || agx_asm_set(build, row->m, r.sign_extend));
-}
-
-static bool read_float_immediate(struct agx_asm_build *build, const struct agx_operand_row *row, const char *word)
-{
-    float value;
-    bool absolute, negate;
-    uint8_t bits;
-    if (!agx_asm_float(word, &value, &absolute, &negate))
-        return agx_asm_wants(build, word, "a register, a uniform or a number");
-    if (!agx_minifloat_find(value, &bits))
-        return agx_asm_fail(build, "%s is no float immediate (0, n/64 below 0.25, or 5 significant bits up to 31); use .const",
-                            word);
-    return agx_asm_set_vt(build, row, bits, 0) && agx_asm_set(build, row->m, (uint32_t)absolute | (uint32_t)negate << 1);
-}
-
-static bool read_float_src(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    struct agx_asm_registers r;
-    const char *word = agx_asm_take(build, "a source");
-    if (!word)
-        return false;
-    if (!agx_asm_registers(word, &r))
-        return read_float_immediate(build, row, word);
-    if (r.sign_extend)
-        return agx_asm_wants(build, word, "a float operand");
-    if (!agx_asm_set(build, row->m, (uint32_t)r.absolute | (uint32_t)r.negate << 1))
-        return false;
-    if (row->kind == AGX_KIND_FLOAT_SRC)
-        return set_typed(build, row, &r, word);
-    if (r.count != 1 || (!r.half && !r.uniform))
-        return agx_asm_wants(build, word, "a half register");
-    if (r.uniform)
-        return !r.cache && !r.discard ? agx_asm_set_vt(build, row, r.first & 255, 4 | (r.half ? 0 : 2) | r.first >> 8)
-                                      : agx_asm_wants(build, word, "a uniform without hint");
-    return agx_asm_set_vt(build, row, r.first, hint_bits(&r));
-}
-
-static bool read_select_src(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    struct agx_asm_registers r;
-    int64_t number;
-    const bool dst_is_word = agx_get(&build->inst, AGX_F_Dt) & 2;
-    const char *word = agx_asm_take(build, "a source");
-    if (!word)
-        return false;
-    if (agx_asm_number(word, &number)) {
-        if (number < 0 || number > 255)
-            return agx_asm_fail(build, "%s: an immediate is 0..255, also for floats; use .const", word);
-        return agx_asm_set_vt(build, row, (uint32_t)number, 4);
-    }
-    if (!agx_asm_registers(word, &r) || r.absolute || r.negate || r.sign_extend || r.count != 1)
-        return agx_asm_wants(build, word, "a register, a uniform or 0..255");
-    if (r.half == dst_is_word)
-        return agx_asm_fail(build, "%s: selected operands have the size of the destination", word);
-    if (r.uniform)
-        return !r.cache && !r.discard ? agx_asm_set_vt(build, row, r.first & 255, 6 | r.first >> 8)
-                                      : agx_asm_wants(build, word, "a uniform without hint");
-    return agx_asm_set_vt(build, row, r.first, hint_bits(&r));
-}
-
-static bool read_truth(struct agx_asm_build *build)
-{
-    const char *word = agx_asm_take(build, "a truth table");
-    if (!word)
-        return false;
-    if (strlen(word) != 4 || strspn(word, "01") != 4)
-        return agx_asm_wants(build, word, "a truth table of four digits 0 or 1");
-    for (unsigned i = 0; i < 4; i++)
-        if (!agx_asm_set(build, (enum agx_field_id)(AGX_F_tt0 + i), word[i] == '1'))
-            return false;
-    return true;
-}
-
-/* imm16 and imm32 take floats too, and negative numbers. */
+/* imm16 and imm32 also take floats and negative numbers. */
 static bool read_literal(struct agx_asm_build *build, const struct agx_operand_row *row, const char *word)
 {
     const bool wide = row->v == AGX_F_imm32;
@@ -238,7 +95,7 @@ bool agx_asm_all_digits(const char *word)
     return *word && strspn(word, "0123456789") == strlen(word);
 }
 
-/* Values that already hold a hint of what was given before: the sample index of interpolated varyings. */
+/* Sets the value of a word. A sample index that was read before has already set the interpolation; the word must agree. */
 static bool set_enum(struct agx_asm_build *build, const struct agx_operand_row *row, uint32_t value)
 {
     const uint32_t before = agx_get(&build->inst, row->v);
@@ -271,27 +128,6 @@ static bool read_enum(struct agx_asm_build *build, const struct agx_operand_row 
     if (!word)
         return agx_asm_fail(build, "expected a value for %s", agx_field_text(row->v));
     return agx_asm_fail(build, "%s is no value for %s", word, agx_field_text(row->v));
-}
-
-static bool read_condition(struct agx_asm_build *build, bool is_float)
-{
-    const char *word = agx_asm_take(build, "a condition");
-    int64_t number;
-    if (!word)
-        return false;
-    uint32_t code = 0;
-    while (code < 16 && (!agx_condition_text(is_float, code) || strcmp(agx_condition_text(is_float, code), word) != 0))
-        code++;
-    if (code == 16) {
-        if (!agx_asm_all_digits(word) || !agx_asm_number(word, &number) || number > 15)
-            return agx_asm_wants(build, word,
-                                 is_float ? "a float condition (eq, lt, gt, lte, gte ...)"
-                                          : "an integer condition (ueq, ult, slt ...)");
-        code = (uint32_t)number;
-    }
-    if (code & 8 && agx_field_index(build->form, AGX_F_ccn) < 0)
-        return agx_asm_fail(build, "%s: %s cannot invert its condition", word, build->form->mnemonic);
-    return agx_asm_set(build, AGX_F_cc, code & 7) && agx_asm_set(build, AGX_F_ccn, code >> 3);
 }
 
 static bool read_branch(struct agx_asm_build *build, const struct agx_operand_row *row)
@@ -357,44 +193,6 @@ static bool read_group_base(struct agx_asm_build *build, const struct agx_operan
     return agx_asm_set_vt(build, row, r.first & 255, r.uniform ? 1 | r.first >> 8 << 1 : 0);
 }
 
-/* "lsl 3", "mask 0x7": the number behind a keyword, if that is what comes next. */
-static bool keyword(struct agx_asm_build *build, const char *name, int64_t *number)
-{
-    const char *word = agx_asm_peek(build);
-    const size_t length = strlen(name);
-    if (!word || strncmp(word, name, length) != 0 || word[length] != ' ')
-        return false;
-    const char *digits = word + length;
-    while (*digits == ' ')
-        digits++;
-    if (!agx_asm_number(digits, number))
-        return false;
-    build->next++;
-    return true;
-}
-
-static bool read_shift(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    int64_t number;
-    if (!keyword(build, "lsl", &number))
-        return true;
-    return number >= 0 && number <= 7 ? agx_asm_set(build, row->v, (uint32_t)number)
-                                      : agx_asm_fail(build, "lsl %d: too far", (int)(number & 0xffff));
-}
-
-static bool read_low_bits(struct agx_asm_build *build, const struct agx_operand_row *row)
-{
-    int64_t mask;
-    if (!keyword(build, "mask", &mask))
-        return true;
-    if (mask == 0xffffffff)
-        return true;
-    if (mask <= 0 || mask > 0x7fffffff || (mask & (mask + 1)) != 0)
-        return agx_asm_fail(build, "mask: expected ones from bit 0 up, as 0x1F");
-    return agx_asm_set(build, row->v, (uint32_t)__builtin_popcountll((uint64_t)mask));
-}
-
-/* A single register without modifiers; what it is was checked by the caller. */
 bool agx_asm_one_register(struct agx_asm_build *build, bool half, bool uniform, unsigned *first)
 {
     struct agx_asm_registers r;
@@ -454,22 +252,11 @@ bool agx_asm_operand(struct agx_asm_build *build, unsigned index)
 {
     const struct agx_operand_row *row = &build->form->operands[index];
     switch ((enum agx_operand_kind)row->kind) {
-    case AGX_KIND_MASK_DST: return read_mask_dst(build, row);
-    case AGX_KIND_ALU_DST: return read_alu_dst(build, row);
-    case AGX_KIND_ALU_SRC: return read_alu_src(build, row);
-    case AGX_KIND_FLOAT_SRC:
-    case AGX_KIND_FLOAT16_SRC: return read_float_src(build, row);
-    case AGX_KIND_SELECT_SRC: return read_select_src(build, row);
-    case AGX_KIND_TRUTH: return read_truth(build);
     case AGX_KIND_NUMBER:
     case AGX_KIND_BITS: return read_number(build, row);
     case AGX_KIND_ENUM: return read_enum(build, row);
-    case AGX_KIND_INT_CONDITION: return read_condition(build, false);
-    case AGX_KIND_FLOAT_CONDITION: return read_condition(build, true);
     case AGX_KIND_BRANCH: return read_branch(build, row);
     case AGX_KIND_SIGNED16: return read_signed16(build, row);
-    case AGX_KIND_SHIFT: return read_shift(build, row);
-    case AGX_KIND_LOW_BITS: return read_low_bits(build, row);
     case AGX_KIND_HALF: return read_half(build, row);
     case AGX_KIND_WORD:
     case AGX_KIND_WORD_AT_HALF: return read_word_register(build, row);
@@ -478,6 +265,6 @@ bool agx_asm_operand(struct agx_asm_build *build, unsigned index)
     case AGX_KIND_GROUP_BASE: return read_group_base(build, row);
     case AGX_KIND_ATOMIC_DST: return read_atomic_dst(build, row);
     case AGX_KIND_SPECIAL: return read_special(build, row);
-    default: return agx_asm_graphics_operand(build, index);
+    default: return agx_asm_alu_operand(build, index);
     }
 }

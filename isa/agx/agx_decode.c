@@ -33,7 +33,7 @@ static struct word truncate_word(struct word word, unsigned bytes)
     return word;
 }
 
-/* Bits position .. position + width - 1; runs never cross bit 64. */
+/* The bits from position on; runs never cross bit 64. */
 static uint32_t get_bits(const struct word *word, unsigned position, unsigned width)
 {
     const uint64_t part = position < 64 ? word->low >> position : (uint64_t)word->high >> (position - 64);
@@ -58,7 +58,7 @@ static unsigned form_bytes(const struct agx_form *form, const struct word *word)
 
 static bool form_matches(const struct agx_form *form, const struct word *word)
 {
-    /* The first byte decides most rows; it is there whatever the length. */
+    /* The first byte, which is present whatever the length, rules most rows out. */
     if ((word->low ^ form->value) & form->mask & 0xff)
         return false;
     const struct word seen = truncate_word(*word, form_bytes(form, word));

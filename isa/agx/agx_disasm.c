@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* Text being written; `length` counts on past the end, as snprintf does. */
+/* Text being written; `length` goes on counting past the end, as snprintf does. */
 struct output {
     char *text;
     size_t size;
@@ -23,7 +23,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct output *out, con
     va_end(args);
 }
 
-/* Starts an operand: operands that are not there never call it. */
+/* Separates an operand from what stands before it. Absent operands never call it. */
 static void next_operand(struct output *out)
 {
     append(out, out->operands++ ? ", " : " ");
@@ -77,7 +77,7 @@ static void append_alu_dst(struct output *out, const struct agx_operand_row *row
     append(out, "%s", t & 1 ? ".cache" : "");
 }
 
-/* Registers and uniforms of the 4-bit type (3-bit types are widened by the caller). */
+/* Writes a register or uniform of the 4-bit type. */
 static void append_typed(struct output *out, const struct agx_operand_row *row, uint32_t v, uint32_t t)
 {
     const unsigned size = t >> 2;
@@ -163,7 +163,7 @@ static void append_texture(struct output *out, uint32_t v, uint32_t t)
         append_half(out, 'r', v);
 }
 
-/* A 32-bit reference value, then a half with packed offsets, each if there. */
+/* Writes the 32-bit reference value and the half with packed offsets, each if it is present. */
 static void append_compare_offset(struct output *out, uint32_t v, bool offset, bool compare)
 {
     if (compare)
@@ -177,7 +177,7 @@ static void append_signed(struct output *out, uint32_t v)
     append(out, "%d", (int)(int16_t)(uint16_t)v);
 }
 
-/* A half register, or a number when `number` is set. */
+/* Writes a half register, or a number when `number` is set. */
 static void append_half_or_number(struct output *out, uint32_t v, bool number)
 {
     if (number)
@@ -191,7 +191,7 @@ static void append_branch(struct output *out, const struct agx_inst *inst)
     append(out, "pc%+" PRId32, inst->branch_bytes);
 }
 
-/* Operands of load, store, atomic and stack instructions; false for other kinds. */
+/* Writes operands of load, store, atomic and stack instructions; false for other kinds. */
 static bool append_memory_operand(struct output *out, const struct agx_operand_row *row, uint32_t v, uint32_t t)
 {
     switch ((enum agx_operand_kind)row->kind) {
@@ -223,7 +223,7 @@ static bool append_memory_operand(struct output *out, const struct agx_operand_r
     }
 }
 
-/* Operands of texture, vertex and pixel instructions. */
+/* Writes operands of texture, vertex and pixel instructions. */
 static void append_graphics(struct output *out, const struct agx_inst *inst, const struct agx_operand_row *row, uint32_t v,
                             uint32_t t, uint32_t m)
 {
@@ -286,7 +286,7 @@ static void append_plain(struct output *out, const struct agx_inst *inst, const 
     }
 }
 
-/* Operands that text leaves out: shifts of 0, full masks, empty words, offsets that are not there. */
+/* Text leaves out shifts by 0, full masks, and offsets and sample indices that are not present. */
 static bool is_absent(const struct agx_inst *inst, const struct agx_operand_row *row)
 {
     switch ((enum agx_operand_kind)row->kind) {
@@ -298,7 +298,7 @@ static bool is_absent(const struct agx_inst *inst, const struct agx_operand_row 
     }
 }
 
-/* Runs that are not there: optional results say None, others vanish. */
+/* A run without registers is "None" for optional results, and nothing at all for other kinds. */
 static void append_run_operand(struct output *out, const struct agx_operand_row *row, const struct agx_inst *inst,
                                const struct agx_run *run)
 {

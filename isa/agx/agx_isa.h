@@ -1,4 +1,4 @@
-/* Apple GPU (AGX2: G13 = M1 family, G14 = M2 family) instructions: bytes in, meaning out. Pure: no state, no time.
+/* Apple GPU (AGX2: G13 = M1 family, G14 = M2 family) instructions: bytes in, meaning out, without state or time.
  *
  * Instructions are 2..12 bytes, little-endian. Each has a form (a row of agx_table.inc: length, constant bits, fields,
  * operands); several forms may share an operation. Facts: dougallj/applegpu (commit 4c5bae6), Mesa src/asahi/compiler.
@@ -20,174 +20,17 @@
 #define AGX_HALVES         256 /* the same, as 16-bit halves: 2n = low, 2n+1 = high */
 #define AGX_UNIFORM_HALVES 512
 
-/* What an instruction does. Named after applegpu's mnemonics. */
+/* What an instruction does, named after applegpu's mnemonics: one enumerator for each operation of agx_table.inc. */
 enum agx_op {
     AGX_OP_NONE, /* no form matches */
-    AGX_OP_MOV_IMM,
-    AGX_OP_GET_SR,
-    AGX_OP_IADD,
-    AGX_OP_IMADD,
-    AGX_OP_CONVERT,
-    AGX_OP_BFI,
-    AGX_OP_BFEIL,
-    AGX_OP_EXTR,
-    AGX_OP_SHLHI,
-    AGX_OP_SHRHI,
-    AGX_OP_ASR,
-    AGX_OP_ASRH,
-    AGX_OP_BITOP,
-    AGX_OP_BITREV,
-    AGX_OP_POPCOUNT,
-    AGX_OP_INTL,
-    AGX_OP_FFS,
-    AGX_OP_IUNOP,
-    AGX_OP_FMADD32,
-    AGX_OP_FMADD16,
-    AGX_OP_FADD32,
-    AGX_OP_FADD16,
-    AGX_OP_FMUL32,
-    AGX_OP_FMUL16,
-    AGX_OP_FLOOR,
-    AGX_OP_CEIL,
-    AGX_OP_TRUNC,
-    AGX_OP_RINT,
-    AGX_OP_RCP,
-    AGX_OP_RSQRT,
-    AGX_OP_RSQRT_SPECIAL,
-    AGX_OP_SIN_PT_1,
-    AGX_OP_SIN_PT_2,
-    AGX_OP_LOG2,
-    AGX_OP_EXP2,
-    AGX_OP_DFDX,
-    AGX_OP_DFDY,
-    AGX_OP_FUNOP,
-    AGX_OP_RET,
-    AGX_OP_STOP,
-    AGX_OP_TRAP,
-    AGX_OP_CALL_REGISTER,
-    AGX_OP_JMP_INCOMPLETE,
-    AGX_OP_JMP_EXEC_ANY,
-    AGX_OP_JMP_EXEC_NONE,
-    AGX_OP_CALL,
-    AGX_OP_POP_EXEC,
-    AGX_OP_IF_ICMP,
-    AGX_OP_IF_FCMP,
-    AGX_OP_WHILE_ICMP,
-    AGX_OP_WHILE_FCMP,
-    AGX_OP_ELSE_ICMP,
-    AGX_OP_ELSE_FCMP,
-    AGX_OP_ICMPSEL,
-    AGX_OP_FCMPSEL,
-    AGX_OP_ICMP_BALLOT,
-    AGX_OP_ICMP_QUAD_BALLOT,
-    AGX_OP_FCMP_BALLOT,
-    AGX_OP_FCMP_QUAD_BALLOT,
-    AGX_OP_SIMD_SHUFFLE,
-    AGX_OP_SIMD_SHUFFLE_DOWN,
-    AGX_OP_SIMD_SHUFFLE_UP,
-    AGX_OP_SIMD_SHUFFLE_ROTATE_UP,
-    AGX_OP_SIMD_SHUFFLE_XOR,
-    AGX_OP_SIMD_MATRIX_FMADD32,
-    AGX_OP_SIMD_MATRIX_FMADD16,
-    AGX_OP_QUAD_SHUFFLE,
-    AGX_OP_QUAD_SHUFFLE_DOWN,
-    AGX_OP_QUAD_SHUFFLE_UP,
-    AGX_OP_QUAD_SHUFFLE_ROTATE_UP,
-    AGX_OP_QUAD_SHUFFLE_XOR,
-    AGX_OP_SIMD_SHUF_OP,
-    AGX_OP_QUAD_AND,
-    AGX_OP_QUAD_OR,
-    AGX_OP_QUAD_XOR,
-    AGX_OP_QUAD_IADD,
-    AGX_OP_QUAD_FADD,
-    AGX_OP_QUAD_FMUL,
-    AGX_OP_QUAD_PREFIX_IADD,
-    AGX_OP_QUAD_PREFIX_FADD,
-    AGX_OP_QUAD_PREFIX_FMUL,
-    AGX_OP_QUAD_MIN_U,
-    AGX_OP_QUAD_MAX_U,
-    AGX_OP_QUAD_MIN_S,
-    AGX_OP_QUAD_MAX_S,
-    AGX_OP_QUAD_MIN_F,
-    AGX_OP_QUAD_MAX_F,
-    AGX_OP_SIMD_AND,
-    AGX_OP_SIMD_OR,
-    AGX_OP_SIMD_XOR,
-    AGX_OP_SIMD_IADD,
-    AGX_OP_SIMD_FADD,
-    AGX_OP_SIMD_FMUL,
-    AGX_OP_SIMD_PREFIX_IADD,
-    AGX_OP_SIMD_PREFIX_FADD,
-    AGX_OP_SIMD_PREFIX_FMUL,
-    AGX_OP_SIMD_PREFIX_AND,
-    AGX_OP_SIMD_PREFIX_OR,
-    AGX_OP_SIMD_PREFIX_XOR,
-    AGX_OP_SIMD_PREFIX_MIN_S,
-    AGX_OP_SIMD_PREFIX_MIN_U,
-    AGX_OP_SIMD_PREFIX_MAX_S,
-    AGX_OP_SIMD_PREFIX_MAX_U,
-    AGX_OP_SIMD_MIN_U,
-    AGX_OP_SIMD_MAX_U,
-    AGX_OP_SIMD_MIN_S,
-    AGX_OP_SIMD_MAX_S,
-    AGX_OP_SIMD_MIN_F,
-    AGX_OP_SIMD_MAX_F,
-    AGX_OP_SIMD_OP,
-    AGX_OP_WAIT_PIX,
-    AGX_OP_SIGNAL_PIX,
-    AGX_OP_WAIT,
-    AGX_OP_TILE,
-    AGX_OP_ITER,
-    AGX_OP_ITERPROJ,
-    AGX_OP_LDCF,
-    AGX_OP_UNIFORM_STORE,
-    AGX_OP_TEX_STATE_STORE,
-    AGX_OP_SAMPLER_STATE_STORE,
-    AGX_OP_NO_VAR,
-    AGX_OP_ST_VAR,
-    AGX_OP_ST_VAR_FINAL,
-    AGX_OP_ASYNC_STORE,
-    AGX_OP_ASYNC_LOAD,
-    AGX_OP_DEVICE_LOAD,
-    AGX_OP_DEVICE_STORE,
-    AGX_OP_DEVICE_LOAD_OTHER,
-    AGX_OP_DEVICE_STORE_OTHER,
-    AGX_OP_STACK_STORE,
-    AGX_OP_STACK_LOAD,
-    AGX_OP_STACK_GET_PTR,
-    AGX_OP_STACK_ADJUST,
-    AGX_OP_THREADGROUP_LOAD,
-    AGX_OP_THREADGROUP_STORE,
-    AGX_OP_TEXTURE_SAMPLE,
-    AGX_OP_TEXTURE_LOAD,
-    AGX_OP_THREADGROUP_BARRIER,
-    AGX_OP_ATOMIC,
-    AGX_OP_THREADGROUP_ATOMIC,
-    AGX_OP_AFTER_SAMPLING1,
-    AGX_OP_AFTER_SAMPLING2,
-    AGX_OP_UNK30C0,
-    AGX_OP_UNK40C0,
-    AGX_OP_UNKC0000000,
-    AGX_OP_UNK51,
-    AGX_OP_UNKE800,
-    AGX_OP_UNK0C00,
-    AGX_OP_DOORBELL,
-    AGX_OP_JMP_IF_SKIPPING_DOORBELL,
-    AGX_OP_IMAGE_WRITE_BLOCK,
-    AGX_OP_STACK_ADJUST2,
-    AGX_OP_IMAGE_WRITE,
-    AGX_OP_SR_THING,
-    AGX_OP_POP_EXEC2,
-    AGX_OP_MAP,
-    AGX_OP_UNK75_ALT,
-    AGX_OP_SAMPLE_MASK,
-    AGX_OP_ZS_EMIT,
-    AGX_OP_MEMORY_BARRIER,
+#define AGX_FORM(op, ...) AGX_OP_##op,
+#define AGX_FORM_AGAIN(...)
+#include "isa/agx/agx_table.inc"
     AGX_OP_COUNT
 };
 
-/* Where an operand lives. Indices of halves, words and pairs are all in half units (word r5 = 10, half r5h = 11), so that
- * widths can be compared; the same for uniforms. */
+/* Where an operand lives. Halves, words and pairs are all indexed in halves (word r5 = 10, half r5h = 11), so that operands of
+ * different widths can be compared; uniforms likewise. */
 enum agx_place {
     AGX_PLACE_NONE,
     AGX_PLACE_HALF,
@@ -204,11 +47,11 @@ enum agx_hint { AGX_HINT_NONE, AGX_HINT_CACHE, AGX_HINT_DISCARD };
 struct agx_operand {
     enum agx_place place;
     enum agx_hint hint;
-    uint16_t index;        /* half units */
+    uint16_t index;        /* in halves */
     uint8_t count;         /* consecutive registers of this width: 1; memory data 1..4; matrix operands 2 */
     bool sign_extend;      /* integer sources narrower than the operation */
     bool absolute, negate; /* float sources, absolute first */
-    int32_t immediate;     /* integer value; for float sources the bits of the float32 that the minifloat stands for */
+    int32_t immediate;     /* integer value; float sources have the bits of the float32 that the minifloat stands for */
 };
 
 /* Memory formats (field F of loads and stores). */
@@ -277,9 +120,9 @@ struct agx_inst {
     uint16_t op;   /* enum agx_op */
     uint8_t bytes;
     uint8_t source_count;
-    /* Destination and sources by role: A, B, C are source[0..2]; compare-select X, Y are source[2], source[3]. Memory: loads
-     * write dst, stores read source[0]; base = source[1], offset = source[2]; atomics: old value dst, data source[0].
-     * Mask operations (if, else, while, pop): dst is r0l. */
+    /* Destination and sources by role: A, B and C are source[0..2]; X and Y of compare-select are source[2] and source[3]. Of
+     * memory operations source[1] is the base and source[2] the offset; loads write dst, stores read source[0], atomics read
+     * source[0] and write the old value to dst. The dst of mask operations (if, else, while, pop) is r0l. */
     struct agx_operand dst;
     struct agx_operand source[AGX_MAX_SOURCES];
     uint8_t condition; /* 3 bits */
@@ -297,78 +140,62 @@ struct agx_inst {
     uint8_t component_mask;
     uint8_t slot;   /* scoreboard 0, 1: device and stack memory, wait */
     uint8_t atomic; /* enum agx_atomic */
-    /* Reductions and prefixes (all of value 0x806f): enum agx_reduction, over the simdgroup or the quad. */
+    /* Reductions and prefixes (all forms of value 0x806f): enum agx_reduction, over the simdgroup or the quad. */
     uint8_t reduction;
     bool whole_simdgroup, prefix;
-    uint8_t coherency;              /* bits 44..46 of device memory and atomics as they stand */
+    uint8_t coherency;              /* bits 44..46 of device memory operations and atomics, undecoded */
     bool zero_extend_offset;        /* Ou */
-    int32_t branch_bytes;           /* from the first byte of this instruction */
+    int32_t branch_bytes;           /* counted from the first byte of this instruction */
     uint32_t field[AGX_MAX_FIELDS]; /* raw, in the table's order */
-    /* NULL, or why an operand cannot be what it is encoded as ("source A: hint 0"): such words decode and print, and must not
-     * be executed. */
+    /* NULL, or why the instruction has no known meaning ("a source register with hint 0"). Such words decode and print, but
+     * must not be executed. */
     const char *invalid;
 };
 
-/* Decodes the instruction at `code`; `available` bytes are readable, missing ones count as zero. Returns its length;
- * 0 when no form matches (op NONE). */
+/* Decodes the instruction at `code`, of which `available` bytes are readable; missing ones count as zero. Returns its length,
+ * or 0 when no form matches (op NONE). */
 size_t agx_decode(const uint8_t *code, size_t available, struct agx_inst *inst);
-/* Encodes form + field[] into bytes[AGX_MAX_BYTES]; short form when it suffices. Returns the length. */
+/* Encodes form and field[] into bytes[AGX_MAX_BYTES], in the short length when it suffices. Returns the length. */
 size_t agx_encode(const struct agx_inst *inst, uint8_t bytes[AGX_MAX_BYTES]);
 
 /* Table rows, for checks and documentation. */
 unsigned agx_form_count(void);
-const char *agx_form_mnemonic(unsigned form); /* as applegpu names the form: "bitop", "iadd" */
+const char *agx_form_mnemonic(unsigned form); /* "bitop", "iadd" */
 unsigned agx_form_field_count(unsigned form);
 const char *agx_form_field_name(unsigned form, unsigned field);
 const char *agx_op_name(unsigned op);
 
 /* The mnemonic of this very instruction as text shows it: "xor" for a bitop with that truth table, "isub", "push_exec". */
 const char *agx_mnemonic(const struct agx_inst *inst);
-/* "fmadd32 r0, r1, r2, r3.neg": the spelling of applegpu with runs of spaces squeezed to one. Returns the length of the whole
- * text, as snprintf does. */
+/* "fmadd32 r0, r1, r2, r3.neg": the spelling of applegpu with single spaces, except for names that it marks as provisional
+ * (agx_from_applegpu). Returns the length of the whole text, as snprintf does. */
 #define AGX_TEXT_BYTES 256
 int agx_disasm(const struct agx_inst *inst, char *text, size_t size);
+/* Translates a mnemonic, alone or with operands behind it, from applegpu's spelling to ours: the names that applegpu marks as
+ * provisional lose their mark. Other texts are copied. */
+void agx_from_applegpu(const char *text, char *ours, size_t size);
 
-/* Classes that timing and energy tell apart. */
+/* Classes that timing and energy tell apart. F32 and F16 are add, multiply and fma; INT is add, bit operations, compare-select
+ * and moves; SHIFT is shifts, bit fields and bit counts; IMUL64 is a multiply-add with a 64-bit result; REDUCE spans a simdgroup
+ * or a quad; GRAPHICS is texture, pixel and vertex work, which compute programs do not use. */
+/* clang-format off */
+#define AGX_CLASSES(ITEM) \
+    ITEM(F32, "f32") ITEM(F16, "f16") ITEM(INT, "int") ITEM(GET_SR, "get_sr") ITEM(IMUL, "imul") \
+    ITEM(IMUL64, "imul64") ITEM(SHIFT, "shift") ITEM(CONVERT, "convert") ITEM(ROUND, "round") ITEM(EXP2, "exp2") \
+    ITEM(LOG2, "log2") ITEM(RCP, "rcp") ITEM(RSQRT, "rsqrt") ITEM(SIN, "sin") ITEM(SHUFFLE, "shuffle") \
+    ITEM(BALLOT, "ballot") ITEM(REDUCE, "reduce") ITEM(MATRIX_F32, "matrix_f32") ITEM(MATRIX_F16, "matrix_f16") \
+    ITEM(MASK, "mask") ITEM(BRANCH, "branch") ITEM(BARRIER, "barrier") ITEM(FENCE, "fence") ITEM(WAIT, "wait") \
+    ITEM(STOP, "stop") ITEM(DEVICE_LOAD, "device_load") ITEM(DEVICE_STORE, "device_store") \
+    ITEM(DEVICE_ATOMIC, "device_atomic") ITEM(GROUP_LOAD, "threadgroup_load") ITEM(GROUP_STORE, "threadgroup_store") \
+    ITEM(GROUP_ATOMIC, "threadgroup_atomic") ITEM(STACK_LOAD, "stack_load") ITEM(STACK_STORE, "stack_store") \
+    ITEM(STACK_ADJUST, "stack_adjust") ITEM(UNIFORM_STORE, "uniform_store") ITEM(GRAPHICS, "graphics") \
+    ITEM(UNKNOWN, "unknown")
+/* clang-format on */
 enum agx_class {
-    AGX_CLASS_F32,
-    AGX_CLASS_F16, /* add, multiply, fma */
-    AGX_CLASS_INT, /* add, bit operations, compare-select, moves */
-    AGX_CLASS_GET_SR,
-    AGX_CLASS_IMUL,
-    AGX_CLASS_IMUL64, /* multiply(-add); 64-bit result */
-    AGX_CLASS_SHIFT,  /* shifts, bit fields, bit counts */
-    AGX_CLASS_CONVERT,
-    AGX_CLASS_ROUND,
-    AGX_CLASS_EXP2,
-    AGX_CLASS_LOG2,
-    AGX_CLASS_RCP,
-    AGX_CLASS_RSQRT,
-    AGX_CLASS_SIN,
-    AGX_CLASS_SHUFFLE,
-    AGX_CLASS_BALLOT,
-    AGX_CLASS_REDUCE, /* simd and quad */
-    AGX_CLASS_MATRIX_F32,
-    AGX_CLASS_MATRIX_F16,
-    AGX_CLASS_MASK,
-    AGX_CLASS_BRANCH,
-    AGX_CLASS_BARRIER,
-    AGX_CLASS_FENCE,
-    AGX_CLASS_WAIT,
-    AGX_CLASS_STOP,
-    AGX_CLASS_DEVICE_LOAD,
-    AGX_CLASS_DEVICE_STORE,
-    AGX_CLASS_DEVICE_ATOMIC,
-    AGX_CLASS_GROUP_LOAD,
-    AGX_CLASS_GROUP_STORE,
-    AGX_CLASS_GROUP_ATOMIC, /* threadgroup memory */
-    AGX_CLASS_STACK_LOAD,
-    AGX_CLASS_STACK_STORE,
-    AGX_CLASS_STACK_ADJUST,
-    AGX_CLASS_UNIFORM_STORE,
-    AGX_CLASS_GRAPHICS, /* texture, pixel, vertex: not compute */
-    AGX_CLASS_UNKNOWN,
-    AGX_CLASS_COUNT
+#define AGX_CLASS(name, text) AGX_CLASS_##name,
+    AGX_CLASSES(AGX_CLASS)
+#undef AGX_CLASS
+        AGX_CLASS_COUNT
 };
 const char *agx_class_name(enum agx_class class_);
 
@@ -377,14 +204,14 @@ struct agx_range {
     uint16_t first; /* half index */
     uint8_t count;  /* halves; 0 = none */
 };
-/* What an instruction touches, for timing: no operand bits are decoded again there. */
+/* What an instruction touches, so that timing need not decode operands again. */
 struct agx_effect {
     enum agx_class unit_class;
     struct agx_range write;                 /* destination registers */
     struct agx_range read[AGX_MAX_SOURCES]; /* source registers; uniforms and immediates are not here */
     uint8_t read_count;
     uint8_t distinct_words_read; /* different 32-bit registers among the sources */
-    uint8_t cached_sources;      /* sources with hint cache or discard: bit i = read[i] */
+    uint8_t cached_sources;      /* bit i: read[i] has the hint cache or discard */
     bool cache_result;
     bool reads_r0l, writes_mask;
     uint8_t flops;                   /* per active lane: fma 2, matrix 32, add/mul 1 */

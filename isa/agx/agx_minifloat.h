@@ -1,5 +1,6 @@
-/* The 8-bit float immediates: sign bit 7, exponent bits 4..6, fraction bits 0..3. Exponent 0: fraction / 64; else
- * (16 + fraction) * 2^(exponent - 7). So 0, 1/64 .. 15/64, 0.25 .. 31. Source: dougallj/applegpu. */
+/* The 8-bit float immediates: sign in bit 7, exponent in bits 4..6, fraction in bits 0..3. With exponent 0 the value is
+ * fraction / 64, otherwise (16 + fraction) * 2^(exponent - 7); so they are 0, 1/64 .. 15/64, and 0.25 .. 31.
+ * Source: dougallj/applegpu. */
 #ifndef ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
 #define ORCHARD_ISA_AGX_AGX_MINIFLOAT_H
 
@@ -14,7 +15,7 @@ static inline float agx_minifloat_value(uint8_t bits)
     return bits & 128 ? -size : size;
 }
 
-/* Bits of the float32 of the same value. */
+/* The bits of the float32 of the same value. */
 static inline uint32_t agx_minifloat_bits(uint8_t bits)
 {
     const float value = agx_minifloat_value(bits);
@@ -23,7 +24,7 @@ static inline uint32_t agx_minifloat_bits(uint8_t bits)
     return word;
 }
 
-/* The minifloat of exactly this value, sign of zero included; false when there is none. */
+/* Finds the minifloat of exactly this value, including the sign of zero; false when there is none. */
 static inline bool agx_minifloat_find(float value, uint8_t *bits)
 {
     uint32_t word;

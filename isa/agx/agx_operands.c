@@ -1,19 +1,13 @@
+/* From fields to operands: which registers, uniforms and immediates an instruction names. */
 #include "isa/agx/agx_decode_parts.h"
 #include "isa/agx/agx_minifloat.h"
-#include "isa/agx/agx_table.h"
 
-/* An operand being read: its fields, and where what it means goes. */
+/* An operand being read: its fields, and the instruction that receives its meaning. */
 struct reader {
     struct agx_inst *inst;
     const struct agx_operand_row *row;
     uint32_t v, t, m;
 };
-
-static void reject(struct agx_inst *inst, const char *why)
-{
-    if (!inst->invalid)
-        inst->invalid = why;
-}
 
 static struct agx_operand register_operand(enum agx_place place, unsigned half, unsigned count)
 {
@@ -35,9 +29,9 @@ static void check_range(struct agx_inst *inst, const struct agx_operand *operand
 {
     const unsigned end = operand->index + agx_place_halves(operand->place) * operand->count;
     if (operand->place >= AGX_PLACE_HALF && operand->place <= AGX_PLACE_PAIR && end > AGX_HALVES)
-        reject(inst, "a register beyond r127");
+        agx_reject(inst, "a register beyond r127");
     if (operand->place >= AGX_PLACE_UNIFORM_HALF && operand->place <= AGX_PLACE_UNIFORM_PAIR && end > AGX_UNIFORM_HALVES)
-        reject(inst, "a uniform beyond u255");
+        agx_reject(inst, "a uniform beyond u255");
 }
 
 static void put_dst(struct agx_inst *inst, struct agx_operand operand)
@@ -75,20 +69,20 @@ static void read_alu_dst(struct reader *r)
     put_dst(r->inst, dst);
 }
 
-/* Registers and uniforms of the 4-bit type; the caller has dealt with immediates. */
+/* A register or uniform of the 4-bit type; the caller has dealt with immediates. */
 static struct agx_operand typed_source(struct reader *r)
 {
     const unsigned count = r->row->extra ? 2 : 1, size = r->t >> 2, max = r->row->max;
     if (size == 1) {
         const bool word = r->t & 2;
         if (r->row->extra)
-            reject(r->inst, "a uniform as a matrix");
+            agx_reject(r->inst, "a uniform as a matrix");
         if (word && max == 16)
-            reject(r->inst, "a 32-bit uniform in a 16-bit operand");
+            agx_reject(r->inst, "a 32-bit uniform in a 16-bit operand");
         return register_operand(word ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_UNIFORM_HALF, r->v | (r->t & 1) << 8, count);
     }
     if ((r->t & 3) == 0)
-        reject(r->inst, "a source register with hint 0");
+        agx_reject(r->inst, "a source register with hint 0");
     enum agx_place place = AGX_PLACE_HALF;
     if (size != 0 && max > 16)
         place = size == 3 && max == 64 ? AGX_PLACE_PAIR : AGX_PLACE_WORD;
@@ -109,7 +103,7 @@ static void read_float_src(struct reader *r)
     struct agx_operand source;
     if (r->row->kind == AGX_KIND_FLOAT16_SRC && r->t >= 4) {
         if (r->t & 2)
-            reject(r->inst, "a 32-bit uniform in a 16-bit operand");
+            agx_reject(r->inst, "a 32-bit uniform in a 16-bit operand");
         source = register_operand(AGX_PLACE_UNIFORM_HALF, r->v | (r->t & 1) << 8, 1);
     } else if (r->t) {
         source = typed_source(r);
@@ -131,9 +125,9 @@ static void read_select_src(struct reader *r)
         return;
     }
     if (r->t == 0 || r->t == 5)
-        reject(r->inst, "a selected operand of an unknown type");
+        agx_reject(r->inst, "a selected operand of an unknown type");
     if (word && r->v & 1)
-        reject(r->inst, "a 32-bit selected operand at an odd half");
+        agx_reject(r->inst, "a 32-bit selected operand at an odd half");
     if (r->t >= 6) {
         source = register_operand(word ? AGX_PLACE_UNIFORM_WORD : AGX_PLACE_UNIFORM_HALF, r->v | (r->t & 1) << 8, 1);
     } else {
@@ -143,10 +137,15 @@ static void read_select_src(struct reader *r)
     put_source(r->inst, source_index(r->row->v), source);
 }
 
-static bool is_store(unsigned op)
+static bool is_store(const struct agx_inst *inst)
 {
-    return op == AGX_OP_DEVICE_STORE || op == AGX_OP_DEVICE_STORE_OTHER || op == AGX_OP_STACK_STORE ||
-           op == AGX_OP_THREADGROUP_STORE || op == AGX_OP_UNIFORM_STORE;
+    switch (agx_forms[inst->form].effect.unit_class) {
+    case AGX_CLASS_DEVICE_STORE:
+    case AGX_CLASS_GROUP_STORE:
+    case AGX_CLASS_STACK_STORE:
+    case AGX_CLASS_UNIFORM_STORE: return true;
+    default: return false;
+    }
 }
 
 static unsigned data_count(const struct agx_inst *inst)
@@ -167,8 +166,8 @@ static void read_data(struct reader *r)
     const unsigned count = data_count(r->inst);
     const struct agx_operand data = register_operand(r->t ? AGX_PLACE_WORD : AGX_PLACE_HALF, r->v, count);
     if (count == 0)
-        reject(r->inst, "a memory operation without components");
-    if (is_store(r->inst->op))
+        agx_reject(r->inst, "a memory operation without components");
+    if (is_store(r->inst))
         put_source(r->inst, 0, data);
     else
         put_dst(r->inst, data);
@@ -177,7 +176,7 @@ static void read_data(struct reader *r)
 static void read_base(struct reader *r)
 {
     if (r->v & 1)
-        reject(r->inst, "a base address at an odd half");
+        agx_reject(r->inst, "a base address at an odd half");
     put_source(r->inst, 1, register_operand(r->t ? AGX_PLACE_UNIFORM_PAIR : AGX_PLACE_PAIR, r->v, 1));
 }
 
@@ -189,7 +188,7 @@ static void read_index(struct reader *r)
         return;
     }
     if (r->v > 255 || (!half && r->v & 1))
-        reject(r->inst, "an offset that is no register");
+        agx_reject(r->inst, "an offset that is no register");
     put_source(r->inst, 2, register_operand(half ? AGX_PLACE_HALF : AGX_PLACE_WORD, r->v & 255, 1));
 }
 
@@ -206,7 +205,7 @@ static void read_group_base(struct reader *r)
 static void read_atomic_src(struct reader *r)
 {
     if (r->v & 1)
-        reject(r->inst, "atomic data at an odd half");
+        agx_reject(r->inst, "atomic data at an odd half");
     const bool two = r->inst->atomic == AGX_ATOMIC_CMPXCHG;
     put_source(r->inst, 0, register_operand(AGX_PLACE_WORD, r->v, two ? 2 : 1));
 }
@@ -270,165 +269,15 @@ static void read_operand(struct reader *r)
     case AGX_KIND_FLOAT_CONDITION:
     case AGX_KIND_SHIFT:
     case AGX_KIND_LOW_BITS:
-    case AGX_KIND_SPECIAL: break; /* plain fields, read below */
+    case AGX_KIND_SPECIAL: break; /* plain fields, which agx_modifiers.c reads */
     default: read_graphics(r);
-    }
-}
-
-static uint8_t field8(const struct agx_inst *inst, enum agx_field_id id)
-{
-    return (uint8_t)agx_get(inst, id);
-}
-
-static bool has_kind(const struct agx_form *form, enum agx_operand_kind kind)
-{
-    for (unsigned i = 0; i < form->operand_count; i++)
-        if (form->operands[i].kind == kind)
-            return true;
-    return false;
-}
-
-/* Bits 44..46 of device memory operations and atomics. */
-static uint8_t coherency(const struct agx_inst *inst)
-{
-    switch (inst->op) {
-    case AGX_OP_DEVICE_LOAD: return 4;
-    case AGX_OP_DEVICE_LOAD_OTHER: return field8(inst, AGX_F_u4);
-    case AGX_OP_DEVICE_STORE: return (uint8_t)(4 | agx_get(inst, AGX_F_u6));
-    case AGX_OP_DEVICE_STORE_OTHER: return (uint8_t)(agx_get(inst, AGX_F_u6) | agx_get(inst, AGX_F_u4) << 1);
-    case AGX_OP_ATOMIC: return (uint8_t)(agx_get(inst, AGX_F_u4) >> 2 | agx_get(inst, AGX_F_u5) << 1);
-    case AGX_OP_STACK_LOAD:
-    case AGX_OP_STACK_STORE: return field8(inst, AGX_F_i5);
-    default: return 0;
-    }
-}
-
-static uint8_t slot(const struct agx_inst *inst)
-{
-    if (inst->op == AGX_OP_WAIT)
-        return field8(inst, AGX_F_i);
-    if (inst->op == AGX_OP_STACK_LOAD || inst->op == AGX_OP_STACK_STORE)
-        return field8(inst, AGX_F_i6);
-    return field8(inst, AGX_F_g);
-}
-
-/* Reductions: bits 26..41 and 47 of the word, from the row's constants or from simd_op's fields. */
-static void read_reduction(struct agx_inst *inst)
-{
-    const uint64_t bits = agx_forms[inst->form].value | (uint64_t)agx_get(inst, AGX_F_op2) << 26 |
-                          (uint64_t)(inst->op == AGX_OP_SIMD_OP ? agx_get(inst, AGX_F_op1) : 0) << 47;
-    inst->reduction = (uint8_t)((bits >> 28 & 1) | (bits >> 38 & 7) << 1 | (bits >> 47 & 1) << 4);
-    inst->whole_simdgroup = bits >> 29 & 1;
-    inst->prefix = bits >> 30 & 1;
-    const uint32_t known = 1u << AGX_REDUCE_AND | 1u << AGX_REDUCE_FADD | 1u << AGX_REDUCE_OR | 1u << AGX_REDUCE_FMUL |
-                           1u << AGX_REDUCE_XOR | 1u << AGX_REDUCE_FMIN | 1u << AGX_REDUCE_FMAX | 1u << AGX_REDUCE_IADD |
-                           1u << AGX_REDUCE_SMIN | 1u << AGX_REDUCE_SMAX | 1u << AGX_REDUCE_UMIN | 1u << AGX_REDUCE_UMAX;
-    const uint64_t unused = UINT64_C(0x23f8c000000); /* bits 26, 27, 31..37, 41 */
-    if (!(known >> inst->reduction & 1) || bits & unused)
-        reject(inst, "a reduction without a known meaning");
-}
-
-static void read_modifiers(struct agx_inst *inst, const struct agx_form *form)
-{
-    const uint32_t m = agx_get(inst, AGX_F_m);
-    inst->condition = field8(inst, AGX_F_cc);
-    inst->invert = agx_get(inst, AGX_F_ccn);
-    inst->subtract = agx_get(inst, AGX_F_N);
-    if (has_kind(form, AGX_KIND_SHIFT))
-        inst->shift = field8(inst, AGX_F_s);
-    if (has_kind(form, AGX_KIND_TRUTH))
-        inst->truth = (uint8_t)(agx_get(inst, AGX_F_tt0) | agx_get(inst, AGX_F_tt1) << 1 | agx_get(inst, AGX_F_tt2) << 2 |
-                                agx_get(inst, AGX_F_tt3) << 3);
-    if (has_kind(form, AGX_KIND_LOW_BITS))
-        inst->field_bits = m ? (uint8_t)m : 32;
-    if (has_kind(form, AGX_KIND_MASK_DST))
-        inst->nesting = field8(inst, AGX_F_n);
-    inst->special = field8(inst, AGX_F_SR);
-    inst->mode = inst->op == AGX_OP_CONVERT ? field8(inst, AGX_F_mode) : 0;
-    inst->round = inst->op == AGX_OP_CONVERT ? field8(inst, AGX_F_round) : 0;
-    inst->format = field8(inst, AGX_F_F);
-    inst->component_mask = field8(inst, AGX_F_mask);
-    inst->slot = slot(inst);
-    if (inst->op == AGX_OP_ATOMIC || inst->op == AGX_OP_THREADGROUP_ATOMIC)
-        inst->atomic = field8(inst, AGX_F_op);
-    inst->coherency = coherency(inst);
-    inst->zero_extend_offset = agx_get(inst, AGX_F_Ou);
-    if ((form->value & 0x807f) == 0x806f && form->bytes_short == 6)
-        read_reduction(inst);
-}
-
-static void check_memory(struct agx_inst *inst)
-{
-    if (inst->format == 9 || inst->format == 11)
-        reject(inst, "an unknown memory format");
-    if (inst->format == AGX_FORMAT_I32 && !agx_get(inst, AGX_F_Rt))
-        reject(inst, "32-bit components in half registers");
-}
-
-/* Loads and stores outside the usual constants. Coherent ones (bits 44..46 = 7) are plain loads and stores to the program;
- * source: Mesa, agx_pack.c. */
-static void check_variant(struct agx_inst *inst)
-{
-    const bool load = inst->op == AGX_OP_DEVICE_LOAD_OTHER;
-    const bool known = agx_get(inst, AGX_F_u1) == 1 && agx_get(inst, AGX_F_u3) == 0 && agx_get(inst, AGX_F_u5) == 0;
-    if (known && inst->coherency >= 4)
-        inst->op = load ? AGX_OP_DEVICE_LOAD : AGX_OP_DEVICE_STORE;
-    else
-        reject(inst, "a variant of a load or store without a known meaning");
-}
-
-/* All compiled examples look like this; only 16-bit components work. Source: Mesa, agx_pack.c. */
-static void check_uniform_store(struct agx_inst *inst)
-{
-    if (inst->format != AGX_FORMAT_I16 || agx_get(inst, AGX_F_Rt) || !agx_get(inst, AGX_F_Ot) || inst->shift ||
-        agx_get(inst, AGX_F_b) || agx_get(inst, AGX_F_unk) != 2)
-        reject(inst, "a variant of uniform_store without a known meaning");
-}
-
-static void check_meaning(struct agx_inst *inst, const struct agx_form *form)
-{
-    if (has_kind(form, AGX_KIND_INT_CONDITION) && (inst->condition & 3) == 3)
-        reject(inst, "an integer condition without a known meaning");
-    if (has_kind(form, AGX_KIND_FLOAT_CONDITION) && inst->condition == 4)
-        reject(inst, "a float condition without a known meaning");
-    switch (inst->op) {
-    case AGX_OP_CONVERT:
-        if (!agx_value_text(AGX_LIST_CONVERT, inst->mode) || inst->round > 1)
-            reject(inst, "a conversion without a known meaning");
-        break;
-    case AGX_OP_DEVICE_LOAD_OTHER:
-    case AGX_OP_DEVICE_STORE_OTHER:
-        check_variant(inst);
-        check_memory(inst);
-        break;
-    case AGX_OP_DEVICE_LOAD:
-    case AGX_OP_DEVICE_STORE:
-    case AGX_OP_STACK_LOAD:
-    case AGX_OP_STACK_STORE:
-    case AGX_OP_THREADGROUP_LOAD:
-    case AGX_OP_THREADGROUP_STORE: check_memory(inst); break;
-    case AGX_OP_UNIFORM_STORE: check_uniform_store(inst); break;
-    case AGX_OP_ATOMIC:
-    case AGX_OP_THREADGROUP_ATOMIC:
-        if (inst->atomic > AGX_ATOMIC_XOR)
-            reject(inst, "an atomic operation without a known meaning");
-        break;
-    case AGX_OP_IUNOP:
-    case AGX_OP_FUNOP:
-    case AGX_OP_SIMD_SHUF_OP:
-    case AGX_OP_SR_THING:
-    case AGX_OP_POP_EXEC2:
-    case AGX_OP_UNK75_ALT: reject(inst, "an operation without a known meaning"); break;
-    default:
-        if (inst->op >= AGX_OP_AFTER_SAMPLING1 && inst->op <= AGX_OP_UNK0C00)
-            reject(inst, "an operation without a known meaning");
     }
 }
 
 void agx_decode_operands(struct agx_inst *inst)
 {
     const struct agx_form *form = &agx_forms[inst->form];
-    read_modifiers(inst, form);
+    agx_read_modifiers(inst, form);
     for (unsigned i = 0; i < form->operand_count; i++) {
         const struct agx_operand_row *row = &form->operands[i];
         struct reader r = {
@@ -437,5 +286,5 @@ void agx_decode_operands(struct agx_inst *inst)
     }
     if (inst->op == AGX_OP_CALL || inst->op == AGX_OP_CALL_REGISTER)
         put_dst(inst, register_operand(AGX_PLACE_WORD, 2, 1)); /* the return address goes to r1 */
-    check_meaning(inst, form);
+    agx_check_meaning(inst, form);
 }

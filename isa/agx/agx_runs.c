@@ -1,7 +1,7 @@
 #include "isa/agx/agx_runs.h"
 
-/* Dimensions 0..8: 1D, 1D array, 2D, 2D array, 2D multisampled, 3D, cube, cube array, 2D multisampled array. Array layer and
- * sample index are halves behind the coordinates. Source: dougallj/applegpu. */
+/* Dimensions 0..8 are 1D, 1D array, 2D, 2D array, 2D multisampled, 3D, cube, cube array, 2D multisampled array. The array layer
+ * and the sample index are halves behind the coordinates. Source: dougallj/applegpu. */
 static const uint8_t dim_coords[] = {1, 1, 2, 2, 2, 3, 3, 3, 2}, dim_extra[] = {0, 1, 0, 1, 1, 0, 0, 1, 2};
 
 unsigned agx_dim_coords(uint32_t dim)
@@ -26,8 +26,8 @@ static unsigned data_registers(const struct agx_inst *inst, const struct agx_ope
     return (unsigned)__builtin_popcount(agx_get(inst, AGX_F_mask));
 }
 
-/* Coordinates are words when all of them are, else halves. Behind 32-bit coordinates the reference prints one half only, for
- * layer and sample index alike. */
+/* Coordinates are words when all of them are, else halves. Behind 32-bit coordinates the reference prints a single half, be it
+ * a layer or a sample index. */
 static struct agx_run coords_run(const struct agx_inst *inst, unsigned v, bool halves)
 {
     const uint32_t dim = agx_get(inst, AGX_F_n);
@@ -37,8 +37,8 @@ static struct agx_run coords_run(const struct agx_inst *inst, unsigned v, bool h
     return sized_run(false, v, halves ? coords + extra : 2 * coords + 1);
 }
 
-/* Level of detail: bits 0..1 which, bit 2 in registers (4 alone: gradients), bit 3 with a minimum. The forms with a bias and a
- * minimum are from Mesa, src/asahi/isa/test/cases.txt. */
+/* Level of detail: bits 0..1 say which one, bit 2 puts it in registers (gradients when it is alone), bit 3 adds a minimum. The
+ * forms with a bias and a minimum are from Mesa, src/asahi/isa/test/cases.txt. */
 static bool lod_run(const struct agx_inst *inst, uint32_t lod, unsigned v, struct agx_run *run)
 {
     const unsigned coords = agx_dim_coords(agx_get(inst, AGX_F_n));

@@ -3,14 +3,6 @@
 
 #include <string.h>
 
-/* applegpu marks names it is not sure of with a word that our tree keeps for unfinished work of ours. */
-#define UNNAMED                                                                                                                  \
-    "TO"                                                                                                                         \
-    "DO."
-#define VARIANT                                                                                                                  \
-    ".TO"                                                                                                                        \
-    "DO"
-
 #define FIXED AGX_FIXED_LENGTH
 #define F(name, ...)                                                                                                             \
     {                                                                                                                            \
@@ -24,6 +16,15 @@
 #define OPERANDS(...)    (const struct agx_operand_row[]){__VA_ARGS__}, COUNT(agx_operand_row, __VA_ARGS__)
 #define NO_FIELDS        NULL, 0
 #define NO_OPERANDS      NULL, 0
+
+/* 8x8x8 multiply-adds of matrices are 1024 operations, 32 for each lane. */
+#define EFFECT(class, flops, no_meaning)                                                                                         \
+    {                                                                                                                            \
+        AGX_CLASS_##class, flops, no_meaning                                                                                     \
+    }
+#define CLASS(class)        EFFECT(class, 0, false)
+#define FLOPS(class, count) EFFECT(class, count, false)
+#define NO_MEANING(class)   EFFECT(class, 0, true)
 
 #define OPERAND_V(kind, name, max, extra)                                                                                        \
     {                                                                                                                            \
@@ -181,7 +182,7 @@ const char *agx_operand_text(const struct agx_operand_row *operand)
     return operand->kind == AGX_KIND_TRUTH ? "tt" : agx_field_text(operand->v);
 }
 
-/* if_fcmp eq 0.0, 0.0 without modifiers: true in every lane. */
+/* if_fcmp eq 0.0, 0.0 without modifiers holds in every lane. */
 static bool compares_always_true(const struct agx_inst *inst)
 {
     static const uint8_t zero[] = {AGX_F_cc, AGX_F_ccn, AGX_F_A, AGX_F_At, AGX_F_Am, AGX_F_B, AGX_F_Bt, AGX_F_Bm};

@@ -4,7 +4,7 @@
 
 #include "isa/agx/agx_isa.h"
 
-/* Field names, as applegpu calls them. AGX_F_Dt and so on. */
+/* The names of fields, as applegpu calls them; AGX_F_Dt and so on. */
 /* clang-format off */
 #define AGX_FIELD_NAMES(ITEM) \
     ITEM(Dt) ITEM(D) ITEM(imm16) ITEM(imm32) ITEM(kill) ITEM(SR) ITEM(S) ITEM(N) ITEM(At) ITEM(As) ITEM(A) \
@@ -28,26 +28,28 @@ enum agx_field_id {
         AGX_FIELD_ID_COUNT
 };
 
-/* A field of a form: up to three runs of (position, width), lowest bits first; width 0 ends. */
+/* A field of a form: up to three runs of (position, width), lowest bits first; width 0 ends the list. */
 struct agx_field_row {
     uint8_t id;
     uint8_t run[6];
 };
 
-/* How operands are encoded. v, t, m: the fields called name, name+"t" and name+"m" or "s".
+/* How operands are encoded. v, t and m are the fields called NAME, NAMEt, and NAMEm or NAMEs.
  *
- * ALU_DST       v 8 bits, t 2 bits. t bit 0: cache hint. t bit 1: half register v, or word v >> 1, which is a 64-bit pair
- *               when v is odd and max is 64. m is S (saturate) where there is one.
- * ALU_SRC       v 8 bits, t 4 bits. t = 0: immediate v. 010y, 011y: uniform half, word of half index v + 256 y. Else bits 0..1
- *               are the hint (1 none, 2 cache, 3 discard), bits 2..3 the size: 0 half v, 2 word v >> 1, 3 pair (a word unless
- *               max is 64). max 16: always a half. m: sign-extend.
- * FLOAT_SRC     the same; the immediate is a minifloat; m bit 0 absolute value, bit 1 negate.
+ * ALU_DST       v 8 bits, t 2 bits. t bit 0 is the cache hint; t bit 1 selects word v >> 1 instead of half register v. The word
+ *               starts a 64-bit pair when v is odd and max is 64. m is S (saturate) where there is one.
+ * ALU_SRC       v 8 bits, t 4 bits. t = 0 is the immediate v; 010y and 011y are the uniform half and word at half index
+ *               v + 256 y. Otherwise bits 0..1 are the hint (1 none, 2 cache, 3 discard) and bits 2..3 the size: 0 half v,
+ *               2 word v >> 1, 3 pair (a word unless max is 64). With max 16 it is always a half. m sign-extends.
+ * FLOAT_SRC     as ALU_SRC, but the immediate is a minifloat, and m has absolute value in bit 0 and negation in bit 1.
  * FLOAT16_SRC   t 3 bits: 0 minifloat, 1..3 half with hint, 10y uniform half.
- * SELECT_SRC    t 3 bits, size of the destination: 4 immediate, 1..3 register with hint, 11y uniform.
- * DATA          v: registers of memory operations, words from v >> 1 when t is set, else halves; as many as `mask` has bits.
- * BASE          64-bit pair v >> 1 (v even), of uniforms when t is set.
- * INDEX         t set: signed 16-bit immediate, else word v >> 1.
- * GROUP_BASE    t: 0 half register, 2 zero, 1 and 3 uniform half v + 256 (t >> 1). GROUP_INDEX: half register or immediate.
+ * SELECT_SRC    t 3 bits: 4 immediate, 1..3 register with hint, 11y uniform, all of the size of the destination.
+ * DATA          registers of memory operations: words from v >> 1 on when t is set, else halves from v on; as many as `mask`
+ *               has bits.
+ * BASE          64-bit pair v >> 1 (v even); of uniforms when t is set.
+ * INDEX         a signed 16-bit immediate when t is set, else word v >> 1.
+ * GROUP_BASE    t = 0 half register, 2 zero, 1 and 3 uniform half v + 256 (t >> 1).
+ * GROUP_INDEX   half register, or an immediate when t is set.
  */
 enum agx_operand_kind {
     AGX_KIND_MASK_DST,
@@ -104,7 +106,7 @@ struct agx_operand_row {
     uint8_t v, t, m; /* field ids, 0 = none */
     uint8_t max;     /* widest register in bits */
     uint8_t extra;   /* ENUM: list; BITS, BRANCH: width; SAMPLES: t of an immediate; VARYING: registers per count;
-                        DATA: field that says whether it is there; ALU_DST, FLOAT_SRC: 1 = two registers */
+                        DATA: field that says whether it is present; ALU_DST, FLOAT_SRC: 1 = two registers */
 };
 
 enum agx_list {
@@ -135,10 +137,10 @@ struct agx_value {
 
 enum agx_when {
     AGX_WHEN_ALWAYS,
-    AGX_WHEN_FIELD,      /* field has this value */
-    AGX_WHEN_TRUTH,      /* truth table */
-    AGX_WHEN_TRUTH_ZERO, /* truth table, and B is the immediate 0 */
-    AGX_WHEN_ALWAYS_TRUE /* compares 0.0 with itself for equality; value: n, or any */
+    AGX_WHEN_FIELD,      /* a field has this value */
+    AGX_WHEN_TRUTH,      /* the truth table has this value */
+    AGX_WHEN_TRUTH_ZERO, /* the same, and B is the immediate 0 */
+    AGX_WHEN_ALWAYS_TRUE /* it compares 0.0 with itself for equality; value is n, or AGX_ANY_COUNT */
 };
 #define AGX_ANY_COUNT 255
 
@@ -157,6 +159,13 @@ struct agx_special {
 enum agx_sure { AGX_SURE_TESTED, AGX_SURE_EMULATED, AGX_SURE_DESCRIBED, AGX_SURE_UNKNOWN };
 #define AGX_FIXED_LENGTH 255
 
+/* What a row says about execution. */
+struct agx_row_effect {
+    enum agx_class unit_class;
+    uint8_t flops;   /* floating-point operations per active lane */
+    bool no_meaning; /* nobody knows what the words do; they must not be executed */
+};
+
 struct agx_form { /* in the order of the table's columns */
     uint16_t op;
     const char *mnemonic;
@@ -165,6 +174,7 @@ struct agx_form { /* in the order of the table's columns */
     uint32_t high_mask; /* bits 64..95 that must be zero */
     enum agx_sure sure;
     const char *does;
+    struct agx_row_effect effect;
     const struct agx_field_row *fields;
     uint8_t field_count;
     const struct agx_operand_row *operands;
@@ -182,18 +192,19 @@ extern const unsigned agx_specials_count;
 
 const char *agx_field_text(enum agx_field_id id);
 unsigned agx_field_width(const struct agx_field_row *field);
-/* Index of a field in the form's row and in agx_inst.field[]; -1 when the form has none. */
+/* The index of a field in the form's row and in agx_inst.field[]; -1 when the form has no such field. */
 int agx_field_index(const struct agx_form *form, enum agx_field_id id);
-/* Value of a field of this instruction, 0 when its form has none. */
+/* The value of a field of this instruction; 0 when its form has no such field. */
 uint32_t agx_get(const struct agx_inst *inst, enum agx_field_id id);
-/* The word of a value, NULL when it has none. */
+/* The word for a value; NULL when it has none. */
 const char *agx_value_text(enum agx_list list, uint32_t value);
-/* Name of a condition cc | ccn << 3, NULL when it has none. */
+/* The name of a condition cc | ccn << 3; NULL when it has none. */
 const char *agx_condition_text(bool is_float, uint32_t code);
-/* Name of an operand: that of its first field, "tt" for truth tables. */
+/* The name of an operand: that of its first field, or "tt" for truth tables. */
 const char *agx_operand_text(const struct agx_operand_row *operand);
-/* What text calls this instruction; NULL when it is the form's mnemonic. */
+/* The name that text gives this instruction; NULL when it is the form's mnemonic. */
 const struct agx_rename *agx_renamed(const struct agx_inst *inst);
+/* Whether text leaves this operand out under that name. `rename` may be NULL. */
 bool agx_rename_drops(const struct agx_rename *rename, const struct agx_operand_row *operand);
 
 #endif

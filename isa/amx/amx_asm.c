@@ -44,7 +44,7 @@ static bool at_end(struct parser *p)
     return *p->at == '\0' || *p->at == ';' || *p->at == '#' || (p->at[0] == '/' && p->at[1] == '/');
 }
 
-/* Reads letters, digits, '_' and '.'; false when there is none or the word is too long. */
+/* Reads a word of letters, digits, '_' and '.'; false when there is none or it is too long. */
 static bool read_word(struct parser *p, char word[NAME_MAX_BYTES], const char *what)
 {
     size_t n = 0;
@@ -144,7 +144,7 @@ static bool setting_value(struct parser *p, const struct setting *setting, const
     return true;
 }
 
-/* Why a setting found no field: it exists under other conditions, or not at all. */
+/* Says why a setting found no field: the field exists under other conditions only, or not at all. */
 static bool fail_unused(struct parser *p, const struct amx_form *form, const struct setting *setting)
 {
     struct isa_suggest suggest;

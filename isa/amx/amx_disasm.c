@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 
-/* Appends to text as far as it fits; *length counts on, as snprintf does. */
+/* Appends as much of the text as fits; *length goes on counting, as snprintf does. */
 __attribute__((format(printf, 4, 5))) static void append(char *text, size_t size, int *length, const char *format, ...)
 {
     const size_t used = (size_t)*length;
@@ -22,7 +22,7 @@ int amx_disasm_word(uint32_t word, char *text, size_t size)
         return snprintf(text, size, "%s", amx_op_name(op, reg));
     const char *name = amx_op_name(op, amx_form_of(op, 0)->fixed_value);
     if (op == AMX_EXTRX || op == AMX_EXTRY)
-        name = op == AMX_EXTRX ? "extrx" : "extry"; /* the operand, which would tell extrh, is not in the word */
+        name = op == AMX_EXTRX ? "extrx" : "extry"; /* whether it is extrh, only the operand knows */
     return reg == 31 ? snprintf(text, size, "%s xzr", name) : snprintf(text, size, "%s x%u", name, reg);
 }
 
@@ -44,7 +44,7 @@ int amx_disasm_operand(unsigned op, uint64_t operand, enum amx_gen gen, char *te
     if (size)
         text[0] = '\0';
     const struct amx_form *form = amx_form_of(op, operand);
-    uint64_t claimed = form ? form->fixed_value : 0; /* bits the text stands for */
+    uint64_t claimed = form ? form->fixed_value : 0; /* bits that the text stands for */
     if (op == AMX_SETCLR)
         claimed = operand; /* the immediate is the mnemonic */
     const struct amx_field *field = form ? amx_next_field(form, NULL, gen) : NULL;

@@ -11,7 +11,7 @@ static void write_place(FILE *out, const struct amx_field *field)
         fprintf(out, "%d..%d", field->pos + field->width - 1, field->pos);
 }
 
-/* Names the fields of this form that lie at a condition's bits. */
+/* Writes a condition with the names of the fields at its bits. */
 static void write_condition(FILE *out, const struct amx_form *form, const struct amx_field *field)
 {
     const bool flag = (field->when_mask & (field->when_mask - 1)) == 0, negated = field->when == AMX_WHEN_NOT_EQUAL;

@@ -1,11 +1,11 @@
-/* amx_effect_of: dispatch, loads and stores, fma, fms, mac16. */
+/* The effect of an instruction, and in particular of loads, stores, fma, fms and mac16. */
 #include "isa/amx/amx_effect_parts.h"
 
 #include <string.h>
 
 uint64_t amx_matrix_rows(uint64_t x_lanes, uint64_t y_lanes, unsigned lane_bytes, unsigned z_bytes, unsigned z)
 {
-    uint64_t first = 0; /* rows of y lane 0 */
+    uint64_t first = 0; /* the rows of y lane 0 */
     if (lane_bytes == z_bytes)
         first = x_lanes ? amx_bit(z & (lane_bytes - 1)) : 0;
     else
@@ -59,7 +59,7 @@ static void effect_memory(unsigned op, uint64_t operand, enum amx_gen gen, struc
     e->needs_128_alignment = e->memory_bytes > 64;
 }
 
-/* Lane size and formats of the three input widths. */
+/* Sets the elements of x, y and z; returns the bytes of a lane. */
 static unsigned fma_formats(unsigned op, uint64_t operand, bool vector, bool use_x, bool use_y, struct amx_effect *e)
 {
     enum amx_element x, y, z;

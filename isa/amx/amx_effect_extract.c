@@ -1,7 +1,7 @@
-/* amx_effect_of: extrx, extry, extrh, extrv and genlut. */
+/* The effect of extrx, extry, extrh, extrv and genlut. */
 #include "isa/amx/amx_effect_parts.h"
 
-/* Lane formats of the wide forms: destination bytes, Z bytes, row step of the narrowing ones. */
+/* Lane formats of the wide forms: bytes in the destination and in Z, and the row step of the narrowing forms. */
 struct extract_lanes {
     unsigned dest, source, step;
     bool is_float;
@@ -37,7 +37,7 @@ static enum amx_element element_of(unsigned bytes, bool is_float)
     return bytes == 4 ? AMX_E_F32 : AMX_E_F16;
 }
 
-/* Destination registers that receive bytes of the enabled lanes. */
+/* The destination registers that receive bytes of the enabled lanes. */
 static uint8_t written_registers(uint64_t lanes, unsigned lane_bytes, unsigned written_bytes, unsigned offset)
 {
     uint8_t registers = 0;
@@ -46,7 +46,7 @@ static uint8_t written_registers(uint64_t lanes, unsigned lane_bytes, unsigned w
     return registers;
 }
 
-/* Z rows that the enabled destination lanes come from, c being the row or column field. */
+/* The Z rows that the enabled destination lanes come from; c is the row or column field. */
 static uint64_t source_rows(uint64_t enabled, const struct extract_lanes *lanes, bool column, unsigned c)
 {
     uint64_t rows = 0;

@@ -1,4 +1,4 @@
-/* Shared by the amx_effect_*.c files. */
+/* What the amx_effect_*.c files share. */
 #ifndef ORCHARD_ISA_AMX_AMX_EFFECT_PARTS_H
 #define ORCHARD_ISA_AMX_AMX_EFFECT_PARTS_H
 
@@ -15,26 +15,26 @@ static inline unsigned amx_count(uint64_t bits)
     return (unsigned)__builtin_popcountll(bits);
 }
 
-/* Registers of a pool touched by `bytes` (1..64) bytes from a byte offset, circular. */
+/* The registers of a pool that `bytes` (1..64) bytes from a byte offset touch; the pool is circular. */
 static inline uint8_t amx_span(unsigned offset, unsigned bytes)
 {
     return (uint8_t)(1u << (offset >> 6 & 7) | 1u << ((offset + bytes - 1) >> 6 & 7));
 }
 
-/* Does a 9-bit mask ask for this side effect? */
+/* Whether a 9-bit mask asks for this side effect. */
 static inline bool amx_mask_is(unsigned mode, unsigned n, enum amx_mask_special special)
 {
     return mode == 0 && n == (unsigned)special;
 }
 
-/* Integer element of so many bytes. */
+/* The integer element of that many bytes. */
 static inline enum amx_element amx_integer(unsigned bytes)
 {
     return bytes == 1 ? AMX_E_I8 : bytes == 2 ? AMX_E_I16 : AMX_E_I32;
 }
 
-/* Z rows of an outer product with lanes of `lane_bytes` on both axes and Z elements of z_bytes: same size, or 16-bit
- * lanes with interleaved pairs of 32-bit Z rows. Lane sets of x and y; z picks the accumulator. */
+/* The Z rows of an outer product with lanes of `lane_bytes` on both axes and Z elements of z_bytes: either the same size, or
+ * 16-bit lanes with interleaved pairs of 32-bit Z rows. x_lanes and y_lanes are the enabled lanes; z selects the accumulator. */
 uint64_t amx_matrix_rows(uint64_t x_lanes, uint64_t y_lanes, unsigned lane_bytes, unsigned z_bytes, unsigned z);
 
 void amx_effect_fma(unsigned op, uint64_t operand, struct amx_effect *e);
@@ -43,9 +43,9 @@ void amx_effect_mat(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_
 void amx_effect_extract(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *e);
 void amx_effect_genlut(uint64_t operand, enum amx_gen gen, struct amx_effect *e);
 
-/* What vecint, vecfp, matint and matfp have in common: where their operands come from. */
+/* Where the operands of vecint, vecfp, matint and matfp come from. */
 struct amx_vm {
-    unsigned offset[2]; /* of x, y */
+    unsigned offset[2]; /* bytes, of x and y */
     bool indexed;
     unsigned indexed_pool; /* 0 X, 1 Y */
     unsigned index_bits, table;
@@ -53,7 +53,7 @@ struct amx_vm {
 };
 /* False when the instruction does nothing because of operand bits 54..56. */
 bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm);
-/* Registers read for operand `pool` (0 X, 1 Y) with lanes of so many bytes at a byte offset. */
+/* The registers that are read for operand `pool` (0 X, 1 Y) with lanes of `lane_bytes` at a byte offset. */
 uint8_t amx_vm_registers(const struct amx_vm *vm, unsigned pool, unsigned offset, unsigned lane_bytes);
 
 /* Lane formats of vecfp and matfp. */

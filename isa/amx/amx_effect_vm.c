@@ -1,9 +1,9 @@
-/* amx_effect_of: vecint, vecfp, matint, matfp. */
+/* The effect of vecint, vecfp, matint and matfp. */
 #include "isa/amx/amx_effect_parts.h"
 
 enum { POOL_X, POOL_Y };
 
-/* Fields that are read here under one layout's name for two instructions. */
+/* Some fields are read here under the name of one layout for several instructions. */
 _Static_assert((int)AMX_POS_VECFP_ALU == (int)AMX_POS_VECINT_ALU && (int)AMX_POS_MATINT_ALU == (int)AMX_POS_VECINT_ALU &&
                    (int)AMX_POS_MATFP_ALU == (int)AMX_POS_VECINT_ALU,
                "ALU mode");
@@ -14,10 +14,10 @@ _Static_assert((int)AMX_POS_VECFP_Z == (int)AMX_POS_VECINT_Z && (int)AMX_POS_VEC
                    (int)AMX_POS_VECFP_MASK_MODE == (int)AMX_POS_VECINT_MASK_MODE,
                "row, repeat and mask of the vector forms");
 
-/* Which inputs an ALU mode takes. */
+/* The inputs that an ALU mode takes. */
 struct alu_use {
     bool exists, x, y, z;
-    bool counts; /* multiply, add or popcount-accumulate: one operation of the array per element */
+    bool counts; /* it multiplies, adds or popcount-accumulates: one operation of the array per element */
 };
 
 bool amx_vm_decode(unsigned op, uint64_t operand, struct amx_vm *vm)
@@ -85,7 +85,7 @@ static struct alu_use int_alu(unsigned op, unsigned alu, enum amx_gen gen)
     return (struct alu_use){.exists = false};
 }
 
-/* Lane bytes of x, y and z. In ALU mode 4 only z counts, and all three are equal. */
+/* The bytes of a lane of x, y and z. In ALU mode 4 only z matters, and all three are equal. */
 struct lane_bytes {
     unsigned x, y, z;
 };
@@ -131,8 +131,8 @@ static struct lane_bytes matint_bytes(unsigned mode, unsigned alu, enum amx_gen 
 struct vector_plan {
     struct alu_use use;
     struct lane_bytes bytes;
-    uint64_t enabled;   /* positions of min(x, y) lane bytes */
-    unsigned broadcast; /* B of the repeat form, 0 else */
+    uint64_t enabled;   /* positions, each as wide as the narrower lane of x and y */
+    unsigned broadcast; /* operand mode of the repeat form, else 0 */
     unsigned iterations, z;
 };
 
@@ -141,7 +141,7 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* vecint with x and y lanes of different size: both lanes of a position must be enabled. */
+/* With x and y lanes of different size (vecint), both lanes of a position must be enabled. */
 static uint64_t enabled_positions(const struct lane_bytes *bytes, unsigned mode, unsigned n)
 {
     const uint64_t x = amx_mask9(mode, n, 64 / bytes->x), y = amx_mask9(mode, n, 64 / bytes->y);
@@ -155,7 +155,7 @@ static uint64_t enabled_positions(const struct lane_bytes *bytes, unsigned mode,
     return enabled;
 }
 
-/* What mask mode 0 or a broadcast mode forces: the result or an operand to zero, which is then not read. */
+/* Mask mode 0 or a broadcast mode may force the result or an operand to zero, which is then not read. */
 static void apply_special(struct alu_use *use, bool zero_result, bool zero_x, bool zero_y)
 {
     if (zero_result)
@@ -277,7 +277,7 @@ static void plan_matfp(struct matrix_plan *plan, uint64_t operand)
     plan->rows = amx_matrix_rows(plan->x, plan->y, plan->bytes.x, plan->bytes.z, AMX_GET(operand, MATFP_Z));
 }
 
-/* 8-bit products: every zb-th byte of y against all bytes of x; masks count all lanes of the masked operand. */
+/* 8-bit products multiply every zb-th byte of y with all bytes of x. Masks count all lanes of the masked operand. */
 static void plan_matint8(struct matrix_plan *plan, uint64_t y_lanes)
 {
     const unsigned zb = plan->bytes.z;

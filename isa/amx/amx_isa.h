@@ -1,4 +1,4 @@
-/* Apple AMX: instruction words and operands. Pure: no state, no time.
+/* Apple AMX: instruction words and operands, without state or time.
  *
  *   31                                10 9        5 4        0
  *  +------------------------------------+----------+----------+
@@ -18,30 +18,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The number in the instruction word. AMX_EXTRX is also extrh, and AMX_EXTRY also extrv: operand bits 26 and 27 decide. */
 enum amx_op {
-    AMX_LDX,
-    AMX_LDY,
-    AMX_STX,
-    AMX_STY,
-    AMX_LDZ,
-    AMX_STZ,
-    AMX_LDZI,
-    AMX_STZI,
-    AMX_EXTRX, /* also extrh: operand bits 26, 27 decide */
-    AMX_EXTRY, /* also extrv */
-    AMX_FMA64,
-    AMX_FMS64,
-    AMX_FMA32,
-    AMX_FMS32,
-    AMX_MAC16,
-    AMX_FMA16,
-    AMX_FMS16,
-    AMX_SETCLR,
-    AMX_VECINT,
-    AMX_VECFP,
-    AMX_MATINT,
-    AMX_MATFP,
-    AMX_GENLUT,
+#define AMX_FORM(op, ...) op,
+#define AMX_FORM_AGAIN(...)
+#include "isa/amx/amx_table.inc"
     AMX_OP_COUNT
 };
 
@@ -66,8 +47,8 @@ static inline unsigned amx_word_register(uint32_t word)
 bool amx_word_is_defined(uint32_t word);
 uint32_t amx_encode(unsigned op, unsigned register_or_immediate);
 
-/* What one instruction with one operand does to the unit's state: read by timing, activity counts and the
- * disassembler, so that none of them decodes operand bits again. */
+/* What one instruction with one operand does to the unit's state. Timing, activity counts and the disassembler read this, so
+ * that none of them decodes operand bits again. */
 enum amx_unit_class {
     AMX_CLASS_LOAD,
     AMX_CLASS_STORE,
@@ -93,35 +74,33 @@ struct amx_effect {
     uint32_t z_rows_written; /* popcount of z_write */
 };
 
-/* Rules of amx_effect_of where the words above leave room: a register or row counts as read when the result depends on
- * it, not when a masked or partial write keeps some of its bytes; an operand forced to zero or skipped is not read
- * and its element is NONE. macs counts one per enabled Z element of every operation that the multiply-accumulate array
- * computes (products, sums with Z, popcount-accumulate), none for copies, comparisons, ALU 4 shifts and written zeros.
- * Instructions whose result is "Z unchanged" keep their class and touch nothing. For op 17 the operand is the immediate.
- * Undefined ops have class NOP. 8-byte lanes of copies have element F64.
+/* A register or row counts as read when the result depends on it, but not when a masked or partial write keeps some of its
+ * bytes. An operand that is forced to zero or skipped is not read, and its element is NONE. macs counts one for each enabled Z
+ * element of every operation that the multiply-accumulate array computes (products, sums with Z, popcount-accumulate), and none
+ * for copies, comparisons, ALU 4 shifts and written zeros. Instructions that leave Z unchanged keep their class and touch
+ * nothing. For op 17 the operand is the immediate. Undefined ops have class NOP. 8-byte lanes of copies have element F64.
  *
- * Depends only on (op, operand without the pointer bits of loads and stores, generation). */
+ * The effect depends only on op, operand (without the pointer bits of loads and stores) and generation. */
 void amx_effect_of(unsigned op, uint64_t operand, enum amx_gen gen, struct amx_effect *effect);
 
-/* Operand bits that are data addresses, not fields: low 56 bits for op 0..7, else 0. */
+/* The operand bits that are a data address: the low 56 bits for ops 0..7, none for others. */
 uint64_t amx_pointer_mask(unsigned op);
 
-/* Text. amx_disasm_word writes e.g. "fma32 x5" (register form, as in a listing); amx_disasm_operand writes the decoded
- * operand in assembler syntax ("x=64, y=0, z=1, skip_z", only fields that differ from 0); both return the length. */
-/* Lengths count the whole text, as snprintf does. AMX_TEXT_BYTES is enough for any. Operand bits that no field of the
- * generation names come last as raw=0x..., so that assembling the text gives back all 64 bits. Words that are no AMX
- * instruction become ".long 0x........", which amx_asm_line accepts. */
+/* amx_disasm_word writes the register form, as in a listing: "fma32 x5". amx_disasm_operand writes the fields of the operand that
+ * differ from 0, in assembler syntax: "x=64, y=0, z=1, skip_z". Both return the length of the whole text, as snprintf does;
+ * AMX_TEXT_BYTES is enough for any. Operand bits that no field of the generation names come last as raw=0x..., so that
+ * assembling the text gives back all 64 bits. Words that are no AMX instruction become ".long 0x........", which amx_asm_line
+ * accepts. */
 #define AMX_TEXT_BYTES 512
 int amx_disasm_word(uint32_t word, char *text, size_t size);
 int amx_disasm_operand(unsigned op, uint64_t operand, enum amx_gen gen, char *text, size_t size);
 
-/* Assembles one line: "fma32 x5", "set", "clr", or a mnemonic with operand fields ("fma32 {x=64, y=0, z=1}"), which
- * yields op and operand. has_operand tells which; with an operand the word's register is 0 and the caller's to choose.
- * Fields may stand in any order, values are numbers or the names of the table; a comment (; # //) may follow. On
- * failure error->offset is the column. */
+/* Assembles one line: "fma32 x5", "set", "clr", or a mnemonic with operand fields ("fma32 {x=64, y=0, z=1}"). has_operand tells
+ * whether there were fields; then the register of the word is 0, and the caller chooses one. Fields may stand in any order,
+ * values are numbers or names of the table, and a comment (; # //) may follow. On failure error->offset is the column. */
 bool amx_asm_line(const char *line, uint32_t *word, uint64_t *operand, bool *has_operand, struct isa_error *error);
 
-/* The instruction table as Markdown: opnum, mnemonic, operand fields with bit positions, semantics, generation notes. */
+/* Writes the instruction table as Markdown: op, mnemonic, operand fields with bit positions, semantics, generations. */
 void amx_table_markdown(FILE *out);
 
 const char *amx_op_name(unsigned op, uint64_t operand); /* "fma32", "extrh" ... ; "?" above 22 */

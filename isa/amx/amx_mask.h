@@ -1,4 +1,4 @@
-/* Write-enable masks of AMX operands as bit sets of lanes, for everything that must agree on them.
+/* Write-enable masks of AMX operands as sets of lanes, for everything that must agree on them.
  * Source: github corsix/amx, commit 483714b (Instructions.md, emulate.h).
  */
 #ifndef ORCHARD_ISA_AMX_AMX_MASK_H
@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* Meanings of n in mode 0 of the 9-bit form that enable all lanes and do something else besides. */
+/* In mode 0 of the 9-bit form, these values of n enable all lanes and do something else besides. */
 enum amx_mask_special { AMX_MASK_WRITE_ZERO = 3, AMX_MASK_ZERO_X = 4, AMX_MASK_ZERO_Y = 5 };
 
 #define AMX_ODD_LANES  UINT64_C(0xaaaaaaaaaaaaaaaa)
@@ -18,13 +18,13 @@ static inline uint64_t amx_first_lanes(unsigned n)
     return n >= 64 ? UINT64_MAX : (UINT64_C(1) << n) - 1;
 }
 
-/* Last n (1..lanes) of `lanes`. */
+/* The last n (1..lanes) of `lanes`. */
 static inline uint64_t amx_last_lanes(unsigned n, unsigned lanes)
 {
     return amx_first_lanes(lanes) & ~amx_first_lanes(lanes - n);
 }
 
-/* 7-bit form: 2-bit mode, 5-bit n. `lanes` is a power of two up to 64. */
+/* The 7-bit form has a mode of 2 bits and n of 5 bits. `lanes` is a power of two up to 64. */
 static inline uint64_t amx_mask7(unsigned mode, unsigned n, unsigned lanes)
 {
     const unsigned reduced = n & (lanes - 1), count = reduced ? reduced : lanes;
@@ -36,8 +36,8 @@ static inline uint64_t amx_mask7(unsigned mode, unsigned n, unsigned lanes)
     }
 }
 
-/* 9-bit form: 3-bit mode, 6-bit n. Mode 0 with n = 3, 4, 5 enables all lanes. Mode 1 is "only lane n": vecint and
- * vecfp, which broadcast instead, do not ask. */
+/* The 9-bit form has a mode of 3 bits and n of 6 bits. Mode 0 with n = 3, 4, 5 enables all lanes. Mode 1 is "only lane n"; vecint
+ * and vecfp, which broadcast instead, do not call this. */
 static inline uint64_t amx_mask9(unsigned mode, unsigned n, unsigned lanes)
 {
     const unsigned reduced = n & (lanes - 1);

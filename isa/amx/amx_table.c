@@ -36,7 +36,7 @@ const struct amx_form *amx_form_of(unsigned op, uint64_t operand)
         if (form->op != op || (operand & form->fixed_mask) != form->fixed_value)
             continue;
         if (op == AMX_SETCLR)
-            return operand <= 1 ? form + operand : NULL; /* the rows of set and clr stand in immediate order */
+            return operand <= 1 ? form + operand : NULL; /* the rows of set and clr stand in the order of the immediate */
         return form;
     }
     return NULL;

@@ -1,12 +1,12 @@
-/* The AMX instruction table in memory, for the assembler, disassembler and documentation, and AMX_GET for code that
- * needs single operand fields. Rows and their meaning: amx_table.inc.
+/* The AMX instruction table in memory, for the assembler, disassembler and documentation, and AMX_GET for code that needs single
+ * operand fields. amx_table.inc has the rows and explains them.
  */
 #ifndef ORCHARD_ISA_AMX_AMX_TABLE_H
 #define ORCHARD_ISA_AMX_AMX_TABLE_H
 
 #include "isa/amx/amx_isa.h"
 
-/* AMX_POS_<layout>_<field>, AMX_LEN_<layout>_<field>: e.g. AMX_POS_FMA_Z = 20, AMX_LEN_FMA_Z = 6. */
+/* AMX_POS_<layout>_<field> and AMX_LEN_<layout>_<field>, e.g. AMX_POS_FMA_Z = 20, AMX_LEN_FMA_Z = 6. */
 enum amx_field_place {
 #define AMX_FIELD(layout, id, name, pos, width, ...) AMX_POS_##layout##_##id = (pos), AMX_LEN_##layout##_##id = (width),
 #include "isa/amx/amx_table.inc"
@@ -16,7 +16,7 @@ static inline unsigned amx_bits(uint64_t operand, unsigned pos, unsigned width)
 {
     return (unsigned)(operand >> pos & ((UINT64_C(1) << width) - 1));
 }
-/* Value of a field of at most 32 bits: AMX_GET(operand, FMA_Z). */
+/* The value of a field of at most 32 bits: AMX_GET(operand, FMA_Z). */
 #define AMX_GET(operand, field) amx_bits((operand), AMX_POS_##field, AMX_LEN_##field)
 
 enum amx_layout {
@@ -62,7 +62,7 @@ enum amx_relation { AMX_WHEN_ALWAYS, AMX_WHEN_EQUAL, AMX_WHEN_NOT_EQUAL, AMX_WHE
 struct amx_form {
     uint8_t op;
     const char *mnemonic;
-    uint64_t fixed_mask, fixed_value; /* operand bits that tell this form from others of the op */
+    uint64_t fixed_mask, fixed_value; /* operand bits that tell this form from the others of the op */
     enum amx_layout layout[2];
     const char *semantics, *generations;
 };
@@ -90,18 +90,19 @@ extern const size_t amx_form_count;
 extern const struct amx_value amx_values[];
 extern const size_t amx_value_count;
 
-/* The form of an operand: the first one of the op whose fixed bits agree; NULL above op 22. Op 17: operand 0 or 1. */
+/* The form of an operand: the first of the op whose fixed bits agree; NULL for undefined ops. For op 17 the operand is 0 or 1. */
 const struct amx_form *amx_form_of(unsigned op, uint64_t operand);
-/* First form with this mnemonic, NULL when there is none. */
+/* The first form with this mnemonic; NULL when there is none. */
 const struct amx_form *amx_form_named(const char *mnemonic);
 
-/* Visits the fields of a form in table order: start with NULL, NULL at the end. Fields newer than `gen` are left out. */
+/* Visits the fields of a form in table order, without those that are newer than `gen`. `previous` is NULL at the start, and NULL
+ * is returned at the end. */
 const struct amx_field *amx_next_field(const struct amx_form *form, const struct amx_field *previous, enum amx_gen gen);
-/* Does the field exist when the fields above it have claimed these bits? */
+/* Whether the field exists when the fields above it have claimed these bits. */
 bool amx_field_applies(const struct amx_field *field, uint64_t claimed);
 uint64_t amx_field_mask(const struct amx_field *field);
 
-/* Name of a field's value on a generation, NULL when it has none; and back. */
+/* The name of a field's value on a generation, NULL when it has none; and the value of a name. */
 const char *amx_value_name(const struct amx_field *field, uint64_t value, enum amx_gen gen);
 bool amx_value_named(const struct amx_field *field, const char *name, uint64_t *value);
 

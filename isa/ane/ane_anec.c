@@ -1,5 +1,5 @@
-/* .anec, the container of eiln/anecc: a header of counts and shapes, descriptors and coefficients at 0x1000 (anecc) or 0x800
- * (libane). */
+/* .anec, the container of eiln/anecc: a header of counts and shapes, then descriptors and coefficients, from 0x1000 (anecc) or
+ * 0x800 (libane). */
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
 
@@ -16,7 +16,7 @@ enum {
     AT_TILES = 40,
     AT_NCHW = AT_TILES + 4 * 32,
     HEADER = AT_NCHW + 32 * 6 * 8,
-    FIRST_RESULT = 4 /* slot: results, then sources */
+    FIRST_RESULT = 4 /* the slot of the first result; sources follow the results */
 };
 
 static size_t content(const uint8_t *bytes, size_t size)

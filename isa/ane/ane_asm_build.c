@@ -1,4 +1,4 @@
-/* Statements to a program: a listing with .size holds every byte of the file, one without is completed. */
+/* Statements to a program. A listing with .size holds every byte of the file; one without is completed. */
 #include "isa/ane/ane_asm_parts.h"
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
@@ -99,7 +99,7 @@ static void set_missing(const struct ane_asm_listing *l, const struct ane_asm_td
         ane_set(td, field, value);
 }
 
-/* Fields whose usual value is not 0 and that the others do not imply. */
+/* Sets the fields whose usual value is neither 0 nor implied by others. */
 static void fill_usual(const struct ane_asm_listing *l, const struct ane_asm_td *from, struct ane_td *td)
 {
     const uint32_t one = ane_half_bits(1);
@@ -147,7 +147,7 @@ static bool add_weights(const struct ane_asm_td *from, struct ane_task *task, st
     return false;
 }
 
-/* Fields to a task, though they need not be complete. */
+/* Makes a task of fields that need not be complete. */
 static bool make_task(const struct ane_asm_listing *l, const struct ane_asm_td *from, struct ane_task *task,
                       struct ane_pack *pack, struct isa_error *error)
 {
@@ -164,7 +164,7 @@ static bool make_task(const struct ane_asm_listing *l, const struct ane_asm_td *
     return !from->weights_line || add_weights(from, task, pack, error);
 }
 
-/* What the listing says must stand in the finished descriptor; of several values for a field, the last. */
+/* The finished descriptor must have what the listing says; the last of several values for a field counts. */
 static bool check_values(const struct ane_asm_listing *l, const struct ane_asm_td *from, const struct ane_td *td,
                          struct isa_error *error)
 {
@@ -217,7 +217,7 @@ static bool build_short(const struct ane_asm_listing *l, struct ane_program *pro
     bool ok = !l->stretches || ane_asm_fail(error, l->bytes[0].line, ".bytes need a listing with .size");
     for (size_t i = 0; ok && i < l->tds; i++)
         ok = make_task(l, &l->td[i], &task[i], &pack, error);
-    /* One by one first: errors then name the descriptor's line. */
+    /* Tasks are encoded one by one first, so that errors name the line of the descriptor. */
     for (size_t i = 0; ok && i < l->tds; i++) {
         struct ane_td td;
         struct ane_task alone = task[i];

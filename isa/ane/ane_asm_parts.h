@@ -1,10 +1,10 @@
-/* The assembler's two halves: lines to statements, statements to a program. Inside isa/ane only. */
+/* The two halves of the assembler: lines to statements, and statements to a program. Inside isa/ane only. */
 #ifndef ORCHARD_ISA_ANE_ANE_ASM_PARTS_H
 #define ORCHARD_ISA_ANE_ANE_ASM_PARTS_H
 
 #include "isa/ane/ane_disasm_parts.h"
 
-/* A value that a line gives to a field or (field = ANE_FIELD_COUNT) to a word. */
+/* The value that a line gives to a field or, with field = ANE_FIELD_COUNT, to a word. */
 struct ane_asm_value {
     unsigned long line;
     enum ane_field field;
@@ -12,7 +12,7 @@ struct ane_asm_value {
     uint32_t value;
 };
 
-/* Numbers of .weights or .bias, in halves. */
+/* The numbers of .weights or .bias as fp16. */
 struct ane_asm_halves {
     uint16_t *half; /* owned */
     size_t count, room;
@@ -28,7 +28,7 @@ struct ane_asm_td {
     struct ane_table table;
 };
 
-/* Bytes of the file from an offset on. */
+/* The bytes of the file from an offset on. */
 struct ane_asm_bytes {
     unsigned long line;
     size_t offset, first, count; /* in `data` */
@@ -52,7 +52,7 @@ bool ane_asm_read(const char *text, size_t size, struct ane_asm_listing *listing
 void ane_asm_free(struct ane_asm_listing *listing);
 bool ane_asm_build(const struct ane_asm_listing *listing, struct ane_program *program, struct isa_error *error);
 
-/* Sets the error to this line; false. */
+/* Sets the error, at this line; false. */
 bool ane_asm_fail(struct isa_error *error, unsigned long line, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

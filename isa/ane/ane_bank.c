@@ -1,28 +1,30 @@
-/* Layout of coefficient banks.
+/* The layout of coefficient banks.
  *
  * joshuaswarren/mil-hwx-compiler (research/h13-td-fields.md, research/mint_conv_probes.py and the records in
  * research/oracles/h13) read it out of Apple's compiler for H13 with known weights:
  *
- * - A plane is `lanes` consecutive output channels, lanes = 2^OCGSize in all records. With E engines plane p lies in bank p % E,
- *   behind planes p - E, p - 2E ...; planes touch, the bank is padded to 64 bytes. Channels that whole rounds of E planes do not
- *   cover go into narrower ones: 768 channels by 32 lanes are 512 and then 256 by 16.
- * - A plane is a row of `lanes` biases, when there are any, and a row of `lanes` weights for each input channel, kernel row and
- *   kernel column: the lane is innermost. That is the order in which products reach the adders.
- * - Group after group, each one's part of a bank padded to 64 bytes. Depthwise convolutions are planes of one lane.
- * - Sparse (SparseFmt; the compiler takes it for every convolution of stride 2): behind the biases a 24-bit number of bytes, then
- * a slot for each place and lane, eight at a time: a byte of mask bits, then the weights of the slots whose bit is set. Zeros
- * have none. Places are those of a kernel whose sides are rounded up to the stride, taps of one stride phase after those of
- * another: 0 2 6 8, 1 7, 3 5, 4 of 3x3 at stride 2. A place has at least 2 slots, 4 in small source mode. The number, the places
- * of 3x3 kernels and the least slots are our reading of the records; it gives the SHA-256 of Apple's bytes for all of them that
- * were tried (tests/isa/test_ane_banks.c), also for the 16 and 32 lanes, groups and depthwise that the source leaves open.
+ * - A plane is `lanes` consecutive output channels; lanes = 2^OCGSize in all records. With E engines plane p lies in bank p % E,
+ *   behind planes p - E, p - 2E ...; planes touch, and the bank is padded to 64 bytes. Channels that whole rounds of E planes do
+ *   not cover go into narrower planes: 768 channels with 32 lanes are 512 channels of 32 and then 256 of 16.
+ * - A plane is a row of `lanes` biases, if there are any, and a row of `lanes` weights for each input channel, kernel row and
+ *   kernel column, so the lane is innermost. That is the order in which products reach the adders.
+ * - Groups follow one another, and the part of each in a bank is padded to 64 bytes. Depthwise convolutions are planes of one
+ *   lane.
+ * - A sparse plane (SparseFmt, which the compiler takes for every convolution of stride 2) has, behind the biases, a 24-bit
+ * number of bytes and then a slot for each place and lane. Eight slots at a time are a byte of mask bits and the weights of those
+ * slots whose bit is set; zeros are not stored. The places are those of a kernel whose sides are rounded up to the stride, the
+ * taps of one stride phase after those of another: 0 2 6 8, 1 7, 3 5, 4 for 3x3 at stride 2. A place has at least 2 slots, or 4
+ * in small source mode. The number, the places of 3x3 kernels and the least slots are our reading of the records. It gives the
+ *   SHA-256 of Apple's bytes for all records that were tried (tests/isa/test_ane_banks.c), also for the 16 and 32 lanes, groups
+ *   and depthwise kernels that the source leaves open.
  *
- * From public programs (tinygrad conv.hwx and model.hwx.golden): one channel per bank, bias first. From sbryngelson/ane-guide: a
- * codebook of 16 or 256 fp16 values before the indices.
+ * Public programs (tinygrad conv.hwx and model.hwx.golden) have one channel per bank, bias first. sbryngelson/ane-guide tells
+ * that a codebook of 16 or 256 fp16 values stands before the indices.
  *
  * CHOSEN HERE, because nothing public shows it: the codebook stands at the start of every bank; 8-bit weights and indices take
- * the places of halfwords, least significant bit first, and a plane (of a sparse one: the values of a mask byte) ends at a whole
- * byte; fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one group
- * touch; other strides than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
+ * the places of halfwords, least significant bit first, and a plane (or the values of a mask byte, in a sparse plane) ends at a
+ * whole byte; fewer than 8 slots may be left at the end; the phases of a sparse kernel ignore its padding; several planes of one
+ * group touch; strides other than 1 without SparseFmt keep the plain order; 2 lanes in small source mode have 4 slots.
  */
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_bytes.h"

@@ -1,4 +1,4 @@
-/* Little-endian numbers in files. Callers check the room. */
+/* Little-endian numbers in files. Callers check that there is room. */
 #ifndef ORCHARD_ISA_ANE_ANE_BYTES_H
 #define ORCHARD_ISA_ANE_ANE_BYTES_H
 

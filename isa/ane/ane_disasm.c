@@ -1,4 +1,4 @@
-/* The listing of a program: notes, fields, and every byte that is neither, so that it assembles to the same file. */
+/* The listing of a program: notes, fields, and every byte that no field explains, so that it assembles to the same file. */
 #include "isa/ane/ane_disasm_parts.h"
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_half.h"
@@ -67,19 +67,11 @@ static void write_head(const struct ane_program *program, FILE *out)
 
 unsigned ane_field_float_bits(enum ane_field field)
 {
-    switch (field) {
-    case ANE_PE_BIAS_SCALE_BIAS:
-    case ANE_PE_BIAS_SCALE_SCALE:
-    case ANE_PE_PRE_SCALE_PRE_SCALE:
-    case ANE_NE_ACC_BIAS_ACC_BIAS:
-    case ANE_NE_POST_SCALE_POST_SCALE:
-    case ANE_NE_MATRIX_VECTOR_BIAS_MATRIX_VECTOR_BIAS: return 16;
-    case ANE_PE_FINAL_SCALE_FINAL_SCALE: return 32;
-    default: return 0;
-    }
+    const struct ane_field_info *info = ane_field_info(field);
+    return info->is_float ? info->width : 0;
 }
 
-/* As a decimal number where that gives the same bits again. */
+/* Writes a decimal number if that gives the same bits again. */
 static bool write_float(unsigned bits, uint32_t value, FILE *out)
 {
     char text[40];
@@ -87,7 +79,7 @@ static bool write_float(unsigned bits, uint32_t value, FILE *out)
     memcpy(&single, &value, sizeof single);
     const double number = bits == 16 ? ane_half_value((uint16_t)value) : (double)single;
     if (isinf(number) || isnan(number) || number == 0)
-        return false; /* by their bits */
+        return false; /* these are written as bits */
     bool same = false;
     for (int digits = 3; digits <= 9 && !same; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, number);
@@ -111,7 +103,7 @@ static void write_value(enum ane_field field, uint32_t value, FILE *out)
         fprintf(out, value < 10 || info->width <= 17 ? "%u" : "0x%x", value);
 }
 
-/* "KernelDMASrc.CoeffDMAConfig[0..2].En" */
+/* Writes "KernelDMASrc.CoeffDMAConfig[0..2].En". */
 static void write_name(enum ane_field field, unsigned first, unsigned last, FILE *out)
 {
     const struct ane_field_info *info = ane_field_info(field);
@@ -124,7 +116,7 @@ static void write_name(enum ane_field field, unsigned first, unsigned last, FILE
         fprintf(out, "%.*s[%u..%u]%s", (int)(part - info->name), info->name, first, last, part);
 }
 
-/* Addresses and strides stand in bytes here, so the meaning loses its "/ 64". */
+/* Addresses and strides are written in bytes, so the meaning loses its "/ 64". */
 static void write_meaning(const struct ane_field_info *info, FILE *out)
 {
     const char *unit = info->shift ? strstr(info->text, " / ") : NULL;
@@ -134,7 +126,7 @@ static void write_meaning(const struct ane_field_info *info, FILE *out)
         fprintf(out, "  ; %s", info->text);
 }
 
-/* Elements that differ from `known`, in one line; `known` takes them over. */
+/* Writes the elements that differ from `known` in one line, and puts them into `known`. */
 static void write_field(const struct ane_td *td, struct ane_td *known, enum ane_field field, FILE *out)
 {
     const unsigned count = ane_field_info(field)->count;
@@ -183,7 +175,7 @@ static bool zero(const uint8_t *bytes, size_t size)
     return true;
 }
 
-/* Lines of bytes that are not all zero. */
+/* Writes the bytes in lines, without those lines that are all zero. */
 static void write_bytes(const uint8_t *file, size_t from, size_t to, FILE *out)
 {
     bool open = false;
@@ -257,7 +249,7 @@ static int compare_stretches(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-/* What is neither a descriptor of the chain nor coefficients: the container, unused descriptors. */
+/* Writes what is neither a descriptor of the chain nor coefficients: the container and unused descriptors. */
 static void write_rest(const struct ane_program *program, FILE *out)
 {
     struct stretch *taken = malloc((program->count + 2) * sizeof *taken);

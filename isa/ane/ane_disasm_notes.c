@@ -1,4 +1,4 @@
-/* What a task does, in an engineer's words. */
+/* Notes on a task, in the words of an engineer. */
 #include "isa/ane/ane_disasm_parts.h"
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_half.h"
@@ -26,7 +26,7 @@ struct formula {
     char text[FORMULA_BYTES];
 };
 
-/* Replaces the formula by `format` with the old one for its only %s. */
+/* Puts text before and after the formula. */
 static void wrap(struct formula *f, const char *before, const char *after)
 {
     struct formula old = *f;

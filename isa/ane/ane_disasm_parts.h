@@ -1,4 +1,4 @@
-/* What the files of the disassembler and the assembler share. Inside isa/ane only. */
+/* What the disassembler and the assembler share. Inside isa/ane only. */
 #ifndef ORCHARD_ISA_ANE_ANE_DISASM_PARTS_H
 #define ORCHARD_ISA_ANE_ANE_DISASM_PARTS_H
 
@@ -6,12 +6,12 @@
 
 extern const char *const ane_container_names[3];
 
-/* Comments about one task: what it computes, on what, with which coefficients. */
+/* Writes comments about one task: what it computes, from what, and with which coefficients. */
 void ane_write_notes(const struct ane_program *program, size_t task, FILE *out);
-/* "bar 5 "image"": a base register with the name of its port. */
+/* Writes a base register with the name of its port, as in bar 5 "image". */
 void ane_write_bar(const struct ane_program *program, unsigned bar, FILE *out);
 
-/* Fields that hold floating-point numbers: 16 or 32 bits, else 0. */
+/* The width of a field that holds a floating-point number, 16 or 32 bits; 0 for other fields. */
 unsigned ane_field_float_bits(enum ane_field field);
 
 #endif

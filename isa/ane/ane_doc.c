@@ -44,7 +44,7 @@ static void write_row(enum ane_field field, FILE *out)
     fprintf(out, "%s |\n", info->text);
 }
 
-/* "Header", "Common" ...: what stands before the first dot or bracket. */
+/* The length of what stands before the first dot or bracket: "Header", "Common" ... */
 static size_t block_length(const char *name)
 {
     return strcspn(name, ".[");

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Value of a place: a buffer or a part of tile memory, named by where it begins. */
+/* The value of a place: of a buffer or a part of tile memory, which is named by where it begins. */
 struct stored {
-    enum ane_place place; /* chains count as tile memory: the ring's base names it */
+    enum ane_place place; /* chains count as tile memory, and the base of the ring names them */
     uint8_t bar;
     uint32_t base;
     uint32_t node;
@@ -49,7 +49,7 @@ static uint32_t unary(struct ane_expressions *e, const char *op, uint32_t x)
     return intern(e, op, 0, 0, x, ANE_NODE_NONE);
 }
 
-/* p * x + q; scales of scales are one. */
+/* p * x + q; nested scales become one. */
 static uint32_t scale(struct ane_expressions *e, double p, double q, uint32_t x)
 {
     if (e->failed)
@@ -60,7 +60,7 @@ static uint32_t scale(struct ane_expressions *e, double p, double q, uint32_t x)
         p *= inner.p;
         x = inner.arg[0];
     }
-    if (isnan(p) || isnan(q)) /* would never be equal to itself */
+    if (isnan(p) || isnan(q)) /* it would never equal itself */
         return unary(e, "unknown", x);
     return p == 1 && q == 0 ? x : intern(e, "scale", p, q + 0.0 /* no -0 */, x, ANE_NODE_NONE);
 }
@@ -216,7 +216,7 @@ void ane_expressions_free(struct ane_expressions *expressions)
     *expressions = (struct ane_expressions){.failed = expressions->failed};
 }
 
-/* Shared parts are written wherever they stand, so only a full buffer ends the text of some expressions. */
+/* Shared parts are written wherever they occur, so the text of some expressions ends only where the buffer is full. */
 static void write_node(const struct ane_expressions *e, uint32_t number, struct ane_line *line)
 {
     const struct ane_node *n = &e->node[number];

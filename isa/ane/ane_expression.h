@@ -1,7 +1,7 @@
-/* What a chain of tasks computes, as expressions over its inputs: the tasks are followed from buffer to buffer. Inside isa/ane
- * only.
+/* What a chain of tasks computes, as expressions over its inputs, found by following the tasks from buffer to buffer. Inside
+ * isa/ane only.
  *
- * Equal expressions are one node, so nodes compare by number and their count grows by at most a few per task.
+ * Equal expressions are the same node, so nodes are compared by number and their count grows by only a few for each task.
  */
 #ifndef ORCHARD_ISA_ANE_ANE_EXPRESSION_H
 #define ORCHARD_ISA_ANE_ANE_EXPRESSION_H
@@ -21,18 +21,18 @@ struct ane_expressions {
     struct ane_node *node; /* owned */
     uint32_t count, room;
     uint32_t *result; /* of each task, owned */
-    uint32_t *output; /* different values of the outputs, in the order they are written; owned */
+    uint32_t *output; /* the different values of the outputs, in the order in which they are written; owned */
     uint32_t outputs;
-    bool failed; /* memory was out */
+    bool failed; /* memory ran out */
 };
-/* False when memory is out. Free with ane_expressions_free. */
+/* False when memory ran out. Free with ane_expressions_free. */
 bool ane_expressions_make(const struct ane_program *program, struct ane_expressions *expressions);
 void ane_expressions_free(struct ane_expressions *expressions);
 
-/* "mul(bar5,reciprocal(bar6))"; cut where the buffer ends. */
+/* Writes an expression, as "mul(bar5,reciprocal(bar6))"; it is cut off where the buffer ends. */
 void ane_expression_text(const struct ane_expressions *expressions, uint32_t node, char *text, size_t size);
 
-/* The activation table of a task; false when it has none, or one that is not understood. */
+/* Reads the activation table of a task; false when it has none, or one that is not understood. */
 bool ane_task_table(const struct ane_program *program, const struct ane_task *task, struct ane_table *table);
 /* Whether the task reads a second source. */
 bool ane_task_has_second(const struct ane_task *task);

@@ -1,4 +1,4 @@
-/* fp16 values of fields, tables and weights: bits to double (exact) and back (to nearest, ties to even). */
+/* The fp16 values of fields, tables and weights: bits to double, which is exact, and back, to nearest with ties to even. */
 #ifndef ORCHARD_ISA_ANE_ANE_HALF_H
 #define ORCHARD_ISA_ANE_ANE_HALF_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Exponents of double and fp16 begin at -1023 and -15; their fractions have 52 and 10 bits. */
+/* The exponents of double and fp16 begin at -1023 and -15; their fractions have 52 and 10 bits. */
 #define ANE_HALF_DROPPED 42
 #define ANE_HALF_REBIAS  ((UINT64_C(1023) - 15) << 10)
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the commands say, in whatever order they come. */
+/* What the commands say, in whatever order they stand. */
 struct hwx {
     struct ane_program *program;
     struct isa_error *error;
@@ -13,7 +13,7 @@ struct hwx {
     bool text, constants;
 };
 
-/* One load command; all of it lies in the file. */
+/* A load command, all of which lies in the file. */
 struct command {
     const uint8_t *at;
     size_t offset;
@@ -53,13 +53,13 @@ static bool short_command(struct hwx *hwx, const struct command *command, size_t
                     command->size, need);
 }
 
-/* A name of at most 16 bytes, zeros behind it. */
+/* A name of at most 16 bytes, padded with zeros. */
 static bool named(const uint8_t *at, const char *name)
 {
     return strncmp((const char *)at, name, 16) == 0;
 }
 
-/* Text inside a command, made printable. */
+/* Copies a text inside a command and makes it printable. */
 static void copy_text(const struct command *command, size_t at, char *text, size_t size)
 {
     size_t n = 0;
@@ -189,7 +189,7 @@ static void read_port_segment(struct hwx *hwx, const struct command *command)
         port->bytes = ane_get64(command->at + SEGMENT_BYTES);
 }
 
-/* Segments give kind and size of a slot, commands of kind 6 its name. */
+/* Segments tell the kind and size of a slot, commands of kind 6 its name. */
 static bool read_ports(struct hwx *hwx, const struct command *command)
 {
     if (command->kind == HWX_LC_SEGMENT)

@@ -1,5 +1,6 @@
-/* Offsets in .hwx containers: Mach-O load commands with meanings of Apple's Neural Engine compiler. Read off the containers of
- * tinygrad; names of the commands: freedomtan/coreml_to_ane_hwx, GUIDE_ANE_HWX_FORMAT.md. */
+/* Offsets in .hwx containers: Mach-O load commands to which Apple's Neural Engine compiler gives meanings of its own. They were
+ * read off the containers of tinygrad; the names of the commands are from freedomtan/coreml_to_ane_hwx, GUIDE_ANE_HWX_FORMAT.md.
+ */
 #ifndef ORCHARD_ISA_ANE_ANE_HWX_H
 #define ORCHARD_ISA_ANE_ANE_HWX_H
 
@@ -42,7 +43,8 @@ enum {
     PORT_ADDRESS = 16,
     PORT_SIZE = 20,
 
-    /* thread, flavour 1: procedure. 256 base addresses by slot, entry, words - 1 of its first descriptor, descriptors. */
+    /* thread, flavour 1: a procedure, with 256 base addresses by slot, the entry, the words - 1 of its first descriptor, and the
+     * number of descriptors */
     THREAD_FLAVOUR = 8,
     THREAD_WORDS = 12,
     PROCEDURE = 1,
@@ -56,7 +58,7 @@ enum {
     PROCEDURE_TEXT = 0x860,
     PROCEDURE_SIZE = 0x868,
 
-    /* thread, flavour 3: tensor of a port. Offsets of names from THREAD_FLAVOUR + 8. */
+    /* thread, flavour 3: the tensor of a port; offsets of names count from THREAD_FLAVOUR + 8 */
     TENSOR = 3,
     TENSOR_KIND = 16,
     TENSOR_DIRECTION = 20,
@@ -90,7 +92,7 @@ enum {
     SYMBOL_SIZE = 16
 };
 
-/* Types of elements as the containers number them. */
+/* The types of elements as the containers number them. */
 enum { HWX_I8 = 2, HWX_U8 = 3, HWX_F16 = 5 };
 
 #endif

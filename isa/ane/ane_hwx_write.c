@@ -1,5 +1,5 @@
-/* Containers of our own: the load commands that Apple's compiler writes, so that the same tools read them, with a banner that
- * says who wrote. */
+/* Containers of our own. They have the load commands that Apple's compiler writes, so that the same tools read them, and a banner
+ * that says who wrote them. */
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_hwx.h"
 #include "isa/ane/ane_program_parts.h"
@@ -12,20 +12,20 @@
 #define NETWORK "net"
 #define BANNER  "ANEC v1\norchard\n\t-t h%d\n"
 
-/* The first failed allocation sticks. */
+/* A failed allocation is remembered, and nothing is written from then on. */
 struct writer {
     uint8_t *bytes;
     size_t used, room, commands;
     bool failed;
 };
 
-/* Text of debugging symbols: types as the containers number them, then one per port. */
+/* The texts of debugging symbols: the types as the containers number them, then one for each port. */
 static const char *const types[] = {
     "void:t1=1",       "int8:t2=r2;0;127",     "uint8:t3=r1;0;255", "int16:t4=r1;-32768;32767", "float16:t5=r1;2;0",
     "float:t6=r1;4;0", "raw10:t7=r1;-512;511", "lut:t8=",           "uint4:t9=r1;0;15",         "uint6:t10=r1;0;63"};
 enum { TYPES = ARRAY_COUNT(types), SYMBOL_EXTERNAL = 15, SYMBOL_TYPE = 128, SYMBOL_TENSOR = 32, PORT_TYPES = 5 };
 
-/* Zeroed room at the end; its offset, as the buffer moves. */
+/* Adds zeroed room at the end. Returns its offset, since the buffer may move. */
 static size_t add(struct writer *w, size_t bytes)
 {
     const size_t at = w->used;
@@ -281,7 +281,7 @@ static void collect_symbols(struct symbols *s, const struct ane_program *program
     }
     for (unsigned i = 0; i < TYPES; i++)
         add_symbol(s, SYMBOL_TYPE, 0, 0, 0, types[i]);
-    /* Sources first, as eiln/anecc expects them. */
+    /* Sources come first, as eiln/anecc expects. */
     for (unsigned i = 0; i < 2 * ANE_BARS; i++) {
         const struct ane_port *port = &program->port[i % ANE_BARS];
         if (port->kind == (i < ANE_BARS ? ANE_PORT_INPUT : ANE_PORT_OUTPUT))
@@ -342,7 +342,7 @@ static void add_symbols(struct writer *w, struct symbols *s)
     append(w, &s->text);
 }
 
-/* Names stand in debugging symbols, where colons end them. */
+/* Names stand in debugging symbols, where a colon ends them. */
 static bool good_name(const char *name)
 {
     for (; *name; name++)
@@ -366,7 +366,7 @@ static bool check_ports(const struct ane_program *program, const uint64_t addres
     return true;
 }
 
-/* Twice: the first time tells how long commands and symbols are, and so where the text starts. */
+/* The file is composed twice: the first pass tells how long commands and symbols are, and so where the text starts. */
 static void compose(struct writer *w, const struct ane_image *image, const struct ane_program *program,
                     const uint64_t address[ANE_BARS], size_t file)
 {

@@ -1,4 +1,4 @@
-/* Text in a fixed buffer, cut where the buffer ends. Inside isa/ane only. */
+/* Text in a fixed buffer, cut off where the buffer ends. Inside isa/ane only. */
 #ifndef ORCHARD_ISA_ANE_ANE_LINE_H
 #define ORCHARD_ISA_ANE_ANE_LINE_H
 
@@ -7,7 +7,7 @@
 
 struct ane_line {
     char *text;
-    size_t size, used; /* used may pass size: so much was wanted */
+    size_t size, used; /* used exceeds size when the text was cut off */
 };
 
 static inline void ane_line_add(struct ane_line *line, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,11 +1,10 @@
-/* The operation that a chain of tasks implements: its expression against the shapes that operations take.
+/* The operation that a chain of tasks implements, found by matching its expression with patterns.
  *
- * Names, with x and y the inputs: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
- * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, floor; frac (y = floor(|x|) is
- * an input, as in eiln/ane's program); softmax, softmin, logsoftmax, norm,
- * layernorm, rmsnorm, reduce_sum, reduce_max, reduce_min, reduce_mean, reduce_squares (along the width); conv2d,
- * conv_transpose2d, matmul, avgpool, maxpool, minpool; scaled_add (alpha * x + y); attention; concat; rearrange (a copy with
- * other strides or parts).
+ * The names, with inputs x and y: the activation functions of the table library; copy, scale, abs, square, cube, exp, log, log10,
+ * reciprocal and rsqrt with an epsilon; add, sub, mul, div, max, min, ave; ceil, floor; frac (with y = floor(|x|) as an input, as
+ * in eiln/ane's program); softmax, softmin, logsoftmax, norm, layernorm, rmsnorm, reduce_sum, reduce_max, reduce_min,
+ * reduce_mean, reduce_squares (along the width); conv2d, conv_transpose2d, matmul, avgpool, maxpool, minpool; scaled_add (alpha *
+ * x + y); attention; concat; rearrange (a copy with other strides or parts).
  */
 #include "isa/ane/ane_expression.h"
 #include "isa/ane/ane_line.h"
@@ -17,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Patterns: x, y, z are different inputs, E any expression (the same wherever it stands), [p,q] parameters with * = any; the
- * first * is the operation's alpha, the second its bias. */
+/* In patterns, x, y and z are different inputs, E is any expression (the same wherever it stands) and [p,q] are parameters, where
+ * * matches any value; the first * is the operation's alpha, the second its bias. */
 #define LOG2E          "1.442695"
 #define LN2            "0.693147"
 #define SIGMOID        "scale[1,0.5](sigmoid_half(x))"
@@ -96,7 +95,7 @@ enum { X, Y, Z, ANY, BOUND };
 struct match {
     const struct ane_expressions *e;
     uint32_t bound[BOUND];
-    double free[4]; /* values of the stars */
+    double free[4]; /* the values of the stars */
     unsigned stars;
 };
 
@@ -112,14 +111,14 @@ static bool bind(struct match *m, unsigned letter, uint32_t node)
     return m->bound[letter] == node;
 }
 
-/* [p,q], [p] or nothing: parameters that are not named are not looked at. */
+/* Matches [p,q], [p] or nothing; parameters that the pattern does not name may have any value. */
 static bool match_parameters(struct match *m, const char **pattern, const struct ane_node *node)
 {
     const double have[2] = {node->p, node->q};
     if (**pattern != '[')
         return true;
     for (unsigned i = 0; i < 2; i++) {
-        ++*pattern; /* past [ or , */
+        ++*pattern; /* beyond [ or , */
         if (**pattern == '*') {
             ++*pattern;
             if (m->stars < 4)
@@ -199,7 +198,7 @@ static const struct rule *find_rule(struct match *m, uint32_t node)
     return NULL;
 }
 
-/* A function of the table library applied to an input, or relu. */
+/* Matches a function of the table library, or relu, of an input. */
 static bool is_function(const struct ane_node *node)
 {
     struct ane_table table;
@@ -247,7 +246,7 @@ static bool name_node(const struct ane_expressions *e, uint32_t node, struct ane
     return true;
 }
 
-/* Several different inputs copied into one output. */
+/* Matches several different inputs that are copied into one output. */
 static bool name_concat(const struct ane_expressions *e, struct ane_operation *operation)
 {
     if (e->outputs < 2)
@@ -263,7 +262,7 @@ static bool name_concat(const struct ane_expressions *e, struct ane_operation *o
     return true;
 }
 
-/* The task with the shape: the convolution or window, else the one that reads an input first. */
+/* The task that has the shape: the convolution or window, else the first one. */
 static size_t shape_task(const struct ane_program *program)
 {
     for (size_t i = 0; i < program->count; i++) {
@@ -297,7 +296,7 @@ static unsigned output_ports(const struct ane_program *program)
     return count;
 }
 
-/* What expressions do not show: layouts, widths, steps. False when the name does not hold after all. */
+/* Considers what expressions do not show: layouts, widths, steps. False when the name does not hold after all. */
 static bool refine(const struct ane_program *program, struct ane_operation *operation)
 {
     const struct ane_task *task = &program->task[operation->task];

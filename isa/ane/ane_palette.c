@@ -1,4 +1,4 @@
-/* Codebooks of palettized weights. */
+/* The codebooks of palettized weights. */
 #include "isa/ane/ane_bank.h"
 #include "isa/ane/ane_half.h"
 
@@ -8,7 +8,7 @@
 #define HALVES 65536u
 #define ROUNDS 32
 
-/* fp16 bits as integers in the order of the values (both zeros count as +0), and back. */
+/* fp16 bits as integers that are ordered like the values (both zeros count as +0), and back. */
 static unsigned order_of(uint16_t bits)
 {
     if ((bits & 0x7fff) == 0)
@@ -21,7 +21,7 @@ static uint16_t bits_of(unsigned order)
     return (uint16_t)(order >= 0x8000 ? order - 0x8000 : 0x8000 | (0x8000 - order));
 }
 
-/* The different values with how often they occur, ascending. */
+/* The different values in ascending order, and how often each occurs. */
 struct histogram {
     double value[HALVES];
     size_t often[HALVES];
@@ -46,7 +46,7 @@ static void fill(struct histogram *h, const uint16_t *weight, size_t count, bool
         }
 }
 
-/* Equal shares of the weights. */
+/* Chooses initial centres such that each has an equal share of the weights. */
 static void start(const struct histogram *h, unsigned size, double *centre)
 {
     size_t passed = 0;
@@ -59,7 +59,7 @@ static void start(const struct histogram *h, unsigned size, double *centre)
     }
 }
 
-/* Centres, ascending, move to the mean of the values that are nearest to them. True when one moved. */
+/* Moves the centres, which are ascending, to the mean of the values that are nearest to them. True when one moved. */
 static bool improve(const struct histogram *h, unsigned size, double *centre)
 {
     double sum[256] = {0}, often[256] = {0};
@@ -105,7 +105,7 @@ unsigned ane_palette_index(const uint16_t *palette, unsigned bits, uint16_t weig
 {
     const double value = ane_half_value(weight);
     unsigned low = 0, high = (1u << bits) - 1;
-    while (low < high) { /* first value that is at least ours */
+    while (low < high) { /* finds the first value that is not below ours */
         const unsigned middle = (low + high) / 2;
         if (ane_half_value(palette[middle]) < value)
             low = middle + 1;

@@ -1,3 +1,4 @@
+/* What base registers stand for, derived from what tasks do with them. */
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
 #include "isa/array_count.h"
@@ -8,8 +9,8 @@
 /* What the tasks do with a base register. */
 struct bar_use {
     bool read, written;
-    uint64_t end; /* byte behind the last touched one, whole rows */
-    /* Logical tensor: of the first access; parts along the channels (concatenation) are joined. */
+    uint64_t end; /* behind the last byte touched, counting whole rows */
+    /* The logical tensor of the first access; parts along the channels (concatenation) are joined. */
     enum ane_format format;
     uint64_t channels;
     uint32_t height, width, row, plane;
@@ -48,7 +49,7 @@ static void note_access(const struct ane_task *task, const struct ane_operand *o
     else
         use->read = true;
     ane_operand_span(task, operand, &from, &to);
-    /* DMA fills the last row up to its stride. */
+    /* The DMA fills the last row up to its stride. */
     const uint64_t width = operand == &task->result ? task->width_out : task->width_in;
     const uint64_t row_bytes = width * ane_format_bytes(operand->format);
     const uint32_t stride = reduces(task) ? operand->group : operand->row;
@@ -59,8 +60,8 @@ static void note_access(const struct ane_task *task, const struct ane_operand *o
     note_shape(task, operand, use);
 }
 
-/* Slots as public programs use them: 0 descriptors, 1 coefficients, 2 and 3 intermediates, then results and sources
- * (eiln/anecc). */
+/* Public programs use slot 0 for descriptors, 1 for coefficients, 2 and 3 for intermediates, and the following ones for results
+ * and then sources (eiln/anecc). */
 static enum ane_port_kind kind_of(unsigned bar, const struct bar_use *use)
 {
     if (!use->read && !use->written)

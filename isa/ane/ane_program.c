@@ -1,3 +1,4 @@
+/* Programs: finding the container, walking the chain of descriptors, saving and making. */
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_program_parts.h"
 
@@ -71,7 +72,7 @@ static bool grow(struct ane_program *program, size_t *room, struct isa_error *er
     return (td && task && offset) || ane_fail(error, 0, "out of memory for %zu descriptors", more);
 }
 
-/* Adds the descriptor at `at`; *next: where the chain goes, 0 = end. */
+/* Adds the descriptor at `at`; *next is where the chain goes on, 0 at its end. */
 static bool add_descriptor(struct ane_program *program, size_t at, size_t *next, struct isa_error *error)
 {
     struct ane_td *td = &program->td[program->count];
@@ -201,7 +202,7 @@ static bool lay_out(const struct ane_program_parts *parts, struct ane_image *ima
     return true;
 }
 
-/* What the builder says of a port goes before what descriptors show. */
+/* What the builder says about a port overrides what the descriptors show. */
 static void describe(const struct ane_program_parts *parts, struct ane_program *program)
 {
     struct ane_port shown[ANE_BARS];

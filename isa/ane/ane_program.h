@@ -1,7 +1,7 @@
 /* Neural Engine programs as files: Apple's .hwx container, raw streams of descriptors followed by coefficients, and .anec.
  *
- * A program owns its bytes: saving an unchanged program gives the file back byte for byte. It must not be copied by value while
- * `compiler` is used (it points into the struct).
+ * A program owns its bytes; saving an unchanged program gives the file back byte for byte. It must not be copied by value while
+ * `compiler`, which points into the struct, is used.
  */
 #ifndef ORCHARD_ISA_ANE_ANE_PROGRAM_H
 #define ORCHARD_ISA_ANE_ANE_PROGRAM_H
@@ -24,10 +24,10 @@ enum ane_port_kind {
 };
 struct ane_port {
     enum ane_port_kind kind;
-    char name[64];  /* of inputs and outputs; "input0" when the container has none */
+    char name[64];  /* of inputs and outputs; "input0" when the container has no name */
     uint64_t bytes; /* that descriptors can touch */
     enum ane_format format;
-    /* Logical tensor, when descriptors or the container tell; 0 = unknown. Strides in bytes. */
+    /* The logical tensor, when descriptors or the container tell it; 0 = unknown. Strides are in bytes. */
     uint32_t channels, height, width;
     uint32_t row, plane;
 };
@@ -41,24 +41,25 @@ struct ane_program {
     size_t const_offset, const_bytes; /* coefficients */
     struct ane_td *td;                /* owned, in chain order */
     struct ane_task *task;            /* decoded, same order, owned */
-    size_t *td_offset;                /* of each in the text, owned */
+    size_t *td_offset;                /* of each descriptor in the text, owned */
     size_t count;
     struct ane_port port[ANE_BARS];
-    const char *compiler; /* banner of the container, NULL; points into `text` below */
+    const char *compiler; /* banner of the container or NULL; points into `text` below */
     char text[256];
 };
 
-/* Reads a file (container by content). The bytes are copied. Errors name the offset: foreign magic, truncated, chain that loops
- * or leaves the text, banks outside the coefficients, a descriptor that does not decode. Free with ane_program_free. */
+/* Reads a file, whose container is recognised by content. The bytes are copied. Errors name the offset: a foreign magic number, a
+ * truncated file, a chain that loops or leaves the text, banks outside the coefficients, a descriptor that does not decode. Free
+ * with ane_program_free. */
 bool ane_program_parse(const uint8_t *bytes, size_t size, struct ane_program *program, struct isa_error *error);
 /* True when the bytes look like a Neural Engine program of any container. */
 bool ane_program_recognise(const uint8_t *bytes, size_t size);
-/* Writes td[] into a copy of the file and hands it out (malloc). task[] is not read: encode changes into td[] first. */
+/* Writes td[] into a copy of the file, which the caller frees. task[] is not read: encode changes into td[] first. */
 bool ane_program_save(const struct ane_program *program, uint8_t **bytes, size_t *size, struct isa_error *error);
 void ane_program_free(struct ane_program *program);
 
-/* A new program from tasks: descriptors at their pitch, coefficients behind, ports named. Containers RAW and HWX; a HWX carries
- * names, formats and shapes of inputs and outputs, a raw stream none. Ports of kind UNUSED are derived from the tasks. The
+/* A new program from tasks: descriptors at their pitch and coefficients behind them. The container is RAW or HWX; a HWX has the
+ * names, formats and shapes of inputs and outputs, a raw stream has none. Ports of kind UNUSED are derived from the tasks. The
  * result is parsed from the bytes that were made. */
 struct ane_program_parts {
     enum ane_container container;

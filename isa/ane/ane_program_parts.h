@@ -1,4 +1,4 @@
-/* Readers and writers of the containers; not part of the interface. */
+/* The readers and writers of the containers; not part of the interface. */
 #ifndef ORCHARD_ISA_ANE_ANE_PROGRAM_PARTS_H
 #define ORCHARD_ISA_ANE_ANE_PROGRAM_PARTS_H
 
@@ -12,17 +12,16 @@
 /* True when a descriptor of H13 can start here. */
 bool ane_td_here(const uint8_t *bytes, size_t size);
 
-/* Each sets text and coefficients (of raw streams: the whole file; what follows the last descriptor is theirs) and what the
- * container says of ports, which ane_ports_derive completes. */
+/* A reader sets text, coefficients and what the container says about ports, which ane_ports_derive completes. */
 bool ane_hwx_is(const uint8_t *bytes, size_t size);
 bool ane_hwx_read(struct ane_program *program, struct isa_error *error);
 bool ane_anec_is(const uint8_t *bytes, size_t size);
 bool ane_anec_read(struct ane_program *program, struct isa_error *error);
 
-/* Kinds, bytes, shapes and names from what the tasks do, where the container did not say. */
+/* Derives kinds, bytes, shapes and names that the container does not tell from what the tasks do. */
 void ane_ports_derive(struct ane_program *program);
 
-/* Descriptors at their pitch and coefficients behind them, as both containers hold them. td_offset[] set as well. */
+/* Descriptors at their pitch and coefficients behind them, as both containers hold them. */
 struct ane_image {
     uint8_t *bytes; /* owned */
     size_t text_bytes, const_offset, size;

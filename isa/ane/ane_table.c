@@ -1,4 +1,4 @@
-/* Activation tables: halfwords, tables made from functions, and functions found from tables. */
+/* Activation tables: their halfwords, making a table of a function, and recognising the function of a table. */
 #include "isa/ane/ane_bytes.h"
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Places of the halfwords (own reading of the tables in eiln/ane and tinygrad programs). */
+/* The places of the halfwords (our own reading of the tables in eiln/ane and tinygrad programs). */
 enum { LOW, HIGH, BELOW, ABOVE, KNOTS, LEFT_SLOPE = 37, LEFT_INTERCEPT, RIGHT_SLOPE, RIGHT_INTERCEPT, SPACING, MODE, USED };
 
 static uint16_t half_at(const uint8_t *bytes, unsigned index)
@@ -172,7 +172,7 @@ const char *ane_table_at(size_t index, const char **text)
 
 /* ---- recognising ---- */
 
-/* Distance of two fp16 numbers in representable steps. */
+/* The distance of two fp16 numbers in representable steps. */
 static int steps_between(uint16_t a, uint16_t b)
 {
     const int x = a & 0x8000 ? -(a & 0x7fff) : a, y = b & 0x8000 ? -(b & 0x7fff) : b;
@@ -191,8 +191,8 @@ static bool same_lines(const struct ane_table *a, const struct ane_table *b)
     return true;
 }
 
-/* The largest distance of a knot from the function, at the table's own spacing; infinite beyond what sampling or fitting gives:
- * rounding, and for fits a quarter of the squared spacing (curvature up to 2). */
+/* The largest distance of a knot from the function at the table's own spacing. It is infinite beyond what sampling or fitting can
+ * explain: rounding and, for fits, a quarter of the squared spacing (curvature up to 2). */
 static double knots_apart(const struct ane_table_function *f, double alpha, const struct ane_table *table)
 {
     const double step = ldexp(1, -table->spacing_log2);

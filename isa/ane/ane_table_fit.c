@@ -1,13 +1,13 @@
-/* Knots by least squares. The public gelu table's knots lie below the function where it is convex and near it at 0: what
- * minimises the squared error summed over all normal fp16 arguments (24 of its 33 halfwords come out the same, the rest within
- * 6e-5). */
+/* Knots by least squares. The knots of the public gelu table lie below the function where it is convex, and near it at 0. They
+ * are what minimises the squared error summed over all normal fp16 arguments: 24 of the 33 halfwords come out the same, the
+ * others within 6e-5. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_table_functions.h"
 
 #define LEAST_NORMAL 0x0400u
 #define LARGEST      0x7bffu
 
-struct normal_equations { /* tridiagonal: every argument touches two neighbours */
+struct normal_equations { /* tridiagonal, as every argument lies between two neighbouring knots */
     double diagonal[ANE_TABLE_KNOTS], beside[ANE_TABLE_KNOTS], right[ANE_TABLE_KNOTS];
 };
 

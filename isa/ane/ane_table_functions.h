@@ -1,4 +1,4 @@
-/* The library of activation tables: which function, where its knots lie, how it goes on beyond them. Inside isa/ane only. */
+/* The library of activation tables: functions, where their knots lie, and how they go on beyond them. Inside isa/ane only. */
 #ifndef ORCHARD_ISA_ANE_ANE_TABLE_FUNCTIONS_H
 #define ORCHARD_ISA_ANE_ANE_TABLE_FUNCTIONS_H
 
@@ -13,13 +13,13 @@ enum ane_table_kind {
     ANE_KNOTS_NONE,    /* two lines that meet at x = 0 */
     ANE_KNOTS_SAMPLED, /* the function at the knots */
     ANE_KNOTS_FITTED,  /* least squares over the fp16 numbers between the first and the last knot */
-    ANE_KNOTS_MANTISSA /* sampled over one or two octaves; the engine brings the argument there */
+    ANE_KNOTS_MANTISSA /* sampled over one or two octaves, into which the engine brings the argument */
 };
 
-/* What lies beyond the knots. Left and right each; the tail line runs from the last knot to the clamp. */
+/* What lies beyond the knots on one side; the tail runs from the last knot to the clamp. */
 struct ane_table_edge {
     double clamp; /* x */
-    double value; /* y beyond; NAN = the function's value at the clamp */
+    double value; /* y beyond it; NAN = the value of the function at the clamp */
     enum { ANE_EDGE_CHORD, ANE_EDGE_LINE } tail;
     double slope, intercept; /* of ANE_EDGE_LINE */
 };
@@ -30,17 +30,17 @@ struct ane_table_function {
     int16_t spacing_log2;
     enum ane_table_kind kind;
     double (*value)(double x, double alpha);
-    double alpha; /* usual value, NAN = has none */
+    double alpha; /* usual value of the parameter; NAN = there is none */
     struct ane_table_edge left, right;
-    /* Scale of the edges by alpha, and alpha from a table, of functions that have one. */
+    /* How alpha changes the edges, and how it is found in a table; NULL for functions without a parameter. */
     void (*adjust)(double alpha, struct ane_table *table);
     double (*find_alpha)(const struct ane_table *table);
 };
 const struct ane_table_function *ane_table_function_at(size_t index); /* NULL past the end */
 
-/* x of a knot under a mode and spacing; 0 for tails. */
+/* The x of a knot under a mode and spacing; 0 for tables without knots. */
 double ane_table_knot_x(uint16_t mode, int spacing_log2, unsigned knot);
-/* Least squares; knots are `step` apart from `first` on. Knot 0 keeps `pin` unless it is NAN. */
+/* Fits knots, `step` apart from `first` on, by least squares. Knot 0 is `pin` unless that is NAN. */
 void ane_table_fit(double (*value)(double x, double alpha), double alpha, double first, double step, double pin,
                    double knot[ANE_TABLE_KNOTS]);
 

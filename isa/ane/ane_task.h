@@ -1,6 +1,6 @@
-/* What a task descriptor asks for, in the units of an engineer: shapes, operands with byte strides, the operation, rounding
- * and post-processing. The executing and the timing side of units/ane and the disassembler read this and never raw fields;
- * builders fill it and encode.
+/* What a task descriptor asks for, in the units of an engineer: shapes, operands with byte strides, the operation, rounding and
+ * post-processing. The executing and the timing side of units/ane and the disassembler read this, and never raw fields; builders
+ * fill it and encode.
  */
 #ifndef ORCHARD_ISA_ANE_ANE_TASK_H
 #define ORCHARD_ISA_ANE_ANE_TASK_H
@@ -15,15 +15,15 @@ enum ane_place {
     ANE_PLACE_NONE,
     ANE_PLACE_DRAM, /* buffer of the request: base register `bar` + base */
     ANE_PLACE_L2,   /* tile memory, at `base` */
-    ANE_PLACE_CHAIN /* tile memory as a ring between this task and its neighbour: the whole tensor passes through; `base` names
-                       the ring */
+    ANE_PLACE_CHAIN /* a ring in tile memory through which the whole tensor passes to or from the neighbouring task; `base`
+                       names the ring */
 };
 
 struct ane_layout {
     uint32_t base, row, plane, depth, group; /* bytes */
 };
 
-/* A tensor as the DMA or the tile memory addresses it; bytes. Elements of a row are neighbours. Groups are the outermost
+/* A tensor as the DMA or the tile memory addresses it, in bytes. The elements of a row are neighbours. Groups are the outermost
  * dimension (reductions walk rows as groups). */
 struct ane_operand {
     enum ane_place place;
@@ -33,15 +33,15 @@ struct ane_operand {
     uint32_t row, plane, depth, group;   /* strides */
     bool broadcast_width;                /* one element per row stands for the whole row */
     uint8_t interleave;                  /* channels stored side by side, 1 = none */
-    uint8_t cache_hint;                  /* sources 2, results 3 in most programs; 0 with the two below = those */
+    uint8_t cache_hint;                  /* sources 2, results 3 in most programs; 0, with the two below, stands for that */
     uint8_t cache_reuse, cache_no_reuse; /* sources: hints for data that is and is not read again */
-    uint8_t dependency;                  /* DMA waits for an earlier task: DependencyMode */
+    uint8_t dependency;                  /* the DMA waits for an earlier task: DependencyMode */
     uint8_t dependency_scope;            /* results: DependencyScope */
     uint8_t l2_dependent;                /* first source: Dependent */
     uint8_t alias;                       /* ANE_ALIAS_* */
-    bool keep_padding;                   /* results in DRAM: bytes between the end of a row and its stride are left as they are */
-    bool named; /* in tile memory, and the descriptor names a DRAM buffer (`bar`, `other`) that it does not access */
-    /* DRAM: the staging tile in tile memory. Tile memory: the DRAM buffer when `named`, else zero. */
+    bool keep_padding;                   /* results in DRAM: the bytes between the end of a row and its stride stay as they are */
+    bool named; /* the operand is in tile memory, but the descriptor names a DRAM buffer (`bar`, `other`) without accessing it */
+    /* Operands in DRAM: the staging tile in tile memory. Operands in tile memory: the DRAM buffer when `named`, else zero. */
     struct ane_layout other;
 };
 #define ANE_ALIAS_CONVOLUTION_SOURCE 1u
@@ -53,7 +53,7 @@ enum ane_engine { ANE_ENGINE_NE, ANE_ENGINE_PE };
 
 /* Operations of the planar engine on x (first source) and y (second). */
 enum ane_pe_op { ANE_PE_ADD, ANE_PE_MUL, ANE_PE_MAX, ANE_PE_MIN };
-/* Reduction along the width of each row, or pooling over kernel_width x kernel_height windows; NONE = element by element. */
+/* Reduction along the width of each row, or pooling over windows of kernel_width x kernel_height; NONE is element by element. */
 enum ane_pe_reduce { ANE_REDUCE_NONE, ANE_REDUCE_SUM, ANE_REDUCE_MAX, ANE_POOL_AVERAGE, ANE_POOL_MAX, ANE_POOL_MIN };
 
 enum ane_ne_op {
@@ -77,9 +77,9 @@ struct ane_task {
 
     uint32_t width_in, height_in, channels_in;
     uint32_t width_out, height_out, channels_out;
-    uint32_t groups;      /* convolution groups, whose channels are all counted above; rows of a reduction */
+    uint32_t groups;      /* convolution groups (the channels above are those of all groups); rows of a reduction */
     uint32_t tile_height; /* rows of a work unit */
-    uint32_t engines;     /* 1, 2, 4, 8, 16; 0 = planar engine only */
+    uint32_t engines;     /* 1, 2, 4, 8 or 16; 0 for the planar engine */
 
     struct ane_operand source, second, result;
 
@@ -87,13 +87,13 @@ struct ane_task {
     enum ane_ne_op ne_op;
     uint32_t kernel_width, kernel_height;
     uint32_t stride_x, stride_y, pad_left, pad_top;
-    uint32_t step_x, step_y;     /* Ox, Oy: outputs per input position, 1 = plain, 2.. = transposed convolution */
-    uint32_t channel_group_log2; /* OCGSize: output channels an engine handles at once, side by side in its bank */
+    uint32_t step_x, step_y;     /* Ox, Oy: outputs per input position; more than 1 for transposed convolutions */
+    uint32_t channel_group_log2; /* OCGSize: output channels that an engine handles at once, side by side in its bank */
     bool depthwise;              /* each output channel reads its own input channel (UnicastEn) */
     enum ane_kernel_format kernel_format;
     uint32_t palette_bits; /* 0 = none; 1, 2, 4, 6, 8 */
     bool sparse;
-    bool bias;        /* first value of every channel's coefficients */
+    bool bias;        /* the first coefficient of every channel is its bias */
     float acc_bias;   /* added before scale and activation; fp16 value */
     float post_scale; /* fp16 value */
     uint32_t post_shift;
@@ -101,10 +101,10 @@ struct ane_task {
     bool input_relu;
     struct ane_bank bank[ANE_BANKS];
     bool small_source, double_buffer;
-    uint8_t shape_preferred, shape_least, shape_most; /* work unit: ShPref, ShMin, ShMax; all 0 = 4 small source, else 1 */
-    uint8_t binary_point;                             /* 0 = 28 with kernel format f16 */
-    uint8_t coefficient_bar;                          /* 0 = 1, the usual one; meaningful when a bank is enabled */
-    uint32_t unicast_channels;                        /* UnicastCin; 0 = 1 */
+    uint8_t shape_preferred, shape_least, shape_most; /* ShPref, ShMin, ShMax; all 0 stands for 4 with small_source, else 1 */
+    uint8_t binary_point;                             /* 0 stands for 28 with kernel format f16 */
+    uint8_t coefficient_bar;                          /* 0 stands for 1, the usual one; used when a bank is enabled */
+    uint32_t unicast_channels;                        /* UnicastCin; 0 stands for 1 */
 
     /* PE: y = final_scale * (scale * op(pre_scale * x0, x1) + bias) */
     enum ane_pe_op pe_op;
@@ -112,30 +112,30 @@ struct ane_task {
     bool pe_absolute, pe_relu, pe_reciprocal;
     bool pe_subtract_second; /* x1 is subtracted, wherever it comes from */
     float pe_pre_scale, pe_scale, pe_bias, pe_final_scale;
-    /* log2 of the tile: width in bits 0..3, height in 4..7; 0 = height from tile_height, width from the first source's tile */
+    /* log2 of the tile: width in bits 0..3, height in 4..7; 0 stands for tile_height and the width of the first source's tile */
     uint8_t planar_tile;
 
-    /* Both engines. Fields without influence on results; the builder may leave them 0. */
-    uint8_t padding_mode;      /* L2: 1 pads with the least value; 0 = as the operation needs */
+    /* Both engines. These fields do not influence results, and a builder may leave them 0. */
+    uint8_t padding_mode;      /* L2: 1 pads with the least value; 0 stands for what the operation needs */
     uint16_t pixel_offset;     /* elements left out at the start of each source row */
     uint8_t kernel_dependency; /* NE.KernelCfg.Dependency: 1 and 4 pair the producer and the consumer of a small tensor in L2 */
     uint8_t command_bar;       /* where the next descriptor is read from */
-    uint8_t unusual_flags;     /* header word 6, bits 8..15: those that differ from what the places of operands imply */
+    uint8_t unusual_flags;     /* of header word 6, bits 8..15: those that differ from what the places of the operands imply */
     uint16_t exe_cycles;       /* the compiler's estimate */
-    bool newer_compiler;       /* hints that macOS 26's compiler adds: an event to log, sizes of the kernel DMA */
-    uint32_t debug_log_events; /* 0 = fff86a for the last task, fff868 else */
+    bool newer_compiler;       /* hints that the compiler of macOS 26 adds: an event to log, sizes of the kernel DMA */
+    uint32_t debug_log_events; /* 0 stands for fff86a in the last task and fff868 in others */
 };
 
-/* Reads a descriptor. False, with the byte offset inside the descriptor, when packets are not where H13 has them, when a field
- * holds what no known program holds, or when fields contradict one another. */
+/* Reads a descriptor. False, with the byte offset in the descriptor, when packets are not where H13 has them, when a field holds
+ * what no known program holds, when fields contradict one another, or when the task makes no sense (shapes, spans of operands,
+ * places). */
 bool ane_task_decode(const struct ane_td *td, struct ane_task *task, struct isa_error *error);
-/* Writes the whole descriptor. False when a value has no encoding (scales and biases must be fp16 values: ane_half_round) or
- * fields contradict one another; the text names the field and its limit. ane_task_decode gives the same task back, with the
- * fields that may be left 0 filled in. */
-/* Both look first whether the task makes sense at all: shapes, spans of operands, places. */
+/* Writes the whole descriptor. False when the task makes no sense, when a value has no encoding (scales and biases must be fp16
+ * values: ane_half_round) or when fields contradict one another; the text names the field and its limit. ane_task_decode gives
+ * the same task back, with the fields that may be left 0 filled in. */
 bool ane_task_encode(const struct ane_task *task, struct ane_td *td, struct isa_error *error);
 
-/* What DMA touches of a tensor of the task: bytes from `base` to the end of the last element, both ends in *from and *to. */
+/* The bytes that a tensor of the task touches: *from is its base, *to is behind its last element. */
 void ane_operand_span(const struct ane_task *task, const struct ane_operand *operand, uint64_t *from, uint64_t *to);
 
 #endif

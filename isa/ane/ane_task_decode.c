@@ -1,3 +1,4 @@
+/* Descriptors to tasks. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task_parts.h"
 #include "isa/array_count.h"
@@ -72,7 +73,7 @@ static void decode_source(const struct ane_td *td, struct ane_operand *source)
     decode_layouts(td, ANE_SIDE_SOURCE, source);
 }
 
-/* Interleave: there is one field for both sources. */
+/* Both sources share one field for the interleave. */
 static void decode_second(const struct ane_td *td, struct ane_operand *second)
 {
     second->place = ane_get(td, ANE_L2_SOURCE_CFG_SEC_SOURCE) ? ANE_PLACE_DRAM : ANE_PLACE_L2;
@@ -116,7 +117,7 @@ static void decode_header(const struct ane_td *td, struct ane_task *task)
     task->command_bar = (uint8_t)ane_get(td, ANE_H8_TBASE);
 }
 
-/* After the operands, which say what is usual. */
+/* Must come after the operands, which imply the usual flags. */
 static void decode_flags(const struct ane_td *td, struct ane_task *task)
 {
     uint32_t flags = 0;
@@ -221,7 +222,7 @@ static void decode_pe(const struct ane_td *td, struct ane_task *task)
         (uint8_t)(ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_WIDTH_LOG2) | ane_get(td, ANE_COMMON_PLANAR_CFG_TILE_HEIGHT_LOG2) << 4);
 }
 
-/* ---- whether the descriptor is one that is understood ---- */
+/* ---- whether the descriptor is understood ---- */
 
 static bool check_packets(const struct ane_td *td, struct isa_error *error)
 {
@@ -247,7 +248,7 @@ static bool check_formats(const struct ane_td *td, struct isa_error *error)
     return true;
 }
 
-/* The field that holds the bits of `mask` in a word; NULL = no name is known. */
+/* The field that holds bits of `mask` in a word; NULL when no name is known. */
 static const struct ane_field_info *field_of(unsigned word, uint32_t mask)
 {
     for (unsigned i = 0; i < ANE_FIELD_COUNT; i++) {
@@ -259,7 +260,7 @@ static const struct ane_field_info *field_of(unsigned word, uint32_t mask)
     return NULL;
 }
 
-/* Bits that the task does not explain are bits that no known program holds, or that contradict others. */
+/* Bits that the task does not explain are set in no known program, or contradict others. */
 static bool check_explained(const struct ane_td *td, const struct ane_task *task, struct isa_error *error)
 {
     struct ane_td again;

@@ -1,9 +1,10 @@
+/* Tasks to descriptors. */
 #include "isa/ane/ane_half.h"
 #include "isa/ane/ane_task_parts.h"
 
 #include <string.h>
 
-/* The first value without an encoding stops it. */
+/* The first value that has no encoding stops the encoder. */
 struct encoder {
     struct ane_td *td;
     struct isa_error *error;
@@ -61,7 +62,7 @@ static void put_layout(struct encoder *e, const struct ane_layout_fields *fields
     put_bytes(e, fields->group, layout->group);
 }
 
-/* Both layouts of an operand: the one where it lives and the other. */
+/* Writes both layouts of an operand: the one in the memory where it lives, and the other. */
 static void put_layouts(struct encoder *e, enum ane_side side, const struct ane_operand *operand)
 {
     const struct ane_layout at = ane_operand_layout(operand);
@@ -123,7 +124,7 @@ static void put_header(struct encoder *e, const struct ane_task *task)
     put(e, ANE_H9_KBE0, coefficients);
 }
 
-/* ---- kernel DMA: NE only ---- */
+/* ---- kernel DMA, of the NE only ---- */
 
 static void put_kernel_dma(struct encoder *e, const struct ane_task *task)
 {
@@ -212,7 +213,7 @@ static void put_common(struct encoder *e, const struct ane_task *task)
 
 /* ---- tile DMA and tile memory ---- */
 
-/* Idle channels carry hint 2 three times. */
+/* Idle channels have hint 2 three times. */
 static void put_hints(struct encoder *e, const struct ane_operand *source, enum ane_field first)
 {
     const bool dram = source->place == ANE_PLACE_DRAM;
@@ -288,7 +289,7 @@ static void put_result_dma(struct encoder *e, const struct ane_task *task)
 
 /* ---- the engines ---- */
 
-/* Pools: own choice, no public program pools. Sum and maximum: eiln softmax. */
+/* Sum and maximum are from eiln softmax. Pools are our own choice: no public program pools. */
 static uint32_t pe_kind(enum ane_pe_reduce reduce)
 {
     switch (reduce) {
@@ -316,7 +317,8 @@ static void put_pe(struct encoder *e, const struct ane_task *task)
     put(e, ANE_PE_FINAL_SCALE_FINAL_SCALE, final_scale);
 }
 
-/* Elements go around the multipliers (mode 4) unless a bias is added first (eiln inv, rsqrt: mode 0). Matmul: own choice. */
+/* Elements go around the multipliers (mode 4) unless a bias is added first (mode 0 in eiln inv and rsqrt). Matmul is our own
+ * choice. */
 static uint32_t ne_op_mode(const struct ane_task *task)
 {
     if (task->ne_op == ANE_NE_ELEMENT)

@@ -1,4 +1,4 @@
-/* What decoding and encoding of tasks share; not part of the interface. */
+/* What decoding, encoding and checking of tasks share; not part of the interface. */
 #ifndef ORCHARD_ISA_ANE_ANE_TASK_PARTS_H
 #define ORCHARD_ISA_ANE_ANE_TASK_PARTS_H
 
@@ -8,7 +8,7 @@
 
 #define ANE_NEWER_EVENT 8u /* of LogEvents: set by the compiler of macOS 26 (joshuaswarren/mil-hwx-compiler) */
 
-/* Registers of a layout in DRAM or tile memory. */
+/* The registers of a layout in DRAM or tile memory. */
 struct ane_layout_fields {
     enum ane_field base, row, plane, depth, group;
 };
@@ -18,19 +18,19 @@ extern const struct ane_layout_fields ane_dram_fields[ANE_SIDES], ane_l2_fields[
 /* The layout of an operand in the memory where it lives. */
 struct ane_layout ane_operand_layout(const struct ane_operand *operand);
 
-/* Low bits of Common.Cfg: which sources the planar engine streams. */
+/* The low bits of Common.Cfg, which tell the sources that the planar engine streams. */
 uint32_t ane_task_path(const struct ane_task *task);
 bool ane_task_second(const struct ane_task *task); /* it has a second source */
 bool ane_task_coefficients(const struct ane_task *task);
-/* Convolution groups, whose channels descriptors count one at a time; 1 for tasks that have none. */
+/* The number of convolution groups, since descriptors count the channels of one group; 1 for tasks without groups. */
 uint32_t ane_task_groups(const struct ane_task *task);
 bool ane_task_reads_dram(const struct ane_task *task);
 uint32_t ane_task_flags(const struct ane_task *task); /* header word 6, bits 8..15, as the operands imply */
-/* L2BfrMode: the result's staging has no strides of its own. */
+/* L2BfrMode: whether the staging of the result has no strides of its own. */
 bool ane_task_buffers_result(const struct ane_task *task);
 /* Fills in the fields that may be left 0. */
 void ane_task_complete(struct ane_task *task);
-/* Shapes, spans and places. offset of the error: the register that holds the wrong value. */
+/* Checks shapes, spans and places. The offset of an error is that of the register with the wrong value. */
 bool ane_task_check(const struct ane_task *task, struct isa_error *error);
 
 bool ane_fail(struct isa_error *error, unsigned long offset, const char *format, ...) __attribute__((format(printf, 3, 4)));

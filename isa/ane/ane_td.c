@@ -4,9 +4,9 @@
 #include <string.h>
 
 static const struct ane_field_info fields[ANE_FIELD_COUNT] = {
-#define ANE_FIELD(enumerator, name, byte, bit, width, count, shift, text) {name, byte, bit, width, count, shift, text},
+#define ANE_FIELD(enumerator, name, byte, bit, width, count, shift, text) {name, byte, bit, width, count, shift, false, text},
+#define ANE_FLOAT_FIELD(enumerator, name, byte, bit, width, text)         {name, byte, bit, width, 1, 0, true, text},
 #include "isa/ane/ane_fields.inc"
-#undef ANE_FIELD
 };
 
 const struct ane_field_info *ane_field_info(enum ane_field field)
@@ -14,7 +14,7 @@ const struct ane_field_info *ane_field_info(enum ane_field field)
     return &fields[field];
 }
 
-/* "KernelDMASrc.CoeffDMAConfig[3].En" against "KernelDMASrc.CoeffDMAConfig.En". */
+/* Compares a name such as "KernelDMASrc.CoeffDMAConfig[3].En" with the field "KernelDMASrc.CoeffDMAConfig.En". */
 static bool name_matches(const struct ane_field_info *info, const char *name, size_t length, unsigned *element)
 {
     const char *last = strrchr(info->name, '.');
@@ -91,8 +91,8 @@ bool ane_set_bytes(struct ane_td *td, enum ane_field field, uint32_t bytes)
     return (bytes & low_mask(shift)) == 0 && ane_set(td, field, bytes >> shift);
 }
 
-/* Packet words: words - 1, first register. The rest: bits that are set in all 36 programs of eiln/ane and all programs of
- * tinygrad, whatever they compute. */
+/* The packet words, and the bits that are set in all 36 programs of eiln/ane and all programs of tinygrad, whatever they
+ * compute. */
 static const struct {
     uint16_t byte;
     uint32_t word;

@@ -14,7 +14,7 @@ static bool refuse_bank(struct isa_error *error, const struct ane_bank *bank, un
                     bank->bytes, bank->base, (unsigned long long)needed);
 }
 
-/* `bits` bits from bit `at` of a little-endian stream; at most 16. */
+/* Reads `bits` bits, at most 16, from bit `at` of a little-endian stream. */
 static uint32_t bits_at(const uint8_t *bytes, uint64_t at, unsigned bits)
 {
     uint32_t value = 0;
@@ -50,7 +50,7 @@ static void read_bias(struct bank_reader *reader, const struct ane_bank_plane *p
     reader->at += 2 * (uint64_t)plane->lanes;
 }
 
-/* The caller has seen that the bank is long enough. */
+/* The caller has checked that the bank is long enough. */
 static void read_dense(struct bank_reader *reader, const struct ane_bank_plane *plane)
 {
     const uint64_t rows = reader->shape->per_channel, lanes = plane->lanes, bits = reader->shape->bits;
@@ -63,15 +63,15 @@ static void read_dense(struct bank_reader *reader, const struct ane_bank_plane *
     reader->at += (rows * lanes * bits + 7) / 8;
 }
 
-/* Slots of a sparse plane: eight under a mask byte, with the values of those that are set behind it. */
+/* The slots of a sparse plane: eight for each mask byte, which is followed by the values of those that are set. */
 struct slots {
     uint64_t number; /* slots passed */
     uint64_t values; /* byte offset of the values of the present mask */
-    uint32_t taken;  /* of them */
+    uint32_t taken;  /* values of it that were read */
     uint8_t mask;
 };
 
-/* False when the bank or the plane ends. */
+/* Reads the next slot; false when the bank or the plane ends. */
 static bool next_slot(const struct bank_reader *reader, struct slots *slots, uint64_t end, bool *set, uint16_t *weight)
 {
     const uint32_t bits = reader->shape->bits, bit = slots->number++ % 8;
@@ -92,7 +92,7 @@ static bool next_slot(const struct bank_reader *reader, struct slots *slots, uin
     return true;
 }
 
-/* The slots of one place; zeros are in the weights already. */
+/* Reads the slots of one place; the weights are zero until then. */
 static bool read_place(const struct bank_reader *reader, const struct ane_bank_plane *plane, struct slots *slots, uint64_t end,
                        uint64_t input, uint64_t tap)
 {

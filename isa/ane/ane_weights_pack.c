@@ -56,7 +56,7 @@ static void put_bits(uint8_t *bytes, uint64_t at, unsigned bits, uint32_t value)
         bytes[(at + i) / 8] |= (uint8_t)((value >> i & 1) << (at + i) % 8);
 }
 
-/* What stands in the bank for a weight. */
+/* The bits that stand for a weight in the bank. */
 static uint32_t stored_of(const struct bank_writer *writer, uint16_t weight)
 {
     if (writer->shape->bits == 16)
@@ -93,9 +93,9 @@ static void write_dense(struct bank_writer *writer, const struct ane_bank_plane 
     writer->at += (rows * lanes * writer->shape->bits + 7) / 8;
 }
 
-/* Slots of a sparse plane: eight under a mask byte, with the values of those that are set behind it. */
+/* The slots of a sparse plane: eight for each mask byte, which is followed by the values of those that are set. */
 struct slots {
-    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask, values behind it */
+    uint64_t number, mask, taken; /* slots passed; byte offset of the present mask; values written behind it */
 };
 
 static void write_slot(const struct bank_writer *writer, struct slots *slots, uint16_t weight)
@@ -111,7 +111,7 @@ static void write_slot(const struct bank_writer *writer, struct slots *slots, ui
     put_stored(writer, writer->bytes + slots->mask + 1, slots->taken++, weight);
 }
 
-/* False when the number of bytes does not fit its field. */
+/* Writes a sparse plane; false when its number of bytes does not fit its field. */
 static bool write_sparse(struct bank_writer *writer, const struct ane_bank_plane *plane)
 {
     const struct ane_bank_shape *shape = writer->shape;

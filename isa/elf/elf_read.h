@@ -1,8 +1,8 @@
-/* ELF files of AArch64 (64-bit, little-endian) that lie in memory: static executables, static PIE and relocatable
- * objects. Pure: nothing is allocated or copied; a struct elf_file points into the caller's bytes.
+/* Reads ELF files of AArch64 (64-bit, little-endian) in memory: static executables, static PIE and relocatable objects. Nothing
+ * is allocated or copied; a struct elf_file points into the caller's bytes.
  *
- * elf_open checks every table, offset, count and name once, so the accessors below cannot fail for an index that is
- * in range. Errors carry the byte offset of the field that is wrong.
+ * elf_open checks every table, offset, count and name once, so that the accessors below cannot fail for an index in range. Errors
+ * carry the byte offset of the field that is wrong.
  *
  * Facts: System V ABI, ELF-64 object file format; ARM "ELF for the Arm 64-bit Architecture" (AAELF64).
  */
@@ -50,7 +50,7 @@ struct elf_relocation {
     int64_t addend;
 };
 
-/* Read the first fields freely; the others are for the accessors. */
+/* Callers may read the first fields; those behind the empty line are for the accessors. */
 struct elf_file {
     enum elf_kind kind;
     uint64_t entry;      /* 0 = none */
@@ -68,30 +68,30 @@ struct elf_file {
     uint64_t symbol_offset, symbol_names_offset;
 };
 
-/* True when the bytes start like an ELF file of any machine: what content recognition asks. */
+/* True when the bytes start like an ELF file of any machine, for recognition by content. */
 bool elf_is(const void *bytes, size_t size);
 
-/* False and *error when the file is not one that can be run here; the text says what to do instead. */
+/* False, with *error, when the file cannot be run here; the text says what to do instead. */
 bool elf_open(struct elf_file *elf, const void *bytes, size_t size, struct isa_error *error);
 
 void elf_segment(const struct elf_file *elf, uint32_t index, struct elf_segment *out); /* index < load_count */
 void elf_section(const struct elf_file *elf, uint32_t index, struct elf_section *out); /* index < section_count */
 void elf_symbol(const struct elf_file *elf, uint32_t index, struct elf_symbol *out);   /* index < symbol_count */
 
-/* Number of relocations in a section: 0 unless it is SHT_RELA for a section that is loaded. */
+/* The number of relocations in a section: 0 unless it is SHT_RELA for a section that is loaded. */
 uint32_t elf_relocation_count(const struct elf_file *elf, const struct elf_section *rela);
 void elf_relocation(const struct elf_file *elf, const struct elf_section *rela, uint32_t index, struct elf_relocation *out);
 
-/* Index of a defined symbol by name, global before weak before local. False when there is none. */
+/* Finds a defined symbol by name, preferring global to weak to local ones. False when there is none. */
 bool elf_find_symbol(const struct elf_file *elf, const char *name, uint32_t *index);
-/* A function that a caller outside the file can name: defined, global or weak, of type function. Executables written
- * in assembly often leave the type out, so a global without type in an executable section counts. */
+/* Whether a caller outside the file can name this symbol as a function: defined, global or weak, of type function. Executables
+ * written in assembly often leave the type out, so a symbol without type in an executable section counts too. */
 bool elf_symbol_is_entry(const struct elf_file *elf, const struct elf_symbol *symbol);
 
-/* Replaces what is not printable ASCII: names from a file may hold anything, an error is one line. */
+/* Replaces everything but printable ASCII: names from a file may hold anything, but an error is one line. */
 void elf_clean_text(char *text);
 
-/* "R_AARCH64_CALL26" for 283; NULL for a type that the static linker of units/cpu does not know either. */
+/* "R_AARCH64_CALL26" for 283; NULL for types that units/cpu does not apply either. */
 const char *elf_relocation_name(uint32_t type);
 
 #endif

@@ -97,7 +97,7 @@ static bool check_label(const struct layout *l, const struct elf_label *label, u
     return refuse(error, "label %.100s at 0x%" PRIx64 " lies in no part", label->name, label->addr);
 }
 
-/* Addresses come from the caller; file offsets follow in the order of the parts, each congruent to its address. */
+/* Addresses come from the caller. File offsets follow in the order of the parts, and each is congruent to its address. */
 static bool lay_out(const struct elf_program *program, struct layout *l, struct isa_error *error)
 {
     *l = (struct layout){.part = {place(".text", &program->code, PF_R | PF_X, SHF_EXECINSTR),
@@ -109,7 +109,7 @@ static bool lay_out(const struct elf_program *program, struct layout *l, struct 
     if (program->code.size == 0)
         return refuse(error, "the program has no code");
     l->sections = 1;
-    l->end = ELF_WRITE_ALIGN; /* headers have the first page to themselves and are not loaded */
+    l->end = ELF_WRITE_ALIGN; /* the headers have the first page to themselves and are not loaded */
     for (unsigned i = 0; i < PART_COUNT; i++) {
         struct placed *p = &l->part[i];
         if (!check_part(l, i, error))
@@ -137,7 +137,7 @@ static bool lay_out(const struct elf_program *program, struct layout *l, struct 
 static void put_segments(const struct layout *l, uint8_t *file)
 {
     uint8_t *at = file + sizeof(Elf64_Ehdr);
-    /* Loaders want segments in rising order of address. */
+    /* Loaders want segments in ascending order of address. */
     uint64_t last = 0;
     for (unsigned n = 0; n < l->parts; n++) {
         const struct placed *next = NULL;

@@ -60,7 +60,7 @@ static bool encodes(const struct word *w, bool canonical, char *got, size_t size
            memcmp(again.field, w->inst.field, sizeof again.field) == 0;
 }
 
-/* What decoding must give: NULL texts are not compared. */
+/* What decoding must give, in applegpu's spelling. */
 struct expected {
     const char *mnemonic, *fields, *text;
     unsigned bytes;
@@ -69,19 +69,21 @@ struct expected {
 
 static bool compare(struct agx_checker *c, const struct word *w, const struct expected *e)
 {
-    char got[FIELDS_TEXT], number[16];
+    char got[FIELDS_TEXT], mnemonic[AGX_TEXT_BYTES], text[AGX_TEXT_BYTES], number[16];
+    agx_from_applegpu(e->mnemonic, mnemonic, sizeof mnemonic);
+    agx_from_applegpu(e->text, text, sizeof text);
     snprintf(got, sizeof got, "%zu bytes", w->length);
     snprintf(number, sizeof number, "%u bytes", e->bytes);
     if (w->length != e->bytes)
         return fail(c, w, "the length", got, number);
-    if (strcmp(agx_form_mnemonic(w->inst.form), e->mnemonic) != 0)
-        return fail(c, w, "the mnemonic", agx_form_mnemonic(w->inst.form), e->mnemonic);
+    if (strcmp(agx_form_mnemonic(w->inst.form), mnemonic) != 0)
+        return fail(c, w, "the mnemonic", agx_form_mnemonic(w->inst.form), mnemonic);
     write_fields(&w->inst, got, sizeof got);
     if (strcmp(got, e->fields) != 0)
         return fail(c, w, "the list of fields", got, e->fields);
     agx_disasm(&w->inst, got, sizeof got);
-    if (strcmp(got, e->text) != 0)
-        return fail(c, w, "the text", got, e->text);
+    if (strcmp(got, text) != 0)
+        return fail(c, w, "the text", got, text);
     if (!encodes(w, e->canonical, got, sizeof got))
         return fail(c, w, "the encoding", got, w->hex);
     check_pass(c->report);
@@ -175,10 +177,6 @@ static const struct {
     {"jmp_any", {"jmp_exec_any"}},
     {"jmp_none", {"jmp_exec_none"}},
     {"latomic", {"threadgroup_atomic"}},
-    {"ldcf",
-     {"TO"
-      "DO.ldcf",
-      "ldcf"}},
     {"ldimm", {"mov_imm"}},
     {"lload", {"threadgroup_load"}},
     {"load", {"device_load", "sampler_state_store", "tex_state_store"}},
@@ -192,9 +190,6 @@ static const struct {
     {"smpf", {"texture_sample"}},
     {"smpi", {"texture_load"}},
     {"st_var", {"st_var", "st_var_final"}},
-    {"stack_adjust",
-     {"stack_adjust", "TO"
-                      "DO.stack_adjust"}},
     {"store", {"device_store"}},
     {"update_exec", {"update_exec", "if_fcmp"}},
 };

@@ -1,4 +1,4 @@
-/* Operands that are runs of registers, and those of texture, vertex and pixel instructions. */
+/* Operands that are runs of registers, and operands of texture, vertex and pixel instructions. */
 #include "isa/agx/agx_asm_operand.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static bool prefixed(const char *word, const char *prefix, uint32_t *number)
     return true;
 }
 
-/* State number or half register. */
+/* Reads the number of a state, or a half register. */
 static bool read_state_or_half(struct agx_asm_build *build, const struct agx_operand_row *row, const char *prefix)
 {
     uint32_t number;
@@ -118,7 +118,7 @@ static bool mask_precedes(const struct agx_form *form, unsigned index)
     return false;
 }
 
-/* Puts registers into the fields of an operand; false when it cannot name such registers. */
+/* Puts registers into the fields of an operand; false when the operand cannot name such registers. */
 static bool store_run(struct agx_asm_build *build, const struct agx_operand_row *row, const struct agx_asm_registers *r)
 {
     const bool words = !r->half, uniform = r->uniform;
@@ -144,7 +144,7 @@ static bool store_run(struct agx_asm_build *build, const struct agx_operand_row 
     }
 }
 
-/* Registers that are there or not: fields v and t; the count is checked at the end. */
+/* Reads a run of registers, which some operands may leave out. agx_asm_settle checks their number. */
 static bool read_run(struct agx_asm_build *build, const struct agx_operand_row *row, unsigned index)
 {
     struct agx_asm_registers r;
@@ -154,7 +154,7 @@ static bool read_run(struct agx_asm_build *build, const struct agx_operand_row *
         build->next++;
         return true;
     }
-    /* With an empty mask there are no registers, and what follows may be one. */
+    /* With an empty mask there are no registers, and a register that follows is the next operand. */
     if (row->kind == AGX_KIND_DATA && mask_precedes(build->form, index) && agx_get(&build->inst, AGX_F_mask) == 0)
         return true;
     if (!word || !agx_asm_registers(word, &r))
@@ -187,7 +187,6 @@ static bool read_lod(struct agx_asm_build *build, const struct agx_operand_row *
     return agx_asm_set(build, row->v, r.first) && agx_asm_set(build, AGX_F_lod, r.uniform ? lod & ~4u : lod | 4);
 }
 
-/* Operands that the other file does not read. */
 bool agx_asm_graphics_operand(struct agx_asm_build *build, unsigned index)
 {
     const struct agx_operand_row *row = &build->form->operands[index];
@@ -208,7 +207,7 @@ bool agx_asm_graphics_operand(struct agx_asm_build *build, unsigned index)
     }
 }
 
-/* Halves given as coordinates are either all of them 16-bit, or 32-bit ones with a layer behind. */
+/* Coordinates given as halves are either 16-bit coordinates, or 32-bit ones with a layer behind them. */
 static bool settle_coords(struct agx_asm_build *build, const struct agx_operand_row *row, unsigned index)
 {
     const unsigned coords = agx_dim_coords(agx_get(&build->inst, AGX_F_n));
