@@ -58,7 +58,7 @@ bool npy_measure(struct npy_array *array);
 /* The header (magic to padding, a multiple of 64 bytes) as NumPy writes it. Returns its size, 0 when `size` is too
  * small: 4096 bytes always suffice. */
 size_t npy_header(const struct npy_array *array, char *text, size_t size);
-/* Writes header and array->data through a temporary file, so that a failure leaves no half-written file. */
+/* Writes header and array->data as output_file.h says: the whole file or, on failure, nothing. */
 bool npy_save(const char *path, const struct npy_array *array, struct orch_error *error);
 
 #endif
