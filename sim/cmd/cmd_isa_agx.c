@@ -8,6 +8,7 @@
 #include "sim/cmd/cmd_isa.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -79,7 +80,7 @@ int cmd_isa_agx_disasm(struct cmd_context *context, const char *path)
 /* "DIR/": code.bin and a launch description to fill in. */
 static bool write_folder(const char *folder, const struct agx_assembly *a, struct orch_error *error)
 {
-    char path[4096], name[64];
+    char path[PATH_MAX + 128], name[64];
     const char *slash = strrchr(folder, '/');
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(error, ORCH_USAGE, "%.300s: %s", folder, strerror(errno));

@@ -116,7 +116,7 @@ static bool plan_make(struct plan *p, struct orch_error *error)
 
 static bool write_text(const struct plan *p, const char *name, const char *text, struct orch_error *error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 128];
 
     snprintf(path, sizeof path, "%s/%s", p->folder, name);
     return output_file_write(path, text, strlen(text), error);

@@ -6,6 +6,7 @@
 #include "sim/run/run_internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,7 +117,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
 {
     const struct abi_arg *a = &l->setup->kernel->arg[arg];
     const char *folder = l->run->request->output_folder;
-    char path[4096];
+    char path[PATH_MAX + 128];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(l->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);

@@ -4,6 +4,7 @@
 #include "sim/run/run_internal.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static void give_outputs(struct work *k)
 static bool save_output(const struct work *k, const struct ane_array *v)
 {
     const char *folder = k->run->request->output_folder;
-    char path[4096];
+    char path[PATH_MAX + 128];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(k->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, v->name);
