@@ -53,7 +53,7 @@ static int run_init(struct cmd_context *context, int argc, char **argv)
     (void)argv;
     if (argc > 0)
         return cmd_usage(context, "init takes no words");
-    struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
+    struct orch_db *db = open_or_fail(context, DB_RESTORE, &code);
     if (!db)
         return code;
     if (context->common.json) {
@@ -241,7 +241,7 @@ static int run_check(struct cmd_context *context, int argc, char **argv)
     (void)argv;
     if (argc > 0)
         return cmd_usage(context, "check takes no words");
-    struct orch_db *db = open_to_look(context, &code);
+    struct orch_db *db = open_or_fail(context, DB_INSPECT, &code);
     if (!db)
         return code;
     if (!db_check(db, &report, &error)) {

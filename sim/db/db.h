@@ -31,6 +31,8 @@ enum db_mode {
     DB_READ,     /* the file must exist and have the present version; nothing is written */
     DB_EXISTING, /* the file must exist; it is migrated when older, and left-overs of dead writers are cleaned up */
     DB_WRITE,    /* the same; file and folders are made when absent */
+    DB_RESTORE,  /* the same; views and indexes that are missing or were changed are made anew */
+    DB_INSPECT,  /* for db_check: as DB_EXISTING when that is possible, else as DB_READ, whatever the schema is */
 };
 
 struct orch_db;
@@ -63,8 +65,12 @@ bool db_number(struct orch_db *db, struct orch_error *error, int64_t absent, int
                ...);
 /* Steps a query: SQLITE_ROW, SQLITE_DONE, or another code with *error filled. */
 int db_step(struct orch_db *db, sqlite3_stmt *statement, struct orch_error *error);
-/* Fills *error from a result code of SQLite; returns false. */
+/* Fills *error from the last result code of SQLite; returns false. An error that comes of what is in the file is ORCH_USAGE and
+ * names the damaged table. */
 bool db_fail(struct orch_db *db, struct orch_error *error, const char *doing);
+/* For callers that read a value which no orchard has written: turns *error, which says what is wrong with it, into ORCH_USAGE
+ * with the file, the table and the remedy. Memory that ran out stays what it is. Returns false. */
+bool db_content_fail(const struct orch_db *db, const char *table, struct orch_error *error);
 
 /* Ids of repeated texts, added when new (inside the caller's transaction) and remembered per connection. A NULL text has
  * id 0, which type letter n of db_query binds as NULL. */

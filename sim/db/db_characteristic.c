@@ -92,6 +92,13 @@ static bool parameters_hold(struct orch_db *db, int64_t id, db_parameter_lookup 
     return code == SQLITE_DONE || !*hold;
 }
 
+/* The table as another program left it. */
+static bool content_fail(const struct orch_db *db, int64_t row, const char *what, struct orch_error *error)
+{
+    orch_fail(error, ORCH_USAGE, "row %lld %s", (long long)row, what);
+    return db_content_fail(db, "characteristic", error);
+}
+
 static bool set_activity(struct activity *activity, const char *name, double value)
 {
     for (int i = 0; i < ACT_COUNT; i++)
@@ -126,8 +133,7 @@ static bool read_values(struct orch_db *db, int64_t id, struct db_characteristic
     int code = SQLITE_DONE;
     bool ok = true;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW)
-        ok = take_value(rows, out) ||
-             orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld has an unknown event", db->path, (long long)id);
+        ok = take_value(rows, out) || content_fail(db, id, "counts an event that is not known", error);
     sqlite3_finalize(rows);
     return ok && code == SQLITE_DONE;
 }
@@ -144,7 +150,7 @@ static bool read_timing(struct orch_db *db, int64_t id, char **timing, struct or
     *timing = text ? strdup(text) : NULL;
     const bool ok = found && (!text || *timing);
     sqlite3_finalize(row);
-    return ok || orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld cannot be read", db->path, (long long)id);
+    return ok || content_fail(db, id, "cannot be read", error);
 }
 
 bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
@@ -325,7 +331,9 @@ static bool agrees(struct orch_db *db, int64_t id, const struct db_characteristi
                       same_values(&stored.stalls, &value->stalls) && same_values(&stored.other, &value->other) &&
                       memcmp(&stored.activity, &value->activity, sizeof stored.activity) == 0 &&
                       strcmp(stored.timing ? stored.timing : "", value->timing ? value->timing : "") == 0;
-    if (ok && !same)
+    if (ok && !same && !stored.timing && value->timing)
+        content_fail(db, id, "has lost its timing", error);
+    else if (ok && !same)
         orch_fail(error, ORCH_INTERNAL,
                   "database %s: characteristic %lld was %.17g cycles and is %.17g now, or its counts differ, with nothing "
                   "else changed",

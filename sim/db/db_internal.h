@@ -22,6 +22,7 @@ struct orch_db {
     sqlite3 *sqlite;
     char *path;
     enum db_mode mode;
+    bool any_schema; /* the schema may differ from the expected one: for db_check */
     bool in_transaction;
     struct text_map names, sources, metrics; /* ids; metrics by "kind/name" */
     sqlite3_stmt *kept[DB_KEPT_COUNT];       /* prepared once per connection */
@@ -30,6 +31,15 @@ struct orch_db {
 /* Texts of the .sql files; made by sim/build.mk. */
 extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[];
 
+/* Whether a file that is absent or empty is filled. */
+bool db_may_create(enum db_mode mode);
+/* The first damaged table of the database `schema` ("main", or an attached one) in one line; false when all are whole. Reads all
+ * of the file. */
+bool db_find_damage(struct orch_db *db, const char *schema, char *text, size_t size);
+/* When the schema differs or a table is damaged: fills *error with that (ORCH_USAGE) and returns true. */
+bool db_blame_file(struct orch_db *db, const char *doing, struct orch_error *error);
+/* Drops all views named v_* and creates those of this version; inside the caller's transaction. */
+bool db_make_views(struct orch_db *db, struct orch_error *error);
 /* Brings an open file to the present version: creates, migrates, refuses. Sets *changed when it did something. */
 bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error);
 /* Refuses files of other programs and of other versions, for reading. */

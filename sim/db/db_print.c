@@ -74,6 +74,17 @@ static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct
     return NULL;
 }
 
+/* A row of it: an expression that fails while it runs is the user's mistake, too. */
+static int step(struct orch_db *db, sqlite3_stmt *rows, struct orch_error *error)
+{
+    const int code = sqlite3_step(rows);
+    if ((code & 0xff) == SQLITE_ERROR)
+        orch_fail(error, ORCH_USAGE, "SQL: %s", sqlite3_errmsg(db->sqlite));
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+        db_fail(db, error, "reading");
+    return code;
+}
+
 /* --- cells ----------------------------------------------------------------------------------------------------- */
 
 /* Shortest text that reads back as the same number. */
@@ -134,7 +145,7 @@ static int print_csv(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct o
     }
     fputc('\n', out);
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW) {
+    while ((code = step(db, rows, error)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
             fputs(i ? "," : "", out);
             csv_cell(out, rows, i);
@@ -147,7 +158,7 @@ static int print_csv(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct o
 static int print_jsonl(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct orch_error *error)
 {
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW) {
+    while ((code = step(db, rows, error)) == SQLITE_ROW) {
         json_object *object = json_row(rows);
         fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
         json_object_put(object);
@@ -159,7 +170,7 @@ static int print_json(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct 
 {
     json_object *array = json_object_new_array();
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW)
+    while ((code = step(db, rows, error)) == SQLITE_ROW)
         json_object_array_add(array, json_row(rows));
     if (code == SQLITE_DONE)
         json_print(array, out);
@@ -189,14 +200,14 @@ static bool table_cells(struct table *table, sqlite3_stmt *row)
 static int fill_table(struct orch_db *db, sqlite3_stmt *rows, struct table_column *columns, int count, FILE *out,
                       struct orch_error *error)
 {
-    int code = db_step(db, rows, error);
+    int code = step(db, rows, error);
     for (int i = 0; i < count; i++) {
         const int type = code == SQLITE_ROW ? sqlite3_column_type(rows, i) : SQLITE_TEXT;
         columns[i] = (struct table_column){sqlite3_column_name(rows, i), NULL, type == SQLITE_INTEGER || type == SQLITE_FLOAT, 0};
     }
     struct table *table = table_create(columns, (size_t)count);
     bool room = table != NULL;
-    for (; room && code == SQLITE_ROW; code = db_step(db, rows, error))
+    for (; room && code == SQLITE_ROW; code = step(db, rows, error))
         room = table_cells(table, rows);
     if (!room) {
         orch_no_memory(error);

@@ -72,6 +72,16 @@ static bool attach(struct orch_db *db, const char *path, struct orch_error *erro
     return ok;
 }
 
+/* Before anything is written: an error in the middle of the merge would not tell which of the two files it is about, and damage
+ * that makes no error would become part of ours. */
+static bool require_whole(struct orch_db *db, const char *shard, struct orch_error *error)
+{
+    char text[240];
+    return !db_find_damage(db, "shard", text, sizeof text) ||
+           orch_fail(error, ORCH_USAGE, "database %s: %s; nothing of it was merged: restore a copy, or make this shard anew",
+                     shard, text);
+}
+
 static const char disagreeing[] =
     "SELECT count(*) FROM ("
     "SELECT s.hash FROM shard.characteristic s JOIN main.characteristic m ON m.hash = s.hash WHERE m.cycles <> s.cycles "
@@ -115,7 +125,7 @@ bool db_merge(struct orch_db *db, const char *shard, struct db_merged *merged, s
         return orch_fail(error, ORCH_USAGE, "%s: cannot be merged into itself", shard);
     if (!ready_shard(shard, error) || !attach(db, shard, error))
         return false;
-    bool ok = db_begin(db, error);
+    bool ok = require_whole(db, shard, error) && db_begin(db, error);
     if (ok) {
         ok = merge_inside(db, shard, merged, error) && db_commit(db, error);
         db_rollback(db);

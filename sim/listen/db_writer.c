@@ -217,7 +217,7 @@ static bool finish_run(struct orch_db *db, int64_t run_id, const struct event_ru
     ok = ok ? db_step(db, statement, error) == SQLITE_DONE : db_fail(db, error, "writing");
     sqlite3_finalize(statement);
     if (ok && sqlite3_changes(db->sqlite) != 1)
-        return orch_fail(error, ORCH_INTERNAL, "database %s: another process took run %lld for dead and removed it", db_path(db),
+        return orch_fail(error, ORCH_USAGE, "database %s: another process took run %lld for dead and removed it", db_path(db),
                          (long long)run_id);
     return ok;
 }
