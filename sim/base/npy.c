@@ -116,7 +116,7 @@ static bool scan_number(struct scanner *s, uint64_t *value)
         if (__builtin_mul_overflow(*value, UINT64_C(10), value) || __builtin_add_overflow(*value, digit, value))
             return expected(s, "a dimension below 2^64");
     }
-    accept_word(s, "L"); /* Python 2 wrote long integers so */
+    accept_word(s, "L"); /* Python 2 wrote long integers this way */
     return s->at > start ? true : expected(s, "a dimension");
 }
 
@@ -250,7 +250,7 @@ bool npy_parse(const void *bytes, size_t size, struct npy_array *array, struct o
 
 /* ---- files ---- */
 
-/* The whole of an open file; NULL with a reason. */
+/* Reads the whole of an open file; NULL with *error on failure. */
 static void *read_all(FILE *file, size_t *size, struct orch_error *error)
 {
     uint8_t *bytes = NULL;
@@ -302,7 +302,7 @@ void npy_release(struct npy_array *array)
     array->data = NULL;
 }
 
-/* Appends text; *used grows past `size` when it does not fit. */
+/* Appends text. *used also counts what does not fit any more, and so grows past `size`. */
 __attribute__((format(printf, 4, 5))) static void append(char *text, size_t size, size_t *used, const char *format, ...)
 {
     va_list args;
@@ -341,7 +341,7 @@ bool npy_save(const char *path, const struct npy_array *array, struct orch_error
     struct output_file *const file = output_file_open(path, OUTPUT_PLAIN, error);
     if (!file)
         return false;
-    /* A failed write is told by the commit. */
+    /* The commit reports a write that failed. */
     fwrite(header, 1, length, output_file_stream(file));
     if (array->bytes > 0)
         fwrite(array->data, 1, array->bytes, output_file_stream(file));

@@ -54,7 +54,7 @@ static int write_all(int file, const char *bytes, size_t size)
     return 0;
 }
 
-/* The stream's own error flag does not say why; the reason is kept here. */
+/* The error flag of a stream does not say why; so the reason is kept here. */
 static ssize_t write_to(void *cookie, const char *bytes, size_t size)
 {
     struct output_file *const f = cookie;
@@ -138,7 +138,7 @@ static int open_nameless(const char *path)
     return file;
 }
 
-/* Behind the link is a regular file. */
+/* The path is a link to a regular file. */
 static int open_linked(struct output_file *f)
 {
     f->way = COPIED;
@@ -147,7 +147,7 @@ static int open_linked(struct output_file *f)
     return f->file < 0 ? errno : 0;
 }
 
-/* Behind the link is nothing: the file is created at once, and deleted when it is not completed. */
+/* The path is a link to nothing: the linked file is created at once, and deleted unless it is completed. */
 static int open_dangling(struct output_file *f)
 {
     f->way = THROUGH;
@@ -225,7 +225,7 @@ static int sync_file(const struct output_file *f, int file)
     return !f->durable || fsync(file) == 0 || errno == EINVAL ? 0 : errno;
 }
 
-/* Reserves what the linked file has to grow by; when that fails, it has its old size and content. */
+/* Reserves the room by which the linked file must grow. When that fails, the file keeps its old size and content. */
 static int reserve(int target, off_t from, off_t to)
 {
     const int reason = from < to ? posix_fallocate(target, from, to - from) : 0;
@@ -248,7 +248,7 @@ static int copy_all(struct output_file *f, off_t size)
     return ftruncate(f->target, size) == 0 ? 0 : errno;
 }
 
-/* The signals that end the process wait until the linked file is whole. The stream is closed already: its buffer is free. */
+/* Signals that would end the process wait until the linked file is whole. The stream is closed already, so its buffer is free. */
 static int copy_to_target(struct output_file *f)
 {
     struct stat before;
@@ -303,7 +303,7 @@ void output_file_discard(struct output_file *f)
     if (!f)
         return;
     if (!f->trouble)
-        f->trouble = ECANCELED; /* what the buffer still has goes nowhere */
+        f->trouble = ECANCELED; /* what is still in the buffer goes nowhere */
     if (f->stream)
         fclose(f->stream);
     shut(&f->file);
@@ -318,7 +318,7 @@ bool output_file_write(const char *path, const void *bytes, size_t size, struct 
     struct output_file *const f = output_file_open(path, OUTPUT_PLAIN, error);
     if (!f)
         return false;
-    /* A failure is kept and told by the commit. */
+    /* The commit reports a write that failed. */
     if (size > 0)
         fwrite(bytes, 1, size, f->stream);
     return output_file_commit(f, error);

@@ -6,15 +6,21 @@
  *         ok = output_file_commit(f, &error);      // or output_file_discard(f)
  *     }
  *
- * What the path names decides how it is written:
- *   nothing, or a regular file  a temporary beside it is renamed to exactly this path by the commit. A replaced file keeps its
- * mode and, where the system allows it, its owner; a new one gets 0666 less the umask. a symbolic link to a file   the link stays
- * and the content of the linked file is replaced, by a commit that has checked first that there is room. A link to nothing
- * creates the linked file. a device, a FIFO, a socket  written through as the bytes come, and never replaced. Names like "-" have
- * no special meaning here: what standard output is, the callers know.
+ * What the path names decides how it is written.
  *
- * Without a commit nothing changes and nothing is left behind, also when a signal ends the process (temporary.h). Every error is
- * ORCH_USAGE with the path and the reason of the system.
+ * Nothing, or a regular file: the bytes go to a temporary in the same folder, which the commit renames to exactly this path. A
+ * replaced file keeps its mode and, where the system allows it, its owner; a new file gets mode 0666 less the umask. A file that
+ * may not be written is not replaced either. Other names of a replaced file (hard links) keep the old content.
+ *
+ * A symbolic link to a regular file: the link stays, and the content of the linked file is replaced by the commit, which makes
+ * sure first that there is room for it. A link to nothing creates the linked file.
+ *
+ * A device, a FIFO or a socket: the bytes are written through as they come, and nothing is ever replaced.
+ *
+ * Names like "-" mean nothing special here; callers decide what goes to standard output.
+ *
+ * Without a commit nothing changes and nothing is left behind, not even when a signal ends the process (temporary.h). Every error
+ * is ORCH_USAGE and gives the path and the reason that the system gave.
  */
 #ifndef ORCHARD_SIM_BASE_OUTPUT_FILE_H
 #define ORCHARD_SIM_BASE_OUTPUT_FILE_H

@@ -44,7 +44,7 @@ static bool release(struct temporary *t)
     return t->owner == getpid() && atomic_compare_exchange_strong(&t->state, &expected, FREE);
 }
 
-/* "PATH.part0123456789abcdef"; a base name that leaves no room for the suffix is left out. */
+/* Makes "PATH.part0123456789abcdef". A base name that leaves no room for the suffix is left out. */
 static bool make_name(char name[PATH_MAX], const char *path)
 {
     uint64_t random;
@@ -74,7 +74,8 @@ int temporary_create(const char *path, mode_t mode, struct temporary **temporary
         atomic_store(&t->state, FREE);
         return -1;
     }
-    /* LIVE before the file exists: a signal in between finds nothing to delete; the other way round it would leave the file. */
+    /* The entry is LIVE before the file exists: a signal in between finds nothing to delete. The other way round, it would leave
+     * the file. */
     atomic_store(&t->state, LIVE);
     const int file = open(t->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (file < 0)

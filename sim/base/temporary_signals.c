@@ -2,6 +2,7 @@
 #include "sim/base/temporary.h"
 
 #include "isa/array_count.h"
+#include "sim/base/error.h"
 
 #include <signal.h>
 #include <string.h>
@@ -13,7 +14,9 @@ struct ending {
     bool insisted;    /* also when the process was started to ignore it */
 };
 
-/* A shell starts background jobs with SIGINT ignored; orchard has always ended at an explicit one all the same. */
+_Static_assert(128 + SIGINT == ORCH_INTERRUPTED, "a shell's code for a process that a signal ended");
+
+/* A shell starts background jobs with SIGINT ignored. A program should end all the same when somebody sends it one. */
 static const struct ending endings[] = {
     {SIGINT, "\norchard: interrupted\n", true},
     {SIGTERM, "\norchard: terminated\n", false},

@@ -1,4 +1,4 @@
-/* Is everything in the file as it should be? */
+/* Checks that everything in the file is as it should be. */
 #include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/db/db_internal.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* A query whose rows are what is wrong; the first column names it. */
+/* A query that finds what is wrong: each row is a fault, and its first column names it. */
 struct finding {
     const char *what, *sql;
 };
@@ -39,7 +39,7 @@ static const struct finding findings[] = {
                                       "WHERE v.source_id IS NULL AND coalesce(v.origin, '') <> '--set' LIMIT 5"},
 };
 
-/* Rows joined by "; ". */
+/* Joins the rows of a query with "; ". */
 static bool collect(struct orch_db *db, const char *sql, char *text, size_t size, struct orch_error *error)
 {
     sqlite3_stmt *rows = db_query(db, error, sql, "");
@@ -58,7 +58,7 @@ static bool collect(struct orch_db *db, const char *sql, char *text, size_t size
 
 static const char unfinished_sql[] = "SELECT id, coalesce(process, ''), coalesce(host, '') FROM run WHERE status = 'running'";
 
-/* A run whose writer is alive is none of our business; one of a dead writer should have been cleaned up. */
+/* A run whose writer is alive is left alone; one whose writer is dead should have been cleaned up. */
 static void check_unfinished(struct orch_db *db, struct check_report *report)
 {
     struct orch_error trouble = {0};
@@ -110,7 +110,7 @@ static bool check_schema(struct orch_db *db, struct check_report *report)
     return f.differences > 0;
 }
 
-/* What cannot even be asked in a file with another schema. */
+/* False when the query does not even fit the schema of the file. */
 static bool answerable(struct orch_db *db, const char *sql)
 {
     sqlite3_stmt *statement = NULL;

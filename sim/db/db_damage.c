@@ -1,5 +1,5 @@
-/* Whose fault is it? An error of SQLite that a file of our making cannot cause has its reason in the file: here it is looked for,
- * so that the user reads which table is damaged and what to do, and not that orchard is wrong. */
+/* Finds out whether the file is to blame for an error of SQLite. When its schema was changed or a table is damaged, the user
+ * reads which one and what to do, not that orchard has a bug. */
 #include "sim/db/db_internal.h"
 #include "sim/db/db_schema.h"
 
@@ -18,7 +18,7 @@ bool db_content_fail(const struct orch_db *db, const char *table, struct orch_er
                      table, what);
 }
 
-/* The first line of a text that has something to say. integrity_check puts "*** in database main ***" above its findings. */
+/* Copies the first line that is a finding: integrity_check puts "*** in database main ***" above its findings. */
 static void first_finding(const char *text, char *line, size_t size)
 {
     while (strncmp(text, "***", 3) == 0 && strchr(text, '\n'))
@@ -26,8 +26,8 @@ static void first_finding(const char *text, char *line, size_t size)
     snprintf(line, size, "%.*s", (int)strcspn(text, "\n"), text);
 }
 
-/* Runs a checking pragma on a table: true when it finds something, which comes as one line. A table that cannot even be checked
- * is damaged, too. */
+/* Runs a checking pragma on a table. Returns whether it finds anything, with the finding as one line. A table that cannot even be
+ * checked is damaged, too. */
 static bool finds(struct orch_db *db, const char *pragma, const char *schema, const char *table, char *line, size_t size)
 {
     sqlite3_stmt *row = NULL;
@@ -75,7 +75,7 @@ bool db_blame_file(struct orch_db *db, const char *doing, struct orch_error *err
 {
     char text[280];
     bool restorable;
-    /* An older file differs by right, until it is migrated. */
+    /* The schema of an older file differs rightly until it is migrated. */
     if (db_file_version(db) == db_schema_version() && db_schema_differs(db, text, sizeof text, &restorable))
         return !db_refuse_schema(db, text, restorable, error);
     if (!db_find_damage(db, "main", text, sizeof text))

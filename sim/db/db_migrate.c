@@ -1,5 +1,5 @@
-/* Versions of the schema. PRAGMA user_version holds the version of a file; migrate_N.sql brings a file from version
- * N - 1 to N. schema.sql is always the newest, and a test compares both ways to get there.
+/* Versions of the schema. PRAGMA user_version holds the version of a file, and migrate_N.sql brings a file from version N - 1 to
+ * N. schema.sql always describes the newest version; a test checks that migrating leads to the same schema.
  */
 #include "sim/db/db_internal.h"
 #include "sim/db/db_schema.h"
@@ -41,7 +41,7 @@ struct file_state {
     int application, version, objects;
 };
 
-/* All three from one snapshot: another process may be filling the file right now. */
+/* Reads all three from one snapshot, since another process may be filling the file at this moment. */
 static bool read_state(struct orch_db *db, struct file_state *state, struct orch_error *error)
 {
     const bool own = sqlite3_get_autocommit(db->sqlite) && db_exec_patiently(db->sqlite, "BEGIN") == SQLITE_OK;
@@ -118,7 +118,7 @@ static bool stamp_version(struct orch_db *db, struct orch_error *error)
     return db_run_sql(db, sql, error);
 }
 
-/* A step fits every file of its version: when it does not, the file is not what its version says. */
+/* A step fits every file of its version. When it fails, the file is not what its version says. */
 static bool climb_once(struct orch_db *db, int version, struct orch_error *error)
 {
     char *message = NULL;
@@ -142,7 +142,7 @@ static bool climb(struct orch_db *db, int version, struct orch_error *error)
     return ok;
 }
 
-/* Inside a transaction: another process may have been faster. */
+/* Looks again, now inside the transaction: another process may have been faster. */
 static bool upgrade_inside(struct orch_db *db, bool *changed, struct orch_error *error)
 {
     struct file_state s;
@@ -168,7 +168,7 @@ bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error)
         return false;
     if (!is_new(&s) && s.version == SCHEMA_VERSION)
         return true;
-    /* The one setting that lives in the file and cannot change inside a transaction. */
+    /* The only setting that is stored in the file and cannot be changed inside a transaction. */
     if (db_exec_patiently(db->sqlite, "PRAGMA journal_mode = WAL") != SQLITE_OK)
         return db_fail(db, error, "opening");
     if (!db_begin(db, error))

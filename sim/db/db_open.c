@@ -1,4 +1,4 @@
-/* Finding, opening and closing the file. */
+/* Opens and closes the file. */
 #include "sim/db/db_internal.h"
 #include "sim/db/db_schema.h"
 
@@ -57,8 +57,8 @@ static bool connect_file(struct orch_db *db, int flags, const char *parameters, 
     return true;
 }
 
-/* In a folder that cannot be written there is no room for the shared-memory file of the WAL; without a WAL to replay
- * the file itself can still be read. */
+/* In a folder that is not writable, SQLite cannot create the shared-memory file of the WAL. The file can still be read when there
+ * is no WAL to replay. */
 static bool reconnect_immutable(struct orch_db *db, struct orch_error *error)
 {
     char wal[DB_TEXT_MAX + 8];
@@ -88,7 +88,7 @@ static bool open_for_writing(struct orch_db *db, struct orch_error *error)
         return false;
     if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw", error))
         return false;
-    /* SQLite quietly falls back to reading when it may not write. */
+    /* SQLite silently opens a file for reading when it may not write it. */
     if (sqlite3_db_readonly(db->sqlite, "main") == 1)
         return orch_fail(error, ORCH_USAGE, "database %s: the file cannot be written", db->path);
     if (db_exec_patiently(db->sqlite, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; "

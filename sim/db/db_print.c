@@ -1,4 +1,4 @@
-/* Rows of reading statements as tables, CSV, JSON. */
+/* Prints the rows of reading statements as a table, CSV or JSON. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pragmas that only look. */
+/* True for pragmas that change nothing. */
 static bool reading_pragma(const char *name, const char *argument)
 {
     static const char *const looking[] = {"table_info",      "table_xinfo",   "table_list",       "index_list",
@@ -50,7 +50,7 @@ static bool blank(const char *sql)
     return *sql == 0;
 }
 
-/* A statement of the user: its mistakes are his. */
+/* Prepares a statement that the user wrote: its errors are wrong use. */
 static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct orch_error *error)
 {
     sqlite3_stmt *statement = NULL;
@@ -74,7 +74,7 @@ static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct
     return NULL;
 }
 
-/* A row of it: an expression that fails while it runs is the user's mistake, too. */
+/* Steps such a statement: an expression that fails while it runs is wrong use, too. */
 static int step(struct orch_db *db, sqlite3_stmt *rows, struct orch_error *error)
 {
     const int code = sqlite3_step(rows);
@@ -87,7 +87,7 @@ static int step(struct orch_db *db, sqlite3_stmt *rows, struct orch_error *error
 
 /* --- cells ----------------------------------------------------------------------------------------------------- */
 
-/* Shortest text that reads back as the same number. */
+/* The shortest text that reads back as the same number. */
 static void real_text(double number, char text[40])
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -195,8 +195,8 @@ static bool table_cells(struct table *table, sqlite3_stmt *row)
     return ok;
 }
 
-/* Rows are gathered first: columns are as wide as their widest cell, and numbers stand to the right when the first row
- * has a number there. */
+/* All rows are gathered first, since a column is as wide as its widest cell. A column is aligned to the right when the first row
+ * has a number in it. */
 static int fill_table(struct orch_db *db, sqlite3_stmt *rows, struct table_column *columns, int count, FILE *out,
                       struct orch_error *error)
 {

@@ -1,4 +1,4 @@
-/* What becomes of a file whose schema differs: it is refused with a remedy, or what it lacks is made anew. */
+/* Refuses files whose schema differs from the expected one, and makes views and indexes anew. */
 #include "sim/db/db_internal.h"
 #include "sim/db/db_schema.h"
 
@@ -29,7 +29,7 @@ static void sum_up(const struct first *f, char *text, size_t size)
         snprintf(text, size, "%s", f->text);
 }
 
-/* True when a statement stands in a text of statements, up to its semicolon. */
+/* True when a text of statements contains the statement, up to its semicolon. */
 static bool stands_in(const char *statements, const char *statement)
 {
     const char *const found = strstr(statements, statement);
@@ -44,8 +44,8 @@ static unsigned count_statements(const char *text)
     return count;
 }
 
-/* The quick answer for nearly every file: SQLite keeps the text of each statement, and here they are exactly those of the two
- * .sql files. A migrated file has other texts and takes the long way. */
+/* A quick answer for nearly every file: SQLite keeps the text of each statement, and these are exactly the statements of the two
+ * .sql files. A migrated file has other texts, so its schema is compared object by object. */
 static bool as_created(struct orch_db *db)
 {
     sqlite3_stmt *rows = NULL;
@@ -101,7 +101,7 @@ bool db_require_schema(struct orch_db *db, struct orch_error *error)
 
 /* ---- making anew ---- */
 
-/* Every index that has a name of its own, as the expected schema has it. */
+/* Replaces every index that has a name of its own by that of the expected schema. */
 static bool restore_indexes(struct orch_db *db, sqlite3 *expected, struct orch_error *error)
 {
     sqlite3_stmt *rows = NULL;

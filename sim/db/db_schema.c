@@ -1,13 +1,13 @@
-/* The schema is compared object by object, not as text: SQLite rewrites the text of a table when a migration adds a column. What
- * is expected stands in schema.sql and views.sql, which are executed in a database in memory. */
+/* Compares the schema object by object, not as text, because SQLite rewrites the text of a table when a migration adds a column.
+ * The expected schema is that of schema.sql and views.sql, which are executed in a database in memory. */
 #include "sim/db/db_schema.h"
 
 #include "sim/db/db_internal.h"
 
 #include <string.h>
 
-/* Columns: kind, object, part, form. Both sides are read in the same order and merged. sqlite_autoindex_... have numbers, not
- * names: uniqueness and primary keys are told by their columns. */
+/* The columns are kind, object, part and form. Both sides are read in this order and then merged. The indexes of UNIQUE and
+ * PRIMARY KEY have no names of their own (sqlite_autoindex_...), so their columns name them. */
 static const char shape_sql[] =
     "WITH t AS MATERIALIZED (SELECT name, strict, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' "
     "AND name NOT LIKE 'sqlite!_%' ESCAPE '!'), "
@@ -80,7 +80,7 @@ sqlite3 *db_schema_expected(struct orch_error *error)
 struct comparison {
     db_schema_visit *visit;
     void *context;
-    struct text_map odd; /* tables that are missing or added: what belongs to them is not told one by one */
+    struct text_map odd; /* tables that are missing or added: their columns and indexes are not reported one by one */
     bool stopped, no_memory;
 };
 
@@ -90,7 +90,7 @@ static bool harmless(const struct row *added)
            (added->kind == DB_SCHEMA_INDEX && strncmp(added->form, "UNIQUE", 6) != 0);
 }
 
-/* One of them is NULL when it has no counterpart. */
+/* Either row is NULL when it has no counterpart. */
 static void tell(struct comparison *c, const struct row *has, const struct row *expects)
 {
     const struct row *const row = expects ? expects : has;
@@ -122,7 +122,7 @@ static void merge(struct comparison *c, struct side *has, struct side *expects)
     }
 }
 
-/* With the expected schema at hand. */
+/* Compares with an open expected schema. */
 static bool compare_with(struct orch_db *db, sqlite3 *expected, struct comparison *c, struct orch_error *error)
 {
     struct side has = {NULL, SQLITE_ERROR, {0}}, expects = has;
@@ -155,7 +155,7 @@ bool db_schema_compare(struct orch_db *db, db_schema_visit *visit, void *context
 
 bool db_schema_restorable(const struct db_schema_difference *d)
 {
-    const bool named = d->kind == DB_SCHEMA_INDEX && !strchr(d->part, '('); /* not one of a constraint */
+    const bool named = d->kind == DB_SCHEMA_INDEX && !strchr(d->part, '('); /* not the index of a constraint */
     return d->expects && (named || d->kind == DB_SCHEMA_VIEW);
 }
 

@@ -1,4 +1,4 @@
-/* What a file has compared with what this version expects: tables, columns, references, indexes, views, triggers. */
+/* Compares the schema of a file with the one that this version expects: tables, columns, references, indexes, views, triggers. */
 #ifndef ORCHARD_SIM_DB_DB_SCHEMA_H
 #define ORCHARD_SIM_DB_DB_SCHEMA_H
 
@@ -17,12 +17,12 @@ struct db_schema_difference {
     enum db_schema_kind kind;
     const char *object;        /* table or view */
     const char *part;          /* column, index or trigger of the table; else "" */
-    const char *has, *expects; /* what it is and should be, in words of SQL; NULL = it is not there, it should not be there */
+    const char *has, *expects; /* in words of SQL; has = NULL: it is missing; expects = NULL: it should not be there */
 };
 
-/* True when orchard can make it anew without loss: views and indexes. */
+/* True for what orchard can make anew without loss: views and indexes. */
 bool db_schema_restorable(const struct db_schema_difference *difference);
-/* "table checksum: column output is missing"; one line. */
+/* Writes the difference as one line: "table checksum: column output is missing". */
 void db_schema_describe(const struct db_schema_difference *difference, char *text, size_t size);
 
 /* Calls `visit` for each difference: tables first, then columns and so on, by name; it returns false to stop. Tables, views and

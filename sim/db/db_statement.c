@@ -1,4 +1,4 @@
-/* Transactions, statements and the words for SQLite's errors. */
+/* Transactions and statements, and what SQLite's errors mean to a user. */
 #include "isa/array_count.h"
 #include "sim/db/db_internal.h"
 
@@ -118,7 +118,7 @@ void db_rollback(struct orch_db *db)
     if (!sqlite3_get_autocommit(db->sqlite))
         sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
     db->in_transaction = false;
-    /* Ids given out inside the transaction are gone. */
+    /* The ids that were given out inside the transaction are void. */
     text_map_clear(&db->names);
     text_map_clear(&db->sources);
     text_map_clear(&db->metrics);

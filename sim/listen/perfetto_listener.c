@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes of a run: its summary, then the parts, then submissions. */
+/* The process numbers of a run: first its summary, then the parts of the chip, last the submissions. */
 enum { PIDS_OF_RUN = 32, PID_RUN = 0, PID_PART = 1, PID_SUBMIT = PIDS_OF_RUN - 1, TRACK_TRANSFERS = 1000, DETAILS_MAX = 64 };
 
 struct perfetto_listener {
     struct output_file *file;
     struct perfetto *perfetto;
-    char run_name[256]; /* of the run that is going on */
+    char run_name[256]; /* of the current run */
 };
 
 struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_error *error)
@@ -93,7 +93,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct perfetto_detail *)a)->name, ((const struct perfetto_detail *)b)->name);
 }
 
-/* In order of names, so that a run read back from the database gives the same file. */
+/* Values are ordered by name, so that a run which is read back from the database gives the same file. */
 static size_t add_values(struct perfetto_detail *d, size_t used, const struct event_values *values)
 {
     const size_t first = used;
@@ -214,6 +214,6 @@ void perfetto_listener_on_event(void *listener, const struct event *event)
     case EVENT_DVFS_CHANGE: on_dvfs_change(l, event); break;
     case EVENT_FAULT: on_fault(l, event); break;
     case EVENT_RUN_END: on_end(l, event); break;
-    default: break; /* launch and op_begin are repeated in op_end */
+    default: break; /* op_end repeats what launch and op_begin say */
     }
 }
