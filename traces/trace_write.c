@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* asprintf */
 #include "traces/trace_write.h"
 
 #include "traces/trace_layout.h"
@@ -8,15 +7,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
 enum { ZSTD_LEVEL = 3 };
 
 struct trace_writer {
-    char *path, *part;
-    FILE *file;
+    char *name; /* of the file, for error lines */
+    FILE *out;
     bool text;
     struct trace_encoder *encoder;
     ZSTD_CCtx *zstd;
@@ -29,8 +27,8 @@ struct trace_writer {
 
 static bool put(struct trace_writer *w, const void *bytes, size_t size, struct trace_error *error)
 {
-    if (fwrite(bytes, 1, size, w->file) != size)
-        return trace_fail(error, "%s: byte %" PRIu64 ": %s", w->part, w->offset, strerror(errno));
+    if (fwrite(bytes, 1, size, w->out) != size)
+        return trace_fail(error, "%s: byte %" PRIu64 ": %s", w->name, w->offset, strerror(errno));
     w->offset += size;
     return true;
 }
@@ -53,7 +51,7 @@ static bool put_header(struct trace_writer *w, const struct trace_header *header
             continue;
         const size_t name = strlen(rows[i].name) + 1, value = strlen(rows[i].value) + 1;
         if (name + value > TRACE_HEAD_TEXT_MAX - used) {
-            ok = trace_fail(error, "%s: the header is longer than %d bytes", w->part, TRACE_HEAD_TEXT_MAX);
+            ok = trace_fail(error, "%s: the header is longer than %d bytes", w->name, TRACE_HEAD_TEXT_MAX);
             break;
         }
         memcpy(text + used, rows[i].name, name);
@@ -72,23 +70,16 @@ static bool put_header(struct trace_writer *w, const struct trace_header *header
     return ok;
 }
 
-static bool open_part(struct trace_writer *w, const char *path, struct trace_error *error)
+static bool make_room(struct trace_writer *w, const char *name, struct trace_error *error)
 {
-    if (asprintf(&w->part, "%s.part", path) < 0) {
-        w->part = NULL;
-        return trace_no_memory(error);
-    }
-    w->path = strdup(path);
+    w->name = strdup(name);
     w->encoder = w->text ? NULL : trace_encoder_create();
     w->zstd = w->text ? NULL : ZSTD_createCCtx();
     w->stored = w->text ? NULL : malloc(ZSTD_compressBound(TRACE_BLOCK_MAX));
-    if (!w->path || (!w->text && (!w->encoder || !w->zstd || !w->stored)))
-        return trace_no_memory(error);
-    w->file = fopen(w->part, "wb");
-    return w->file || trace_fail(error, "%s: %s", w->part, strerror(errno));
+    return (w->name && (w->text || (w->encoder && w->zstd && w->stored))) || trace_no_memory(error);
 }
 
-struct trace_writer *trace_writer_create(const char *path, const struct trace_header *header, bool text,
+struct trace_writer *trace_writer_create(FILE *out, const char *name, const struct trace_header *header, bool text,
                                          struct trace_error *error)
 {
     struct trace_writer *w = calloc(1, sizeof *w);
@@ -96,10 +87,11 @@ struct trace_writer *trace_writer_create(const char *path, const struct trace_he
         trace_no_memory(error);
         return NULL;
     }
+    w->out = out;
     w->text = text;
-    bool ok = open_part(w, path, error);
+    bool ok = make_room(w, name, error);
     if (ok && text)
-        ok = trace_text_header(w->file, header) || trace_fail(error, "%s: %s", w->part, strerror(errno));
+        ok = trace_text_header(out, header) || trace_fail(error, "%s: %s", w->name, strerror(errno));
     else if (ok)
         ok = put_header(w, header, error);
     if (ok)
@@ -135,7 +127,7 @@ static bool put_block(struct trace_writer *w, struct trace_error *error)
         return true;
     const size_t stored = ZSTD_compressCCtx(w->zstd, w->stored, ZSTD_compressBound(TRACE_BLOCK_MAX), bytes, raw, ZSTD_LEVEL);
     if (ZSTD_isError(stored))
-        return trace_fail(error, "%s: block %" PRIu32 ": zstd: %s", w->part, w->blocks, ZSTD_getErrorName(stored));
+        return trace_fail(error, "%s: block %" PRIu32 ": zstd: %s", w->name, w->blocks, ZSTD_getErrorName(stored));
     memcpy(head, TRACE_BLOCK_MAGIC, 4);
     trace_put(head + 4, w->blocks, 4);
     trace_put(head + 8, records, 4);
@@ -148,7 +140,7 @@ static bool put_block(struct trace_writer *w, struct trace_error *error)
     w->blocks++;
     trace_encoder_restart(w->encoder);
     /* What is there when the process dies can be read. */
-    return fflush(w->file) == 0 || trace_fail(error, "%s: %s", w->part, strerror(errno));
+    return fflush(w->out) == 0 || trace_fail(error, "%s: %s", w->name, strerror(errno));
 }
 
 bool trace_write(struct trace_writer *w, const struct trace_record *record, struct trace_error *error)
@@ -157,8 +149,8 @@ bool trace_write(struct trace_writer *w, const struct trace_record *record, stru
         const char *wrong = trace_record_wrong(record);
         if (wrong)
             return trace_fail(error, "a record %s: %s", trace_kind_name(record->kind), wrong);
-        if (!trace_text_record(w->file, record))
-            return trace_fail(error, "%s: %s", w->part, strerror(errno));
+        if (!trace_text_record(w->out, record))
+            return trace_fail(error, "%s: %s", w->name, strerror(errno));
         w->records++;
         return true;
     }
@@ -191,27 +183,14 @@ bool trace_writer_finish(struct trace_writer *w, struct trace_error *error)
 {
     if (!w->text && !(put_block(w, error) && put_end(w, error)))
         return false;
-    const bool flushed = fflush(w->file) == 0 && (fsync(fileno(w->file)) == 0 || errno == EINVAL);
-    const bool closed = fclose(w->file) == 0;
-    w->file = NULL;
-    if (flushed && closed && rename(w->part, w->path) == 0) {
-        free(w->part);
-        w->part = NULL;
-        return true;
-    }
-    return trace_fail(error, "%s: %s", w->part, strerror(errno));
+    return (fflush(w->out) == 0 && !ferror(w->out)) || trace_fail(error, "%s: %s", w->name, strerror(errno));
 }
 
 void trace_writer_free(struct trace_writer *w)
 {
     if (!w)
         return;
-    if (w->file)
-        fclose(w->file);
-    if (w->part)
-        unlink(w->part);
-    free(w->part);
-    free(w->path);
+    free(w->name);
     free(w->stored);
     free(w->index);
     trace_encoder_free(w->encoder);

@@ -6,7 +6,7 @@
 
 enum { TEXT_BYTES = 1024 };
 
-/* Keeps a text while memory and the limit allow; the counters are exact in any case. */
+/* Keeps a text as long as memory and the limit allow it. The counters are exact even when a text is dropped. */
 static void keep(struct check_texts *texts, size_t limit, const char *format, va_list args)
 {
     char line[TEXT_BYTES];

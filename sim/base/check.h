@@ -12,7 +12,7 @@
 
 struct json_object;
 
-/* Texts kept; further failures are only counted, further skips too (their number is printed). */
+/* How many texts are kept. Failures and skips beyond that are only counted, and their number is printed. */
 enum { CHECK_FAILURES_KEPT = 100, CHECK_SKIPS_KEPT = 10000 };
 
 struct check_texts {

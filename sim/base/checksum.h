@@ -1,4 +1,4 @@
-/* FNV-1a, 64 bits (Fowler, Noll, Vo): how outputs of programs are compared. */
+/* FNV-1a with 64 bits (Fowler, Noll, Vo): outputs of programs are compared by this checksum. */
 #ifndef ORCHARD_SIM_BASE_CHECKSUM_H
 #define ORCHARD_SIM_BASE_CHECKSUM_H
 
@@ -7,7 +7,7 @@
 
 #define CHECKSUM_START UINT64_C(0xcbf29ce484222325)
 
-/* Goes on from an earlier hash (CHECKSUM_START at first): parts in order give the hash of the whole. */
+/* Continues an earlier hash, CHECKSUM_START for the first part. Parts added in order give the hash of the whole. */
 static inline uint64_t checksum_add(uint64_t hash, const void *bytes, size_t size)
 {
     const uint8_t *at = bytes;

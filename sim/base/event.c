@@ -64,7 +64,7 @@ bool event_bus_emit(struct event_bus *bus, const struct event *event)
     for (size_t i = 0; i < bus->count; i++) {
         if (progress && !bus->listener[i].wants_progress)
             continue;
-        /* A copy for each: a listener that casts const away spoils nobody else's event. */
+        /* Each listener gets a copy of its own: one that casts const away cannot spoil the event of another. */
         const struct event mine = stamped;
         bus->listener[i].on_event(bus->listener[i].context, &mine);
     }

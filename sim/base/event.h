@@ -1,14 +1,14 @@
-/* The one stream of events of a simulation. The engine emits, listeners look: the database writer, trace recorder,
- * time lines, live metrics, the progress bar.
+/* The single event stream of a simulation. The engine emits events; listeners observe them: the database writer, the trace
+ * recorder, time lines, live metrics, the progress bar.
  *
- * Rules. Events and everything they point to are constant and valid only during the call of the listener; what is
- * needed later is copied. A listener cannot change the result of a run: it gets const data, and it may neither emit nor
+ * Rules. An event and everything that it points to are constant and valid only while the listener is being called; a listener
+ * copies what it needs later. A listener cannot change the result of a run: it gets const data, and it may neither emit nor
  * subscribe while it is being called (both are refused). Listeners are called in the order of subscription, one event
  * after another, on the emitting thread. Two equal runs emit equal sequences of events, except `progress`, which
  * follows the host's clock and therefore goes only to listeners that ask for it and carries no sequence number.
  *
- * Order within a run: run_begin, then anything, then run_end. An op's launch <= op_begin <= op_end. Times of one run do
- * not fall except across parts, where events come in the order in which the engine settles them.
+ * Order within a run: run_begin first, run_end last. For each op, launch <= op_begin <= op_end. Within one part of the chip,
+ * times never decrease; events of different parts come in the order in which the engine settles them.
  */
 #ifndef ORCHARD_SIM_BASE_EVENT_H
 #define ORCHARD_SIM_BASE_EVENT_H
@@ -40,19 +40,19 @@ enum event_kind {
 #undef X
         EVENT_KIND_COUNT
 };
-/* NULL when the number is none. */
+/* NULL when `kind` is out of range. */
 const char *event_kind_name(enum event_kind kind);
 
-/* Workloads that may share one chip; each has its own series and metrics. */
+/* How many workloads may share one chip; each has series and metrics of its own. */
 enum { EVENT_WORKLOADS = 16 };
 
-/* A part of the chip and which one of its kind: core, cluster's block, die. */
+/* A part of the chip and which one of its kind: a core, the block of a cluster, a die. */
 struct event_place {
     enum orch_part part;
     uint32_t instance;
 };
 
-/* A named quantity; `unit` is the one of the metric dictionary ("bytes", "W" ...). */
+/* A named quantity. `unit` is that of the metric dictionary ("bytes", "W" ...). */
 struct event_value {
     const char *name, *unit;
     double value;
@@ -62,21 +62,21 @@ struct event_values {
     size_t count;
 };
 
-/* Everything that decides the answer of a run. Texts that do not apply are NULL. */
+/* Everything that determines the answer of a run. A text that does not apply is NULL. */
 struct event_run_begin {
     const char *workload; /* as asked: "gemm:64x64x64" */
     const char *chip_id, *chip_hash;
-    bool chip_modified;                      /* some value was overridden with --set */
+    bool chip_modified;                      /* --set overrode some value */
     const char *program_name, *program_kind; /* kernel, elf, agx, ane, onnx ... */
     const char *program_hash;
     const char *device, *unit, *precision, *detail, *mode;
-    const char *options; /* every other option that can change the answer, JSON with sorted keys */
+    const char *options; /* JSON, keys sorted: every other option that can change the answer */
     const char *version; /* of orchard and its models */
     uint64_t seed;
     const char *host; /* where it ran; not part of the configuration */
 };
 
-/* One operator or kernel launch. In `launch` only the first line and submitted_ns hold. */
+/* One operator or kernel launch. A `launch` event does not promise started_ns. */
 struct event_op {
     uint64_t op; /* 1, 2, 3 ... within the run, in order of submission */
     const char *name, *kernel, *shape, *precision;
@@ -90,8 +90,8 @@ struct event_op_end {
     double seconds;                  /* from started_ns to completion */
     double cycles;                   /* of the unit's own clock; NAN = not known */
     double macs, flops;              /* NAN = not counted */
-    uint64_t repeats;                /* equal ops back to back that this record stands for, at least 1 */
-    const struct activity *activity; /* NULL = none; of all repeats */
+    uint64_t repeats;                /* how many equal ops in a row this record stands for, at least 1 */
+    const struct activity *activity; /* of all repeats together; NULL = none */
     struct event_values stalls;      /* cycles by reason */
     struct event_values counters;
 };
@@ -103,7 +103,7 @@ struct event_mem_transfer {
     double seconds;
 };
 
-/* One point of a time series of a place: power, temperature, clock, bandwidth, utilisation. */
+/* One point of a time series that belongs to a place: power, temperature, clock, bandwidth, utilisation. */
 struct event_sample {
     const char *series, *unit;
     struct event_place place;
@@ -127,20 +127,20 @@ struct event_fault {
 struct event_progress {
     double fraction;     /* 0..1, NAN = not known */
     double host_seconds; /* since the run began */
-    const char *what;    /* what is being done, a few words */
+    const char *what;    /* a few words about what is being done */
 };
 
 enum event_run_status { EVENT_RUN_DONE, EVENT_RUN_FAILED, EVENT_RUN_INTERRUPTED };
 
 struct event_run_end {
     enum event_run_status status;
-    const char *error;               /* why it did not get done; NULL when done */
+    const char *error;               /* why the run did not finish; NULL when it did */
     const struct run_result *result; /* NULL unless done */
 };
 
 struct event {
     enum event_kind kind;
-    uint64_t sequence; /* 1, 2, 3 ... over the bus, set by event_bus_emit; 0 for progress */
+    uint64_t sequence; /* 1, 2, 3 ... on this bus, set by event_bus_emit; 0 for progress */
     uint64_t run;      /* number of the run within this process, 1, 2, 3 ... */
     double time_ns;    /* simulated */
     union {
@@ -164,14 +164,14 @@ struct event_listener {
 
 struct event_bus;
 
-/* NULL when memory is short. */
+/* NULL when memory has run out. */
 struct event_bus *event_bus_create(void);
 void event_bus_free(struct event_bus *bus);
-/* False when memory is short or when called from a listener. */
+/* False when memory has run out, or when a listener calls it. */
 bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *listener);
-/* Whether anybody listens: lets the engine skip the gathering of details that nobody reads. */
+/* Whether there is any listener, so that the engine need not gather details that nobody reads. */
 bool event_bus_has_listeners(const struct event_bus *bus);
-/* Hands the event to every listener; the sequence number is the bus's. False when called from a listener. */
+/* Hands the event to every listener; the bus sets the sequence number. False when a listener calls it. */
 bool event_bus_emit(struct event_bus *bus, const struct event *event);
 
 #endif

@@ -11,7 +11,7 @@ static char *special(char text[FORMAT_SIZE], double number)
     return text;
 }
 
-/* Decimals that show `digits` significant digits; the exponent is that of the number after rounding (9.996 -> 10.0). */
+/* How many decimals show `digits` significant digits. The exponent is that of the rounded number: 9.996 -> 10.0. */
 static int decimals_for(double number, int digits)
 {
     char scientific[40];

@@ -23,7 +23,7 @@ static bool grow(struct sink *s, struct orch_error *error)
     return true;
 }
 
-/* Members one after another, as gzip allows. */
+/* A gzip file may consist of several members in a row. */
 static bool inflate_all(z_stream *z, struct sink *s, struct orch_error *error)
 {
     int code = Z_OK;

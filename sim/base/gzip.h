@@ -1,4 +1,4 @@
-/* Files that may be compressed: whatever starts like gzip is unpacked, everything else stays as it is. */
+/* Files that may be compressed: bytes that start with the magic of gzip are unpacked, all others stay as they are. */
 #ifndef ORCHARD_SIM_BASE_GZIP_H
 #define ORCHARD_SIM_BASE_GZIP_H
 
@@ -9,8 +9,8 @@
 
 #define GZIP_UNPACKED_MAX (UINT64_C(1) << 30)
 
-/* Replaces *bytes (malloc) by what it unpacks to. False with exit code 2 when the stream is damaged or larger than
- * GZIP_UNPACKED_MAX; *bytes is still the caller's then. */
+/* Replaces *bytes, which malloc returned, with the unpacked content. False with ORCH_USAGE when the stream is damaged or unpacks
+ * to more than GZIP_UNPACKED_MAX; the caller still owns *bytes then. */
 bool gzip_unpack(uint8_t **bytes, size_t *size, struct orch_error *error);
 
 #endif

@@ -10,7 +10,7 @@ struct prefix {
     const char *text;
 };
 
-/* The prefix that leaves 1 to 999 in front; the limit is half a last digit early, so that 999.6 becomes 1.00 k. */
+/* Chooses the prefix that leaves 1 to 999 in front of it. The limit lies half a digit early, so that 999.6 becomes 1.00 k. */
 static struct prefix prefix_of(double value)
 {
     static const struct prefix table[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
@@ -22,7 +22,7 @@ static struct prefix prefix_of(double value)
     return value == 0 ? (struct prefix){1, ""} : table[count - 1];
 }
 
-/* Decimals that leave `digits` significant ones. */
+/* How many decimals leave `digits` significant digits. */
 static int decimals_of(double value, int digits)
 {
     const double size = fabs(value);

@@ -1,12 +1,13 @@
 #include "sim/base/npy.h"
 
+#include "sim/base/output_file.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "array data are copied as they are");
 
@@ -115,7 +116,7 @@ static bool scan_number(struct scanner *s, uint64_t *value)
         if (__builtin_mul_overflow(*value, UINT64_C(10), value) || __builtin_add_overflow(*value, digit, value))
             return expected(s, "a dimension below 2^64");
     }
-    accept_word(s, "L"); /* Python 2 wrote long integers so */
+    accept_word(s, "L"); /* Python 2 wrote long integers this way */
     return s->at > start ? true : expected(s, "a dimension");
 }
 
@@ -249,7 +250,7 @@ bool npy_parse(const void *bytes, size_t size, struct npy_array *array, struct o
 
 /* ---- files ---- */
 
-/* The whole of an open file; NULL with a reason. */
+/* Reads the whole of an open file; NULL with *error on failure. */
 static void *read_all(FILE *file, size_t *size, struct orch_error *error)
 {
     uint8_t *bytes = NULL;
@@ -301,7 +302,7 @@ void npy_release(struct npy_array *array)
     array->data = NULL;
 }
 
-/* Appends text; *used grows past `size` when it does not fit. */
+/* Appends text. *used also counts what does not fit any more, and so grows past `size`. */
 __attribute__((format(printf, 4, 5))) static void append(char *text, size_t size, size_t *used, const char *format, ...)
 {
     va_list args;
@@ -333,27 +334,16 @@ size_t npy_header(const struct npy_array *array, char *text, size_t size)
     return total;
 }
 
-static bool write_all(FILE *file, const struct npy_array *array)
+bool npy_save(const char *path, const struct npy_array *array, struct orch_error *error)
 {
     char header[4096];
     const size_t length = npy_header(array, header, sizeof header);
-    const bool ok = length && fwrite(header, 1, length, file) == length &&
-                    (array->bytes == 0 || fwrite(array->data, 1, array->bytes, file) == array->bytes);
-    return fclose(file) == 0 && ok;
-}
-
-bool npy_save(const char *path, const struct npy_array *array, struct orch_error *error)
-{
-    char temporary[4096];
-    const int n = snprintf(temporary, sizeof temporary, "%s.part%ld", path, (long)getpid());
-    if (n < 0 || (size_t)n >= sizeof temporary)
-        return orch_fail(error, ORCH_USAGE, "%.200s...: the path is too long", path);
-    FILE *file = fopen(temporary, "wb");
+    struct output_file *const file = output_file_open(path, OUTPUT_PLAIN, error);
     if (!file)
-        return orch_fail(error, ORCH_USAGE, "%s: cannot be created: %s", path, strerror(errno));
-    if (write_all(file, array) && rename(temporary, path) == 0)
-        return true;
-    const int reason = errno;
-    remove(temporary);
-    return orch_fail(error, ORCH_USAGE, "%s: cannot be written: %s", path, strerror(reason));
+        return false;
+    /* The commit reports a write that failed. */
+    fwrite(header, 1, length, output_file_stream(file));
+    if (array->bytes > 0)
+        fwrite(array->data, 1, array->bytes, output_file_stream(file));
+    return output_file_commit(file, error);
 }

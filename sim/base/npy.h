@@ -1,4 +1,4 @@
-/* Arrays in NumPy's .npy format, versions 1 to 3: read and written.
+/* Reads and writes arrays in NumPy's .npy format, versions 1 to 3.
  *
  * Element types are the little-endian numbers f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 and b1 (bool). bfloat16 has no .npy
  * type; complex numbers, objects, strings, records and big-endian data are refused by name.
@@ -32,33 +32,33 @@ enum { NPY_MAX_DIMS = 32 };
 
 struct npy_array {
     enum npy_type type;
-    bool fortran_order; /* first index runs fastest */
-    unsigned dims;      /* 0 = one number */
+    bool fortran_order; /* the first index runs fastest */
+    unsigned dims;      /* 0 = a single number */
     uint64_t shape[NPY_MAX_DIMS];
     uint64_t count; /* elements: the product of the shape */
     size_t bytes;
-    const uint8_t *data; /* may be unaligned: read it with memcpy */
+    const uint8_t *data; /* may be unaligned: read elements with memcpy */
     void *owned;         /* what npy_release frees; NULL when data is the caller's */
 };
 
 size_t npy_type_bytes(enum npy_type type);
 const char *npy_type_name(enum npy_type type); /* "f4" */
-/* True when the bytes start with the magic: content recognition. */
+/* Recognises a file by its content: true when the bytes start with the magic. */
 bool npy_is(const void *bytes, size_t size);
 
-/* Reads a file that lies in memory; array->data points into it. Bytes behind the array are an error. */
+/* Reads a file that is in memory; array->data points into it. Bytes behind the array are an error. */
 bool npy_parse(const void *bytes, size_t size, struct npy_array *array, struct orch_error *error);
 
-/* The same from disk: the error line starts with the path. npy_release frees what it keeps. */
+/* Reads a file from disk; error lines start with its path. npy_release frees what the array holds. */
 bool npy_load(const char *path, struct npy_array *array, struct orch_error *error);
 void npy_release(struct npy_array *array);
 
 /* Fills count and bytes from type and shape; false when the product overflows. */
 bool npy_measure(struct npy_array *array);
-/* The header (magic to padding, a multiple of 64 bytes) as NumPy writes it. Returns its size, 0 when `size` is too
- * small: 4096 bytes always suffice. */
+/* Writes the header as NumPy does, from the magic to the padding, a multiple of 64 bytes. Returns its size, or 0 when `size` is
+ * too small; 4096 bytes always suffice. */
 size_t npy_header(const struct npy_array *array, char *text, size_t size);
-/* Writes header and array->data through a temporary file, so that a failure leaves no half-written file. */
+/* Writes the header and array->data through output_file.h: the whole file or, on failure, nothing. */
 bool npy_save(const char *path, const struct npy_array *array, struct orch_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As run/run_sustained.c emits them. */
+/* The instances that sim/scenario/run_sustained.c emits. */
 static const struct {
     const char *series, *part;
     uint32_t instance;

@@ -135,7 +135,7 @@ bool run_result_set_text(char **field, const char *text)
     return true;
 }
 
-/* Makes room for one more item; NULL when memory is short. The list is the caller's triple of fields. */
+/* Makes room for one more item in a list, which is given by its three fields; NULL when memory has run out. */
 static void *grow(void *items, size_t count, size_t *capacity, size_t item_size)
 {
     if (count < *capacity)
@@ -236,7 +236,7 @@ bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t f
     return true;
 }
 
-/* Names of one list differ already. */
+/* The names in one list are known to differ. */
 static bool copy_values(struct run_values *to, const struct run_values *from)
 {
     bool ok = true;

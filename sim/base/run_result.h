@@ -1,4 +1,4 @@
-/* What a run answers: one field per key of the run document of the command line.
+/* The answer of a run, with one field for each key of the command line's run document.
  *
  *     struct run_result r;
  *     run_result_init(&r);
@@ -38,10 +38,10 @@ enum orch_part {
         PART_COUNT
 };
 enum { RUN_UTILISATION_COUNT = PART_DRAM + 1 };
-/* NULL when the number is none. */
+/* NULL when `part` is out of range. */
 const char *orch_part_name(enum orch_part part);
 
-/* Texts of a run, in the order of the document. */
+/* The texts of a run, in the order of the document. */
 /* clang-format off */
 #define RUN_TEXT_TABLE(X) \
     X(chip, "id of the chip") \
@@ -54,7 +54,7 @@ const char *orch_part_name(enum orch_part part);
     X(bound_by, "resource that limited the run longest")
 /* clang-format on */
 
-/* Numbers of a run:
+/* The numbers of a run:
  *     name, unit, COUNT (whole) or REAL, higher is better (1), worse (0) or neither (-1), definition */
 /* clang-format off */
 #define RUN_NUMBER_TABLE(X) \
@@ -131,7 +131,7 @@ struct run_result {
     struct run_checksums checksum;
 };
 
-/* Rows of the tables above, for code that treats all fields alike. */
+/* The rows of the tables above, for code that treats all fields alike. */
 struct run_text_field {
     const char *name, *definition;
     size_t offset; /* of a char * in struct run_result */
@@ -152,15 +152,15 @@ double run_number_of(const struct run_result *result, const struct run_number_fi
 void run_result_init(struct run_result *result);
 void run_result_free(struct run_result *result);
 
-/* `to` is initialised. */
+/* `to` must be initialised. */
 bool run_result_copy(struct run_result *to, const struct run_result *from);
-void run_checksums_free(struct run_checksums *list); /* leaves an empty one */
+void run_checksums_free(struct run_checksums *list); /* leaves an empty list */
 
-/* Functions that copy return false when memory is short; the result stays as it was. */
+/* The functions that copy return false when memory has run out, and leave the result as it was. */
 bool run_result_set_text(char **field, const char *text);
-/* Sets the value of a name, adding the name when it is new. */
+/* Sets the value of a name, and adds the name when it is new. */
 bool run_values_set(struct run_values *values, const char *name, double value);
-/* The same for a name that is known to be new. */
+/* Adds a name that is known to be new. */
 bool run_values_append(struct run_values *values, const char *name, double value);
 /* Adds to the value of a name, from 0 when it is new. */
 bool run_values_add(struct run_values *values, const char *name, double value);

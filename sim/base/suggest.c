@@ -21,7 +21,7 @@ static unsigned letter_cost(char a, char b)
 
 unsigned suggest_distance(const char *a, const char *b)
 {
-    /* Three rows of the distance table: two back for swaps, one back, current. */
+    /* Three rows of the distance table: the current one, the one before, and the one before that, which swaps need. */
     unsigned rows[3][LETTERS + 1];
     const size_t n = strnlen(a, LETTERS), m = strnlen(b, LETTERS);
     unsigned *before = rows[0], *last = rows[1], *now = rows[2];

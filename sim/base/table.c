@@ -64,7 +64,7 @@ size_t table_rows(const struct table *table)
     return table->rows;
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 take no room. */
+/* Counts characters, not bytes: the continuation bytes of UTF-8 take no room on the screen. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;
@@ -95,7 +95,7 @@ static size_t column_width(const struct table *table, size_t c)
     return widest && width > widest ? widest : width;
 }
 
-/* Bytes of the first `width` characters. */
+/* How many bytes the first `width` characters have. */
 static int bytes_of(const char *text, size_t width)
 {
     const char *at = text;

@@ -1,4 +1,4 @@
-/* Text tables: columns as wide as their widest cell, numbers to the right, units in the header. */
+/* Text tables: each column is as wide as its widest cell, numbers are aligned to the right, units stand in the header. */
 #ifndef ORCHARD_SIM_BASE_TABLE_H
 #define ORCHARD_SIM_BASE_TABLE_H
 
@@ -10,16 +10,16 @@ struct table_column {
     const char *name;
     const char *unit; /* printed as "name [unit]"; NULL or "" = none */
     bool right;       /* numbers */
-    unsigned widest;  /* longer cells are cut, ending in "~"; 0 = never */
+    unsigned widest;  /* longer cells are cut and end in "~"; 0 = never */
 };
 
 struct table;
 
-/* The columns must stay alive as long as the table. NULL when memory is out. */
+/* `columns` must outlive the table. NULL when memory has run out. */
 struct table *table_create(const struct table_column *columns, size_t count);
 void table_free(struct table *table);
-/* Cells of a new row, left to right; NULL is printed as "-". Copies the text. False when memory is out or the row is
- * full. */
+/* Begin a row, then add its cells from left to right; NULL is printed as "-". The text is copied. False when memory has run out
+ * or the row is full. */
 bool table_row(struct table *table);
 bool table_cell(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 size_t table_rows(const struct table *table);

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int cmd_fail(struct cmd_context *context, const struct orch_error *error)
 {
@@ -120,19 +119,6 @@ bool cmd_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_
     else
         free(*bytes);
     return ok;
-}
-
-bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orch_error *error)
-{
-    FILE *out = fopen(path, "wb");
-    if (!out)
-        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
-    const bool written = fwrite(bytes, 1, size, out) == size;
-    if (fclose(out) == 0 && written)
-        return true;
-    const int why = errno;
-    unlink(path);
-    return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(why));
 }
 
 int cmd_print_report(struct cmd_context *context, const struct check_report *report)

@@ -48,8 +48,6 @@ void cmd_chips_close(struct cmd_chips *chips);
 
 /* A whole file in memory ("-" = standard input); a NUL follows the last byte. Free with free. */
 bool cmd_read_file(const char *path, uint8_t **bytes, size_t *size, struct orch_error *error);
-/* Writes a whole file, or removes what it began and fails. */
-bool cmd_write_file(const char *path, const void *bytes, size_t size, struct orch_error *error);
 
 /* Findings and closing line of a check, or its JSON document; returns the exit code. */
 struct check_report;

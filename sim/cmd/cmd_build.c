@@ -1,4 +1,5 @@
 /* orchard build: programs of a unit as files that run and disasm accept. */
+#include "sim/base/output_file.h"
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/cmd/cmd.h"
 #include "sim/workload/amx/kernel.h"
@@ -47,10 +48,10 @@ static bool save_as(const struct ane_program *p, const char *path, struct orch_e
     struct isa_error why = {0};
     memcpy(parts.port, p->port, sizeof parts.port);
     if (parts.container == p->container)
-        return cmd_write_file(path, p->bytes, p->size, error);
+        return output_file_write(path, p->bytes, p->size, error);
     if (!ane_program_make(&parts, &made, &why))
         return orch_fail(error, ORCH_USAGE, "%.200s: %s", path, why.text);
-    const bool ok = cmd_write_file(path, made.bytes, made.size, error);
+    const bool ok = output_file_write(path, made.bytes, made.size, error);
     ane_program_free(&made);
     return ok;
 }

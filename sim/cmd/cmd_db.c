@@ -2,12 +2,12 @@
 #include "isa/array_count.h"
 #include "sim/base/check.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
 #include "sim/base/human.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ static int run_init(struct cmd_context *context, int argc, char **argv)
     (void)argv;
     if (argc > 0)
         return cmd_usage(context, "init takes no words");
-    struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
+    struct orch_db *db = open_or_fail(context, DB_RESTORE, &code);
     if (!db)
         return code;
     if (context->common.json) {
@@ -205,13 +205,14 @@ static bool export_to(struct cmd_context *context, struct orch_db *db, const cha
     const char *path = cli_value(&context->args, "output");
     if (!path || strcmp(path, "-") == 0)
         return db_export(db, table, format, context->out, error);
-    FILE *file = fopen(path, "wb");
+    struct output_file *const file = output_file_open(path, OUTPUT_PLAIN, error);
     if (!file)
-        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
-    const bool ok = db_export(db, table, format, file, error);
-    if (fclose(file) != 0 && ok)
-        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
-    return ok;
+        return false;
+    const bool exported = db_export(db, table, format, output_file_stream(file), error);
+    if (output_file_flush(file, error) && exported) /* a write that failed is the better reason of the two */
+        return output_file_commit(file, error);
+    output_file_discard(file);
+    return false;
 }
 
 static int run_export(struct cmd_context *context, int argc, char **argv)
@@ -240,7 +241,7 @@ static int run_check(struct cmd_context *context, int argc, char **argv)
     (void)argv;
     if (argc > 0)
         return cmd_usage(context, "check takes no words");
-    struct orch_db *db = open_to_look(context, &code);
+    struct orch_db *db = open_or_fail(context, DB_INSPECT, &code);
     if (!db)
         return code;
     if (!db_check(db, &report, &error)) {

@@ -4,6 +4,7 @@
 #include "isa/ane/ane_text.h"
 #include "sim/prove/check/amx_vectors.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/cmd/listing.h"
 #include "sim/cmd/cmd_isa.h"
 
@@ -83,7 +84,7 @@ static bool write_words(const char *path, const uint32_t *words, size_t count, s
     for (size_t i = 0; i < count; i++)
         for (unsigned b = 0; b < 4; b++)
             bytes[4 * i + b] = (uint8_t)(words[i] >> 8 * b);
-    const bool ok = cmd_write_file(path, bytes, 4 * count, error);
+    const bool ok = output_file_write(path, bytes, 4 * count, error);
     free(bytes);
     return ok;
 }

@@ -4,9 +4,11 @@
 #include "sim/workload/gpu/agx_listing.h"
 #include "sim/prove/check/agx_vectors.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/cmd/cmd_isa.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -78,7 +80,7 @@ int cmd_isa_agx_disasm(struct cmd_context *context, const char *path)
 /* "DIR/": code.bin and a launch description to fill in. */
 static bool write_folder(const char *folder, const struct agx_assembly *a, struct orch_error *error)
 {
-    char path[4096], name[64];
+    char path[PATH_MAX + 128], name[64];
     const char *slash = strrchr(folder, '/');
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return orch_fail(error, ORCH_USAGE, "%.300s: %s", folder, strerror(errno));
@@ -86,13 +88,13 @@ static bool write_folder(const char *folder, const struct agx_assembly *a, struc
         slash--;
     snprintf(name, sizeof name, "%.*s", (int)strcspn(slash ? slash : folder, "/"), slash ? slash : folder);
     snprintf(path, sizeof path, "%s/code.bin", folder);
-    if (!cmd_write_file(path, a->code, a->code_bytes, error))
+    if (!output_file_write(path, a->code, a->code_bytes, error))
         return false;
     json_object *document = abi_skeleton(a, name);
     const char *text =
         document ? json_object_to_json_string_ext(document, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) : NULL;
     snprintf(path, sizeof path, "%s/abi.json", folder);
-    const bool ok = text ? cmd_write_file(path, text, strlen(text), error) : orch_no_memory(error);
+    const bool ok = text ? output_file_write(path, text, strlen(text), error) : orch_no_memory(error);
     json_object_put(document);
     return ok;
 }
@@ -114,7 +116,7 @@ int cmd_isa_agx_asm(struct cmd_context *context, const char *path)
     if (!ok)
         return cmd_fail(context, &error);
     const bool folder = output[strlen(output) - 1] == '/' || is_folder(output);
-    ok = folder ? write_folder(output, &assembly, &error) : cmd_write_file(output, assembly.code, assembly.code_bytes, &error);
+    ok = folder ? write_folder(output, &assembly, &error) : output_file_write(output, assembly.code, assembly.code_bytes, &error);
     if (ok)
         cmd_note(context, "%s: %zu bytes, main at %zu, %u register halves", output, assembly.code_bytes, assembly.main_offset,
                  assembly.register_halves);

@@ -4,6 +4,7 @@
 #include "isa/ane/ane_text.h"
 #include "sim/prove/check/ane_programs.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/base/gzip.h"
 
 #include <stdlib.h>
@@ -85,7 +86,7 @@ int cmd_isa_ane_asm(struct cmd_context *context, const char *path)
     free(text);
     if (!ok)
         return cmd_fail(context, &error);
-    ok = cmd_write_file(output, program.bytes, program.size, &error);
+    ok = output_file_write(output, program.bytes, program.size, &error);
     if (ok)
         cmd_note(context, "%s: %zu bytes, %zu descriptors", output, program.size, program.count);
     ane_program_free(&program);

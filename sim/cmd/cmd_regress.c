@@ -2,6 +2,7 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/base/table.h"
 #include "sim/cmd/cmd_regress.h"
 #include "sim/prove/regress/compare.h"
@@ -108,7 +109,7 @@ static bool write_text(const char *path, const struct baseline *b, struct orch_e
     FILE *out = open_memstream(&text, &size);
     bool ok = out && baseline_write(b, out);
     ok = out && fclose(out) == 0 && ok;
-    ok = ok ? cmd_write_file(path, text, size, error) : orch_no_memory(error);
+    ok = ok ? output_file_write(path, text, size, error) : orch_no_memory(error);
     free(text);
     return ok;
 }

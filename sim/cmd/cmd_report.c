@@ -1,11 +1,11 @@
 /* orchard report: one self-contained HTML page about runs, a sweep, or the validation. */
+#include "sim/base/output_file.h"
 #include "sim/base/suggest.h"
 #include "sim/cmd/cmd_regress.h"
 #include "sim/db/db.h"
 #include "sim/listen/perfetto_listener.h"
 #include "sim/report/report.h"
 #include "sim/report/run_events.h"
-#include "sim/base/whole_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -128,20 +128,21 @@ static bool write_page(struct cmd_context *context, struct page *page, struct or
     const char *const figure = cli_value(&context->args, "figure"), *const given = cli_value(&context->args, "output");
     const char *const path = given ? given : figure ? "report.svg" : "report.html";
     const bool standard = strcmp(path, "-") == 0;
-    struct whole_file file = {.file = context->out};
     size_t index = 0;
-    if ((figure && !find_figure(page, figure, &index, error)) || (!standard && !whole_file_open(&file, path, error)))
+    if (figure && !find_figure(page, figure, &index, error))
         return false;
-    bool ok = figure ? page_write_picture(page, index, file.file) : page_write(page, file.file);
-    ok = ok || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
+    struct output_file *const file = standard ? NULL : output_file_open(path, OUTPUT_PLAIN, error);
+    FILE *const out = standard ? context->out : file ? output_file_stream(file) : NULL;
+    const bool rendered = out && (figure ? page_write_picture(page, index, out) : page_write(page, out));
     if (standard)
-        return ok;
+        return rendered || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written, or memory is short", path);
+    const bool ok = file && output_file_flush(file, error) && (rendered || orch_no_memory(error));
     if (!ok)
-        whole_file_discard(&file);
-    ok = ok && whole_file_commit(&file, error);
-    if (ok)
-        cmd_note(context, "%s", path);
-    return ok;
+        output_file_discard(file);
+    if (!ok || !output_file_commit(file, error))
+        return false;
+    cmd_note(context, "%s", path);
+    return true;
 }
 
 int cmd_report(struct cmd_context *context, int argc, char **argv)

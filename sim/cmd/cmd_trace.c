@@ -7,9 +7,9 @@
 #include "sim/cmd/cmd_run.h"
 #include "sim/trace/trace_errors.h"
 #include "sim/trace/trace_import.h"
+#include "sim/trace/trace_output.h"
 #include "sim/trace/trace_survey.h"
 #include "traces/trace_text.h"
-#include "traces/trace_write.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -209,7 +209,19 @@ static bool convert_records(struct trace_reader *reader, struct trace_writer *wr
     while ((step = trace_next(reader, &r, own)) == TRACE_GOT)
         if (!trace_write(writer, &r, own))
             return false;
-    return step == TRACE_OVER && trace_writer_finish(writer, own);
+    return step == TRACE_OVER;
+}
+
+static bool convert_to(const char *to, struct trace_reader *reader, bool text, struct orch_error *error)
+{
+    struct trace_error own;
+    struct trace_output *const output = trace_output_open(to, trace_reader_header(reader), text, error);
+    if (!output)
+        return false;
+    if (convert_records(reader, trace_output_writer(output), &own))
+        return trace_output_commit(output, error);
+    trace_output_discard(output);
+    return trace_tell(&own, error);
 }
 
 static int convert(struct cmd_context *context, const char *path)
@@ -221,17 +233,12 @@ static int convert(struct cmd_context *context, const char *path)
     if (!to)
         return cmd_usage(context, "convert needs -o FILE");
     struct trace_reader *reader = trace_reader_open(path, cli_has(&context->args, "force"), &own);
-    struct trace_writer *writer =
-        reader ? trace_writer_create(to, trace_reader_header(reader), wants_text(context, to), &own) : NULL;
-    const bool ok = writer && convert_records(reader, writer, &own);
+    const bool ok = reader ? convert_to(to, reader, wants_text(context, to), &error) : trace_tell(&own, &error);
     if (reader)
         trace_reader_account(reader, &account);
-    trace_writer_free(writer);
     trace_reader_close(reader);
-    if (!ok) {
-        trace_tell(&own, &error);
+    if (!ok)
         return cmd_fail(context, &error);
-    }
     tell_lost(context, path, &account);
     return ORCH_OK;
 }

@@ -1,6 +1,7 @@
 /* orchard validate: published measurements against the programs they describe, run on the simulated chip. */
 #include "isa/ane/ane_program.h"
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/cmd_validate_curve.h"
 #include "sim/prove/validate/jobs.h"
@@ -49,7 +50,7 @@ static bool dump(struct cmd_context *context, const struct validation *v, const 
             *p = *p == ':' || *p == '/' ? '-' : *p;
         path = name;
     }
-    const bool ok = cmd_write_file(path, file, bytes, error);
+    const bool ok = output_file_write(path, file, bytes, error);
     if (ok)
         cmd_note(context, "%s: %zu bytes%s%s%s", path, bytes,
                  elf   ? "; orchard isa disasm a64 "

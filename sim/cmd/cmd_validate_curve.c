@@ -1,5 +1,7 @@
 /* orchard validate curve.csv: a machine's thermal model, and its closed loop, against a measured curve. */
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
+#include "sim/base/temporary.h"
 #include "sim/cmd/cmd_validate_curve.h"
 #include "sim/run/run_profile.h"
 #include "sim/prove/validate/power_loops.h"
@@ -43,7 +45,7 @@ static bool write_loop(const char *path, struct orch_error *error)
     }
     const struct validate_program program = {.code = e.word, .words = e.count, .data_bytes = power_loop_data_bytes()};
     uint8_t *const file = validate_program_elf(&program, false, &bytes, error);
-    const bool ok = file && cmd_write_file(path, file, bytes, error);
+    const bool ok = file && output_file_write(path, file, bytes, error);
     free(file);
     emit_free(&e);
     return ok;
@@ -64,16 +66,17 @@ static bool profile_of_loop(struct cmd_context *context, const struct chip *chip
     struct run_result result;
     char path[512];
 
-    snprintf(path, sizeof path, "%.400s/orchard-loop-XXXXXX", folder && *folder ? folder : "/tmp");
-    const int file = db ? mkstemp(path) : -1;
+    snprintf(path, sizeof path, "%.400s/orchard-loop", folder && *folder ? folder : "/tmp");
+    struct temporary *program;
+    const int file = db ? temporary_create(path, 0600, &program) : -1;
     if (file < 0)
         return db ? orch_fail(error, ORCH_USAGE, "cannot write a program to %.400s", path) : false;
     close(file);
-    const struct run_request request = {.chip = chip, .workload = path, .cores = cores};
+    const struct run_request request = {.chip = chip, .workload = temporary_path(program), .cores = cores};
     run_result_init(&result);
-    const bool ok = write_loop(path, error) && run_profile(&request, db, &overrides, profile, &result, error);
+    const bool ok = write_loop(request.workload, error) && run_profile(&request, db, &overrides, profile, &result, error);
     run_result_free(&result);
-    unlink(path);
+    temporary_remove(program);
     return ok;
 }
 

@@ -1,4 +1,5 @@
 /* The command line: one table of verbs, one parse of all options, one place that prints errors. */
+#include "sim/base/temporary.h"
 #include "sim/cmd/cmd.h"
 #include "sim/workload/cpu/program_args.h"
 
@@ -173,16 +174,6 @@ static const struct cmd_verb verbs[] = {
     {{0}, NULL},
 };
 
-/* Ctrl-C ends at once. What is committed to the database stays (SQLite WAL); nothing else needs to be put right. */
-static void on_interrupt(int signal_number)
-{
-    static const char text[] = "\norchard: interrupted\n";
-    (void)signal_number;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
-        _exit(ORCH_INTERRUPTED);
-    _exit(ORCH_INTERRUPTED);
-}
-
 static const struct cmd_verb *find_verb(const char *name, struct orch_error *error)
 {
     return (const struct cmd_verb *)(const void *)cli_verb_find(&verbs[0].help, sizeof verbs[0], name, error);
@@ -235,8 +226,8 @@ int main(int argc, char **argv)
 {
     struct cmd_context context = {.out = stdout, .err = stderr};
     struct orch_error error = {0};
-    const struct sigaction interrupt = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &interrupt, NULL);
+    /* A signal ends orchard at once. What is committed to the database stays (SQLite's WAL), half-written files are deleted. */
+    temporary_end_on_signals(_exit);
     signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of the write, told in words */
     int code = parse(&context, argc - 1, argv + 1, &error) ? run(&context) : cmd_fail(&context, &error);
     if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -2,6 +2,7 @@
 #include "sim/cmd/sweep_slurm.h"
 
 #include "sim/base/json_out.h"
+#include "sim/base/output_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -115,10 +116,10 @@ static bool plan_make(struct plan *p, struct orch_error *error)
 
 static bool write_text(const struct plan *p, const char *name, const char *text, struct orch_error *error)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX + 128];
 
     snprintf(path, sizeof path, "%s/%s", p->folder, name);
-    return cmd_write_file(path, text, strlen(text), error);
+    return output_file_write(path, text, strlen(text), error);
 }
 
 static bool write_files(const struct plan *p, const struct sweep_spec *spec, struct orch_error *error)

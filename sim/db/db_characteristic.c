@@ -1,4 +1,4 @@
-/* Characteristics: costs of kernels, found by what decides them. */
+/* Characteristics: the costs of kernels, looked up by everything that determines them. */
 #include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
@@ -56,7 +56,7 @@ static struct db_parameter *copy_parameters(const struct db_parameter *parameter
     return copy;
 }
 
-/* Hash of base and parameters; sorts them. */
+/* Sorts the parameters and hashes them after the base hash. */
 static void full_hash(const char *base, struct db_parameter *sorted, size_t count, char hash[CONTENT_HASH_SIZE])
 {
     struct content_hash h;
@@ -92,6 +92,13 @@ static bool parameters_hold(struct orch_db *db, int64_t id, db_parameter_lookup 
     return code == SQLITE_DONE || !*hold;
 }
 
+/* The table as another program left it. */
+static bool content_fail(const struct orch_db *db, int64_t row, const char *what, struct orch_error *error)
+{
+    orch_fail(error, ORCH_USAGE, "row %lld %s", (long long)row, what);
+    return db_content_fail(db, "characteristic", error);
+}
+
 static bool set_activity(struct activity *activity, const char *name, double value)
 {
     for (int i = 0; i < ACT_COUNT; i++)
@@ -99,7 +106,7 @@ static bool set_activity(struct activity *activity, const char *name, double val
             activity->count[i] = (uint64_t)value;
             return true;
         }
-    return false; /* an event this version does not know: `version` should have changed */
+    return false; /* this version does not know the event */
 }
 
 static bool take_value(sqlite3_stmt *row, struct db_characteristic *out)
@@ -126,13 +133,12 @@ static bool read_values(struct orch_db *db, int64_t id, struct db_characteristic
     int code = SQLITE_DONE;
     bool ok = true;
     while (ok && (code = db_step(db, rows, error)) == SQLITE_ROW)
-        ok = take_value(rows, out) ||
-             orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld has an unknown event", db->path, (long long)id);
+        ok = take_value(rows, out) || content_fail(db, id, "counts an event that is not known", error);
     sqlite3_finalize(rows);
     return ok && code == SQLITE_DONE;
 }
 
-/* A copy, or NULL when there is none. */
+/* Replaces *timing by a copy of the stored text, or by NULL when there is none. */
 static bool read_timing(struct orch_db *db, int64_t id, char **timing, struct orch_error *error)
 {
     sqlite3_stmt *row = db_query(db, error, "SELECT timing FROM characteristic WHERE id = ?", "i", id);
@@ -144,7 +150,7 @@ static bool read_timing(struct orch_db *db, int64_t id, char **timing, struct or
     *timing = text ? strdup(text) : NULL;
     const bool ok = found && (!text || *timing);
     sqlite3_finalize(row);
-    return ok || orch_fail(error, ORCH_INTERNAL, "database %s: characteristic %lld cannot be read", db->path, (long long)id);
+    return ok || content_fail(db, id, "cannot be read", error);
 }
 
 bool db_get_characteristic(struct orch_db *db, const struct db_characteristic_key *key, db_parameter_lookup *lookup,
@@ -207,7 +213,7 @@ bool db_find_timing(struct orch_db *db, const struct db_characteristic_key *key,
 
 /* --- writing --------------------------------------------------------------------------------------------------- */
 
-/* A row of ids and a number through a statement that is used again. */
+/* Inserts a row of two ids and a number through a statement that is used again. */
 static bool put_number(struct orch_db *db, sqlite3_stmt *statement, int64_t id, int64_t what, double value,
                        struct orch_error *error)
 {
@@ -265,7 +271,7 @@ static bool put_parameters(struct orch_db *db, int64_t id, const struct db_param
     return ok;
 }
 
-/* Id of the text with the names of parameters that are sorted. */
+/* The id of the text that lists the names of the sorted parameters. */
 static bool reads_id(struct orch_db *db, const struct db_parameter *sorted, size_t count, int64_t *id, struct orch_error *error)
 {
     size_t size = 1, used = 0;
@@ -310,7 +316,7 @@ static bool same_values(const struct run_values *a, const struct run_values *b)
     return true;
 }
 
-/* One that is there already must say the same: the key is meant to decide everything. */
+/* A stored characteristic must say the same, since its key is meant to determine everything. */
 static bool agrees(struct orch_db *db, int64_t id, const struct db_characteristic *value, struct orch_error *error)
 {
     struct db_characteristic stored;
@@ -325,7 +331,9 @@ static bool agrees(struct orch_db *db, int64_t id, const struct db_characteristi
                       same_values(&stored.stalls, &value->stalls) && same_values(&stored.other, &value->other) &&
                       memcmp(&stored.activity, &value->activity, sizeof stored.activity) == 0 &&
                       strcmp(stored.timing ? stored.timing : "", value->timing ? value->timing : "") == 0;
-    if (ok && !same)
+    if (ok && !same && !stored.timing && value->timing)
+        content_fail(db, id, "has lost its timing", error);
+    else if (ok && !same)
         orch_fail(error, ORCH_INTERNAL,
                   "database %s: characteristic %lld was %.17g cycles and is %.17g now, or its counts differ, with nothing "
                   "else changed",

@@ -1,4 +1,4 @@
-/* Chips: the effective values of a chip, with kind and source of each, in rows. */
+/* Stores chips: one row per effective value, with its kind and source. */
 #include "sim/chip/chip.h"
 #include "sim/db/db_internal.h"
 
@@ -7,7 +7,7 @@ void db_chip_hash_text(uint64_t hash, char *text, size_t size)
     snprintf(text, size, "%016llx", (unsigned long long)hash);
 }
 
-/* Numbers as numbers, everything else as the text of the chip file. */
+/* Numbers are stored as numbers, everything else as the text of the chip file. */
 static bool put_value(struct orch_db *db, int64_t chip_id, const struct chip_value *v, struct orch_error *error)
 {
     const bool number = v->key->type == CHIP_INT || v->key->type == CHIP_REAL;

@@ -1,4 +1,4 @@
-/* Named sets of tuned or calibrated values. */
+/* Stores named sets of tuned or calibrated values. */
 #include "sim/base/suggest.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"

@@ -1,11 +1,11 @@
-/* Shared by the files of sim/db and the writer in sim/listen only. */
+/* What the files of sim/db and the writer in sim/listen share, and nobody else. */
 #ifndef ORCHARD_SIM_DB_DB_INTERNAL_H
 #define ORCHARD_SIM_DB_DB_INTERNAL_H
 
 #include "sim/db/db.h"
 #include "sim/db/text_map.h"
 
-/* "ORCH": tells our files from those of other programs. */
+/* "ORCH": distinguishes our files from those of other programs. */
 enum { DB_APPLICATION_ID = 0x4f524348 };
 
 enum db_kept {
@@ -22,29 +22,41 @@ struct orch_db {
     sqlite3 *sqlite;
     char *path;
     enum db_mode mode;
+    bool any_schema; /* the schema may differ from the expected one: for db_check */
     bool in_transaction;
     struct text_map names, sources, metrics; /* ids; metrics by "kind/name" */
     sqlite3_stmt *kept[DB_KEPT_COUNT];       /* prepared once per connection */
 };
 
-/* Texts of the .sql files; made by sim/build.mk. */
+/* The texts of the .sql files, which sim/build.mk turns into C. */
 extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_sql[], db_migrate_3_sql[];
 
-/* Brings an open file to the present version: creates, migrates, refuses. Sets *changed when it did something. */
+/* Whether a file that is absent or empty is filled. */
+bool db_may_create(enum db_mode mode);
+/* The first damaged table of the database `schema` ("main", or an attached one) in one line; false when all are whole. Reads all
+ * of the file. */
+bool db_find_damage(struct orch_db *db, const char *schema, char *text, size_t size);
+/* When the schema differs or a table is damaged: fills *error with that (ORCH_USAGE) and returns true. */
+bool db_blame_file(struct orch_db *db, const char *doing, struct orch_error *error);
+/* Drops all views named v_* and creates those of this version; inside the caller's transaction. */
+bool db_make_views(struct orch_db *db, struct orch_error *error);
+/* Brings an open file to the present version: fills an empty one, migrates an older one, refuses any other. Sets *changed when it
+ * wrote something; the schema is known to be right then. */
 bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error);
-/* Refuses files of other programs and of other versions, for reading. */
+/* For reading: refuses files of other programs and of other versions. */
 bool db_require_current(struct orch_db *db, struct orch_error *error);
-/* Writes the metric dictionary of this library when the file has another one. */
+/* Writes the metric dictionary of this library when that of the file differs. */
 bool db_sync_metrics(struct orch_db *db, struct orch_error *error);
-/* Identity of this process as column run.process has it, and whether such a process can still be alive. */
+/* The identity of this process, as column run.process holds it, and whether the process of such an identity has certainly ended.
+ */
 void db_process_identity(char *text, size_t size);
 bool db_process_gone(const char *identity, const char *host);
 void db_host_name(char *text, size_t size);
-/* Empties a run that will not be finished and marks it 'interrupted'; own transaction. */
+/* Empties a run that will not be finished, and marks it 'interrupted', in a transaction of its own. */
 bool db_abandon_run(struct orch_db *db, int64_t run_id, const char *why, struct orch_error *error);
-/* Percent-encoded "file:" name with parameters, for SQLite; NULL when memory is short. free() it. */
+/* Makes the percent-encoded "file:" name with parameters that SQLite takes. The caller frees it; NULL when memory has run out. */
 char *db_file_uri(const char *path, const char *parameters);
-/* Retries while another process holds the file. */
+/* Executes SQL and tries again while another process holds the file, up to DB_BUSY_SECONDS. Returns a code of SQLite. */
 int db_exec_patiently(sqlite3 *sqlite, const char *sql);
 
 #endif

@@ -1,4 +1,4 @@
-/* Published measurements and predictions beside them. */
+/* Stores published measurements and the predictions that belong to them. */
 #include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
@@ -42,7 +42,7 @@ bool db_put_measurement(struct orch_db *db, const struct db_measurement *m, int6
     return true;
 }
 
-/* The row of one prediction: measurement (by content), chip and version. */
+/* Identifies one prediction: the measurement by its content, the chip and the version. */
 static bool hash_validation(struct orch_db *db, const struct db_validation *v, char hash[CONTENT_HASH_SIZE], double *measured,
                             struct orch_error *error)
 {

@@ -1,8 +1,10 @@
-/* Versions of the schema. PRAGMA user_version holds the version of a file; migrate_N.sql brings a file from version
- * N - 1 to N. schema.sql is always the newest, and a test compares both ways to get there.
+/* Versions of the schema. PRAGMA user_version holds the version of a file, and migrate_N.sql brings a file from version N - 1 to
+ * N. schema.sql always describes the newest version; a test checks that migrating leads to the same schema.
  */
 #include "sim/db/db_internal.h"
+#include "sim/db/db_schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { SCHEMA_VERSION = 3 };
@@ -39,7 +41,7 @@ struct file_state {
     int application, version, objects;
 };
 
-/* All three from one snapshot: another process may be filling the file right now. */
+/* Reads all three from one snapshot, since another process may be filling the file at this moment. */
 static bool read_state(struct orch_db *db, struct file_state *state, struct orch_error *error)
 {
     const bool own = sqlite3_get_autocommit(db->sqlite) && db_exec_patiently(db->sqlite, "BEGIN") == SQLITE_OK;
@@ -59,14 +61,15 @@ static bool is_new(const struct file_state *s)
 static bool refuse_foreign(const struct orch_db *db, const struct file_state *s, struct orch_error *error)
 {
     if (s->application != DB_APPLICATION_ID)
-        return orch_fail(error, ORCH_USAGE, "database %s: an SQLite file, but not one of orchard", db->path);
+        return orch_fail(error, ORCH_USAGE, "database %s: an SQLite file, but not one of orchard: use another --db", db->path);
     if (s->version > SCHEMA_VERSION)
         return orch_fail(error, ORCH_USAGE,
                          "database %s: written by a newer orchard (schema version %d, this one knows %d); update orchard "
                          "or use another --db",
                          db->path, s->version, SCHEMA_VERSION);
     if (s->version < 1)
-        return orch_fail(error, ORCH_USAGE, "database %s: has no valid schema version", db->path);
+        return orch_fail(error, ORCH_USAGE, "database %s: has no valid schema version: restore a copy or use another --db",
+                         db->path);
     return true;
 }
 
@@ -88,19 +91,24 @@ bool db_require_current(struct orch_db *db, struct orch_error *error)
 
 static bool drop_views(struct orch_db *db, struct orch_error *error)
 {
-    char drop[4096];
-    size_t used = 0;
-    sqlite3_stmt *views = db_query(db, error, "SELECT name FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'", "");
-    if (!views)
+    sqlite3_stmt *row = db_query(db, error,
+                                 "SELECT group_concat('DROP VIEW \"' || replace(name, '\"', '\"\"') || '\"', ';') "
+                                 "FROM sqlite_schema WHERE type = 'view' AND name GLOB 'v_*'",
+                                 "");
+    if (!row)
         return false;
-    int code;
-    while ((code = db_step(db, views, error)) == SQLITE_ROW && used < sizeof drop)
-        used +=
-            (size_t)snprintf(drop + used, sizeof drop - used, "DROP VIEW \"%s\";", (const char *)sqlite3_column_text(views, 0));
-    sqlite3_finalize(views);
-    if (used >= sizeof drop)
-        return orch_fail(error, ORCH_INTERNAL, "database %s: too many views named v_*", db->path);
-    return code == SQLITE_DONE && (used == 0 || db_run_sql(db, drop, error));
+    const int code = db_step(db, row, error);
+    const char *const text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(row, 0) : NULL;
+    char *const drop = text ? strdup(text) : NULL; /* nothing is dropped while the schema is being read */
+    sqlite3_finalize(row);
+    const bool ok = code == SQLITE_ROW && (text ? (drop ? db_run_sql(db, drop, error) : orch_no_memory(error)) : true);
+    free(drop);
+    return ok;
+}
+
+bool db_make_views(struct orch_db *db, struct orch_error *error)
+{
+    return drop_views(db, error) && db_run_sql(db, db_views_sql, error);
 }
 
 static bool stamp_version(struct orch_db *db, struct orch_error *error)
@@ -110,17 +118,31 @@ static bool stamp_version(struct orch_db *db, struct orch_error *error)
     return db_run_sql(db, sql, error);
 }
 
-static bool climb(struct orch_db *db, int version, struct orch_error *error)
+/* A step fits every file of its version. When it fails, the file is not what its version says. */
+static bool climb_once(struct orch_db *db, int version, struct orch_error *error)
 {
-    if (!drop_views(db, error))
-        return false;
-    for (; version < SCHEMA_VERSION; version++)
-        if (!db_run_sql(db, steps[version - 1], error))
-            return orch_fail_in(error, "from schema version %d to %d", version, version + 1);
-    return true;
+    char *message = NULL;
+    const int code = sqlite3_exec(db->sqlite, steps[version - 1], NULL, NULL, &message) & 0xff;
+    if (code == SQLITE_ERROR || code == SQLITE_CONSTRAINT)
+        orch_fail(error, ORCH_USAGE,
+                  "database %s: cannot be brought from schema version %d to %d (%.120s); another program has changed the file: "
+                  "restore a copy or use another --db",
+                  db->path, version, version + 1, message ? message : "?");
+    else if (code != SQLITE_OK)
+        db_fail(db, error, "changing the database");
+    sqlite3_free(message);
+    return code == SQLITE_OK;
 }
 
-/* Inside a transaction: another process may have been faster. */
+static bool climb(struct orch_db *db, int version, struct orch_error *error)
+{
+    bool ok = drop_views(db, error);
+    for (; ok && version < SCHEMA_VERSION; version++)
+        ok = climb_once(db, version, error);
+    return ok;
+}
+
+/* Looks again, now inside the transaction: another process may have been faster. */
 static bool upgrade_inside(struct orch_db *db, bool *changed, struct orch_error *error)
 {
     struct file_state s;
@@ -131,7 +153,7 @@ static bool upgrade_inside(struct orch_db *db, bool *changed, struct orch_error 
     *changed = true;
     if (is_new(&s) ? !db_run_sql(db, db_schema_sql, error) : !climb(db, s.version, error))
         return false;
-    return db_run_sql(db, db_views_sql, error) && stamp_version(db, error);
+    return db_make_views(db, error) && stamp_version(db, error) && db_require_schema(db, error);
 }
 
 bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error)
@@ -140,13 +162,13 @@ bool db_upgrade(struct orch_db *db, bool *changed, struct orch_error *error)
     *changed = false;
     if (!read_state(db, &s, error))
         return false;
-    if (is_new(&s) && db->mode != DB_WRITE)
+    if (is_new(&s) && !db_may_create(db->mode))
         return db_require_current(db, error);
     if (!is_new(&s) && !refuse_foreign(db, &s, error))
         return false;
     if (!is_new(&s) && s.version == SCHEMA_VERSION)
         return true;
-    /* The one setting that lives in the file and cannot change inside a transaction. */
+    /* The only setting that is stored in the file and cannot be changed inside a transaction. */
     if (db_exec_patiently(db->sqlite, "PRAGMA journal_mode = WAL") != SQLITE_OK)
         return db_fail(db, error, "opening");
     if (!db_begin(db, error))

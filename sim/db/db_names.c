@@ -1,4 +1,4 @@
-/* Ids of repeated texts, and the metric dictionary inside the file. */
+/* The ids of repeated texts, and the metric dictionary in the file. */
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
 #include "sim/db/metric_table.h"
@@ -22,7 +22,7 @@ static const char *const kept_sql[DB_KEPT_COUNT] = {
     [DB_KEPT_METRIC_ADD] = "INSERT INTO metric (kind, name, unit, definition) VALUES (?, ?, ?, '')",
 };
 
-/* Runs a kept statement with texts; the id it selects (0 = none) or has inserted. */
+/* Runs a kept statement with texts. *id becomes the id that it selects (0 = none) or inserts. */
 static bool run_kept(struct orch_db *db, enum db_kept which, const char *const texts[], int count, int64_t *id,
                      struct orch_error *error)
 {
@@ -45,7 +45,7 @@ static bool run_kept(struct orch_db *db, enum db_kept which, const char *const t
     return code == SQLITE_ROW || code == SQLITE_DONE;
 }
 
-/* Id of a row whose key is its only text, inserted when it is new. */
+/* Finds the id of a row whose key is its only text, and inserts the row when it is new. */
 static bool id_of_text(struct orch_db *db, struct text_map *map, enum db_kept get, enum db_kept insert, const char *text,
                        int64_t *id, struct orch_error *error)
 {
@@ -109,7 +109,7 @@ struct define_context {
     struct text_map defined; /* stall reasons seen so far */
 };
 
-/* A reason that several units know gets the definitions of all of them. */
+/* A stall reason that several units have gets the definitions of all of them. */
 static bool define_entry(void *context, const struct metric_entry *e)
 {
     struct define_context *c = context;

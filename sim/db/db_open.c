@@ -1,5 +1,6 @@
-/* Finding, opening and closing the file. */
+/* Opens and closes the file. */
 #include "sim/db/db_internal.h"
+#include "sim/db/db_schema.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -21,6 +22,11 @@ static bool make_parents(const char *path, struct orch_error *error)
     }
     free(copy);
     return ok;
+}
+
+bool db_may_create(enum db_mode mode)
+{
+    return mode == DB_WRITE || mode == DB_RESTORE;
 }
 
 char *db_file_uri(const char *path, const char *parameters)
@@ -51,8 +57,8 @@ static bool connect_file(struct orch_db *db, int flags, const char *parameters, 
     return true;
 }
 
-/* In a folder that cannot be written there is no room for the shared-memory file of the WAL; without a WAL to replay
- * the file itself can still be read. */
+/* In a folder that is not writable, SQLite cannot create the shared-memory file of the WAL. The file can still be read when there
+ * is no WAL to replay. */
 static bool reconnect_immutable(struct orch_db *db, struct orch_error *error)
 {
     char wal[DB_TEXT_MAX + 8];
@@ -72,24 +78,25 @@ static bool open_for_reading(struct orch_db *db, struct orch_error *error)
     const int code = sqlite3_exec(db->sqlite, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) & 0xff;
     if ((code == SQLITE_CANTOPEN || code == SQLITE_READONLY) && !reconnect_immutable(db, error))
         return false;
-    return db_require_current(db, error);
+    return db_require_current(db, error) && (db->any_schema || db_require_schema(db, error));
 }
 
 static bool open_for_writing(struct orch_db *db, struct orch_error *error)
 {
-    const bool create = db->mode == DB_WRITE;
+    const bool create = db_may_create(db->mode);
     if (create && !make_parents(db->path, error))
         return false;
     if (!connect_file(db, SQLITE_OPEN_READWRITE | (create ? SQLITE_OPEN_CREATE : 0), create ? "mode=rwc" : "mode=rw", error))
         return false;
-    /* SQLite quietly falls back to reading when it may not write. */
+    /* SQLite silently opens a file for reading when it may not write it. */
     if (sqlite3_db_readonly(db->sqlite, "main") == 1)
         return orch_fail(error, ORCH_USAGE, "database %s: the file cannot be written", db->path);
     if (db_exec_patiently(db->sqlite, "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; "
                                       "PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY") != SQLITE_OK)
         return db_fail(db, error, "opening");
     bool changed;
-    return db_upgrade(db, &changed, error) && db_sync_metrics(db, error) && db_clean_up(db, NULL, error);
+    return db_upgrade(db, &changed, error) && (db->mode != DB_RESTORE || db_restore_schema(db, error)) &&
+           (changed || db_require_schema(db, error)) && db_sync_metrics(db, error) && db_clean_up(db, NULL, error);
 }
 
 static bool usable_path(const char *path, enum db_mode mode, struct orch_error *error)
@@ -98,7 +105,7 @@ static bool usable_path(const char *path, enum db_mode mode, struct orch_error *
     if (*path == 0 || strlen(path) >= DB_TEXT_MAX)
         return orch_fail(error, ORCH_USAGE, "the path of the database is empty or too long");
     if (stat(path, &st) != 0) {
-        if (errno == ENOENT && mode != DB_WRITE)
+        if (errno == ENOENT && !db_may_create(mode))
             return orch_fail(error, ORCH_USAGE, "database %s: there is no such file (make one with `orchard db init`)", path);
         if (errno != ENOENT && errno != ENOTDIR)
             return orch_fail(error, ORCH_USAGE, "database %s: %s", path, strerror(errno));
@@ -109,10 +116,8 @@ static bool usable_path(const char *path, enum db_mode mode, struct orch_error *
     return true;
 }
 
-struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *error)
+static struct orch_db *open_as(const char *path, enum db_mode mode, bool any_schema, struct orch_error *error)
 {
-    if (!usable_path(path, mode, error))
-        return NULL;
     struct orch_db *db = calloc(1, sizeof *db);
     if (db)
         db->path = strdup(path);
@@ -122,10 +127,25 @@ struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *
         return NULL;
     }
     db->mode = mode;
+    db->any_schema = any_schema;
     if (mode == DB_READ ? open_for_reading(db, error) : open_for_writing(db, error))
         return db;
     db_close(db);
     return NULL;
+}
+
+struct orch_db *db_open(const char *path, enum db_mode mode, struct orch_error *error)
+{
+    if (!usable_path(path, mode, error))
+        return NULL;
+    if (mode != DB_INSPECT)
+        return open_as(path, mode, false, error);
+    struct orch_db *db = open_as(path, DB_EXISTING, false, error);
+    if (!db)
+        db = open_as(path, DB_READ, true, NULL); /* the first error is the better one when both fail */
+    if (db && error)
+        *error = (struct orch_error){0};
+    return db;
 }
 
 void db_close(struct orch_db *db)

@@ -1,4 +1,4 @@
-/* Rows of reading statements as tables, CSV, JSON. */
+/* Prints the rows of reading statements as a table, CSV or JSON. */
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/json_out.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pragmas that only look. */
+/* True for pragmas that change nothing. */
 static bool reading_pragma(const char *name, const char *argument)
 {
     static const char *const looking[] = {"table_info",      "table_xinfo",   "table_list",       "index_list",
@@ -50,7 +50,7 @@ static bool blank(const char *sql)
     return *sql == 0;
 }
 
-/* A statement of the user: its mistakes are his. */
+/* Prepares a statement that the user wrote: its errors are wrong use. */
 static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct orch_error *error)
 {
     sqlite3_stmt *statement = NULL;
@@ -74,9 +74,20 @@ static sqlite3_stmt *prepare_reading(struct orch_db *db, const char *sql, struct
     return NULL;
 }
 
+/* Steps such a statement: an expression that fails while it runs is wrong use, too. */
+static int step(struct orch_db *db, sqlite3_stmt *rows, struct orch_error *error)
+{
+    const int code = sqlite3_step(rows);
+    if ((code & 0xff) == SQLITE_ERROR)
+        orch_fail(error, ORCH_USAGE, "SQL: %s", sqlite3_errmsg(db->sqlite));
+    else if (code != SQLITE_ROW && code != SQLITE_DONE)
+        db_fail(db, error, "reading");
+    return code;
+}
+
 /* --- cells ----------------------------------------------------------------------------------------------------- */
 
-/* Shortest text that reads back as the same number. */
+/* The shortest text that reads back as the same number. */
 static void real_text(double number, char text[40])
 {
     for (int digits = 15; digits <= 17; digits++) {
@@ -134,7 +145,7 @@ static int print_csv(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct o
     }
     fputc('\n', out);
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW) {
+    while ((code = step(db, rows, error)) == SQLITE_ROW) {
         for (int i = 0; i < columns; i++) {
             fputs(i ? "," : "", out);
             csv_cell(out, rows, i);
@@ -147,7 +158,7 @@ static int print_csv(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct o
 static int print_jsonl(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct orch_error *error)
 {
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW) {
+    while ((code = step(db, rows, error)) == SQLITE_ROW) {
         json_object *object = json_row(rows);
         fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN));
         json_object_put(object);
@@ -159,7 +170,7 @@ static int print_json(struct orch_db *db, sqlite3_stmt *rows, FILE *out, struct 
 {
     json_object *array = json_object_new_array();
     int code;
-    while ((code = db_step(db, rows, error)) == SQLITE_ROW)
+    while ((code = step(db, rows, error)) == SQLITE_ROW)
         json_object_array_add(array, json_row(rows));
     if (code == SQLITE_DONE)
         json_print(array, out);
@@ -184,19 +195,19 @@ static bool table_cells(struct table *table, sqlite3_stmt *row)
     return ok;
 }
 
-/* Rows are gathered first: columns are as wide as their widest cell, and numbers stand to the right when the first row
- * has a number there. */
+/* All rows are gathered first, since a column is as wide as its widest cell. A column is aligned to the right when the first row
+ * has a number in it. */
 static int fill_table(struct orch_db *db, sqlite3_stmt *rows, struct table_column *columns, int count, FILE *out,
                       struct orch_error *error)
 {
-    int code = db_step(db, rows, error);
+    int code = step(db, rows, error);
     for (int i = 0; i < count; i++) {
         const int type = code == SQLITE_ROW ? sqlite3_column_type(rows, i) : SQLITE_TEXT;
         columns[i] = (struct table_column){sqlite3_column_name(rows, i), NULL, type == SQLITE_INTEGER || type == SQLITE_FLOAT, 0};
     }
     struct table *table = table_create(columns, (size_t)count);
     bool room = table != NULL;
-    for (; room && code == SQLITE_ROW; code = db_step(db, rows, error))
+    for (; room && code == SQLITE_ROW; code = step(db, rows, error))
         room = table_cells(table, rows);
     if (!room) {
         orch_no_memory(error);

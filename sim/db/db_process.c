@@ -1,4 +1,4 @@
-/* Who is writing: lets a later process tell a dead writer from a slow one. */
+/* Identifies the writing process, so that a later process can tell a dead writer from a slow one. */
 #include "sim/db/db_internal.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ void db_host_name(char *text, size_t size)
     text[size - 1] = 0;
 }
 
-/* First line of a file, without its end; "" when unreadable. */
+/* Reads the first line of a file, without its newline; "" when it cannot be read. */
 static void first_line(const char *path, char *text, size_t size)
 {
     text[0] = 0;
@@ -25,7 +25,7 @@ static void first_line(const char *path, char *text, size_t size)
     text[strcspn(text, "\n")] = 0;
 }
 
-/* Clock ticks from boot to the start of a process (field 22 of /proc/PID/stat, proc(5)); 0 = no such process. */
+/* When a process started, in clock ticks since boot: field 22 of /proc/PID/stat (proc(5)). 0 = there is no such process. */
 static unsigned long long start_of(long pid)
 {
     char path[64], line[1024];
@@ -39,7 +39,7 @@ static unsigned long long start_of(long pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-/* A process number means something only within one boot and one process namespace. */
+/* A process number means something only within one boot and one process namespace, which this text identifies. */
 static void place_identity(char *text, size_t size)
 {
     char boot[64], space[64];
@@ -61,15 +61,15 @@ bool db_process_gone(const char *identity, const char *host)
     char here[256], place[160], *rest;
     db_host_name(here, sizeof here);
     if (strcmp(here, host) != 0)
-        return false; /* another machine: cannot know */
+        return false; /* another machine: we cannot know */
     const long pid = strtol(identity, &rest, 10);
     const unsigned long long start = strtoull(rest, &rest, 10);
     place_identity(place, sizeof place);
     const char *there = *rest ? rest + 1 : rest;
     const size_t boot = strcspn(place, " ");
     if (strncmp(there, place, boot + 1) != 0)
-        return true; /* before the last start of this machine */
+        return true; /* it was before this machine was last started */
     if (strcmp(there, place) != 0)
-        return false; /* another container */
+        return false; /* another container: we cannot know */
     return start_of(pid) != start || start == 0;
 }

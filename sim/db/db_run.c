@@ -1,4 +1,4 @@
-/* Runs: their configuration's hash, finding them, reading them back. */
+/* Runs: hashes their configuration, finds them, reads them back, and cleans up after dead writers. */
 #include "isa/array_count.h"
 #include "sim/base/content_hash.h"
 #include "sim/db/db_internal.h"
@@ -56,7 +56,7 @@ bool db_resolve_run(struct orch_db *db, const char *text, int64_t *run_id, struc
     return *run_id > 0 || resolve_uid(db, text, run_id, error);
 }
 
-/* "SELECT status, chip, ..., native_mac_share FROM run": all fields of run_result.h in their order. */
+/* "SELECT status, chip, ..., native_mac_share FROM run": all fields of run_result.h in the order of its tables. */
 static void select_fields(char *sql, size_t size)
 {
     int used = snprintf(sql, size, "SELECT status");
@@ -113,7 +113,7 @@ static bool read_fields(struct orch_db *db, int64_t run_id, struct run_result *r
     return ok;
 }
 
-/* Puts one row of a list into the result; false = out of memory. */
+/* Puts one row of a list into the result; false when memory has run out. */
 typedef bool take_row(sqlite3_stmt *row, struct run_result *result);
 
 static bool take_part(sqlite3_stmt *row, struct run_result *result)
@@ -238,7 +238,7 @@ bool db_clean_up(struct orch_db *db, unsigned *cleaned, struct orch_error *error
         return true;
     if (!db_begin(db, error))
         return false;
-    bool ok = find_dead(db, dead, &count, error); /* somebody else may have cleaned up meanwhile */
+    bool ok = find_dead(db, dead, &count, error); /* another process may have cleaned up in the meantime */
     for (size_t i = 0; ok && i < count; i++)
         ok = empty_run(db, dead[i], "the process that wrote this run ended before the run did", error);
     if (!ok) {

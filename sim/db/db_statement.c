@@ -1,4 +1,4 @@
-/* Transactions, statements and the words for SQLite's errors. */
+/* Transactions and statements, and what SQLite's errors mean to a user. */
 #include "isa/array_count.h"
 #include "sim/db/db_internal.h"
 
@@ -8,47 +8,66 @@
 #include <string.h>
 #include <time.h>
 
+/* Why the system or the file made a statement fail; what is not here, and not damage either, is a mistake of ours. */
 struct cause {
-    int code, exit_code;
+    int code;
     const char *text;
 };
 
-/* By primary result code; what is not here is a mistake of ours. */
+/* By primary result code. */
 static const struct cause causes[] = {
-    {SQLITE_FULL, ORCH_USAGE, "the disk is full"},
-    {SQLITE_IOERR, ORCH_USAGE, "reading or writing failed"},
-    {SQLITE_READONLY, ORCH_USAGE, "the file or its folder cannot be written"},
-    {SQLITE_PERM, ORCH_USAGE, "permission denied"},
-    {SQLITE_CANTOPEN, ORCH_USAGE, "cannot be opened"},
-    {SQLITE_CORRUPT, ORCH_USAGE, "the database is damaged (try `orchard db check`, or restore a copy)"},
-    {SQLITE_NOTADB, ORCH_USAGE, "not a database"},
-    {SQLITE_BUSY, ORCH_USAGE, "another process keeps the database locked"},
-    {SQLITE_LOCKED, ORCH_USAGE, "another process keeps the database locked"},
-    {SQLITE_AUTH, ORCH_USAGE, "only statements that read are allowed"},
-    {SQLITE_TOOBIG, ORCH_USAGE, "a value is too large"},
-    {SQLITE_NOLFS, ORCH_USAGE, "the file is too large for this file system"},
+    {SQLITE_FULL, "the disk is full"},
+    {SQLITE_IOERR, "reading or writing failed"},
+    {SQLITE_READONLY, "the file or its folder cannot be written"},
+    {SQLITE_PERM, "permission denied"},
+    {SQLITE_CANTOPEN, "cannot be opened"},
+    {SQLITE_CORRUPT, "the database is damaged or cut off: restore a copy or use another --db"},
+    {SQLITE_NOTADB, "not a database; name another file with --db"},
+    {SQLITE_BUSY, "another process keeps the database locked"},
+    {SQLITE_LOCKED, "another process keeps the database locked"},
+    {SQLITE_AUTH, "only statements that read are allowed"},
+    {SQLITE_TOOBIG, "a value is too large"},
+    {SQLITE_NOLFS, "the file is too large for this file system"},
 };
 
-/* Text NULL: none of these. */
-static struct cause cause_of(int code)
+static const char *cause_of(int code)
 {
     for (size_t i = 0; i < ARRAY_COUNT(causes); i++)
         if (causes[i].code == (code & 0xff))
-            return causes[i];
-    return (struct cause){code, ORCH_INTERNAL, NULL};
+            return causes[i].text;
+    return NULL;
+}
+
+/* Errors whose reason may be that the content of the file is not what orchard wrote. */
+static bool may_be_damage(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH: return true;
+    default: return false;
+    }
 }
 
 bool db_fail(struct orch_db *db, struct orch_error *error, const char *doing)
 {
+    char message[200];
     const int code = sqlite3_extended_errcode(db->sqlite);
-    const struct cause c = cause_of(code);
+    const char *const cause = cause_of(code);
     const int system = sqlite3_system_errno(db->sqlite);
     const bool disk = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_IOERR;
-    if (c.text && disk && system)
-        return orch_fail(error, c.exit_code, "database %s: %s: %s (%s)", db->path, doing, c.text, strerror(system));
-    if (c.text)
-        return orch_fail(error, c.exit_code, "database %s: %s: %s", db->path, doing, c.text);
-    return orch_fail(error, ORCH_INTERNAL, "database %s: %s: %s", db->path, doing, sqlite3_errmsg(db->sqlite));
+    snprintf(message, sizeof message, "%s", sqlite3_errmsg(db->sqlite));
+    if (error && may_be_damage(code) && db_blame_file(db, doing, error))
+        return false;
+    if (strncmp(message, "malformed database schema", 25) == 0) /* not even `db check` can open it */
+        return orch_fail(error, ORCH_USAGE, "database %s: %s: damaged: %.120s; restore a copy or use another --db", db->path,
+                         doing, message);
+    if (cause && disk && system)
+        return orch_fail(error, ORCH_USAGE, "database %s: %s: %s (%s)", db->path, doing, cause, strerror(system));
+    if (cause)
+        return orch_fail(error, ORCH_USAGE, "database %s: %s: %s", db->path, doing, cause);
+    return orch_fail(error, ORCH_INTERNAL, "database %s: %s: %s", db->path, doing, message);
 }
 
 static double monotonic_seconds(void)
@@ -99,7 +118,7 @@ void db_rollback(struct orch_db *db)
     if (!sqlite3_get_autocommit(db->sqlite))
         sqlite3_exec(db->sqlite, "ROLLBACK", NULL, NULL, NULL);
     db->in_transaction = false;
-    /* Ids given out inside the transaction are gone. */
+    /* The ids that were given out inside the transaction are void. */
     text_map_clear(&db->names);
     text_map_clear(&db->sources);
     text_map_clear(&db->metrics);

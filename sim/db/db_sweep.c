@@ -1,4 +1,4 @@
-/* Sweeps and their points. A point that is open has no row: its setting follows from the specification. */
+/* Sweeps and their points. An open point has no row, since its settings follow from the specification. */
 #include "sim/db/db_internal.h"
 
 #include <math.h>

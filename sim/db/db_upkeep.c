@@ -1,12 +1,12 @@
-/* Pruning and merging. */
+/* Prunes and merges databases. */
 #include "sim/db/db_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* ?1 is the date or NULL, ?2 whether only failed ones are meant. Asked for nothing, nothing goes; running ones belong to
- * their writers. */
+/* ?1 is the date or NULL, and ?2 says whether only failed runs are meant. When neither is given, no run is removed. A run with
+ * status 'running' belongs to its writer and is never removed. */
 static const char prunable[] = " FROM run WHERE status <> 'running' AND (?1 IS NOT NULL OR ?2) "
                                "AND (?1 IS NULL OR started < ?1) "
                                "AND (NOT ?2 OR status IN ('failed', 'interrupted'))";
@@ -37,7 +37,7 @@ bool db_prune(struct orch_db *db, const struct db_prune *what, struct db_pruned 
         db_rollback(db);
         return false;
     }
-    /* Gives the room back to the file system; another writer at this moment only delays that to the next time. */
+    /* Gives the room back to the file system. When another process is writing at this moment, the next prune does it. */
     if (!what->dry_run && pruned->runs + pruned->characteristics > 0)
         sqlite3_exec(db->sqlite, "VACUUM", NULL, NULL, NULL);
     return true;
@@ -51,7 +51,7 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Migrates and cleans up a shard by opening it; one that cannot be written must be current already. */
+/* Migrates and cleans up a shard by opening it for writing. A shard that cannot be written must be of the present version. */
 static bool ready_shard(const char *path, struct orch_error *error)
 {
     struct orch_error trouble = {0};
@@ -70,6 +70,16 @@ static bool attach(struct orch_db *db, const char *path, struct orch_error *erro
     const bool ok = db_exec(db, error, "ATTACH ? AS shard", "t", uri);
     free(uri);
     return ok;
+}
+
+/* Before anything is written: an error in the middle of the merge would not tell which of the two files it is about, and damage
+ * that makes no error would become part of ours. */
+static bool require_whole(struct orch_db *db, const char *shard, struct orch_error *error)
+{
+    char text[240];
+    return !db_find_damage(db, "shard", text, sizeof text) ||
+           orch_fail(error, ORCH_USAGE, "database %s: %s; nothing of it was merged: restore a copy, or make this shard anew",
+                     shard, text);
 }
 
 static const char disagreeing[] =
@@ -115,7 +125,7 @@ bool db_merge(struct orch_db *db, const char *shard, struct db_merged *merged, s
         return orch_fail(error, ORCH_USAGE, "%s: cannot be merged into itself", shard);
     if (!ready_shard(shard, error) || !attach(db, shard, error))
         return false;
-    bool ok = db_begin(db, error);
+    bool ok = require_whole(db, shard, error) && db_begin(db, error);
     if (ok) {
         ok = merge_inside(db, shard, merged, error) && db_commit(db, error);
         db_rollback(db);

@@ -46,7 +46,7 @@
         "counter", "traffic." die ".link_bytes", "bytes", "bytes that left the " which " die over the link", 0                   \
     }
 
-/* The counters of caches and prefetchers are those of struct mem_counters in units/mem. */
+/* The counters of caches and prefetchers, as struct mem_counters in units/mem has them. */
 static const struct metric_entry listed[] = {
     HITS("l1", "an L1 data cache"),
     MISSES("l1", "an L1 data cache"),
@@ -190,7 +190,7 @@ static bool visit_totals(metric_visit *visit, void *context)
     return true;
 }
 
-/* Counters of a run that repeat another table: activity events ("activity.dram_read_bytes") and AMX mnemonics ("amx.fma32"). */
+/* Counters whose names come from another table: activity events ("activity.dram_read_bytes") and AMX mnemonics ("amx.fma32"). */
 static bool visit_activity(metric_visit *visit, void *context)
 {
     for (int i = 0; i < ACT_COUNT; i++) {
@@ -220,7 +220,7 @@ static bool visit_amx_instructions(metric_visit *visit, void *context)
     return true;
 }
 
-/* Several forms may share a mnemonic. */
+/* Several forms of an instruction may share a mnemonic. */
 static bool visit_gpu_instructions(metric_visit *visit, void *context)
 {
     for (unsigned form = 0; form < agx_form_count(); form++) {
@@ -240,7 +240,7 @@ static bool visit_gpu_instructions(metric_visit *visit, void *context)
     return true;
 }
 
-/* Of workloads that run at the same time in a machine. */
+/* Metrics of workloads that run at the same time in a machine. */
 static bool visit_parts(metric_visit *visit, void *context)
 {
     static const struct {

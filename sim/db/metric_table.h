@@ -12,8 +12,8 @@ struct metric_entry {
     int higher_is_better; /* 1, 0, or -1: neither */
 };
 
-/* Calls `visit` for every entry, always in the same order; a name comes once per kind except stall reasons, which come
- * once per unit that has them, with the unit in the definition. Stops and returns false when `visit` does. */
+/* Calls `visit` for every entry, always in the same order. A name occurs once per kind; only stall reasons occur once per unit
+ * that has them, with the unit in the definition. Stops and returns false when `visit` returns false. */
 typedef bool metric_visit(void *context, const struct metric_entry *entry);
 bool metric_table_visit(metric_visit *visit, void *context);
 

@@ -9,7 +9,7 @@
 
 struct row_shape {
     const char *sql;
-    const char *cells; /* letter per column after run_id */
+    const char *cells; /* one letter per column after run_id */
 };
 
 static const struct row_shape shapes[ROW_TABLE_COUNT] = {
@@ -17,7 +17,7 @@ static const struct row_shape shapes[ROW_TABLE_COUNT] = {
                 "started_ns, seconds, cycles, macs, flops, repeats) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
                 "innnntiddddddi"},
     [ROW_ACTIVITY] = {"INSERT INTO activity (run_id, op, metric_id, value) VALUES (?,?,?,?)", "imi"},
-    /* Two stall reasons or counters of one name add up. */
+    /* The values of two stall reasons or counters with one name are added. */
     [ROW_STALL] = {"INSERT INTO stall (run_id, op, metric_id, value) VALUES (?,?,?,?) "
                    "ON CONFLICT DO UPDATE SET value = value + excluded.value",
                    "imd"},
@@ -43,7 +43,7 @@ static const struct row_shape shapes[ROW_TABLE_COUNT] = {
 };
 
 union cell {
-    int64_t integer; /* i; for t, n, m: number of the text or metric in the buffer, -1 = NULL */
+    int64_t integer; /* of i; for t, n and m the number of the text or metric in the buffer, -1 = NULL */
     double real;
 };
 
@@ -100,7 +100,7 @@ void row_buffer_clear(struct row_buffer *buffer)
     buffer->cell_count = 0;
 }
 
-/* The array with room for `more` items behind `count`; NULL when memory is short, and then nothing has changed. */
+/* Returns the array with room for `more` items behind `count`; NULL, with nothing changed, when memory has run out. */
 static void *roomy(void *items, size_t count, size_t more, size_t *capacity, size_t item_size)
 {
     if (count + more <= *capacity)
@@ -139,7 +139,7 @@ static bool grow_rows(struct row_buffer *b, size_t cells)
     return cell && table;
 }
 
-/* Number of a text in the buffer; -1 for NULL, -2 when memory is short. */
+/* The number of a text in the buffer; -1 for NULL, -2 when memory has run out. */
 static int64_t number_of_text(struct row_buffer *b, const char *text)
 {
     if (!text)
@@ -156,7 +156,7 @@ static int64_t number_of_text(struct row_buffer *b, const char *text)
     return (int64_t)b->text_count++;
 }
 
-/* A metric that is not the last one of its name. */
+/* Looks for a metric that is not the last one with its name. */
 static int64_t other_metric(struct row_buffer *b, const char *kind, int64_t name, const char *unit)
 {
     char key[320];
@@ -224,7 +224,7 @@ bool row_buffer_add(struct row_buffer *buffer, enum row_table table, ...)
     return true;
 }
 
-/* Id of a text or metric in the file, asked for once per buffer and file. */
+/* The id of a text or metric in the file, which is looked up once per buffer and file. */
 static bool file_id(struct row_buffer *b, struct orch_db *db, char letter, int64_t number, int64_t *id, struct orch_error *error)
 {
     *id = 0;
@@ -245,7 +245,7 @@ static int bind_cell(struct row_buffer *b, sqlite3_stmt *statement, int index, c
         return sqlite3_bind_int64(statement, index, cell.integer);
     if (letter == 'd')
         return isnan(cell.real) ? sqlite3_bind_null(statement, index) : sqlite3_bind_double(statement, index, cell.real);
-    /* The text lives as long as the buffer, longer than the statement. */
+    /* SQLITE_STATIC: the text belongs to the buffer, which outlives the statement. */
     return cell.integer < 0 ? sqlite3_bind_null(statement, index)
                             : sqlite3_bind_text(statement, index, b->text[cell.integer].text, -1, SQLITE_STATIC);
 }
@@ -274,7 +274,7 @@ static bool write_row(struct row_buffer *b, struct orch_db *db, sqlite3_stmt *st
     return code == SQLITE_DONE;
 }
 
-/* Ids given out before may have been rolled back since. */
+/* Ids that were looked up before may have been rolled back since. */
 static void forget_ids(struct row_buffer *b)
 {
     for (size_t i = 0; i < b->text_count; i++)

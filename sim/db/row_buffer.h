@@ -1,7 +1,7 @@
-/* Rows on their way into the database: gathered in memory while a run is on, written in one transaction.
+/* Rows on their way into the database: gathered in memory during a run and written in one transaction.
  *
- * A row is a table and its cells. Texts and metrics are kept as numbers of the buffer's own and turned into ids of the
- * file when they are written, so that gathering touches no file and locks nobody out.
+ * A row consists of a table and its cells. Texts and metrics have numbers of the buffer's own, which become ids of the file when
+ * the rows are written; so gathering touches no file and keeps nobody from writing.
  */
 #ifndef ORCHARD_SIM_DB_ROW_BUFFER_H
 #define ORCHARD_SIM_DB_ROW_BUFFER_H
@@ -26,16 +26,16 @@ enum row_table {
 
 struct row_buffer;
 
-/* NULL when memory is short. */
+/* NULL when memory has run out. */
 struct row_buffer *row_buffer_create(void);
 void row_buffer_free(struct row_buffer *buffer);
 
 /* Adds a row; one argument per column after run_id, by the letters of row_buffer.c: i int64_t, d double (NAN = NULL),
- * t text, n text kept in table name, m metric as three texts (kind, name, unit). False when memory is short. */
+ * t text, n text that is kept in table name, m metric as three texts (kind, name, unit). False when memory has run out. */
 bool row_buffer_add(struct row_buffer *buffer, enum row_table table, ...);
 size_t row_buffer_count(const struct row_buffer *buffer);
 
-/* Writes all rows under a run (inside the caller's transaction) and keeps them: after a commit call row_buffer_clear. */
+/* Writes all rows under a run, inside the caller's transaction, and keeps them: call row_buffer_clear after the commit. */
 bool row_buffer_write(struct row_buffer *buffer, struct orch_db *db, int64_t run_id, struct orch_error *error);
 void row_buffer_clear(struct row_buffer *buffer);
 

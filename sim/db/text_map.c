@@ -11,7 +11,7 @@ static uint64_t hash_of(const char *text)
     return h;
 }
 
-/* The slot of the text, or the free slot where it belongs. */
+/* Finds the slot of the text, or the free slot where it belongs. */
 static struct text_map_entry *slot_of(const struct text_map *map, const char *text)
 {
     size_t i = hash_of(text) & (map->capacity - 1);

@@ -1,4 +1,4 @@
-/* Texts to numbers: the ids of a connection, the texts of a buffered run. */
+/* Maps texts to numbers: the ids of a connection, the texts of a buffered run. */
 #ifndef ORCHARD_SIM_DB_TEXT_MAP_H
 #define ORCHARD_SIM_DB_TEXT_MAP_H
 
@@ -11,15 +11,16 @@ struct text_map_entry {
     int64_t number;
 };
 
-/* Zero-initialised is empty. */
+/* A zeroed map is empty. */
 struct text_map {
     struct text_map_entry *slot;
     size_t count, capacity; /* capacity is 0 or a power of two */
 };
 
-/* Number of a text, `absent` when there is none. */
+/* The number of a text, or `absent` when the text is not in the map. */
 int64_t text_map_get(const struct text_map *map, const char *text, int64_t absent);
-/* Adds a text that is not there yet (copied). The copy is stable until text_map_clear; NULL when memory is short. */
+/* Adds a text that is not in the map yet. Returns the map's copy, which lives until text_map_clear; NULL when memory has run out.
+ */
 const char *text_map_add(struct text_map *map, const char *text, int64_t number);
 void text_map_clear(struct text_map *map);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* Columns of table run that are known at run_begin. */
+/* The columns of table run that are known at run_begin. */
 struct run_head {
     char config_hash[DB_HASH_SIZE], uid[CONTENT_HASH_SIZE], started[32];
     char *workload, *chip_id, *chip_hash, *program_name, *program_kind, *program_hash;
@@ -23,7 +23,7 @@ struct open_run {
     uint64_t run; /* of struct event */
     struct run_head head;
     struct row_buffer *rows;
-    int64_t seq;    /* of transfers, changes of clock, faults */
+    int64_t seq;    /* number of the last transfer, change of clock or fault */
     int64_t run_id; /* 0 = not in the file yet */
     bool ended;
     struct orch_error error;
@@ -67,14 +67,14 @@ static void free_head(struct run_head *h)
 
 /* --- run_begin ------------------------------------------------------------------------------------------------- */
 
-/* A name that no other run anywhere has. */
+/* Makes a name that no other run has, on any machine. */
 static void make_uid(struct run_head *h)
 {
     uint8_t noise[16] = {0};
     char process[256];
     struct content_hash hash;
     if (getrandom(noise, sizeof noise, 0) < 0)
-        memset(noise, 0, sizeof noise); /* time and process differ still */
+        memset(noise, 0, sizeof noise); /* the time and the process still differ */
     db_process_identity(process, sizeof process);
     content_hash_begin(&hash);
     content_hash_add_text(&hash, h->config_hash);
@@ -123,7 +123,7 @@ static void begin_run(struct db_writer *w, const struct event *event)
 {
     struct open_run *r = calloc(1, sizeof *r);
     if (!r)
-        return; /* db_writer_result does not find the run and says so */
+        return; /* db_writer_result does not find the run and reports that */
     r->run = event->run;
     r->next = w->runs;
     w->runs = r;
@@ -150,7 +150,7 @@ static bool put_program(struct orch_db *db, const struct run_head *h, int64_t *i
                                 db_number(db, error, 0, id, "SELECT id FROM program WHERE hash = ?", "t", h->program_hash));
 }
 
-/* The run row, status 'running', inside the caller's transaction. */
+/* Inserts the row of the run with status 'running', inside the caller's transaction. */
 static bool insert_run(struct orch_db *db, const struct run_head *h, int64_t *run_id, struct orch_error *error)
 {
     int64_t chip, program;
@@ -158,7 +158,7 @@ static bool insert_run(struct orch_db *db, const struct run_head *h, int64_t *ru
     db_process_identity(process, sizeof process);
     if (!put_chip(db, h, &chip, error) || !put_program(db, h, &program, error))
         return false;
-    /* SQL has no unsigned integers: seeds beyond 2^63 - 1 come out negative, with all bits kept. */
+    /* SQL has no unsigned integers: a seed beyond 2^63 - 1 becomes negative but keeps all its bits. */
     if (!db_exec(db, error,
                  "INSERT INTO run (uid, status, config_hash, workload, chip_id, program_id, chip, device, unit, precision, "
                  "detail, mode, options, version, seed, host, process, started) "
@@ -217,12 +217,12 @@ static bool finish_run(struct orch_db *db, int64_t run_id, const struct event_ru
     ok = ok ? db_step(db, statement, error) == SQLITE_DONE : db_fail(db, error, "writing");
     sqlite3_finalize(statement);
     if (ok && sqlite3_changes(db->sqlite) != 1)
-        return orch_fail(error, ORCH_INTERNAL, "database %s: another process took run %lld for dead and removed it", db_path(db),
+        return orch_fail(error, ORCH_USAGE, "database %s: another process took run %lld for dead and removed it", db_path(db),
                          (long long)run_id);
     return ok;
 }
 
-/* Writes what has been gathered; with `end`, also finishes the run. One transaction. */
+/* Writes what has been gathered and, when `end` is given, finishes the run, in one transaction. */
 static bool flush(struct db_writer *w, struct open_run *r, const struct event_run_end *end)
 {
     int64_t run_id = r->run_id;
@@ -322,7 +322,7 @@ static bool add_parts(struct row_buffer *rows, const struct run_result *result)
         if (!isnan(busy) || !isnan(joules))
             ok = row_buffer_add(rows, ROW_PART, part, busy, joules);
     }
-    /* Energy of something that is no part of the table: kept under the name it was given. */
+    /* Energy of something that is not in the table of parts keeps the name that it was given. */
     for (size_t i = 0; ok && i < result->joules_by.count; i++) {
         const struct run_named_value *v = &result->joules_by.item[i];
         bool known = false;
@@ -391,7 +391,7 @@ static bool add_row(struct open_run *r, const struct event *event)
     case EVENT_SAMPLE: return add_sample(r, event);
     case EVENT_DVFS_CHANGE: return add_dvfs_change(r, event);
     case EVENT_FAULT: return add_fault(r, event);
-    default: return true; /* launch and op_begin are repeated in op_end */
+    default: return true; /* op_end repeats what launch and op_begin say */
     }
 }
 
@@ -410,7 +410,7 @@ void db_writer_on_event(void *writer, const struct event *event)
         return;
     }
     if (r->error.exit_code)
-        return; /* the run goes on; db_writer_result tells */
+        return; /* the run goes on; db_writer_result reports the error */
     if (!add_row(r, event))
         orch_fail(&r->error, ORCH_INTERNAL, "recording a run: out of memory");
     else if (row_buffer_count(r->rows) >= w->chunk)
@@ -431,7 +431,7 @@ bool db_writer_result(const struct db_writer *writer, uint64_t run, int64_t *run
     return true;
 }
 
-/* Rows of a run in chunks that will never be complete. */
+/* A run that is written in chunks and will never be complete. */
 static void give_up(struct db_writer *w, const struct open_run *r)
 {
     if (!r->run_id || (r->ended && !r->error.exit_code))

@@ -5,11 +5,11 @@
  *     ... the run ...
  *     if (db_writer_result(w, event_run, &run_id, &error)) ...
  *
- * A run's rows are gathered in memory and written in one transaction at run_end: a process that dies earlier leaves
- * nothing behind. A run of more than DB_WRITER_CHUNK rows is written in chunks under a run row with status 'running';
- * when its process dies, the next one that opens the file for writing (or `orchard db prune`) empties it and marks it
- * 'interrupted'. A run is complete exactly when its status is 'done'. A run that failed is recorded with its error and
- * with what happened until then.
+ * The rows of a run are gathered in memory and written in one transaction at run_end: a process that dies earlier leaves nothing
+ * behind. A run of more than DB_WRITER_CHUNK rows is written in chunks under a run row with status 'running'; when its process
+ * dies, the next process that opens the file for writing (or `orchard db prune`) empties the run and marks it 'interrupted'. A
+ * run is complete exactly when its status is 'done'. A run that failed is recorded with its error and with what happened until
+ * then.
  */
 #ifndef ORCHARD_SIM_LISTEN_DB_WRITER_H
 #define ORCHARD_SIM_LISTEN_DB_WRITER_H
@@ -21,15 +21,15 @@ enum { DB_WRITER_CHUNK = 1 << 17 };
 
 struct db_writer;
 
-/* The database stays the caller's and must outlive the writer. NULL when memory is short. */
+/* The caller keeps the database, which must outlive the writer. NULL when memory has run out. */
 struct db_writer *db_writer_create(struct orch_db *db);
-/* Runs without run_end are dropped, and marked 'interrupted' when some of their rows were written already. */
+/* Drops runs that have no run_end; those of which some rows are written already are marked 'interrupted'. */
 void db_writer_free(struct db_writer *writer);
-/* Rows per chunk instead of DB_WRITER_CHUNK. */
+/* Sets how many rows make a chunk, instead of DB_WRITER_CHUNK. */
 void db_writer_set_chunk(struct db_writer *writer, size_t rows);
-/* The listener's function; the context is the writer. */
+/* The function of the listener; its context is the writer. */
 void db_writer_on_event(void *writer, const struct event *event);
-/* After run_end: id of the row of run `run` (struct event), or what went wrong with writing it. */
+/* After run_end: the id of the row of run `run` (see struct event), or false with the error that kept it from being written. */
 bool db_writer_result(const struct db_writer *writer, uint64_t run, int64_t *run_id, struct orch_error *error);
 
 #endif

@@ -1,20 +1,20 @@
 #include "sim/listen/perfetto_listener.h"
 
 #include "reports/perfetto.h"
+#include "sim/base/output_file.h"
 #include "sim/base/place_name.h"
-#include "sim/base/whole_file.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Processes of a run: its summary, then the parts, then submissions. */
+/* The process numbers of a run: first its summary, then the parts of the chip, last the submissions. */
 enum { PIDS_OF_RUN = 32, PID_RUN = 0, PID_PART = 1, PID_SUBMIT = PIDS_OF_RUN - 1, TRACK_TRANSFERS = 1000, DETAILS_MAX = 64 };
 
 struct perfetto_listener {
-    struct whole_file file;
+    struct output_file *file;
     struct perfetto *perfetto;
-    char run_name[256]; /* of the run that is going on */
+    char run_name[256]; /* of the current run */
 };
 
 struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_error *error)
@@ -24,11 +24,12 @@ struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_e
         orch_no_memory(error);
         return NULL;
     }
-    if (!whole_file_open(&l->file, path, error)) {
+    l->file = output_file_open(path, OUTPUT_PLAIN, error);
+    if (!l->file) {
         free(l);
         return NULL;
     }
-    l->perfetto = perfetto_begin(l->file.file);
+    l->perfetto = perfetto_begin(output_file_stream(l->file));
     if (l->perfetto)
         return l;
     orch_no_memory(error);
@@ -41,16 +42,17 @@ void perfetto_listener_discard(struct perfetto_listener *l)
     if (!l)
         return;
     perfetto_end(l->perfetto);
-    whole_file_discard(&l->file);
+    output_file_discard(l->file);
     free(l);
 }
 
 bool perfetto_listener_close(struct perfetto_listener *l, struct orch_error *error)
 {
-    const bool ok = perfetto_end(l->perfetto) || orch_fail(error, ORCH_USAGE, "%.400s: cannot be written", l->file.path);
-    l->perfetto = NULL;
-    const bool committed = ok && whole_file_commit(&l->file, error);
-    whole_file_discard(&l->file);
+    const bool ended = perfetto_end(l->perfetto);
+    const bool ok = output_file_flush(l->file, error) && (ended || orch_no_memory(error));
+    const bool committed = ok && output_file_commit(l->file, error);
+    if (!ok)
+        output_file_discard(l->file);
     free(l);
     return committed;
 }
@@ -91,7 +93,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const struct perfetto_detail *)a)->name, ((const struct perfetto_detail *)b)->name);
 }
 
-/* In order of names, so that a run read back from the database gives the same file. */
+/* Values are ordered by name, so that a run which is read back from the database gives the same file. */
 static size_t add_values(struct perfetto_detail *d, size_t used, const struct event_values *values)
 {
     const size_t first = used;
@@ -212,6 +214,6 @@ void perfetto_listener_on_event(void *listener, const struct event *event)
     case EVENT_DVFS_CHANGE: on_dvfs_change(l, event); break;
     case EVENT_FAULT: on_fault(l, event); break;
     case EVENT_RUN_END: on_end(l, event); break;
-    default: break; /* launch and op_begin are repeated in op_end */
+    default: break; /* op_end repeats what launch and op_begin say */
     }
 }

@@ -1,5 +1,5 @@
-/* The listener that writes a Chrome trace (reports/perfetto.h): a process per part of the chip, a track per instance, counters
- * for every series, arrows from submission to begin. Several runs may follow one another into one file.
+/* The listener that writes a Chrome trace (reports/perfetto.h): one process per part of the chip, one track per instance, a
+ * counter per series, and an arrow from each submission to its begin. Several runs may follow one another in one file.
  */
 #ifndef ORCHARD_SIM_LISTEN_PERFETTO_LISTENER_H
 #define ORCHARD_SIM_LISTEN_PERFETTO_LISTENER_H
@@ -9,13 +9,13 @@
 
 struct perfetto_listener;
 
-/* The file appears when it is closed, and only then. */
+/* The file appears when the listener is closed, and only then (sim/base/output_file.h). NULL with *error on failure. */
 struct perfetto_listener *perfetto_listener_open(const char *path, struct orch_error *error);
-/* The listener's function. */
+/* The function of the listener; its context is the listener. */
 void perfetto_listener_on_event(void *listener, const struct event *event);
-/* Completes the file; frees the listener in any case. */
+/* Completes the file. Frees the listener in any case. */
 bool perfetto_listener_close(struct perfetto_listener *listener, struct orch_error *error);
-/* Without a file. NULL is fine. */
+/* Frees the listener and leaves no file; NULL is fine. */
 void perfetto_listener_discard(struct perfetto_listener *listener);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { BAR_WIDTH = 24 };
-#define FIRST_SECONDS  1.0 /* shorter runs show nothing */
+#define FIRST_SECONDS  1.0 /* a shorter run shows nothing */
 #define REDRAW_SECONDS 0.1
 
 struct progress {

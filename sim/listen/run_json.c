@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Whole numbers keep all their digits: counts are compared exactly. */
+/* Whole numbers keep all their digits, since counts are compared exactly. */
 static void add_number(struct json_object *object, const char *key, double number)
 {
     if (fabs(number) < 0x1p53 && number == nearbyint(number))

@@ -6,8 +6,8 @@
 
 #include <json-c/json.h>
 
-/* A new object with every key of the contract, null where a value does not apply; json_object_put frees it. NULL when
- * memory is short. */
+/* Makes an object with every key of the contract; a value that does not apply is null. The caller frees it with json_object_put.
+ * NULL when memory has run out. */
 struct json_object *run_json(const struct run_result *result);
 
 #endif

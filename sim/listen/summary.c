@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { LABEL_WIDTH = 10, BAR_WIDTH = 30, STALLS_MAX = 8 };
-#define STALL_MIN 0.005 /* reasons below half a percent are one line together */
+#define STALL_MIN 0.005 /* reasons below half a percent share one line */
 
 struct page {
     FILE *out;
@@ -117,7 +117,7 @@ static int by_value(const void *a, const void *b)
     return x->value < y->value ? 1 : x->value > y->value ? -1 : strcmp(x->name, y->name);
 }
 
-/* A copy, largest first; NULL when empty or memory is short. */
+/* A sorted copy, largest first; NULL when the list is empty or memory has run out. */
 static struct run_named_value *sorted(const struct run_values *values)
 {
     if (values->count == 0)
@@ -209,7 +209,7 @@ static void print_checksums(const struct page *p)
     }
 }
 
-/* Buffers of a GPU launch whose description says what they should hold. */
+/* The buffers of a GPU launch whose description says what they should hold. */
 static void print_outputs(const struct page *p)
 {
     const double expected = run_values_get(&p->r->counters, "gpu.outputs_expected");

@@ -1,4 +1,4 @@
-/* What a person sees after a run. */
+/* The summary that a person reads after a run. */
 #ifndef ORCHARD_SIM_LISTEN_SUMMARY_H
 #define ORCHARD_SIM_LISTEN_SUMMARY_H
 
@@ -8,11 +8,11 @@
 
 struct summary_options {
     bool colour;
-    size_t counters_max;   /* counters shown; 0 = none */
-    size_t placements_max; /* ops shown; 0 = none */
+    size_t counters_max;   /* how many counters are shown */
+    size_t placements_max; /* how many ops are shown */
 };
 
-/* Prints to `out`; false when writing failed. */
+/* Prints to `out`; false when that failed. */
 bool summary_print(FILE *out, const struct run_result *result, const struct summary_options *options);
 
 #endif

@@ -3,6 +3,7 @@
 #include "sim/run/run_internal.h"
 #include "sim/run/run_launch.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +83,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
 {
     const struct abi_arg *a = &l->setup->kernel->arg[arg];
     const char *folder = l->run->request->output_folder;
-    char path[4096];
+    char path[PATH_MAX + 128];
     if (!run_output_folder(folder, l->error))
         return false;
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);

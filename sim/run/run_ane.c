@@ -5,6 +5,7 @@
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +88,7 @@ static void give_outputs(struct work *k)
 static bool save_output(const struct work *k, const struct ane_array *v)
 {
     const char *folder = k->run->request->output_folder;
-    char path[4096];
+    char path[PATH_MAX + 128];
     if (!run_output_folder(folder, k->error))
         return false;
     snprintf(path, sizeof path, "%s/%s.npy", folder, v->name);

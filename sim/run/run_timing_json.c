@@ -267,7 +267,7 @@ static bool read_timing(json_object *o, struct run_timing *t)
         read_activity(member(by, power_domain_name(d)), &t->by[d]);
     if (busy)
         read_cores(busy, &t->busy);
-    return t->kind && by && busy && read_result(member(o, "result"), &t->result);
+    return t->kind && by && busy && read_result(member(o, "result"), &t->result) && isfinite(t->result.seconds);
 }
 
 bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error)
@@ -280,5 +280,5 @@ bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_e
     json_object_put(o);
     if (!ok)
         run_timing_free(timing);
-    return ok || orch_fail(error, ORCH_INTERNAL, "characteristic: not a timing of this version");
+    return ok || orch_fail(error, ORCH_USAGE, "not a timing of this version");
 }

@@ -2,6 +2,7 @@
 
 #include "sim/trace/import_emit.h"
 #include "sim/trace/trace_errors.h"
+#include "sim/trace/trace_output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -126,17 +127,18 @@ bool trace_import_from(const struct import_source *source, const struct trace_im
 {
     const struct trace_header header = {
         .workload = source->name, .orchard = ORCHARD_VERSION, .level = "operator", .source = formats[request->format]};
-    struct trace_error own;
-    struct import_emit e = {.request = request, .coverage = coverage};
+    struct trace_output *const output = trace_output_open(request->output, &header, request->text, error);
     memset(coverage, 0, sizeof *coverage);
-    e.writer = trace_writer_create(request->output, &header, request->text, &own);
-    if (!e.writer)
-        return trace_tell(&own, error);
-    bool ok = import_emit_begin(&e, NULL, error) &&
-              (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
-              import_emit_end(&e, error) && (trace_writer_finish(e.writer, &own) || trace_tell(&own, error));
-    trace_writer_free(e.writer);
-    return ok;
+    if (!output)
+        return false;
+    struct import_emit e = {.request = request, .coverage = coverage, .writer = trace_output_writer(output)};
+    const bool ok = import_emit_begin(&e, NULL, error) &&
+                    (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
+                    import_emit_end(&e, error);
+    if (ok)
+        return trace_output_commit(output, error);
+    trace_output_discard(output);
+    return false;
 }
 
 static size_t read_file(void *context, void *to, size_t size, bool *bad)

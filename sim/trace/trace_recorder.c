@@ -2,7 +2,7 @@
 
 #include "sim/trace/launch_settings.h"
 #include "sim/trace/trace_errors.h"
-#include "traces/trace_write.h"
+#include "sim/trace/trace_output.h"
 #include "units/unit_watch.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct trace_recorder {
-    struct trace_writer *writer;
+    struct trace_output *output;
     enum trace_level level;
     struct trace_error error; /* the first */
     bool failed;
@@ -28,7 +28,7 @@ static int64_t picoseconds(double ns)
 
 static void put(struct trace_recorder *r, const struct trace_record *record)
 {
-    r->failed = r->failed || !trace_write(r->writer, record, &r->error);
+    r->failed = r->failed || !trace_write(trace_output_writer(r->output), record, &r->error);
 }
 
 /* ---- events ---- */
@@ -257,10 +257,9 @@ struct trace_recorder *trace_recorder_create(const char *path, const struct trac
     }
     r->level = o->level;
     r->watch = (struct unit_watch){on_cpu, on_amx, on_gpu, r};
-    r->writer = trace_writer_create(path, &header, o->text, &r->error);
-    if (r->writer)
+    r->output = trace_output_open(path, &header, o->text, error);
+    if (r->output)
         return r;
-    trace_tell(&r->error, error);
     trace_recorder_free(r);
     return NULL;
 }
@@ -290,14 +289,18 @@ bool trace_recorder_finish(struct trace_recorder *r, struct orch_error *error)
         return orch_fail(error, ORCH_UNMODELLED,
                          "level instruction: the Neural Engine has none, and a GPU launch timed by a sample tells none (--detail "
                          "instr times all); else use --level operator");
-    return (!r->failed && trace_writer_finish(r->writer, &r->error)) || trace_tell(&r->error, error);
+    if (r->failed)
+        return trace_tell(&r->error, error);
+    struct trace_output *const output = r->output;
+    r->output = NULL;
+    return trace_output_commit(output, error);
 }
 
 void trace_recorder_free(struct trace_recorder *r)
 {
     if (!r)
         return;
-    trace_writer_free(r->writer);
+    trace_output_discard(r->output);
     forget_parts(r);
     free(r);
 }

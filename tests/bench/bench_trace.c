@@ -36,17 +36,16 @@ static uint64_t generate(const char *path, uint64_t bytes)
 {
     static const char *const works[] = {"copy:4K", "copy:16K", "softmax:64x64", "gemm:64x64x64"};
     const struct trace_header header = {.workload = "generated", .level = "operator", .source = "bench"};
-    struct trace_error error;
+    struct trace_error error = {false, "the file cannot be created"};
     struct trace_record r;
     struct stat st = {0};
-    char part[4096];
     uint64_t state = 1, op = 0;
-    struct trace_writer *w = trace_writer_create(path, &header, false, &error);
-    snprintf(part, sizeof part, "%s.part", path);
+    FILE *const out = fopen(path, "wb");
+    struct trace_writer *w = out ? trace_writer_create(out, path, &header, false, &error) : NULL;
     trace_record_init(&r, TRACE_RUN_BEGIN);
     r.run_begin.run = 1;
     bool ok = w && trace_write(w, &r, &error);
-    while (ok && ((op & 0xffff) != 0 || (stat(part, &st) == 0 && (uint64_t)st.st_size < bytes))) {
+    while (ok && ((op & 0xffff) != 0 || (stat(path, &st) == 0 && (uint64_t)st.st_size < bytes))) {
         const uint64_t dice = random_next(&state);
         const uint64_t after[1] = {op > 8 ? op - dice % 8 : op};
         op++;
@@ -70,6 +69,7 @@ static uint64_t generate(const char *path, uint64_t bytes)
     if (!ok)
         fprintf(stderr, "bench_trace: %s\n", error.text);
     trace_writer_free(w);
+    ok = out && fclose(out) == 0 && ok;
     return ok ? op : 0;
 }
 

@@ -89,7 +89,8 @@ static bool convert(const char *from, const char *to, bool text)
     struct trace_error error;
     struct trace_record record;
     struct trace_reader *r = trace_reader_open(from, false, &error);
-    struct trace_writer *w = r ? trace_writer_create(to, trace_reader_header(r), text, &error) : NULL;
+    FILE *const out = fopen(to, "wb");
+    struct trace_writer *w = r && out ? trace_writer_create(out, to, trace_reader_header(r), text, &error) : NULL;
     enum trace_step step = TRACE_BAD;
     bool ok = w != NULL;
     while (ok && (step = trace_next(r, &record, &error)) == TRACE_GOT)
@@ -97,7 +98,7 @@ static bool convert(const char *from, const char *to, bool text)
     ok = ok && step == TRACE_OVER && trace_writer_finish(w, &error);
     trace_writer_free(w);
     trace_reader_close(r);
-    return ok;
+    return out && fclose(out) == 0 && ok;
 }
 
 static void test_forms_are_equal(void)
@@ -276,32 +277,53 @@ static void test_seek(void)
     CU_ASSERT(suite_remove(folder));
 }
 
-/* What is written before the writer dies can be read; the name is there only when all is. */
+/* What is written before the writer dies can be read. */
 static void test_unfinished(void)
 {
-    char part[112];
-    struct stat st;
     struct trace_error error = {0};
     struct trace_record record;
     enum trace_step end = TRACE_BAD;
     make_folder();
-    snprintf(part, sizeof part, "%s.part", path);
-    struct trace_writer *w = trace_writer_create(path, &trace_example_header, false, &error);
+    FILE *const out = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    struct trace_writer *w = trace_writer_create(out, path, &trace_example_header, false, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     for (uint64_t i = 0; i < 200000; i++) {
         trace_example_record(i, &record);
         CU_ASSERT(trace_write(w, &record, &error));
     }
-    CU_ASSERT(stat(path, &st) != 0 && stat(part, &st) == 0);
-    struct trace_reader *r = trace_reader_open(part, false, &error); /* as if the writer had died here */
+    struct trace_reader *r = trace_reader_open(path, false, &error); /* as if the writer had died here */
     CU_ASSERT(r && read_all(r, &end, &error) > 10000 && end == TRACE_BAD && strstr(error.text, "ends without its index"));
     trace_reader_close(r);
-    r = trace_reader_open(part, true, &error);
+    r = trace_reader_open(path, true, &error);
     CU_ASSERT(r && read_all(r, &end, &error) > 10000 && end == TRACE_OVER);
     trace_reader_close(r);
     trace_writer_free(w);
-    CU_ASSERT(stat(path, &st) != 0 && stat(part, &st) != 0);
+    fclose(out);
     CU_ASSERT(suite_remove(folder));
+}
+
+/* A stream that cannot be written: the place and the reason, with the name of the file. */
+static void test_full_disk(void)
+{
+    for (int text = 0; text < 2; text++) {
+        struct trace_error error = {0};
+        struct trace_record record;
+        FILE *const out = fopen("/dev/full", "wb");
+        if (!out) {
+            suite_skip("there is no /dev/full");
+            return;
+        }
+        struct trace_writer *w = trace_writer_create(out, "some.trace", &trace_example_header, text, &error);
+        bool ok = w != NULL;
+        for (uint64_t i = 0; ok && i < 200000; i++) {
+            trace_example_record(i, &record);
+            ok = trace_write(w, &record, &error);
+        }
+        CHECK(!ok && strstr(error.text, "some.trace: ") && strstr(error.text, "No space left"), "%s", error.text);
+        trace_writer_free(w);
+        fclose(out);
+    }
 }
 
 static void expect_refusal(const char *line, const char *words)
@@ -332,7 +354,9 @@ static void test_refusals(void)
     expect_refusal("{\"record\":\"op_begin\"", "the line ends in the middle");
     expect_refusal("[1]", "not a JSON object");
     make_folder();
-    struct trace_writer *w = trace_writer_create(path, &trace_example_header, false, &error);
+    FILE *const out = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    struct trace_writer *w = trace_writer_create(out, path, &trace_example_header, false, &error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(w);
     trace_record_init(&record, TRACE_LAUNCH);
     CU_ASSERT(!trace_write(w, &record, &error) && strstr(error.text, "launch"));
@@ -347,6 +371,7 @@ static void test_refusals(void)
     huge[TRACE_TEXT_MAX] = 0;
     CU_ASSERT(trace_write(w, &record, &error) && trace_writer_finish(w, &error));
     trace_writer_free(w);
+    fclose(out);
     free(huge);
     CU_ASSERT(suite_remove(folder));
 }
@@ -360,6 +385,7 @@ static const struct suite_test tests[] = {
     {"force passes over a damaged block and counts", test_salvage},
     {"records are found by number", test_seek},
     {"an unfinished file is a readable beginning", test_unfinished},
+    {"a full disk is told with the file's name", test_full_disk},
     {"records that cannot be are refused", test_refusals},
 };
 SUITE_MAIN("trace format", tests)

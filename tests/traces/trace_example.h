@@ -76,7 +76,8 @@ static inline bool trace_example_write(const char *path, uint64_t records, bool 
 {
     struct trace_error error;
     struct trace_record record;
-    struct trace_writer *w = trace_writer_create(path, &trace_example_header, text, &error);
+    FILE *const out = fopen(path, "wb");
+    struct trace_writer *w = out ? trace_writer_create(out, path, &trace_example_header, text, &error) : NULL;
     bool ok = w != NULL;
     for (uint64_t i = 0; ok && i < records; i++) {
         trace_example_record(i, &record);
@@ -84,7 +85,7 @@ static inline bool trace_example_write(const char *path, uint64_t records, bool 
     }
     ok = ok && trace_writer_finish(w, &error);
     trace_writer_free(w);
-    return ok;
+    return out && fclose(out) == 0 && ok;
 }
 
 /* The whole file, NULL when it cannot be read. */

@@ -21,7 +21,8 @@ bool fitted_open(struct orch_db *db, const char *name, struct fitted_set *set, s
 {
     char *body = NULL, hash[DB_HASH_SIZE];
     *set = (struct fitted_set){0};
-    const bool ok = db_get_fitted_set(db, name, &body, hash, error) && fitted_parse(set, name, hash, body, error);
+    const bool ok = db_get_fitted_set(db, name, &body, hash, error) &&
+                    (fitted_parse(set, name, hash, body, error) || db_content_fail(db, "fitted_set", error));
     free(body);
     return ok;
 }

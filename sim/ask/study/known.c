@@ -98,7 +98,8 @@ static bool load_sets(struct known *k, struct asked *a, struct orch_error *error
 {
     struct loading l = {a, error, true};
     const struct db_characteristic_key key = question_key(&a->question);
-    return !k->db || (db_characteristic_reads(k->db, &key, take_reads, &l, error) && l.ok);
+    return !k->db || (db_characteristic_reads(k->db, &key, take_reads, &l, error) &&
+                      (l.ok || db_content_fail(k->db, "characteristic", error)));
 }
 
 static struct asked *asked_of(struct known *k, const struct run_request *q, struct orch_error *error)
@@ -171,7 +172,7 @@ static bool find_at(struct known *k, struct asked *a, struct read_set *set, cons
     bool ok = parameters && db_find_timing(k->db, &key, parameters, count, &json, error);
     run_timing_init(&t);
     if (ok && json) {
-        ok = run_timing_parse(json, &t, error);
+        ok = run_timing_parse(json, &t, error) || db_content_fail(k->db, "characteristic", error);
         *timing = ok ? keep(k, set, chip, &t, error) : NULL;
         ok = *timing != NULL;
     }

@@ -100,7 +100,7 @@ struct read_set *read_set_parse(const char *names, struct orch_error *error)
         orch_no_memory(error);
     for (const char *p = names; ok && *p;) {
         const size_t length = strcspn(p, ",");
-        ok = take_name(bits, p, length) || orch_fail(error, ORCH_INTERNAL, "characteristic: it read '%.60s', which is no key", p);
+        ok = take_name(bits, p, length) || orch_fail(error, ORCH_USAGE, "it read '%.60s', which is no key", p);
         p += length + (p[length] == ',');
     }
     if (ok)

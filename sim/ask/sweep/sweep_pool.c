@@ -126,12 +126,23 @@ static void answer_points(const struct sweep_pool *pool, int socket, struct stud
     }
 }
 
-static void be_worker(const struct sweep_pool *pool, int socket)
+/* The parent alone answers a signal that ends a process: its end kills the workers, at any moment, which the database survives.
+ * Its temporary files are not a worker's to delete (sim/base/temporary.h). */
+static void follow(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) /* it ended before it could take us along */
+        _exit(0);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+}
+
+static void be_worker(const struct sweep_pool *pool, pid_t parent, int socket)
 {
     struct orch_error error = {0};
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* at any moment: the database takes that */
-    signal(SIGINT, SIG_IGN);          /* the parent ends us */
+    follow(parent);
     for (unsigned i = 0; i < pool->jobs; i++)
         if (pool->worker[i].process)
             close(pool->worker[i].socket);
@@ -151,10 +162,10 @@ static bool start_worker(struct sweep_pool *pool, struct worker *w, struct orch_
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return orch_fail(error, ORCH_INTERNAL, "worker: %s", strerror(errno));
-    const pid_t process = fork();
+    const pid_t parent = getpid(), process = fork();
     if (process == 0) {
         close(pair[0]);
-        be_worker(pool, pair[1]);
+        be_worker(pool, parent, pair[1]);
     }
     close(pair[1]);
     if (process < 0) {

@@ -78,6 +78,8 @@ static bool read_head(struct orch_db *db, struct sweep_data *data, struct orch_e
         data->version = column_copy(row, 1);
         data->created = column_copy(row, 2);
         data->spec = sweep_spec_parse("specification", text, strlen(text), error);
+        if (!data->spec)
+            db_content_fail(db, "sweep", error);
         ok = data->spec && data->version && data->created;
         if (ok && name && !data->spec->name)
             data->spec->name = strdup(name);

@@ -135,7 +135,8 @@ static bool write_long(const char *path, uint64_t launches)
     const struct trace_header header = {.workload = "long", .source = "test"};
     struct trace_error error;
     struct trace_record r;
-    struct trace_writer *w = trace_writer_create(path, &header, false, &error);
+    FILE *const out = fopen(path, "wb");
+    struct trace_writer *w = out ? trace_writer_create(out, path, &header, false, &error) : NULL;
     bool ok = w != NULL;
     for (uint64_t op = 1; ok && op <= launches; op++) {
         trace_record_init(&r, TRACE_LAUNCH);
@@ -150,7 +151,7 @@ static bool write_long(const char *path, uint64_t launches)
     }
     ok = ok && trace_writer_finish(w, &error);
     trace_writer_free(w);
-    return ok;
+    return out && fclose(out) == 0 && ok;
 }
 
 static long peak_kib(void)
