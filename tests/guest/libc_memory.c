@@ -1,4 +1,4 @@
-/* Memory management of a C library: small and large blocks, growth, page permissions, mappings given back. */
+/* Memory management of a C library: small and large blocks, growth, page permissions, mappings that are given back. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
