@@ -4,7 +4,8 @@
  *     SUITE_MAIN("arithmetic", tests)
  *
  * The program prints failing assertions and closes with "suite NAME: P passed, F failed, S skipped"; the runner
- * (tests/support/runner.c) runs all of them in parallel and adds up.
+ * (tests/support/runner.c) runs all of them in parallel and adds up. With SUITE_TIMES=1 in the environment the program
+ * also prints the CPU seconds of each test.
  */
 #ifndef ORCHARD_TESTS_SUPPORT_SUITE_H
 #define ORCHARD_TESTS_SUPPORT_SUITE_H
