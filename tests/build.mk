@@ -30,24 +30,22 @@ GUESTS := $(if $(GUEST_CC),$(GUEST_NAMES:%=$(O)/tests/guest/%.elf))
 $(GUESTS): $(O)/tests/guest/%.elf: $(wildcard tests/guest/*.c tests/guest/*.h tests/guest/*.S) units/amx/kernels/amx_intrinsics.h tests/build.mk
 	@mkdir -p $(@D)
 	$(GUEST_CC) $(GUEST_FLAGS) tests/guest/$(firstword $(guest_$*)) $(wordlist 2,99,$(guest_$*)) -o $@
-# Suites that run them, some with Unicorn (GPL, tests only) beside.
-$(O)/tests/units/test_cpu_load $(O)/tests/sim/workload/test_program: $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
-LIBS_test_cpu_load := -lunicorn
-LIBS_test_program := -lunicorn
+
+# What a suite includes decides what it is linked with and what must be built before it runs; a new suite needs no line here.
+including = $(patsubst %.c,$(O)/%,$(shell grep -lE '^#include ["<]($1)' $(TEST_SRC) $(BENCH_SRC)))
+
+# Suites that start the orchard binary.
+$(call including,tests/support/cli_binary\.h): $(O)/tests/support/cli_binary.o | $(O)/orchard
+# Suites of the command line's own files.
+$(call including,sim/cmd/): $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
+# Suites that run guests. Unicorn (GPL) is linked to tests and benchmarks alone.
+GUEST_SUITES := $(call including,tests/guest/host/|tests/sim/program_example\.h)
+$(GUEST_SUITES): $(O)/tests/guest/host/guest_files.o $(O)/tests/guest/host/unicorn_machine.o | $(GUESTS)
+$(GUEST_SUITES) $(call including,unicorn/): private LIBS += -lunicorn
+# Kernels of the library as AArch64 programs.
+$(O)/tests/sim/run/test_kernel_homes: | programs
 LIBS_bench_gemm := -lopenblas
-$(O)/tests/sim/workload/test_kernel_homes: | programs
-LIBS_test_cpu_exec_unicorn := -lunicorn
-LIBS_bench_cpu_exec := -lunicorn
-# Suites that start the binary.
-$(O)/tests/sim/cmd/test_cli_binary $(O)/tests/sim/cmd/test_run_cli $(O)/tests/sim/workload/test_gpu_library $(O)/tests/sim/cmd/test_ane_cli $(O)/tests/sim/scenario/test_run_device: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/listen/test_perfetto_run $(O)/tests/sim/cmd/test_report_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/cmd/test_sweep_cli $(O)/tests/sim/cmd/test_sweep_kill $(O)/tests/sim/cmd/test_sweep_slurm: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/cmd/test_trace_cli $(O)/tests/sim/cmd/test_db_cli $(O)/tests/sim/cmd/test_output_cli: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/prove/test_regress $(O)/tests/sim/ask/test_tune $(O)/tests/sim/prove/test_calibrate: $(O)/tests/support/cli_binary.o | $(O)/orchard
-$(O)/tests/sim/prove/test_regress_baseline: $(O)/tests/support/cli_binary.o | $(O)/orchard
 $(O)/tests/sim/prove/test_regress_baseline.o: CFLAGS_ALL += -DTEST_MODE='"$(MODE)"'
-# Suites of the command line's own parts.
-$(O)/tests/sim/cmd/test_cli $(O)/tests/sim/cmd/test_cli_text: $(filter-out $(O)/sim/cmd/main.o,$(CLI_OBJ))
 # Tables of parameters and members (PARAMETERS.md, MEMBERS.md), written from the lists; the suite of that name compares them.
 .PHONY: parameters
 parameters: $(O)/tests/sim/chip/test_params_pages

@@ -12,10 +12,10 @@
 
 #define BUFFER_BYTES (64 * 1024) /* stays in the host's caches, as packed tiles do */
 #define RUN_SECONDS  0.006
-#define RUNS         16 /* the best counts: other programs share the host */
+#define RUNS         16 /* the best one counts, because other programs share the host */
 
 #define MAX_BODY   512
-#define LIST_COUNT 4096 /* about as many instructions as the library's kernels hand over at a time */
+#define LIST_COUNT 4096 /* about as many instructions as the library's kernels hand over at once */
 
 struct bench {
     struct amx_core *core;
@@ -23,8 +23,8 @@ struct bench {
     uint8_t op[MAX_BODY];
     uint64_t operand[MAX_BODY];
     unsigned count;
-    unsigned counted;                       /* instructions per pass that the rate is about */
-    uint8_t list_op[LIST_COUNT + MAX_BODY]; /* the body again and again */
+    unsigned counted;                       /* instructions per pass that the rate counts */
+    uint8_t list_op[LIST_COUNT + MAX_BODY]; /* the body, repeated */
     uint64_t list_operand[LIST_COUNT + MAX_BODY];
     unsigned list_bodies;
 };
@@ -291,7 +291,7 @@ static double timed_passes(const struct bench *b, uint64_t passes, bool as_list)
     return now_s() - start;
 }
 
-/* Nanoseconds per counted instruction: as many passes as fill the time, the best run. */
+/* Nanoseconds per counted instruction: the best of several runs, each of as many passes as fill the time. */
 static double measure(const struct bench *b, bool as_list)
 {
     uint64_t passes = 1;
@@ -307,7 +307,7 @@ static double measure(const struct bench *b, bool as_list)
     return best * 1e9 / (double)(passes * b->counted * (as_list ? b->list_bodies : 1));
 }
 
-/* Small numbers in every format: sums neither overflow nor become denormal. */
+/* Small numbers in every format, so that sums neither overflow nor become denormal. */
 static void fill_state(struct amx_core *core)
 {
     static struct amx_state state;

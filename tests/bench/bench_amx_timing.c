@@ -1,5 +1,5 @@
-/* Host time of AMX timing per instruction: the library's gemm on M1, its instructions only (no values, no packing), with
- * ideal memory and with the chip's, loops sent one by one and accounted for at once.
+/* Host time that AMX timing takes per instruction: the instructions of the library's gemm on M1 (no values, no packing), with
+ * ideal memory and with the chip's memory, with loops sent instruction by instruction and with whole loops sent at once.
  */
 #include "sim/soc/soc.h"
 #include "units/amx/kernels/amx_intrinsics.h"
@@ -18,7 +18,7 @@ struct sink {
 static double cpu_seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* The host is shared, so only the time of this process counts. */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 

@@ -1,6 +1,6 @@
-/* Multiply-accumulates per second of the Neural Engine's executing side with its own rules of addition, beside OpenBLAS sgemm and
- * a plain loop in float on the same host, one thread each (time of the thread, so that other load counts little). Then
- * element-wise work and a table on 4 million elements.
+/* Multiply-accumulates per second of the Neural Engine's executing side with its own rules of addition, beside OpenBLAS sgemm
+ * and a plain loop in float on the same host. One thread each; thread time is measured, so other load on the host counts little.
+ * Then element-wise work and a lookup table on 4 million elements.
  */
 #include "tests/units/ane_exec_example.h"
 #include "units/ane/ane_kernel_set.h"
@@ -21,7 +21,7 @@ static double now(bool wall)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Fortran's sgemm of OpenBLAS; the name is loaded by hand because another BLAS is linked as well. */
+/* OpenBLAS's Fortran sgemm. It is loaded by name because another BLAS is linked as well. */
 typedef void (*sgemm_type)(const char *, const char *, const int *, const int *, const int *, const float *, const float *,
                            const int *, const float *, const int *, const float *, float *, const int *);
 
@@ -39,12 +39,12 @@ static sgemm_type openblas(void)
     return sgemm;
 }
 
-/* Best of some, seconds. */
+/* Seconds of the best run. */
 static double run_best(struct ane_example *e, unsigned threads)
 {
     const double end = now(true) + SECONDS;
     double best = 1e9;
-    while (now(true) < end) { /* long enough to meet a quiet moment of the host */
+    while (now(true) < end) { /* long enough to include a quiet moment of the host */
         const double begin = now(threads > 1);
         ane_example_must_run(e, threads);
         const double took = now(threads > 1) - begin;
@@ -80,7 +80,7 @@ static double conv(const char *path, unsigned threads, uint32_t channels, uint32
     return rate;
 }
 
-/* c = a * b of n x n floats: by OpenBLAS, or a plain loop when sgemm is NULL. */
+/* c = a * b of n x n floats: by OpenBLAS, or by a plain loop when sgemm is NULL. */
 static double product(sgemm_type sgemm, int n)
 {
     const size_t count = (size_t)n * (size_t)n;
@@ -108,7 +108,7 @@ static double product(sgemm_type sgemm, int n)
     return (double)count * n / best * 1e-9;
 }
 
-/* Sums alone, in bursts of 2 ms: what the kernel reaches when nobody else is on the core. */
+/* The sums alone, in bursts of 2 ms: what the kernel reaches when nothing else runs on the core. */
 static double sums(void)
 {
     enum { K = 1152, ROWS = 32 };

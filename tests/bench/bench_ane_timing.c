@@ -1,4 +1,5 @@
-/* Host time of Neural Engine timing per descriptor: streams of tasks as builders write them, with and without the chip's memory.
+/* Host time that Neural Engine timing takes per descriptor: streams of tasks as the builders write them, with and without the
+ * chip's memory.
  */
 #include "sim/soc/soc.h"
 #include "tests/units/ane_timing_example.h"
@@ -11,7 +12,7 @@
 static double cpu_seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* The host is shared, so only the time of this process counts. */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -22,7 +23,7 @@ static struct ane_task task_of(unsigned kind, unsigned i)
                            : kind == 2 ? example_planar(1, 64, 256)
                                        : example_conv(512, 32, 32, 1);
     task.small_source = kind == 0;
-    if (kind == 1 || kind == 2) /* pairs on a ring */
+    if (kind == 1 || kind == 2) /* pairs of descriptors around a ring */
         *(i % 2 ? &task.source : &task.result) = example_place(ANE_PLACE_CHAIN);
     return task;
 }

@@ -1,8 +1,8 @@
-/* The interpreter against Unicorn 2.0.1 in the same run: million instructions a second, plain and traced.
+/* The interpreter against Unicorn 2.0.1 in the same run: million instructions per second, plain and traced.
  *
- * Traced means for us: blocks and every address, as cpu_trace has them. For Unicorn: a block hook and a memory hook, which
- * is what it takes to know the same. AMX words: a coprocessor that only counts; Unicorn takes them as exceptions.
- * Every program computes something known, checked in both.
+ * "Traced" means for us that cpu_trace records blocks and every address. For Unicorn it means a block hook and a memory hook,
+ * which is what it takes to know the same. AMX words go to a coprocessor that only counts; Unicorn takes them as exceptions.
+ * Every program computes a known result, which is checked in both.
  */
 #include "isa/amx/amx_isa.h"
 #include "isa/array_count.h"
@@ -20,7 +20,7 @@
 #define OUT        (DATA + UINT64_C(0x800000))
 #define BEST_OF    3
 
-/* gcc 12 -O2/-O3, aarch64-linux-gnu */
+/* compiled by gcc 12 -O2/-O3 for aarch64-linux-gnu */
 static const uint32_t crc_words[] = {/* x0 bytes, x1 count, x2 table -> w0 */
                                      0xb40001a1, 0x8b010004, 0x12800003, 0xd503201f, 0x38401401,
                                      0x4a030021, 0x92401c21, 0xb8617841, 0x4a432023, 0xeb00009f,
@@ -46,7 +46,7 @@ struct program {
     const uint32_t *words;
     size_t bytes;
     uint64_t x[5];
-    uint64_t expected; /* x0 at the end, unless 0 */
+    uint64_t expected; /* x0 at the end; 0 = not checked */
 };
 
 #define PROGRAM(n) #n, n##_words, sizeof n##_words

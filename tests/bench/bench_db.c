@@ -2,8 +2,8 @@
  *
  *     bench_db [FOLDER]      default /tmp
  *
- * Peer: SQLite itself, prepared four-column inserts in one transaction, WAL, synchronous NORMAL: once into a bare table,
- * once into a table with our keys and references. Ours: events through the writer, text names and all, commit included.
+ * The peer is SQLite itself: prepared four-column inserts in one transaction, WAL, synchronous NORMAL, once into a bare table and
+ * once into a table with our keys and references. Ours are events through the writer, with text names, commit included.
  */
 #include "sim/db/db.h"
 #include "sim/listen/db_writer.h"
@@ -135,7 +135,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Seconds to record runs of METRICS counters each: from run_end to committed. */
+/* Seconds that it takes to record runs of METRICS counters each, from run_end to the commit. */
 static void small_runs(struct orch_db *db, double seconds[SMALL_RUNS])
 {
     struct event_bus *bus = event_bus_create();

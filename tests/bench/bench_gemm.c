@@ -1,4 +1,4 @@
-/* Simulated gemm (in-process, instruction detail, timing on) against OpenBLAS on one core of the same host, same run. */
+/* Simulated gemm (in-process, instruction detail, with timing) against OpenBLAS on one core of the same host in the same run. */
 #include "isa/array_count.h"
 #include "sim/run/run.h"
 
@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Taken from the library itself: GSL's plain C names its products alike, and comes first. */
+/* Functions taken from OpenBLAS by name, because GSL's CBLAS has the same names and is linked first. */
 struct peer {
     void (*set_threads)(int threads);
     char *(*core_name)(void);

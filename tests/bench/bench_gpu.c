@@ -1,6 +1,7 @@
 /* Speed of GPU simulation on compiled kernels, in millions of simdgroup instructions per second: functional on one and on two
- * host threads, timed (executing included) on one; outputs checked. And how much slower than a native OpenCL implementation the
- * functional matrix product is, on two threads each. */
+ * host threads, timed (which includes executing) on one. Outputs are checked. Also how much slower the functional matrix product
+ * is than a native OpenCL implementation, on two threads each.
+ */
 #include "isa/array_count.h"
 #include "sim/workload/gpu/gpu_functional.h"
 #include "sim/workload/gpu/gpu_job.h"
@@ -12,10 +13,10 @@
 #include <inttypes.h>
 
 #define ROUNDS            3
-#define TIMED_TARGET      15.0 /* M/s */
+#define TIMED_TARGET      15.0 /* millions of instructions per second */
 #define PEER_RATIO_TARGET 10.0
 
-/* ---- OpenCL on the host: the types and numbers are those of the Khronos OpenCL 1.2 specification ---- */
+/* ---- OpenCL on the host: types and numbers from the Khronos OpenCL 1.2 specification ---- */
 
 enum { CL_DEVICE_CPU = 2, CL_COPY_HOST = 1 << 5, CL_READ_WRITE = 1, CL_BLOCKING = 1 };
 
@@ -55,7 +56,7 @@ struct peer {
     void *queue, *kernel, *out;
 };
 
-/* The matrix product as OpenCL C, ready to be launched on the same data. False: `why`. */
+/* Prepares the matrix product in OpenCL C for the same data. False fills `why`. */
 static bool peer_open(struct peer *p, const struct bench_case *c, const struct kernel_machine *m, const char **why)
 {
     static char source[8192];
@@ -91,7 +92,7 @@ static bool peer_open(struct peer *p, const struct bench_case *c, const struct k
     return good;
 }
 
-/* Seconds of the best round; negative when it fails. The hash is of its result. */
+/* Seconds of the best round, negative when it fails. The hash is that of its result. */
 static double peer_run(const struct peer *p, const struct bench_case *c, uint64_t *hash)
 {
     static float out[512 * 512];
@@ -101,7 +102,7 @@ static double peer_run(const struct peer *p, const struct bench_case *c, uint64_
         local[axis] = c->kernel.group[axis];
         global[axis] = (size_t)c->kernel.group[axis] * c->kernel.groups[axis];
     }
-    for (unsigned round = 0; round <= ROUNDS; round++) { /* the first one compiles */
+    for (unsigned round = 0; round <= ROUNDS; round++) { /* the first round compiles */
         const double begun = seconds();
         if (p->cl.launch(p->queue, p->kernel, 2, NULL, global, local, 0, NULL, NULL) != 0 || p->cl.finish(p->queue) != 0)
             return -1;
@@ -193,7 +194,7 @@ static bool timed_pass(struct soc *soc, const struct gpu_setup *s, double *ns, s
     return good;
 }
 
-/* Host seconds of this process, executing and timing, on one thread. */
+/* Host seconds of this process for executing and timing on one thread. */
 static double timed(const struct chip *chip, const struct gpu_setup *s, double *ns, struct orch_error *error)
 {
     double best = 1e9;

@@ -1,5 +1,6 @@
-/* Simdgroup instructions per second of the executing side on three compiled kernels, outputs checked; on kernels of the library;
- * and how long the same matrix product takes in plain C on this host. */
+/* Simdgroup instructions per second of the executing side on three compiled kernels, whose outputs are checked, and on kernels of
+ * the library; and how long the same matrix product takes in plain C on this host.
+ */
 #include "isa/array_count.h"
 #include "tests/bench/gpu_bench_cases.h"
 #include "tests/units/gpu_library_example.h"
@@ -8,7 +9,7 @@
 #include <pthread.h>
 
 #define ROUNDS     3
-#define FLOOR_MIPS 50.0 /* of one thread */
+#define FLOOR_MIPS 50.0 /* millions of instructions per second of one thread */
 
 struct worker {
     const struct gpu_launch *launch;
@@ -38,7 +39,7 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Best of some rounds, seconds; negative when something failed. */
+/* Seconds of the best round; negative when something failed. */
 static double timed(const struct gpu_launch *launch, unsigned threads, bool traced)
 {
     double best = 1e9;
@@ -75,7 +76,7 @@ static bool bench_kernel(const struct bench_case *c, double *one)
     return good;
 }
 
-/* Kernels of the library: their outputs are checked by suites. */
+/* Kernels of the library. Suites check their outputs. */
 static bool bench_library(const char *workload, const char *precision)
 {
     struct gpu_example x;
@@ -117,7 +118,7 @@ static bool bench_library_all(void)
     return good;
 }
 
-/* The same product as sgemm_tiled, in order of k. */
+/* The product that sgemm_tiled computes, with its order of additions over k. */
 static double plain_product(void)
 {
     enum { N = 512 };

@@ -1,5 +1,6 @@
-/* Sampled against whole timing of the GPU over the kernel library: how far the busy time is off, and what is gained. No peer but
- * itself: the whole timing is the truth here. */
+/* GPU timing from a sample of threadgroups against timing of the whole launch, over the kernel library: the error of the busy
+ * time and the host time saved. There is no outside peer: the whole timing is the truth here.
+ */
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/run/run.h"
@@ -29,7 +30,7 @@ static const char *const kernels[] = {
     "gather:100000x128x64000",
 };
 
-/* Busy seconds; NAN when it went wrong. */
+/* Busy seconds; NAN when the run failed. */
 static double busy(const struct chip *chip, const char *workload, const char *detail, bool *as_asked, double *host)
 {
     const struct run_request request = {
@@ -54,7 +55,7 @@ static double busy(const struct chip *chip, const char *workload, const char *de
     return seconds;
 }
 
-/* Of kernels, where one is given those that begin so. */
+/* Runs all kernels, or those whose names begin with the argument. */
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -74,7 +75,7 @@ int main(int argc, char **argv)
             double whole_host = 0, part_host = 0;
             const double b = busy(chip, kernels[k], "sampled", &part, &part_host);
             ok = !isnan(b);
-            if (!ok || !part) /* too few threadgroups for a sample */
+            if (!ok || !part) /* there were too few threadgroups for a sample */
                 continue;
             const double a = busy(chip, kernels[k], "instr", &whole, &whole_host);
             ok = !isnan(a);

@@ -1,6 +1,6 @@
-/* Host time of GPU timing per simdgroup instruction, without executing: 4 cores full of simdgroups, traces made beforehand as the
- * executing side would. Stand-ins for what programs do: independent arithmetic, dependent arithmetic, a mix with a shared pipe,
- * loads from L1 and from DRAM, matrix products.
+/* Host time that GPU timing takes per simdgroup instruction, without executing: 4 cores full of simdgroups, with traces made
+ * beforehand as the executing side would make them. They stand for what programs do: independent arithmetic, dependent
+ * arithmetic, a mix with a shared pipe, loads from L1 and from DRAM, matrix products.
  */
 #include "isa/array_count.h"
 #include "tests/units/gpu_timing_example.h"
@@ -11,7 +11,7 @@
 static double cpu_seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* The host is shared, so only the time of this process counts. */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 

@@ -1,5 +1,5 @@
-/* Host time of the memory timing model per access, by where the access is answered: a P core's and an AMX port of M1 Max, a
- * GPU core's, and a port at the fabric. Prints the simulated time at the end too: a check that two builds did the same.
+/* Host time that the memory timing model takes per access, by the level that answers: from a P core and an AMX port of M1 Max, a
+ * GPU core, and a port at the fabric. It also prints the simulated time at the end, which tells whether two builds did the same.
  */
 #include "isa/array_count.h"
 #include "sim/chip/chip_units.h"
@@ -16,17 +16,17 @@ struct bench {
     struct mem_system *memory;
     struct mem_port *core, *amx, *gpu[4], *fabric;
     uint64_t seed;
-    const char *only; /* patterns with this in their name */
+    const char *only; /* only patterns with this in their name */
 };
 
-/* One way to use a port: `count` accesses of `bytes`, `step` apart, within a window of `window` bytes, or at random. */
+/* One way to use a port: `count` accesses of `bytes`, `step` apart within a window of `window` bytes, or at random. */
 struct pattern {
     const char *name;
     uint64_t window, step;
     uint32_t bytes;
     enum mem_access_kind kind;
-    bool random, chained; /* chained: the next access waits for the last one */
-    bool cold;            /* not warmed up */
+    bool random, chained; /* chained: each access waits for the one before */
+    bool cold;            /* without a warm-up */
     uint64_t pc;
     uint32_t count;
 };
@@ -34,7 +34,7 @@ struct pattern {
 static double cpu_seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* The host is shared, so only the time of this process counts. */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -56,7 +56,7 @@ static double walk(struct bench *b, struct mem_port *const *ports, uint32_t port
         const uint64_t offset = p->random ? next_random(&b->seed) % (p->window / p->step) * p->step : at;
         const struct mem_reply r = mem_port_access(ports[i % port_count], now_ns, base + offset, p->bytes, p->kind, p->pc);
         last = r.ready_ns > last ? r.ready_ns : last;
-        /* As if a queue held 64 of them: the next one is not asked for long before the last is answered. */
+        /* As if a queue held 64 accesses: the next one is issued shortly before the last one is answered. */
         now_ns = p->chained ? r.ready_ns : now_ns + 0.3 > r.ready_ns - 100.0 ? now_ns + 0.3 : r.ready_ns - 100.0;
         at = at + p->step < p->window ? at + p->step : 0;
     }
@@ -134,7 +134,7 @@ static bool open_machine(struct bench *b, const struct chip *chip, struct orch_e
     struct mem_params memory;
     struct mem_port_params port;
     unsigned gpu_cluster;
-    /* Cluster 0 may be of E cores; the last one of the CPU is of P cores in any case. */
+    /* The first cluster may hold E cores. */
     struct chip_clusters clusters;
     if (!chip_clusters(chip, &clusters, error) || !chip_mem_params(chip, NULL, &memory, error) ||
         !chip_gpu_memory(chip, &memory, &gpu_cluster, error))

@@ -1,4 +1,4 @@
-/* What an answer of a study costs: simulated, known in memory, known in a database; CPU time.
+/* CPU time of one answer of a study: simulated, known in memory, known in a database.
  *
  *     bench_study [FOLDER]      default /tmp
  */
@@ -27,7 +27,7 @@ static double cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds an answer over `count` values of a key, from `first` in steps. */
+/* Seconds per answer over `count` values of a key, from `first` in steps of `step`. */
 static double answers(struct study *study, const char *key, double first, double step, int count, enum study_method method)
 {
     struct study_setting setting = {0};

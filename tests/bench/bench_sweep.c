@@ -1,7 +1,7 @@
-/* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds cold and again (all points there), bytes of the
- * database per point, and how far interpolated points are from fresh simulations (the peer: what each of them would have cost).
+/* Sweeps of 10,000 points at the level of operators, in one process: CPU seconds of the first time and of a second time (when all
+ * points are there), bytes of the database per point, and the error of interpolated points against fresh simulations.
  *
- * The last one varies the number of GPU cores, where the time of a small kernel jumps without order: its groups are simulated.
+ * The last sweep varies the number of GPU cores, where the time of a small kernel jumps without order: its groups are simulated.
  */
 #include "tests/sim/sweep_example.h"
 
@@ -9,7 +9,7 @@
 #include <time.h>
 
 struct case_row {
-    const char *workload, *unit, *precision, *sets; /* sets: one KEY=VALUE or NULL */
+    const char *workload, *unit, *precision, *sets; /* sets: one KEY=VALUE, or NULL */
     uint64_t points;
     size_t compared;
     const char *vary[6];

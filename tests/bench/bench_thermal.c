@@ -1,7 +1,7 @@
 /* Thermal models: steps per second of a block model as large as HotSpot's (132 nodes), and an hour of sustained operation.
  *
- * Peer: HotSpot 7.0's own integrator does 116 steps of 20 ms a second on such a case (one core, AMD EPYC, default build); the
- * peer of this run is a plain matrix exponential step, one dense 132 x 132 product each.
+ * HotSpot 7.0's own integrator does 116 steps of 20 ms per second on such a case (one core, AMD EPYC, default build). The peer in
+ * this run is a plain matrix exponential step, one dense 132 x 132 product each.
  */
 #include "power/thermal_hotspot.h"
 #include "power/thermal_solver.h"

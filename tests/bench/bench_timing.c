@@ -1,5 +1,6 @@
-/* Speed of the timing models: accesses per second through a memory port, instructions per second through a core's timing,
- * with and without remembering blocks. */
+/* Speed of the timing models: accesses per second through a memory port, and instructions per second through a core's timing with
+ * and without remembered blocks.
+ */
 #include "tests/units/cpu_example.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 static double seconds(void)
 {
     struct timespec ts;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* a shared host: only our own time counts */
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* The host is shared, so only the time of this process counts. */
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 

@@ -1,6 +1,8 @@
-/* Traces: records a second written and read, bytes a record, and a replay in bounded memory. bench_trace [MiB [FILE]] (default
- * 32; 1024 is what the README of sim/trace speaks of). Beside it: zstd alone on the same bytes, the speed that the format could
- * have. */
+/* Traces: records written and read per second, bytes per record, and a replay in bounded memory; beside them zstd alone on the
+ * same bytes, which is the speed that the format could have at best.
+ *
+ *     bench_trace [MiB [FILE]]      default 32; the README of sim/trace quotes 1024
+ */
 #include "sim/trace/trace_replay.h"
 #include "traces/trace_read.h"
 #include "traces/trace_write.h"
@@ -31,7 +33,7 @@ static uint64_t random_next(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* Launches on two units and three streams with a dependency now and then; sizes and times that do not compress. */
+/* Launches on two units and three streams with a dependency now and then; sizes and times do not compress well. */
 static uint64_t generate(const char *path, uint64_t bytes)
 {
     static const char *const works[] = {"copy:4K", "copy:16K", "softmax:64x64", "gemm:64x64x64"};
@@ -120,13 +122,13 @@ static void replay(const char *path, uint64_t launches)
     chip_db_close(chips);
 }
 
-/* The same bytes by zstd at the writer's level, in blocks of the writer's size. */
+/* The same bytes through zstd at the writer's level, in blocks of the writer's size. */
 static void zstd_alone(void)
 {
     enum { SIZE = 1 << 20 };
     uint64_t state = 1;
     uint8_t *raw = malloc(SIZE), *stored = malloc(ZSTD_compressBound(SIZE));
-    for (size_t i = 0; raw && i < SIZE; i++) /* a third of what the trace holds is random */
+    for (size_t i = 0; raw && i < SIZE; i++) /* a third of a trace's content is random */
         raw[i] = i % 3 ? (uint8_t)(i * 7) : (uint8_t)random_next(&state);
     const double begin = now();
     size_t sum = 0;

@@ -1,4 +1,4 @@
-/* Launches large enough to be measured, of three compiled kernels. */
+/* Launches of three compiled kernels that are large enough to be measured. */
 #ifndef ORCHARD_TESTS_BENCH_GPU_BENCH_CASES_H
 #define ORCHARD_TESTS_BENCH_GPU_BENCH_CASES_H
 
@@ -6,7 +6,8 @@
 
 #include <time.h>
 
-/* Hashes (FNV-1a 64) of the outputs whose SHA-256 an independent interpreter of the machine code gives. */
+/* Launches with the hash (FNV-1a 64) of the output. An independent interpreter of the machine code gave the same outputs
+ * (SHA-256). */
 struct bench_case {
     struct kernel_example kernel;
     uint64_t hash;
@@ -62,7 +63,7 @@ static inline double seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A shared host: only our own time counts. */
+/* The host is shared, so only the time of this process counts. */
 static inline double cpu_seconds(void)
 {
     struct timespec t;
@@ -78,7 +79,7 @@ static inline uint64_t fnv(const uint8_t *bytes, size_t size)
     return hash;
 }
 
-/* Of the output, as it stands in the simulated memory. */
+/* Hash of the output in the simulated memory. */
 static inline uint64_t bench_output_hash(const struct bench_case *c, const struct kernel_machine *m)
 {
     const size_t bytes = 4U * c->kernel.argument[c->kernel.out].count;

@@ -1,5 +1,6 @@
-/* Any words: decoding, encoding and disassembling must hold together, and running them must stay inside the simulated
- * space and end in a fault or at the budget. */
+/* Arbitrary words: decoding, encoding and disassembling must agree, and running them must stay inside the simulated space and end
+ * in a fault or at the budget.
+ */
 #include "isa/a64/a64_isa.h"
 #include "units/cpu/cpu_core.h"
 

@@ -1,5 +1,6 @@
-/* Arbitrary bytes as AGX words: nothing crashes, decoding what was encoded gives the same fields, and text that assembles stands
- * for one word. */
+/* Arbitrary bytes as AGX words: nothing crashes, decoding an encoded instruction gives the same fields, and text that assembles
+ * stands for one word.
+ */
 #include "isa/agx/agx_asm.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static void check_ranges(const struct agx_inst *inst, const struct agx_effect *e
         require(effect->read[i].count && effect->read[i].first + effect->read[i].count <= AGX_HALVES);
 }
 
-/* Bits that the text does not show may be lost once; after that text and word agree. */
+/* Bits that the text does not show may be lost once. After that, text and word agree. */
 static void check_text(const struct agx_inst *inst, enum agx_class unit_class)
 {
     char text[AGX_TEXT_BYTES], again[AGX_TEXT_BYTES];
@@ -31,7 +32,7 @@ static void check_text(const struct agx_inst *inst, enum agx_class unit_class)
     struct isa_error error;
     require(agx_disasm(inst, text, sizeof text) < (int)sizeof text);
     if (!agx_asm_one(text, &back, &error)) {
-        /* Registers that no instruction of a compute program can name; graphics operands have more such cases. */
+        /* Registers that no instruction of a compute program can name. Graphics operands have more such cases. */
         require(inst->invalid != NULL || unit_class == AGX_CLASS_GRAPHICS || unit_class == AGX_CLASS_UNKNOWN);
         return;
     }
@@ -60,7 +61,7 @@ static size_t check_word(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     for (size_t at = 0; at < size;) {
-        /* On the heap, with nothing behind it: reading past the end is seen. */
+        /* The copy is on the heap with nothing behind it, so that the sanitizer sees reads past the end. */
         const size_t left = size - at < AGX_MAX_BYTES ? size - at : AGX_MAX_BYTES;
         uint8_t *copy = malloc(left);
         if (!copy)

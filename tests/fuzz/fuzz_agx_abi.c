@@ -1,4 +1,4 @@
-/* Launch descriptions and GPU vector lines on arbitrary bytes: what is accepted obeys the limits, what is refused says why. */
+/* Launch descriptions and GPU vector lines from arbitrary bytes: accepted ones obey the limits, refused ones give the reason. */
 #define _GNU_SOURCE
 #include "sim/workload/gpu/abi_kernel.h"
 #include "sim/prove/check/agx_vectors.h"
@@ -17,7 +17,7 @@ static void require(bool holds)
         abort();
 }
 
-/* Every file exists; its bytes are those of the input, or an image that runs. */
+/* Every file exists. It holds the bytes of the input, or an image that runs. */
 struct world {
     const uint8_t *data;
     size_t size;
@@ -75,7 +75,7 @@ static void check_lines(const char *name, const char *prefix, const uint8_t *dat
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    /* Descriptions that are nearly whole: the input goes into an argument, the launch, or stands alone. */
+    /* Descriptions that are nearly complete: the input becomes an argument, the launch, or stands alone. */
     static const char *const starts[] = {
         "", "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[32],\"threadgroups\":[1]},\"args\":[{",
         "{\"files\":{\"code\":\"code.bin\"},\"launch\":{\"threads_per_threadgroup\":[", "{\"files\":{\"code\":\"",

@@ -1,4 +1,4 @@
-/* AMX text and operands on arbitrary bytes: nothing crashes, and what assembles or disassembles comes back. */
+/* AMX text and operands from arbitrary bytes: nothing crashes, and what assembles or disassembles survives the way back. */
 #include "isa/amx/amx_isa.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* The reader of AMX golden vectors on arbitrary bytes, in all three formats, with and without a true line around them. */
+/* The reader of AMX golden vectors on arbitrary bytes: in all three formats, with and without a valid line around them. */
 #define _GNU_SOURCE
 #include "sim/prove/check/amx_vectors.h"
 
@@ -20,7 +20,7 @@ static void put(int fd, const void *bytes, size_t size)
     require(size == 0 || write(fd, bytes, size) == (ssize_t)size);
 }
 
-/* Reads prefix + data as a vector file of this name: it holds cases or says what is wrong with it. */
+/* Reads prefix + data as a vector file of this name. Either the file holds cases, or the error says what is wrong. */
 static void check(const char *name, const char *prefix, const uint8_t *data, size_t size)
 {
     struct check_report report = {.passed = 0};

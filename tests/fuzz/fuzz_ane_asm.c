@@ -1,4 +1,4 @@
-/* Arbitrary text as a Neural Engine listing: nothing crashes, and what assembles lists and assembles to the same bytes. */
+/* Arbitrary text as a Neural Engine listing: nothing crashes, and the listing of what assembles assembles to the same bytes. */
 #include "isa/ane/ane_text.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static void require(bool holds)
         abort();
 }
 
-/* Listings of bytes and short listings alike end in a program whose own listing is complete. */
+/* Whatever the listing looked like, the program that it makes has a complete listing of its own. */
 static void check_listing(const struct ane_program *program)
 {
     char *text = NULL, detail[64];

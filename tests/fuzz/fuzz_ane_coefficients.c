@@ -1,4 +1,5 @@
-/* Arbitrary bytes as coefficient banks and activation tables: nothing crashes, and weights that were read pack and read the same.
+/* Arbitrary bytes as coefficient banks and activation tables: nothing crashes, and weights that could be read are packed and read
+ * back unchanged.
  */
 #include "isa/ane/ane_coefficients.h"
 
@@ -15,7 +16,7 @@ static void require(bool holds)
 
 enum { HEAD = 16 };
 
-/* A convolution from the first bytes; its banks lie anywhere in the rest. */
+/* A convolution from the first bytes. Its banks lie anywhere in the rest. */
 static struct ane_task task_of(const uint8_t *head, size_t bytes)
 {
     static const uint32_t palettes[] = {0, 0, 1, 2, 4, 6, 8, 3};
@@ -44,7 +45,7 @@ static struct ane_task task_of(const uint8_t *head, size_t bytes)
     return task;
 }
 
-/* Palettes can hold what is no number, and one of their own per bank: packing makes one for all. */
+/* A palette may hold a NaN, and each bank may have its own palette, whereas packing makes one palette for all banks. */
 static void check_back(struct ane_task task, const struct ane_weights *weights)
 {
     struct ane_pack pack = {.used = 0};
@@ -55,7 +56,7 @@ static void check_back(struct ane_task task, const struct ane_weights *weights)
         require(ane_weights_unpack(&task, pack.bytes, pack.used, &back, &error));
         require(back.channels * back.per_channel == count);
         const bool exact = !task.palette_bits || task.engines == 1;
-        for (size_t i = 0; exact && i < count; i++) /* +0 and -0 count as one in masks and codebooks */
+        for (size_t i = 0; exact && i < count; i++) /* masks and codebooks treat +0 and -0 alike */
             require(back.weight[i] == weights->weight[i] || ((back.weight[i] | weights->weight[i]) & 0x7fff) == 0);
         ane_weights_free(&back);
     } else {

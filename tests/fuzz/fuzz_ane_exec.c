@@ -1,4 +1,4 @@
-/* Arbitrary tasks on the executing side of the Neural Engine: runs or faults, writes nowhere but into the result's buffer, and
+/* Arbitrary tasks on the executing side of the Neural Engine: each runs or faults, writes nowhere but to the result's buffer, and
  * gives the same bytes for any number of threads and any host kernels.
  */
 #include "units/ane/ane_exec.h"
@@ -90,7 +90,7 @@ static struct ane_task take_task(struct source *s)
     return t;
 }
 
-/* Result: whether it ran, bytes of all buffers. */
+/* Returns whether it ran, and the bytes of all buffers. */
 static bool run(struct mem_space *space, const struct ane_program *program, const char *path, unsigned threads, uint8_t *bytes)
 {
     struct ane_request request = {.program = program, .space = space};

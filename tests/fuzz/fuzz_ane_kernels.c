@@ -1,6 +1,7 @@
 /* Workload texts for the Neural Engine's kernel library: raw ones, and ones put together from a kernel's own parameters. What
- * parses has a canonical text that reads back; what builds saves and reads back to the same bytes, and neither descriptors nor
- * tensors reach beyond the buffers. The first byte chooses generation, weights and kind of text. */
+ * parses has a canonical text that reads back. What builds is saved and read back to the same bytes, and neither descriptors nor
+ * tensors reach beyond the buffers. The first byte chooses generation, weights and kind of text.
+ */
 #include "isa/array_count.h"
 #include "units/ane/kernels/ane_kernels.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 
 enum { TEXT_MAX = 400, REPEATS_MAX = 300 };
-#define WORK_MAX 300000.0 /* product of a request's numbers: larger ones would only take longer */
+#define WORK_MAX 300000.0 /* product of a request's numbers; larger ones would only take longer */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +34,7 @@ static unsigned next(struct bytes *b)
     return *b->at++;
 }
 
-/* Mostly small numbers, some on limits. */
+/* Mostly small numbers, some of them at limits. */
 static int64_t number(struct bytes *b, const struct kernel_parameter *row)
 {
     static const int64_t edges[] = {31, 32, 33, 64, 100, 255, 1000, 16384, 16385};
@@ -76,7 +77,7 @@ static void put_together(struct bytes *b, char *text)
     }
 }
 
-/* Descriptors come in this number: images, batches, heads. */
+/* Whether this parameter is one of those that descriptors are repeated for: images, batches, heads. */
 static bool repeats(const struct ane_kernel_request *q, unsigned index)
 {
     const char *name = q->info->parameter[index].name;
@@ -94,7 +95,7 @@ static bool is_small(const struct ane_kernel_request *q)
         else if (!q->info->parameter[i].words && !q->info->parameter[i].decimal && q->value[i] > 1)
             work *= (double)q->value[i];
     if (strcmp(q->info->name, "conv-stack") == 0)
-        work *= (double)q->value[1]; /* as many output channels as input channels */
+        work *= (double)q->value[1]; /* there are as many output channels as input channels */
     return work <= WORK_MAX;
 }
 

@@ -1,6 +1,7 @@
-/* Neural Engine programs: files parse to a program that saves to the same bytes and can be made anew, or are refused in one line
- * with the place. An input that is recognised as a program is taken as it is; any other is a list of patches (offset, value) of
- * a .hwx, a raw stream or a .anec of two tasks. */
+/* Neural Engine programs: a file parses to a program that is saved to the same bytes and can be made anew, or is refused in one
+ * line with the place. An input that is recognised as a program is taken as it is. Any other is a list of patches (offset, value)
+ * of a .hwx, a raw stream or a .anec of two tasks.
+ */
 #include "tests/isa/ane_anec_example.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* Neural Engine descriptors: any words are refused in one line, or understood so that encoding gives the same words and decoding
- * those the same task. An input of a whole descriptor is taken with the packet words put right; a shorter one is a list of
- * patches (word, bits) of a convolution, an element task or a planar one. Fields by name are looked up on the way. */
+/* Neural Engine descriptors: arbitrary words are refused in one line, or understood such that encoding gives the same words and
+ * decoding those gives the same task. An input as long as a descriptor is taken with its packet words corrected. A shorter one is
+ * a list of patches (word, bits) of a convolution, an element-wise task or a planar one. Fields are also looked up by name.
+ */
 #include "isa/ane/ane_task.h"
 #include "isa/array_count.h"
 

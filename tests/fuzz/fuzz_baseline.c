@@ -1,5 +1,6 @@
-/* Texts of regression baselines: whatever the bytes, reading ends in a baseline or an error that names the text; what was read is
- * written and read again to the same. */
+/* Texts of regression baselines: whatever the bytes, reading ends in a baseline or in an error that names the text. What was read
+ * is written and read back unchanged.
+ */
 #include "sim/prove/regress/baseline.h"
 
 #include <stdlib.h>

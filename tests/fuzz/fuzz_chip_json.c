@@ -1,5 +1,6 @@
-/* The loader of chip files and of --set: any bytes either make a chip or one line of error. The input is up to three
- * parts separated by NUL: a chip file, a file it may inherit from ("y"), and an override. */
+/* The loader of chip files and of --set: any bytes make either a chip or one line of error. The input is up to three parts
+ * separated by NUL: a chip file, a file that it may inherit from ("y"), and an override.
+ */
 #include "sim/chip/chip_internal.h"
 
 #include <stdlib.h>
@@ -62,7 +63,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             use_chip(chip);
         chip_close(chip);
     }
-    /* Whatever went wrong was said, and is the user's to put right. */
+    /* Every failure has a message and is the user's to correct. */
     require(ok || (error.text[0] && error.exit_code == ORCH_USAGE));
 done:
     chip_db_close(db);

@@ -1,5 +1,4 @@
-/* Any bytes: csv_parse either refuses with a place, or gives a table that says the same when written and read
- * again. */
+/* Arbitrary bytes: csv_parse either refuses them with a place, or gives a table that is written and read back unchanged. */
 #include "sim/prove/validate/csv.h"
 
 #include <stdint.h>
@@ -55,8 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     size_t written = 0;
-    /* Each byte may double, each cell adds two quotes and a separator; a cell needs at least one byte of
-     * input. */
+    /* Each byte may double, and each cell adds two quotes and a separator. A cell needs at least one byte of input. */
     char *text = write_table(table, size * 5 + 16, &written);
     if (text) {
         struct csv_table *again = csv_parse("again", text, written, &error);

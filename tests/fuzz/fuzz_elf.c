@@ -1,6 +1,6 @@
-/* ELF files: read, loaded, linked, symbols and relocations walked. An input that starts like an ELF file is taken as it
- * is. Any other is a list of patches (offset, value) of a good executable or object, so that mutations without a corpus
- * reach the linker too. The address sanitizer watches.
+/* ELF files are read, loaded and linked, and their symbols and relocations are walked. An input that starts like an ELF file is
+ * taken as it is. Any other is a list of patches (offset, value) of a good executable or object, so that mutations without a
+ * corpus reach the linker too. The address sanitizer watches.
  */
 #include "isa/elf/elf_read.h"
 #include "isa/elf/elf_write.h"
@@ -127,7 +127,7 @@ static const struct object good_object = {
                 PART(SHT_SYMTAB, 0, symbol, 6, 3, sizeof(Elf64_Sym)),
                 PART(SHT_STRTAB, 0, names, 0, 0, 0)}};
 
-/* Two bytes of offset, one of value; the executable's headers and tables are hit as often as its long empty middle. */
+/* Two bytes of offset, one of value. The executable's headers and tables are hit as often as its long empty middle. */
 static void patch(uint8_t *file, size_t file_size, const uint8_t *data, size_t size)
 {
     for (; size >= 3; data += 3, size -= 3) {

@@ -1,6 +1,7 @@
-/* Arbitrary bytes as a GPU program in a small sandbox, on the plain path and the fast one: never a crash, never a hang, and the
- * same registers. The first byte chooses the number of threads and the checks; with bit 3 clear, words that the executing side
- * refuses are left out, so that most inputs run. */
+/* Arbitrary bytes as a GPU program in a small sandbox, on the plain path and on the fast one: no crash, no endless loop, and
+ * equal registers. The first byte chooses the number of threads and the checks. With bit 3 clear, words that the executing side
+ * refuses are left out, so that most inputs run.
+ */
 #include "units/gpu/gpu_core.h"
 #include "units/gpu/gpu_program_internal.h"
 
@@ -35,7 +36,7 @@ static void run(const struct gpu_launch *launch, const struct gpu_checks *checks
     gpu_group_free(group);
 }
 
-/* Copies what can run, and a row of stops behind. */
+/* Copies the words that can run and appends a row of stops. */
 static size_t runnable(const uint8_t *data, size_t size, enum gpu_generation generation, uint8_t *code)
 {
     size_t bytes = 0;

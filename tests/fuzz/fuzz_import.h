@@ -1,4 +1,4 @@
-/* Importing a profile from memory, for the fuzz targets of importers. */
+/* Imports a profile from memory, for the fuzz targets of the importers. */
 #ifndef ORCHARD_TESTS_FUZZ_FUZZ_IMPORT_H
 #define ORCHARD_TESTS_FUZZ_FUZZ_IMPORT_H
 

@@ -1,4 +1,4 @@
-/* Kernel requests: any text either parses into a call whose description parses again to the same, or is refused. */
+/* Kernel requests: any text is refused, or parses into a call whose description parses to the same call. */
 #include "sim/workload/amx/kernel.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* .npy files. An input without the magic goes into the header of a good file. What is accepted must describe exactly the
- * bytes that are there, and survive being written and read again.
+/* .npy files. An input without the magic becomes part of the header of a good file. An accepted file must describe exactly the
+ * bytes that are there, and survive being written and read back.
  */
 #include "sim/base/npy.h"
 
@@ -46,7 +46,7 @@ static void try_file(const uint8_t *data, size_t size)
     }
 }
 
-/* Replaces a part of a good header, at the place that the first byte says. */
+/* Replaces a part of a good header, at the place that the first byte gives. */
 static void try_header(const uint8_t *data, size_t size)
 {
     static const char good[] = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";

@@ -1,5 +1,6 @@
-/* Any bytes: as SPEC.json, as -L text and as list of workloads. Either refused with a reason, or a specification whose written
- * form reads back to the same, and whose design gives a setting for its first and last points. */
+/* Arbitrary bytes as SPEC.json, as -L text and as a list of workloads. They are refused with a reason, or make a specification
+ * whose written form reads back unchanged and whose design gives a setting for its first and last points.
+ */
 #include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_design.h"
 

@@ -1,4 +1,4 @@
-/* Floorplans, package parameters, measured curves and machines from any bytes: refused with a text, or sound. */
+/* Floorplans, package parameters, measured curves and machines from arbitrary bytes: refused with a message, or sound. */
 #include "power/floorplan.h"
 #include "power/thermal_hotspot.h"
 #include "sim/machine/device/device.h"

@@ -1,4 +1,5 @@
-/* Timings as a database has them: whatever the text, a timing or one line, and what was read is written as it was. */
+/* Timings as a database stores them: any text is a timing or gives one line of error, and what was read is written back
+ * unchanged. */
 #include "sim/run/run_timing.h"
 
 #include <stdbool.h>
@@ -18,7 +19,7 @@ static const char sample[] =
     "\"utilisation\":[null,0.5,1,null,0],\"stalls\":{\"gpu.alu\":0.25,\"launch\":0.75},\"counters\":{\"a\":1,\"b\":1e999},"
     "\"placement\":[[\"gemm\",\"gpu\",\"k\",null]],\"assumptions\":[[\"key\",\"guess\",\"effect\"]]}}";
 
-/* The input as it is, or as changes of the sample: two bytes where, one what. */
+/* The input as it is, or as changes of the sample: two bytes of offset, one of value. */
 static char *text_of(const uint8_t *data, size_t size)
 {
     static const char letters[] = "0123456789-.eE{}[],:\" nul";

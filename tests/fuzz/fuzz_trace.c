@@ -1,6 +1,7 @@
-/* Any bytes: the reader of traces, binary or text, either gives records that keep to the rules or says where the file is wrong;
- * with force it always comes to an end. The first byte decides whether checksums of blocks are put right first, so that what is
- * behind them is reached. */
+/* Arbitrary bytes: the reader of traces, binary or text, gives records that keep the rules, or says where the file is wrong. With
+ * force it always comes to an end. The first byte decides whether the checksums of blocks are corrected first, so that the code
+ * behind them is reached.
+ */
 #include "traces/trace_layout.h"
 #include "traces/trace_read.h"
 
@@ -38,7 +39,7 @@ static void read_all(const uint8_t *data, size_t size, bool force)
     trace_reader_close(r);
 }
 
-/* A whole file with one block whose contents are the data. */
+/* A whole file with one block that contains the data. */
 static void read_block(const uint8_t *data, size_t size)
 {
     const size_t room = ZSTD_compressBound(size);

@@ -1,4 +1,4 @@
-/* Any bytes as a profile: they are refused with a place, or become a trace that can be read. */
+/* Arbitrary bytes as a profile of PyTorch: refused with a place, or imported as a trace that can be read. */
 #include "tests/fuzz/fuzz_import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* Any bytes behind a valid first line: each line becomes a record or is refused; a record that is taken says the same when it is
- * written and read again. */
+/* Arbitrary bytes behind a valid first line: each line becomes a record or is refused. A record that is accepted is written and
+ * read back unchanged.
+ */
 #include "traces/trace_text.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Goes wrong in the way that the first argument names; the marker before each says how far it came. */
+/* Faults in the way that the first argument names. The marker before each fault shows how far the program came. */
 #include "tests/guest/start.h"
 
 static const uint64_t constants[2] = {1, 2};

@@ -1,5 +1,6 @@
-/* Floating point without a C library: matrix product, softmax, layer norm, a dot product of bytes, f16. Compiled at -O3
- * (vector code, sums in order) and -Ofast (vector reductions). */
+/* Floating point without a C library: matrix product, softmax, layer norm, a dot product of bytes, f16. Compiled with -O3
+ * (vector code, sums in order) and with -Ofast (vector reductions).
+ */
 #include "tests/guest/start.h"
 
 enum { N = 40, ROWS = 7, COLS = 53 };
@@ -26,7 +27,7 @@ static void matmul(void)
             dc[i][j] = da[i][j] * 3.0 - (double)c[j][i] / (1.5 + (double)i);
 }
 
-/* exp by range reduction and a polynomial: converts both ways and builds a float from bits. */
+/* exp by range reduction and a polynomial. It converts in both directions and builds a float from bits. */
 static float exp_of(float x)
 {
     const float scaled = x * 1.44269504f;

@@ -1,4 +1,4 @@
-/* Memory management of a C library: small and large blocks, growth, page permissions, mappings given back. */
+/* Memory management of a C library: small and large blocks, growth, page permissions, mappings that are given back. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,8 +74,8 @@ static void pages(void)
     none[5 * page] = 77;
     printf("pages %d %d %d %d %d %d\n", readonly, back, opened, p[7 * page], p[3 * page], none[5 * page]);
     printf("unmap %d %d\n", munmap(p, 8 * page), munmap(none, 16 * page));
-    int reused = 0; /* maps and unmaps more than a simulated space could hold at once */
-    for (int i = 0; i < 3000; i++) {
+    int reused = 0; /* maps and unmaps 600 MiB, more than the 512 MiB of the simulated space could hold at once */
+    for (int i = 0; i < 600; i++) {
         uint8_t *q = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (q == MAP_FAILED)
             exit(4);

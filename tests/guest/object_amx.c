@@ -1,4 +1,4 @@
-/* C = A B with AMX words: 16 rows of A (given transposed, K rows of 16), K rows of 16 of B, one outer product a step. */
+/* C = A B with AMX words: K rows of 16 of A (transposed) and K rows of 16 of B, one outer product per step. */
 #include "units/amx/kernels/amx_intrinsics.h"
 
 void amx_matmul(const float *at, const float *b, float *c, uint64_t k)

@@ -1,5 +1,5 @@
-/* Functions of an object file, with every kind of reference that compilers make inside one: calls, constants, tables,
- * static and common data, pointers in data, jump tables. Test programs also include this file and compare results.
+/* Functions of an object file, with every kind of reference that compilers make inside one: calls, constants, tables, static and
+ * common data, pointers in data, jump tables. Test programs also include this file and compare results.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -38,7 +38,7 @@ double kernel_weigh(const double *x, int n, double start)
     return start;
 }
 
-/* Ten integers and ten numbers: two of each come on the stack. */
+/* Ten integers and ten numbers, of which two each are passed on the stack. */
 uint64_t kernel_many(uint64_t a, uint32_t b, uint64_t c, uint64_t d, uint64_t e, uint64_t f, uint64_t g, uint64_t h, uint64_t i,
                      int64_t j, double p, float q, double r, double s, double t, double u, double v, double w, double x, float y)
 {

@@ -1,4 +1,4 @@
-/* An object that needs what nobody gives it. */
+/* An object that refers to symbols which nothing defines. */
 double elsewhere(double);
 extern int far_away[4];
 

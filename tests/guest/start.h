@@ -1,4 +1,4 @@
-/* The start of a freestanding guest: _start, two system calls and output of numbers. A guest defines guest_main. */
+/* The start of a freestanding guest: _start, two system calls, and output of numbers. A guest defines guest_main. */
 #ifndef ORCHARD_TESTS_GUEST_START_H
 #define ORCHARD_TESTS_GUEST_START_H
 

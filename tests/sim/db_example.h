@@ -2,14 +2,16 @@
 #ifndef ORCHARD_TESTS_SIM_DB_EXAMPLE_H
 #define ORCHARD_TESTS_SIM_DB_EXAMPLE_H
 
-#include "sim/db/db.h"
+#include "sim/base/check.h"
 #include "sim/base/event.h"
+#include "sim/db/db.h"
 #include "sim/listen/db_writer.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A fresh folder; example_remove deletes it with everything inside. */
@@ -205,6 +207,31 @@ static inline double example_number(struct orch_db *db, const char *sql)
     const double number = row && sqlite3_step(row) == SQLITE_ROW ? sqlite3_column_double(row, 0) : -12345;
     sqlite3_finalize(row);
     return number;
+}
+
+/* Runs a function in a process of its own; its exit code, or 1000 + signal. */
+static inline int example_in_child(int (*run)(const char *path), const char *path)
+{
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(run(path));
+    int status = 0;
+    if (waitpid(child, &status, 0) != child)
+        return -1;
+    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static inline void example_expect_healthy(const char *path)
+{
+    struct orch_error error = {0};
+    struct check_report report = {0};
+    struct orch_db *db = example_open(path, DB_EXISTING);
+    CHECK(db && db_check(db, &report, &error), "%s", error.text);
+    CHECK(report.failed == 0 && report.passed >= 10, "%lu passed, %lu failed: %s", report.passed, report.failed,
+          report.failures.count ? report.failures.text[0] : "");
+    check_report_free(&report);
+    db_close(db);
 }
 
 #endif

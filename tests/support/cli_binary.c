@@ -14,7 +14,6 @@
 
 #define WORDS_MAX 32
 
-/* The binary of this build, or NULL when it is not there. */
 const char *cli_binary(void)
 {
     static const char path[] = ORCHARD_BUILD_DIR "/orchard";

@@ -2,8 +2,8 @@
  *
  *     fuzz_NAME_smoke [iterations [seed file ...]]        iterations: 20000 unless given
  *
- * A third of the inputs are random bytes, the others are mutations of the seeds (or of earlier inputs). The target
- * finds faults by crashing or aborting, so the closing line is printed only when all went well.
+ * A third of the inputs are random bytes, the others are mutations of the seeds or of earlier inputs. A target reports a fault by
+ * crashing or aborting, so the closing line is printed only when all went well.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { INPUT_MAX = 4096, SEED_MAX = 65536, POOL = 64, DEFAULT_ITERATIONS = 20000 };
 
 struct input {
-    uint8_t *bytes; /* exactly `size` bytes, so that a sanitizer sees reads beyond */
+    uint8_t *bytes; /* exactly `size` bytes, so that a sanitizer sees reads beyond them */
     size_t size;
 };
 
@@ -57,7 +57,7 @@ static struct input read_seed(const char *path)
     return input_of(bytes, size);
 }
 
-/* Short inputs are the rule: most parsers decide early. */
+/* Most inputs are short, because most parsers decide early. */
 static size_t random_bytes(uint64_t *state, uint8_t *bytes)
 {
     const size_t size = random_below(state, random_next(state) & 7 ? 96 : INPUT_MAX);
@@ -74,7 +74,7 @@ static size_t erase(uint64_t *state, uint8_t *bytes, size_t size)
     return size - gone;
 }
 
-/* Copies a piece of the input to another place in it, making it longer. */
+/* Copies a piece of the input to another place, which makes the input longer. */
 static size_t repeat(uint64_t *state, uint8_t *bytes, size_t size)
 {
     uint8_t piece[64];
@@ -118,7 +118,7 @@ static size_t next_input(uint64_t *state, const struct input *pool, size_t count
     return size;
 }
 
-/* Keeps some of the inputs that were not seeds as bases of later mutations. */
+/* Keeps some of the inputs that were not seeds, as a base of later mutations. */
 static void keep(uint64_t *state, struct input *pool, size_t seeds, size_t *count, struct input input)
 {
     if (random_next(state) % 16 != 0 || seeds == POOL) {

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +13,19 @@
 
 static unsigned skipped;
 static const char *running;
+static double started_s;
+
+static double cpu_s(void)
+{
+    struct rusage own, children;
+    getrusage(RUSAGE_SELF, &own);
+    getrusage(RUSAGE_CHILDREN, &children);
+    const struct timeval *const part[] = {&own.ru_utime, &own.ru_stime, &children.ru_utime, &children.ru_stime};
+    double sum = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(part); i++)
+        sum += (double)part[i]->tv_sec + 1e-6 * (double)part[i]->tv_usec;
+    return sum;
+}
 
 bool suite_remove(const char *folder)
 {
@@ -66,12 +80,15 @@ static void on_start(const CU_pTest test, const CU_pSuite suite)
 {
     (void)suite;
     running = test->pName;
+    started_s = cpu_s();
 }
 
 static void on_end(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failures)
 {
     for (CU_pFailureRecord f = failures; f; f = f->pNext)
         printf("  failed: %s / %s: %s:%u: %s\n", suite->pName, test->pName, f->strFileName, f->uiLineNumber, f->strCondition);
+    if (getenv("SUITE_TIMES"))
+        printf("  %7.2f s  %s\n", cpu_s() - started_s, test->pName);
     fflush(stdout);
 }
 

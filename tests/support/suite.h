@@ -4,7 +4,8 @@
  *     SUITE_MAIN("arithmetic", tests)
  *
  * The program prints failing assertions and closes with "suite NAME: P passed, F failed, S skipped"; the runner
- * (tests/support/runner.c) runs all of them in parallel and adds up.
+ * (tests/support/runner.c) runs all of them in parallel and adds up. With SUITE_TIMES=1 in the environment the program
+ * also prints the CPU seconds of each test.
  */
 #ifndef ORCHARD_TESTS_SUPPORT_SUITE_H
 #define ORCHARD_TESTS_SUPPORT_SUITE_H
@@ -22,18 +23,18 @@ struct suite_test {
 };
 
 int suite_run(const char *name, const struct suite_test *tests, size_t count);
-/* Marks the running test as skipped; give the reason and return from the test. */
+/* Marks the running test as skipped for this reason. The test must return afterwards. */
 void suite_skip(const char *reason);
 /* Path of a golden file: tests/golden/NAME, found from any working directory. Static storage. */
 const char *suite_golden(const char *name);
 /* Folder of additional public test data next to the checkout, NULL when absent. */
 const char *suite_shared(const char *name);
-/* Deletes a folder that the suite made; false when something stays. */
+/* Deletes a folder that the suite made. False when something remains. */
 bool suite_remove(const char *folder);
 /* Deterministic random numbers (splitmix64). */
 uint64_t suite_random(uint64_t *state);
 
-/* CU_ASSERT with a message of its own, printf style. */
+/* CU_ASSERT with a printf-style message of its own. */
 #define CHECK(condition, ...) suite_check((condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
 void suite_check(int ok, const char *file, int line, const char *what, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Path of a guest beside the running suite ("integer_o2" -> .../tests/guest/integer_o2.elf). Static storage. */
+/* Path of a guest in the build directory ("integer_o2" -> .../tests/guest/integer_o2.elf). Static storage. */
 const char *guest_path(const char *name);
 
-/* The file's bytes, to be freed; NULL when it is not there: no cross compiler (the test then calls suite_skip). */
+/* The bytes of the file, which the caller frees. NULL without a cross compiler; the test then calls suite_skip. */
 uint8_t *guest_read(const char *name, size_t *size);
 
-/* Runs `command` in a shell and keeps its standard output (zero-terminated, to be freed). The exit code is in *code. */
+/* Runs `command` in a shell and returns its standard output (zero-terminated; the caller frees it). *code is the exit code. */
 char *guest_shell(const char *command, int *code);
 
 #endif

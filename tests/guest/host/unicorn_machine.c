@@ -12,11 +12,11 @@ enum { EXCEPTION_UNDEFINED = 1, EXCEPTION_SVC = 2, EXCEPTION_BREAKPOINT = 7 };
 struct run {
     const struct machine *m;
     uc_engine *uc;
-    uint8_t *mapped; /* permissions that Unicorn has, by page */
+    uint8_t *mapped; /* permissions that Unicorn has for each page */
     enum cpu_stop stop;
     int exit_code;
     struct unit_fault fault;
-    bool refused; /* a load or store failed, at fault.pc */
+    bool refused; /* a load or store failed at fault.pc */
 };
 
 static const int x_register[32] = {
@@ -81,7 +81,7 @@ static uint32_t to_uc_prot(unsigned prot)
            (prot & MEM_EXEC ? UC_PROT_EXEC : 0u);
 }
 
-/* Brings Unicorn's map up to date, one call for each stretch of pages that change in the same way. */
+/* Brings Unicorn's map up to date, with one call for each stretch of pages that change in the same way. */
 static void sync_map(struct run *r)
 {
     const struct mem_space *space = r->m->space;

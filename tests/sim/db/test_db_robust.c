@@ -1,38 +1,9 @@
-/* What can go wrong around the file: dead and competing writers, full disks, foreign, damaged, old and new files. */
-#include "sim/base/check.h"
+/* What can go wrong around the file: full disks, missing permissions, foreign, damaged, old and new files. */
 #include "tests/sim/db_example.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-
-/* Runs a function in a process of its own; its exit code, or 1000 + signal. */
-static int in_child(int (*run)(const char *path), const char *path)
-{
-    fflush(NULL);
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(run(path));
-    int status = 0;
-    if (waitpid(child, &status, 0) != child)
-        return -1;
-    return WIFSIGNALED(status) ? 1000 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-static void expect_healthy(const char *path)
-{
-    struct orch_error error = {0};
-    struct check_report report = {0};
-    struct orch_db *db = example_open(path, DB_EXISTING);
-    CHECK(db && db_check(db, &report, &error), "%s", error.text);
-    CHECK(report.failed == 0 && report.passed >= 10, "%lu passed, %lu failed: %s", report.passed, report.failed,
-          report.failures.count ? report.failures.text[0] : "");
-    check_report_free(&report);
-    db_close(db);
-}
 
 /* Opening must fail with this exit code and a line that names the file and contains `text`. */
 static void expect_refusal(const char *path, enum db_mode mode, const char *text)
@@ -51,133 +22,6 @@ static void write_file(const char *path, const void *bytes, size_t size)
     FILE *file = fopen(path, "wb");
     CU_ASSERT_FATAL(file && fwrite(bytes, 1, size, file) == size);
     fclose(file);
-}
-
-/* --- many writers ----------------------------------------------------------------------------------------------- */
-
-enum { WRITERS = 6, RUNS_EACH = 12, OPS_EACH = 20 };
-
-static int write_many(const char *path)
-{
-    struct orch_error error = {0};
-    struct orch_db *db = db_open(path, DB_WRITE, &error);
-    int bad = !db;
-    for (uint64_t i = 0; db && i < RUNS_EACH; i++)
-        bad |= example_record(db, (uint64_t)getpid() * 1000 + i, OPS_EACH, EVENT_RUN_DONE, i % 2 ? 9 : 0, &error) == 0;
-    if (bad)
-        printf("  writer: %s\n", error.text);
-    fflush(stdout);
-    db_close(db);
-    return bad;
-}
-
-static void test_concurrent_writers(void)
-{
-    char folder[64];
-    example_folder(folder);
-    const char *path = example_file(folder, "x.db");
-    pid_t child[WRITERS];
-    fflush(NULL);
-    for (int i = 0; i < WRITERS; i++)
-        if ((child[i] = fork()) == 0)
-            _exit(write_many(path)); /* all of them also race for making the file */
-    for (int i = 0; i < WRITERS; i++) {
-        int status = -1;
-        waitpid(child[i], &status, 0);
-        CU_ASSERT_EQUAL(status, 0);
-    }
-    struct orch_db *db = example_open(path, DB_READ);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'done'"), WRITERS * RUNS_EACH);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM op"), WRITERS * RUNS_EACH * OPS_EACH);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) - count(DISTINCT text) FROM name"), 0);
-    db_close(db);
-    expect_healthy(path);
-    example_remove(folder);
-}
-
-/* --- dead writers ----------------------------------------------------------------------------------------------- */
-
-static int write_for_ever(const char *path)
-{
-    struct orch_error error = {0};
-    struct orch_db *db = db_open(path, DB_WRITE, &error);
-    for (uint64_t i = 0; db; i++)
-        example_record(db, i, 400, EVENT_RUN_DONE, 100, &error);
-    return 1;
-}
-
-static void test_kill_at_any_moment(void)
-{
-    char folder[64];
-    uint64_t random = 7;
-    double done = 0, interrupted = 0;
-    example_folder(folder);
-    const char *path = example_file(folder, "x.db");
-    db_close(example_open(path, DB_WRITE));
-    /* On a slow or busy host a writer needs longer to get a run done. */
-    for (int round = 0; round < 25 || (round < 150 && (done == 0 || interrupted == 0)); round++) {
-        const long longest_ns = 40000000L * (1 + round / 25);
-        fflush(NULL);
-        const pid_t child = fork();
-        if (child == 0)
-            _exit(write_for_ever(path));
-        nanosleep(&(struct timespec){0, 5000000 + (long)(suite_random(&random) % (uint64_t)longest_ns)}, NULL);
-        kill(child, SIGKILL);
-        waitpid(child, NULL, 0);
-        expect_healthy(path);
-        struct orch_db *db = example_open(path, DB_READ);
-        CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status NOT IN ('done', 'interrupted')"), 0);
-        CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM op JOIN run r ON r.id = run_id WHERE status <> 'done'"), 0);
-        CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run r WHERE status = 'done' AND "
-                                           "(SELECT count(*) FROM op o WHERE o.run_id = r.id) <> 400"),
-                        0);
-        const double before = done;
-        done = example_number(db, "SELECT count(*) FROM run WHERE status = 'done'");
-        interrupted = example_number(db, "SELECT count(*) FROM run WHERE status = 'interrupted'");
-        CU_ASSERT_TRUE(done >= before); /* what was finished stays */
-        db_close(db);
-    }
-    CHECK(done > 0 && interrupted > 0, "%g done, %g interrupted: the kills hit nothing", done, interrupted);
-    example_remove(folder);
-}
-
-static void test_live_writer_is_left_alone(void)
-{
-    char folder[64];
-    struct orch_error error = {0};
-    int64_t run_id;
-    example_folder(folder);
-    const char *path = example_file(folder, "x.db");
-    struct orch_db *db = example_open(path, DB_WRITE);
-    struct event_bus *bus = event_bus_create();
-    struct db_writer *w = db_writer_create(db);
-    db_writer_set_chunk(w, 10);
-    event_bus_subscribe(bus, &(struct event_listener){db_writer_on_event, w, false});
-    struct event e = {.kind = EVENT_RUN_BEGIN, .run = 1};
-    e.run_begin = example_begin(1);
-    event_bus_emit(bus, &e);
-    for (uint64_t op = 1; op <= 20; op++)
-        example_emit_op(bus, 1, op);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'running'"), 1);
-    struct check_report report = {0};
-    struct orch_db *other = example_open(path, DB_EXISTING); /* would clean up */
-    CU_ASSERT_TRUE(db_check(other, &report, &error) && report.failed == 0 && report.skipped == 1);
-    check_report_free(&report);
-    db_close(other);
-    example_emit_end(bus, 1, EVENT_RUN_DONE);
-    CHECK(db_writer_result(w, 1, &run_id, &error), "%s", error.text);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM op"), 20);
-    /* A run that is dropped without its end does not stay 'running'. */
-    e.run = 2;
-    event_bus_emit(bus, &e);
-    for (uint64_t op = 1; op <= 20; op++)
-        example_emit_op(bus, 2, op);
-    db_writer_free(w);
-    CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM run WHERE status = 'interrupted'"), 1);
-    event_bus_free(bus);
-    db_close(db);
-    expect_healthy(path);
-    example_remove(folder);
 }
 
 /* --- disks and permissions -------------------------------------------------------------------------------------- */
@@ -213,13 +57,13 @@ static void test_full_disk(void)
     char folder[64];
     example_folder(folder);
     const char *path = example_file(folder, "x.db");
-    CU_ASSERT_EQUAL(in_child(fill_up_limited, path), 0);
+    CU_ASSERT_EQUAL(example_in_child(fill_up_limited, path), 0);
     struct orch_db *db = example_open(path, DB_EXISTING);
     const double done = example_number(db, "SELECT count(*) FROM run WHERE status = 'done'");
     CU_ASSERT_TRUE(done > 0);
     CU_ASSERT_EQUAL(example_number(db, "SELECT count(*) FROM op JOIN run r ON r.id = run_id WHERE status = 'done'"), done * 50);
     db_close(db);
-    expect_healthy(path);
+    example_expect_healthy(path);
     example_remove(folder);
 }
 
@@ -246,7 +90,7 @@ static void test_full_file_system(void)
 {
     char folder[64];
     example_folder(folder);
-    const int code = in_child(fill_up_mounted, folder);
+    const int code = example_in_child(fill_up_mounted, folder);
     if (code == 77)
         suite_skip("no right to mount a small tmpfs");
     else
@@ -285,7 +129,7 @@ static void test_read_only(void)
     db_close(db);
     chmod(path, 0444);
     chmod(folder, 0555);
-    const int code = in_child(use_read_only, path);
+    const int code = example_in_child(use_read_only, path);
     if (code == 77)
         suite_skip("cannot become another user");
     else
@@ -314,7 +158,7 @@ static void test_foreign_files(void)
     write_file(empty, "", 0);
     expect_refusal(empty, DB_READ, "empty");
     db_close(example_open(empty, DB_WRITE)); /* but it may become one */
-    expect_healthy(empty);
+    example_expect_healthy(empty);
 
     const char *other = example_file(folder, "other.db");
     sqlite3 *sqlite;
@@ -448,14 +292,11 @@ static void test_migration(void)
     run_result_free(&sent);
     db_close(new);
     db_close(old);
-    expect_healthy(path);
+    example_expect_healthy(path);
     example_remove(folder);
 }
 
 static const struct suite_test tests[] = {
-    {"six processes write one file, all of them make it", test_concurrent_writers},
-    {"killed at any moment, the file holds whole runs", test_kill_at_any_moment},
-    {"a run that is being written is left alone", test_live_writer_is_left_alone},
     {"a file size limit ends in one clear line", test_full_disk},
     {"a full file system ends in one clear line", test_full_file_system},
     {"a read-only folder can be read, not written", test_read_only},
