@@ -1,4 +1,5 @@
 /* Chrome traces of PyTorch's profiler (Kineto). Memory grows with the number of events, not with their texts. */
+#include "sim/base/json_read.h"
 #include "sim/trace/import_emit.h"
 
 #include <ctype.h>
@@ -66,18 +67,6 @@ static void *grow(struct list *list, size_t size, struct orch_error *error)
     return item;
 }
 
-static json_object *member(json_object *from, const char *key)
-{
-    json_object *value = NULL;
-    return from && json_object_object_get_ex(from, key, &value) ? value : NULL;
-}
-
-static double number_of(json_object *from, const char *key)
-{
-    json_object *value = member(from, key);
-    return value ? json_object_get_double(value) : 0;
-}
-
 /* Ids are numbers or texts. */
 static uint64_t id_of(json_object *value)
 {
@@ -90,8 +79,8 @@ static uint64_t id_of(json_object *value)
 
 static uint64_t external_of(json_object *args)
 {
-    json_object *value = member(args, "External id");
-    return id_of(value ? value : member(args, "external id"));
+    json_object *value = json_peek_any(args, "External id");
+    return id_of(value ? value : json_peek_any(args, "external id"));
 }
 
 /* Only what shapes need, compact. */
@@ -102,9 +91,9 @@ static char *keep_args(json_object *args)
     json_object *kept = json_object_new_array();
     bool any = false;
     for (size_t i = 0; i < 3; i++) {
-        json_object *value = member(args, keys[i][0]);
+        json_object *value = json_peek_any(args, keys[i][0]);
         if (!value)
-            value = member(args, keys[i][1]);
+            value = json_peek_any(args, keys[i][1]);
         json_object_array_add(kept, json_object_get(value));
         any |= i == 0 && value != NULL;
     }
@@ -118,9 +107,9 @@ static bool add_op(struct profile *p, json_object *event, json_object *args, con
     struct host_op *op = grow(&p->ops, sizeof *op, error);
     if (!op)
         return false;
-    op->ts = number_of(event, "ts");
-    op->dur = fmax(0, number_of(event, "dur"));
-    op->tid = id_of(member(event, "tid")) ^ id_of(member(event, "pid")) * 31;
+    op->ts = json_peek_number(event, "ts", 0);
+    op->dur = fmax(0, json_peek_number(event, "dur", 0));
+    op->tid = id_of(json_peek_any(event, "tid")) ^ id_of(json_peek_any(event, "pid")) * 31;
     op->external = external_of(args);
     op->name = strdup(name);
     op->args = keep_args(args);
@@ -131,13 +120,13 @@ static bool add_op(struct profile *p, json_object *event, json_object *args, con
 
 static bool add_call(struct profile *p, json_object *event, json_object *args, struct orch_error *error)
 {
-    struct runtime_call *call = member(args, "correlation") ? grow(&p->calls, sizeof *call, error) : NULL;
+    struct runtime_call *call = json_peek_any(args, "correlation") ? grow(&p->calls, sizeof *call, error) : NULL;
     if (!call)
-        return !member(args, "correlation");
-    call->correlation = id_of(member(args, "correlation"));
-    call->tid = id_of(member(event, "tid")) ^ id_of(member(event, "pid")) * 31;
+        return !json_peek_any(args, "correlation");
+    call->correlation = id_of(json_peek_any(args, "correlation"));
+    call->tid = id_of(json_peek_any(event, "tid")) ^ id_of(json_peek_any(event, "pid")) * 31;
     call->external = external_of(args);
-    call->ts = number_of(event, "ts");
+    call->ts = json_peek_number(event, "ts", 0);
     return true;
 }
 
@@ -146,12 +135,12 @@ static bool add_device(struct profile *p, json_object *event, json_object *args,
     struct device_event *d = grow(&p->device, sizeof *d, error);
     if (!d)
         return false;
-    d->ts = number_of(event, "ts");
-    d->dur = fmax(0, number_of(event, "dur"));
-    d->bytes = fmax(0, number_of(args, "bytes"));
-    d->correlation = id_of(member(args, "correlation"));
+    d->ts = json_peek_number(event, "ts", 0);
+    d->dur = fmax(0, json_peek_number(event, "dur", 0));
+    d->bytes = fmax(0, json_peek_number(args, "bytes", 0));
+    d->correlation = id_of(json_peek_any(args, "correlation"));
     d->external = external_of(args);
-    d->stream = (uint64_t)fmin(fmax(number_of(args, "stream"), 0), 1e6);
+    d->stream = (uint64_t)fmin(fmax(json_peek_number(args, "stream", 0), 0), 1e6);
     snprintf(d->name, sizeof d->name, "%.60s", name);
     return true;
 }
@@ -174,17 +163,15 @@ static bool on_event(void *context, json_object *event, struct orch_error *error
                                                                                      NULL},
                              *const devices[] = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", NULL};
     struct profile *p = context;
-    json_object *cat = member(event, "cat"), *name = member(event, "name"), *args = member(event, "args");
-    if (!json_object_is_type(cat, json_type_string) || !json_object_is_type(name, json_type_string) || !member(event, "dur"))
+    json_object *const args = json_peek(event, "args", json_type_object);
+    const char *const word = json_peek_string(event, "cat"), *const name = json_peek_string(event, "name");
+    if (!word || !name || !json_peek_any(event, "dur"))
         return true;
-    if (args && !json_object_is_type(args, json_type_object))
-        args = NULL;
-    const char *word = json_object_get_string(cat);
     if (is_one_of(word, ops))
-        return add_op(p, event, args, json_object_get_string(name), error);
+        return add_op(p, event, args, name, error);
     if (is_one_of(word, calls))
         return add_call(p, event, args, error);
-    return !is_one_of(word, devices) || add_device(p, event, args, json_object_get_string(name), error);
+    return !is_one_of(word, devices) || add_device(p, event, args, name, error);
 }
 
 /* ---- who contains whom ---- */

@@ -3,7 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/base/suggest.h"
-#include "sim/base/json_text.h"
+#include "sim/base/json_read.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -184,27 +184,20 @@ char *study_setting_json(const struct study_setting *setting)
     return text;
 }
 
-static bool take_member(struct study_setting *setting, const char *key, json_object *value, struct orch_error *error)
-{
-    const enum json_type type = json_object_get_type(value);
-    if (type != json_type_string && type != json_type_int && type != json_type_double)
-        return orch_fail(error, ORCH_USAGE, "setting: %.60s: expected a text or a number", key);
-    return study_setting_set(setting, key, json_object_get_string(value)) || orch_no_memory(error);
-}
-
 bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error)
 {
     struct study_setting read = {0};
-    json_object *const object = json_text_parse("setting", text, strlen(text), error);
-    bool ok = object != NULL;
-    if (ok) {
-        json_object_object_foreach(object, key, value)
-        {
-            ok = ok && take_member(&read, key, value, error);
-        }
+    struct json_reader r;
+    struct json_node item;
+    if (!json_reader_open(&r, "setting", text, strlen(text), error))
+        return false;
+    const struct json_node top = json_top(&r);
+    for (struct json_walk walk = {.of = &top}; json_next(&walk, &item);) {
+        const char *const value = json_get_scalar(&item, NULL);
+        if (r.ok && !study_setting_set(&read, item.name, value))
+            r.ok = orch_no_memory(error);
     }
-    json_object_put(object);
-    if (!ok) {
+    if (!json_reader_close(&r)) {
         study_setting_free(&read);
         return false;
     }

@@ -1,7 +1,9 @@
 /* What tuning leaves behind: entries of a fitted set. */
 #include "isa/array_count.h"
-#include "sim/run/run_version.h"
 #include "sim/ask/tune/tune.h"
+#include "sim/base/json_out.h"
+#include "sim/base/json_read.h"
+#include "sim/run/run_version.h"
 
 #include <json-c/json.h>
 #include <string.h>
@@ -50,7 +52,7 @@ static bool is_same_request(json_object *a, json_object *b)
 
 json_object *tune_body_with(const char *body, json_object *entry)
 {
-    json_object *const old = body ? json_tokener_parse(body) : NULL, *const entries = json_object_object_get(old, "entries");
+    json_object *const old = body ? json_tokener_parse(body) : NULL, *const entries = json_peek(old, "entries", json_type_array);
     json_object *const whole = json_object_new_object(), *const list = json_object_new_array();
     for (size_t i = 0; entries && i < json_object_array_length(entries); i++) {
         json_object *const e = json_object_array_get_idx(entries, i);

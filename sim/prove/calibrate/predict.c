@@ -1,4 +1,5 @@
 /* Predictions of the rows with some parameters moved: the programs of `orchard validate` on the chips so changed. */
+#include "sim/base/json_read.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/prove/validate/jobs.h"
 
@@ -68,13 +69,13 @@ static bool move(const struct calibrate_request *q, const char *id, const double
 
 static void take(const struct calibrate_rows *rows, json_object *document, double *predicted)
 {
-    json_object *const list = json_object_object_get(document, "rows_detail");
+    json_object *const list = json_peek(document, "rows_detail", json_type_array);
     for (size_t i = 0; list && i < json_object_array_length(list); i++) {
         json_object *const o = json_object_array_get_idx(list, i);
-        const char *const id = json_object_get_string(json_object_object_get(o, "id"));
+        const char *const id = json_peek_string(o, "id");
         for (size_t r = 0; r < rows->count; r++)
             if (strcmp(rows->row[r].id, id) == 0)
-                predicted[r] = json_object_get_double(json_object_object_get(o, "predicted"));
+                predicted[r] = json_peek_number(o, "predicted", 0);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Loops and chases: they are written as rows of the tables that `orchard validate` reads, and its programs measure them. */
 #include "isa/array_count.h"
+#include "sim/base/json_read.h"
 #include "sim/prove/regress/measure.h"
 #include "sim/prove/validate/validate_kernel.h"
 #include "sim/prove/validate/soc_runner.h"
@@ -70,13 +71,13 @@ static struct regress_value *value_named(struct regress_job *job, const char *na
 
 static void take_rows(struct regress_job *job, json_object *rows, bool modelled)
 {
-    for (size_t i = 0; i < json_object_array_length(rows); i++) {
-        json_object *row = json_object_array_get_idx(rows, i), *id = json_object_object_get(row, "id");
-        struct regress_value *value = value_named(job, json_object_get_string(id));
+    for (size_t i = 0; rows && i < json_object_array_length(rows); i++) {
+        json_object *const row = json_object_array_get_idx(rows, i);
+        struct regress_value *const value = value_named(job, json_peek_string(row, "id"));
         if (value && modelled)
-            value->value = json_object_get_double(json_object_object_get(row, "predicted"));
+            value->value = json_peek_number(row, "predicted", 0);
         else if (value)
-            regress_refuse(value, json_object_get_string(json_object_object_get(row, "why")));
+            regress_refuse(value, json_peek_string(row, "why"));
     }
 }
 
@@ -90,8 +91,8 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
     const struct validate_runner hook = soc_runner_hook(runner);
     json_object *document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
     if (document) {
-        take_rows(job, json_object_object_get(document, "rows_detail"), true);
-        take_rows(job, json_object_object_get(document, "unmodelled"), false);
+        take_rows(job, json_peek(document, "rows_detail", json_type_array), true);
+        take_rows(job, json_peek(document, "unmodelled", json_type_array), false);
     }
     json_object_put(document);
     soc_runner_free(runner);
