@@ -1,4 +1,5 @@
 /* A timing as text: JSON whose numbers have all their digits. What is zero, empty or not applicable is left out. */
+#include "sim/base/json_out.h"
 #include "sim/base/json_read.h"
 #include "sim/run/run_timing.h"
 
@@ -14,20 +15,10 @@ _Static_assert(sizeof(struct energy_cores) ==
 
 /* ---- writing ---- */
 
-/* Infinity is a number that is too large; what is none is null. */
-static json_object *exact(double number)
-{
-    char text[32];
-    if (isnan(number))
-        return NULL;
-    snprintf(text, sizeof text, isinf(number) ? (number > 0 ? "1e999" : "-1e999") : "%.17g", number);
-    return json_object_new_double_s(number, text);
-}
-
 static void add_exact(json_object *to, const char *key, double number)
 {
     if (!isnan(number))
-        json_object_object_add(to, key, exact(number));
+        json_object_object_add(to, key, json_exact_number(number));
 }
 
 static void add_text(json_object *to, const char *key, const char *text)
@@ -40,7 +31,7 @@ static void add_values(json_object *to, const char *key, const struct run_values
 {
     json_object *const object = json_object_new_object();
     for (size_t i = 0; i < values->count; i++)
-        json_object_object_add(object, values->item[i].name, exact(values->item[i].value));
+        json_object_object_add(object, values->item[i].name, json_exact_number(values->item[i].value));
     json_object_object_add(to, key, object);
 }
 
@@ -76,7 +67,7 @@ static json_object *result_json(const struct run_result *r)
     for (size_t i = 0; i < run_number_field_count(); i++)
         add_exact(o, run_number_field(i)->name, run_number_of(r, run_number_field(i)));
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
-        json_object_array_add(utilisation, isnan(r->utilisation[i]) ? NULL : exact(r->utilisation[i]));
+        json_object_array_add(utilisation, json_exact_number(r->utilisation[i]));
     json_object_object_add(o, "utilisation", utilisation);
     add_values(o, "stalls", &r->stalls);
     add_values(o, "counters", &r->counters);
@@ -139,10 +130,7 @@ char *run_timing_json(const struct run_timing *t)
     json_object_object_add(o, "by", by_json(t));
     json_object_object_add(o, "busy", cores_json(&t->busy));
     json_object_object_add(o, "result", result_json(&t->result));
-    const char *const json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    char *const text = json ? strdup(json) : NULL;
-    json_object_put(o);
-    return text;
+    return json_line(o);
 }
 
 /* ---- reading ---- */

@@ -1,6 +1,7 @@
 #include "sim/trace/trace_replay.h"
 
 #include "isa/array_count.h"
+#include "sim/base/json_out.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_version.h"
 #include "sim/trace/replay_internal.h"
@@ -27,7 +28,7 @@ struct replay {
     struct run_result *result;
     int64_t first_ps;
     bool begun;
-    char texts[4][160]; /* of the run's begin event */
+    char program_name[160], program_hash[32], chip_hash[32], options[160]; /* of the event that begins the run */
     struct event_run_begin begin;
 };
 
@@ -40,27 +41,40 @@ static void emit(const struct replay *p, struct event *event)
 
 /* ---- the event that decides the answer ---- */
 
+static void fill_options(struct replay *p)
+{
+    const struct trace_replay_request *q = p->request;
+    json_object *const options = json_object_new_object();
+    char unit[24];
+    snprintf(unit, sizeof unit, "%.20s", q->unit ? q->unit : "");
+    json_add_text(options, "replay", q->timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency");
+    json_add_count(options, "run", q->run);
+    json_add_text(options, "unit", unit);
+    char *const line = json_line(options);
+    snprintf(p->options, sizeof p->options, "%s", line ? line : "{}");
+    free(line);
+}
+
 static void fill_begin(struct replay *p)
 {
     const struct trace_replay_request *q = p->request;
     const char *slash = strrchr(q->path, '/');
-    snprintf(p->texts[0], sizeof p->texts[0], "%.150s", slash ? slash + 1 : q->path);
-    snprintf(p->texts[1], sizeof p->texts[1], "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum,
+    snprintf(p->program_name, sizeof p->program_name, "%.150s", slash ? slash + 1 : q->path);
+    snprintf(p->program_hash, sizeof p->program_hash, "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum,
              p->survey->account.records);
-    snprintf(p->texts[2], sizeof p->texts[2], "%016" PRIx64, chip_hash(q->chip));
-    snprintf(p->texts[3], sizeof p->texts[3], "{\"replay\":\"%s\",\"run\":%" PRIu64 ",\"unit\":\"%.20s\"}",
-             q->timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency", q->run, q->unit ? q->unit : "");
+    snprintf(p->chip_hash, sizeof p->chip_hash, "%016" PRIx64, chip_hash(q->chip));
+    fill_options(p);
     p->begin = (struct event_run_begin){.workload = q->path,
                                         .chip_id = chip_id(q->chip),
-                                        .chip_hash = p->texts[2],
+                                        .chip_hash = p->chip_hash,
                                         .chip_modified = chip_modified(q->chip),
-                                        .program_name = p->texts[0],
+                                        .program_name = p->program_name,
                                         .program_kind = "trace",
-                                        .program_hash = p->texts[1],
+                                        .program_hash = p->program_hash,
                                         .unit = q->unit ? q->unit : "auto",
                                         .detail = "op",
                                         .mode = "timing",
-                                        .options = p->texts[3],
+                                        .options = p->options,
                                         .version = run_model_version(),
                                         .seed = q->common.seed,
                                         .host = "local"};

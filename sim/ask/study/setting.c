@@ -3,6 +3,7 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/base/suggest.h"
+#include "sim/base/json_out.h"
 #include "sim/base/json_read.h"
 
 #include <ctype.h>
@@ -175,10 +176,8 @@ char *study_setting_json(const struct study_setting *setting)
         pairs[i] = (struct pair){setting->key[i], setting->value[i]};
     if (pairs)
         qsort(pairs, setting->count, sizeof *pairs, by_key);
-    if (pairs && object && add_pairs(object, pairs, setting->count)) {
-        const char *const json = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-        text = json ? strdup(json) : NULL;
-    }
+    if (pairs && object && add_pairs(object, pairs, setting->count))
+        text = json_line(json_object_get(object));
     json_object_put(object);
     free(pairs);
     return text;

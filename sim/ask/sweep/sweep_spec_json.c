@@ -154,14 +154,6 @@ struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t s
 
 /* ---- writing ---- */
 
-static json_object *exact_number(double number)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%.17g", number);
-    return json_object_new_double_s(number, text);
-}
-
 static json_object *texts_json(char *const *text, size_t count)
 {
     json_object *const list = json_object_new_array();
@@ -175,8 +167,8 @@ static json_object *range_json(const struct sweep_key *key)
 {
     json_object *const range = json_object_new_object();
 
-    json_object_object_add(range, "from", exact_number(key->low));
-    json_object_object_add(range, "to", exact_number(key->high));
+    json_object_object_add(range, "from", json_exact_number(key->low));
+    json_object_object_add(range, "to", json_exact_number(key->high));
     if (key->steps)
         json_add_count(range, "steps", key->steps);
     json_add_text(range, "scale", key->log ? "log" : "linear");
@@ -199,18 +191,9 @@ static json_object *spec_json(const struct sweep_spec *spec)
     if (spec->design != SWEEP_GRID)
         json_add_count(root, "points", spec->samples);
     json_add_count(root, "seed", spec->seed);
-    json_object_object_add(root, "tolerance", exact_number(spec->tolerance));
+    json_object_object_add(root, "tolerance", json_exact_number(spec->tolerance));
     free(base);
     return root;
-}
-
-static char *text_of(json_object *root)
-{
-    const char *const text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    char *const copy = text ? strdup(text) : NULL;
-
-    json_object_put(root);
-    return copy;
 }
 
 char *sweep_spec_json(const struct sweep_spec *spec)
@@ -219,12 +202,12 @@ char *sweep_spec_json(const struct sweep_spec *spec)
 
     if (spec->name)
         json_add_text(root, "name", spec->name);
-    return text_of(root);
+    return json_line(root);
 }
 
 bool sweep_spec_hash(const struct sweep_spec *spec, const char *version, char hash[DB_HASH_SIZE])
 {
-    char *const text = text_of(spec_json(spec));
+    char *const text = json_line(spec_json(spec));
     struct content_hash h;
 
     if (!text)

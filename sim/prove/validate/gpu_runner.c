@@ -1,5 +1,6 @@
 #include "sim/prove/validate/gpu_runner.h"
 
+#include "sim/base/json_out.h"
 #include "sim/workload/gpu/gpu_job.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/interval.h"
@@ -65,24 +66,52 @@ static bool give_text(void *context, const char *name, uint8_t **bytes, size_t *
     return *bytes || orch_no_memory(error);
 }
 
+/* Adds an argument with a "count" or a "value". */
+static void add_argument(json_object *args, const char *name, const char *kind, const char *member, uint64_t number)
+{
+    json_object *const arg = json_object_new_object();
+    json_add_text(arg, "name", name);
+    json_add_text(arg, "kind", kind);
+    json_add_text(arg, "dtype", "u32");
+    json_add_count(arg, member, number);
+    json_object_array_add(args, arg);
+}
+
+static json_object *list_of(uint64_t number)
+{
+    json_object *const list = json_object_new_array();
+    json_object_array_add(list, json_object_new_uint64(number));
+    return list;
+}
+
 /* The row as a launch description: the program and those of the arguments data, turns and threads that it has. */
+static char *description(const struct validate_gpu *gpu, uint64_t groups, uint32_t turns)
+{
+    json_object *const top = json_object_new_object(), *const files = json_object_new_object(),
+                       *const launch = json_object_new_object(), *const args = json_object_new_array();
+    json_add_text(files, "code", "row.s");
+    json_object_object_add(launch, "threads_per_threadgroup", list_of(gpu->threads_per_group));
+    json_object_object_add(launch, "threadgroups", list_of(groups));
+    add_argument(args, "data", "buffer", "count", gpu->data_bytes / 4);
+    add_argument(args, "turns", "scalar", "value", turns);
+    if (strstr(gpu->text, ".arg threads"))
+        add_argument(args, "threads", "scalar", "value", groups * gpu->threads_per_group);
+    json_object_object_add(top, "files", files);
+    json_object_object_add(top, "launch", launch);
+    json_object_object_add(top, "args", args);
+    return json_line(top);
+}
+
 static bool open_kernel(struct abi_kernel *kernel, const struct validate_gpu *gpu, unsigned cores, uint32_t turns,
                         struct orch_error *error)
 {
-    char json[512], third[96] = "";
-    const uint64_t groups = (uint64_t)gpu->groups * cores;
     const struct abi_files files = {give_text, gpu->text};
     const struct abi_target target = {.name = "g13g"};
-    if (strstr(gpu->text, ".arg threads"))
-        snprintf(third, sizeof third, ", {\"name\": \"threads\", \"kind\": \"scalar\", \"dtype\": \"u32\", \"value\": %llu}",
-                 (unsigned long long)(groups * gpu->threads_per_group));
-    const int size =
-        snprintf(json, sizeof json,
-                 "{\"files\": {\"code\": \"row.s\"}, \"launch\": {\"threads_per_threadgroup\": [%u], \"threadgroups\": [%llu]},"
-                 " \"args\": [{\"name\": \"data\", \"kind\": \"buffer\", \"dtype\": \"u32\", \"count\": %llu},"
-                 " {\"name\": \"turns\", \"kind\": \"scalar\", \"dtype\": \"u32\", \"value\": %u}%s]}",
-                 gpu->threads_per_group, (unsigned long long)groups, (unsigned long long)(gpu->data_bytes / 4), turns, third);
-    return abi_kernel_parse(kernel, "row", json, (size_t)size, &files, &target, error);
+    char *const json = description(gpu, (uint64_t)gpu->groups * cores, turns);
+    *kernel = (struct abi_kernel){.path = NULL};
+    const bool ok = json ? abi_kernel_parse(kernel, "row", json, strlen(json), &files, &target, error) : orch_no_memory(error);
+    free(json);
+    return ok;
 }
 
 static bool patch(const struct validate_program *program, const struct gpu_setup *setup, struct orch_error *error)
