@@ -1,6 +1,6 @@
 #include "sim/listen/progress.h"
 
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,12 +62,12 @@ static void draw_bar(struct progress *p, double fraction)
 static void draw(struct progress *p, const struct event *event)
 {
     const struct event_progress *e = &event->progress;
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     fputs("\r\033[K", p->out);
     if (!isnan(e->fraction))
         draw_bar(p, e->fraction);
     fprintf(p->out, " %s", e->what ? e->what : "simulating");
-    fprintf(p->out, "  simulated %s", human_quantity(event->time_ns * 1e-9, "s", text));
+    fprintf(p->out, "  simulated %s", format_quantity(text, event->time_ns * 1e-9, "s"));
     fprintf(p->out, ", host %.0f s", e->host_seconds);
     if (e->fraction > 0.02 && e->fraction <= 1)
         fprintf(p->out, ", %.0f s to go", e->host_seconds * (1 / e->fraction - 1));

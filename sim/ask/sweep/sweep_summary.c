@@ -3,7 +3,6 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/table.h"
-#include "sim/base/human.h"
 #include "sim/ask/sweep/effects.h"
 #include "sim/ask/sweep/pareto.h"
 
@@ -108,12 +107,12 @@ static const struct sweep_point *best_point(const struct sweep_data *data, size_
 static void print_best(FILE *out, const struct sweep_data *data, size_t workload, const struct sweep_summary *how)
 {
     const struct sweep_point *const best = best_point(data, workload, how->response);
-    char text[HUMAN_SIZE], value[VALUE_SIZE];
+    char text[FORMAT_SIZE], value[VALUE_SIZE];
 
     if (!best)
         return;
     fprintf(out, "best: point %llu, %s", (unsigned long long)best->number,
-            human_quantity(best->answer.response[how->response], sweep_response_unit(how->response), text));
+            format_quantity(text, best->answer.response[how->response], sweep_response_unit(how->response)));
     for (size_t k = 0; k < data->spec->key_count; k++)
         fprintf(out, "%s%s=%s", k ? " " : " at ", data->spec->key[k].name, sweep_value_text(data, best, k, value, sizeof value));
     fprintf(out, "\n");
@@ -142,20 +141,20 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
                                            {"share of variance", NULL, true, 0},
                                            {"elasticity", NULL, true, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
 
     for (size_t i = 0; table && i < e->count && table_row(table); i++) {
         const struct sweep_key *const key = &data->spec->key[e->effect[i].key];
         table_cell(table, "%s", key->name);
         end_cell(table, key, e->effect[i].low_value, e->effect[i].low_response);
         end_cell(table, key, e->effect[i].high_value, e->effect[i].high_response);
-        table_cell(table, "%s", human_share(e->effect[i].first_order, text));
+        table_cell(table, "%s", format_share(text, e->effect[i].first_order));
         number_cell(table, e->effect[i].elasticity);
     }
-    fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), human_quantity(e->mean, unit, text));
-    fprintf(out, ", least %s", human_quantity(e->lowest, unit, text));
-    fprintf(out, ", greatest %s", human_quantity(e->highest, unit, text));
-    fprintf(out, ", base %s\n", human_quantity(e->base, unit, text));
+    fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), format_quantity(text, e->mean, unit));
+    fprintf(out, ", least %s", format_quantity(text, e->lowest, unit));
+    fprintf(out, ", greatest %s", format_quantity(text, e->highest, unit));
+    fprintf(out, ", base %s\n", format_quantity(text, e->base, unit));
     if (table)
         table_print(table, out, color);
     table_free(table);
