@@ -25,11 +25,6 @@ bool replay_again_fits(const struct trace_survey *s)
            s->works[1] + s->works[2] == 0 && s->dependent == 0 && s->runs >= 1;
 }
 
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 static bool keep(const char *text, char **to)
 {
     *to = text ? strdup(text) : NULL;
@@ -57,7 +52,7 @@ static bool add_launch(struct again *a, const struct trace_launch *l, struct orc
         return orch_fail_in(error, "%s: operator %llu", q->path, (unsigned long long)l->op);
     a->count++;
     if (!keep(l->workload, &text[0]) || !keep(unit, &text[1]) || !keep(precision_for(l, unit, kernel), &text[2]))
-        return no_memory(error);
+        return orch_no_memory(error);
     struct together_part *p = &a->part[a->count - 1];
     *p = r->part;
     p->request.chip = q->chip;
@@ -84,7 +79,7 @@ static bool read_run(struct again *a, struct orch_error *error)
             snprintf(a->program_hash, sizeof a->program_hash, "%s",
                      record.run_begin.program_hash ? record.run_begin.program_hash : "");
             free(a->workload);
-            ok = keep(record.run_begin.workload ? record.run_begin.workload : "trace", &a->workload) || no_memory(error);
+            ok = keep(record.run_begin.workload ? record.run_begin.workload : "trace", &a->workload) || orch_no_memory(error);
         } else if (record.kind == TRACE_LAUNCH && (q->run == 0 || record.launch.run == q->run)) {
             ok = add_launch(a, &record.launch, error);
         }
@@ -125,7 +120,7 @@ bool replay_again(const struct trace_replay_request *request, struct event_bus *
 {
     struct again *a = calloc(1, sizeof *a);
     if (!a)
-        return no_memory(error);
+        return orch_no_memory(error);
     a->request = request;
     bool ok = read_run(a, error) && (a->count > 0 || orch_fail(error, ORCH_USAGE, "%s: there is no run %llu with launches in it",
                                                                request->path, (unsigned long long)request->run));

@@ -41,18 +41,13 @@ struct replay_costs {
     char missing[200];
 };
 
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 struct replay_costs *replay_costs_create(const struct trace_replay_request *request, struct orch_error *error)
 {
     struct replay_costs *c = calloc(1, sizeof *c);
     if (c)
         c->request = request;
     else
-        no_memory(error);
+        orch_no_memory(error);
     return c;
 }
 
@@ -139,7 +134,7 @@ static struct study *study_of(struct replay_costs *c, const char *text, struct o
     struct settings *s = &c->settings[c->settings_count++];
     s->text = strdup(text);
     if (!s->text) {
-        no_memory(error);
+        orch_no_memory(error);
         return NULL;
     }
     if (!launch_settings_read(text, &s->launch, error))
@@ -202,12 +197,12 @@ static bool ask(struct replay_costs *c, const char *workload, const char *unit, 
     if (!study)
         return false;
     study_answer_init(&answer);
-    bool ok = fill_setting(&setting, workload, unit, precision) || no_memory(error);
+    bool ok = fill_setting(&setting, workload, unit, precision) || orch_no_memory(error);
     if (ok) {
         *known = study_evaluate(study, &setting, &answer, why);
         if (*known) {
             fill_cost(&answer.result, cost);
-            ok = note_assumptions(&answer.result.assumptions, workload, &c->assumptions) || no_memory(error);
+            ok = note_assumptions(&answer.result.assumptions, workload, &c->assumptions) || orch_no_memory(error);
         } else if (why->exit_code != ORCH_UNMODELLED && why->exit_code != ORCH_USAGE) {
             *error = *why;
             ok = false;
@@ -271,7 +266,7 @@ static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, co
         snprintf(NULL, 0, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "", l->settings ? l->settings : "");
     key = malloc((size_t)length + 1);
     if (!key)
-        return no_memory(error);
+        return orch_no_memory(error);
     snprintf(key, (size_t)length + 1, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "",
              l->settings ? l->settings : "");
     struct answer *a = find(c, key);

@@ -3,6 +3,7 @@
 #include "sim/ask/study/known.h"
 #include "sim/ask/study/study_internal.h"
 
+#include "sim/base/host_time.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/scenario/run_sustained.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct named_base {
     char *name;
@@ -80,13 +80,6 @@ void study_free(struct study *study)
     free(study->energy);
     free(study->names);
     free(study);
-}
-
-static double host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* The files of a chip are read once. */

@@ -1,10 +1,10 @@
 #include "sim/ask/sweep/sweep_engine.h"
 
+#include "sim/base/host_time.h"
 #include "sim/run/run_version.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCH = 512 };
 #define BATCH_SECONDS 0.5
@@ -62,14 +62,6 @@ struct engine {
     uint64_t done_count;
     struct sweep_done *result;
 };
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static bool find_point(const struct engine *e, uint64_t point, size_t *index)
 {
@@ -147,7 +139,7 @@ static bool flush(struct engine *e, struct orch_error *error)
     const bool ok = db && write_rows(e, db, error);
     db_close(db);
     e->pending_count = 0;
-    e->flushed = now();
+    e->flushed = host_seconds();
     return ok;
 }
 
@@ -155,7 +147,7 @@ static void tell(struct engine *e)
 {
     if (e->run->progress)
         e->run->progress(e->run->progress_context,
-                         &(struct sweep_progress){e->count, e->done_count, e->result->before, now() - e->began});
+                         &(struct sweep_progress){e->count, e->done_count, e->result->before, host_seconds() - e->began});
 }
 
 static bool keep(struct engine *e, size_t index, const struct sweep_answer *answer, struct orch_error *error)
@@ -173,7 +165,7 @@ static bool keep(struct engine *e, size_t index, const struct sweep_answer *answ
     }
     e->pending[e->pending_count++] = (struct pending){e->point[index], *answer};
     tell(e);
-    return (e->pending_count < BATCH && now() - e->flushed < BATCH_SECONDS) || flush(e, error);
+    return (e->pending_count < BATCH && host_seconds() - e->flushed < BATCH_SECONDS) || flush(e, error);
 }
 
 /* ---- what is there already ---- */
@@ -265,7 +257,7 @@ static bool rounds(struct engine *e, struct orch_error *error)
 
 bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch_error *error)
 {
-    struct engine e = {.run = run, .began = now(), .flushed = now(), .result = done};
+    struct engine e = {.run = run, .began = host_seconds(), .flushed = host_seconds(), .result = done};
 
     *done = (struct sweep_done){0};
     e.design = sweep_design_create(run->spec);
@@ -283,7 +275,7 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
         sweep_groups_stats(e.groups, &done->groups);
     }
     done->points = e.count;
-    done->host_seconds = now() - e.began;
+    done->host_seconds = host_seconds() - e.began;
     sweep_groups_free(e.groups);
     sweep_design_free(e.design);
     free(e.point);

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool out_of_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 static bool plain_number(const char *text, double *value)
 {
     char *end;
@@ -79,7 +74,7 @@ static struct sweep_key *add_key(struct sweep_spec *spec, const char *name, doub
     char *const copy = strdup(name);
     if (!grown || !copy) {
         free(copy);
-        out_of_memory(error);
+        orch_no_memory(error);
         return NULL;
     }
     struct sweep_key *const key = &grown[spec->key_count++];
@@ -111,7 +106,7 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
         key->numeric = key->numeric && plain_number(level[i], &value); /* values with a unit are only told apart */
     key->level = calloc(count, sizeof *key->level);
     if (!key->level)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (!*level[i])
             return orch_fail(error, ORCH_USAGE, "%s: an empty value", name);
@@ -124,7 +119,7 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
                 return orch_fail(error, ORCH_USAGE, "%s: %s is given twice", name, level[i]);
         key->level[i] = strdup(level[i]);
         if (!key->level[i])
-            return out_of_memory(error);
+            return orch_no_memory(error);
         key->level_count++;
         key->low = key->numeric ? fmin(key->low, value) : NAN;
         key->high = key->numeric ? fmax(key->high, value) : NAN;
@@ -204,7 +199,7 @@ static bool vary_list(struct sweep_spec *spec, const char *name, char *text, str
         count += *c == ',';
     const char **const level = calloc(count, sizeof *level);
     if (!level)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         level[i] = text;
         text += strcspn(text, ",");
@@ -224,7 +219,7 @@ bool sweep_spec_vary(struct sweep_spec *spec, const char *text, struct orch_erro
         return orch_fail(error, ORCH_USAGE, "'%.60s': expected KEY=a,b,c or KEY=lo:hi:N", text);
     char *const copy = strdup(text);
     if (!copy)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     copy[name] = 0;
     const bool ok = strchr(copy + name + 1, ':') ? vary_range(spec, copy, copy + name + 1, error)
                                                  : vary_list(spec, copy, copy + name + 1, error);

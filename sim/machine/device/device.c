@@ -1,7 +1,8 @@
 #include "sim/machine/device/device.h"
 
-#include "sim/chip/chip.h"
+#include "sim/base/file_read.h"
 #include "sim/base/suggest.h"
+#include "sim/chip/chip.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,19 +32,17 @@ static bool devices_folder(const char *folder, char *path, size_t size, struct o
 static bool load_file(const char *folder, const char *name, struct device *device, struct orch_error *error)
 {
     char path[PATH_BYTES + 256], stem[256];
-    char *const text = malloc(FILE_BYTES);
+    uint8_t *text = NULL;
+    size_t size = 0;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) - strlen(".json")), name);
-    FILE *const file = text ? fopen(path, "rb") : NULL;
-    if (!file) {
-        free(text);
+    FILE *const file = fopen(path, "rb");
+    if (!file)
         return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
-    }
-    const size_t size = fread(text, 1, FILE_BYTES, file);
-    const bool whole = size < FILE_BYTES && !ferror(file);
+    const bool whole = file_read_all(file, FILE_BYTES - 1, &text, &size);
     fclose(file);
-    const bool ok = whole ? device_parse(stem, text, size, device, error)
+    const bool ok = whole ? device_parse(stem, (const char *)text, size, device, error)
                           : orch_fail(error, ORCH_USAGE, "%.400s: cannot be read, or larger than %d bytes", path, FILE_BYTES);
     free(text);
     return ok;

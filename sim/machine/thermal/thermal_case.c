@@ -1,5 +1,7 @@
 #include "sim/machine/thermal/thermal_case.h"
 
+#include "sim/base/file_read.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,26 +19,6 @@ struct text_file {
     unsigned long line;
 };
 
-static bool slurp(FILE *file, struct text_file *t)
-{
-    size_t room = 0;
-
-    for (;;) {
-        if (t->size + 1 >= room) {
-            char *const grown = realloc(t->text, room = room ? room * 2 : 1 << 16);
-            if (!grown)
-                return false;
-            t->text = grown;
-        }
-        const size_t got = fread(t->text + t->size, 1, room - t->size - 1, file);
-        t->size += got;
-        if (got == 0) {
-            t->text[t->size] = '\0';
-            return !ferror(file) && memchr(t->text, '\0', t->size) == NULL;
-        }
-    }
-}
-
 static bool open_text(const char *folder, const char *name, bool required, struct text_file *t, struct orch_error *error)
 {
     memset(t, 0, sizeof *t);
@@ -44,9 +26,10 @@ static bool open_text(const char *folder, const char *name, bool required, struc
     FILE *const file = fopen(t->path, "rb");
     if (!file)
         return !required || orch_fail(error, ORCH_USAGE, "%.400s: %s", t->path, strerror(errno));
-    const bool ok = slurp(file, t);
+    uint8_t *bytes = NULL;
+    const bool ok = file_read_all(file, SIZE_MAX, &bytes, &t->size) && !memchr(bytes, '\0', t->size);
     fclose(file);
-    t->next = t->text;
+    t->text = t->next = (char *)bytes;
     if (!ok) {
         free(t->text);
         t->text = NULL;

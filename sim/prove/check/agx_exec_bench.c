@@ -1,6 +1,7 @@
 /* Execution vectors: one instruction or a straight program on a random state of one simdgroup. */
 #include "sim/prove/check/agx_vectors_internal.h"
 #include "sim/base/checksum.h"
+#include "sim/base/splitmix64.h"
 #include "units/gpu/gpu_core.h"
 
 #include <inttypes.h>
@@ -40,14 +41,6 @@ void agx_exec_bench_free(struct agx_exec_bench *b)
 }
 
 /* ---- random states: SplitMix64, and values that favour the interesting ones ---- */
-
-static uint64_t draw(uint64_t *s)
-{
-    uint64_t z = *s += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
 
 static uint32_t float_value(uint32_t lo, uint32_t p)
 {
@@ -99,7 +92,7 @@ static void fill_registers(struct agx_exec_bench *b, uint64_t *s, char mode)
     memset(&b->lanes, 0, sizeof b->lanes);
     for (unsigned r = 0; r < REGISTERS; r++)
         for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            b->lanes.word[r][lane] = value(draw(s), mode);
+            b->lanes.word[r][lane] = value(splitmix64_next(s), mode);
 }
 
 static void fill_state(struct agx_exec_bench *b, uint64_t seed, char mode, bool nested)
@@ -108,12 +101,12 @@ static void fill_state(struct agx_exec_bench *b, uint64_t seed, char mode, bool 
     fill_registers(b, &s, mode);
     memset(b->uniforms, 0, sizeof b->uniforms);
     for (unsigned u = 0; u < UNIFORMS; u++) {
-        const uint32_t word = value(draw(&s), mode);
+        const uint32_t word = value(splitmix64_next(&s), mode);
         b->uniforms[2 * u] = (uint16_t)word;
         b->uniforms[2 * u + 1] = (uint16_t)(word >> 16);
     }
     for (unsigned lane = 0; nested && lane < GPU_LANES; lane++)
-        b->lanes.word[0][lane] = (b->lanes.word[0][lane] & 0xffff0000) | (uint32_t)(draw(&s) >> 40 & 3);
+        b->lanes.word[0][lane] = (b->lanes.word[0][lane] & 0xffff0000) | (uint32_t)(splitmix64_next(&s) >> 40 & 3);
 }
 
 static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t misalign)
@@ -121,7 +114,7 @@ static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t mi
     uint64_t s = seed;
     uint8_t *memory = mem_at(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_WRITE);
     for (unsigned i = 0; i < MEMORY_BYTES / 8; i++) {
-        const uint64_t x = draw(&s);
+        const uint64_t x = splitmix64_next(&s);
         memcpy(memory + 8 * i, &x, sizeof x);
     }
     fill_registers(b, &s, 'i');
@@ -129,7 +122,7 @@ static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t mi
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         b->lanes.word[12][lane] = (uint32_t)MEMORY_ADDRESS + LOAD_BASE + misalign;
         b->lanes.word[13][lane] = 0;
-        b->lanes.word[14][lane] = (uint32_t)(draw(&s) & 0x3f) - 16;
+        b->lanes.word[14][lane] = (uint32_t)(splitmix64_next(&s) & 0x3f) - 16;
     }
 }
 

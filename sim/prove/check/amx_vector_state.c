@@ -1,5 +1,6 @@
 #include "sim/prove/check/amx_vector_state.h"
 #include "isa/array_count.h"
+#include "sim/base/splitmix64.h"
 
 #include <string.h>
 
@@ -77,14 +78,6 @@ static uint64_t low_bits(uint64_t value, unsigned bits)
     return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static uint64_t float_lane(const struct format *format, uint64_t r)
 {
     const uint64_t sign = r & UINT64_C(1) << (format->bits - 1);
@@ -106,7 +99,7 @@ static uint64_t map_lane(const struct kind *kind, uint64_t r)
 static void fill_bytes(const struct kind *kind, uint64_t *random, uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i += 8) {
-        const uint64_t r = next_random(random);
+        const uint64_t r = splitmix64_next(random);
         uint64_t mapped = 0;
         for (unsigned b = 0; b < 64; b += kind->lane_bits)
             mapped |= map_lane(kind, low_bits(r >> b, kind->lane_bits)) << b;

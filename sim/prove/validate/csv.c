@@ -1,5 +1,7 @@
 #include "sim/prove/validate/csv.h"
 
+#include "sim/base/file_read.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -200,40 +202,20 @@ struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, st
 
 static char *read_file(const char *path, size_t *bytes, struct orch_error *error)
 {
+    uint8_t *text = NULL;
     FILE *file = fopen(path, "rb");
     if (!file) {
         orch_fail(error, ORCH_USAGE, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    char *text = NULL;
-    size_t size = 0, room = 0;
-    for (;;) {
-        if (size == room) {
-            room = room ? room * 2 : 1 << 16;
-            char *grown = realloc(text, room);
-            if (!grown) {
-                orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
-                break;
-            }
-            text = grown;
-        }
-        const size_t got = fread(text + size, 1, room - size, file);
-        size += got;
-        if (got == 0) {
-            const bool broken = ferror(file) != 0;
-            fclose(file);
-            if (!broken) {
-                *bytes = size;
-                return text;
-            }
+    if (!file_read_all(file, SIZE_MAX, &text, bytes)) {
+        if (errno == ENOMEM)
+            orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
+        else
             orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
-            free(text);
-            return NULL;
-        }
     }
     fclose(file);
-    free(text);
-    return NULL;
+    return (char *)text;
 }
 
 struct csv_table *csv_read(const char *path, struct orch_error *error)

@@ -7,11 +7,6 @@
 
 #define JOIN '\x1f'
 
-static bool out_of_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 /* "chip" stands for whatever the table calls the machine; "file", "level", "part" (the unit that works) and "work" (gemm,
  * stream, instruction ...) are no columns of a table. */
 static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
@@ -38,7 +33,7 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
             groups->column = grown;
         if (!name || !grown) {
             free(name);
-            return out_of_memory(error);
+            return orch_no_memory(error);
         }
         groups->column[groups->columns++] = name;
         if (!known_column(v, name))
@@ -172,10 +167,10 @@ bool validation_group_file(const struct validation *v, const struct csv_table *t
 {
     *groups = (struct validation_groups){0};
     char **keys = calloc(v->rows + 1, sizeof *keys);
-    bool done = keys != NULL || out_of_memory(error);
+    bool done = keys != NULL || orch_no_memory(error);
     done = done && split_columns(v, group_by ? group_by : "chip,source", groups, error);
     if (done && !score_groups(v, table, keys, groups))
-        done = out_of_memory(error);
+        done = orch_no_memory(error);
     for (size_t i = 0; keys && i < v->rows; i++)
         free(keys[i]);
     free(keys);

@@ -21,11 +21,6 @@ struct timed {
     struct orch_error *error;
 };
 
-static bool no_memory(struct timed *d)
-{
-    return orch_no_memory(d->error);
-}
-
 static uint64_t bytes_of(const struct timed *d, unsigned buffer)
 {
     const struct gpu_kernel_buffer *b = &d->library->kernel.buffer[buffer];
@@ -115,7 +110,8 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        ok = ((engine && engine_add(engine, &task, NULL, 0) >= 0) || no_memory(d)) && engine_run(engine, &end_ns, d->error);
+        ok = ((engine && engine_add(engine, &task, NULL, 0) >= 0) || orch_no_memory(d->error)) &&
+             engine_run(engine, &end_ns, d->error);
     }
     if (ok) {
         spent->ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job);
@@ -188,7 +184,7 @@ bool launch_time_kernel(const struct launch_time *t, const struct gpu_library *l
 {
     struct timed d = {.t = t, .library = library, .error = error, .space = mem_space_create(0)};
     *spent = (struct launch_spent){.ns = 0};
-    bool ok = d.space || no_memory(&d);
+    bool ok = d.space || orch_no_memory(d.error);
     d.gpu = ok ? soc_gpu(t->soc, error) : NULL;
     ok = d.gpu && place_buffers(&d);
     if (ok)
