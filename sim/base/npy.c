@@ -255,7 +255,7 @@ bool npy_load(const char *path, struct npy_array *array, struct orch_error *erro
 {
     size_t size = 0;
     memset(array, 0, sizeof *array);
-    FILE *file = fopen(path, "rb");
+    FILE *const file = fopen(path, "rb");
     if (!file)
         return orch_fail(error, ORCH_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
     uint8_t *bytes = NULL;
@@ -325,7 +325,7 @@ bool npy_save(const char *path, const struct npy_array *array, struct orch_error
     const int n = snprintf(temporary, sizeof temporary, "%s.part%ld", path, (long)getpid());
     if (n < 0 || (size_t)n >= sizeof temporary)
         return orch_fail(error, ORCH_USAGE, "%.200s...: the path is too long", path);
-    FILE *file = fopen(temporary, "wb");
+    FILE *const file = fopen(temporary, "wb");
     if (!file)
         return orch_fail(error, ORCH_USAGE, "%s: cannot be created: %s", path, strerror(errno));
     if (write_all(file, array) && rename(temporary, path) == 0)

@@ -15,7 +15,7 @@ struct table {
 
 struct table *table_create(const struct table_column *columns, size_t count)
 {
-    struct table *table = calloc(1, sizeof *table);
+    struct table *const table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
     table->column = columns;
@@ -80,7 +80,7 @@ static size_t column_width(const struct table *table, size_t c)
     header_of(&table->column[c], header, sizeof header);
     size_t width = format_width(header);
     for (size_t r = 0; r < table->rows; r++) {
-        const char *cell = table->cell[r * table->columns + c];
+        const char *const cell = table->cell[r * table->columns + c];
         const size_t cell_width = cell && cell[0] ? format_width(cell) : 1;
         width = cell_width > width ? cell_width : width;
     }
@@ -116,7 +116,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right, bo
 
 void table_print(const struct table *table, FILE *out, bool color)
 {
-    size_t *width = calloc(table->columns + 1, sizeof *width);
+    size_t *const width = calloc(table->columns + 1, sizeof *width);
     if (!width)
         return;
     if (color)
@@ -131,7 +131,7 @@ void table_print(const struct table *table, FILE *out, bool color)
         fputs("\033[0m", out);
     for (size_t r = 0; r < table->rows; r++) {
         for (size_t c = 0; c < table->columns; c++) {
-            const char *cell = table->cell[r * table->columns + c];
+            const char *const cell = table->cell[r * table->columns + c];
             print_cell(out, cell && cell[0] ? cell : "-", width[c], table->column[c].right, c + 1 == table->columns);
         }
     }

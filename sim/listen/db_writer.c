@@ -12,7 +12,7 @@ struct db_writer {
 
 struct db_writer *db_writer_create(struct orch_db *db)
 {
-    struct db_writer *w = calloc(1, sizeof *w);
+    struct db_writer *const w = calloc(1, sizeof *w);
     if (w)
         *w = (struct db_writer){db, NULL, DB_WRITER_CHUNK};
     return w;
@@ -33,7 +33,7 @@ static struct open_run *find_run(const struct db_writer *w, uint64_t run)
 
 static void begin_run(struct db_writer *w, const struct event *event)
 {
-    struct open_run *r = calloc(1, sizeof *r);
+    struct open_run *const r = calloc(1, sizeof *r);
     if (!r)
         return; /* db_writer_result does not find the run and says so */
     r->run = event->run;
@@ -78,12 +78,12 @@ static void end_run(struct db_writer *w, struct open_run *r, const struct event_
 
 void db_writer_on_event(void *writer, const struct event *event)
 {
-    struct db_writer *w = writer;
+    struct db_writer *const w = writer;
     if (event->kind == EVENT_RUN_BEGIN) {
         begin_run(w, event);
         return;
     }
-    struct open_run *r = find_run(w, event->run);
+    struct open_run *const r = find_run(w, event->run);
     if (!r || r->ended)
         return;
     if (event->kind == EVENT_RUN_END) {
@@ -100,7 +100,7 @@ void db_writer_on_event(void *writer, const struct event *event)
 
 bool db_writer_result(const struct db_writer *writer, uint64_t run, int64_t *run_id, struct orch_error *error)
 {
-    const struct open_run *r = find_run(writer, run);
+    const struct open_run *const r = find_run(writer, run);
     *run_id = 0;
     if (!r)
         return orch_fail(error, ORCH_INTERNAL, "recording a run: it was not begun, or memory is short");
@@ -125,7 +125,7 @@ void db_writer_free(struct db_writer *writer)
     if (!writer)
         return;
     while (writer->runs) {
-        struct open_run *r = writer->runs;
+        struct open_run *const r = writer->runs;
         writer->runs = r->next;
         give_up(writer, r);
         db_writer_head_free(&r->head);

@@ -8,7 +8,7 @@ static bool add_values(struct row_buffer *rows, enum row_table table, const char
 {
     bool ok = true;
     for (size_t i = 0; ok && i < values->count; i++) {
-        const struct event_value *v = &values->item[i];
+        const struct event_value *const v = &values->item[i];
         if (isfinite(v->value))
             ok = row_buffer_add(rows, table, op, kind, v->name, v->unit, v->value);
     }
@@ -27,7 +27,7 @@ static bool add_activity(struct row_buffer *rows, int64_t op, const struct activ
 
 static bool add_op(struct row_buffer *rows, const struct event_op_end *e)
 {
-    const struct event_op *o = &e->op;
+    const struct event_op *const o = &e->op;
     const int64_t op = (int64_t)o->op;
     return row_buffer_add(rows, ROW_OP, op, o->name, o->kernel, o->shape, o->precision, orch_part_name(o->place.part),
                           (int64_t)o->place.instance, o->submitted_ns, o->started_ns, e->seconds, e->cycles, e->macs, e->flops,
@@ -38,7 +38,7 @@ static bool add_op(struct row_buffer *rows, const struct event_op_end *e)
 
 static bool add_transfer(struct open_run *r, const struct event *e)
 {
-    const struct event_mem_transfer *t = &e->mem_transfer;
+    const struct event_mem_transfer *const t = &e->mem_transfer;
     return row_buffer_add(r->rows, ROW_TRANSFER, ++r->seq, e->time_ns, t->what, orch_part_name(t->from.part),
                           (int64_t)t->from.instance, orch_part_name(t->to.part), (int64_t)t->to.instance, (int64_t)t->bytes,
                           t->seconds);
@@ -46,14 +46,14 @@ static bool add_transfer(struct open_run *r, const struct event *e)
 
 static bool add_sample(struct open_run *r, const struct event *e)
 {
-    const struct event_sample *s = &e->sample;
+    const struct event_sample *const s = &e->sample;
     return row_buffer_add(r->rows, ROW_SAMPLE, "sample", s->series, s->unit, orch_part_name(s->place.part),
                           (int64_t)s->place.instance, e->time_ns, s->value);
 }
 
 static bool add_dvfs_change(struct open_run *r, const struct event *e)
 {
-    const struct event_dvfs_change *d = &e->dvfs_change;
+    const struct event_dvfs_change *const d = &e->dvfs_change;
     return row_buffer_add(r->rows, ROW_DVFS_CHANGE, ++r->seq, e->time_ns, orch_part_name(d->place.part),
                           (int64_t)d->place.instance, d->from_mhz, d->to_mhz, d->volts, d->reason);
 }
@@ -65,7 +65,7 @@ static void hex64(uint64_t number, char text[24])
 
 static bool add_fault(struct open_run *r, const struct event *e)
 {
-    const struct event_fault *f = &e->fault;
+    const struct event_fault *const f = &e->fault;
     char pc[24], address[24];
     hex64(f->pc, pc);
     hex64(f->address, address);
@@ -79,7 +79,7 @@ static bool add_parts(struct row_buffer *rows, const struct run_result *result)
 {
     bool ok = true;
     for (int i = 0; ok && i < PART_COUNT; i++) {
-        const char *part = orch_part_name((enum orch_part)i);
+        const char *const part = orch_part_name((enum orch_part)i);
         const double busy = i < RUN_UTILISATION_COUNT ? result->utilisation[i] : (double)NAN;
         const double joules = run_values_get(&result->joules_by, part);
         if (!isnan(busy) || !isnan(joules))
@@ -87,7 +87,7 @@ static bool add_parts(struct row_buffer *rows, const struct run_result *result)
     }
     /* Energy of something that is no part of the table: kept under the name it was given. */
     for (size_t i = 0; ok && i < result->joules_by.count; i++) {
-        const struct run_named_value *v = &result->joules_by.item[i];
+        const struct run_named_value *const v = &result->joules_by.item[i];
         bool known = false;
         for (int p = 0; p < PART_COUNT; p++)
             known = known || strcmp(orch_part_name((enum orch_part)p), v->name) == 0;
@@ -111,11 +111,11 @@ static bool add_lists(struct row_buffer *rows, const struct run_result *result)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < result->placement.count; i++) {
-        const struct run_placement *p = &result->placement.item[i];
+        const struct run_placement *const p = &result->placement.item[i];
         ok = row_buffer_add(rows, ROW_PLACEMENT, (int64_t)i + 1, p->op, p->unit, p->kernel, p->why);
     }
     for (size_t i = 0; ok && i < result->assumptions.count; i++) {
-        const struct run_assumption *a = &result->assumptions.item[i];
+        const struct run_assumption *const a = &result->assumptions.item[i];
         ok = row_buffer_add(rows, ROW_ASSUMPTION, (int64_t)i + 1, a->key, a->kind, a->effect);
     }
     for (size_t i = 0; ok && i < result->checksum.count; i++) {

@@ -118,7 +118,7 @@ static bool bind_result(sqlite3_stmt *statement, int *index, const struct run_re
 {
     int code = SQLITE_OK;
     for (size_t i = 0; i < run_text_field_count(); i++) {
-        const char *text = result ? run_text_of(result, run_text_field(i)) : NULL;
+        const char *const text = result ? run_text_of(result, run_text_field(i)) : NULL;
         code |= sqlite3_bind_text(statement, (*index)++, text, -1, SQLITE_STATIC);
     }
     for (size_t i = 0; i < run_number_field_count(); i++) {
@@ -146,7 +146,7 @@ bool db_writer_finish_run(struct orch_db *db, int64_t run_id, const struct event
     char sql[2048], now[32];
     finish_sql(sql, sizeof sql);
     db_timestamp(now, sizeof now);
-    sqlite3_stmt *statement = db_query(db, error, sql, "ttt", status_text(end->status), end->error, now);
+    sqlite3_stmt *const statement = db_query(db, error, sql, "ttt", status_text(end->status), end->error, now);
     if (!statement)
         return false;
     int index = 4;

@@ -22,7 +22,7 @@ static void label(const struct page *p, const char *text)
 
 static void print_title(const struct page *p)
 {
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     fprintf(p->out, "%s%s%s", p->options->colour ? "\033[1m" : "", r->workload ? r->workload : "run",
             p->options->colour ? "\033[0m" : "");
     if (r->precision)
@@ -39,7 +39,7 @@ static void print_title(const struct page *p)
 
 static void print_time(const struct page *p)
 {
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     char text[FORMAT_SIZE];
     label(p, "time");
     fputs(format_interval(text, r->seconds, r->seconds_low, r->seconds_high, "s"), p->out);
@@ -54,7 +54,7 @@ static void print_time(const struct page *p)
 
 static void print_rates(const struct page *p)
 {
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     char text[FORMAT_SIZE];
     if (!isnan(r->gflops)) {
         label(p, "rate");
@@ -74,7 +74,7 @@ static void print_rates(const struct page *p)
 
 static void print_energy(const struct page *p)
 {
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     char text[FORMAT_SIZE];
     if (!isnan(r->joules)) {
         label(p, "energy");
@@ -113,7 +113,7 @@ static void print_utilisation(const struct page *p)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct run_named_value *x = a, *y = b;
+    const struct run_named_value *const x = a, *const y = b;
     return x->value < y->value ? 1 : x->value > y->value ? -1 : strcmp(x->name, y->name);
 }
 
@@ -122,7 +122,7 @@ static struct run_named_value *sorted(const struct run_values *values)
 {
     if (values->count == 0)
         return NULL;
-    struct run_named_value *copy = malloc(values->count * sizeof *copy);
+    struct run_named_value *const copy = malloc(values->count * sizeof *copy);
     if (copy) {
         memcpy(copy, values->item, values->count * sizeof *copy);
         qsort(copy, values->count, sizeof *copy, by_value);
@@ -146,7 +146,7 @@ static void print_stalls(const struct page *p)
         label(p, "bound by");
         fprintf(p->out, "%s\n", p->r->bound_by);
     }
-    struct run_named_value *stalls = sorted(&p->r->stalls);
+    struct run_named_value *const stalls = sorted(&p->r->stalls);
     double rest = 0;
     for (size_t i = 0; stalls && i < p->r->stalls.count; i++) {
         if (i < STALLS_MAX && stalls[i].value >= STALL_MIN)
@@ -162,7 +162,7 @@ static void print_stalls(const struct page *p)
 static void print_counters(const struct page *p)
 {
     char text[FORMAT_SIZE];
-    const struct run_values *c = &p->r->counters;
+    const struct run_values *const c = &p->r->counters;
     for (size_t i = 0; i < c->count && i < p->options->counters_max; i++) {
         label(p, i ? "" : "counters");
         fprintf(p->out, "%-32s %s\n", c->item[i].name, format_count(text, c->item[i].value));
@@ -180,9 +180,9 @@ static const char *or_dash(const char *text)
 
 static void print_placement(const struct page *p)
 {
-    const struct run_placements *list = &p->r->placement;
+    const struct run_placements *const list = &p->r->placement;
     for (size_t i = 0; i < list->count && i < p->options->placements_max; i++) {
-        const struct run_placement *x = &list->item[i];
+        const struct run_placement *const x = &list->item[i];
         label(p, i ? "" : "placement");
         fprintf(p->out, "%-24s %-5s %-20s %s\n", or_dash(x->op), or_dash(x->unit), or_dash(x->kernel), or_dash(x->why));
     }
@@ -195,7 +195,7 @@ static void print_placement(const struct page *p)
 static void print_assumptions(const struct page *p)
 {
     for (size_t i = 0; i < p->r->assumptions.count; i++) {
-        const struct run_assumption *a = &p->r->assumptions.item[i];
+        const struct run_assumption *const a = &p->r->assumptions.item[i];
         label(p, i ? "" : "assumes");
         fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "", a->effect ? a->effect : "");
     }
@@ -223,7 +223,7 @@ static void print_outputs(const struct page *p)
 static void print_end(const struct page *p)
 {
     char text[FORMAT_SIZE];
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     if (!isnan(r->host_seconds)) {
         label(p, "host time");
         fprintf(p->out, "%s\n", format_quantity(text, r->host_seconds, "s"));

@@ -18,8 +18,8 @@ static double change_of(const struct regress_moved *m)
 
 static int by_change(const void *a, const void *b)
 {
-    const struct regress_moved *const x = *(const struct regress_moved *const *)a, *const y =
-                                                                                       *(const struct regress_moved *const *)b;
+    const struct regress_moved *const x = *(const struct regress_moved *const *)a;
+    const struct regress_moved *const y = *(const struct regress_moved *const *)b;
     const double s = isnan(change_of(x)) ? HUGE_VAL : fabs(change_of(x)), t = isnan(change_of(y)) ? HUGE_VAL : fabs(change_of(y));
     return s < t ? 1 : s > t ? -1 : x < y ? -1 : 1;
 }

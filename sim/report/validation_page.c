@@ -154,8 +154,8 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
 
 static int by_error(const void *a, const void *b)
 {
-    const struct validation_row *const x = *(const struct validation_row *const *)a, *const y =
-                                                                                         *(const struct validation_row *const *)b;
+    const struct validation_row *const x = *(const struct validation_row *const *)a;
+    const struct validation_row *const y = *(const struct validation_row *const *)b;
     return x->ape < y->ape ? 1 : x->ape > y->ape ? -1 : x < y ? -1 : 1;
 }
 
@@ -268,8 +268,8 @@ struct history {
 
 static void take_score(struct history *h, sqlite3_stmt *row)
 {
-    const char *const file = (const char *)sqlite3_column_text(row, 0), *const version =
-                                                                            (const char *)sqlite3_column_text(row, 1);
+    const char *const file = (const char *)sqlite3_column_text(row, 0);
+    const char *const version = (const char *)sqlite3_column_text(row, 1);
     const char *const created = (const char *)sqlite3_column_text(row, 2);
     size_t f = 0;
     char text[FORMAT_SIZE];
@@ -361,7 +361,7 @@ static bool unmodelled(struct page *page, const struct validation_rows *rows, st
     static const struct result_column columns[] = {{"reason", NULL, false}, {"rows", NULL, true}, {"for example", NULL, false}};
     struct validation_part *part = NULL;
     size_t count, listed = 0;
-    bool ok = validation_parts_by(rows, reason_of, &part, &count, error);
+    const bool ok = validation_parts_by(rows, reason_of, &part, &count, error);
     struct result_table *const t = result_table_create(columns, 3);
     char example[200];
     for (size_t i = 0; ok && i < count; i++) {

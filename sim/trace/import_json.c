@@ -69,7 +69,7 @@ static bool take_value(struct splitter *s, bool keep, struct orch_error *error)
         if (keep) {
             if (s->length + 1 >= s->capacity) {
                 const size_t wanted = s->capacity ? 2 * s->capacity : 4096;
-                char *bigger = s->length > IMPORT_EVENT_MAX ? NULL : realloc(s->event, wanted);
+                char *const bigger = s->length > IMPORT_EVENT_MAX ? NULL : realloc(s->event, wanted);
                 if (!bigger)
                     return wrong(s, error, "an event is longer than 16 MiB");
                 s->event = bigger;
@@ -187,7 +187,7 @@ static bool take_object(struct splitter *s, import_on_event *on_event, void *con
 bool import_json_events(const struct import_source *source, import_on_event *on_event, void *context, bool *cut,
                         struct orch_error *error)
 {
-    struct splitter *s = calloc(1, sizeof *s);
+    struct splitter *const s = calloc(1, sizeof *s);
     struct orch_error own = {0};
     *cut = false;
     if (s)

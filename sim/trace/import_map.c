@@ -33,7 +33,7 @@ static const struct name_row {
 /* "aten::_foreach_add_" -> "add". */
 static void plain_name(const char *name, char *to, size_t size)
 {
-    const char *colon = strstr(name, "::");
+    const char *const colon = strstr(name, "::");
     if (strncmp(name, "aten::", 6) == 0 || strncmp(name, "prims::", 7) == 0)
         name = colon + 2;
     if (strncmp(name, "_foreach_", 9) == 0)
@@ -73,7 +73,7 @@ static bool sizes_are_sane(const struct import_op *op)
 
 void import_map(const struct import_op *op, struct import_mapping *m)
 {
-    const struct name_row *row = find_name(op->name);
+    const struct name_row *const row = find_name(op->name);
     memset(m, 0, sizeof *m);
     m->work = IMPORT_ESTIMATE;
     m->repeat = 1;

@@ -27,7 +27,7 @@ static void put_conv(struct import_mapping *m, const struct conv *v)
 /* Stride and padding from the result's size; without one, as they usually are. */
 static void find_geometry(const struct import_op *op, const char *argument, struct conv *v, struct import_mapping *m)
 {
-    const struct import_array *out = op->outs ? &op->out[0] : op->next.rank ? &op->next : NULL;
+    const struct import_array *const out = op->outs ? &op->out[0] : op->next.rank ? &op->next : NULL;
     uint64_t stride, pad;
     if (import_value(op, argument[2], &stride) && import_value(op, argument[3], &pad) && stride > 0) {
         v->stride = stride;
@@ -53,8 +53,8 @@ static void find_geometry(const struct import_op *op, const char *argument, stru
 
 void import_map_conv(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
-    const struct import_array *x = import_in(op, (unsigned)(argument[0] - '0')),
-                              *f = import_in(op, (unsigned)(argument[1] - '0'));
+    const struct import_array *const x = import_in(op, (unsigned)(argument[0] - '0'));
+    const struct import_array *const f = import_in(op, (unsigned)(argument[1] - '0'));
     if (x->rank < 3 || x->rank != f->rank || x->elements < 1 || f->elements < 1)
         return;
     import_precision(m, x);
@@ -87,7 +87,7 @@ void import_map_conv(const struct import_op *op, const char *argument, struct im
 void import_map_conv_back(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     struct import_op forward = *op;
-    const struct import_array *g = import_in(op, argument[0] == '1' ? 0 : 1);
+    const struct import_array *const g = import_in(op, argument[0] == '1' ? 0 : 1);
     forward.outs = g->rank >= 3;
     forward.out[0] = *g;
     char places[6] = {argument[0], argument[1], '-', '-', '-', 0};
@@ -106,7 +106,7 @@ void import_map_conv_grad(const struct import_op *op, const char *argument, stru
         return;
     }
     /* cudnn_convolution_backward_input(sizes, grad, weight), _weight(sizes, grad, image): one of the two is not told. */
-    const struct import_array *g = import_in(op, 1), *o = import_in(op, 2);
+    const struct import_array *const g = import_in(op, 1), *const o = import_in(op, 2);
     if (g->rank != 4 || o->rank != 4 || g->elements < 1 || o->elements < 1)
         return;
     import_precision(m, g);
@@ -120,7 +120,7 @@ void import_map_conv_grad(const struct import_op *op, const char *argument, stru
 
 void import_map_conv_transpose(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
-    const struct import_array *x = import_in(op, 0), *f = import_in(op, 1);
+    const struct import_array *const x = import_in(op, 0), *const f = import_in(op, 1);
     (void)argument;
     if (x->rank >= 3 && x->elements >= 1 && op->ins == 1 && op->outs && op->out[0].rank == x->rank && op->out[0].elements >= 1) {
         /* Packed weights are not told: windows side by side make as many products as results, times channels. */

@@ -46,7 +46,7 @@ void import_map_groupnorm(const struct import_op *op, const char *argument, stru
 void import_map_pool(const struct import_op *op, const char *name, struct import_mapping *m)
 {
     uint64_t d[4], o[4], r = 0, stride = 0, pad = 0;
-    const struct import_array *out = op->outs ? &op->out[0] : op->next.rank ? &op->next : NULL;
+    const struct import_array *const out = op->outs ? &op->out[0] : op->next.rank ? &op->next : NULL;
     char more[80];
     if (!image(import_in(op, 0), d))
         return;

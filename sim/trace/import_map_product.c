@@ -6,8 +6,8 @@
 
 void import_map_gemm(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
-    const struct import_array *a = import_in(op, (unsigned)(argument[0] - '0')),
-                              *b = import_in(op, (unsigned)(argument[1] - '0'));
+    const struct import_array *const a = import_in(op, (unsigned)(argument[0] - '0'));
+    const struct import_array *const b = import_in(op, (unsigned)(argument[1] - '0'));
     if (op->outs && a->rank >= 1 && a->elements >= 1 && op->ins == 1 &&
         op->out[0].elements >= 1) { /* packed weights are not told */
         import_precision(m, a);
@@ -40,7 +40,7 @@ void import_map_gemm(const struct import_op *op, const char *argument, struct im
 
 void import_map_attention(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
-    const struct import_array *q = import_in(op, 0), *k = import_in(op, 1);
+    const struct import_array *const q = import_in(op, 0), *const k = import_in(op, 1);
     if (q->rank != 4 || k->rank != 4 || q->elements < 1 || k->elements < 1)
         return;
     const bool heads_inside = strcmp(argument, "bshd") == 0;

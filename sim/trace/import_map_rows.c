@@ -6,7 +6,7 @@
 
 static void put_rows(const struct import_op *op, const char *name, const char *more, struct import_mapping *m)
 {
-    const struct import_array *x = import_in(op, 0);
+    const struct import_array *const x = import_in(op, 0);
     if (x->rank == 0 || x->elements < 1)
         return;
     import_precision(m, x);
@@ -25,7 +25,7 @@ void import_map_norm(const struct import_op *op, const char *argument, struct im
 
 void import_map_reduce(const struct import_op *op, const char *name, struct import_mapping *m)
 {
-    const struct import_array *x = import_in(op, 0);
+    const struct import_array *const x = import_in(op, 0);
     uint64_t rows = op->outs ? (uint64_t)op->out[0].elements : import_leading(x, 1);
     if (x->elements < 1)
         return;
@@ -40,7 +40,7 @@ void import_map_reduce(const struct import_op *op, const char *name, struct impo
 
 void import_map_elementwise(const struct import_op *op, const char *name, struct import_mapping *m)
 {
-    const struct import_array *x = import_result(op);
+    const struct import_array *const x = import_result(op);
     if (x->elements < 1)
         return;
     import_precision(m, x->type ? x : import_in(op, 0));
@@ -69,7 +69,7 @@ void import_map_copy_all(const struct import_op *op, const char *argument, struc
 
 void import_map_gather(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
-    const struct import_array *table = import_in(op, 0), *index = import_in(op, *argument == '0' ? 2 : 1);
+    const struct import_array *const table = import_in(op, 0), *const index = import_in(op, *argument == '0' ? 2 : 1);
     if (table->rank < 2) {
         put_copy(m, import_bytes_out(op));
         return;

@@ -20,7 +20,7 @@ static unsigned read_arrays(json_object *args, const char *key, struct import_ar
     json_object *const list = json_peek(args, key, json_type_array);
     unsigned count = 0;
     for (size_t i = 0; list && i < json_object_array_length(list) && count < IMPORT_ARRAYS; i++) {
-        json_object *item = json_object_array_get_idx(list, i);
+        json_object *const item = json_object_array_get_idx(list, i);
         if (!json_object_is_type(item, json_type_object))
             continue;
         json_object_object_foreach(item, type, dims)
@@ -40,7 +40,7 @@ static bool ends_with(const char *text, const char *end)
 
 static bool on_event(void *context, json_object *event, struct orch_error *error)
 {
-    struct reader *r = context;
+    struct reader *const r = context;
     struct import_op op = {0};
     char name[200];
     json_object *const args = json_peek(event, "args", json_type_object);

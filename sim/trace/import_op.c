@@ -43,7 +43,7 @@ static bool read_shape(struct import_array *a, json_object *dims)
 {
     const size_t rank = json_object_array_length(dims);
     for (size_t i = 0; i < rank; i++) {
-        json_object *item = json_object_array_get_idx(dims, i);
+        json_object *const item = json_object_array_get_idx(dims, i);
         if (!json_object_is_type(item, json_type_int) && !json_object_is_type(item, json_type_double))
             return false;
         const int64_t value = json_object_get_int64(item);
@@ -74,7 +74,7 @@ void import_array_set(struct import_array *a, json_object *dims, const char *typ
     double sum = 0;
     for (size_t i = 0; i < json_object_array_length(dims); i++) {
         struct import_array part = {0};
-        json_object *item = json_object_array_get_idx(dims, i);
+        json_object *const item = json_object_array_get_idx(dims, i);
         if (json_object_is_type(item, json_type_array) && read_shape(&part, item))
             sum += part.elements;
     }

@@ -14,7 +14,7 @@ void *pytorch_grow(struct list *list, size_t size, struct orch_error *error)
 {
     if (list->count == list->capacity) {
         const size_t wanted = list->capacity ? 2 * list->capacity : 1024;
-        void *bigger = wanted <= EVENTS_MAX ? realloc(list->item, wanted * size) : NULL;
+        void *const bigger = wanted <= EVENTS_MAX ? realloc(list->item, wanted * size) : NULL;
         if (!bigger) {
             orch_fail(error, ORCH_USAGE, "the profile has more events than fit (%zu)", list->count);
             return NULL;
@@ -46,7 +46,7 @@ static uint64_t id_of(json_object *value)
 
 static uint64_t external_of(json_object *args)
 {
-    json_object *value = json_peek_any(args, "External id");
+    json_object *const value = json_peek_any(args, "External id");
     return id_of(value ? value : json_peek_any(args, "external id"));
 }
 
@@ -55,7 +55,7 @@ static char *keep_args(json_object *args)
 {
     static const char *const keys[][2] = {
         {"Input Dims", "Input dims"}, {"Input type", "Input Types"}, {"Concrete Inputs", "Concrete inputs"}};
-    json_object *kept = json_object_new_array();
+    json_object *const kept = json_object_new_array();
     bool any = false;
     for (size_t i = 0; i < 3; i++) {
         json_object *value = json_peek_any(args, keys[i][0]);
@@ -64,14 +64,14 @@ static char *keep_args(json_object *args)
         json_object_array_add(kept, json_object_get(value));
         any |= i == 0 && value != NULL;
     }
-    char *text = any ? strdup(json_object_to_json_string_ext(kept, JSON_C_TO_STRING_PLAIN)) : NULL;
+    char *const text = any ? strdup(json_object_to_json_string_ext(kept, JSON_C_TO_STRING_PLAIN)) : NULL;
     json_object_put(kept);
     return text;
 }
 
 static bool add_op(struct pytorch_profile *p, json_object *event, json_object *args, const char *name, struct orch_error *error)
 {
-    struct host_op *op = pytorch_grow(&p->ops, sizeof *op, error);
+    struct host_op *const op = pytorch_grow(&p->ops, sizeof *op, error);
     if (!op)
         return false;
     op->ts = json_peek_number(event, "ts", 0);
@@ -87,7 +87,7 @@ static bool add_op(struct pytorch_profile *p, json_object *event, json_object *a
 
 static bool add_call(struct pytorch_profile *p, json_object *event, json_object *args, struct orch_error *error)
 {
-    struct runtime_call *call = json_peek_any(args, "correlation") ? pytorch_grow(&p->calls, sizeof *call, error) : NULL;
+    struct runtime_call *const call = json_peek_any(args, "correlation") ? pytorch_grow(&p->calls, sizeof *call, error) : NULL;
     if (!call)
         return !json_peek_any(args, "correlation");
     call->correlation = id_of(json_peek_any(args, "correlation"));
@@ -100,7 +100,7 @@ static bool add_call(struct pytorch_profile *p, json_object *event, json_object 
 static bool add_device(struct pytorch_profile *p, json_object *event, json_object *args, const char *name,
                        struct orch_error *error)
 {
-    struct device_event *d = pytorch_grow(&p->device, sizeof *d, error);
+    struct device_event *const d = pytorch_grow(&p->device, sizeof *d, error);
     if (!d)
         return false;
     d->ts = json_peek_number(event, "ts", 0);
@@ -130,7 +130,7 @@ static bool on_event(void *context, json_object *event, struct orch_error *error
                                                                                      "privateuse1_runtime",
                                                                                      NULL},
                              *const devices[] = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", NULL};
-    struct pytorch_profile *p = context;
+    struct pytorch_profile *const p = context;
     json_object *const args = json_peek(event, "args", json_type_object);
     const char *const word = json_peek_string(event, "cat"), *const name = json_peek_string(event, "name");
     if (!word || !name || !json_peek_any(event, "dur"))

@@ -17,14 +17,14 @@ static json_object *item(json_object *list, size_t i)
 /* Shapes of an operator; what it returns is to be put when op is not used any more. */
 static json_object *fill_op(const struct host_op *from, struct import_op *op)
 {
-    json_object *args = from->args ? json_tokener_parse(from->args) : NULL, *dims = item(args, 0);
+    json_object *const args = from->args ? json_tokener_parse(from->args) : NULL, *const dims = item(args, 0);
     memset(op, 0, sizeof *op);
     op->name = from->name;
     op->values = item(args, 2);
     op->device_bytes = from->bytes;
     for (size_t i = 0;
          json_object_is_type(dims, json_type_array) && i < json_object_array_length(dims) && op->ins < IMPORT_ARRAYS; i++) {
-        json_object *type = item(item(args, 1), i);
+        json_object *const type = item(item(args, 1), i);
         import_array_set(&op->in[op->ins++], item(dims, i),
                          type && json_object_is_type(type, json_type_string) ? json_object_get_string(type) : NULL);
     }
@@ -36,7 +36,7 @@ static json_object *fill_op(const struct host_op *from, struct import_op *op)
 static void find_next(const struct pytorch_profile *p, size_t at, struct import_op *op)
 {
     const bool conv = strstr(op->name, "conv") != NULL, pool = strstr(op->name, "pool") != NULL;
-    const struct host_op *self = pytorch_op_at(p, at);
+    const struct host_op *const self = pytorch_op_at(p, at);
     if ((!conv && !pool) || op->in[0].rank != 4)
         return;
     const uint64_t channels = conv ? op->in[1].dim[0] : op->in[0].dim[1];
@@ -46,8 +46,8 @@ static void find_next(const struct pytorch_profile *p, size_t at, struct import_
         if (pytorch_op_at(p, i)->ts < self->ts + self->dur || !pytorch_op_at(p, i)->args)
             continue;
         looked++;
-        json_object *args = fill_op(pytorch_op_at(p, i), &other);
-        const struct import_array *x = &other.in[0];
+        json_object *const args = fill_op(pytorch_op_at(p, i), &other);
+        const struct import_array *const x = &other.in[0];
         const bool fits = x->rank == 4 && x->dim[0] == op->in[0].dim[0] && x->dim[1] == channels &&
                           x->dim[2] <= op->in[0].dim[2] && x->dim[3] <= op->in[0].dim[3];
         if (fits)
@@ -61,20 +61,20 @@ static void find_next(const struct pytorch_profile *p, size_t at, struct import_
 /* Halves of a gradient have the shapes of the whole around them. */
 static json_object *fill_gradient(const struct pytorch_profile *p, const struct host_op *h, struct import_op *op)
 {
-    const struct host_op *around = h->parent == PYTORCH_NOBODY ? NULL : pytorch_op_at(p, h->parent);
+    const struct host_op *const around = h->parent == PYTORCH_NOBODY ? NULL : pytorch_op_at(p, h->parent);
     if (strncmp(h->name, "aten::cudnn_convolution_backward_", 33) != 0 || !around ||
         strcmp(around->name, "aten::cudnn_convolution_backward") != 0 || !around->args)
         return fill_op(h, op);
-    json_object *args = fill_op(around, op);
+    json_object *const args = fill_op(around, op);
     op->name = h->name;
     return args;
 }
 
 static bool emit_op(struct pytorch_profile *p, size_t i, double zero_us, const char *unit, struct orch_error *error)
 {
-    const struct host_op *h = pytorch_op_at(p, i);
+    const struct host_op *const h = pytorch_op_at(p, i);
     struct import_op op;
-    json_object *args = fill_gradient(p, h, &op);
+    json_object *const args = fill_gradient(p, h, &op);
     find_next(p, i, &op);
     const struct import_placed placed = {.op = &op,
                                          .submitted_us = fmax(0, h->ts - zero_us),
@@ -96,7 +96,7 @@ struct order {
 
 static int by_first(const void *a, const void *b)
 {
-    const struct order *x = a, *y = b;
+    const struct order *const x = a, *const y = b;
     if (x->first_us != y->first_us)
         return x->first_us < y->first_us ? -1 : 1;
     return x->op < y->op ? -1 : x->op > y->op;
@@ -104,7 +104,7 @@ static int by_first(const void *a, const void *b)
 
 bool pytorch_emit(struct pytorch_profile *p, double zero_us, const char *unit, struct orch_error *error)
 {
-    struct order *order = malloc((p->ops.count + 1) * sizeof *order);
+    struct order *const order = malloc((p->ops.count + 1) * sizeof *order);
     size_t count = 0;
     bool ok = order || orch_no_memory(error);
     for (size_t i = 0; ok && i < p->ops.count; i++)

@@ -9,7 +9,7 @@
 
 static int by_place(const void *a, const void *b)
 {
-    const struct host_op *x = a, *y = b;
+    const struct host_op *const x = a, *const y = b;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
     if (x->ts != y->ts)
@@ -19,13 +19,13 @@ static int by_place(const void *a, const void *b)
 
 static int by_correlation(const void *a, const void *b)
 {
-    const struct runtime_call *x = a, *y = b;
+    const struct runtime_call *const x = a, *const y = b;
     return x->correlation < y->correlation ? -1 : x->correlation > y->correlation;
 }
 
 static int by_time(const void *a, const void *b)
 {
-    const struct device_event *x = a, *y = b;
+    const struct device_event *const x = a, *const y = b;
     return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
@@ -35,7 +35,7 @@ static void find_parents(struct pytorch_profile *p)
     if (p->ops.count)
         qsort(p->ops.item, p->ops.count, sizeof(struct host_op), by_place);
     for (size_t i = 1; i < p->ops.count; i++) {
-        struct host_op *op = pytorch_op_at(p, i);
+        struct host_op *const op = pytorch_op_at(p, i);
         uint32_t around = (uint32_t)i - 1;
         while (around != PYTORCH_NOBODY && (pytorch_op_at(p, around)->tid != op->tid ||
                                             pytorch_op_at(p, around)->ts + pytorch_op_at(p, around)->dur < op->ts + op->dur))
@@ -50,7 +50,7 @@ static uint32_t op_around(const struct pytorch_profile *p, uint64_t tid, double 
     size_t low = 0, high = p->host_ops;
     while (low < high) { /* the last one that begins no later */
         const size_t middle = low + (high - low) / 2;
-        const struct host_op *op = pytorch_op_at(p, middle);
+        const struct host_op *const op = pytorch_op_at(p, middle);
         if (op->tid < tid || (op->tid == tid && op->ts <= ts))
             low = middle + 1;
         else
@@ -66,14 +66,14 @@ static uint32_t op_around(const struct pytorch_profile *p, uint64_t tid, double 
 
 static int compare_external(const void *a, const void *b)
 {
-    const uint64_t *x = a, *y = b;
+    const uint64_t *const x = a, *const y = b;
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
 /* Pairs of external id and operator, sorted. */
 static uint64_t *index_externals(const struct pytorch_profile *p)
 {
-    uint64_t *index = malloc((p->ops.count + 1) * 2 * sizeof *index);
+    uint64_t *const index = malloc((p->ops.count + 1) * 2 * sizeof *index);
     for (size_t i = 0; index && i < p->ops.count; i++) {
         index[2 * i] = pytorch_op_at(p, i)->external;
         index[2 * i + 1] = i;
@@ -86,7 +86,7 @@ static uint64_t *index_externals(const struct pytorch_profile *p)
 static uint32_t by_external(const struct pytorch_profile *p, const uint64_t *index, uint64_t external)
 {
     const uint64_t key[2] = {external, 0};
-    const uint64_t *found =
+    const uint64_t *const found =
         external && p->host_ops ? bsearch(key, index, p->host_ops, 2 * sizeof *index, compare_external) : NULL;
     return found ? (uint32_t)found[1] : PYTORCH_NOBODY;
 }
@@ -95,7 +95,7 @@ static uint32_t by_external(const struct pytorch_profile *p, const uint64_t *ind
 static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *externals, const struct device_event *d)
 {
     const struct runtime_call key = {.correlation = d->correlation};
-    const struct runtime_call *call =
+    const struct runtime_call *const call =
         p->calls.count ? bsearch(&key, p->calls.item, p->calls.count, sizeof key, by_correlation) : NULL;
     uint32_t op = call ? op_around(p, call->tid, call->ts) : PYTORCH_NOBODY;
     if (op == PYTORCH_NOBODY && call)
@@ -118,7 +118,7 @@ static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *extern
 /* A copy of nobody is an operator of its own, behind those of the host. */
 static bool add_copy(struct pytorch_profile *p, const struct device_event *d, uint32_t *at, struct orch_error *error)
 {
-    struct host_op *op = pytorch_grow(&p->ops, sizeof *op, error);
+    struct host_op *const op = pytorch_grow(&p->ops, sizeof *op, error);
     if (!op)
         return false;
     *at = (uint32_t)(p->ops.count - 1);
@@ -131,8 +131,8 @@ static bool add_copy(struct pytorch_profile *p, const struct device_event *d, ui
 
 static bool attribute_device(struct pytorch_profile *p, double *zero_us, struct orch_error *error)
 {
-    uint64_t *externals = index_externals(p);
-    const struct device_event *d = p->device.item;
+    uint64_t *const externals = index_externals(p);
+    const struct device_event *const d = p->device.item;
     if (!externals)
         return orch_no_memory(error);
     if (p->calls.count)
@@ -149,7 +149,7 @@ static bool attribute_device(struct pytorch_profile *p, double *zero_us, struct 
             free(externals);
             return false;
         }
-        struct host_op *op = pytorch_op_at(p, at);
+        struct host_op *const op = pytorch_op_at(p, at);
         if (op->last_us <= 0) {
             op->first_us = d[i].ts;
             op->stream = d[i].stream;
@@ -169,8 +169,8 @@ static void attribute_host(struct pytorch_profile *p, double *zero_us)
 {
     *zero_us = INFINITY;
     for (size_t i = 0; i < p->ops.count; i++) {
-        struct host_op *op = pytorch_op_at(p, i);
-        struct host_op *around = op->parent == PYTORCH_NOBODY ? NULL : pytorch_op_at(p, op->parent);
+        struct host_op *const op = pytorch_op_at(p, i);
+        struct host_op *const around = op->parent == PYTORCH_NOBODY ? NULL : pytorch_op_at(p, op->parent);
         *zero_us = fmin(*zero_us, op->ts);
         op->claimed = around && around->claimed;
         if (op->claimed)
@@ -184,7 +184,7 @@ static void attribute_host(struct pytorch_profile *p, double *zero_us)
     }
     /* What only contains others is no operator, its own time is the host's. */
     for (size_t i = 0; i < p->ops.count; i++) {
-        struct host_op *op = pytorch_op_at(p, i);
+        struct host_op *const op = pytorch_op_at(p, i);
         const bool contains = op->device_us < op->dur;
         if (op->last_us > 0 && contains && !import_is_known(op->name))
             op->last_us = 0;

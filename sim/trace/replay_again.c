@@ -40,12 +40,12 @@ static const char *precision_for(const struct trace_launch *l, const char *unit,
 
 static bool add_launch(struct again *a, const struct trace_launch *l, struct orch_error *error)
 {
-    const struct trace_replay_request *q = a->request;
-    const char *unit = q->unit ? q->unit : l->unit;
+    const struct trace_replay_request *const q = a->request;
+    const char *const unit = q->unit ? q->unit : l->unit;
     const bool kernel = kernel_is_workload(l->workload);
     if (a->count == TOGETHER_PARTS)
         return orch_fail(error, ORCH_USAGE, "%s: more than %d workloads at once", q->path, TOGETHER_PARTS);
-    struct launch_request *r = &a->launch[a->count];
+    struct launch_request *const r = &a->launch[a->count];
     char **text = a->text[a->count];
     a->has_file = a->has_file || !kernel;
     if (!launch_settings_read(l->settings, r, error))
@@ -53,7 +53,7 @@ static bool add_launch(struct again *a, const struct trace_launch *l, struct orc
     a->count++;
     if (!keep(l->workload, &text[0]) || !keep(unit, &text[1]) || !keep(precision_for(l, unit, kernel), &text[2]))
         return orch_no_memory(error);
-    struct together_part *p = &a->part[a->count - 1];
+    struct together_part *const p = &a->part[a->count - 1];
     *p = r->part;
     p->request.chip = q->chip;
     p->request.threads = q->common.threads;
@@ -66,11 +66,11 @@ static bool add_launch(struct again *a, const struct trace_launch *l, struct orc
 
 static bool read_run(struct again *a, struct orch_error *error)
 {
-    const struct trace_replay_request *q = a->request;
+    const struct trace_replay_request *const q = a->request;
     struct trace_error own;
     struct trace_record record;
     enum trace_step step;
-    struct trace_reader *r = trace_reader_open(q->path, q->force, &own);
+    struct trace_reader *const r = trace_reader_open(q->path, q->force, &own);
     bool ok = r || trace_tell(&own, error);
     while (ok && (step = trace_next(r, &record, &own)) != TRACE_OVER) {
         if (step == TRACE_BAD)
@@ -100,7 +100,7 @@ static bool check_hash(const struct again *a, const struct event_run_begin *begi
 static bool run_one(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
                     struct orch_error *error)
 {
-    struct run *run = run_prepare(&a->part[0].request, error);
+    struct run *const run = run_prepare(&a->part[0].request, error);
     const bool ok = run && check_hash(a, run_begin_event(run), error) && run_execute(run, bus, number, result, error);
     run_free(run);
     return ok;
@@ -109,7 +109,7 @@ static bool run_one(const struct again *a, struct event_bus *bus, uint64_t numbe
 static bool run_many(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
                      struct orch_error *error)
 {
-    struct together *t = together_prepare(a->part, a->count, a->workload ? a->workload : "trace", error);
+    struct together *const t = together_prepare(a->part, a->count, a->workload ? a->workload : "trace", error);
     const bool ok = t && check_hash(a, together_begin_event(t), error) && together_execute(t, bus, number, result, error);
     together_free(t);
     return ok;
@@ -118,7 +118,7 @@ static bool run_many(const struct again *a, struct event_bus *bus, uint64_t numb
 bool replay_again(const struct trace_replay_request *request, struct event_bus *bus, uint64_t number, struct run_result *result,
                   struct orch_error *error)
 {
-    struct again *a = calloc(1, sizeof *a);
+    struct again *const a = calloc(1, sizeof *a);
     if (!a)
         return orch_no_memory(error);
     a->request = request;

@@ -43,7 +43,7 @@ struct replay_costs {
 
 struct replay_costs *replay_costs_create(const struct trace_replay_request *request, struct orch_error *error)
 {
-    struct replay_costs *c = calloc(1, sizeof *c);
+    struct replay_costs *const c = calloc(1, sizeof *c);
     if (c)
         c->request = request;
     else
@@ -123,7 +123,7 @@ bool replay_costs_assumptions(const struct replay_costs *c, struct run_assumptio
 /* The study of launches with these settings. */
 static struct study *study_of(struct replay_costs *c, const char *text, struct orch_error *error)
 {
-    const struct trace_replay_request *q = c->request;
+    const struct trace_replay_request *const q = c->request;
     for (unsigned i = 0; i < c->settings_count; i++)
         if (strcmp(c->settings[i].text, text) == 0)
             return c->settings[i].study;
@@ -131,7 +131,7 @@ static struct study *study_of(struct replay_costs *c, const char *text, struct o
         orch_fail(error, ORCH_USAGE, "%s: more than %d different settings of launches", q->path, SETTINGS_MAX);
         return NULL;
     }
-    struct settings *s = &c->settings[c->settings_count++];
+    struct settings *const s = &c->settings[c->settings_count++];
     s->text = strdup(text);
     if (!s->text) {
         orch_no_memory(error);
@@ -191,7 +191,7 @@ static bool ask(struct replay_costs *c, const char *workload, const char *unit, 
 {
     struct study_answer answer;
     struct study_setting setting = {0};
-    struct study *study = study_of(c, settings, error);
+    struct study *const study = study_of(c, settings, error);
     *why = (struct orch_error){0};
     *known = false;
     if (!study)
@@ -293,7 +293,7 @@ static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, co
 static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, const struct replay_cost **cost,
                       struct orch_error *error)
 {
-    struct replay_cost *known = &c->copy[part][log2];
+    struct replay_cost *const known = &c->copy[part][log2];
     struct orch_error why;
     bool there = known->busy_ns > 0;
     char workload[32];
@@ -301,7 +301,7 @@ static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, con
     if (there)
         return true;
     snprintf(workload, sizeof workload, "copy:%ld", 1L << log2);
-    const char *unit = part == PART_GPU || part == PART_ANE ? orch_part_name(part) : "cpu";
+    const char *const unit = part == PART_GPU || part == PART_ANE ? orch_part_name(part) : "cpu";
     if (!ask(c, workload, unit, NULL, "", known, &there, &why, error))
         return false;
     if (!there)
@@ -334,7 +334,7 @@ static bool estimate(struct replay_costs *c, uint64_t bytes, const char *unit, s
 
 bool replay_cost_of(struct replay_costs *c, const struct trace_launch *l, struct replay_cost *cost, struct orch_error *error)
 {
-    const char *unit = c->request->unit ? c->request->unit : l->unit;
+    const char *const unit = c->request->unit ? c->request->unit : l->unit;
     if (strcmp(l->work, "none") == 0) {
         *cost = (struct replay_cost){.work = REPLAY_NONE, .part = part_of(unit), .low = 1, .high = 1};
         return true;

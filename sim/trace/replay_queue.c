@@ -39,7 +39,7 @@ struct replay_queue {
 
 struct replay_queue *replay_queue_create(double dram_gbps, replay_on_done *on_done, void *context)
 {
-    struct replay_queue *q = calloc(1, sizeof *q);
+    struct replay_queue *const q = calloc(1, sizeof *q);
     if (!q)
         return NULL;
     q->dram = (struct fair_resource){"dram", dram_gbps, FAIR_LINE_BYTES};
@@ -106,8 +106,8 @@ static struct stream *stream_of(struct replay_queue *q, enum orch_part part, uns
 
 static struct entry *new_entry(struct replay_queue *q, const struct replay_launch *launch)
 {
-    struct entry *e = q->spare ? q->spare : calloc(1, sizeof *e);
-    uint64_t *after = launch->after_count ? malloc(launch->after_count * sizeof *after) : NULL;
+    struct entry *const e = q->spare ? q->spare : calloc(1, sizeof *e);
+    uint64_t *const after = launch->after_count ? malloc(launch->after_count * sizeof *after) : NULL;
     if (!e || (launch->after_count && !after)) {
         if (e != q->spare)
             free(e);
@@ -125,10 +125,10 @@ static struct entry *new_entry(struct replay_queue *q, const struct replay_launc
 
 bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch, struct orch_error *error)
 {
-    struct stream *s = stream_of(q, launch->cost.part, launch->stream);
+    struct stream *const s = stream_of(q, launch->cost.part, launch->stream);
     if (!s)
         return orch_fail(error, ORCH_UNMODELLED, "more than %d streams of launches", STREAMS_MAX);
-    struct entry *e = new_entry(q, launch);
+    struct entry *const e = new_entry(q, launch);
     if (!e)
         return orch_no_memory(error);
     if (s->last)
@@ -154,7 +154,7 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
 /* When the head of a stream may start: INFINITY when it waits for something that is not done. */
 static double ready_ns(const struct replay_queue *q, const struct entry *e)
 {
-    const struct replay_launch *l = &e->launch;
+    const struct replay_launch *const l = &e->launch;
     double ready = l->submit_ns + l->cost.overhead_ns;
     for (size_t i = 0; i < l->after_count; i++) {
         const uint64_t op = l->after[i];
@@ -187,7 +187,7 @@ static bool start_one(struct replay_queue *q)
     struct stream *best = NULL;
     double best_ns = INFINITY;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         if (!s->first || s->running || (does_one_thing(s->part) && unit_runs(q, s->part)))
             continue;
         const double ready = ready_ns(q, s->first);
@@ -213,7 +213,7 @@ static void set_paces(struct replay_queue *q)
     double sum = 0;
     unsigned count = 0;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         s->pace = 1;
         if (!s->running || !(s->first->launch.cost.dram_bytes > 0) || !(s->first->launch.cost.busy_ns > 0))
             continue;
@@ -240,7 +240,7 @@ static double next_event(const struct replay_queue *q)
 {
     double next = INFINITY;
     for (unsigned i = 0; i < q->streams; i++) {
-        const struct stream *s = &q->stream[i];
+        const struct stream *const s = &q->stream[i];
         if (!s->first)
             continue;
         if (s->running)
@@ -253,8 +253,8 @@ static double next_event(const struct replay_queue *q)
 
 static void finish(struct replay_queue *q, struct stream *s)
 {
-    struct entry *e = s->first;
-    const struct replay_launch *l = &e->launch;
+    struct entry *const e = s->first;
+    const struct replay_launch *const l = &e->launch;
     const struct replay_done done = {
         .op = l->op, .cost = &l->cost, .name = l->name, .submit_ns = l->submit_ns, .start_ns = e->start_ns, .end_ns = q->now_ns};
     q->on_done(q->context, &done);
@@ -282,7 +282,7 @@ static void advance(struct replay_queue *q, double until_ns)
         ends[i] = q->stream[i].running && end_ns(q, &q->stream[i]) <= until_ns;
     q->now_ns = until_ns;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         if (!s->running)
             continue;
         const double alone = s->first->launch.cost.busy_ns;

@@ -49,7 +49,7 @@ static void keep_longest(char *name, size_t size, double *most, const char *cand
 
 void import_emit_unknown(struct import_emit *e, const char *name, double seconds)
 {
-    struct import_coverage *c = e->coverage;
+    struct import_coverage *const c = e->coverage;
     c->unknown++;
     c->unknown_seconds += seconds;
     keep_longest(c->unknown_name, sizeof c->unknown_name, &c->unknown_most, name, seconds);
@@ -57,7 +57,7 @@ void import_emit_unknown(struct import_emit *e, const char *name, double seconds
 
 static void count(struct import_emit *e, const struct import_mapping *m, const char *name, double seconds)
 {
-    struct import_coverage *c = e->coverage;
+    struct import_coverage *const c = e->coverage;
     if (m->work == IMPORT_NONE && m->note[0]) {
         import_emit_unknown(e, name, seconds);
         return;
@@ -78,7 +78,7 @@ bool import_emit_op(struct import_emit *e, const struct import_placed *p, struct
     struct import_mapping m;
     struct trace_record launch = {.kind = TRACE_LAUNCH}, begin = {.kind = TRACE_OP_BEGIN}, end;
     char settings[24] = "";
-    const char *name = p->name ? p->name : p->op->name;
+    const char *const name = p->name ? p->name : p->op->name;
     import_map(p->op, &m);
     count(e, &m, name, p->seconds);
     if (m.repeat > 1)
@@ -132,9 +132,9 @@ bool trace_import_from(const struct import_source *source, const struct trace_im
     e.writer = trace_writer_create(request->output, &header, request->text, &own);
     if (!e.writer)
         return trace_tell(&own, error);
-    bool ok = import_emit_begin(&e, NULL, error) &&
-              (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
-              import_emit_end(&e, error) && (trace_writer_finish(e.writer, &own) || trace_tell(&own, error));
+    const bool ok = import_emit_begin(&e, NULL, error) &&
+                    (request->format == IMPORT_PYTORCH ? import_pytorch : import_onnx)(&e, source, error) &&
+                    import_emit_end(&e, error) && (trace_writer_finish(e.writer, &own) || trace_tell(&own, error));
     trace_writer_free(e.writer);
     return ok;
 }

@@ -26,7 +26,7 @@ struct known {
 
 struct known *known_create(struct orch_db *db, struct orch_error *error)
 {
-    struct known *k = calloc(1, sizeof *k);
+    struct known *const k = calloc(1, sizeof *k);
     if (!k) {
         orch_no_memory(error);
         return NULL;
@@ -86,7 +86,7 @@ struct loading {
 
 static bool take_reads(void *context, const char *names)
 {
-    struct loading *l = context;
+    struct loading *const l = context;
     struct read_set *const set = read_set_parse(names, l->error);
     l->ok = set && set_of(l->asked, read_set_reads(set), l->error);
     read_set_free(set);
@@ -200,7 +200,7 @@ static bool find_in_db(struct known *k, struct asked *a, const struct chip *chip
 
 static bool describe(const struct run_timing *t, struct db_characteristic *c)
 {
-    const struct run_result *r = &t->result;
+    const struct run_result *const r = &t->result;
     bool ok = true;
     c->cycles = isnan(r->cycles) ? 0 : r->cycles;
     c->activity = t->activity;

@@ -152,7 +152,7 @@ struct pair {
 
 static int by_key(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct pair *const x = a, *const y = b;
     return strcmp(x->key, y->key);
 }
 

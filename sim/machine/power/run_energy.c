@@ -49,7 +49,7 @@ void energy_run_start(struct energy_run *run, const struct energy_model *model, 
 void energy_run_add_activity(struct energy_run *run, const struct energy_model *model, const struct activity *activity,
                              enum power_domain from)
 {
-    const uint64_t *n = activity->count;
+    const uint64_t *const n = activity->count;
     const double dram = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
 
     power_price(&model->params, activity, from, run->profile.event_j);

@@ -114,7 +114,7 @@ static bool drop_unmodelled(const struct calibrate_request *q, struct calibrate_
 {
     static const double as_is[CALIBRATE_KEYS];
     double *const predicted = calloc(rows->count + 1, sizeof *predicted);
-    bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_no_memory(error);
+    const bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_no_memory(error);
     size_t kept = 0;
     for (size_t i = 0; ok && i < rows->count; i++) {
         if (isfinite(predicted[i]) && predicted[i] > 0) {

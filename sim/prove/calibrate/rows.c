@@ -36,8 +36,8 @@ static const char *cell(const struct csv_table *t, size_t row, const char *colum
 /* As validation makes it: the column, else file and line. */
 static void row_id(const struct reading *r, size_t row, char id[CALIBRATE_ID])
 {
-    const char *const given = cell(r->table, row, "id"), *const base =
-                                                             strrchr(r->q->name, '/') ? strrchr(r->q->name, '/') + 1 : r->q->name;
+    const char *const given = cell(r->table, row, "id");
+    const char *const base = strrchr(r->q->name, '/') ? strrchr(r->q->name, '/') + 1 : r->q->name;
     const char *const dot = strrchr(base, '.');
     const int stem = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
     if (*given)

@@ -22,7 +22,7 @@ struct agx_exec_bench {
 
 struct agx_exec_bench *agx_exec_bench_create(void)
 {
-    struct agx_exec_bench *b = calloc(1, sizeof *b);
+    struct agx_exec_bench *const b = calloc(1, sizeof *b);
     if (b)
         b->space = mem_space_create(8 * MEM_PAGE_BYTES);
     if (b && b->space && mem_space_map(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_READ | MEM_WRITE))
@@ -112,7 +112,7 @@ static void fill_state(struct agx_exec_bench *b, uint64_t seed, char mode, bool 
 static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t misalign)
 {
     uint64_t s = seed;
-    uint8_t *memory = mem_at(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_WRITE);
+    uint8_t *const memory = mem_at(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_WRITE);
     for (unsigned i = 0; i < MEMORY_BYTES / 8; i++) {
         const uint64_t x = splitmix64_next(&s);
         memcpy(memory + 8 * i, &x, sizeof x);
@@ -134,7 +134,7 @@ static bool execute(struct agx_exec_bench *b, const struct agx_checker *c, size_
     const uint32_t origin[3] = {0, 0, 0};
     b->code[bytes] = 0x88; /* stop */
     b->code[bytes + 1] = 0;
-    struct gpu_program *program = gpu_program_create(b->code, bytes + 2, 0, GPU_G13, fault);
+    struct gpu_program *const program = gpu_program_create(b->code, bytes + 2, 0, GPU_G13, fault);
     if (!program)
         return false;
     const struct gpu_launch launch = {.program = program,
@@ -143,7 +143,7 @@ static bool execute(struct agx_exec_bench *b, const struct agx_checker *c, size_
                                       .group_threads = {GPU_LANES, 1, 1},
                                       .space = b->space};
     const struct gpu_checks checks = {.reference = c->path == CHECK_AGX_REFERENCE};
-    struct gpu_group *group = gpu_group_create(&launch, &checks);
+    struct gpu_group *const group = gpu_group_create(&launch, &checks);
     bool ok = group != NULL;
     if (ok) {
         gpu_group_start(group, origin, 0);
@@ -180,7 +180,7 @@ struct line {
 
 static bool take_mode(struct agx_checker *c, char **text, char *mode)
 {
-    const char *word = vector_word(text, ' ');
+    const char *const word = vector_word(text, ' ');
     *mode = word && strlen(word) == 1 ? word[0] : 0;
     return (*mode && strchr("isfh", *mode)) || vector_malformed(&c->in, "a mode i, s, f or h");
 }
@@ -194,7 +194,7 @@ static bool take_code(struct agx_checker *c, char **text, struct line *l)
 
 static bool take_hashes(struct agx_checker *c, char **text, struct line *l)
 {
-    const char *hash = vector_word(text, ' '), *other = vector_word(text, ' ');
+    const char *const hash = vector_word(text, ' '), *const other = vector_word(text, ' ');
     l->has_alternative = other && strcmp(other, "-") != 0;
     return (vector_hex(hash, &l->hash) && other && (!l->has_alternative || vector_hex(other, &l->alternative))) ||
            vector_malformed(&c->in, "a hash of the state and another or -");
@@ -226,7 +226,7 @@ static void describe_difference(const struct agx_exec_bench *b, char *text, char
 
 static bool judge(struct agx_checker *c, const struct line *l, bool ran, const struct unit_fault *fault, char *dests)
 {
-    const struct agx_exec_bench *b = c->bench;
+    const struct agx_exec_bench *const b = c->bench;
     char why[160];
     const uint64_t got = hash_state(b);
     if (!ran) {
@@ -260,7 +260,7 @@ bool agx_check_exec_single(struct agx_checker *c)
     char *text = c->in.line;
     if (!take_seed(c, &text, &l) || !take_mode(c, &text, &l.mode))
         return false;
-    const char *nested = vector_word(&text, ' ');
+    const char *const nested = vector_word(&text, ' ');
     if (!nested || (strcmp(nested, "n") != 0 && strcmp(nested, "-") != 0))
         return vector_malformed(&c->in, "n or - for r0l");
     l.nested = nested[0] == 'n';

@@ -97,9 +97,9 @@ bool agx_check_encode(struct agx_checker *c)
     unsigned canonical = 0;
     if (!take_word(c, &text, &w))
         return false;
-    const char *id = vector_word(&text, '\t');
+    const char *const id = vector_word(&text, '\t');
     e.mnemonic = vector_word(&text, '\t');
-    const char *bytes = vector_word(&text, '\t'), *form = vector_word(&text, '\t');
+    const char *const bytes = vector_word(&text, '\t'), *const form = vector_word(&text, '\t');
     vector_word(&text, '\t'); /* whether applegpu's own assembler reads the text */
     e.fields = vector_word(&text, '\t');
     e.text = vector_word(&text, '\t');
@@ -127,7 +127,7 @@ bool agx_check_compiler_word(struct agx_checker *c)
         return false;
     vector_word(&text, '\t');
     e.mnemonic = vector_word(&text, '\t');
-    const char *bytes = vector_word(&text, '\t');
+    const char *const bytes = vector_word(&text, '\t');
     e.fields = vector_word(&text, '\t');
     e.text = vector_word(&text, '\t');
     if (!e.mnemonic || !e.fields || !e.text || !vector_decimal(bytes, AGX_MAX_BYTES, &e.bytes))
@@ -209,7 +209,7 @@ static bool same_name(const char *ours, const char *pattern)
 
 static bool is_operation(const char *mesa, const struct agx_inst *inst)
 {
-    const char *text = agx_mnemonic(inst), *form = agx_form_mnemonic(inst->form);
+    const char *const text = agx_mnemonic(inst), *const form = agx_form_mnemonic(inst->form);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (strcmp(names[i].mesa, mesa) != 0)
             continue;
@@ -229,7 +229,7 @@ bool agx_check_mesa_word(struct agx_checker *c)
     unsigned bytes;
     if (!take_word(c, &text, &w))
         return false;
-    const char *count = vector_word(&text, '\t'), *op = vector_word(&text, '\t');
+    const char *const count = vector_word(&text, '\t'), *const op = vector_word(&text, '\t');
     if (!op || !vector_decimal(count, AGX_MAX_BYTES, &bytes) || bytes != w.bytes)
         return vector_malformed(&c->in, "hex, its length, and Mesa's name of the operation");
     snprintf(got, sizeof got, "%zu bytes", w.length);

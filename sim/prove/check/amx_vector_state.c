@@ -144,8 +144,8 @@ static const struct kind *find_kind(const char *name)
 
 bool amx_vector_fill(const char *kind_name, uint64_t seed, struct amx_vector_state *state)
 {
-    const struct kind *kind = find_kind(kind_name);
-    struct amx_state *registers = &state->registers;
+    const struct kind *const kind = find_kind(kind_name);
+    struct amx_state *const registers = &state->registers;
     uint64_t random = seed;
     if (!kind)
         return false;

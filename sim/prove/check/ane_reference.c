@@ -130,7 +130,7 @@ static bool run_rows(const struct ane_reference *self, struct ane_reference_case
     if (c->results != c->count[0] || !c->width || c->results % c->width)
         return false;
     for (uint64_t at = 0; at < c->results; at += c->width) {
-        const double *x = c->input[0] + at;
+        const double *const x = c->input[0] + at;
         double *y = c->want + at, top = 0;
         if (strcmp(self->name, "logsoftmax") == 0)
             log_softmax_row(x, y, c->width);
@@ -153,7 +153,7 @@ static bool run_reduction(const struct ane_reference *self, struct ane_reference
     if (!c->width || c->count[0] != c->results * c->width)
         return false;
     for (uint64_t row = 0; row < c->results; row++) {
-        const double *x = c->input[0] + row * c->width;
+        const double *const x = c->input[0] + row * c->width;
         double sum = 0, magnitude = 0;
         for (uint64_t i = 0; i < c->width; i++) {
             sum += x[i] * alpha;
@@ -200,7 +200,7 @@ static double bias(const struct convolution *v, uint32_t out)
 
 static void one_result(const struct convolution *v, uint32_t out, uint32_t y, uint32_t x, double *sum, double *scale)
 {
-    const struct ane_task *t = v->t;
+    const struct ane_task *const t = v->t;
     const uint32_t first = t->depthwise ? out : out / (t->channels_out / t->groups) * v->channels;
     *sum = bias(v, out);
     *scale = fabs(*sum);
@@ -223,7 +223,7 @@ static void one_result(const struct convolution *v, uint32_t out, uint32_t y, ui
 
 static void convolve(const struct ane_reference *self, const struct convolution *v, struct ane_reference_case *c)
 {
-    const struct ane_task *t = v->t;
+    const struct ane_task *const t = v->t;
     uint64_t at = 0;
     for (uint32_t out = 0; out < t->channels_out; out++)
         for (uint32_t y = 0; y < t->height_out; y++)
@@ -246,8 +246,8 @@ static bool banks_are_plain(const struct ane_task *t)
 
 static bool run_convolution(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_program *p = c->program;
-    const struct ane_task *t = &p->task[c->operation->task];
+    const struct ane_program *const p = c->program;
+    const struct ane_task *const t = &p->task[c->operation->task];
     struct convolution v = {.t = t, .c = c, .banks = p->bytes + p->const_offset};
     struct ane_weights weights = {.weight = NULL};
     struct isa_error unused;
@@ -277,7 +277,7 @@ static bool run_convolution(const struct ane_reference *self, struct ane_referen
 /* x: channels of pixels; y: a channel of x along the width, an output channel per plane. */
 static bool run_product(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_task *t = &c->program->task[c->operation->task];
+    const struct ane_task *const t = &c->program->task[c->operation->task];
     const uint64_t k = t->channels_in, pixels = (uint64_t)t->height_in * t->width_in, m = t->channels_out;
     const bool flush = c->numeric->mac_flush_denormals != 0;
     if (c->count[0] != k * pixels || c->count[1] != k * m || c->results != m * pixels)
@@ -321,14 +321,14 @@ static bool run_concat(const struct ane_reference *self, struct ane_reference_ca
 
 static bool run_pool(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_task *t = &c->program->task[c->operation->task];
+    const struct ane_task *const t = &c->program->task[c->operation->task];
     const double sign = strcmp(self->name, "minpool") == 0 ? -1 : 1;
     if (c->count[0] != (uint64_t)t->channels_in * t->height_in * t->width_in || t->channels_in != t->channels_out ||
         c->results != (uint64_t)t->channels_out * t->height_out * t->width_out)
         return false;
     for (uint64_t at = 0; at < c->results; at++) {
         const uint32_t x = (uint32_t)(at % t->width_out), y = (uint32_t)(at / t->width_out % t->height_out);
-        const double *plane = c->input[0] + at / t->width_out / t->height_out * t->height_in * t->width_in;
+        const double *const plane = c->input[0] + at / t->width_out / t->height_out * t->height_in * t->width_in;
         double best = -INFINITY;
         for (uint32_t r = 0; r < t->kernel_height; r++)
             for (uint32_t s = 0; s < t->kernel_width; s++) {
@@ -426,8 +426,8 @@ const struct ane_reference *ane_reference_find(const char *operation)
 /* Slopes of activations are 1.7 at most (selu): errors before them grow by that. */
 static bool run_activation(struct ane_reference_case *c)
 {
-    const struct ane_operation *o = c->operation;
-    const struct ane_reference *r = ane_reference_find(o->activation);
+    const struct ane_operation *const o = c->operation;
+    const struct ane_reference *const r = ane_reference_find(o->activation);
     if (!r || !r->one || r->inputs > 1)
         return false;
     for (uint64_t i = 0; i < c->results; i++) {

@@ -32,7 +32,7 @@ static uint64_t count_of(const struct gpu_setup *s, const struct gpu_totals *t, 
 /* "" when every count is exact. */
 static void compare_counts(const struct gpu_setup *s, const struct gpu_totals *t, char *text, size_t size)
 {
-    const struct abi_kernel *k = s->kernel;
+    const struct abi_kernel *const k = s->kernel;
     uint64_t listed = 0;
     text[0] = 0;
     if (!k->has_reference)
@@ -94,7 +94,7 @@ static void check_image(const struct abi_kernel *k, const struct check_gpu_optio
     struct gpu_totals totals = {0};
     struct gpu_findings found = {.text = NULL};
     char title[256];
-    struct mem_space *space = mem_space_create(0);
+    struct mem_space *const space = mem_space_create(0);
     snprintf(title, sizeof title, "%s (%s)", k->name, k->code_name);
     if (!space)
         orch_fail(&why, ORCH_INTERNAL, "no address space for the simulated memory");

@@ -66,9 +66,9 @@ static size_t set_number(const struct sets *sets, json_object *chips)
 /* A value that is no text is written as in chip files. */
 static json_object *parameter_json(const struct baseline_parameter *p, size_t set)
 {
-    const struct chip_key *key = chip_key_find(p->key);
-    json_object *const line = json_object_new_object(), *const value =
-                                                            key && key->type == CHIP_TEXT ? NULL : json_tokener_parse(p->json);
+    const struct chip_key *const key = chip_key_find(p->key);
+    json_object *const line = json_object_new_object();
+    json_object *const value = key && key->type == CHIP_TEXT ? NULL : json_tokener_parse(p->json);
     json_add_text(line, "parameter", p->key);
     json_add_count(line, "chip_set", set);
     json_object_object_add(line, value ? "is" : "text", value ? value : json_object_new_string(p->json));
@@ -295,7 +295,7 @@ static bool read_lines(struct reader *r, const char *text, size_t size)
 {
     enum { LINE_MAX_BYTES = 1 << 20 };
     for (size_t at = 0; at < size;) {
-        const char *end = memchr(text + at, '\n', size - at);
+        const char *const end = memchr(text + at, '\n', size - at);
         const size_t length = end ? (size_t)(end - (text + at)) : size - at;
         r->line++;
         if (length > LINE_MAX_BYTES)

@@ -37,11 +37,11 @@ static void trials_free(struct trials *t)
 static bool add_trial(struct trials *t, const struct regress_request *q, const char *chip, const struct chip_value *now,
                       const char *then, struct orch_error *error)
 {
-    struct trial *grown = realloc(t->trial, (t->count + 1) * sizeof *grown);
+    struct trial *const grown = realloc(t->trial, (t->count + 1) * sizeof *grown);
     if (!grown)
         return orch_no_memory(error);
     t->trial = grown;
-    struct trial *n = &t->trial[t->count++];
+    struct trial *const n = &t->trial[t->count++];
     const size_t size = strlen(now->key->name) + strlen(then) + 4;
     *n = (struct trial){
         .chip = chip, .key = now->key->name, .set = malloc(size), .sets = calloc(q->sets.count + 1, sizeof *n->sets)};
@@ -65,11 +65,11 @@ static bool is_own(const struct chip_value *v)
 static bool trials_of_chip(struct trials *t, const struct regress_request *q, const char *id, const struct baseline *b,
                            struct orch_error *error)
 {
-    struct chip *chip = chip_open(q->chips, id, &q->sets, error);
+    struct chip *const chip = chip_open(q->chips, id, &q->sets, error);
     bool ok = chip != NULL;
     for (size_t i = 0; ok && i < chip_key_count(); i++) {
-        const struct chip_value *now = chip_value_at(chip, i);
-        const char *then = now ? baseline_parameter_of(b, id, now->key->name) : NULL;
+        const struct chip_value *const now = chip_value_at(chip, i);
+        const char *const then = now ? baseline_parameter_of(b, id, now->key->name) : NULL;
         if (then && is_own(now) && strcmp(then, now->known ? now->json : "null") != 0)
             ok = add_trial(t, q, id, now, then, error);
     }
@@ -126,7 +126,7 @@ static bool run_trials(struct trials *t, const struct regress_request *q, const 
 /* Does putting this value back move the characteristic? A tenth of the tolerance is more than rounding. */
 static bool is_cause(const struct regress_moved *moved, const struct regress_job *job)
 {
-    const struct regress_value *v = &job->value[metric_number(moved->metric.name)];
+    const struct regress_value *const v = &job->value[metric_number(moved->metric.name)];
     if (job->error.exit_code || !v->wanted)
         return true; /* cannot be told: it stays under suspicion */
     if (isfinite(v->value) != isfinite(moved->after))
@@ -138,7 +138,7 @@ static char *tell_cause(const struct regress_moved *moved, const struct trials *
 {
     char *text = NULL;
     size_t size = 0, named = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *const out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     for (size_t i = 0; i < t->count; i++) {

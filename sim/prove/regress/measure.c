@@ -28,7 +28,7 @@ struct pool {
 static struct regress_job *next_job(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    struct regress_job *job = pool->error.exit_code || pool->next == pool->count ? NULL : &pool->jobs[pool->next++];
+    struct regress_job *const job = pool->error.exit_code || pool->next == pool->count ? NULL : &pool->jobs[pool->next++];
     pthread_mutex_unlock(&pool->lock);
     return job;
 }
@@ -45,7 +45,7 @@ static void end_job(struct pool *pool, const struct regress_job *job, const stru
 
 static bool run_job(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
-    struct chip *chip = chip_open(worker->chips, job->chip, &job->sets, &job->error);
+    struct chip *const chip = chip_open(worker->chips, job->chip, &job->sets, &job->error);
     if (!chip)
         return true; /* told in the job */
     chip_close(chip);
@@ -64,7 +64,7 @@ static bool open_worker(struct regress_worker *worker, struct study_base *base, 
 
 static void *work(void *argument)
 {
-    struct pool *pool = argument;
+    struct pool *const pool = argument;
     struct orch_error error = {0};
     struct study_base base;
     struct device_list devices = {0};

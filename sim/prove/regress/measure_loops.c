@@ -22,7 +22,7 @@ enum { TABLES = ARRAY_COUNT(tables) };
 
 static void write_row(FILE *out, const struct regress_metric *m, const char *chip)
 {
-    const struct regress_program *p = m->program;
+    const struct regress_program *const p = m->program;
     switch (p->way) {
     case REGRESS_AMX_LOOP:
         fprintf(out, "%s,%s,\"%s\",\"%s\",1,%s,measured,regress,%s\n", m->name, chip, p->what, p->detail, p->unit, chip);
@@ -43,7 +43,7 @@ static bool add_table(struct validation *v, unsigned way, const struct regress_j
     struct regress_metric m;
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *const out = open_memstream(&text, &size);
     if (!out)
         return orch_no_memory(error);
     *rows = 0;
@@ -85,11 +85,11 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 {
     struct validate_kernel library = {worker->chips, &job->sets};
     const struct validate_runner kernels = validate_kernel_runner(&library);
-    struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
+    struct soc_runner *const runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
     if (!runner)
         return orch_no_memory(error);
     const struct validate_runner hook = soc_runner_hook(runner);
-    json_object *document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
+    json_object *const document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
     if (document) {
         take_rows(job, json_peek(document, "rows_detail", json_type_array), true);
         take_rows(job, json_peek(document, "unmodelled", json_type_array), false);
@@ -101,7 +101,7 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 
 bool regress_measure_loops(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
-    struct validation *v = validation_create();
+    struct validation *const v = validation_create();
     bool ok = v || orch_no_memory(error);
     size_t rows = 0, all = 0;
     for (unsigned way = 0; ok && way < TABLES; way++) {

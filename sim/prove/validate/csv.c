@@ -38,10 +38,10 @@ static bool out_of_memory(struct reader *r)
 
 static bool add_cell(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     if (t->cells == t->cell_room) {
         const size_t room = t->cell_room ? t->cell_room * 2 : 256;
-        size_t *grown = realloc(t->cell, room * sizeof *grown);
+        size_t *const grown = realloc(t->cell, room * sizeof *grown);
         if (!grown)
             return out_of_memory(r);
         t->cell = grown;
@@ -53,10 +53,10 @@ static bool add_cell(struct reader *r)
 
 static bool add_record(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     if (t->records == t->record_room) {
         const size_t room = t->record_room ? t->record_room * 2 : 64;
-        unsigned *grown = realloc(t->line, room * sizeof *grown);
+        unsigned *const grown = realloc(t->line, room * sizeof *grown);
         if (!grown)
             return out_of_memory(r);
         t->line = grown;
@@ -131,7 +131,7 @@ static bool read_plain(struct reader *r)
 
 static bool read_record(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     const size_t first = t->cells;
     const unsigned line = r->line;
     if (!add_record(r))
@@ -157,7 +157,7 @@ static bool read_record(struct reader *r)
 
 static bool check_names(struct reader *r)
 {
-    const struct csv_table *t = r->table;
+    const struct csv_table *const t = r->table;
     for (size_t i = 0; i < t->columns; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(csv_name(t, i), csv_name(t, j)) == 0)
@@ -182,9 +182,9 @@ static bool read_all(struct reader *r)
 
 struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *table = calloc(1, sizeof *table);
+    struct csv_table *const table = calloc(1, sizeof *table);
     /* One NUL per cell: a cell takes at least its comma, line end or the end of the file. */
-    char *cells = malloc(bytes + 2);
+    char *const cells = malloc(bytes + 2);
     if (!table || !cells) {
         free(table);
         free(cells);
@@ -203,7 +203,7 @@ struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, st
 static char *read_file(const char *path, size_t *bytes, struct orch_error *error)
 {
     uint8_t *text = NULL;
-    FILE *file = fopen(path, "rb");
+    FILE *const file = fopen(path, "rb");
     if (!file) {
         orch_fail(error, ORCH_USAGE, "%s: %s", path, strerror(errno));
         return NULL;
@@ -221,10 +221,10 @@ static char *read_file(const char *path, size_t *bytes, struct orch_error *error
 struct csv_table *csv_read(const char *path, struct orch_error *error)
 {
     size_t bytes = 0;
-    char *text = read_file(path, &bytes, error);
+    char *const text = read_file(path, &bytes, error);
     if (!text)
         return NULL;
-    struct csv_table *table = csv_parse(path, text, bytes, error);
+    struct csv_table *const table = csv_parse(path, text, bytes, error);
     free(text);
     return table;
 }

@@ -29,7 +29,7 @@ static size_t gather(const struct validation *v, const char *framework, enum ter
 {
     size_t count = 0;
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
+        const struct validate_row *const r = &v->row[i];
         if (!is_of(r, framework))
             continue;
         const double kib = r->framework_bytes / 1024, out = r->framework_out_bytes / 1024;
@@ -66,11 +66,11 @@ static bool is_first(const struct validation *v, size_t row)
 bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error)
 {
     enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* clpeak, M1 Pro: what a framework can at most be quicker by */ };
-    struct overhead_sample *samples = malloc((v->rows + 1) * sizeof *samples);
+    struct overhead_sample *const samples = malloc((v->rows + 1) * sizeof *samples);
     if (!samples)
         return orch_no_memory(error);
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
+        const struct validate_row *const r = &v->row[i];
         if (r->state != VALIDATE_PREDICTED || !*r->framework || !is_first(v, i))
             continue;
         const enum terms terms = terms_of(v, r->framework);

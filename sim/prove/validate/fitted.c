@@ -147,7 +147,7 @@ static const char *power_fitted(const struct validate_row *row)
 const char *validate_fitted(const struct validate_row *row)
 {
     for (size_t i = 0; i < ARRAY_COUNT(origins); i++) {
-        const struct origin *o = &origins[i];
+        const struct origin *const o = &origins[i];
         if (is_chip(row->chip, o->chip) && part_of(row->source, o->source) && part_of(row->what, o->what) &&
             part_of(row->condition, o->condition))
             return o->parameter;

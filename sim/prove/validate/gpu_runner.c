@@ -87,8 +87,10 @@ static json_object *list_of(uint64_t number)
 /* The row as a launch description: the program and those of the arguments data, turns and threads that it has. */
 static char *description(const struct validate_gpu *gpu, uint64_t groups, uint32_t turns)
 {
-    json_object *const top = json_object_new_object(), *const files = json_object_new_object(),
-                       *const launch = json_object_new_object(), *const args = json_object_new_array();
+    json_object *const top = json_object_new_object();
+    json_object *const files = json_object_new_object();
+    json_object *const launch = json_object_new_object();
+    json_object *const args = json_object_new_array();
     json_add_text(files, "code", "row.s");
     json_object_object_add(launch, "threads_per_threadgroup", list_of(gpu->threads_per_group));
     json_object_object_add(launch, "threadgroups", list_of(groups));
@@ -116,7 +118,7 @@ static bool open_kernel(struct abi_kernel *kernel, const struct validate_gpu *gp
 
 static bool patch(const struct validate_program *program, const struct gpu_setup *setup, struct orch_error *error)
 {
-    uint8_t *data = mem_at(setup->space, setup->address[0], program->gpu.data_bytes, MEM_WRITE);
+    uint8_t *const data = mem_at(setup->space, setup->address[0], program->gpu.data_bytes, MEM_WRITE);
     for (size_t i = 0; data && i < program->patches; i++)
         if (program->patch[i].offset + 8 <= program->gpu.data_bytes)
             memcpy(data + program->patch[i].offset, &program->patch[i].value, 8);
@@ -127,8 +129,8 @@ static bool run_job(struct machine *m, const struct gpu_setup *setup, double *ns
 {
     const struct gpu_selection all = {0};
     double end_ns;
-    struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(setup, &m->params, m->timing, &all, error);
+    struct engine *const engine = engine_create();
+    struct gpu_job *const job = gpu_job_create(setup, &m->params, m->timing, &all, error);
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
@@ -148,7 +150,7 @@ static bool run_once(struct machine *m, const struct validate_program *program, 
 {
     struct abi_kernel kernel = {0};
     struct gpu_setup setup = {0};
-    struct mem_space *space = mem_space_create(UINT64_C(1) << 30);
+    struct mem_space *const space = mem_space_create(UINT64_C(1) << 30);
     mem_system_flush(m->memory);
     mem_system_restart(m->memory, 0);
     bool ok = space != NULL || orch_no_memory(error);
@@ -166,7 +168,7 @@ static bool run_once(struct machine *m, const struct validate_program *program, 
 bool gpu_runner_run(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
                     struct orch_error *error)
 {
-    const struct validate_gpu *gpu = &program->gpu;
+    const struct validate_gpu *const gpu = &program->gpu;
     struct machine m = {0};
     double ns[2] = {0, 0};
     bool ok = open_machine(&m, chip, gpu->cores, error);

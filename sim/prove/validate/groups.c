@@ -27,7 +27,7 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
 {
     for (const char *at = group_by; *at;) {
         const size_t length = strcspn(at, ",");
-        char *name = strndup(at, length);
+        char *const name = strndup(at, length);
         char **grown = realloc(groups->column, (groups->columns + 1) * sizeof *grown);
         if (grown)
             groups->column = grown;
@@ -74,7 +74,7 @@ static char *key_of(const struct validation *v, const struct validate_row *row, 
         size += strlen(value_of(v, row, groups->column[i])) + 1;
     char *key = malloc(size), *at = key;
     for (size_t i = 0; key && i < groups->columns; i++) {
-        const char *value = value_of(v, row, groups->column[i]);
+        const char *const value = value_of(v, row, groups->column[i]);
         const size_t length = strlen(value);
         if (i)
             *at++ = JOIN;
@@ -92,12 +92,14 @@ enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
  * Rows without a key are of other tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
-    struct score_pair *pairs = calloc(3 * (v->rows + 1), sizeof *pairs), *bare = pairs + v->rows + 1, *fit = bare + v->rows + 1;
+    struct score_pair *const pairs = calloc(3 * (v->rows + 1), sizeof *pairs);
+    struct score_pair *const bare = pairs + v->rows + 1;
+    struct score_pair *const fit = bare + v->rows + 1;
     size_t count = 0, fits = 0, crossed = 0, inside = 0;
     if (!pairs)
         return false;
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *row = &v->row[i];
+        const struct validate_row *const row = &v->row[i];
         if (!keys[i] || (group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
             (part == ENGINE_ROWS && !row->engine_level))
             continue;
@@ -130,11 +132,11 @@ static bool add_group(struct validation_groups *groups, const char *key)
     for (size_t i = 0; i < groups->count; i++)
         if (strcmp(groups->group[i].key, key) == 0)
             return true;
-    struct validation_group *grown = realloc(groups->group, (groups->count + 1) * sizeof *grown);
+    struct validation_group *const grown = realloc(groups->group, (groups->count + 1) * sizeof *grown);
     if (!grown)
         return false;
     groups->group = grown;
-    char *copy = strdup(key);
+    char *const copy = strdup(key);
     if (copy)
         groups->group[groups->count++] = (struct validation_group){.key = copy};
     return copy != NULL;

@@ -28,7 +28,7 @@ struct launch_runner {
 
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
-    struct launch_runner *r = calloc(1, sizeof *r);
+    struct launch_runner *const r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
@@ -103,7 +103,7 @@ static bool measure(struct machine *m, struct orch_error *error)
 
 static bool open_machine(struct launch_runner *r, const char *name, double share, struct orch_error *error)
 {
-    struct machine *m = &r->machine;
+    struct machine *const m = &r->machine;
     char key[sizeof m->key];
     snprintf(key, sizeof key, "%.64s %g", name, share);
     if (m->time.soc && strcmp(m->key, key) == 0)

@@ -23,7 +23,7 @@ struct timed {
 
 static uint64_t bytes_of(const struct timed *d, unsigned buffer)
 {
-    const struct gpu_kernel_buffer *b = &d->library->kernel.buffer[buffer];
+    const struct gpu_kernel_buffer *const b = &d->library->kernel.buffer[buffer];
     return gpu_type_bytes(b->type, b->count);
 }
 
@@ -105,8 +105,8 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
     struct activity unused = {{0}};
     soc_take_activity(d->t->soc, &unused);
     soc_restart(d->t->soc, true);
-    struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(setup, &d->gpu->params, d->gpu->timing, selection, d->error);
+    struct engine *const engine = engine_create();
+    struct gpu_job *const job = gpu_job_create(setup, &d->gpu->params, d->gpu->timing, selection, d->error);
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
@@ -164,7 +164,7 @@ static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave
 static bool time_step(struct timed *d, unsigned number, struct launch_spent *spent)
 {
     const struct gpu_selection all = {0};
-    const struct abi_kernel *k = &d->library->step[number];
+    const struct abi_kernel *const k = &d->library->step[number];
     struct gpu_setup setup = {.program = NULL};
     uint64_t given[ABI_ARGS_MAX] = {0};
     for (unsigned i = 0; i < k->args; i++)

@@ -89,7 +89,7 @@ static uint64_t far_row(unsigned i, unsigned mask)
 static bool read_cores(struct validate_row *row, struct validate_program *program, unsigned *accumulators)
 {
     unsigned threads = 0, second = 0;
-    const char *c = row->condition;
+    const char *const c = row->condition;
     *accumulators = 1;
     if (sscanf(c, "%u thread(s), %u Z accumulators", &threads, accumulators) == 2) {
         program->core = VALIDATE_ANY_CORE;
@@ -146,7 +146,7 @@ static const char *doubt_of_loop(const struct validate_row *row, const struct am
 
 bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *program)
 {
-    const struct amx_form *form = find_form(row->what);
+    const struct amx_form *const form = find_form(row->what);
     if (!form)
         return false;
     unsigned n = 0;

@@ -88,7 +88,7 @@ static const char *precision_of(const struct validate_row *row)
 {
     static const char *const names[][2] = {{"fp16", "f16"}, {"", "f16"},    {"int8", "i8"},           {"int4", "i4"},
                                            {"lut4", "i4"},  {"lut6", "p6"}, {"fp16 sparse", "sparse"}};
-    const char *text = validate_cell(row, "precision");
+    const char *const text = validate_cell(row, "precision");
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)
         if (strcmp(text, names[i][0]) == 0)
             return names[i][1];
@@ -127,7 +127,7 @@ bool validate_plan_ane(struct validate_row *row, struct validate_program *progra
     program->power = a.watts > 0;
     program->domains = 1u << POWER_ANE;
     for (size_t i = 0; i < ARRAY_COUNT(plans); i++) {
-        const char *what = plans[i].what;
+        const char *const what = plans[i].what;
         if (*what == '*' ? !strstr(row->what, what + 1) : strncmp(row->what, what, strlen(what)) != 0)
             continue;
         row->engine_level = plans[i].engine_level && is_engine_level(row);

@@ -56,7 +56,7 @@ bool plan_ane_stencil(struct ane_row *a)
 bool plan_ane_speed_up(struct ane_row *a)
 {
     enum { LAYERS = 8, C = 1024 };
-    const char *fewer = strstr(a->row->what, "int4") ? "i4" : "sparse";
+    const char *const fewer = strstr(a->row->what, "int4") ? "i4" : "sparse";
     a->program->beyond_caches = true;
     a->program->measure = VALIDATE_RATIO;
     a->program->work = 1;

@@ -48,7 +48,7 @@ bool plan_ane_peak_stack(struct ane_row *a)
 {
     enum { LAYERS = 128, CHANNELS = 512, PIXELS = 64, WIDE = 2048, WIDE_LAYERS = 32 };
     unsigned layers = LAYERS, c = CHANNELS, w = PIXELS;
-    const char *what = a->row->what;
+    const char *const what = a->row->what;
     if (sscanf(what, "inmem_peak %u layers %uch sp%u", &layers, &c, &w) != 3 &&
         sscanf(what, "inmem_peak %uch sp%u %u layers", &c, &w, &layers) != 3) {
         if (sscanf(what, "conv1x1 %uch sp%u", &c, &w) == 2 && w >= WIDE)
@@ -62,8 +62,8 @@ bool plan_ane_peak_stack(struct ane_row *a)
 bool plan_ane_single(struct ane_row *a)
 {
     unsigned c, w;
-    const char *text = strstr(a->row->what, "single conv") ? a->row->what : plan_ane_cell(a, "condition");
-    const char *at = strstr(text, "conv");
+    const char *const text = strstr(a->row->what, "single conv") ? a->row->what : plan_ane_cell(a, "condition");
+    const char *const at = strstr(text, "conv");
     if (!at || (sscanf(at, "conv1x1 %uch sp%u", &c, &w) != 2 && sscanf(at, "conv %uch sp%u", &c, &w) != 2))
         return validate_refuse(a->row, "the size is not read");
     if (strstr(a->row->what, "execution path") && !strstr(a->row->what, "standard"))
@@ -76,10 +76,10 @@ bool plan_ane_layer(struct ane_row *a)
 {
     enum { FEW = 16, SIDE = 32 };
     unsigned c = 0;
-    const char *at = strstr(a->row->what, "Cout ");
+    const char *const at = strstr(a->row->what, "Cout ");
     if (!at || (c = (unsigned)strtoul(at + 5, NULL, 10)) == 0)
         return validate_refuse(a->row, "the size is not read");
-    struct validate_launch *l = &a->program->launch[0];
+    struct validate_launch *const l = &a->program->launch[0];
     if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%u,h=%d,w=%d,r=1,s=1", 2 * FEW, c, SIDE, SIDE) || !plan_ane_unit(a, 0))
         return false;
     for (int i = 0; i < 2; i++)
@@ -94,7 +94,7 @@ bool plan_ane_layer(struct ane_row *a)
 bool plan_ane_slope(struct ane_row *a)
 {
     enum { C = 128, SIDE = 64, FEW = 48, ALL = 96 };
-    struct validate_launch *l = &a->program->launch[0];
+    struct validate_launch *const l = &a->program->launch[0];
     if (!plan_ane_launch(a, 1, "conv-stack:layers=%d,c=%d,h=%d,w=%d,r=1,s=1", ALL, C, SIDE, SIDE))
         return false;
     for (int i = 0; i < 2; i++)

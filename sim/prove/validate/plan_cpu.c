@@ -132,7 +132,7 @@ static bool build(struct validate_row *row, struct validate_program *program, co
 static bool plan_instruction(struct validate_row *row, struct validate_program *program)
 {
     const char *rest;
-    const struct instruction *insn = find_instruction(row->what, &rest);
+    const struct instruction *const insn = find_instruction(row->what, &rest);
     if (!insn)
         return false;
     if (strncmp(row->condition, "upper bound", 11) == 0)

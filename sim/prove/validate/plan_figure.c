@@ -27,7 +27,7 @@ static bool launch(struct figure *f, const char *precision, const char *format, 
 /* "f32", "f16", "bf16(emulated)", "bf16/f16" (operands in bf16 on chips that have it; both are two bytes). NULL: others. */
 static const char *precision_of(const struct validate_row *row)
 {
-    const char *text = validate_cell(row, "precision");
+    const char *const text = validate_cell(row, "precision");
     return strcmp(text, "f32") == 0                                    ? "f32"
            : strcmp(text, "f16") == 0 || strcmp(text, "bf16/f16") == 0 ? "f16"
            : strncmp(text, "bf16", 4) == 0                             ? "bf16"
@@ -72,7 +72,7 @@ static bool add_product(struct figure *f, const char *precision, unsigned m, uns
 static bool plan_large_product(struct figure *f)
 {
     enum { N = 4096 };
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     return add_product(f, precision, N, N, N, "") && as_rate(f, 2.0 * N * N * N);
@@ -82,7 +82,7 @@ static bool plan_large_product(struct figure *f)
 static bool plan_rate_per_core(struct figure *f)
 {
     enum { N = 4096 };
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     f->program->measure = VALIDATE_WORK_PER_CYCLE;
@@ -95,7 +95,7 @@ static bool plan_square(struct figure *f)
 {
     unsigned n;
     char a, b;
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     if (sscanf(f->row->shape, "%u^3 %c%c", &n, &a, &b) != 3 || n > 8192)
@@ -109,7 +109,7 @@ static bool plan_square(struct figure *f)
 static bool plan_softmax_gradient(struct figure *f)
 {
     unsigned n, d;
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     if (sscanf(f->row->shape, "N=%u D=%u", &n, &d) != 2 || n > 8192 || d > 8192 || strcmp(f->row->unit, "us") != 0)

@@ -35,7 +35,7 @@ static const char *precision_of(const char *what)
 static unsigned size_of(const struct validate_row *row)
 {
     unsigned n;
-    const char *size = strstr(row->condition, "N=");
+    const char *const size = strstr(row->condition, "N=");
     if (size && sscanf(size, "N=%u", &n) == 1)
         return n;
     if (sscanf(row->what, "Accelerate SGEMM %u", &n) == 1)
@@ -89,7 +89,7 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
 {
     if (strcmp(row->device, "amx") == 0 && (strncmp(row->what, "matmul_", 7) == 0 || strncmp(row->what, "linear_", 7) == 0))
         return plan_framework(row, program);
-    const char *precision = precision_of(row->what);
+    const char *const precision = precision_of(row->what);
     if (!precision)
         return false;
     const bool tera = strcmp(row->unit, "TFLOPS") == 0;

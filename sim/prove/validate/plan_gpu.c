@@ -38,7 +38,7 @@ static unsigned read_parts(struct validate_row *row, const char *category, struc
 {
     unsigned count = 0;
     for (const char *at = row->what; *at;) {
-        const char *plus = strstr(at, " + ");
+        const char *const plus = strstr(at, " + ");
         const size_t length = plus ? (size_t)(plus - at) : strlen(at);
         if (count == MIX_PARTS || !read_part(row, category, at, length, &parts[count]))
             return 0;
@@ -137,7 +137,7 @@ static bool plan_operation(struct validate_row *row, struct validate_program *pr
     /* The second list of ballots stands behind the quad operations and is theirs. */
     if (strcmp(category, "simd") == 0 && strstr(row->condition, "multi-instruction") && strstr(row->what, "BALLOT"))
         category = "quad";
-    const char *whole = mix ? NULL : gpu_atom_find(category, row->what, strlen(row->what));
+    const char *const whole = mix ? NULL : gpu_atom_find(category, row->what, strlen(row->what));
     if (whole) {
         parts[0] = (struct part){whole, 1};
         return plan_cycles(row, program, parts, 1, FULL_SIMDGROUPS, GPU_ATOM_CHAINS);
@@ -150,12 +150,12 @@ static bool plan_operation(struct validate_row *row, struct validate_program *pr
 static bool plan_dependency(struct validate_row *row, struct validate_program *program)
 {
     unsigned bits, chains, simdgroups;
-    const char *at = strchr(row->what, ' ');
+    const char *const at = strchr(row->what, ' ');
     if (!at || sscanf(at, " %u-bit ILP=%u occupancy=%u simds/core", &bits, &chains, &simdgroups) != 3 || chains == 0 ||
         chains > 4)
         return validate_refuse(row, "no program for '%.80s'", row->what);
     const bool fma = strncmp(row->what, "FFMA", 4) == 0;
-    const char *name = bits == 32 ? fma ? "FFMA32" : "FADD32" : fma ? "FFMA16" : "FADD16";
+    const char *const name = bits == 32 ? fma ? "FFMA32" : "FADD32" : fma ? "FFMA16" : "FADD16";
     const struct part part = {gpu_atom_find("fp", name, 6), 1};
     return plan_cycles(row, program, &part, 1, simdgroups, chains);
 }
@@ -195,7 +195,7 @@ bool validate_plan_gpu(struct validate_row *row, struct validate_program *progra
 {
     static const char *const operations[] = {"fp", "int", "mix", "simd", "quad"};
     const int column = csv_find(row->table, "category");
-    const char *category = column >= 0 ? csv_cell(row->table, row->number, column) : "";
+    const char *const category = column >= 0 ? csv_cell(row->table, row->number, column) : "";
     if (csv_find(row->table, "raw_latency_min_cycles") < 0)
         return false; /* not a table of GPU figures */
     for (size_t i = 0; i < ARRAY_COUNT(operations); i++)

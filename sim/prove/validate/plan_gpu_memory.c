@@ -43,7 +43,7 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
 {
     const uint64_t lines = chase->bytes / LINE;
     const unsigned bits = 63 - (unsigned)__builtin_clzll(lines);
-    struct validate_gpu *gpu = &program->gpu;
+    struct validate_gpu *const gpu = &program->gpu;
     gpu->cores = 1;
     gpu->groups = 1;
     gpu->threads_per_group = 32;

@@ -154,7 +154,7 @@ static bool plan_stream_row(struct validate_row *row, struct validate_program *p
         const size_t length = strlen(streams[i].what);
         if (strncmp(row->what, streams[i].what, length) != 0)
             continue;
-        const char *who = row->what + length;
+        const char *const who = row->what + length;
         const bool one = strcmp(who, "one thread") == 0;
         if (!one && strcmp(who, "all threads") != 0)
             return false;

@@ -36,7 +36,7 @@ static bool read_shape(struct operation *o)
     char *end;
     o->axis = AXIS_NONE;
     for (o->operands = 0; o->operands < 3;) {
-        struct tensor *t = &o->operand[o->operands++];
+        struct tensor *const t = &o->operand[o->operands++];
         do {
             const uint64_t size = strtoull(at, &end, 10);
             if (end == at || !size || t->dimensions == DIMENSIONS)
@@ -119,7 +119,7 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
         return false;
     if (columns < LONG || rows > FEW || rows * columns < 16 * (uint64_t)LONG)
         return true;
-    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     for (unsigned i = 0; i < 2; i++) {
         const uint64_t part = columns * (1 + i) / SHARE / 4 * 4;
         l->part_of[i] = (double)part / (double)columns;
@@ -132,7 +132,7 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
 /* Outer dimensions before the axis are counted with those behind it: as many results from as many elements, in other places. */
 static bool plan_reduction(struct operation *o, const char *option)
 {
-    const struct tensor *t = &o->operand[0];
+    const struct tensor *const t = &o->operand[0];
     if (o->axis == AXIS_ALL || o->axis == AXIS_NONE)
         return along_rows(o, "reduce", option, 1, elements(t));
     const uint64_t length = t->size[o->axis];
@@ -155,7 +155,7 @@ static bool plan_sum(struct operation *o)
 /* Over everything it was no kernel of its own: largest, difference, exponential, sum, quotient. */
 static bool plan_softmax(struct operation *o)
 {
-    const struct tensor *t = &o->operand[0];
+    const struct tensor *const t = &o->operand[0];
     const unsigned long long all = elements(t);
     if (o->axis == AXIS_ALL)
         return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=4", all) &&
@@ -190,7 +190,7 @@ static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64
 /* "BxMxK * BxKxN", "BxMxK * KxN" (one tall product), "MxK * KxN". */
 static bool read_product(const struct operation *o, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
 {
-    const struct tensor *a = &o->operand[0], *b = &o->operand[1];
+    const struct tensor *const a = &o->operand[0], *const b = &o->operand[1];
     if (o->operands < 2 || a->dimensions < 2 || b->dimensions < 2)
         return false;
     *k = a->size[a->dimensions - 1];
@@ -223,7 +223,7 @@ static bool plan_linear(struct operation *o)
 /* NxHxWxC images, KxRxSxC weights, no padding; the library's kernel has channels first. */
 static bool plan_conv2d(struct operation *o)
 {
-    const struct tensor *x = &o->operand[0], *w = &o->operand[1];
+    const struct tensor *const x = &o->operand[0], *const w = &o->operand[1];
     if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
         return other_shape(o);
     char before[32], behind[64];
@@ -235,7 +235,7 @@ static bool plan_conv2d(struct operation *o)
     if (!launch(o, 1, "%s%llu%s", before, (unsigned long long)channels, behind))
         return false;
     /* Long sums: an eighth and a quarter of the channels stand for all. */
-    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     for (unsigned i = 0; channels >= 64 && channels % 64 == 0 && i < 2; i++) {
         l->part_of[i] = (1 + i) / 8.0;
         snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)channels * (1 + i) / 8, behind);
@@ -246,7 +246,7 @@ static bool plan_conv2d(struct operation *o)
 /* Heads of 1024 elements: too wide to be kept at hand, so scores go through memory. Queries and keys differ in number. */
 static bool plan_attention(struct operation *o)
 {
-    const struct tensor *q = &o->operand[0], *k = &o->operand[1];
+    const struct tensor *const q = &o->operand[0], *const k = &o->operand[1];
     if (o->operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
         elements(k) != elements(&o->operand[2]))
         return other_shape(o);
@@ -277,7 +277,7 @@ static const struct {
 /* "mlx 0.5.0 torch 2.2.1; ..." -> "mlx 0.5.0" or "torch-mps 2.2.1". */
 static void read_framework(const struct operation *o)
 {
-    const char *name = o->mlx ? "mlx" : "torch-mps", *word = o->mlx ? "mlx " : "torch ";
+    const char *const name = o->mlx ? "mlx" : "torch-mps", *const word = o->mlx ? "mlx " : "torch ";
     const char *at = strstr(o->row->condition, word);
     if (at && at[strlen(word)] >= '0' && at[strlen(word)] <= '9') {
         at += strlen(word);

@@ -171,9 +171,9 @@ static bool on_ane(const struct power_row *p)
 /* The part of the M1 family is the author's M1 Max, that of M2 said to be of the class of M2 Pro. */
 static void take_chip(const struct power_row *p)
 {
-    const char *chip = strncmp(p->row->chip, "M1 family", 9) == 0                   ? "m1-max"
-                       : strncmp(validate_cell(p->row, "device"), "M2 Pro", 6) == 0 ? "m2-pro"
-                                                                                    : "";
+    const char *const chip = strncmp(p->row->chip, "M1 family", 9) == 0                   ? "m1-max"
+                             : strncmp(validate_cell(p->row, "device"), "M2 Pro", 6) == 0 ? "m2-pro"
+                                                                                          : "";
     snprintf(p->program->chip, sizeof p->program->chip, "%s", chip);
 }
 
@@ -297,10 +297,10 @@ static bool plan_attention(const struct power_row *p)
 static bool plan_weights(const struct power_row *p)
 {
     enum { N = 4096 };
-    const char *precision = strstr(p->load, "int8")     ? "i8"
-                            : strstr(p->load, "int4")   ? "i4"
-                            : strstr(p->load, "sparse") ? "sparse"
-                                                        : "f16";
+    const char *const precision = strstr(p->load, "int8")     ? "i8"
+                                  : strstr(p->load, "int4")   ? "i4"
+                                  : strstr(p->load, "sparse") ? "sparse"
+                                                              : "f16";
     p->program->beyond_caches = true;
     note(p, strcmp(precision, "sparse") == 0 ? "4096 x 4096 weights, one column, half of them 0"
                                              : "4096 x 4096 weights, one column");

@@ -17,7 +17,7 @@ struct power_runner {
 
 struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
-    struct power_runner *r = calloc(1, sizeof *r);
+    struct power_runner *const r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
@@ -58,7 +58,7 @@ static bool simulate(const struct power_runner *r, const struct validate_program
         .cold = p->beyond_caches,
     };
     struct run_result result;
-    struct run *run = run_prepare(&request, error);
+    struct run *const run = run_prepare(&request, error);
     run_result_init(&result);
     bool ok = run && run_execute(run, NULL, 1, &result, error);
     if (ok && !run_energy(run))
@@ -88,8 +88,8 @@ static bool run_launch(struct power_runner *r, const struct validate_program *p,
 /* Work of one launch added `times` over; times and clocks are set when all are there. */
 static void add(struct energy_run *sum, const struct energy_run *one, double times)
 {
-    const struct power_profile *from = &one->profile;
-    struct power_profile *to = &sum->profile;
+    const struct power_profile *const from = &one->profile;
+    struct power_profile *const to = &sum->profile;
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
         to->event_j[d] += times * from->event_j[d];
         to->running_s[d] += times * from->running_s[d];
@@ -112,7 +112,7 @@ static bool run_all(struct power_runner *r, const struct validate_program *p, st
         add(&sum, &one, p->launch[i].times);
         overhead_s = fmax(overhead_s, one.profile.seconds - one.device_s);
     }
-    const struct validate_overhead *harness = *p->framework ? validate_overhead_of(p->framework) : NULL;
+    const struct validate_overhead *const harness = *p->framework ? validate_overhead_of(p->framework) : NULL;
     if (harness)
         overhead_s =
             fmax(0, overhead_s + validate_overhead_seconds(harness, p)); /* a quicker way than the usual one: less than 0 */

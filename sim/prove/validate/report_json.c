@@ -9,7 +9,7 @@ static void add_bare(json_object *o, const struct validation_group *group)
 {
     if (!group->framed)
         return;
-    json_object *bare = json_object_new_object();
+    json_object *const bare = json_object_new_object();
     json_add_count(bare, "rows_with_overhead", group->framed);
     json_add_all_digits(bare, "mape", group->bare.mape);
     json_add_all_digits(bare, "median_ape", group->bare.median_ape);
@@ -24,7 +24,7 @@ static void add_bare(json_object *o, const struct validation_group *group)
 
 static void add_score(json_object *o, const struct validation_group *group)
 {
-    const struct score *s = &group->score;
+    const struct score *const s = &group->score;
     json_add_count(o, "rows", group->rows);
     json_add_count(o, "modelled", group->modelled);
     json_add_all_digits(o, "coverage", group->rows ? (double)group->modelled / (double)group->rows : NAN);
@@ -44,7 +44,7 @@ static void add_score(json_object *o, const struct validation_group *group)
 
 static json_object *group_object(const struct validation_groups *groups, const struct validation_group *group)
 {
-    json_object *o = json_object_new_object(), *by = json_object_new_object();
+    json_object *const o = json_object_new_object(), *const by = json_object_new_object();
     const char *at = group->key;
     for (size_t i = 0; i < groups->columns; i++) {
         const size_t length = strcspn(at, "\x1f");
@@ -59,7 +59,7 @@ static json_object *group_object(const struct validation_groups *groups, const s
 
 static json_object *detail(const struct validate_row *row)
 {
-    json_object *o = json_object_new_object();
+    json_object *const o = json_object_new_object();
     json_add_text(o, "id", row->id);
     json_add_all_digits(o, "predicted", row->predicted);
     json_add_all_digits(o, "measured", row->measured);
@@ -89,7 +89,7 @@ static json_object *detail(const struct validate_row *row)
 
 static json_object *refusal(const struct validate_row *row)
 {
-    json_object *o = json_object_new_object();
+    json_object *const o = json_object_new_object();
     json_add_text(o, "id", row->id);
     json_add_text(o, "why", row->why);
     return o;
@@ -98,15 +98,15 @@ static json_object *refusal(const struct validate_row *row)
 /* The fitted numbers that this report used. */
 static json_object *overhead_list(const struct validation *v)
 {
-    json_object *list = json_object_new_array();
+    json_object *const list = json_object_new_array();
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_overhead *h = v->row[i].overhead;
+        const struct validate_overhead *const h = v->row[i].overhead;
         size_t before = 0;
         while (before < i && v->row[before].overhead != h)
             before++;
         if (!h || before < i)
             continue;
-        json_object *o = json_object_new_object();
+        json_object *const o = json_object_new_object();
         json_add_text(o, "framework", h->framework);
         json_add_all_digits(o, "operation_us", h->operation_us);
         json_add_all_digits(o, "ns_per_kib", h->ns_per_kib);
@@ -123,7 +123,7 @@ static json_object *overhead_list(const struct validation *v)
 /* Each table as a whole, with the hash of its content; rows that a parameter was taken from apart. */
 static bool add_files(json_object *o, const struct validation *v, struct orch_error *error)
 {
-    json_object *list = json_object_new_array();
+    json_object *const list = json_object_new_array();
     bool ok = true;
     json_object_object_add(o, "files", list);
     for (size_t i = 0; ok && i < v->tables; i++) {
@@ -131,7 +131,7 @@ static bool add_files(json_object *o, const struct validation *v, struct orch_er
         ok = validation_group_file(v, v->table[i], "chip", &groups, error);
         if (!ok)
             break;
-        json_object *file = json_object_new_object(), *taken = json_object_new_object();
+        json_object *const file = json_object_new_object(), *const taken = json_object_new_object();
         json_add_text(file, "file", v->file[i].name);
         json_add_text(file, "hash", v->file[i].hash);
         add_score(file, &groups.all);
@@ -148,8 +148,11 @@ json_object *validation_json(const struct validation *v, const char *group_by, s
     struct validation_groups groups;
     if (!validation_group_rows(v, group_by, &groups, error))
         return NULL;
-    json_object *o = json_object_new_object(), *list = json_object_new_array(), *taken = json_object_new_object(),
-                *rows = json_object_new_array(), *unmodelled = json_object_new_array();
+    json_object *const o = json_object_new_object();
+    json_object *const list = json_object_new_array();
+    json_object *const taken = json_object_new_object();
+    json_object *const rows = json_object_new_array();
+    json_object *const unmodelled = json_object_new_array();
     add_score(o, &groups.all);
     for (size_t i = 0; i < groups.count; i++)
         json_object_array_add(list, group_object(&groups, &groups.group[i]));
@@ -161,7 +164,7 @@ json_object *validation_json(const struct validation *v, const char *group_by, s
     json_object_object_add(o, "groups", list);
     json_object_object_add(o, "fitted", taken);
     if (groups.engine.rows) {
-        json_object *engine = json_object_new_object();
+        json_object *const engine = json_object_new_object();
         add_score(engine, &groups.engine);
         json_object_object_add(o, "engine_level", engine);
     }

@@ -61,7 +61,7 @@ static void gather(struct fit *f, const char *part, const char *work)
     for (int weigh = 0; weigh < 2; weigh++) {
         n = 0;
         for (size_t i = 0; i < f->count; i++) {
-            const struct residual_sample *s = &f->sample[i];
+            const struct residual_sample *const s = &f->sample[i];
             if ((*part && strcmp(s->part, part) != 0) || (*work && strcmp(s->work, work) != 0) || f->source[i] == f->without)
                 continue;
             if (!weigh) {
@@ -141,7 +141,7 @@ static void fill(struct fit *f, struct residual_table *table)
     table->count = 0;
     add_group(table, f, "", "");
     for (size_t i = 0; i < f->count; i++) {
-        const struct residual_sample *of = &f->sample[i];
+        const struct residual_sample *const of = &f->sample[i];
         const char *const works[] = {"", of->work};
         for (int w = 0; w < 1 + (*of->work != '\0'); w++) {
             bool seen = has_group(table, of->part, works[w]);
@@ -165,7 +165,7 @@ bool residual_fit(const struct residual_sample *samples, size_t count, struct re
 
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample)
 {
-    const struct residual *residual = residual_in(table->group, table->count, sample->part, sample->work);
+    const struct residual *const residual = residual_in(table->group, table->count, sample->part, sample->work);
     if (!residual)
         return false;
     const struct interval i = interval_of(residual, sample->parameter, sample->parameter);

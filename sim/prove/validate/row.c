@@ -33,7 +33,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     memset(row, 0, sizeof *row);
     row->table = table;
     row->number = number;
-    const char *given = first_of(table, number, id);
+    const char *const given = first_of(table, number, id);
     if (*given)
         snprintf(row->id, sizeof row->id, "%s", given);
     else

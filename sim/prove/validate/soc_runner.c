@@ -28,7 +28,7 @@ struct soc_runner_memory {
 
 struct soc_runner_memory *soc_runner_memory_create(void)
 {
-    struct soc_runner_memory *memory = calloc(1, sizeof *memory);
+    struct soc_runner_memory *const memory = calloc(1, sizeof *memory);
     if (!memory)
         return NULL;
     memory->launches = memo_create(sizeof(struct launch_spent));
@@ -53,7 +53,7 @@ void soc_runner_memory_free(struct soc_runner_memory *memory)
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
                                      const struct validate_runner *kernel, struct soc_runner_memory *memory)
 {
-    struct soc_runner *runner = calloc(1, sizeof *runner);
+    struct soc_runner *const runner = calloc(1, sizeof *runner);
     if (!runner)
         return NULL;
     runner->own = memory ? NULL : soc_runner_memory_create();
@@ -110,7 +110,7 @@ static struct chip *chip_with(const struct soc_runner *runner, const struct vali
     for (size_t i = 0; i < count; i++)
         text[sets++] = runner->overrides->text[i];
     const struct chip_overrides all = {text, sets};
-    struct chip *chip = chip_open(runner->db, program->chip, &all, error);
+    struct chip *const chip = chip_open(runner->db, program->chip, &all, error);
     free(text);
     return chip;
 }
@@ -225,7 +225,7 @@ static bool run_code(const struct soc_runner *runner, const struct validate_prog
     run.count = cores_wanted(run.soc, program);
     bool ok = run.count <= VALIDATE_MAX_THREADS || orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
     ok = ok && soc_place(run.soc, run.count, choices[program->core], run.cores, error);
-    uint8_t *file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
+    uint8_t *const file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
     run.file = file;
     ok = file && (!program->warm || pass(&run, true, NULL, error)) && pass(&run, false, result, error);
     free(file);
@@ -236,7 +236,7 @@ static bool run_code(const struct soc_runner *runner, const struct validate_prog
 static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
                         struct orch_error *error)
 {
-    struct soc_runner *runner = context;
+    struct soc_runner *const runner = context;
     if (program->power && !program->code)
         return power_runner_run(runner->power, program, result, error);
     if (program->ane)

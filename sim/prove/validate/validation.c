@@ -33,9 +33,9 @@ size_t validation_rows(const struct validation *v)
 /* "a/b/amx-timing.csv" -> "amx-timing" */
 static void stem_of(const char *path, char *stem, size_t size)
 {
-    const char *base = strrchr(path, '/');
+    const char *const base = strrchr(path, '/');
     snprintf(stem, size, "%s", base ? base + 1 : path);
-    char *dot = strrchr(stem, '.');
+    char *const dot = strrchr(stem, '.');
     if (dot && dot != stem)
         *dot = '\0';
 }
@@ -65,16 +65,16 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
     struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
     if (tables)
         v->table = tables;
-    struct validation_file *files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
+    struct validation_file *const files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
     if (files)
         v->file = files;
-    struct validate_row *grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    struct validate_row *const grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
     if (!grown) {
         csv_free(table);
         return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
     }
     v->row = grown;
-    const char *base = strrchr(path, '/');
+    const char *const base = strrchr(path, '/');
     snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
     hash_table(table, v->file[v->tables].hash);
     v->table[v->tables++] = table;
@@ -85,13 +85,13 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
 
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error)
 {
-    struct csv_table *table = csv_read(path, error);
+    struct csv_table *const table = csv_read(path, error);
     return table && add_table(v, path, table, error);
 }
 
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *table = csv_parse(name, text, bytes, error);
+    struct csv_table *const table = csv_parse(name, text, bytes, error);
     return table && add_table(v, name, table, error);
 }
 
@@ -192,15 +192,15 @@ struct worker {
 static struct validate_row *take_row(struct crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
-    struct validate_row *row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
+    struct validate_row *const row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
     pthread_mutex_unlock(&crew->lock);
     return row;
 }
 
 static void *work(void *context)
 {
-    const struct worker *worker = context;
-    struct crew *crew = worker->crew;
+    const struct worker *const worker = context;
+    struct crew *const crew = worker->crew;
     struct orch_error error = {0};
     for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
         if (run_row(row, worker->runner, &error))
@@ -221,7 +221,7 @@ bool validation_run(struct validation *v, const struct validate_runner *runner, 
 bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error)
 {
     struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct worker *worker = calloc(jobs ? jobs : 1, sizeof *worker);
+    struct worker *const worker = calloc(jobs ? jobs : 1, sizeof *worker);
     if (!worker)
         return orch_no_memory(error);
     for (unsigned i = 0; i < jobs; i++) {
@@ -250,7 +250,7 @@ static struct validate_row *find_row(const struct validation *v, const char *id)
 /* GPU programs are given as assembler text. */
 static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
 {
-    char *copy = strdup(text);
+    char *const copy = strdup(text);
     *bytes = strlen(text);
     if (!copy)
         orch_no_memory(error);
@@ -259,7 +259,7 @@ static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *er
 
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
 {
-    const struct validate_row *found = find_row(v, id);
+    const struct validate_row *const found = find_row(v, id);
     if (!found) {
         orch_fail(error, ORCH_USAGE, "no row is called '%.100s'", id);
         return NULL;
