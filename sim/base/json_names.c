@@ -37,7 +37,6 @@ bool json_names_differ(struct json_reader *r, const char *text, size_t size)
     const char *const end = text + size;
     const struct json_node top = json_top(r);
     struct names n = {.count = 0};
-
     for (const char *at = text; at < end; at++) {
         if (*at == '{' && n.depth < JSON_DEPTH_MAX) {
             n.begin[++n.depth] = n.count;

@@ -12,7 +12,6 @@
 struct kriging *kriging_create(size_t dimensions, size_t responses)
 {
     struct kriging *const k = calloc(1, sizeof *k);
-
     if (!k || dimensions > KRIGING_DIMENSIONS_MAX) {
         free(k);
         return NULL;
@@ -32,7 +31,6 @@ struct kriging *kriging_create(size_t dimensions, size_t responses)
 static void drop_fit(struct kriging *k)
 {
     gsl_matrix **const all[] = {&k->inverse, &k->w, &k->trend, &k->weight, &k->beta};
-
     for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
         if (*all[i])
             gsl_matrix_free(*all[i]);
@@ -58,7 +56,6 @@ void kriging_free(struct kriging *k)
 double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions)
 {
     double sum = 0, product = 1;
-
     for (size_t d = 0; d < dimensions; d++) {
         const double r = sqrt(3.0) * fabs(a[d] - b[d]) / length[d];
         sum += r;
@@ -96,7 +93,6 @@ void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions)
 static bool allocate(struct kriging *k, size_t count)
 {
     const size_t p = k->dimensions + 1;
-
     drop_fit(k);
     k->x = calloc(count * k->dimensions + 1, sizeof *k->x);
     k->q = calloc(count, sizeof *k->q);
@@ -114,7 +110,6 @@ static void diagonal(struct kriging *k)
 {
     gsl_vector *const row = gsl_vector_alloc(k->w->size2);
     double squares;
-
     for (size_t i = 0; i < k->count; i++) {
         gsl_matrix_get_row(row, k->w, i);
         gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, k->trend, row);
@@ -129,7 +124,6 @@ static bool solve(struct kriging *k, const double *y)
     const size_t n = k->count;
     gsl_matrix *const f = gsl_matrix_alloc(n, k->dimensions + 1);
     const gsl_matrix_const_view given = gsl_matrix_const_view_array(y, n, k->responses);
-
     kriging_fill_covariance(k->inverse, k->x, k->dimensions, k->length, k->nugget);
     kriging_fill_trend(f, k->x, k->dimensions);
     bool ok = gsl_linalg_cholesky_decomp1(k->inverse) == GSL_SUCCESS && gsl_linalg_cholesky_invert(k->inverse) == GSL_SUCCESS;
@@ -197,7 +191,6 @@ static void trend_part(const struct kriging *k, const double *place, const gsl_v
 double kriging_spread(const struct kriging *k, const double *place, const gsl_vector *c, gsl_vector *v, gsl_vector *u)
 {
     double known, trend;
-
     gsl_blas_dsymv(CblasLower, 1, k->inverse, c, 0, v);
     gsl_blas_ddot(c, v, &known);
     trend_part(k, place, c, u);
@@ -209,7 +202,6 @@ void kriging_predict(const struct kriging *k, const double *place, double *value
 {
     const size_t n = k->count, p = k->dimensions + 1;
     gsl_vector *const c = gsl_vector_alloc(n), *const v = gsl_vector_alloc(n), *const u = gsl_vector_alloc(p);
-
     kriging_covariances(k, place, c);
     for (size_t r = 0; value && r < k->responses; r++) {
         double sum = 0;
@@ -244,7 +236,6 @@ double kriging_length(const struct kriging *k, size_t dimension)
 double kriging_distance(const struct kriging *k, const double *a, const double *b)
 {
     double sum = 0;
-
     for (size_t d = 0; d < k->dimensions; d++)
         sum += (a[d] - b[d]) / k->length[d] * ((a[d] - b[d]) / k->length[d]);
     return sum;

@@ -40,7 +40,6 @@ static void take(const struct kriging *k, const double *candidate, struct choice
 {
     const double root = sqrt(s->left[best] + k->nugget);
     const gsl_vector_const_view cb = gsl_matrix_const_row(s->c, best), ub = gsl_matrix_const_row(s->u, best);
-
     for (size_t i = 0; i < count; i++) {
         const gsl_vector_const_view v = gsl_matrix_const_row(s->v, i), u = gsl_matrix_const_row(s->u, i);
         double known, trend, before = 0;
@@ -61,7 +60,6 @@ size_t kriging_choose(const struct kriging *k, const double *candidate, size_t c
 {
     struct choice s;
     size_t taken = 0;
-
     wanted = wanted < count ? wanted : count;
     if (wanted == 0)
         return 0;

@@ -46,7 +46,6 @@ static double residual(const gsl_matrix *f, const gsl_matrix *a, gsl_vector_view
 {
     gsl_vector *const b = gsl_vector_alloc(f->size2);
     double total, explained;
-
     gsl_blas_dgemv(CblasTrans, 1, f, &z.vector, 0, b);
     gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, a, b);
     gsl_blas_ddot(&z.vector, &z.vector, &total);
@@ -61,7 +60,6 @@ static double unlikely(const gsl_vector *parameter, void *context)
     struct learning *const l = context;
     const size_t n = l->r->size1, d = l->k->dimensions;
     double length[KRIGING_DIMENSIONS_MAX] = {0}, log_det, sum = 0;
-
     for (size_t i = 0; i < d; i++) {
         length[i] = clamped(gsl_vector_get(parameter, i), LENGTH_LEAST, LENGTH_MOST);
         sum += 0.05 * pow(gsl_vector_get(parameter, i), 2);
@@ -87,7 +85,6 @@ static double search(struct learning *l, gsl_vector *parameter)
     gsl_multimin_fminimizer *const m = gsl_multimin_fminimizer_alloc(gsl_multimin_fminimizer_nmsimplex2, count);
     gsl_vector *const step = gsl_vector_alloc(count);
     double best = INFINITY;
-
     gsl_vector_set_all(step, 1);
     if (gsl_multimin_fminimizer_set(m, &f, parameter, step) == GSL_SUCCESS)
         for (size_t i = 0; i < LEARN_STEPS + 20 * count && gsl_multimin_fminimizer_size(m) > 0.02; i++)
@@ -106,7 +103,6 @@ static void learn_with(struct kriging *k, struct learning *l)
     gsl_vector *const try = gsl_vector_alloc(d + 1);
     double best = INFINITY;
     static const double starts[] = {1.0, 0.2};
-
     for (size_t s = 0; s < (k->learned ? 1 : 2); s++) {
         for (size_t i = 0; i < d; i++)
             gsl_vector_set(try, i, log(k->learned ? k->length[i] : starts[s]));
@@ -135,7 +131,6 @@ void kriging_learn(struct kriging *k, const double *x, const double *y, size_t c
                          gsl_matrix_alloc(n, d + 1),
                          gsl_matrix_alloc(n, leading),
                          gsl_matrix_alloc(d + 1, d + 1)};
-
     if (place && given && l.r && l.f && l.z && l.a) {
         for (size_t i = 0; i < n; i++) {
             memcpy(place + i * d, x + i * stride * d, d * sizeof *x);

@@ -22,7 +22,6 @@ static size_t alone_count(const struct sweep_key *key)
 static void fill_random(struct sweep_design *d, gsl_rng *rng)
 {
     const size_t keys = d->spec->key_count;
-
     for (uint64_t i = 0; i < d->spec->samples * keys; i++)
         d->place[i] = (float)gsl_rng_uniform(rng);
 }
@@ -32,7 +31,6 @@ static bool fill_lhs(struct sweep_design *d, gsl_rng *rng)
 {
     const size_t keys = d->spec->key_count, samples = d->spec->samples;
     uint32_t *const slice = calloc(samples, sizeof *slice);
-
     for (size_t k = 0; slice && k < keys; k++) {
         for (size_t s = 0; s < samples; s++)
             slice[s] = (uint32_t)s;
@@ -49,7 +47,6 @@ static bool fill(struct sweep_design *d)
     const struct sweep_spec *const spec = d->spec;
     gsl_rng *const rng = gsl_rng_alloc(gsl_rng_mt19937);
     bool ok = rng != NULL;
-
     d->place = calloc(spec->samples * spec->key_count + 1, sizeof *d->place);
     if (ok && d->place) {
         gsl_rng_set(rng, (unsigned long)spec->seed);
@@ -65,7 +62,6 @@ static bool fill(struct sweep_design *d)
 struct sweep_design *sweep_design_create(const struct sweep_spec *spec)
 {
     struct sweep_design *const d = calloc(1, sizeof *d);
-
     if (!d)
         return NULL;
     d->spec = spec;
@@ -95,7 +91,6 @@ uint64_t sweep_design_points(const struct sweep_design *design)
 static size_t alone_key(const struct sweep_design *d, size_t number, size_t *which)
 {
     size_t k = 0;
-
     for (; k + 1 < d->spec->key_count && number >= alone_count(&d->spec->key[k]); k++)
         number -= alone_count(&d->spec->key[k]);
     *which = number;
@@ -106,7 +101,6 @@ struct sweep_place sweep_design_place(const struct sweep_design *design, uint64_
 {
     const struct sweep_spec *const spec = design->spec;
     size_t which;
-
     if (point < spec->points)
         return (struct sweep_place){SWEEP_POINT, (size_t)(point / design->per_workload), 0};
     const size_t behind = (size_t)(point - spec->points), number = behind % (1 + design->alone);
@@ -123,7 +117,6 @@ static double level_value(const struct sweep_key *key, size_t level)
 static double range_value(const struct sweep_key *key, double place)
 {
     char text[32];
-
     if (key->whole)
         return fmin(key->high, key->low + floor(place * (key->high - key->low + 1)));
     const double exact = key->log ? key->low * pow(key->high / key->low, place) : key->low + place * (key->high - key->low);
@@ -158,7 +151,6 @@ void sweep_design_values(const struct sweep_design *design, uint64_t point, doub
 {
     const struct sweep_spec *const spec = design->spec;
     const uint64_t number = point % design->per_workload;
-
     if (point >= spec->points) {
         values_of_base(design, (size_t)((point - spec->points) % (1 + design->alone)), value);
         return;
@@ -181,7 +173,6 @@ bool sweep_design_varied(const struct sweep_design *design, uint64_t point, stru
     const struct sweep_spec *const spec = design->spec;
     double value[SWEEP_KEYS_MAX];
     char text[32];
-
     sweep_design_values(design, point, value);
     if (spec->workload_count > 1 &&
         !study_setting_set(setting, "workload", spec->workload[sweep_design_place(design, point).workload]))
@@ -200,7 +191,6 @@ bool sweep_design_varied(const struct sweep_design *design, uint64_t point, stru
 bool sweep_design_setting(const struct sweep_design *design, uint64_t point, struct study_setting *setting)
 {
     const struct sweep_spec *const spec = design->spec;
-
     return study_setting_copy(setting, &spec->base) &&
            study_setting_set(setting, "workload", spec->workload[sweep_design_place(design, point).workload]) &&
            sweep_design_varied(design, point, setting);

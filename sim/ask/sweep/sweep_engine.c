@@ -22,7 +22,6 @@ bool sweep_evaluate(struct study *study, const struct sweep_design *design, uint
     struct study_setting setting = {0};
     struct study_answer got;
     struct orch_error trouble = {0};
-
     sweep_answer_init(answer);
     study_answer_init(&got);
     bool ok = sweep_design_setting(design, point, &setting) || orch_no_memory(&trouble);
@@ -66,7 +65,6 @@ struct engine {
 static bool find_point(const struct engine *e, uint64_t point, size_t *index)
 {
     size_t low = 0, high = e->count;
-
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (e->point[middle] < point)
@@ -81,7 +79,6 @@ static bool find_point(const struct engine *e, uint64_t point, size_t *index)
 static bool share(struct engine *e)
 {
     const uint64_t all = sweep_design_points(e->design), shards = e->run->shards ? e->run->shards : 1;
-
     e->point = calloc(all / shards + 2, sizeof *e->point);
     for (uint64_t p = e->run->shard; e->point && p < all; p += shards)
         e->point[e->count++] = p;
@@ -103,7 +100,6 @@ static struct db_sweep_point row_of(const struct pending *p, const char *setting
                                  .method = a->status == SWEEP_DONE ? sweep_method_name(a->method) : NULL,
                                  .bound_by = *a->bound_by ? a->bound_by : NULL,
                                  .expected_error = a->expected_error};
-
     memcpy(row.value, a->response, sizeof row.value);
     return row;
 }
@@ -113,7 +109,6 @@ static bool write_rows(struct engine *e, struct orch_db *db, struct orch_error *
     struct db_sweep_point *const row = calloc(e->pending_count, sizeof *row);
     char **const settings = calloc(e->pending_count, sizeof *settings);
     bool ok = row && settings;
-
     for (size_t i = 0; ok && i < e->pending_count; i++) {
         struct study_setting varied = {0};
         ok = sweep_design_varied(e->design, e->pending[i].point, &varied);
@@ -175,7 +170,6 @@ static bool earlier(void *context, const struct db_sweep_point *row, struct orch
     struct engine *const e = context;
     struct sweep_answer answer;
     size_t index;
-
     if (!find_point(e, (uint64_t)row->point, &index))
         return true;
     sweep_answer_from_row(&answer, row);
@@ -191,7 +185,6 @@ static bool open_sweep(struct engine *e, struct orch_error *error)
     char hash[DB_HASH_SIZE], *const text = sweep_spec_json(spec);
     bool ok = text && sweep_spec_hash(spec, run_model_version(), hash);
     struct orch_db *const db = ok ? db_open(e->run->db, DB_WRITE, error) : NULL;
-
     if (!ok)
         orch_no_memory(error);
     ok = db &&
@@ -210,7 +203,6 @@ static bool on_answer(void *context, uint64_t point, const struct sweep_answer *
 {
     struct engine *const e = context;
     size_t index;
-
     if (!find_point(e, point, &index))
         return orch_fail(error, ORCH_INTERNAL, "an answer to a point that nobody asked for");
     return sweep_groups_answer(e->groups, index, answer, error) && keep(e, index, answer, error);
@@ -221,7 +213,6 @@ static bool simulate(struct engine *e, const size_t *want, size_t count, struct 
 {
     uint64_t *const open = calloc(count + 1, sizeof *open);
     size_t n = 0;
-
     if (!open)
         return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
@@ -236,7 +227,6 @@ static bool interpolate(struct engine *e, struct orch_error *error)
 {
     struct sweep_answer answer;
     size_t index;
-
     while (sweep_groups_interpolated(e->groups, &index, &answer))
         if (!keep(e, index, &answer, error))
             return false;
@@ -247,7 +237,6 @@ static bool rounds(struct engine *e, struct orch_error *error)
 {
     const size_t *want;
     size_t count;
-
     do {
         if (!sweep_groups_round(e->groups, &want, &count, error) || !simulate(e, want, count, error) || !interpolate(e, error))
             return false;
@@ -258,7 +247,6 @@ static bool rounds(struct engine *e, struct orch_error *error)
 bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch_error *error)
 {
     struct engine e = {.run = run, .began = host_seconds(), .flushed = host_seconds(), .result = done};
-
     *done = (struct sweep_done){0};
     e.design = sweep_design_create(run->spec);
     bool ok = e.design && share(&e);

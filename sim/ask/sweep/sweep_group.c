@@ -53,7 +53,6 @@ struct sortable {
 static int compare(const void *a, const void *b)
 {
     const struct sortable *const x = a, *const y = b;
-
     if (x->role != y->role)
         return x->role < y->role ? -1 : 1;
     if (x->workload != y->workload)
@@ -68,7 +67,6 @@ static int compare_stable(const void *a, const void *b)
 {
     const int order = compare(a, b);
     const struct sortable *const x = a, *const y = b;
-
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
@@ -76,7 +74,6 @@ static int compare_stable(const void *a, const void *b)
 static bool makes_groups(const struct sweep_spec *spec, const struct sweep_key *key, size_t count)
 {
     const double levels = key->level_count ? (double)key->level_count : key->whole ? key->high - key->low + 1 : INFINITY;
-
     if (!key->numeric)
         return true;
     return key->whole && levels <= LEVELS_MOST && (double)count / (double)spec->workload_count / levels >= SWEEP_GROUP_LEAST;
@@ -85,7 +82,6 @@ static bool makes_groups(const struct sweep_spec *spec, const struct sweep_key *
 static bool place_group(struct sweep_groups *g, struct group *group)
 {
     double value[SWEEP_KEYS_MAX];
-
     group->place = calloc(group->count * group->keys + 1, sizeof *group->place);
     for (size_t m = 0; group->place && m < group->count; m++) {
         sweep_design_values(g->design, g->point[group->member[m]], value);
@@ -129,7 +125,6 @@ static bool open_group(struct sweep_groups *g, struct group *group, const struct
 static bool split(struct sweep_groups *g, const struct sortable *sorted)
 {
     size_t groups = 0;
-
     for (size_t i = 0; i < g->count; i++)
         groups += i == 0 || compare(&sorted[i - 1], &sorted[i]) != 0;
     g->group = calloc(groups + 1, sizeof *g->group);
@@ -147,7 +142,6 @@ static bool sort_and_split(struct sweep_groups *g)
 {
     struct sortable *const sorted = calloc(g->count + 1, sizeof *sorted);
     double value[SWEEP_KEYS_MAX];
-
     for (size_t i = 0; sorted && i < g->count; i++) {
         const struct sweep_place place = sweep_design_place(g->design, g->point[i]);
         sorted[i] = (struct sortable){.index = i, .workload = place.workload, .role = place.role, .keys = g->spec->key_count};
@@ -167,7 +161,6 @@ struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const st
                                          size_t count)
 {
     struct sweep_groups *const g = calloc(1, sizeof *g);
-
     if (!g)
         return NULL;
     g->spec = spec;
@@ -232,7 +225,6 @@ static void ask_rest(struct sweep_groups *g, struct group *group)
 static double distance2(const struct group *group, size_t a, size_t b)
 {
     double sum = 0;
-
     for (size_t d = 0; d < group->keys; d++)
         sum += pow(group->place[a * group->keys + d] - group->place[b * group->keys + d], 2);
     return sum;
@@ -244,7 +236,6 @@ static bool fill_space(struct sweep_groups *g, struct group *group)
     const size_t wanted = FIRST > 4 * (group->keys + 1) ? FIRST : 4 * (group->keys + 1);
     double *const least = calloc(group->count, sizeof *least);
     size_t next = 0;
-
     for (size_t m = 0; least && m < group->count; m++) {
         for (size_t d = 0; d < group->keys; d++)
             least[m] += pow(group->place[m * group->keys + d] - 0.5, 2);
@@ -270,7 +261,6 @@ static size_t candidates(const struct group *group, size_t *member, double *plac
 {
     const size_t open = group->count - group->chosen_count, stride = (open + CANDIDATES - 1) / CANDIDATES;
     size_t n = 0, seen = 0;
-
     for (size_t m = 0; m < group->count; m++)
         if (!group->asked[m] && seen++ % stride == 0) {
             member[n] = m;
@@ -287,7 +277,6 @@ static bool ask_more(struct sweep_groups *g, struct group *group)
     size_t *const member = calloc(CANDIDATES + 1, sizeof *member), *const chosen = calloc(wanted, sizeof *chosen);
     double *const place = calloc(CANDIDATES * group->keys + 1, sizeof *place);
     const bool ok = member && chosen && place;
-
     if (ok) {
         const size_t n = candidates(group, member, place);
         const size_t taken = sweep_model_choose(group->model, place, n, wanted, chosen);
@@ -306,7 +295,6 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
     const size_t stride = ask_them ? 1 : (group->count + CANDIDATES - 1) / CANDIDATES;
     struct sweep_answer answer;
     size_t count = 0;
-
     for (size_t m = 0; m < group->count; m += stride) {
         if (group->asked[m] || sweep_model_answer(group->model, group->place + m * group->keys, &answer) <= g->spec->tolerance)
             continue;
@@ -321,7 +309,6 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
 static bool does_not_pay(const struct group *group)
 {
     size_t half = group->chosen_count / 2;
-
     if (group->chosen_count < CHECK_FROM)
         return false;
     while (half > 0 && group->error_at[half] == 0)
@@ -418,7 +405,6 @@ bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struc
 void sweep_groups_stats(const struct sweep_groups *groups, struct sweep_groups_stats *stats)
 {
     double squares = 0;
-
     *stats = (struct sweep_groups_stats){.groups = groups->groups, .left_out_rms = NAN, .left_out_greatest = NAN};
     for (size_t i = 0; i < groups->groups; i++) {
         const struct group *const group = &groups->group[i];

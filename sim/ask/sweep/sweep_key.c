@@ -11,7 +11,6 @@
 static bool plain_number(const char *text, double *value)
 {
     char *end;
-
     if (!strchr("+-.0123456789", *text) || !*text)
         return false;
     *value = strtod(text, &end);
@@ -53,7 +52,6 @@ static struct sweep_key *add_key(struct sweep_spec *spec, const char *name, doub
                                  struct orch_error *error)
 {
     struct sweep_key *const grown = reallocarray(spec->key, spec->key_count + 1, sizeof *grown);
-
     if (grown)
         spec->key = grown;
     if (!study_key_check(name, error))
@@ -97,7 +95,6 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
 {
     double lowest = 0, highest = 0, value = 0;
     struct sweep_key *const key = add_key(spec, name, &lowest, &highest, error);
-
     if (!key)
         return false;
     if (count == 0)
@@ -132,7 +129,6 @@ bool sweep_spec_vary_range(struct sweep_spec *spec, const char *name, double low
 {
     double lowest = 0, highest = 0;
     struct sweep_key *const key = add_key(spec, name, &lowest, &highest, error);
-
     if (!key)
         return false;
     if (!key->numeric)
@@ -161,7 +157,6 @@ bool sweep_spec_vary_range(struct sweep_spec *spec, const char *name, double low
 static bool read_steps(const char *text, size_t *steps, bool *log)
 {
     char *end;
-
     *steps = 0;
     if (*text >= '0' && *text <= '9') {
         const unsigned long long number = strtoull(text, &end, 10);
@@ -180,7 +175,6 @@ static bool vary_range(struct sweep_spec *spec, const char *name, char *low, str
     double from, to;
     size_t steps = 0;
     bool log = false;
-
     high[-1] = 0;
     if (steps_text)
         *steps_text++ = 0;
@@ -194,7 +188,6 @@ static bool vary_range(struct sweep_spec *spec, const char *name, char *low, str
 static bool vary_list(struct sweep_spec *spec, const char *name, char *text, struct orch_error *error)
 {
     size_t count = 1;
-
     for (const char *c = text; *c; c++)
         count += *c == ',';
     const char **const level = calloc(count, sizeof *level);
@@ -214,7 +207,6 @@ static bool vary_list(struct sweep_spec *spec, const char *name, char *text, str
 bool sweep_spec_vary(struct sweep_spec *spec, const char *text, struct orch_error *error)
 {
     const size_t name = strcspn(text, "=");
-
     if (!text[name] || name == 0)
         return orch_fail(error, ORCH_USAGE, "'%.60s': expected KEY=a,b,c or KEY=lo:hi:N", text);
     char *const copy = strdup(text);

@@ -40,7 +40,6 @@ struct reply {
 struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct study_base *base, const char *db, unsigned jobs)
 {
     struct sweep_pool *const pool = calloc(1, sizeof *pool);
-
     if (!pool)
         return NULL;
     *pool = (struct sweep_pool){spec, sweep_design_create(spec), base, db, calloc(jobs, sizeof *pool->worker), jobs};
@@ -116,7 +115,6 @@ static void separate_trouble(const struct sweep_pool *pool, struct reply *reply)
 static void answer_points(const struct sweep_pool *pool, int socket, struct study *study, const struct orch_error *trouble)
 {
     uint64_t point;
-
     while (receive_all(socket, &point, sizeof point)) {
         struct reply reply = {.point = point, .error = *trouble};
         reply.ok = study && sweep_evaluate(study, pool->design, point, &reply.answer, &reply.error);
@@ -129,7 +127,6 @@ static void answer_points(const struct sweep_pool *pool, int socket, struct stud
 static void be_worker(const struct sweep_pool *pool, int socket)
 {
     struct orch_error error = {0};
-
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* at any moment: the database takes that */
     signal(SIGINT, SIG_IGN);          /* the parent ends us */
     for (unsigned i = 0; i < pool->jobs; i++)
@@ -148,7 +145,6 @@ static void be_worker(const struct sweep_pool *pool, int socket)
 static bool start_worker(struct sweep_pool *pool, struct worker *w, struct orch_error *error)
 {
     int pair[2];
-
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return orch_fail(error, ORCH_INTERNAL, "worker: %s", strerror(errno));
     const pid_t process = fork();
@@ -197,7 +193,6 @@ static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, s
 {
     const unsigned deaths = w->deaths + 1;
     struct sweep_answer answer;
-
     end_worker(w); /* it is busy: killed, should it still live */
     w->deaths = deaths;
     if (deaths < DEATHS_ALLOWED)
@@ -212,7 +207,6 @@ static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, s
 static bool hear(struct sweep_pool *pool, struct worker *w, struct work *work, struct orch_error *error)
 {
     struct reply reply;
-
     if (!receive_all(w->socket, &reply, sizeof reply))
         return bury(pool, w, work, error);
     w->busy = false;
@@ -245,7 +239,6 @@ static bool run(void *context, const uint64_t *point, size_t count, sweep_sink *
     struct work work = {point, count, 0, 0, sink, sink_context};
     struct pollfd *const descriptor = calloc(pool->jobs, sizeof *descriptor);
     bool ok = descriptor != NULL || orch_no_memory(error);
-
     while (ok && work.answered < count) {
         for (unsigned i = 0; ok && i < pool->jobs; i++)
             ok = give_next(pool, &pool->worker[i], &work, error);

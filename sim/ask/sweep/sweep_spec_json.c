@@ -21,7 +21,6 @@ static void check(bool done, const struct json_node *node)
 static void read_name(struct sweep_spec *spec, const struct json_node *top)
 {
     char name[101];
-
     if (!json_has(top, "name"))
         return;
     json_get_text(top, "name", name, sizeof name);
@@ -32,7 +31,6 @@ static void read_name(struct sweep_spec *spec, const struct json_node *top)
 static void add_workload(struct sweep_spec *spec, const struct json_node *item)
 {
     const char *const text = json_get_string(item, NULL);
-
     if (json_ok(item))
         check(sweep_spec_add_workload(spec, text, strlen(text), item->reader->error), item);
 }
@@ -42,7 +40,6 @@ static void read_workload(struct sweep_spec *spec, const struct json_node *top)
 {
     const struct json_node value = json_member(top, "workload");
     struct json_node item;
-
     if (json_object_is_type(value.value, json_type_string))
         add_workload(spec, &value);
     else if (value.present && !json_object_is_type(value.value, json_type_array))
@@ -56,7 +53,6 @@ static void read_base(struct sweep_spec *spec, const struct json_node *top)
 {
     const struct json_node base = json_find_object(top, "base");
     struct json_node item;
-
     for (struct json_walk walk = {.of = &base}; json_next(&walk, &item);) {
         const char *const text = json_get_scalar(&item, NULL);
         if (json_ok(&item))
@@ -67,7 +63,6 @@ static void read_base(struct sweep_spec *spec, const struct json_node *top)
 static void read_range(struct sweep_spec *spec, const struct json_node *range)
 {
     static const char *const members[] = {"from", "to", "steps", "scale"}, *const scales[] = {"linear", "log"};
-
     json_known(range, members, ARRAY_COUNT(members));
     const double from = json_get_number(range, "from", JSON_FINITE), to = json_get_number(range, "to", JSON_FINITE);
     const size_t steps = json_find_integer(range, "steps", 2, SWEEP_POINTS_MAX, 0);
@@ -81,7 +76,6 @@ static void read_list(struct sweep_spec *spec, const struct json_node *list)
     const size_t count = json_count(list);
     const char **const level = calloc(count + 1, sizeof *level);
     struct json_node item;
-
     check(level != NULL || orch_no_memory(list->reader->error), list);
     for (struct json_walk walk = {.of = list}; json_next(&walk, &item);)
         level[item.index] = json_get_scalar(&item, NULL);
@@ -94,7 +88,6 @@ static void read_vary(struct sweep_spec *spec, const struct json_node *top)
 {
     const struct json_node vary = json_find_object(top, "vary");
     struct json_node item;
-
     for (struct json_walk walk = {.of = &vary}; json_next(&walk, &item);) {
         if (json_object_is_type(item.value, json_type_array))
             read_list(spec, &item);
@@ -108,7 +101,6 @@ static void read_vary(struct sweep_spec *spec, const struct json_node *top)
 static void read_design(struct sweep_spec *spec, const struct json_node *top)
 {
     const char *designs[SWEEP_LHS + 1];
-
     for (unsigned d = SWEEP_GRID; d <= SWEEP_LHS; d++)
         designs[d] = sweep_design_name((enum sweep_design_kind)d);
     if (json_has(top, "design"))
@@ -123,7 +115,6 @@ static void read_design(struct sweep_spec *spec, const struct json_node *top)
 static void read_spec(struct sweep_spec *spec, const struct json_node *top)
 {
     static const char *const members[] = {"name", "workload", "base", "vary", "design", "points", "seed", "tolerance"};
-
     json_known(top, members, ARRAY_COUNT(members));
     read_name(spec, top);
     read_workload(spec, top);
@@ -138,7 +129,6 @@ struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t s
 {
     const char *const slash = strrchr(name, '/');
     struct json_reader r;
-
     if (!json_reader_open(&r, slash ? slash + 1 : name, text, size, error))
         return NULL;
     const struct json_node top = json_top(&r);
@@ -157,7 +147,6 @@ struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t s
 static json_object *texts_json(char *const *text, size_t count)
 {
     json_object *const list = json_object_new_array();
-
     for (size_t i = 0; i < count; i++)
         json_object_array_add(list, json_object_new_string(text[i]));
     return list;
@@ -166,7 +155,6 @@ static json_object *texts_json(char *const *text, size_t count)
 static json_object *range_json(const struct sweep_key *key)
 {
     json_object *const range = json_object_new_object();
-
     json_object_object_add(range, "from", json_exact_number(key->low));
     json_object_object_add(range, "to", json_exact_number(key->high));
     if (key->steps)
@@ -179,7 +167,6 @@ static json_object *spec_json(const struct sweep_spec *spec)
 {
     json_object *const root = json_object_new_object(), *const vary = json_object_new_object();
     char *const base = study_setting_json(&spec->base);
-
     json_object_object_add(root, "workload", texts_json(spec->workload, spec->workload_count));
     json_object_object_add(root, "base", base ? json_tokener_parse(base) : NULL);
     for (size_t k = 0; k < spec->key_count; k++)
@@ -199,7 +186,6 @@ static json_object *spec_json(const struct sweep_spec *spec)
 char *sweep_spec_json(const struct sweep_spec *spec)
 {
     json_object *const root = spec_json(spec);
-
     if (spec->name)
         json_add_text(root, "name", spec->name);
     return json_line(root);
@@ -209,7 +195,6 @@ bool sweep_spec_hash(const struct sweep_spec *spec, const char *version, char ha
 {
     char *const text = json_line(spec_json(spec));
     struct content_hash h;
-
     if (!text)
         return false;
     content_hash_begin(&h);

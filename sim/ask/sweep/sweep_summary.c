@@ -27,7 +27,6 @@ static bool open_rows(struct row_table *t, const struct sweep_data *data)
                                                   {"GFLOPS", NULL, true, 0},
                                                   {"bound by", NULL, false, 0},
                                                   {"answer", NULL, false, 0}};
-
     t->columns = 0;
     t->column[t->columns++] = (struct table_column){"point", NULL, true, 0};
     for (size_t k = 0; k < data->spec->key_count; k++)
@@ -41,7 +40,6 @@ static bool open_rows(struct row_table *t, const struct sweep_data *data)
 static void number_cell(struct table *table, double value)
 {
     char text[FORMAT_SIZE];
-
     if (isnan(value))
         table_cell(table, "-");
     else
@@ -51,7 +49,6 @@ static void number_cell(struct table *table, double value)
 static void add_row(struct row_table *t, const struct sweep_data *data, const struct sweep_point *p)
 {
     char text[VALUE_SIZE];
-
     if (!table_row(t->table))
         return;
     table_cell(t->table, "%llu", (unsigned long long)p->number);
@@ -73,7 +70,6 @@ static void print_rows(FILE *out, const struct sweep_data *data, size_t workload
 {
     struct row_table t;
     size_t shown = 0;
-
     if (how->rows == 0 || !open_rows(&t, data))
         return;
     for (size_t i = 0; i < data->point_count && shown < how->rows; i++) {
@@ -92,7 +88,6 @@ static const struct sweep_point *best_point(const struct sweep_data *data, size_
 {
     const bool higher = sweep_response_better(response) == 1;
     const struct sweep_point *best = NULL;
-
     for (size_t i = 0; i < data->point_count; i++) {
         const struct sweep_point *const p = &data->point[i];
         if (!sweep_counts(data, p, workload, response))
@@ -108,7 +103,6 @@ static void print_best(FILE *out, const struct sweep_data *data, size_t workload
 {
     const struct sweep_point *const best = best_point(data, workload, how->response);
     char text[FORMAT_SIZE], value[VALUE_SIZE];
-
     if (!best)
         return;
     fprintf(out, "best: point %llu, %s", (unsigned long long)best->number,
@@ -123,7 +117,6 @@ static void print_best(FILE *out, const struct sweep_data *data, size_t workload
 static void end_cell(struct table *table, const struct sweep_key *key, double value, double response)
 {
     char number[FORMAT_SIZE], text[FORMAT_SIZE];
-
     if (isnan(response))
         table_cell(table, "-");
     else if (key->numeric)
@@ -142,7 +135,6 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
                                            {"elasticity", NULL, true, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     char text[FORMAT_SIZE];
-
     for (size_t i = 0; table && i < e->count && table_row(table); i++) {
         const struct sweep_key *const key = &data->spec->key[e->effect[i].key];
         table_cell(table, "%s", key->name);
@@ -163,7 +155,6 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
 static void print_main_effects(FILE *out, const struct sweep_data *data, const struct sweep_effects *e)
 {
     char text[FORMAT_SIZE], low[FORMAT_SIZE];
-
     for (size_t i = 0; i < e->count; i++) {
         const struct sweep_key *const key = &data->spec->key[e->effect[i].key];
         fprintf(out, "mean by %s:", key->name);
@@ -185,7 +176,6 @@ static bool print_pareto(FILE *out, const struct sweep_data *data, size_t worklo
     const size_t dimensions = sweep_pareto_responses(data, workload, response);
     struct row_table t;
     size_t *front, count;
-
     if (dimensions < 2)
         return true;
     if (!sweep_pareto(data, workload, &front, &count, error))
@@ -211,7 +201,6 @@ static bool print_workload(FILE *out, const struct sweep_data *data, size_t work
 {
     struct sweep_effects effects;
     struct orch_error none = {0};
-
     if (data->spec->workload_count > 1)
         fprintf(out, "\n=== %s\n", data->spec->workload[workload]);
     print_rows(out, data, workload, how);

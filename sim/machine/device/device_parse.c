@@ -15,7 +15,6 @@
 static void read_material(const struct json_node *thermal, const char *name, struct thermal_material *m)
 {
     const struct json_node o = json_get_object(thermal, name);
-
     KNOWN(&o, "thickness_m", "conductivity_w_per_mk", "capacity_j_per_m3k");
     m->thickness_m = json_get_number(&o, "thickness_m", JSON_FINITE);
     m->conductivity_w_per_mk = json_get_number(&o, "conductivity_w_per_mk", JSON_FINITE);
@@ -26,7 +25,6 @@ static void read_stages(const struct json_node *thermal, struct thermal_device *
 {
     const struct json_node list = json_get_array(thermal, "stages", 1, THERMAL_STAGES);
     struct json_node o;
-
     for (struct json_walk walk = {.of = &list}; json_next(&walk, &o);) {
         struct thermal_stage *const s = &d->stage[d->stages++];
         KNOWN(&o, "name", "j_per_k", "k_per_w");
@@ -39,7 +37,6 @@ static void read_stages(const struct json_node *thermal, struct thermal_device *
 static void read_fan(const struct json_node *thermal, struct thermal_device *d)
 {
     struct json_node o;
-
     if (!json_has(thermal, "fan"))
         return;
     const struct json_node list = json_get_array(thermal, "fan", 2, THERMAL_FAN_POINTS);
@@ -57,7 +54,6 @@ static void read_thermal(const struct json_node *top, struct device *device)
 {
     const struct json_node o = json_get_object(top, "thermal");
     struct thermal_device *const d = &device->thermal;
-
     KNOWN(&o, "kind", "source", "note", "chip", "interface", "spreader", "spreader_side_m", "contact_k_per_w", "stages", "fan",
           "fan_start_c", "fan_full_c", "idle_rise_k");
     json_get_text(&o, "kind", device->thermal_kind, sizeof device->thermal_kind);
@@ -75,7 +71,6 @@ static void read_thermal(const struct json_node *top, struct device *device)
 static void read_governor(const struct json_node *top, struct device *device)
 {
     const struct json_node o = json_get_object(top, "governor");
-
 #define X(field, unit, lowest, highest, meaning) #field,
     KNOWN(&o, GOVERNOR_FIELDS(X) "kind", "source", "note");
 #undef X
@@ -90,7 +85,6 @@ static void read_battery(const struct json_node *top, struct device *device)
 {
     const struct json_node o = json_get_object(top, "battery");
     struct battery_params *const b = &device->battery;
-
     KNOWN(&o, "kind", "source", "note", "capacity_wh", "efficiency", "adapter_w", "adapter_efficiency", "floor_w");
     json_get_text(&o, "kind", device->battery_kind, sizeof device->battery_kind);
     json_get_text(&o, "source", device->battery_source, sizeof device->battery_source);
@@ -106,7 +100,6 @@ static unsigned read_names(const struct json_node *top, const char *name, char (
     const struct json_node list = json_get_array(top, name, 0, room);
     struct json_node item;
     unsigned count = 0;
-
     for (struct json_walk walk = {.of = &list}; json_next(&walk, &item); count++)
         json_get_text(&item, NULL, to[count], sizeof to[count]);
     return count;
@@ -131,7 +124,6 @@ bool device_parse(const char *stem, const char *source, size_t size, struct devi
 {
     char file[264];
     struct json_reader r;
-
     snprintf(file, sizeof file, "%s.json", stem);
     memset(device, 0, sizeof *device);
     device->hash = checksum_add(CHECKSUM_START, source, size);

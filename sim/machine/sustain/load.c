@@ -24,7 +24,6 @@ void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN
     struct fair_flow flow[SUSTAIN_WORKLOADS] = {{0}};
     struct fair_rate rate[SUSTAIN_WORKLOADS];
     unsigned of[SUSTAIN_WORKLOADS], count = 0;
-
     for (unsigned w = 0; w < setup->profiles; w++)
         pace[w] = 1;
     if (!s || setup->profiles < 2)
@@ -95,7 +94,6 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
     const double once = power_profile_seconds(p, mhz[p->driver]) / step->pace[w];
     const double duty = fmin(load_duty(setup, w, mhz[p->driver], step->pace[w]), may);
     const double repetitions = seconds * duty / once, share = seconds * duty / p->seconds;
-
     step->repetitions[w] = repetitions;
     step->dram_bytes += p->dram_bytes * repetitions;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
@@ -112,7 +110,6 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
 static void finish_use(const struct machine *m, enum power_domain d, double seconds, struct power_use *use)
 {
     const double all = m->slices[d] * seconds;
-
     use->seconds = seconds;
     use->running_s = fmin(use->running_s, all);
     if (always_on(d))
@@ -127,7 +124,6 @@ void load_step(const struct sustain_setup *setup, const struct machine *m, bool 
                const double *duty, const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step)
 {
     struct power_use use[POWER_DOMAIN_COUNT] = {{0}};
-
     memset(step, 0, sizeof *step);
     load_paces(setup, mhz, step->pace);
     for (unsigned w = 0; running && w < setup->profiles; w++)

@@ -24,7 +24,6 @@ static bool wanted(const struct steering *s, const struct governor *g, bool low_
 bool steering_decide(struct steering *s, const struct governor *g, bool low_power, double time_s)
 {
     bool any = false;
-
     if (s->setup->steering == STEER_NEVER || wanted(s, g, low_power) == s->moved || time_s < s->since_s + g->params.steer_hold_s)
         return false;
     for (unsigned w = 0; w < s->setup->profiles; w++) {

@@ -21,7 +21,6 @@ bool sustain_running(const struct sustain_loop *l)
 static void demands(const struct sustain_loop *l, struct governor_demand demand[POWER_DOMAIN_COUNT])
 {
     unsigned paced[POWER_DOMAIN_COUNT] = {0};
-
     memset(demand, 0, POWER_DOMAIN_COUNT * sizeof *demand);
     for (size_t i = 0; i < ARRAY_COUNT(clocked); i++) {
         const enum power_domain d = clocked[i];
@@ -44,7 +43,6 @@ static void demands(const struct sustain_loop *l, struct governor_demand demand[
 static void follow_clocks(const struct sustain_loop *l, double mhz[POWER_DOMAIN_COUNT])
 {
     static const enum power_domain memory[] = {POWER_SLC, POWER_FABRIC, POWER_DRAM, POWER_SOC};
-
     mhz[POWER_AMX] = mhz[POWER_P_CPU];
     for (size_t i = 0; i < ARRAY_COUNT(memory); i++) {
         const struct opp_table *const t = &l->machine.opp[memory[i]];
@@ -57,7 +55,6 @@ static void choose_step(struct sustain_loop *l, const struct governor_answer *an
                         double seconds)
 {
     double change = 0;
-
     for (size_t i = 0; i < ARRAY_COUNT(clocked); i++) {
         const double now = answer->mhz[clocked[i]], before = l->last_mhz[clocked[i]];
         if (now > 0)
@@ -77,7 +74,6 @@ static double step_length(const struct sustain_loop *l)
 {
     double step = l->step_s;
     const double marks[] = {l->setup->begin_s, l->setup->duration_s, l->end_s, l->next_sample_s};
-
     for (size_t i = 0; i < ARRAY_COUNT(marks); i++)
         if (marks[i] > l->time_s + 1e-12)
             step = fmin(step, marks[i] - l->time_s);
@@ -97,7 +93,6 @@ static void charge_switching(struct sustain_loop *l, const struct governor_answe
 {
     double starts[POWER_DOMAIN_COUNT] = {0};
     unsigned works[POWER_DOMAIN_COUNT] = {0};
-
     *s = (struct switching){.changes = 0};
     for (unsigned w = 0; sustain_running(l) && w < l->setup->profiles; w++) {
         const struct power_profile *const p = l->setup->profile[w];
@@ -121,7 +116,6 @@ static void charge_switching(struct sustain_loop *l, const struct governor_answe
 static void note_answer(struct sustain_loop *l, const struct governor_answer *answer, bool saving, double seconds)
 {
     struct sustain_result *const r = l->result;
-
     if (sustain_running(l) && answer->throttled) {
         r->throttled_s += seconds;
         if (isnan(r->onset_s))
@@ -148,7 +142,6 @@ static bool one_step(struct sustain_loop *l, struct orch_error *error)
     const bool saving = low_power(l);
     const struct governor_limits limits = {l->setup->power_cap_w, saving};
     const double rpm = thermal_device_fan_rpm(&l->setup->device->thermal, l->machine.mean_c);
-
     const bool moving = steering_decide(&l->steering, &l->governor, saving, l->time_s);
     demands(l, demand);
     governor_tick(&l->governor, seconds, demand, &sensors, &limits, &answer);
@@ -200,7 +193,6 @@ bool sustain_check(const struct sustain_setup *s, struct orch_error *error)
 unsigned sustain_p_cores(const struct sustain_setup *s)
 {
     unsigned all = 0;
-
     for (unsigned w = 0; w < s->profiles; w++)
         all += s->profile[w]->slices[POWER_P_CPU];
     return all ? all : 1;
@@ -225,7 +217,6 @@ bool sustain_run(const struct sustain_setup *given, struct sustain_result *resul
     struct sustain_setup setup = *given;
     struct sustain_loop l = {.setup = &setup, .result = result};
     bool ok;
-
     memset(result, 0, sizeof *result);
     result->onset_s = NAN;
     result->duty_least = 1;

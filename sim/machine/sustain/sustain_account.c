@@ -7,7 +7,6 @@
 bool sustain_sample(struct sustain_loop *l, enum thermal_pressure pressure, double rpm, struct orch_error *error)
 {
     struct sustain_result *const r = l->result;
-
     if (l->sampled_s <= 0)
         return true;
     if (r->samples == l->room) {
@@ -45,7 +44,6 @@ void sustain_account(struct sustain_loop *l, const struct load_step *step, const
 {
     struct sustain_result *const r = l->result;
     double joules = 0;
-
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         r->joules[d] += step->joules[d];
         l->sum.watts[d] += step->joules[d];
@@ -76,7 +74,6 @@ void sustain_finish(struct sustain_loop *l)
     const struct thermal_balance e = machine_balance(&l->machine);
     const double watts = l->tail_s > 0 ? l->tail_j / l->tail_s : l->last_w;
     const double dies = l->machine.floorplan.dies;
-
     r->seconds = l->time_s;
     r->heat_in_j = e.in_j * dies;
     r->heat_out_j = e.out_j * dies;

@@ -28,7 +28,6 @@ static double steady_c(const struct sustain_setup *setup, struct machine *m, dou
     double clocks[POWER_DOMAIN_COUNT], celsius[POWER_DOMAIN_COUNT], watts[POWER_DOMAIN_COUNT], mean = 0;
     struct load_step step;
     unsigned busy[POWER_DOMAIN_COUNT];
-
     load_busy(setup, true, busy);
     clocks_at(setup, m, share, clocks);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
@@ -51,7 +50,6 @@ static double safe_target_c(const struct sustain_setup *setup)
 {
     const struct governor_params *const g = &setup->device->governor;
     bool gpu = false;
-
     for (unsigned w = 0; w < setup->profiles; w++)
         gpu |= setup->profile[w]->driver == POWER_GPU;
     return (gpu ? g->target_gpu_c : g->target_c) - g->band_k;
@@ -61,7 +59,6 @@ bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOM
 {
     struct machine m;
     double clocks[POWER_DOMAIN_COUNT], low = 0, high = 1;
-
     if (!sustain_check(setup, error))
         return false;
     if (setup->profiles == 0)
@@ -91,7 +88,6 @@ bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOM
 bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error)
 {
     double clocks[POWER_DOMAIN_COUNT];
-
     if (!sustain_safe_clocks(setup, clocks, error))
         return false;
     *mhz = clocks[setup->profile[0]->driver];

@@ -15,7 +15,6 @@ static bool find_load(const struct device_curve *c, double *begin_s, double *end
 {
     double most = 0;
     size_t first = 0, last = 0;
-
     for (size_t i = 0; i < c->count; i++)
         most = fmax(most, c->watts[i]);
     for (size_t i = 0; i < c->count; i++)
@@ -50,7 +49,6 @@ static struct stretch mean_of(const struct sustain_result *r, double from_s, dou
 {
     struct stretch mean = {0, 0, 0};
     double n = 0;
-
     for (size_t i = 0; i < r->samples; i++) {
         const struct sustain_sample *const s = &r->sample[i];
         if (s->time_s <= from_s || s->time_s > to_s)
@@ -68,7 +66,6 @@ static void compare(const struct device_curve *c, const struct sustain_result *r
                     struct device_closed_score *score)
 {
     double squares = 0, sum = 0, n = 0;
-
     for (size_t i = 1; i < c->count; i++) {
         const double place = (c->time_s[i] - c->time_s[0]) / sample_s - 1; /* sample k is the end of stretch k */
         const size_t k = (size_t)fmax(0, floor(place));
@@ -89,7 +86,6 @@ bool device_closed_score(const struct device_curve *curve, const struct chip *ch
 {
     struct sustain_result r;
     const double zero = curve->time_s[0];
-
     memset(score, 0, sizeof *score);
     if (!find_load(curve, &score->begin_s, &score->end_s, error))
         return false;

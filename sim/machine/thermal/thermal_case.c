@@ -60,7 +60,6 @@ static char *next_line(struct text_file *t)
 static bool number(const char *word, double *value)
 {
     char *end;
-
     errno = 0;
     *value = strtod(word, &end);
     return end != word && end[strspn(end, " \t\r")] == '\0' && isfinite(*value);
@@ -72,7 +71,6 @@ static bool read_header(struct text_file *t, const struct floorplan *plan, const
 {
     char *save, *const line = next_line(t);
     size_t n = 0;
-
     if (!line)
         return malformed(t, error, "a line of block names");
     for (char *word = strtok_r(line, separators, &save); word; word = strtok_r(NULL, separators, &save), n++) {
@@ -92,7 +90,6 @@ static bool read_row(struct text_file *t, char *line, const char *separators, si
 {
     char *save;
     size_t n = 0;
-
     for (char *word = strtok_r(line, separators, &save); word; word = strtok_r(NULL, separators, &save), n++) {
         double value;
         if (!number(word, &value) || n >= skip + count)
@@ -110,7 +107,6 @@ static bool read_table(struct text_file *t, const struct floorplan *plan, const 
     size_t *const column = calloc(plan->count, sizeof *column);
     size_t room = 0;
     bool ok = column != NULL || orch_no_memory(error);
-
     *rows = 0;
     ok = ok && read_header(t, plan, separators, skip, column, error);
     for (char *line; ok && (line = next_line(t)) != NULL;) {
@@ -132,7 +128,6 @@ static bool read_table(struct text_file *t, const struct floorplan *plan, const 
 static bool read_steady(struct text_file *t, struct thermal_case *c, struct orch_error *error)
 {
     const size_t room = 4 * c->plan.count + 12;
-
     c->steady = calloc(room, sizeof *c->steady);
     if (!c->steady)
         return orch_no_memory(error);
@@ -151,7 +146,6 @@ static bool read_steady(struct text_file *t, struct thermal_case *c, struct orch
 static bool read_grid(struct text_file *t, struct thermal_case *c, struct orch_error *error)
 {
     const size_t cells = (size_t)c->package.grid_rows * c->package.grid_cols;
-
     c->grid_k = calloc(4 * cells, sizeof *c->grid_k);
     if (!c->grid_k)
         return orch_no_memory(error);
@@ -170,7 +164,6 @@ static bool read_plan(const char *folder, struct thermal_case *c, struct orch_er
 {
     struct power_error why;
     struct text_file t;
-
     if (!open_text(folder, "floorplan.flp", true, &t, error))
         return false;
     bool ok = floorplan_parse(t.text, t.size, &c->plan, &why);
@@ -190,7 +183,6 @@ static bool read_plan(const char *folder, struct thermal_case *c, struct orch_er
 static bool read_power(const char *folder, struct thermal_case *c, struct orch_error *error)
 {
     struct text_file t;
-
     if (!open_text(folder, "power.ptrace", true, &t, error))
         return false;
     bool ok = read_table(&t, &c->plan, " \t\r", 0, &c->power_w, &c->rows, error);
@@ -209,7 +201,6 @@ static bool read_expected(const char *folder, struct thermal_case *c, struct orc
 {
     struct text_file t;
     size_t rows = 0;
-
     if (!open_text(folder, "expected_steady.csv", false, &t, error))
         return false;
     bool ok = !t.text || read_steady(&t, c, error);
