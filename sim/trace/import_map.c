@@ -1,5 +1,5 @@
-/* From operators of profiles to kernels of the library. Where a profile does not tell what decides the work, the note says what
- * was assumed. Names: the operator sets of PyTorch (ATen), ONNX and ONNX Runtime. */
+/* Maps operators of profiles to kernels of the library. Where a profile leaves out what decides the work, a note says what was
+ * assumed. The names are those of the operator sets of PyTorch (ATen), ONNX and ONNX Runtime. */
 #include "isa/array_count.h"
 #include "sim/trace/import_mapper.h"
 
@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* There is no kernel: the operator stays an estimate. */
+/* The library has no such kernel, so the operator stays an estimate. */
 static void import_map_estimate(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     (void)op, (void)argument, (void)m;
 }
 
-/* Nothing is computed or moved: views and shapes. */
+/* Views and shapes compute and move nothing. */
 static void import_map_none(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     (void)op, (void)argument;
@@ -30,7 +30,7 @@ static const struct name_row {
 #undef NAME
 };
 
-/* "aten::_foreach_add_" -> "add". */
+/* Strips what does not change the work: "aten::_foreach_add_" -> "add". */
 static void plain_name(const char *name, char *to, size_t size)
 {
     const char *const colon = strstr(name, "::");
@@ -59,7 +59,7 @@ bool import_is_known(const char *name)
     return find_name(name) != NULL;
 }
 
-/* Elements that could be counted. */
+/* Whether the numbers of elements are small enough to be counted exactly. */
 static bool sizes_are_sane(const struct import_op *op)
 {
     for (unsigned i = 0; i < op->ins; i++)

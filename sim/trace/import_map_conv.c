@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WINDOW_MAX = 64 }; /* of the library's convolutions */
+enum { WINDOW_MAX = 64 }; /* largest window that the library's convolutions take */
 
 struct conv {
     uint64_t n, c, h, w, k, r, s, groups, oh, ow, stride, pad;
@@ -14,7 +14,7 @@ static void put_conv(struct import_mapping *m, const struct conv *v)
 {
     const bool plain =
         v->stride && (v->h + 2 * v->pad - v->r) / v->stride + 1 == v->oh && (v->w + 2 * v->pad - v->s) / v->stride + 1 == v->ow;
-    /* Else an image without padding that gives the same results: the same products. */
+    /* Otherwise the padding becomes part of the image: the result needs the same products. */
     const uint64_t h = plain ? v->h : (v->oh - 1) * v->stride + v->r, w = plain ? v->w : (v->ow - 1) * v->stride + v->s;
     if (!plain)
         import_note(m, "image with its padding");
@@ -24,7 +24,8 @@ static void put_conv(struct import_mapping *m, const struct conv *v)
                   v->n, v->c, h, w, v->k, v->r, v->s, v->stride, plain ? v->pad : 0, v->groups);
 }
 
-/* Stride and padding from the result's size; without one, as they usually are. */
+/* Finds stride and padding from recorded values or the size of the result; when the profile has neither, assumes the usual ones.
+ */
 static void find_geometry(const struct import_op *op, const char *argument, struct conv *v, struct import_mapping *m)
 {
     const struct import_array *const out = op->outs ? &op->out[0] : op->next.rank ? &op->next : NULL;
@@ -83,7 +84,8 @@ void import_map_conv(const struct import_op *op, const char *argument, struct im
     put_conv(m, &v);
 }
 
-/* Gradients: each as much work as the convolution itself. The arguments name image and weights. */
+/* A gradient is as much work as the convolution itself, and there are two. The argument names the inputs that are image and
+ * weights. */
 void import_map_conv_back(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     struct import_op forward = *op;
@@ -99,19 +101,20 @@ void import_map_conv_back(const struct import_op *op, const char *argument, stru
 void import_map_conv_grad(const struct import_op *op, const char *argument, struct import_mapping *m)
 {
     (void)argument;
-    /* With the shapes of cudnn_convolution_backward(image, grad, weight) around it. */
+    /* The shapes are those of the enclosing cudnn_convolution_backward(image, grad, weight). */
     if (import_in(op, 0)->rank >= 3 && import_in(op, 2)->rank >= 3) {
         import_map_conv_back(op, "02", m);
         m->repeat = 1;
         return;
     }
-    /* cudnn_convolution_backward_input(sizes, grad, weight), _weight(sizes, grad, image): one of the two is not told. */
+    /* cudnn_convolution_backward_input(sizes, grad, weight) and _weight(sizes, grad, image) each leave one of the two shapes out.
+     */
     const struct import_array *const g = import_in(op, 1), *const o = import_in(op, 2);
     if (g->rank != 4 || o->rank != 4 || g->elements < 1 || o->elements < 1)
         return;
     import_precision(m, g);
     const bool weight = strstr(op->name, "weight") != NULL;
-    if (!weight) /* k x c x r x s weights over the gradient's places */
+    if (!weight) /* k x c x r x s weights at every place of the gradient */
         import_put_gemm(m, 1, o->dim[1] * o->dim[2] * o->dim[3], g->dim[0] * g->dim[2] * g->dim[3], g->dim[1]);
     else
         import_put_gemm(m, 1, g->dim[1], o->dim[1], g->dim[0] * g->dim[2] * g->dim[3]);
@@ -123,7 +126,8 @@ void import_map_conv_transpose(const struct import_op *op, const char *argument,
     const struct import_array *const x = import_in(op, 0), *const f = import_in(op, 1);
     (void)argument;
     if (x->rank >= 3 && x->elements >= 1 && op->ins == 1 && op->outs && op->out[0].rank == x->rank && op->out[0].elements >= 1) {
-        /* Packed weights are not told: windows side by side make as many products as results, times channels. */
+        /* The shape of packed weights is not recorded. Windows side by side take as many products as there are results, times
+         * channels. */
         import_precision(m, x);
         import_put_gemm(m, 1, (uint64_t)(op->out[0].elements * (double)x->dim[1] / x->elements + 0.5),
                         (uint64_t)(x->elements / (double)x->dim[1]), x->dim[1]);

@@ -42,7 +42,8 @@ void import_map_groupnorm(const struct import_op *op, const char *argument, stru
     put_image(op, "groupnorm", more, m);
 }
 
-/* The window is not told: as far as it moves, one more where it overlaps or the image has a border. */
+/* Profiles do not record the window: it is assumed as wide as its stride, one wider where windows overlap or the image has a
+ * border. */
 void import_map_pool(const struct import_op *op, const char *name, struct import_mapping *m)
 {
     uint64_t d[4], o[4], r = 0, stride = 0, pad = 0;

@@ -9,7 +9,7 @@ void import_map_gemm(const struct import_op *op, const char *argument, struct im
     const struct import_array *const a = import_in(op, (unsigned)(argument[0] - '0'));
     const struct import_array *const b = import_in(op, (unsigned)(argument[1] - '0'));
     if (op->outs && a->rank >= 1 && a->elements >= 1 && op->ins == 1 &&
-        op->out[0].elements >= 1) { /* packed weights are not told */
+        op->out[0].elements >= 1) { /* the shape of packed weights is not recorded */
         import_precision(m, a);
         import_note(m, "one matrix of weights for all rows assumed");
         import_put_gemm(m, 1, import_leading(&op->out[0], 1), import_last(&op->out[0], 0), import_last(a, 0));
@@ -19,7 +19,7 @@ void import_map_gemm(const struct import_op *op, const char *argument, struct im
         return;
     uint64_t rows, columns, inner, batch;
     import_precision(m, a);
-    if (op->outs && op->out[0].rank >= 2) { /* which operand is transposed is not told: the result says the rest */
+    if (op->outs && op->out[0].rank >= 2) { /* profiles do not say which operand is transposed, but the result fixes the rest */
         rows = import_last(&op->out[0], 1);
         columns = import_last(&op->out[0], 0);
         batch = import_leading(&op->out[0], 2);
@@ -31,7 +31,7 @@ void import_map_gemm(const struct import_op *op, const char *argument, struct im
         columns = argument[2] == 't' ? import_leading(b, 1) : b->rank >= 2 ? import_last(b, 0) : 1;
         batch = import_leading(a, 2) > import_leading(b, 2) ? import_leading(a, 2) : import_leading(b, 2);
     }
-    if (b->rank <= 2 && batch > 1) { /* one matrix for all */
+    if (b->rank <= 2 && batch > 1) { /* one matrix of weights serves the whole batch */
         rows *= batch;
         batch = 1;
     }

@@ -47,7 +47,7 @@ void import_map_elementwise(const struct import_op *op, const char *name, struct
     import_kernel(m, "elementwise", "%.0f,op=%s", x->elements, name);
 }
 
-/* Whole lines, as a copy moves them. */
+/* Rounds up to whole cache lines, the unit in which copies move. */
 static void put_copy(struct import_mapping *m, double bytes)
 {
     if (bytes < 1)

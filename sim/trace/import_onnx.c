@@ -1,5 +1,5 @@
-/* Profiles of ONNX Runtime: an array of events; those of category Node whose names end in _kernel_time are operators, one after
- * another, with the shapes of what they read and wrote. */
+/* Profiles of ONNX Runtime are an array of events. Those of category Node whose names end in _kernel_time are operators, one
+ * after another, with the shapes of what they read and wrote. */
 #include "sim/base/json_read.h"
 #include "sim/trace/import_emit.h"
 
@@ -14,7 +14,7 @@ struct reader {
     bool begun;
 };
 
-/* [{"float":[1,64]},{"int64":[3]}]; returns how many. */
+/* Reads [{"float":[1,64]},{"int64":[3]}]; returns the number of arrays. */
 static unsigned read_arrays(json_object *args, const char *key, struct import_array *to)
 {
     json_object *const list = json_peek(args, key, json_type_array);
@@ -48,7 +48,7 @@ static bool on_event(void *context, json_object *event, struct orch_error *error
     if (!cat || !full || strcmp(cat, "Node") != 0 || !ends_with(full, "_kernel_time") || !args)
         return true;
     op.name = json_peek_string(args, "op_name");
-    /* What is in them is told, too. */
+    /* Their bodies are recorded as operators, too. */
     if (!op.name || strcmp(op.name, "If") == 0 || strcmp(op.name, "Loop") == 0 || strcmp(op.name, "Scan") == 0)
         return true;
     snprintf(name, sizeof name, "%.*s", (int)fmin((double)sizeof name - 1, (double)strlen(full) - 12), full);

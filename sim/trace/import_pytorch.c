@@ -1,4 +1,4 @@
-/* Chrome traces of PyTorch's profiler (Kineto). Memory grows with the number of events, not with their texts. */
+/* Chrome traces of PyTorch's profiler (Kineto). Memory grows with the number of events, not with the length of the file. */
 #include "sim/base/json_read.h"
 #include "sim/trace/import_pytorch.h"
 
@@ -34,7 +34,7 @@ struct host_op *pytorch_op_at(const struct pytorch_profile *p, size_t i)
 
 /* ---- gathering ---- */
 
-/* Ids are numbers or texts. */
+/* Ids are numbers or strings: hashes their text. */
 static uint64_t id_of(json_object *value)
 {
     const char *text = value ? json_object_get_string(value) : NULL;
@@ -50,7 +50,7 @@ static uint64_t external_of(json_object *args)
     return id_of(value ? value : json_peek_any(args, "external id"));
 }
 
-/* Only what shapes need, compact. */
+/* Keeps only what the shapes need, as compact JSON. */
 static char *keep_args(json_object *args)
 {
     static const char *const keys[][2] = {

@@ -1,4 +1,4 @@
-/* What operators were: their shapes, and what of them can only be told from others. */
+/* Shapes of recorded operators, some of which have to be taken from operators nearby. */
 #include "sim/base/json_read.h"
 #include "sim/trace/import_pytorch.h"
 
@@ -14,7 +14,7 @@ static json_object *item(json_object *list, size_t i)
                                                                                             : NULL;
 }
 
-/* Shapes of an operator; what it returns is to be put when op is not used any more. */
+/* Fills in the shapes of an operator; the caller puts the returned JSON when it is done with *op. */
 static json_object *fill_op(const struct host_op *from, struct import_op *op)
 {
     json_object *const args = from->args ? json_tokener_parse(from->args) : NULL, *const dims = item(args, 0);
@@ -31,8 +31,8 @@ static json_object *fill_op(const struct host_op *from, struct import_op *op)
     return args;
 }
 
-/* The result of convolutions and pooling is told by who reads it: the next operator of the thread with an array of that batch and
- * those channels that is no larger. */
+/* Profiles leave out the results of convolutions and pooling. Their shape is taken from the next operator of the thread that
+ * reads an array with the same batch and channels that is no larger. */
 static void find_next(const struct pytorch_profile *p, size_t at, struct import_op *op)
 {
     const bool conv = strstr(op->name, "conv") != NULL, pool = strstr(op->name, "pool") != NULL;
@@ -58,7 +58,7 @@ static void find_next(const struct pytorch_profile *p, size_t at, struct import_
     }
 }
 
-/* Halves of a gradient have the shapes of the whole around them. */
+/* The two halves of a gradient have the shapes of the gradient around them. */
 static json_object *fill_gradient(const struct pytorch_profile *p, const struct host_op *h, struct import_op *op)
 {
     const struct host_op *const around = h->parent == PYTORCH_NOBODY ? NULL : pytorch_op_at(p, h->parent);
@@ -88,7 +88,7 @@ static bool emit_op(struct pytorch_profile *p, size_t i, double zero_us, const c
     return ok;
 }
 
-/* Operators with time of their own, in the order in which that began. */
+/* Sorts operators by the time at which their own work began. */
 struct order {
     double first_us;
     size_t op;

@@ -1,4 +1,5 @@
-/* Whose time it is: operators contain operators, calls launch work on the device, and that work belongs to an operator. */
+/* Decides whose time it is: operators contain operators, host calls launch work on the device, and that work belongs to an
+ * operator. */
 #include "sim/trace/import_pytorch.h"
 
 #include <math.h>
@@ -44,11 +45,11 @@ static void find_parents(struct pytorch_profile *p)
     }
 }
 
-/* The innermost operator of a thread at a time, PYTORCH_NOBODY when there is none. */
+/* The innermost operator that a thread was in at a time; PYTORCH_NOBODY when there was none. */
 static uint32_t op_around(const struct pytorch_profile *p, uint64_t tid, double ts)
 {
     size_t low = 0, high = p->host_ops;
-    while (low < high) { /* the last one that begins no later */
+    while (low < high) { /* finds the last operator that begins no later */
         const size_t middle = low + (high - low) / 2;
         const struct host_op *const op = pytorch_op_at(p, middle);
         if (op->tid < tid || (op->tid == tid && op->ts <= ts))
@@ -70,7 +71,7 @@ static int compare_external(const void *a, const void *b)
     return x[0] < y[0] ? -1 : x[0] > y[0];
 }
 
-/* Pairs of external id and operator, sorted. */
+/* Pairs of external id and operator, sorted by id. */
 static uint64_t *index_externals(const struct pytorch_profile *p)
 {
     uint64_t *const index = malloc((p->ops.count + 1) * 2 * sizeof *index);
@@ -91,7 +92,7 @@ static uint32_t by_external(const struct pytorch_profile *p, const uint64_t *ind
     return found ? (uint32_t)found[1] : PYTORCH_NOBODY;
 }
 
-/* The operator that launched a device event: by the call it belongs to, else by its external id. */
+/* Finds the operator that launched a device event: by its runtime call, or else by its external id. */
 static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *externals, const struct device_event *d)
 {
     const struct runtime_call key = {.correlation = d->correlation};
@@ -102,7 +103,7 @@ static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *extern
         op = by_external(p, externals, call->external);
     if (op == PYTORCH_NOBODY)
         op = by_external(p, externals, d->external);
-    /* Shapes may stand at something around it. */
+    /* The shapes may have been recorded at an operator around it. */
     uint32_t told = op;
     while (told != PYTORCH_NOBODY && !(pytorch_op_at(p, told)->args && import_is_known(pytorch_op_at(p, told)->name)))
         told = pytorch_op_at(p, told)->parent;
@@ -115,7 +116,7 @@ static uint32_t launcher(const struct pytorch_profile *p, const uint64_t *extern
 
 /* ---- time ---- */
 
-/* A copy of nobody is an operator of its own, behind those of the host. */
+/* A copy that no operator launched becomes an operator of its own, behind those of the host. */
 static bool add_copy(struct pytorch_profile *p, const struct device_event *d, uint32_t *at, struct orch_error *error)
 {
     struct host_op *const op = pytorch_grow(&p->ops, sizeof *op, error);
@@ -163,8 +164,8 @@ static bool attribute_device(struct pytorch_profile *p, double *zero_us, struct 
     return true;
 }
 
-/* Without a device: an operator that is known takes all of its time, also that of operators in it; any other one what is left of
- * it. */
+/* In a profile without a device, an operator with a kernel takes all of its time, including that of operators inside it; any
+ * other operator takes what those inside leave. */
 static void attribute_host(struct pytorch_profile *p, double *zero_us)
 {
     *zero_us = INFINITY;
@@ -182,7 +183,7 @@ static void attribute_host(struct pytorch_profile *p, double *zero_us)
         if (around)
             around->device_us = fmax(0, around->device_us - op->dur);
     }
-    /* What only contains others is no operator, its own time is the host's. */
+    /* An operator that only contains others has no work; its own time is overhead of the host. */
     for (size_t i = 0; i < p->ops.count; i++) {
         struct host_op *const op = pytorch_op_at(p, i);
         const bool contains = op->device_us < op->dur;

@@ -1,4 +1,4 @@
-/* Recorded workloads, run again as they were. */
+/* Runs recorded workloads again, with the recorded options. */
 #include "sim/trace/launch_settings.h"
 #include "sim/trace/replay_internal.h"
 #include "sim/trace/trace_errors.h"
@@ -31,7 +31,7 @@ static bool keep(const char *text, char **to)
     return *to || !text;
 }
 
-/* Element types that a unit does not have become its own. */
+/* Replaces an element type that the unit does not have by the unit's own. */
 static const char *precision_for(const struct trace_launch *l, const char *unit, bool kernel)
 {
     const bool other = strcmp(unit, l->unit) != 0;
@@ -88,7 +88,7 @@ static bool read_run(struct again *a, struct orch_error *error)
     return ok;
 }
 
-/* Programs are named by their contents: another file of the same name is told. */
+/* A recorded program is identified by its contents: a different file of the same name is refused. */
 static bool check_hash(const struct again *a, const struct event_run_begin *begin, struct orch_error *error)
 {
     if (!a->has_file || !a->program_hash[0] || strcmp(a->program_hash, begin->program_hash) == 0)

@@ -1,4 +1,5 @@
-/* Launches on queues of units, in events; memory for those that are not done, at most TRACE_REPLAY_WINDOW operators. */
+/* Launches on the queues of units, simulated in events. Memory holds only launches that are not done, at most
+ * TRACE_REPLAY_WINDOW. */
 #include "sim/soc/fair_share.h"
 #include "sim/trace/replay_internal.h"
 
@@ -11,11 +12,11 @@ enum { STREAMS_MAX = FAIR_FLOWS_MAX, RING = 2 * TRACE_REPLAY_WINDOW };
 struct entry {
     struct replay_launch launch;
     struct entry *next;
-    double left; /* share of the work */
+    double left; /* share of the work that is left */
     double start_ns;
 };
 
-/* A stream of a unit: launches one after another. */
+/* A stream of a unit runs its launches one after another. */
 struct stream {
     enum orch_part part;
     unsigned number;
@@ -32,8 +33,8 @@ struct replay_queue {
     unsigned streams;
     struct entry *spare;
     uint64_t pending, last_op, oldest; /* every operator below `oldest` is done */
-    double *done_ns;                   /* by operator modulo RING; NAN = not done */
-    uint8_t *part;                     /* of it */
+    double *done_ns;                   /* when each operator was done, by its number modulo RING; NAN = not done */
+    uint8_t *part;                     /* the unit of each operator, likewise */
     double now_ns, busy_ns[PART_COUNT], lost_ns;
 };
 
@@ -136,7 +137,7 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
     else
         s->first = e;
     s->last = e;
-    /* Numbers that are left out count as done. */
+    /* Operators that the trace leaves out count as done. */
     const uint64_t from = launch->op - q->last_op > RING ? launch->op - RING + 1 : q->last_op + 1;
     for (uint64_t op = from; op < launch->op; op++)
         q->done_ns[op % RING] = 0;
@@ -151,7 +152,7 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
 
 /* ---- running ---- */
 
-/* When the head of a stream may start: INFINITY when it waits for something that is not done. */
+/* When the head of a stream may start; INFINITY while it waits for an operator that is not done. */
 static double ready_ns(const struct replay_queue *q, const struct entry *e)
 {
     const struct replay_launch *const l = &e->launch;
@@ -159,7 +160,7 @@ static double ready_ns(const struct replay_queue *q, const struct entry *e)
     for (size_t i = 0; i < l->after_count; i++) {
         const uint64_t op = l->after[i];
         if (q->last_op - op >= RING)
-            continue; /* long done, and no later than what holds the queue up now */
+            continue; /* done so long ago that it cannot hold the launch up */
         const double done = q->done_ns[op % RING];
         if (isnan(done))
             return INFINITY;
@@ -181,7 +182,7 @@ static bool unit_runs(const struct replay_queue *q, enum orch_part part)
     return false;
 }
 
-/* Starts the head that was ready first; false when none can start now. */
+/* Starts the stream head that is ready first; false when none can start now. */
 static bool start_one(struct replay_queue *q)
 {
     struct stream *best = NULL;
@@ -217,7 +218,7 @@ static void set_paces(struct replay_queue *q)
         s->pace = 1;
         if (!s->running || !(s->first->launch.cost.dram_bytes > 0) || !(s->first->launch.cost.busy_ns > 0))
             continue;
-        /* Alone it had what it needed. */
+        /* Alone, the launch got all the bandwidth it asked for. */
         const double demand = fmin(s->first->launch.cost.dram_bytes / s->first->launch.cost.busy_ns, q->dram.capacity_gbps);
         of[count] = s;
         flow[count++] = (struct fair_flow){.demand_gbps = demand, .load = &load};
@@ -230,7 +231,7 @@ static void set_paces(struct replay_queue *q)
         of[k]->pace = rate[k].gbps / flow[k].demand_gbps;
 }
 
-/* When a running launch ends at its present pace. */
+/* When a running launch will end at its present pace. */
 static double end_ns(const struct replay_queue *q, const struct stream *s)
 {
     return q->now_ns + s->first->left * s->first->launch.cost.busy_ns / s->pace;

@@ -12,11 +12,11 @@
 struct trace_recorder {
     struct trace_writer *writer;
     enum trace_level level;
-    struct trace_error error; /* the first */
+    struct trace_error error; /* the first error */
     bool failed;
     char *settings[TOGETHER_PARTS];
     unsigned parts;
-    uint64_t run; /* the present one */
+    uint64_t run; /* number of the current run */
     uint64_t instructions;
     struct unit_watch watch;
 };

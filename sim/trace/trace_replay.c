@@ -14,7 +14,7 @@
 
 enum { STREAMS_KEPT = 4096 };
 
-/* A streamed replay at work. */
+/* State of a streamed replay. */
 struct replay {
     const struct trace_replay_request *request;
     const struct trace_survey *survey;
@@ -23,12 +23,12 @@ struct replay {
     struct trace_replay_account *account;
     struct replay_costs *costs;
     struct replay_queue *queue;
-    double low_ns, high_ns, busy_ns; /* of operators, sums */
+    double low_ns, high_ns, busy_ns; /* sums over operators */
     double unit_joules[PART_COUNT];
     struct run_result *result;
     int64_t first_ps;
     bool begun;
-    char program_name[160], program_hash[32], chip_hash[32], options[160]; /* of the event that begins the run */
+    char program_name[160], program_hash[32], chip_hash[32], options[160]; /* strings of the event that begins the run */
     struct event_run_begin begin;
 };
 
