@@ -1,4 +1,4 @@
-/* A baseline against the simulated chips of now: what moved, by how much, and why. */
+/* The page about a regression check: what moved since the baseline, by how much, and why. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/format.h"
@@ -83,7 +83,7 @@ static bool moved_part(struct page *page, const struct regress_comparison *c)
     return order != NULL;
 }
 
-/* Every characteristic of every chip asked for. */
+/* Adds the table of all characteristics of all chips asked for. */
 static bool values_part(struct page *page, const struct regress_request *q, const struct regress_job *jobs,
                         const struct baseline *b)
 {

@@ -1,4 +1,4 @@
-/* Where time and energy of runs went, and how near they came to the roof. */
+/* Charts of where time and energy of runs went, and of how close they came to the roof. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/chip/chip_peaks.h"
@@ -17,7 +17,7 @@ enum { RUNS_MAX = 64, ROOFS_MAX = 32 };
 /* ---- stacks of named shares ---- */
 
 struct stack {
-    struct matrix all, shown; /* every name; the largest, the rest as one */
+    struct matrix all, shown; /* all names; only the largest, the rest joined */
     const char **rows, **texts;
     char (*text)[FORMAT_SIZE];
 };
@@ -62,7 +62,7 @@ static void stack_free(struct stack *s)
     free(s->text);
 }
 
-/* A row per name, a column per run. */
+/* Makes a table with a row per name and a column per run. */
 static struct result_table *stack_table(const struct stack *s, const struct report_run *runs, size_t count, const char *first,
                                         const char *unit, quantity_text *text, bool meanings)
 {
@@ -123,7 +123,7 @@ bool run_part_stalls(struct page *page, const struct report_run *runs, size_t co
 static const char *const energy_kinds[] = {"dynamic", "clock", "leakage"};
 enum { ENERGY_KINDS = 3 };
 
-/* joules[domain * 3 + kind] of the counters; false when the run has none of them. */
+/* Reads joules[domain * 3 + kind] from the counters; false when the run has none of them. */
 static bool energy_by_kind(const struct run_result *r, double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS])
 {
     bool any = false;
@@ -194,11 +194,11 @@ struct roofline {
     char text[2 * RUNS_MAX][224];
     struct chart_series series[2 * RUNS_MAX];
     size_t points;
-    bool without_dram; /* some run has no DRAM traffic */
+    bool without_dram; /* at least one run has no DRAM traffic */
     struct result_table *table;
 };
 
-/* "f16" is the peak of "f16" and of "f16 -> f32". */
+/* The peak of "f16" also holds for "f16 -> f32". */
 static bool same_type(const char *peak, const char *precision)
 {
     const size_t n = precision ? strlen(precision) : 0;
@@ -221,7 +221,7 @@ static void add_roof(struct roofline *f, const char *chip, const struct chip_pea
     f->roofs++;
 }
 
-/* The peak of the run's unit and type; NAN when its chip tells none. */
+/* Adds the roofs of the run's unit and type and returns the peak; NAN when the chip has none. */
 static double add_roofs(struct roofline *f, const struct report_run *run, unsigned colour, bool others, double *bandwidth)
 {
     struct chip_peaks peaks = {.count = 0};
@@ -245,7 +245,7 @@ static double add_roofs(struct roofline *f, const struct report_run *run, unsign
     return own;
 }
 
-/* A run that needs no DRAM stands far right, at 16 times the intensity of the edge. */
+/* A run without DRAM traffic is drawn far to the right, at 16 times the intensity where the roofs meet. */
 static void add_point(struct roofline *f, const struct report_run *run, unsigned colour, double edge, bool busy, const char *name)
 {
     const struct run_result *const r = &run->r;
@@ -273,7 +273,7 @@ static void add_row(struct roofline *f, const struct report_run *run, double pea
     const double busy = r->device_seconds > 0 ? r->flops / r->device_seconds : (double)NAN;
     char text[FORMAT_SIZE];
     result_table_text(f->table, run->label);
-    result_table_number(f->table, intensity, NULL); /* empty: no DRAM traffic */
+    result_table_number(f->table, intensity, NULL); /* an empty cell when there is no DRAM traffic */
     result_table_number(f->table, rate, format_quantity(text, rate, "flop/s"));
     result_table_number(f->table, busy, format_quantity(text, busy, "flop/s"));
     result_table_number(f->table, roof, format_quantity(text, roof, "flop/s"));

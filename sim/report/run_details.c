@@ -1,4 +1,4 @@
-/* Assumptions, ops, placement, counters, and what decided the answer of a run. */
+/* Tables of a run: assumptions, operators, placement, counters, and what decided the answer. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/format.h"
@@ -14,12 +14,12 @@ enum { OPS_MAX = 400, LANES_MAX = 64, BARS_MAX = 12 };
 
 struct ranked {
     const struct run_assumption *a;
-    double share, known, swing; /* decides `share` of time or energy, known to `known`: the answer moves by `swing` */
+    double share, known, swing; /* it decides `share` of time or energy and is known to `known`, so the answer moves by `swing` */
     bool energy;
     size_t place;
 };
 
-/* "decides 63 % of the time, known to 1 %", as run/run_account.c and run_joules.c write it. */
+/* Reads "decides 63 % of the time, known to 1 %", as run/run_account.c and run_joules.c write it. */
 static struct ranked rank_of(const struct run_assumption *a, size_t place)
 {
     struct ranked r = {a, NAN, NAN, NAN, false, place};
@@ -37,7 +37,7 @@ static int by_swing(const void *a, const void *b)
 {
     const struct ranked *const x = a, *const y = b;
     const double s = isnan(x->swing) ? HUGE_VAL : x->swing,
-                 t = isnan(y->swing) ? HUGE_VAL : y->swing; /* unmeasured: first, to be read */
+                 t = isnan(y->swing) ? HUGE_VAL : y->swing; /* assumptions that were not measured come first */
     return s != t ? (s > t ? -1 : 1) : x->place < y->place ? -1 : 1;
 }
 

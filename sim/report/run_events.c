@@ -104,7 +104,7 @@ static void take_fault(const struct replay *r, sqlite3_stmt *row)
 
 /* ---- ops with their stalls and counters ---- */
 
-/* Values of an op, read ahead in order of ops. The names stay with the query's text until its next step: they are copied. */
+/* Values of operators, read ahead in their order. Names are copied: SQLite keeps them only until its next step. */
 struct values {
     sqlite3_stmt *rows;
     int code;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* rows: of samples, all runs together */
+enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* ROWS_MOST: samples of all runs together */
 
 static struct page *begin(const struct report_run *runs, size_t count)
 {
@@ -24,7 +24,7 @@ static struct page *begin(const struct report_run *runs, size_t count)
     return page_create(title, sub);
 }
 
-/* What belongs to one run alone; nothing when it has neither samples nor several ops. */
+/* Adds what belongs to one run alone; nothing when it has neither samples nor several operators. */
 static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, size_t rows_max,
                       struct orch_error *error)
 {

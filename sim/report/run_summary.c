@@ -1,4 +1,4 @@
-/* Key numbers of runs: cards of one, bars and a table of several. */
+/* Key numbers of runs: cards of one, or bars and a table of several. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/format.h"
@@ -16,7 +16,7 @@ struct cards {
     size_t count;
 };
 
-/* The next card, its texts empty. */
+/* Begins a card with empty texts; returns its number. */
 static size_t add(struct cards *c, const char *label)
 {
     const size_t i = c->count < CARDS_MAX ? c->count++ : CARDS_MAX - 1;
@@ -31,7 +31,7 @@ static void add_quantity(struct cards *c, const char *label, double value, const
         format_quantity(c->value[add(c, label)], value, unit);
 }
 
-/* "34–36 µs, 90 % interval" */
+/* Writes "34 µs – 36 µs (90 %)". */
 static void interval(const struct run_result *r, char *text, size_t size)
 {
     char low[FORMAT_SIZE], high[FORMAT_SIZE];
@@ -40,7 +40,7 @@ static void interval(const struct run_result *r, char *text, size_t size)
                  format_quantity(high, r->seconds_high, "s"));
 }
 
-/* Nobody counts in kiloseconds. */
+/* Long times stay in seconds: nobody counts in kiloseconds. */
 static const char *seconds_text(double seconds, char text[FORMAT_SIZE])
 {
     if (seconds < 999.5)

@@ -111,7 +111,7 @@ static struct result_table *levels_table(const struct sweep_data *data, const st
     return t;
 }
 
-/* A panel per numeric key. */
+/* Draws a panel for each numeric key. */
 static bool numeric_curves(struct page *page, const struct sweep_data *data, const struct sweep_effects *e,
                            const struct result_table *t)
 {
@@ -152,7 +152,7 @@ static bool numeric_curves(struct page *page, const struct sweep_data *data, con
     return point != NULL;
 }
 
-/* Keys without numbers: a bar per level. */
+/* Draws a bar per level for keys that have no numbers. */
 static void level_bars(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)
 {
     struct chart_bar bar[BARS_MAX];

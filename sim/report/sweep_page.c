@@ -14,9 +14,9 @@ enum {
     POINTS_MAX = 600,
     FRONT_MAX = 300,
     KEY_TEXT = 64
-}; /* the three limits: on the page, all workloads together */
+}; /* the limits hold for the page, all workloads together */
 
-/* What one workload may have of them. */
+/* Share of a limit that one workload may use. */
 static size_t part_of(const struct sweep_data *data, size_t most)
 {
     return most / (data->spec->workload_count ? data->spec->workload_count : 1) + 1;
@@ -42,7 +42,7 @@ struct cloud {
     bool *front;
     char (*name)[NAME];
     size_t count;
-    struct result_table *table; /* of the front */
+    struct result_table *table; /* lists the points of the front */
 };
 
 static void add_point(struct cloud *c, const struct sweep_data *data, const struct sweep_point *p, bool front)
@@ -63,7 +63,7 @@ static void add_point(struct cloud *c, const struct sweep_data *data, const stru
     result_table_number(c->table, p->answer.response[SWEEP_celsius_max], NULL);
 }
 
-/* Of the front and of the others as many as the page can carry, evenly. */
+/* Picks points of the front and of the others evenly, as many as the page can carry. */
 static void fill(struct cloud *c, const struct sweep_data *data, size_t workload, const size_t *front, size_t fronts)
 {
     size_t others = 0, seen = 0;
@@ -85,7 +85,7 @@ static void fill(struct cloud *c, const struct sweep_data *data, size_t workload
     }
 }
 
-/* Logarithmic where the points spread over more than a factor of four. */
+/* The axis is logarithmic when the points spread over more than a factor of four. */
 static struct chart_axis spread_axis(const char *label, const char *unit, const struct cloud *c, bool energy)
 {
     double low = HUGE_VAL, high = 0;
@@ -229,7 +229,7 @@ static bool keys_table(struct page *page, const struct sweep_data *data)
     return ok;
 }
 
-/* Effects on one response, when enough points have it. */
+/* Adds the effects on one response, when enough points have it. */
 static bool effects(struct page *page, const struct sweep_data *data, size_t workload, enum sweep_response response, bool curves,
                     struct orch_error *error)
 {

@@ -1,4 +1,4 @@
-/* Predictions beside measurements: how far, where, since when, and what is not modelled. */
+/* The page about predictions and measurements: how far apart, where, since when, and what is not modelled. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/base/format.h"
@@ -57,7 +57,7 @@ static bool summary(struct page *page, const struct validation_rows *rows, struc
 
 /* ---- predicted over measured ---- */
 
-/* Points of one quantity: a series per chip, fitted rows apart. */
+/* Points of one quantity: a series per chip, with fitted rows apart. */
 struct cloud {
     struct chart_series *series;
     struct chart_point *point;
@@ -84,7 +84,7 @@ static void point_name(const struct validation_row *r, char *text, size_t size)
              r->shape ? r->shape : "", r->measured, r->predicted);
 }
 
-/* One series; the colour of the last, "others", is grey. */
+/* Adds a series; the last one, "others", is grey. */
 static void add_series(struct cloud *c, const struct validation_rows *rows, const char *quantity,
                        const struct validation_part *chips, size_t chip, size_t named, bool fitted)
 {
@@ -159,7 +159,7 @@ static int by_error(const void *a, const void *b)
     return x->ape < y->ape ? 1 : x->ape > y->ape ? -1 : x < y ? -1 : 1;
 }
 
-/* The rows themselves, those that are farthest off first. */
+/* Adds the table of rows, those farthest off first. */
 static bool row_table(struct page *page, const struct validation_rows *rows)
 {
     static const struct result_column columns[] = {{"row", NULL, false},      {"chip", NULL, false},  {"unit", NULL, false},

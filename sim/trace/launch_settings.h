@@ -1,7 +1,6 @@
 /* The options of one workload as the text that a launch record carries: "cores=4,home=elf,cold=1,args=1024%20f32:8".
  *
- * The names are those used in the brackets of `orchard run A[...] + B[...]`, plus args. In values, '%' and two hexadecimal
- * digits
+ * The names are those used in the brackets of `orchard run A[...] + B[...]`, plus args. In values, '%' and two hexadecimal digits
  * stand for a byte.
  */
 #ifndef ORCHARD_SIM_TRACE_LAUNCH_SETTINGS_H
