@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With a database so many timings stay in memory, some 20 kB each. */
+/* Timings kept in memory when there is a database, some 20 kB each. */
 enum { IN_MEMORY = 4096 };
 
 struct asked {
@@ -20,7 +20,7 @@ struct known {
     struct orch_db *db;
     bool writable;
     struct asked *asked;
-    size_t count, last; /* questions, the one that was asked last */
+    size_t count, last; /* last: the question that was asked last */
     const struct read_set *last_set;
 };
 
@@ -56,7 +56,7 @@ void known_free(struct known *k)
 
 /* ---- sets of a question ---- */
 
-/* NULL with *error; takes the set over in any case. */
+/* Takes over the set even when it fails; NULL with *error. */
 static struct read_set *add_set(struct asked *a, struct read_set *set, struct orch_error *error)
 {
     struct read_set **const grown = reallocarray(a->set, a->sets + 1, sizeof *grown);
@@ -93,7 +93,7 @@ static bool take_reads(void *context, const char *names)
     return l->ok;
 }
 
-/* Sets that the database has by now, others may have added some. */
+/* Loads the sets that the database has by now: other processes may have added some. */
 static bool load_sets(struct known *k, struct asked *a, struct orch_error *error)
 {
     struct loading l = {a, error, true};
@@ -159,7 +159,7 @@ static const struct run_timing *keep(struct known *k, struct read_set *set, cons
     return read_set_add(set, chip, t, error);
 }
 
-/* *timing NULL when the database does not have it. */
+/* *timing is NULL when the database does not have it. */
 static bool find_at(struct known *k, struct asked *a, struct read_set *set, const struct chip *chip,
                     const struct run_timing **timing, struct orch_error *error)
 {
@@ -231,7 +231,7 @@ static bool store(struct known *k, const struct asked *a, const struct read_set 
     return ok;
 }
 
-/* Through a handle that notes what is read. */
+/* Simulates with a handle of the chip that notes what is read. */
 static bool simulate(const struct run_request *request, uint8_t *reads, struct run_timing *t, struct orch_error *error)
 {
     struct run_request q = *request;

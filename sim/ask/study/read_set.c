@@ -8,23 +8,23 @@
 
 struct entry {
     uint64_t hash;
-    double *mark; /* of every read */
+    double *mark; /* marks of everything that was read */
     struct run_timing timing;
 };
 
 struct read {
     uint16_t key;
     bool certainty;
-    char *name; /* in the database */
+    char *name; /* its name in the database */
 };
 
 struct read_set {
-    uint8_t *bits;     /* enum chip_read by key */
-    struct read *read; /* in order of names */
+    uint8_t *bits;     /* bits of enum chip_read by key */
+    struct read *read; /* sorted by name */
     size_t count;
-    struct entry **slot; /* open addressing; NULL = free */
+    struct entry **slot; /* open addressing; NULL = free slot */
     size_t slots, used;
-    double *mark; /* room for one question */
+    double *mark; /* scratch space for the marks of one question */
 };
 
 /* ---- the set ---- */
@@ -167,7 +167,7 @@ struct db_parameter *read_set_parameters(const struct read_set *set, const struc
     return list;
 }
 
-/* Marks into the room of the set; their hash, a multiply and a fold for each. */
+/* Fills the scratch space with the chip's marks and returns their hash: a multiplication and a fold for each. */
 static uint64_t marks_of(const struct read_set *set, const struct chip *chip)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -200,7 +200,7 @@ const struct run_timing *read_set_find(const struct read_set *set, const struct 
     return entry ? &entry->timing : NULL;
 }
 
-/* At most half full. */
+/* Keeps the table at most half full. */
 static bool grow(struct read_set *set)
 {
     struct entry **const old = set->slot;

@@ -129,7 +129,7 @@ static const char *digits(const char *p)
     return p;
 }
 
-/* Whether JSON has this text as a number (RFC 8259): what is no number there stays a text, "007" and "3GHz" too. */
+/* Whether the text is a number of JSON (RFC 8259). Others stay strings: "007" and "3GHz", too. */
 static bool is_json_number(const char *text)
 {
     const char *p = text + (*text == '-'), *end = digits(p);

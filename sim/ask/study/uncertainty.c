@@ -12,8 +12,8 @@
 
 /* ---- moving a parameter ---- */
 
-/* "KEY=" value times factor, within what the key allows; counts are rounded, lists by active cores are moved as a whole. *moved
- * is the factor that it became. */
+/* Writes "KEY=" and the value times a factor, within the bounds of the key. Counts are rounded; lists by active cores move as a
+ * whole. *moved is the factor after that. */
 static void moved_value(const struct chip_value *v, double factor, char *text, size_t size, double *moved)
 {
     const struct chip_key *const k = v->key;
@@ -86,7 +86,7 @@ struct cube {
     size_t parameters;
     unsigned runs;
     double *factor;  /* logarithms, by run and parameter */
-    double *seconds; /* logarithms, relative to the unmoved run */
+    double *seconds; /* logarithms, relative to the run with nothing moved */
 };
 
 static double weight_of(const struct chip *chip, const struct interval_share *share)
@@ -95,10 +95,10 @@ static double weight_of(const struct chip *chip, const struct interval_share *sh
     return can_move(v) ? share->share * v->uncertainty : 0;
 }
 
-/* Of the contribution of the first: what moves the time by less would drown in how the others bend it. */
+/* Share of the largest contribution. Parameters that move the time by less would be lost in the nonlinearity of the others. */
 #define LEAST_CONTRIBUTION 0.1
 
-/* The parameters that contribute most by the cheap estimate; not more than half as many as there are runs. */
+/* Chooses the parameters that contribute most by the cheap estimate, at most half as many as there are runs. */
 static void choose(struct cube *c, const struct chip *chip, const struct interval_shares *shares)
 {
     bool taken[INTERVAL_SHARES_MAX] = {false};
@@ -118,7 +118,8 @@ static void choose(struct cube *c, const struct chip *chip, const struct interva
     }
 }
 
-/* Each parameter meets each of `runs` equally likely parts of its distribution (lognormal) once, in an order of its own. */
+/* Latin hypercube: each parameter takes each of `runs` equally likely parts of its lognormal distribution once, in an order of
+ * its own. */
 static bool fill(struct cube *c, uint64_t seed)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
@@ -171,8 +172,8 @@ static bool run_all(struct cube *c, struct study *study, struct orch_error *erro
 
 /* ---- what the times say ---- */
 
-/* ln seconds = constant + sum of elasticity * ln factor, by least squares. NAN where an elasticity cannot be told from nothing:
- * it is within two standard errors of 0. */
+/* Fits ln seconds = constant + sum of elasticity * ln factor by least squares. An elasticity within two standard errors of 0 is
+ * NAN. */
 static bool regress(const struct cube *c, double elasticity[])
 {
     const size_t n = c->runs, p = c->parameters + 1;
@@ -201,8 +202,8 @@ static bool regress(const struct cube *c, double elasticity[])
     return ok;
 }
 
-/* Both sides apart, since times need not move as far down as up: the deviation of a symmetrical distribution that had this side.
- */
+/* Deviations below and above the unmoved time, since times need not fall as far as they rise: on each side, that of a symmetrical
+ * distribution with that side. */
 static void deviations(const struct cube *c, double *sd_low, double *sd_high)
 {
     double low = 0, high = 0;
@@ -215,7 +216,7 @@ static void deviations(const struct cube *c, double *sd_low, double *sd_high)
     *sd_high = sqrt(2 * high / c->runs);
 }
 
-/* Parameters that were not moved keep their cheap estimate; those that moved nothing get what is left of it: nothing. */
+/* Parameters that were not moved keep their cheap estimate; those without a measurable effect get none. */
 static void put_back(const struct cube *c, const double elasticity[], struct interval_shares *shares)
 {
     for (size_t p = 0; p < c->parameters; p++)

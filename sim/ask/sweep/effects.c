@@ -10,7 +10,7 @@ enum { BINS = 10, LEVELS_AS_THEY_ARE = 16 };
 
 /* ---- main effects ---- */
 
-/* Bins of a key: its levels, or equal parts of its range (of its logarithm for logarithmic ranges). */
+/* Makes the bins of a key: its levels, or equal parts of its range (of the logarithm for logarithmic ranges). */
 static bool make_levels(const struct sweep_key *key, struct sweep_effect *effect)
 {
     const bool as_they_are = !key->numeric || (key->level_count && key->level_count <= LEVELS_AS_THEY_ARE);
@@ -41,7 +41,8 @@ static struct sweep_level *level_of(const struct sweep_effect *effect, double va
     return NULL;
 }
 
-/* Share of the variance between levels, less what scatter alone would show (the epsilon squared of analysis of variance). */
+/* Share of the variance that lies between levels, less what scatter alone would show: epsilon squared of the analysis of
+ * variance. */
 static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares)
 {
     double between = 0;
@@ -166,7 +167,7 @@ static void solve(struct sweep_effects *all, struct regression *r, const size_t 
         gsl_multifit_linear_free(w);
 }
 
-/* Over the numeric keys with positive values; needs a response that is positive everywhere. */
+/* Regression over the numeric keys with positive values; the response has to be positive everywhere. */
 static void regress(const struct sweep_data *data, struct sweep_effects *all, const size_t *effect_of)
 {
     struct regression r = {0};
@@ -191,7 +192,7 @@ static void regress(const struct sweep_data *data, struct sweep_effects *all, co
 
 /* ---- all ---- */
 
-/* Mean and ends; returns the sum of squares around the mean. */
+/* Finds mean and extremes; returns the sum of squares around the mean. */
 static double overview(const struct sweep_data *data, struct sweep_effects *all)
 {
     double squares = 0;

@@ -155,7 +155,8 @@ bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t cou
 {
     if (count < k->dimensions + 2)
         return orch_fail(error, ORCH_INTERNAL, "interpolation of %zu points in %zu dimensions", count, k->dimensions);
-    gsl_error_handler_t *const handler = gsl_set_error_handler_off(); /* a matrix that is not positive is an answer */
+    gsl_error_handler_t *const handler =
+        gsl_set_error_handler_off(); /* a matrix that is not positive definite is an answer, not an error */
     if (learn_too || !k->learned)
         kriging_learn(k, x, y, count, leading);
     bool ok = allocate(k, count);
@@ -179,7 +180,7 @@ void kriging_covariances(const struct kriging *k, const double *place, gsl_vecto
         gsl_vector_set(c, i, kriging_correlation(k->length, k->x + i * k->dimensions, place, k->dimensions));
 }
 
-/* u = L^-1 (f - W' c) for the factor L of the trend's matrix: what the trend's own uncertainty adds is u'u. */
+/* u = L^-1 (f - W' c), L being the factor of the trend's matrix: the uncertainty of the trend itself adds u'u. */
 static void trend_part(const struct kriging *k, const double *place, const gsl_vector *c, gsl_vector *u)
 {
     for (size_t i = 0; i < u->size; i++)

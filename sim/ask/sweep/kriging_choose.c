@@ -1,13 +1,13 @@
-/* Which candidates to simulate next: those that leave least variance to the others. */
+/* Chooses candidates to simulate next: those that leave the least variance to the others. */
 #include "sim/ask/sweep/kriging_internal.h"
 
 #include <gsl/gsl_blas.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Candidates as rows: covariance with the known points c, R^-1 c, the trend's part u, and the variance left. */
+/* A row per candidate: covariance with the known points c, R^-1 c, the part of the trend u, and the variance left. */
 struct choice {
-    gsl_matrix *c, *v, *u, *step; /* step: a column per choice made */
+    gsl_matrix *c, *v, *u, *step; /* step: a column for each choice made */
     double *left;
 };
 
@@ -35,7 +35,7 @@ static void choice_close(struct choice *s)
     free(s->left);
 }
 
-/* What knowing candidate `best` takes from the others: one step of a pivoted Cholesky factorisation. */
+/* Subtracts what knowing candidate `best` tells about the others: one step of a pivoted Cholesky factorisation. */
 static void take(const struct kriging *k, const double *candidate, struct choice *s, size_t count, size_t best, size_t taken)
 {
     const double root = sqrt(s->left[best] + k->nugget);

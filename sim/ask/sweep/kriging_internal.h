@@ -1,4 +1,5 @@
-/* Inside the interpolation: kriging.c fits and answers, kriging_learn.c finds lengths and nugget, kriging_choose.c new points. */
+/* Shared by the interpolation: kriging.c fits and answers, kriging_learn.c finds lengths and nugget, kriging_choose.c new points.
+ */
 #ifndef ORCHARD_SIM_ASK_SWEEP_KRIGING_INTERNAL_H
 #define ORCHARD_SIM_ASK_SWEEP_KRIGING_INTERNAL_H
 
@@ -11,14 +12,14 @@ struct kriging {
     double *x; /* count * dimensions */
     double length[KRIGING_DIMENSIONS_MAX], nugget;
     bool learned;
-    gsl_matrix *inverse;       /* of the covariance, R */
+    gsl_matrix *inverse;       /* inverse of the covariance R */
     gsl_matrix *w;             /* R^-1 F */
     gsl_matrix *trend;         /* Cholesky factor of F' R^-1 F */
     gsl_matrix *weight, *beta; /* a column per response: Q y, and the trend's coefficients */
     double *q, *sigma2;        /* diagonal of Q; variance of each response's process */
 };
 
-/* Matern 3/2 in each dimension, multiplied. */
+/* Product of a Matern 3/2 correlation for each dimension. */
 double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions);
 /* Correlations of the points with each other; 1 + nugget on the diagonal. */
 void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, const double *length, double nugget);
@@ -26,7 +27,7 @@ void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, 
 double kriging_trend_at(const double *place, size_t column);
 void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions);
 
-/* Sets lengths and nugget to the likeliest of the first `leading` responses. */
+/* Sets lengths and nugget to those under which the first `leading` responses are likeliest. */
 void kriging_learn(struct kriging *k, const double *x, const double *y, size_t count, size_t leading);
 
 /* Correlations of a place with the points of the fit. */

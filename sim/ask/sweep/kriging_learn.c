@@ -1,4 +1,4 @@
-/* Lengths and nugget: those under which the responses are likeliest. */
+/* Finds lengths and nugget: those under which the responses are likeliest. */
 #include "sim/ask/sweep/kriging_internal.h"
 
 #include <gsl/gsl_blas.h>
@@ -14,7 +14,7 @@ enum { LEARN_POINTS = 200, LEARN_STEPS = 60 };
 #define LENGTH_MOST    30.0
 #define NUGGET_LEAST   1e-9
 #define NUGGET_MOST    0.5
-#define VARIANCE_LEAST 1e-24 /* of responses that the trend explains wholly: rounding */
+#define VARIANCE_LEAST 1e-24 /* rounding, when the trend explains a response completely */
 
 struct learning {
     const struct kriging *k;
@@ -28,7 +28,7 @@ static double clamped(double logarithm, double least, double most)
     return fmin(fmax(exp(logarithm), least), most);
 }
 
-/* log det of R, and z = L^-1 z for the factor L; false when R is not positive. */
+/* *log_det becomes log det of R; f and z become L^-1 f and L^-1 z for its factor L. False when R is not positive definite. */
 static bool whiten(gsl_matrix *r, gsl_matrix *f, gsl_matrix *z, double *log_det)
 {
     if (gsl_linalg_cholesky_decomp1(r) != GSL_SUCCESS)
@@ -41,7 +41,7 @@ static bool whiten(gsl_matrix *r, gsl_matrix *f, gsl_matrix *z, double *log_det)
     return true;
 }
 
-/* Sum of squares of a whitened response beside the whitened trend; `a` is the factor of F'F. */
+/* Sum of squares that the whitened trend leaves of a whitened response; `a` is the factor of F'F. */
 static double residual(const gsl_matrix *f, const gsl_matrix *a, gsl_vector_view z)
 {
     gsl_vector *const b = gsl_vector_alloc(f->size2);
@@ -54,7 +54,7 @@ static double residual(const gsl_matrix *f, const gsl_matrix *a, gsl_vector_view
     return total - explained;
 }
 
-/* Negative logarithm of the likelihood, trend and variances at their best; a little prior keeps lengths from running away. */
+/* Negative logarithm of the likelihood with the best trend and variances. A weak prior keeps lengths from running away. */
 static double unlikely(const gsl_vector *parameter, void *context)
 {
     struct learning *const l = context;
@@ -118,7 +118,7 @@ static void learn_with(struct kriging *k, struct learning *l)
     gsl_vector_free(try);
 }
 
-/* Of many points every so manieth stands for the others: the covariance is a property of the whole. */
+/* The covariance is a property of the whole, so an even selection of the points is enough to learn it. */
 void kriging_learn(struct kriging *k, const double *x, const double *y, size_t count, size_t leading)
 {
     const size_t stride = (count + LEARN_POINTS - 1) / LEARN_POINTS, n = (count + stride - 1) / stride, d = k->dimensions;

@@ -36,7 +36,7 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* In rising order a point can only be beaten by one that the front has already. */
+/* in rising order, only points that are already in the front can beat the next */
 bool pareto_front(const double *value, size_t count, size_t dimensions, bool *keep)
 {
     struct entry *const entry = calloc(count + 1, sizeof *entry);

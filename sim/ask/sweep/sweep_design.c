@@ -9,11 +9,11 @@
 struct sweep_design {
     const struct sweep_spec *spec;
     uint64_t per_workload;
-    size_t alone; /* points of the tornado chart per workload, without the base */
-    float *place; /* random, lhs: place within each key, 0 .. 1, sample by sample */
+    size_t alone; /* tornado points per workload, without the base */
+    float *place; /* random, lhs: place within each key from 0 to 1, sample by sample */
 };
 
-/* Points that a key has alone: both ends of numbers, else every level. */
+/* Number of points at which a key alone moves: both ends of numbers, otherwise every level. */
 static size_t alone_count(const struct sweep_key *key)
 {
     return key->numeric ? 2 : key->level_count;
@@ -26,7 +26,7 @@ static void fill_random(struct sweep_design *d, gsl_rng *rng)
         d->place[i] = (float)gsl_rng_uniform(rng);
 }
 
-/* Latin hypercube: of each key every one of N slices holds one sample. */
+/* Latin hypercube: each of N slices of each key holds one sample. */
 static bool fill_lhs(struct sweep_design *d, gsl_rng *rng)
 {
     const size_t keys = d->spec->key_count, samples = d->spec->samples;
@@ -87,7 +87,7 @@ uint64_t sweep_design_points(const struct sweep_design *design)
     return design->spec->points + design->spec->workload_count * (1 + design->alone);
 }
 
-/* The key that point number `number` (from 0) of those alone moves, and which of its ends or levels. */
+/* Finds the key that tornado point `number` moves, and which of its ends or levels it takes. */
 static size_t alone_key(const struct sweep_design *d, size_t number, size_t *which)
 {
     size_t k = 0;
@@ -113,7 +113,7 @@ static double level_value(const struct sweep_key *key, size_t level)
     return key->numeric ? strtod(key->level[level], NULL) : (double)level;
 }
 
-/* Of a continuous range, rounded to what its text says. */
+/* Value at a place of a continuous range, rounded to what its text says. */
 static double range_value(const struct sweep_key *key, double place)
 {
     char text[32];
@@ -132,7 +132,7 @@ static void values_of_grid(const struct sweep_spec *spec, uint64_t number, doubl
     }
 }
 
-/* In the base a chip has its own values, and other keys their first. */
+/* The base keeps the chip's own values and takes the first value of other keys. */
 static void values_of_base(const struct sweep_design *d, size_t number, double *value)
 {
     for (size_t k = 0; k < d->spec->key_count; k++) {

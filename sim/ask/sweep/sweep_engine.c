@@ -52,7 +52,7 @@ struct engine {
     const struct sweep_run *run;
     struct sweep_design *design;
     struct sweep_groups *groups;
-    uint64_t *point; /* of this share, rising */
+    uint64_t *point; /* of this share, in rising order */
     size_t count;
     bool *done; /* in the database, or pending */
     struct pending *pending;
@@ -89,7 +89,7 @@ static bool share(struct engine *e)
 
 /* ---- the database ---- */
 
-/* One row of sweep_point; `settings` is the caller's to free. */
+/* Makes a row of sweep_point; the caller frees `settings`. */
 static struct db_sweep_point row_of(const struct pending *p, const char *settings)
 {
     const struct sweep_answer *const a = &p->answer;
@@ -125,7 +125,7 @@ static bool write_rows(struct engine *e, struct orch_db *db, struct orch_error *
     return ok;
 }
 
-/* The file is open only while it is written: executors fork, and a connection does not survive that. */
+/* The database is open only while it is written: executors fork, and a connection does not survive that. */
 static bool flush(struct engine *e, struct orch_error *error)
 {
     if (e->pending_count == 0)
@@ -208,7 +208,8 @@ static bool on_answer(void *context, uint64_t point, const struct sweep_answer *
     return sweep_groups_answer(e->groups, index, answer, error) && keep(e, index, answer, error);
 }
 
-/* Of what a round wants: what has no answer of an earlier run. Points are answered in rising order where that is free. */
+/* Simulates the points that a round wants and that have no answer of an earlier run, in rising order where the round leaves the
+ * order open. */
 static bool simulate(struct engine *e, const size_t *want, size_t count, struct orch_error *error)
 {
     uint64_t *const open = calloc(count + 1, sizeof *open);
@@ -258,7 +259,7 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
     if (ok) {
         ok = rounds(&e, error);
         struct orch_error flushing = {0};
-        const bool written = flush(&e, ok ? error : &flushing); /* what is known stays, whatever went wrong */
+        const bool written = flush(&e, ok ? error : &flushing); /* whatever went wrong, answers so far are kept */
         ok = ok && written;
         sweep_groups_stats(e.groups, &done->groups);
     }

@@ -6,27 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FIRST: points of the first round at least, so that a share of odd answers shows. CHECK_FROM: from there on doubling the points
- * must pay. Candidates are thinned out to bound the work of a round. */
+/* FIRST: least number of points in the first round, so that a share of odd answers shows. CHECK_FROM: from so many points on,
+ * doubling them must pay. CANDIDATES: bound on the work of a round. */
 enum { FIRST = 20, MOST = 600, CHECK_FROM = 40, CANDIDATES = 800, LEVELS_MOST = 64 };
-#define GREATEST 2.0 /* times the tolerance: no point left out may be further off */
-#define PAYS     0.8 /* doubling the points lowers the error to at most this, or it is not smooth */
+#define GREATEST 2.0 /* no left-out point may be off by more than this many tolerances */
+#define PAYS     0.8 /* doubling the points must lower the error to this share, or the answers are not smooth */
 
 enum state { BEGIN, GROWING, WHOLE, ENDED };
 
 struct group {
     size_t *member, count; /* indices of points */
     enum state state;
-    size_t key[SWEEP_KEYS_MAX], keys;  /* dimensions */
+    size_t key[SWEEP_KEYS_MAX], keys;  /* keys that are dimensions */
     double *place;                     /* count * keys */
     const struct sweep_answer **known; /* answers in the order of `chosen` */
-    size_t *chosen, chosen_count;      /* members with answers asked for */
+    size_t *chosen, chosen_count;      /* members whose answers were asked for */
     double *known_place;
     bool *asked;
-    double *error_at; /* left-out error by chosen_count */
+    double *error_at; /* left-out error by number of chosen points */
     struct sweep_model *model;
     struct sweep_left_out left_out;
-    size_t next_interpolated; /* member to look at next */
+    size_t next_interpolated; /* the member to look at next */
     bool interpolates;
 };
 
@@ -37,7 +37,7 @@ struct sweep_groups {
     size_t count;
     struct sweep_answer **answer;
     struct group *group;
-    size_t groups, group_at; /* group whose interpolated points are handed out */
+    size_t groups, group_at; /* the group whose interpolated points are being handed out */
     size_t *want, want_count;
 };
 
@@ -46,7 +46,7 @@ struct sweep_groups {
 struct sortable {
     size_t index, workload;
     enum sweep_role role;
-    double value[SWEEP_KEYS_MAX]; /* of keys that make groups; 0 elsewhere */
+    double value[SWEEP_KEYS_MAX]; /* values of keys that make groups; 0 for others */
     size_t keys;
 };
 
@@ -70,7 +70,7 @@ static int compare_stable(const void *a, const void *b)
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
-/* Whole numbers often act in steps (cores, tiles): few of them with many points each are groups of their own. */
+/* Integers often act in steps (cores, tiles): when there are few of them with many points each, each is a group of its own. */
 static bool makes_groups(const struct sweep_spec *spec, const struct sweep_key *key, size_t count)
 {
     const double levels = key->level_count ? (double)key->level_count : key->whole ? key->high - key->low + 1 : INFINITY;
@@ -230,7 +230,7 @@ static double distance2(const struct group *group, size_t a, size_t b)
     return sum;
 }
 
-/* The point nearest to the middle, then again and again the one furthest from all taken. */
+/* Takes the point nearest to the middle, then again and again the one farthest from all taken. */
 static bool fill_space(struct sweep_groups *g, struct group *group)
 {
     const size_t wanted = FIRST > 4 * (group->keys + 1) ? FIRST : 4 * (group->keys + 1);
@@ -256,7 +256,7 @@ static bool fill_space(struct sweep_groups *g, struct group *group)
     return least != NULL;
 }
 
-/* Members not asked for, at most CANDIDATES of them. */
+/* Collects members that were not asked for, at most CANDIDATES. */
 static size_t candidates(const struct group *group, size_t *member, double *place)
 {
     const size_t open = group->count - group->chosen_count, stride = (open + CANDIDATES - 1) / CANDIDATES;
@@ -270,7 +270,7 @@ static size_t candidates(const struct group *group, size_t *member, double *plac
     return n;
 }
 
-/* Half of a round where the model knows least, half beside the points that were furthest off when left out. */
+/* Asks for more points: half where the model knows least, half beside the points that were farthest off when left out. */
 static bool ask_more(struct sweep_groups *g, struct group *group)
 {
     const size_t wanted = group->chosen_count / 4 > 5 ? group->chosen_count / 4 : 5;
@@ -289,7 +289,7 @@ static bool ask_more(struct sweep_groups *g, struct group *group)
     return ok;
 }
 
-/* Remaining points whose expected error is above the tolerance, over a thinned-out set unless `all`. */
+/* Counts remaining points whose expected error is above the tolerance, over a thinned-out set unless `all`. */
 static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_them)
 {
     const size_t stride = ask_them ? 1 : (group->count + CANDIDATES - 1) / CANDIDATES;
@@ -305,7 +305,7 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
     return count;
 }
 
-/* True when doubling the points did not help enough: the answers are not smooth. */
+/* Whether doubling the points helped too little: the answers are not smooth. */
 static bool does_not_pay(const struct group *group)
 {
     size_t half = group->chosen_count / 2;
@@ -328,7 +328,7 @@ static bool gather(struct sweep_groups *g, struct group *group)
 
 static bool grow(struct sweep_groups *g, struct group *group, struct orch_error *error)
 {
-    if (!gather(g, group)) { /* some failed, or answer other questions: nothing to interpolate between */
+    if (!gather(g, group)) { /* some failed or lack a response: there is nothing to interpolate between */
         ask_rest(g, group);
         return true;
     }

@@ -1,4 +1,4 @@
-/* What varies: "KEY=a,b,c" and "KEY=lo:hi:N", checked against what the key takes. */
+/* Parses what varies, "KEY=a,b,c" and "KEY=lo:hi:N", and checks it against what the key takes. */
 #include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
@@ -17,7 +17,7 @@ static bool plain_number(const char *text, double *value)
     return *end == 0 && isfinite(*value);
 }
 
-/* Whether the key takes numbers, whole ones, and from where to where. */
+/* Finds out whether the key takes numbers or only integers, and in which range. */
 static void describe(struct sweep_key *key, double *lowest, double *highest)
 {
     static const struct {
@@ -100,7 +100,7 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
     if (count == 0)
         return orch_fail(error, ORCH_USAGE, "%s: no values", name);
     for (size_t i = 0; i < count; i++)
-        key->numeric = key->numeric && plain_number(level[i], &value); /* values with a unit are only told apart */
+        key->numeric = key->numeric && plain_number(level[i], &value); /* values with a unit cannot be ordered, only told apart */
     key->level = calloc(count, sizeof *key->level);
     if (!key->level)
         return orch_no_memory(error);
@@ -153,7 +153,7 @@ bool sweep_spec_vary_range(struct sweep_spec *spec, const char *name, double low
 
 /* ---- texts ---- */
 
-/* "N", "Nlog", "log" */
+/* Reads "N", "Nlog" or "log". */
 static bool read_steps(const char *text, size_t *steps, bool *log)
 {
     char *end;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is interpolated. */
+/* The quantities that are interpolated. */
 enum part { BUSY, REST, JOULES, CELSIUS, BYTES, THROTTLED, PART_TOTAL };
 
 struct sweep_model {
@@ -14,8 +14,8 @@ struct sweep_model {
     const double *place;
     const struct sweep_answer *const *answer;
     struct part_model {
-        struct kriging *kriging; /* NULL when constant or absent */
-        double constant;         /* its value; NAN = absent */
+        struct kriging *kriging; /* NULL when the quantity is constant or absent */
+        double constant;         /* the constant; NAN = absent */
         bool logarithm;
         double *y;
     } part[PART_TOTAL];
@@ -105,7 +105,7 @@ bool sweep_model_fit(struct sweep_model *model, const double *place, const struc
             return false;
     }
     if (count >= model->learned_at)
-        model->learned_at = count + count / 4 + 1; /* the covariance changes slowly with more points */
+        model->learned_at = count + count / 4 + 1; /* the covariance changes slowly as points are added */
     return true;
 }
 
@@ -116,7 +116,7 @@ static double natural(const struct part_model *p, double value)
     return p->logarithm ? exp(value) : value;
 }
 
-/* Value of a part at point i when it is left out. */
+/* Value of a quantity at point i, predicted from the other points. */
 static double left_out_value(const struct sweep_model *m, enum part which, size_t i)
 {
     const struct part_model *const p = &m->part[which];
@@ -181,7 +181,7 @@ double sweep_model_answer(const struct sweep_model *model, const double *place, 
     const struct sweep_answer *const near = nearest(model, place);
     const double *const n = near->response;
     double busy_sd, rest_sd, joules_sd, celsius_sd, other_sd, *const r = answer->response;
-    *answer = *near; /* what is absent there is absent here; bound_by */
+    *answer = *near; /* takes over bound_by and what is absent from the nearest answer */
     answer->method = SWEEP_INTERPOLATED;
     const double busy = predict(model, BUSY, place, &busy_sd), rest = predict(model, REST, place, &rest_sd);
     r[SWEEP_seconds] = busy + rest;
@@ -206,7 +206,7 @@ double sweep_model_answer(const struct sweep_model *model, const double *place, 
     return fmax(answer->expected_error, fmax(joules, celsius));
 }
 
-/* Energy and heat follow time: the part with the greatest error relative to all decides where to look. */
+/* Energy and heat follow time, so the quantity with the greatest relative error decides where to look. */
 size_t sweep_model_choose(const struct sweep_model *model, const double *candidate, size_t count, size_t wanted, size_t *chosen)
 {
     const struct kriging *best = NULL;

@@ -13,11 +13,11 @@
 enum { DEATHS_ALLOWED = 2 };
 
 struct worker {
-    pid_t process; /* 0 = none */
+    pid_t process; /* 0 = no process */
     int socket;
     bool busy;
     uint64_t point;
-    unsigned deaths; /* with this point */
+    unsigned deaths; /* of workers at this point */
 };
 
 struct sweep_pool {
@@ -29,12 +29,12 @@ struct sweep_pool {
     unsigned jobs;
 };
 
-/* What a worker says about a point. */
+/* A worker's reply about a point. */
 struct reply {
     uint64_t point;
     bool ok;
     struct sweep_answer answer;
-    struct orch_error error; /* when not ok */
+    struct orch_error error; /* set when not ok */
 };
 
 struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct study_base *base, const char *db, unsigned jobs)
@@ -49,7 +49,7 @@ struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct
     return NULL;
 }
 
-/* One that waits for a point sees its socket closed and leaves, the database tidy; one at work is not waited for. */
+/* A waiting worker notices its closed socket and leaves the database in order; a busy one is killed. */
 static void end_worker(struct worker *w)
 {
     if (w->process == 0)
@@ -104,7 +104,7 @@ static bool receive_all(int socket, void *data, size_t size)
 
 /* ---- in a worker ---- */
 
-/* Trouble of the database is no property of the point: it ends the sweep, and the point stays open. */
+/* An error of the database is no property of the point: it ends the sweep and leaves the point open. */
 static void separate_trouble(const struct sweep_pool *pool, struct reply *reply)
 {
     if (!reply->ok || reply->answer.status != SWEEP_FAILED || !strstr(reply->answer.error, pool->db))
@@ -127,8 +127,8 @@ static void answer_points(const struct sweep_pool *pool, int socket, struct stud
 static void be_worker(const struct sweep_pool *pool, int socket)
 {
     struct orch_error error = {0};
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* at any moment: the database takes that */
-    signal(SIGINT, SIG_IGN);          /* the parent ends us */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* the database survives that at any moment */
+    signal(SIGINT, SIG_IGN);          /* the parent ends the workers */
     for (unsigned i = 0; i < pool->jobs; i++)
         if (pool->worker[i].process)
             close(pool->worker[i].socket);
@@ -176,7 +176,7 @@ static bool give(struct sweep_pool *pool, struct worker *w, uint64_t point, stru
         return false;
     w->busy = true;
     w->point = point;
-    send_all(w->socket, &point, sizeof point); /* one that died meanwhile is noticed when it should answer */
+    send_all(w->socket, &point, sizeof point); /* if the worker has died, that is noticed when its reply is read */
     return true;
 }
 
@@ -188,12 +188,12 @@ static bool give_next(struct sweep_pool *pool, struct worker *w, struct work *wo
     return give(pool, w, work->point[work->next++], error);
 }
 
-/* The worker died over its point: another one tries, and the point has failed when that dies, too. */
+/* The worker died at its point: another one tries, and when that dies, too, the point has failed. */
 static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, struct orch_error *error)
 {
     const unsigned deaths = w->deaths + 1;
     struct sweep_answer answer;
-    end_worker(w); /* it is busy: killed, should it still live */
+    end_worker(w); /* kills the worker if it still lives, since it is busy */
     w->deaths = deaths;
     if (deaths < DEATHS_ALLOWED)
         return give(pool, w, w->point, error);
@@ -215,8 +215,8 @@ static bool hear(struct sweep_pool *pool, struct worker *w, struct work *work, s
         return false;
     }
     work->answered++;
-    /* The next point first: the worker goes on while the answer is written. Not the other way round, a replacement would fork
-     * with the file open otherwise. */
+    /* Hand out the next point first, so that the worker goes on while the answer is written. In the other order, a replacement
+     * for the worker would be forked while the file is open. */
     return give_next(pool, w, work, error) && work->sink(work->sink_context, reply.point, &reply.answer, error);
 }
 

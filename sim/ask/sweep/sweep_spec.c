@@ -1,4 +1,4 @@
-/* Specifications: their parts, and what only the whole can tell. */
+/* Specifications: their parts, and the checks that need the whole. */
 #include "sim/ask/sweep/sweep_spec.h"
 
 #include <math.h>
@@ -65,7 +65,7 @@ bool sweep_spec_add_workload(struct sweep_spec *spec, const char *workload, size
     return true;
 }
 
-/* "k=64,..." goes on with a shape, "gemm:8x8x8" and "conv2d:n=1" begin another workload. */
+/* Whether a shape goes on, as in "k=64,..."; "gemm:8x8x8" and "conv2d:n=1" begin another workload. */
 static bool goes_on(const char *text)
 {
     const size_t word = strcspn(text, ":=,");
@@ -114,7 +114,7 @@ static double step_value(const struct sweep_key *key, size_t step)
     return key->log ? key->low * pow(key->high / key->low, part) : key->low + part * (key->high - key->low);
 }
 
-/* The levels of a range with steps; integers that coincide are one. */
+/* Makes the levels of a range with steps; integers that coincide are one level. */
 static bool make_levels(struct sweep_key *key, struct orch_error *error)
 {
     char text[32];

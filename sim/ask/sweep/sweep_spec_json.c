@@ -1,4 +1,5 @@
-/* SPEC.json: reading, and one form for hashing and keeping. sim/ask/sweep/README.md documents the format. */
+/* Reads SPEC.json, and writes specifications in the canonical form that is hashed and stored. sim/ask/sweep/README.md documents
+ * the format. */
 #include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
@@ -11,7 +12,7 @@
 
 /* ---- reading ---- */
 
-/* The rest of a reader's step went wrong in a function that knows nothing of JSON. */
+/* Stops the reader when a function that knows nothing of JSON has reported an error. */
 static void check(bool done, const struct json_node *node)
 {
     if (!done)
@@ -35,7 +36,7 @@ static void add_workload(struct sweep_spec *spec, const struct json_node *item)
         check(sweep_spec_add_workload(spec, text, strlen(text), item->reader->error), item);
 }
 
-/* A string or an array of strings. */
+/* Reads a string or an array of strings. */
 static void read_workload(struct sweep_spec *spec, const struct json_node *top)
 {
     const struct json_node value = json_member(top, "workload");

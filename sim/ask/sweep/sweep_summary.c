@@ -83,7 +83,7 @@ static void print_rows(FILE *out, const struct sweep_data *data, size_t workload
     table_free(t.table);
 }
 
-/* The point where the response is best; NULL when none counts. */
+/* The point with the best response; NULL when no point counts. */
 static const struct sweep_point *best_point(const struct sweep_data *data, size_t workload, enum sweep_response response)
 {
     const bool higher = sweep_response_better(response) == 1;
@@ -185,7 +185,7 @@ static bool print_pareto(FILE *out, const struct sweep_data *data, size_t worklo
         fprintf(out, "%s %s", d ? "," : "", sweep_response_name(response[d]));
     fprintf(out, ": %zu points\n", count);
     if (how->rows > 0 && open_rows(&t, data)) {
-        /* Both ends, and evenly in between. */
+        /* both ends, and evenly in between */
         const size_t shown = count < how->rows ? count : how->rows;
         for (size_t i = 0; i < shown; i++)
             add_row(&t, data, &data->point[front[shown > 1 ? i * (count - 1) / (shown - 1) : 0]]);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LOOKS: places looked at on the way from the present value to each end; HALVINGS: of the interval between the last place that
- * fails and the first that reaches (1/8 of the way, then 2^-10 of that). */
+/* LOOKS: places tried on the way from the present value to each end. HALVINGS: of the interval between the last place that fails
+ * and the first that reaches the goal (an eighth of the way, then 2^-10 of that). */
 enum { LOOKS = 8, HALVINGS = 10, PASSES = 2 };
 
 /* ---- goals ---- */
@@ -94,7 +94,7 @@ struct search {
     struct orch_error *error;
 };
 
-/* How far from the goals: 0 when all are reached, else the worst distance, relative to the bound. */
+/* Distance from the goals: 0 when all are reached, otherwise the worst, relative to its bound. */
 static double shortfall(const struct search *s, const struct whatif_point *p)
 {
     double worst = 0;
@@ -129,7 +129,7 @@ static bool simulate(struct search *s, const struct study_setting *setting, stru
     return p->done || trouble.exit_code != ORCH_INTERNAL;
 }
 
-/* Simulates p->value. Keys at their present value are not set, so that nothing is marked as supposed. */
+/* Simulates p->value. Keys at their present value are not set, so that they do not count as overridden. */
 static bool look(struct search *s, struct whatif_point *p)
 {
     const struct sweep_spec *const spec = s->q->spec;
@@ -154,7 +154,7 @@ static bool look(struct search *s, struct whatif_point *p)
 
 /* ---- along a line ---- */
 
-/* Value of a key `part` of the way from one to another; whole keys are rounded. */
+/* Value of a key `part` of the way from one value to another; integer keys are rounded. */
 static double between(const struct sweep_key *key, double from, double to, double part)
 {
     const double value = from > 0 && to > 0 ? from * pow(to / from, part) : from + part * (to - from);
@@ -176,7 +176,8 @@ static bool same_place(const struct search *s, const struct whatif_point *a, con
     return memcmp(a->value, b->value, s->q->spec->key_count * sizeof *a->value) == 0;
 }
 
-/* Keeps the better of two: one that reaches before one that does not, then the smaller change, or the smaller shortfall. */
+/* Keeps the better of two points: one that reaches the goals before one that does not, then the smaller change, or the smaller
+ * shortfall. */
 static void keep_better(const struct search *s, struct whatif_point *best, const struct whatif_point *p)
 {
     const bool better = p->reached != best->reached ? p->reached
@@ -186,7 +187,8 @@ static void keep_better(const struct search *s, struct whatif_point *best, const
         *best = *p;
 }
 
-/* The first place on the way that reaches, refined by halving; everything seen goes through keep_better. `from` must fail. */
+/* Finds the first place on the way that reaches the goals and refines it by halving; everything seen goes through keep_better.
+ * `from` must fail. */
 static bool walk(struct search *s, const double *from, const double *to, struct whatif_point *best)
 {
     double failing = 0, reaching = -1;
@@ -209,7 +211,7 @@ static bool walk(struct search *s, const double *from, const double *to, struct 
         const double middle = (failing + reaching) / 2;
         place(s, &p, from, to, middle);
         if (same_place(s, &p, best))
-            break; /* whole numbers: nothing in between */
+            break; /* there is nothing between two integers */
         if (!look(s, &p))
             return false;
         keep_better(s, best, &p);
@@ -237,7 +239,7 @@ static bool single(struct search *s, size_t key, struct whatif_point *best)
     return true;
 }
 
-/* Takes each key back towards its present value as far as the goals hold, the greatest change first. */
+/* Moves each key back towards its present value as far as the goals hold, the greatest change first. */
 static bool take_back(struct search *s, struct whatif_point *best)
 {
     const size_t keys = s->q->spec->key_count;
@@ -265,7 +267,7 @@ static bool take_back(struct search *s, struct whatif_point *best)
     return true;
 }
 
-/* All keys go together towards the ends that help, then each is taken back. */
+/* Moves all keys together towards the ends that help, then moves each back. */
 static bool joint(struct search *s, struct whatif_point *best)
 {
     struct whatif_point ends = s->answer->present;
