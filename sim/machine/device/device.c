@@ -13,7 +13,7 @@
 
 enum { PATH_BYTES = 4096, FILE_BYTES = 1 << 16 };
 
-/* Devices lie beside the chips: .../chips -> .../devices. */
+/* The folder of devices lies beside that of the chips: .../chips -> .../devices. */
 static bool devices_folder(const char *folder, char *path, size_t size, struct orch_error *error)
 {
     char chips[PATH_BYTES];

@@ -39,7 +39,7 @@ void energy_run_start(struct energy_run *run, const struct energy_model *model, 
     *run = (struct energy_run){.profile = {.driver = POWER_SOC, .seconds = seconds, .fixed_s = NAN}, .device_s = device_s};
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         set_point(run, model, d, top_mhz(&model->table[d]));
-    run->mhz[POWER_DRAM] = run->mhz[POWER_FABRIC]; /* its volts do not change with the clock */
+    run->mhz[POWER_DRAM] = run->mhz[POWER_FABRIC]; /* its voltage does not change with the clock */
     run->volts[POWER_SOC] = model->params.domain[POWER_SOC].volts;
     energy_run_set_slices(run, model, POWER_SOC, model->slices[POWER_SOC], model->slices[POWER_SOC] * seconds,
                           run->mhz[POWER_FABRIC]);
@@ -88,7 +88,7 @@ static enum power_domain domain_of(const struct soc_core *core)
     return core->performance ? POWER_P_CPU : POWER_E_CPU;
 }
 
-/* Block cycles in which it worked for this core: not while the core had sent nothing, nor for others. */
+/* Time in which the block worked for this core: neither while the core had sent nothing nor for other cores. */
 static double block_seconds(const struct soc_core *core)
 {
     double cycles[AMX_STALL_COUNT], total;
@@ -196,7 +196,7 @@ struct power_use energy_run_use(const struct energy_run *run, const struct energ
     };
 }
 
-/* A domain while the unit is not at work: what is clocked waits. */
+/* Use of a domain while the unit is not at work: slices with a clock wait. */
 static struct power_use overhead_use(const struct power_use *whole, const struct energy_run *run)
 {
     const double share = whole->seconds > 0 ? fmax(0, 1 - run->device_s / whole->seconds) : 0;

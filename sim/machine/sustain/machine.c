@@ -32,7 +32,7 @@ static bool make_solver(struct machine *m, unsigned level, struct orch_error *er
     if (m->solver[level])
         return true;
     if (thermal_device_network(&m->floorplan.plan, &m->device->thermal, level_rpm(&m->device->thermal, level), &network, &why)) {
-        /* A package of two dies: the housing is shared, so one die sees half of it. */
+        /* two dies share the housing, so each sees half of it */
         if (m->floorplan.dies == 2)
             for (size_t i = network.nodes - m->device->thermal.stages; i < network.nodes; i++) {
                 network.node[i].capacity_j_per_k /= 2;
@@ -60,7 +60,7 @@ static bool read_chip(struct machine *m, const struct chip *chip, unsigned activ
     return true;
 }
 
-/* Means by area of what is in `kelvin`: of the die's sensors (returned) and of every domain; hottest_c may be NULL. */
+/* Means of `kelvin` weighted by area: over the sensors of the die (returned) and over every domain. hottest_c may be NULL. */
 static double mean_temperatures(const struct machine *m, double domain_c[POWER_DOMAIN_COUNT], double *hottest_c)
 {
     double area[POWER_DOMAIN_COUNT] = {0}, heat[POWER_DOMAIN_COUNT] = {0}, all = 0, sum = 0, hottest = -KELVIN;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { SAMPLES_MAX = 100000 };
-#define LONGEST_NEAR_S 0.1 /* steps near a temperature limit */
+#define LONGEST_NEAR_S 0.1 /* longest step near a temperature limit */
 
 static const enum power_domain clocked[] = {POWER_P_CPU, POWER_E_CPU, POWER_GPU, POWER_ANE};
 
@@ -31,7 +31,8 @@ static void demands(const struct sustain_loop *l, struct governor_demand demand[
             const struct power_profile *const p = l->setup->profile[w];
             if (p->driver == d || p->slices[d])
                 demand[d].running = 1;
-            if (p->driver == d) /* the least bound of those that it paces; what waits for others does not scale either */
+            if (p->driver ==
+                d) /* the least bound of the workloads that it paces; time that waits for others does not scale either */
                 demand[d].memory_bound =
                     fmin(paced[d]++ ? demand[d].memory_bound : 1,
                          1 - (1 - load_memory_bound(p, l->last_mhz[d] > 0 ? l->last_mhz[d] : p->mhz)) * l->last_pace[w]);
@@ -39,7 +40,8 @@ static void demands(const struct sustain_loop *l, struct governor_demand demand[
     }
 }
 
-/* Clocks of domains that no governor steers: AMX with its P cluster, memory at its highest point while anything runs. */
+/* Sets the clocks of domains without a governor: AMX follows its P cluster, memory is at its highest point while anything runs.
+ */
 static void follow_clocks(const struct sustain_loop *l, double mhz[POWER_DOMAIN_COUNT])
 {
     static const enum power_domain memory[] = {POWER_SLC, POWER_FABRIC, POWER_DRAM, POWER_SOC};
@@ -50,7 +52,7 @@ static void follow_clocks(const struct sustain_loop *l, double mhz[POWER_DOMAIN_
     }
 }
 
-/* Steps grow while clocks and temperatures stand still, and fall back to the tick when they move or a limit is near. */
+/* Steps grow while clocks and temperatures stand still; they fall back to the tick when something moves or a limit is near. */
 static void choose_step(struct sustain_loop *l, const struct governor_answer *answer, bool gpu_busy, double moved_k,
                         double seconds)
 {
@@ -60,8 +62,8 @@ static void choose_step(struct sustain_loop *l, const struct governor_answer *an
         if (now > 0)
             change = fmax(change, fabs(now - before) / now);
     }
-    /* Temperature may move by a quarter of a kelvin in a step, clocks by half a percent: the error that a late decision makes.
-     * Where a limit decides, ten times less, and steps stay short. */
+    /* In a step the temperature may move by a quarter of a kelvin and clocks by half a percent, which bounds the error of late
+     * decisions. Near a limit it is ten times less. */
     const bool near = l->machine.hottest_c >= governor_first_limit_c(&l->governor, gpu_busy) - 1;
     const double finer = near ? 0.1 : 1;
     if (moved_k < 0.1 * finer && change < 2e-3 * finer)
@@ -87,7 +89,7 @@ static bool low_power(const struct sustain_loop *l)
            (s->low_power_auto && s->on_battery && battery_percent(&l->battery) < s->device->governor.low_battery_percent);
 }
 
-/* Domains at work change their points; what that costs is taken from their time. */
+/* Changes of operating points cost the domains that work some of their time. */
 static void charge_switching(struct sustain_loop *l, const struct governor_answer *answer, double seconds,
                              double duty[POWER_DOMAIN_COUNT], struct switching *s)
 {
@@ -198,7 +200,7 @@ unsigned sustain_p_cores(const struct sustain_setup *s)
     return all ? all : 1;
 }
 
-/* PACE: the lowest clock of every driver at which its workloads, each by itself, still meet the target. */
+/* PACE: finds the lowest clock of every driver at which each of its workloads, alone, still meets the target. */
 static void pace(struct sustain_setup *s, const struct machine *m)
 {
     for (unsigned w = 0; s->policy == GOVERNOR_PACE && w < s->profiles; w++)

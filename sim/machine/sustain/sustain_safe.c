@@ -1,4 +1,4 @@
-/* The highest clocks that a machine can hold for good. */
+/* Finds the highest clocks that a machine can hold for ever. */
 #include "sim/machine/sustain/sustain_internal.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@ static double top_mhz(const struct machine *m, enum power_domain d)
     return d == POWER_P_CPU ? fmin(last, m->p_limit_mhz) : last;
 }
 
-/* All that paces something at this share of its range, the rest at the top. */
+/* Sets the domains that pace something to a share of their range and all others to the top. */
 static void clocks_at(const struct sustain_setup *setup, const struct machine *m, double share, double clocks[POWER_DOMAIN_COUNT])
 {
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
@@ -22,7 +22,8 @@ static void clocks_at(const struct sustain_setup *setup, const struct machine *m
     clocks[POWER_AMX] = clocks[POWER_P_CPU];
 }
 
-/* Mean die temperature for good at clocks: leakage and temperature are iterated until they agree. INFINITY: thermal runaway. */
+/* Mean die temperature in the end at these clocks; leakage and temperature are iterated until they agree. INFINITY for thermal
+ * runaway. */
 static double steady_c(const struct sustain_setup *setup, struct machine *m, double share)
 {
     double clocks[POWER_DOMAIN_COUNT], celsius[POWER_DOMAIN_COUNT], watts[POWER_DOMAIN_COUNT], mean = 0;

@@ -10,10 +10,10 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* One text file of the case, with its place for messages. */
+/* A text file of the case, and where reading it has come to. */
 struct text_file {
     char path[PATH_BYTES];
-    char *text; /* NULL: there is no such file */
+    char *text; /* NULL when there is no such file */
     size_t size;
     char *next;
     unsigned long line;
@@ -65,7 +65,7 @@ static bool number(const char *word, double *value)
     return end != word && end[strspn(end, " \t\r")] == '\0' && isfinite(*value);
 }
 
-/* Header of names: the column of the table that each block of the plan has; the first `skip` columns are no blocks. */
+/* Reads a header of names and finds the column of each block of the plan; the first `skip` columns are no blocks. */
 static bool read_header(struct text_file *t, const struct floorplan *plan, const char *separators, size_t skip, size_t *column,
                         struct orch_error *error)
 {
@@ -100,7 +100,7 @@ static bool read_row(struct text_file *t, char *line, const char *separators, si
     return n == skip + count || malformed(t, error, "one number a block");
 }
 
-/* A table of block values. */
+/* Reads a table of values per block. */
 static bool read_table(struct text_file *t, const struct floorplan *plan, const char *separators, size_t skip, double **values,
                        size_t *rows, struct orch_error *error)
 {

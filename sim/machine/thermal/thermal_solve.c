@@ -1,4 +1,4 @@
-/* Runs a case through the block or the grid model. */
+/* Runs a case through the block model or the grid model. */
 #include "power/thermal_grid.h"
 #include "power/thermal_solver.h"
 #include "sim/machine/thermal/thermal_case.h"
