@@ -1,4 +1,4 @@
-/* What calibration leaves behind: values by chip, and where they come from. The date is that of the database's row. */
+/* What calibration leaves behind: values by chip, and their origin. The date is that of the row in the database. */
 #include "sim/base/json_out.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/run/run_version.h"

@@ -92,7 +92,7 @@ void baseline_sort(struct baseline *b)
         qsort(b->parameter, b->parameters, sizeof *b->parameter, compare_parameters);
 }
 
-/* Keys are only compared: the casts take const away for a moment. */
+/* bsearch only compares the key, so casting const away is safe. */
 const struct baseline_value *baseline_find(const struct baseline *b, const char *chip, const char *name)
 {
     const struct baseline_value key = {.chip = (char *)(uintptr_t)chip, .name = (char *)(uintptr_t)name};

@@ -18,7 +18,7 @@
 
 /* ---- sets of chips that share a value ---- */
 
-/* Chips of the run of parameters [first, end) that have the same key and value as the one at `first`. */
+/* Among the parameters [first, end), the chips with the same value as the one at `first`. */
 static json_object *chips_with(const struct baseline *b, size_t first, size_t end)
 {
     json_object *const chips = json_object_new_array();
@@ -36,7 +36,7 @@ static size_t end_of_key(const struct baseline *b, size_t first)
     return end;
 }
 
-/* Is it the first of its key with that value? */
+/* Whether it is the first of its key with that value. */
 static bool leads(const struct baseline *b, size_t begin, size_t i)
 {
     for (size_t j = begin; j < i; j++)
@@ -45,12 +45,12 @@ static bool leads(const struct baseline *b, size_t begin, size_t i)
     return true;
 }
 
-/* Distinct sets of chips, and what is written of parameters. */
+/* The distinct sets of chips, and the lines of the parameters. */
 struct sets {
-    json_object *chips, *lines; /* lists of names; one object a line */
+    json_object *chips, *lines; /* lists of names; one object per line */
 };
 
-/* The number of the set, which is taken over. */
+/* Number of the set, which is taken over. */
 static size_t set_number(const struct sets *sets, json_object *chips)
 {
     const size_t count = json_object_array_length(sets->chips);
@@ -63,7 +63,7 @@ static size_t set_number(const struct sets *sets, json_object *chips)
     return count;
 }
 
-/* A value that is no text is written as in chip files. */
+/* Values other than text are written as in chip files. */
 static json_object *parameter_json(const struct baseline_parameter *p, size_t set)
 {
     const struct chip_key *const key = chip_key_find(p->key);
@@ -75,7 +75,7 @@ static json_object *parameter_json(const struct baseline_parameter *p, size_t se
     return line;
 }
 
-/* A line for every distinct (key, value). */
+/* Makes a line for every distinct pair of key and value. */
 static void take_parameters(const struct baseline *b, const struct sets *sets)
 {
     for (size_t begin = 0, end; begin < b->parameters; begin = end) {
@@ -94,7 +94,7 @@ static void put_line(json_object *line, FILE *out)
     json_object_put(line);
 }
 
-/* Of the first value of each characteristic. */
+/* Whether this is the first value of its characteristic. */
 static bool begins_characteristic(const struct baseline *b, size_t i)
 {
     return i == 0 || strcmp(b->value[i].name, b->value[i - 1].name) != 0;
@@ -164,13 +164,13 @@ bool baseline_write(const struct baseline *b, FILE *out)
 
 /* ---- reading ---- */
 
-/* What the head promised, and what is still to come. */
+/* What the head announced and has not come yet. */
 struct reader {
     struct baseline *b;
     const char *name;
     size_t line;
     int64_t characteristics, values, chip_sets, parameters;
-    json_object *tolerance, *sets; /* by characteristic; list of lists of chips */
+    json_object *tolerance, *sets; /* tolerances by characteristic; list of lists of chips */
     struct orch_error *error;
 };
 
@@ -179,7 +179,7 @@ static bool wrong(const struct reader *r, const char *what)
     return orch_fail(r->error, ORCH_USAGE, "%.200s:%zu: %s", r->name, r->line, what);
 }
 
-/* A string in which nothing would have to be escaped. */
+/* Reads a string without anything that would have to be escaped. */
 static const char *name_of(const struct json_node *o, const char *key)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+:-";

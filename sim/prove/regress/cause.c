@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More values of one chip than this are not put back one by one; they are only named. */
+/* KEYS_TRIED: when more values of a chip differ, they are only named and not put back one by one. */
 enum { KEYS_TRIED = 24, KEYS_NAMED = 4, SHOWN = 40 };
 
-/* One experiment: a chip with one value as it was. */
+/* An experiment: a chip with one value put back. */
 struct trial {
     const char *chip, *key;
     char *set;         /* "KEY=OLD" */
-    const char **sets; /* those of the request, and it */
+    const char **sets; /* the overrides of the request, and this one */
     char change[160];  /* "KEY OLD -> NEW" */
 };
 struct trials {
     struct trial *trial;
-    struct regress_job *job; /* one each */
+    struct regress_job *job; /* one per trial */
     struct regress_value *value;
     size_t count;
 };
@@ -56,7 +56,7 @@ static bool add_trial(struct trials *t, const struct regress_request *q, const c
     return true;
 }
 
-/* Values that follow from others move with those. */
+/* Whether the value is the file's own; values derived from others move with those. */
 static bool is_own(const struct chip_value *v)
 {
     return v->origin == NULL || strcmp(v->origin, "derived") != 0;
@@ -103,7 +103,7 @@ static size_t metric_number(const char *name)
     return i;
 }
 
-/* Measures what moved of the chip, with each of its values put back. */
+/* Measures the characteristics that moved, with each value of the chip put back. */
 static bool run_trials(struct trials *t, const struct regress_request *q, const struct regress_comparison *r,
                        struct orch_error *error)
 {
@@ -123,12 +123,12 @@ static bool run_trials(struct trials *t, const struct regress_request *q, const 
     return t->count == 0 || regress_measure(t->job, t->count, q->threads, NULL, NULL, error);
 }
 
-/* Does putting this value back move the characteristic? A tenth of the tolerance is more than rounding. */
+/* Whether putting this value back moves the characteristic. A tenth of the tolerance is more than rounding. */
 static bool is_cause(const struct regress_moved *moved, const struct regress_job *job)
 {
     const struct regress_value *const v = &job->value[metric_number(moved->metric.name)];
     if (job->error.exit_code || !v->wanted)
-        return true; /* cannot be told: it stays under suspicion */
+        return true; /* cannot be decided, so the value stays under suspicion */
     if (isfinite(v->value) != isfinite(moved->after))
         return true;
     return isfinite(v->value) && fabs(v->value - moved->after) > 0.1 * moved->metric.tolerance * fabs(moved->after);

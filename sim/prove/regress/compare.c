@@ -104,7 +104,7 @@ static bool compare_one(struct regress_comparison *r, const char *chip, const st
     return true;
 }
 
-/* Characteristics of the baseline that are measured no more: those of chips that were asked for. */
+/* Reports characteristics of the baseline that are not measured any more, for the chips asked for. */
 static void tell_lost(const struct regress_request *q, const struct baseline *b, struct check_report *report)
 {
     struct regress_metric m;

@@ -1,4 +1,4 @@
-/* Kernels of the libraries, alone and for a while in a machine: asked of a study. */
+/* Kernels of the libraries, alone and for minutes in a machine; a study answers. */
 #include "sim/machine/device/device.h"
 #include "sim/prove/regress/measure.h"
 #include "sim/ask/study/study.h"
@@ -20,7 +20,7 @@ static bool set_overrides(struct study_setting *setting, const struct chip_overr
     return true;
 }
 
-/* The first machine of the list that has the chip; NULL = none. */
+/* The first machine of the list with the chip; NULL when there is none. */
 static const char *machine_of(const struct device_list *devices, const char *chip)
 {
     for (size_t i = 0; i < devices->count; i++)
@@ -42,7 +42,7 @@ static bool make_setting(struct study_setting *s, const struct regress_program *
            set_overrides(s, &job->sets);
 }
 
-/* One run gives all answers of its program. */
+/* Takes all answers of a program from one run. */
 static void take(struct regress_job *job, const struct regress_program *program, const struct run_result *result, const char *why)
 {
     struct regress_metric m;

@@ -1,4 +1,4 @@
-/* Loops and chases: they are written as rows of the tables that `orchard validate` reads, and its programs measure them. */
+/* Loops and chases are written as rows of the tables that `orchard validate` reads, and measured by its programs. */
 #include "isa/array_count.h"
 #include "sim/base/json_read.h"
 #include "sim/prove/regress/measure.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns as the tables of published figures have them; the value only has to be there. */
+/* Columns of the tables of published figures; the value only has to be present. */
 static const struct table {
     const char *name, *columns;
 } tables[] = {
@@ -37,7 +37,7 @@ static void write_row(FILE *out, const struct regress_metric *m, const char *chi
     }
 }
 
-/* *rows = how many of this table are wanted. */
+/* *rows counts the rows of this table that are wanted. */
 static bool add_table(struct validation *v, unsigned way, const struct regress_job *job, size_t *rows, struct orch_error *error)
 {
     struct regress_metric m;
