@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers r0..r15 and uniforms u0..u127 have values; memory of loads is 4 KiB at 0x10000. */
+/* Registers r0..r15 and uniforms u0..u127 have values; loads read 4 KiB of memory at 0x10000. */
 enum { REGISTERS = 16, UNIFORMS = 128, CODE_BYTES = 1024, MEMORY_BYTES = 4096, LOAD_BASE = 1024 };
 #define MEMORY_ADDRESS UINT64_C(0x10000)
 
@@ -128,11 +128,11 @@ static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t mi
 
 /* ---- execution ---- */
 
-/* Runs `count` instructions of b->code from b->lanes. False with the fault's text. */
+/* Runs `count` instructions of b->code from b->lanes. On a fault returns false with its text. */
 static bool execute(struct agx_exec_bench *b, const struct agx_checker *c, size_t bytes, unsigned count, struct unit_fault *fault)
 {
     const uint32_t origin[3] = {0, 0, 0};
-    b->code[bytes] = 0x88; /* stop */
+    b->code[bytes] = 0x88; /* the stop instruction */
     b->code[bytes + 1] = 0;
     struct gpu_program *const program = gpu_program_create(b->code, bytes + 2, 0, GPU_G13, fault);
     if (!program)
@@ -162,13 +162,14 @@ static uint64_t hash_state(const struct agx_exec_bench *b)
 {
     uint64_t h = CHECKSUM_START;
     for (unsigned r = 0; r < REGISTERS; r++)
-        h = checksum_add(h, b->lanes.word[r], sizeof b->lanes.word[r]); /* little-endian host, as everywhere */
+        h = checksum_add(h, b->lanes.word[r],
+                         sizeof b->lanes.word[r]); /* the host is little-endian, which the whole program assumes */
     return checksum_add(h, &b->lanes.mask, sizeof b->lanes.mask);
 }
 
 /* ---- lines ---- */
 
-/* Words that several formats share. */
+/* Words that several formats have in common. */
 struct line {
     uint64_t seed, hash, alternative, exec_in, exec_out;
     char mode;
@@ -200,7 +201,7 @@ static bool take_hashes(struct agx_checker *c, char **text, struct line *l)
            vector_malformed(&c->in, "a hash of the state and another or -");
 }
 
-/* Texts of the expected destinations start with the register; the first lane that differs is told. */
+/* The texts of expected destinations start with the register; names the first lane that differs. */
 static void describe_difference(const struct agx_exec_bench *b, char *text, char *out, size_t size)
 {
     snprintf(out, size, "registers or mask other than the destination differ");

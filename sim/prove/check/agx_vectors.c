@@ -34,7 +34,7 @@ bool check_agx_knows(const char *path)
 
 static bool is_heading(const char *line)
 {
-    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0 /* a table's heading */;
+    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0 /* the heading of a table */;
 }
 
 static bool check_lines(struct agx_checker *c, const struct format *format)

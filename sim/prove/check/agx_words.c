@@ -44,7 +44,7 @@ static void write_fields(const struct agx_inst *inst, char *text, size_t size)
                                  inst->field[i]);
 }
 
-/* Whether encoding the fields gives the bytes (canonical) or at least the same fields again. */
+/* Whether encoding the fields gives the same bytes (canonical), or bytes with the same fields. */
 static bool encodes(const struct word *w, bool canonical, char *got, size_t size)
 {
     uint8_t code[AGX_MAX_BYTES];
@@ -60,7 +60,7 @@ static bool encodes(const struct word *w, bool canonical, char *got, size_t size
            memcmp(again.field, w->inst.field, sizeof again.field) == 0;
 }
 
-/* What decoding must give: NULL texts are not compared. */
+/* The expected result of decoding; NULL texts are not compared. */
 struct expected {
     const char *mnemonic, *fields, *text;
     unsigned bytes;
@@ -100,7 +100,7 @@ bool agx_check_encode(struct agx_checker *c)
     const char *const id = vector_word(&text, '\t');
     e.mnemonic = vector_word(&text, '\t');
     const char *const bytes = vector_word(&text, '\t'), *const form = vector_word(&text, '\t');
-    vector_word(&text, '\t'); /* whether applegpu's own assembler reads the text */
+    vector_word(&text, '\t'); /* tells whether applegpu's own assembler reads the text */
     e.fields = vector_word(&text, '\t');
     e.text = vector_word(&text, '\t');
     if (id && strcmp(id, "-1") == 0) {
@@ -135,8 +135,8 @@ bool agx_check_compiler_word(struct agx_checker *c)
     return compare(c, &w, &e);
 }
 
-/* Mesa's names and ours; one Mesa name may be several of ours. What is spelled alike in both is not listed. Names that end in
- * '*' are beginnings. */
+/* Mesa's names and ours, where they differ; one Mesa name may stand for several of ours. A name that ends in '*' is a beginning.
+ */
 static const struct {
     const char *mesa, *ours[4];
 } names[] = {

@@ -7,7 +7,7 @@
 enum fill { FILL_BITS, FILL_FLOAT, FILL_SMALL_INT, FILL_SPECIAL_FLOAT };
 enum order { ORDER_NONE, ORDER_FLOAT, ORDER_SIGNED, ORDER_UNSIGNED };
 
-/* A float format as the kinds use it: exponents start at `exponent` and vary by `spread` bits. */
+/* A float format as the kinds use it: exponents start at `exponent` and vary in `spread` bits. */
 struct format {
     unsigned bits, fraction_bits, exponent, spread;
     uint64_t special[16]; /* zeros, denormals, largest values, infinities, NaNs, ones */
@@ -107,7 +107,7 @@ static void fill_bytes(const struct kind *kind, uint64_t *random, uint8_t *bytes
     }
 }
 
-/* Unsigned number whose order is that of the lane's value. No kind that is sorted as floats holds NaNs or zeros. */
+/* Unsigned number in the order of the lane's value. Kinds that are sorted as floats have no NaNs or zeros. */
 static uint64_t sort_key(const struct kind *kind, uint64_t lane)
 {
     const uint64_t sign = UINT64_C(1) << (kind->lane_bits - 1);

@@ -18,7 +18,7 @@ struct instruction {
     uint64_t operand;
 };
 
-/* One vector or program before it runs. */
+/* A vector or program before it runs. */
 struct vector {
     char kind[8];
     enum amx_gen gen;
@@ -36,7 +36,7 @@ struct checker {
     struct amx_core *core[GENERATIONS];
     struct amx_vector_state before, after, expected;
     struct vector vector;
-    char title[160]; /* of the case in hand, for failures */
+    char title[160]; /* of the current case, for failures */
 };
 
 /* ---- lines and words ---------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static char *next_word(char **text)
 
 /* ---- parts of a vector -------------------------------------------------------------------------------------- */
 
-/* An instruction that vectors may hold: not op 17, and inside the memory block. */
+/* Checks that vectors may hold the instruction: any op but 17, inside the memory block. */
 static bool check_instruction(struct checker *c, const struct instruction *instruction, enum amx_gen gen)
 {
     struct amx_effect effect;
@@ -159,7 +159,7 @@ static struct amx_core *core_of(struct checker *c, enum amx_gen gen)
     return *core;
 }
 
-/* Executes from c->before; the fault of instruction *at is filled when it returns false. */
+/* Executes from c->before. On a fault returns false, with the number of the instruction in *at. */
 static bool execute(struct checker *c, struct amx_core *core, unsigned *at, struct unit_fault *fault)
 {
     const struct vector *const vector = &c->vector;
@@ -178,7 +178,7 @@ static bool execute(struct checker *c, struct amx_core *core, unsigned *at, stru
     return ok;
 }
 
-/* Runs the vector in hand. False on our own errors only; *ran tells whether there is a state to compare. */
+/* Runs the current vector. False on internal errors only; *ran tells whether there is a state to compare. */
 static bool run_vector(struct checker *c, bool *ran)
 {
     struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
@@ -278,7 +278,7 @@ static bool read_state(struct checker *c, const char *heading, struct amx_vector
     return true;
 }
 
-/* Text of the first byte at which two states differ; false when they are equal. */
+/* Describes the first byte in which two states differ; false when they are equal. */
 static bool first_difference(struct amx_vector_state *got, struct amx_vector_state *want, char *text, size_t size)
 {
     for (unsigned row = 0; row < STATE_ROWS; row++) {
@@ -369,10 +369,11 @@ static void checker_free(struct checker *c)
     free(c);
 }
 
-/* A few pages of simulated memory are plenty: the block lies in one of them. */
+/* The block lies within one of a few pages of simulated memory. */
 static struct checker *checker_create(enum amx_path path, struct check_report *report)
 {
-    struct checker *const c = aligned_alloc(_Alignof(struct checker), sizeof *c); /* states are aligned more than malloc does */
+    struct checker *const c =
+        aligned_alloc(_Alignof(struct checker), sizeof *c); /* the alignment of the states is larger than that of malloc */
     if (!c)
         return NULL;
     memset(c, 0, sizeof *c);

@@ -21,7 +21,7 @@ struct checker {
     struct ane_numeric numeric;
     struct ane_operation operation;
     double *input[2], *got, *want, *allowed;
-    uint8_t *marks; /* the output, elements in order */
+    uint8_t *marks; /* the output, with its elements in order */
 };
 
 static bool no_memory(struct checker *c)
@@ -58,7 +58,7 @@ static bool encodes_back(struct checker *c, const uint8_t *bytes, size_t size)
     return fails(c, text);
 }
 
-/* Every task, encoded into an empty descriptor, reads as the same task again. */
+/* Whether every task, encoded into an empty descriptor, decodes to the same task. */
 static bool tasks_encode(struct checker *c)
 {
     const struct ane_program *const p = &c->workload.kernel.program;
@@ -101,7 +101,7 @@ static bool fill_input(struct checker *c, const struct ane_reference *r, unsigne
     return true;
 }
 
-/* What stands where no descriptor writes: a NaN that no operation makes. */
+/* Fills places that no descriptor writes: a NaN that no operation produces. */
 #define UNWRITTEN_BYTE 0xfd
 
 static bool mark_unwritten(struct checker *c, const struct ane_array *out)
@@ -114,7 +114,7 @@ static bool mark_unwritten(struct checker *c, const struct ane_array *out)
     return true;
 }
 
-/* Elements that the descriptors write into the output. */
+/* Number of elements that the descriptors write into the output. */
 static uint64_t results_of(const struct checker *c, const struct ane_array *out)
 {
     const struct ane_program *const p = &c->workload.kernel.program;
@@ -133,7 +133,7 @@ static bool unwritten(const struct checker *c, uint64_t element)
     return c->marks[2 * element] == UNWRITTEN_BYTE && c->marks[2 * element + 1] == UNWRITTEN_BYTE;
 }
 
-/* Parts of an operation may leave room between them and behind: as many elements as the descriptors have must be there. */
+/* Parts of an operation may leave room between and behind them, but as many elements must be written as the descriptors have. */
 static bool all_written(struct checker *c, const struct ane_array *out)
 {
     const uint64_t count = ane_array_count(out), results = results_of(c, out);
@@ -170,7 +170,7 @@ static bool compare(struct checker *c, uint64_t count)
     return fails(c, text);
 }
 
-/* *known: the reference fits the shapes. */
+/* *known tells whether the reference fits the shapes. */
 static bool run_reference(struct checker *c, const struct ane_reference *r, const struct ane_array *out, bool *known)
 {
     struct ane_reference_case k = {.program = &c->workload.kernel.program, .operation = &c->operation, .numeric = &c->numeric};

@@ -12,7 +12,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Temperatures that differ by more than the bound fail the case; the worst one is named. */
+/* A case fails when a temperature differs by more than the bound; the worst is named. */
 struct worst {
     double difference_k;
     char where[80];
