@@ -22,8 +22,8 @@ struct import_op {
     struct import_array in[IMPORT_ARRAYS], out[IMPORT_ARRAYS];
     unsigned ins, outs;  /* outs 0 = results were not recorded */
     json_object *values; /* values of inputs that are no arrays, as strings, by input; NULL = not recorded */
-    struct import_array
-        next;            /* for conv without `out`: what a later operator with the same batch and channels reads; rank 0 = none */
+    /* For conv without `out`: what a later operator with the same batch and channels reads; rank 0 = none. */
+    struct import_array next;
     double device_bytes; /* bytes moved on the device; 0 = not recorded */
 };
 

@@ -64,8 +64,8 @@ bool replay_queue_add(struct replay_queue *queue, const struct replay_launch *la
 /* Advances time until another launch fits in (or, at the end, until all are done). */
 bool replay_queue_make_room(struct replay_queue *queue, uint64_t next_op, bool all, struct orch_error *error);
 double replay_queue_now(const struct replay_queue *queue);
-double replay_queue_busy_ns(const struct replay_queue *queue,
-                            enum orch_part part); /* Time during which the unit was busy, summed over its streams. */
+/* Time during which the unit was busy, summed over its streams. */
+double replay_queue_busy_ns(const struct replay_queue *queue, enum orch_part part);
 double replay_queue_lost_ns(
     const struct replay_queue *queue); /* Time that launches lost to each other while sharing DRAM bandwidth. */
 

@@ -42,10 +42,10 @@ struct whatif_point {
 
 struct whatif_answer {
     struct whatif_point present;
-    struct whatif_point
-        single[SWEEP_KEYS_MAX]; /* by key: the least change that reaches the goals, or else the best point found */
-    struct whatif_point joint;  /* the least change over all keys; equals `present` when that reaches the goals */
-    size_t simulated;           /* number of points simulated */
+    /* By key: the least change that reaches the goals, or else the best point found. */
+    struct whatif_point single[SWEEP_KEYS_MAX];
+    struct whatif_point joint; /* the least change over all keys; equals `present` when that reaches the goals */
+    size_t simulated;          /* number of points simulated */
 };
 
 /* False for wrong use (a key without a present value, a goal about a number that no run has) and when the machinery failed. */

@@ -1,6 +1,6 @@
 /* Baselines as text. Lines:
  *
- *     {"orchard_baseline":1,"version":"0.1.0+1234","created":"...","characteristics":84,"values":2310,"chip_sets":70,"parameters":1325}
+ *     {"orchard_baseline":1,"version":"0.1.0","created":"...","characteristics":84,"values":2310,"chip_sets":70,"parameters":1325}
  *     {"characteristic":"amx.peak_f32","tolerance":0.001}
  *     {"value":"amx.peak_f32","chip":"m1_4p4e_8g","is":1529.1233}
  *     {"chip_set":0,"chips":["m1_4p4e_7g","m1_4p4e_8g"]}

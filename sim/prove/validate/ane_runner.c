@@ -10,10 +10,10 @@
 struct ane_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    char name[64]; /* of the open chip */
+    char name[64]; /* name of the open chip */
     struct chip *chip;
     struct soc *soc;
-    struct memo *memo; /* struct ane_spent; the caller's */
+    struct memo *memo; /* holds struct ane_spent; owned by the caller */
 };
 
 struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
@@ -92,7 +92,7 @@ static bool time_shape(struct ane_runner *r, const struct validate_program *p, c
 
 /* ---- a row ---- */
 
-/* Sums of what several parts took. */
+/* Sums over the parts of a request. */
 struct sums {
     double stalls[ANE_STALL_COUNT], cycles;
 };
@@ -122,12 +122,12 @@ static bool time_slope(struct ane_runner *r, const struct validate_program *p, s
             return false;
     add_stalls(sums, &part[1], 1);
     sums->cycles -= sums->stalls[ANE_STALL_REQUEST] + sums->stalls[ANE_STALL_WAKE];
-    sums->stalls[ANE_STALL_REQUEST] = sums->stalls[ANE_STALL_WAKE] = 0; /* both parts have them */
+    sums->stalls[ANE_STALL_REQUEST] = sums->stalls[ANE_STALL_WAKE] = 0; /* both parts contain them */
     *ns = part[1].device_ns - part[0].device_ns;
     return true;
 }
 
-/* Launches are parts of one request: its overhead counts once. */
+/* Launches are parts of one request, whose overhead counts once. */
 static bool time_request(struct ane_runner *r, const struct validate_program *p, struct sums *sums, double *ns,
                          double *overhead_ns, struct orch_error *error)
 {
@@ -144,7 +144,7 @@ static bool time_request(struct ane_runner *r, const struct validate_program *p,
     return true;
 }
 
-/* Two requests, of which the ratio counts. */
+/* Times two requests; their ratio counts. */
 static bool time_pair(struct ane_runner *r, const struct validate_program *p, struct sums *sums, struct validate_timing *result,
                       struct orch_error *error)
 {

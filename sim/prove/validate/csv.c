@@ -10,11 +10,11 @@
 #include <string.h>
 
 struct csv_table {
-    char *text; /* all cells, each ended by NUL */
+    char *text; /* all cells, each with a NUL behind it */
     size_t text_size;
     size_t *cell; /* offsets into text, row by row, names first */
     size_t cells, cell_room;
-    unsigned *line; /* of each record */
+    unsigned *line; /* line of each record */
     size_t records, record_room;
     size_t columns;
 };
@@ -82,7 +82,7 @@ static void skip_line_end(struct reader *r)
     }
 }
 
-/* The unescaped text is never longer than the file, so text needs no room checks. */
+/* Needs no check of room: the text without quotes is never longer than the file. */
 static void put(struct reader *r, char c)
 {
     r->table->text[r->table->text_size++] = c;
@@ -144,7 +144,7 @@ static bool read_record(struct reader *r)
         put(r, '\0');
         if (at_line_end(r))
             break;
-        r->at++; /* the comma */
+        r->at++; /* skips the comma */
     }
     const size_t cells = t->cells - first;
     if (t->records == 1)
@@ -183,7 +183,7 @@ static bool read_all(struct reader *r)
 struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
     struct csv_table *const table = calloc(1, sizeof *table);
-    /* One NUL per cell: a cell takes at least its comma, line end or the end of the file. */
+    /* A NUL per cell fits: each cell takes at least a comma, a line end or the end of the file. */
     char *const cells = malloc(bytes + 2);
     if (!table || !cells) {
         free(table);

@@ -1,4 +1,5 @@
-/* Residuals of a validation: the table that intervals are made with, and how well such tables cover rows they do not know. */
+/* Residuals of a validation: the table from which intervals are made, and how well such tables cover rows that they do not know.
+ */
 #include "sim/base/json_out.h"
 #include "sim/prove/validate/residual_fit.h"
 #include "sim/prove/validate/validation.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that no parameter was taken from. */
+/* Rows from which no parameter was taken. */
 struct unfitted {
     struct residual_sample *sample;
     const struct validate_row **row;

@@ -1,6 +1,5 @@
-/* What the names of philipturner/metal-benchmarks stand for, in AGX instructions. Sequences: its own list of expansions; Mesa
- * src/asahi for what a compiler writes (64-bit sums, median as minima and maxima, rotation, division).
- */
+/* AGX instructions for the names of philipturner/metal-benchmarks. Sequences follow its own list of expansions, and Mesa
+ * src/asahi where a compiler writes several instructions (64-bit sums, medians as minima and maxima, rotation, division). */
 #include "sim/prove/validate/gpu_atoms.h"
 #include "isa/array_count.h"
 

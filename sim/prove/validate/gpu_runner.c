@@ -84,7 +84,7 @@ static json_object *list_of(uint64_t number)
     return list;
 }
 
-/* The row as a launch description: the program and those of the arguments data, turns and threads that it has. */
+/* Makes a launch description of the row: the program, and those of the arguments data, turns and threads that it takes. */
 static char *description(const struct validate_gpu *gpu, uint64_t groups, uint32_t turns)
 {
     json_object *const top = json_object_new_object();
@@ -144,7 +144,7 @@ static bool run_job(struct machine *m, const struct gpu_setup *setup, double *ns
     return ok;
 }
 
-/* From empty caches. */
+/* Runs once, starting with empty caches. */
 static bool run_once(struct machine *m, const struct validate_program *program, uint32_t turns, double *ns,
                      struct orch_error *error)
 {
@@ -177,7 +177,7 @@ bool gpu_runner_run(const struct chip *chip, const struct validate_program *prog
     if (ok) {
         double cycles[GPU_STALL_COUNT], all = 0;
         struct interval_shares shares = {.count = 0};
-        const struct interval_traffic no_traffic = {0, 0}; /* loops of instructions, or in caches */
+        const struct interval_traffic no_traffic = {0, 0}; /* these loops run in registers or in caches */
         interval_gpu_stalls(m.timing, m.params.cores, cycles);
         for (int i = 0; i < GPU_STALL_COUNT; i++)
             all += cycles[i];

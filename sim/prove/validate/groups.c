@@ -1,4 +1,4 @@
-/* Rows by the values of some columns, and their scores. */
+/* Groups rows by the values of some columns and scores the groups. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
@@ -7,8 +7,8 @@
 
 #define JOIN '\x1f'
 
-/* "chip" stands for whatever the table calls the machine; "file", "level", "part" (the unit that works) and "work" (gemm,
- * stream, instruction ...) are no columns of a table. */
+/* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work) and "work"
+ * (gemm, stream, instruction ...) come from the validation. */
 static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
 
 static bool known_column(const struct validation *v, const char *name)
@@ -88,8 +88,8 @@ static char *key_of(const struct validation *v, const struct validate_row *row, 
 
 enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
 
-/* Rows of a report line: NULL key = all; of them, all, only rows that parameters were taken from, or those of the engine level.
- * Rows without a key are of other tables. */
+/* Scores the rows of a line: those with the key (NULL = all), and of them all, only the fitted ones, or only those of the engine
+ * level. Rows without a key belong to other tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
     struct score_pair *const pairs = calloc(3 * (v->rows + 1), sizeof *pairs);

@@ -1,4 +1,4 @@
-/* How the score of each file went from version to version. */
+/* How the score of each file changed from version to version. */
 #include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One validation of one file by one version, rows that no parameter was taken from. */
+/* The score of one file for one version, over rows from which no parameter was taken. */
 struct point {
     char file[96], file_hash[40], version[VALIDATION_VERSION_SIZE], created[32];
     int64_t rows, modelled;
@@ -77,13 +77,13 @@ static bool read_points(struct orch_db *db, const char *file, struct points *poi
     return false;
 }
 
-/* The validation before this one of the same file, NULL when it is the first. */
+/* The previous validation of the same file; NULL for the first. */
 static const struct point *before(const struct points *points, size_t i)
 {
     return i && strcmp(points->item[i - 1].file, points->item[i].file) == 0 ? &points->item[i - 1] : NULL;
 }
 
-/* Scores of different rows are not compared: then the measurements changed, not the model. */
+/* Scores over different rows are not compared: then the measurements changed, not the model. */
 static const char *direction(const struct point *last, const struct point *now)
 {
     if (!last)

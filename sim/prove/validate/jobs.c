@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Chips are opened from JSON that counts its references without locks: a database each. */
+/* Every job has a database of its own, since chips share JSON whose references are counted without locks. */
 struct job {
     struct chip_db *chips;
     struct validate_kernel kernels;

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Data of a sample: enough lines for the pace of a memory system with some hundred requests under way. */
+/* Data that a sample touches: enough lines to find the pace of a memory system with some hundred requests in flight. */
 #define SAMPLE_BYTES (2.0 * 1024 * 1024)
 
-enum { WHOLE_WAVES = 4 }; /* launches of fewer waves are run as they are */
+enum { WHOLE_WAVES = 4 }; /* launches with fewer waves are run completely */
 
 struct timed {
     const struct launch_time *t;
@@ -27,7 +27,8 @@ static uint64_t bytes_of(const struct timed *d, unsigned buffer)
     return gpu_type_bytes(b->type, b->count);
 }
 
-/* All zeros: the pace of these kernels is not in their numbers, and what a sample does not touch costs the host nothing. */
+/* Buffers hold zeros: the pace of these kernels does not depend on values, and memory that a sample does not touch costs the host
+ * nothing. */
 static bool place_buffers(struct timed *d)
 {
     for (unsigned i = 0; i < d->library->kernel.buffers; i++) {
@@ -41,7 +42,7 @@ static bool place_buffers(struct timed *d)
 
 /* ---- what the time before has left in the caches ---- */
 
-/* Addresses of other data: of what the operation touched long before it comes to a place. */
+/* Addresses of other data, which the operation touched long before. */
 #define ELSEWHERE (UINT64_C(1) << 40)
 
 static void touch(struct timed *d, uint64_t begin, double bytes, double stored_share)
@@ -62,7 +63,8 @@ static bool is_stored(enum gpu_buffer_role role)
     return role != GPU_BUFFER_INPUT;
 }
 
-/* Data beyond the system-level cache: full of other parts of themselves. Smaller ones: still there, where they fit. */
+/* Data larger than the system-level cache leave it full of other parts of themselves; smaller data are still there, as far as
+ * they fit. */
 static void fill_caches(struct timed *d, double whole_bytes)
 {
     double all = 0, stored = 0;
@@ -122,7 +124,7 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
     return ok;
 }
 
-/* Threadgroups that the cores hold at a time, as many times as it takes to touch enough data. */
+/* The threadgroups that the cores hold at a time, as often as it takes to touch enough data. */
 static uint64_t wave_of(const struct timed *d, const struct gpu_setup *setup)
 {
     const struct gpu_timing_launch launch = gpu_job_launch(setup);
@@ -146,7 +148,7 @@ void launch_spent_add(struct launch_spent *to, const struct launch_spent *part, 
         to->stalls_ns[i] += times * copy.stalls_ns[i];
 }
 
-/* One wave from the first quarter, two from the middle on: the difference is the pace without start and end. */
+/* Runs one wave from the first quarter and two from the middle on: the difference is the pace without start and end. */
 static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave, struct launch_spent *spent)
 {
     const uint64_t groups = setup->group_count;

@@ -6,11 +6,11 @@
 
 struct memo_entry {
     char *key;
-    void *value; /* NULL: under work */
+    void *value; /* NULL while a thread works on it */
 };
 
 struct memo {
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t changed;
     size_t value_bytes;
     struct memo_entry *entry;
@@ -50,7 +50,7 @@ static struct memo_entry *find(struct memo *memo, const char *key)
     return NULL;
 }
 
-/* Without memory the work is simply not noted, and done by everybody who asks. */
+/* Without memory the work is not noted, and everybody who asks does it. */
 static void begin(struct memo *memo, const char *key)
 {
     if (memo->count == memo->room) {

@@ -1,7 +1,7 @@
 /* Rows about the Neural Engine: single operations, stacks of layers, streams of weights, costs of a request. They are built from
  * kernels of orchard's Neural Engine library, as one request.
  *
- * What a source does not say is said in the row's note; a row whose size cannot be read off its source is not guessed.
+ * What a source leaves out is said in the note of the row. A row whose size its source does not state is not guessed.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/plan_ane.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const struct {
-    const char *what; /* begins with it; after '*': has it somewhere */
+    const char *what; /* beginning of the row's workload; behind '*', any part of it */
     plan_ane *plan;
     bool engine_level;
 } plans[] = {
@@ -45,7 +45,7 @@ static const struct {
     {"wake after", plan_ane_wake, false},
 };
 
-/* Patterns anywhere in the row's workload, in order. */
+/* Patterns anywhere in the row's workload, tried in order. */
 static const char *const refusals[][2] = {
     {"power floor", "the least of a sweep, without what ran"},
     {"rail power", "the source does not say what ran"},
@@ -100,8 +100,9 @@ static double watts_of(const char *unit)
     return strcmp(unit, "W") == 0 ? 1 : strcmp(unit, "mW") == 0 ? 1e-3 : 0;
 }
 
-/* Chips of which there are enough such rows, from more than one author; fp16. An M2 Pro of one sweep takes twice an M2 Max's time
- * for everything, so its five rows tell of that machine. Loops repeat shapes that are there as single calls. */
+/* Chips with enough such rows from more than one author, in fp16. Left out: an M2 Pro of one sweep, which takes twice the time of
+ * an M2 Max for everything, so that its five rows characterise that machine; and loops, which repeat shapes that exist as single
+ * calls. */
 static bool is_engine_level(const struct validate_row *row)
 {
     static const char *const chips[] = {"M1", "M1 Max", "M2", "M2 Max"};

@@ -1,4 +1,4 @@
-/* Inside the plans of Neural Engine rows: plan_ane.c chooses, the others build. */
+/* Shared by the plans of Neural Engine rows: plan_ane.c chooses a plan, the others build it. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_PLAN_ANE_H
 #define ORCHARD_SIM_PROVE_VALIDATE_PLAN_ANE_H
 
@@ -7,22 +7,22 @@
 struct ane_row {
     struct validate_row *row;
     struct validate_program *program;
-    const char *precision; /* of the library: NULL where it has none such */
-    double watts;          /* in one of the row's units; 0 = the row is about time */
+    const char *precision; /* precision of the library; NULL when it has none like the row's */
+    double watts;          /* watts of one of the row's units; 0 when the row is about time */
 };
 
 /* ---- for all plans (plan_ane_row.c) ---- */
 
-/* A cell of the row, "" when the table has no such column. */
+/* A cell of the row; "" when the table has no such column. */
 const char *plan_ane_cell(const struct ane_row *a, const char *column);
-/* Adds a kernel, given as text, so many times to the request. */
+/* Adds a kernel, given as text, `times` times to the request. */
 bool plan_ane_launch(struct ane_row *a, double times, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* What was assumed; one note a row. */
+/* Notes what was assumed; a row has one note. */
 void plan_ane_note(struct ane_row *a, const char *text);
-/* Sets what is measured, in the row's own unit; `operations` (or bytes) of one request, for rates. */
+/* Sets what is measured, in the row's own unit. `operations` (or bytes) of one request count for rates. */
 bool plan_ane_unit(struct ane_row *a, double operations);
-/* Says which framework's time the row has beside the request's; `in`, `out`: bytes of inputs and outputs in fp16, in rows of
- * `row_bytes`. */
+/* Sets the framework whose time the row contains besides that of the request. `in` and `out` are bytes of inputs and outputs in
+ * fp16, in rows of `row_bytes`. */
 void plan_ane_harness(struct ane_row *a, double in, double out, unsigned row_bytes);
 
 /* ---- plans: false when the row is refused, with the reason in the row ---- */

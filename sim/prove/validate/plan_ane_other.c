@@ -1,4 +1,4 @@
-/* Streams of elements, other operators, and the cost of a request. */
+/* Plans for streams of elements, other operators, and the cost of a request. */
 #include "sim/prove/validate/plan_ane.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 /* ---- streams and other operators ---- */
 
-/* "streaming relu 8M elements". Rows of 1024 where an operator has rows. */
+/* "streaming relu 8M elements"; operators with rows get rows of 1024. */
 bool plan_ane_streaming(struct ane_row *a)
 {
     enum { COLUMNS = 1024 };
@@ -28,7 +28,7 @@ bool plan_ane_streaming(struct ane_row *a)
     return ok && plan_ane_unit(a, 0);
 }
 
-/* "attention S197". ViT-B: 12 heads of 64; the published operation counts are those of four projections and the attention. */
+/* "attention S197": ViT-B has 12 heads of 64; the published operation counts are those of four projections and the attention. */
 bool plan_ane_attention(struct ane_row *a)
 {
     enum { WIDTH = 768, HEADS = 12, DEPTH = 64 };
@@ -42,8 +42,7 @@ bool plan_ane_attention(struct ane_row *a)
            plan_ane_unit(a, 8.0 * s * WIDTH * WIDTH + 4.0 * s * s * WIDTH);
 }
 
-/* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps; one step is a convolution of one channel with five taps of a 3 x 3
- * kernel. */
+/* sbryngelson/ane-guide, chapter 10: 256 x 256, 32 steps, each a convolution of one channel with five taps of a 3 x 3 kernel. */
 bool plan_ane_stencil(struct ane_row *a)
 {
     enum { SIDE = 256, STEPS = 32 };

@@ -1,4 +1,4 @@
-/* Products, and products with one column, whose time is that of their weights. */
+/* Plans for products, including those with one column, whose time is that of their weights. */
 #include "sim/prove/validate/plan_ane.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ static bool plan_ane_product(struct ane_row *a, unsigned m, unsigned n, unsigned
     return plan_ane_launch(a, 1, "gemm:%ux%ux%u", m, n, k) && plan_ane_unit(a, 2.0 * m * n * k);
 }
 
-/* "GEMM 128x1024x1024": rows, sums, columns. */
+/* "GEMM 128x1024x1024" gives rows, sums, columns. */
 bool plan_ane_gemm(struct ane_row *a)
 {
     unsigned m, n, k;
@@ -25,7 +25,7 @@ bool plan_ane_cubed(struct ane_row *a)
                                                        : validate_refuse(a->row, "the size is not read");
 }
 
-/* The largest size of the sweep on these chips. */
+/* Takes the largest size of the same author's sweep on these chips. */
 bool plan_ane_peak_product(struct ane_row *a)
 {
     enum { N = 4096 };
@@ -42,11 +42,12 @@ bool plan_ane_gemv(struct ane_row *a)
         return validate_refuse(a->row, "the size is not read");
     n = read == 2 ? n : m;
     plan_ane_harness(a, 2.0 * n, 2.0 * m, 2 * n);
-    a->program->beyond_caches = true; /* weights are read once: nothing returns to them */
+    a->program->beyond_caches = true; /* weights are read once, so nothing is found in caches */
     return plan_ane_launch(a, 1, "gemv:%ux%u", m, n) && plan_ane_unit(a, 2.0 * m * n);
 }
 
-/* The output layer of Llama-3.2-1B: 128256 x 4096 fp16 weights, in sixteen parts (a descriptor has at most 65536 channels). */
+/* The output layer of Llama-3.2-1B has 128256 x 4096 fp16 weights. It runs in sixteen parts, since a descriptor has at most 65536
+ * channels. */
 bool plan_ane_head(struct ane_row *a)
 {
     enum { PARTS = 16, ROWS = 128256, COLUMNS = 4096 };

@@ -33,7 +33,7 @@ bool plan_ane_unit(struct ane_row *a, double operations)
     }
     static const struct {
         const char *unit;
-        double nanoseconds, divisor; /* of times; of rates in 1e9 per second */
+        double nanoseconds, divisor; /* nanoseconds of a unit of time; divisor of rates in 1e9 per second */
     } units[] = {{"ms", 1e6, 0},   {"us", 1e3, 0}, {"TFLOPS", 0, 1e3}, {"TOPS", 0, 1e3},
                  {"GFLOPS", 0, 1}, {"GB/s", 0, 1}, {"GMAC/s", 0, 2}};
     for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
@@ -48,9 +48,9 @@ bool plan_ane_unit(struct ane_row *a, double operations)
 
 /* ---- whose time ---- */
 
-/* Harnesses copy operands to and from the engine's buffers. ANEForge's benchmarks all call a network with arrays, which copies
- * them into a buffer and the results out of another; those of ane-guide are older and show a cost of rows that the engine's
- * layout pads. Back-to-back loops and zero-copy ones are left as they are. */
+/* Harnesses copy operands to and from the buffers of the engine. ANEForge's benchmarks call a network with arrays, which copies
+ * them into a buffer and the results out of another; those of ane-guide are older and show a cost for rows that the layout of the
+ * engine pads. Back-to-back loops and zero-copy calls have no such cost. */
 void plan_ane_harness(struct ane_row *a, double in, double out, unsigned row_bytes)
 {
     enum { ROW_UNIT = 64 };

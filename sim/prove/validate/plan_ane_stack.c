@@ -1,4 +1,4 @@
-/* Convolutions and stacks of them. */
+/* Plans for convolutions and stacks of them. */
 #include "sim/prove/validate/plan_ane.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool add_stack(struct ane_row *a, unsigned layers, unsigned c, unsigned h
            plan_ane_unit(a, 2.0 * layers * c * c * h * w);
 }
 
-/* "128 x conv 512ch 64x64". With int8 these are int8 activations too. */
+/* "128 x conv 512ch 64x64"; with int8 the activations are int8, too. */
 bool plan_ane_counted_stack(struct ane_row *a)
 {
     unsigned layers, c, h, w;
@@ -43,7 +43,7 @@ bool plan_ane_counted_stack(struct ane_row *a)
     return add_stack(a, layers, c, h, w);
 }
 
-/* maderix/ANE inmem_peak: 1 x 1 convolutions on 1 x sp images. Without a number of layers, its usual 128. */
+/* maderix/ANE inmem_peak: 1 x 1 convolutions on 1 x sp images, with its usual 128 layers if none are given. */
 bool plan_ane_peak_stack(struct ane_row *a)
 {
     enum { LAYERS = 128, CHANNELS = 512, PIXELS = 64, WIDE = 2048, WIDE_LAYERS = 32 };
@@ -71,7 +71,7 @@ bool plan_ane_single(struct ane_row *a)
     return add_stack(a, 1, c, 1, w);
 }
 
-/* Layers whose time is told apart from the request: 16 more of them. */
+/* Layers whose time is stated apart from the request: the time of 32 layers less that of 16. */
 bool plan_ane_layer(struct ane_row *a)
 {
     enum { FEW = 16, SIDE = 32 };
@@ -90,7 +90,7 @@ bool plan_ane_layer(struct ane_row *a)
     return true;
 }
 
-/* sbryngelson/ane-guide, chapters 9 and 33: chains of 96 products with 128 channels; 1 MB of activations, and 2 MB. */
+/* sbryngelson/ane-guide, chapters 9 and 33: chains of 96 products with 128 channels and 1 MB or 2 MB of activations. */
 bool plan_ane_slope(struct ane_row *a)
 {
     enum { C = 128, SIDE = 64, FEW = 48, ALL = 96 };
@@ -111,7 +111,7 @@ bool plan_ane_above_l2(struct ane_row *a)
     return add_stack(a, LAYERS, C, HEIGHT, WIDTH);
 }
 
-/* "chain of 8 x 1024^2 matmul": 1024 rows. */
+/* "chain of 8 x 1024^2 matmul" with 1024 rows. */
 bool plan_ane_chain(struct ane_row *a)
 {
     unsigned layers, n;
@@ -120,7 +120,7 @@ bool plan_ane_chain(struct ane_row *a)
     return add_stack(a, layers, n, 32, n / 32);
 }
 
-/* The time is the request's: the smallest layers that keep all engines in use. */
+/* The time is that of the request, so the layers are the smallest that keep all engines in use. */
 bool plan_ane_fused_layers(struct ane_row *a)
 {
     unsigned layers;

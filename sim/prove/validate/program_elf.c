@@ -7,7 +7,7 @@
 
 #define FILE_DATA_LIMIT (UINT64_C(64) << 20)
 
-/* Bytes of the data up to the last word that is not 0. */
+/* The bytes of the data up to the last word that is not 0. */
 static uint8_t *data_bytes(const struct validate_program *program, size_t *bytes)
 {
     *bytes = 0;

@@ -56,7 +56,7 @@ static const char *given(const char *text)
     return text && *text ? text : NULL;
 }
 
-/* A row of a table without units of its own is told apart by the unit that works. */
+/* A row of a table without units of its own is identified by the unit at work, too. */
 static struct db_measurement measurement_of(const struct validate_row *row)
 {
     return (struct db_measurement){
@@ -125,7 +125,7 @@ static bool put_score(const struct scores *s, const char *group, bool fitted, si
         score->within10, score->within25, score->spearman, score->interval_coverage);
 }
 
-/* Rows of a group that a parameter was taken from, and the others. */
+/* Scores fitted rows of a group and the others. */
 static bool put_group(const struct scores *s, const char *name, const struct validation_group *g)
 {
     return put_score(s, name, false, g->rows - g->fitted, g->score.count, &g->score) &&

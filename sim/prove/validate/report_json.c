@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The same rows without the fitted time of frameworks; left out where none has any. */
+/* Scores of the same rows without the fitted time of frameworks; left out when no row has any. */
 static void add_bare(json_object *o, const struct validation_group *group)
 {
     if (!group->framed)
@@ -95,7 +95,7 @@ static json_object *refusal(const struct validate_row *row)
     return o;
 }
 
-/* The fitted numbers that this report used. */
+/* The fitted numbers that this report uses. */
 static json_object *overhead_list(const struct validation *v)
 {
     json_object *const list = json_object_new_array();
@@ -120,7 +120,7 @@ static json_object *overhead_list(const struct validation *v)
     return list;
 }
 
-/* Each table as a whole, with the hash of its content; rows that a parameter was taken from apart. */
+/* Scores each table as a whole, with fitted rows apart, and the hash of its content. */
 static bool add_files(json_object *o, const struct validation *v, struct orch_error *error)
 {
     json_object *const list = json_object_new_array();

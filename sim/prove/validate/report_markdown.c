@@ -1,4 +1,4 @@
-/* The table of accuracy that a README shows. */
+/* The table of accuracy for a README. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 

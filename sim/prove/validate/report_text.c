@@ -70,7 +70,7 @@ static size_t gather_reasons(const struct validation *v, struct reason *reason)
     return count;
 }
 
-/* The list of all rows is in the JSON document. */
+/* The JSON document lists all rows. */
 static void print_reason(const struct validation *v, const struct reason *reason, FILE *out)
 {
     enum { SHOWN = 4 };
@@ -106,7 +106,7 @@ static void print_header(const char *name, FILE *out)
             "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "across", "bare MAPE", "bare med.");
 }
 
-/* The groups of one choice of columns; of the last one also all rows together. */
+/* Prints the groups of a choice of columns; for the last choice also the line of all rows together. */
 static bool print_groups(const struct validation *v, const char *group_by, const char *header, bool last, FILE *out,
                          struct orch_error *error)
 {

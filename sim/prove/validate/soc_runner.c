@@ -17,8 +17,8 @@ struct soc_runner {
     struct launch_runner *launches;
     struct ane_runner *requests;
     struct power_runner *power;
-    struct soc_runner_memory *own; /* NULL = somebody else's */
-    struct chip *chip;             /* the last one; rows of a table come chip by chip */
+    struct soc_runner_memory *own; /* memory of this runner alone; NULL when it is shared */
+    struct chip *chip;             /* the last one used; tables list their rows chip by chip */
     char name[192];
 };
 
@@ -94,7 +94,7 @@ void soc_runner_free(struct soc_runner *runner)
     free(runner);
 }
 
-/* The user's overrides last: they win. */
+/* Opens a chip with overrides of the row, then those of the user, which win. */
 static struct chip *chip_with(const struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
 {
     const size_t count = runner->overrides ? runner->overrides->count : 0;
@@ -163,7 +163,7 @@ static void read_times(const struct run *run, struct validate_timing *result)
     }
 }
 
-/* Before the timing models forget. */
+/* Has to run before the timing models forget. */
 static bool read_joules(const struct run *run, struct validate_timing *result, struct orch_error *error)
 {
     struct activity by[POWER_DOMAIN_COUNT] = {{{0}}};
@@ -189,8 +189,7 @@ static void drop_activity(struct soc *soc)
     soc_take_activity(soc, &unused);
 }
 
-/* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before
- * the programs are closed. */
+/* Runs the program once. Timing models know blocks of the programs' cores, so they are reset before the programs are closed. */
 static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result, struct orch_error *error)
 {
     struct program_set set;
@@ -213,7 +212,7 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
     return ok;
 }
 
-/* On a machine that nothing has run on before, so that a row's answer is its own. */
+/* Runs on a fresh machine, so that the answer does not depend on other rows. */
 static bool run_code(const struct soc_runner *runner, const struct validate_program *program, struct validate_timing *result,
                      struct orch_error *error)
 {

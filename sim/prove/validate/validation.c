@@ -40,7 +40,7 @@ static void stem_of(const char *path, char *stem, size_t size)
         *dot = '\0';
 }
 
-/* Of names and cells, so that line ends and quotes do not count. */
+/* Hashes names and cells, so that line ends and quotes do not count. */
 static void hash_table(const struct csv_table *table, char hash[CONTENT_HASH_SIZE])
 {
     struct content_hash h;
@@ -95,12 +95,12 @@ bool validation_add_text(struct validation *v, const char *name, const char *tex
     return table && add_table(v, name, table, error);
 }
 
-/* Adds what the framework is known to take; the time without it stays the row's `bare` prediction. */
+/* Adds the time of the framework to the prediction; the prediction without it stays in row->bare. */
 static void add_overhead(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
 {
     row->bare = row->predicted = validate_value(program, timing);
     row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
-    if (!row->overhead || program->power) /* joules have it in them: the unit waits meanwhile */
+    if (!row->overhead || program->power) /* joules contain it already, since the unit waits meanwhile */
         return;
     const double seconds = validate_overhead_seconds(row->overhead, program);
     timing->seconds += seconds;
@@ -109,7 +109,7 @@ static void add_overhead(struct validate_row *row, const struct validate_program
     row->predicted = validate_value(program, timing);
 }
 
-/* What grows when the time grows: other measures shrink, but watts and joules are what they are. */
+/* Whether a ratio of values counts as a ratio of times: rates shrink as the time grows; watts and joules count as they are. */
 static bool is_time(enum validate_measure measure)
 {
     return measure == VALIDATE_NS_PER_WORK || measure == VALIDATE_CYCLES_PER_WORK || measure == VALIDATE_RATIO ||
@@ -176,8 +176,8 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
 
 struct crew {
     struct validation *v;
-    pthread_mutex_t lock; /* of everything below */
-    size_t next;          /* row that nobody has taken */
+    pthread_mutex_t lock; /* guards everything below */
+    size_t next;          /* the next row to take */
     bool ended;
     struct orch_error error;
 };
@@ -228,7 +228,7 @@ bool validation_run_jobs(struct validation *v, const struct validate_runner *run
         worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
         worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
     }
-    work(&worker[0]); /* alone it does everything as well */
+    work(&worker[0]); /* works alone if no thread could be started */
     for (unsigned i = 0; i < jobs; i++)
         if (worker[i].started)
             pthread_join(worker[i].thread, NULL);
@@ -247,7 +247,7 @@ static struct validate_row *find_row(const struct validation *v, const char *id)
     return NULL;
 }
 
-/* GPU programs are given as assembler text. */
+/* Dumps a GPU program, which is assembler text. */
 static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
 {
     char *const copy = strdup(text);
