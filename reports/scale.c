@@ -1,22 +1,15 @@
 #include "reports/scale.h"
 
+#include "reports/number_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    double factor;
-    const char *text;
-} prefixes[] = {{1e15, "P"}, {1e12, "T"}, {1e9, "G"},         {1e6, "M"},  {1e3, "k"},
-                {1, ""},     {1e-3, "m"}, {1e-6, "\xc2\xb5"}, {1e-9, "n"}, {1e-12, "p"}};
-enum { PREFIXES = sizeof prefixes / sizeof prefixes[0] };
-
-static unsigned prefix_of(double size)
+/* Ticks are shown with all their digits. */
+static struct format_prefix prefix_of(double size)
 {
-    for (unsigned i = 0; i < PREFIXES; i++)
-        if (size >= prefixes[i].factor * (1 - 1e-9))
-            return i;
-    return size > 0 ? PREFIXES - 1 : 5;
+    return format_prefix(size, 1 - 1e-9);
 }
 
 /* 1, 2 or 5 times a power of ten, not below x. */
@@ -89,9 +82,9 @@ void scale_fit(struct scale *s, double low, double high, bool log, bool si, unsi
         fit_linear(s, low, high, wanted);
     s->each = s->log && si;
     if (!s->log && si) {
-        const unsigned p = prefix_of(fmax(fabs(s->low), fabs(s->high)));
-        s->factor = prefixes[p].factor;
-        s->prefix = prefixes[p].text;
+        const struct format_prefix p = prefix_of(fmax(fabs(s->low), fabs(s->high)));
+        s->factor = p.factor;
+        s->prefix = p.text;
     }
 }
 
@@ -111,9 +104,9 @@ char *scale_label(const struct scale *s, double value, char text[SCALE_LABEL])
     const char *prefix = "";
     double shown = value / s->factor;
     if (s->each) {
-        const unsigned p = prefix_of(fabs(value));
-        shown = value / prefixes[p].factor;
-        prefix = prefixes[p].text;
+        const struct format_prefix p = prefix_of(fabs(value));
+        shown = value / p.factor;
+        prefix = p.text;
     }
     if (s->log && fabs(shown) >= 1e5) { /* powers of ten: "1e6" */
         snprintf(text, SCALE_LABEL, "%.0fe%.0f", shown / pow(10, floor(log10(shown) + 1e-9)), floor(log10(shown) + 1e-9));

@@ -24,7 +24,7 @@ static void keep(struct check_texts *texts, size_t limit, const char *format, va
     if (length < 0)
         return;
     const size_t bytes = (size_t)length < sizeof line ? (size_t)length + 1 : sizeof line;
-    char *copy = malloc(bytes);
+    char *const copy = malloc(bytes);
     if (!copy)
         return;
     snprintf(copy, bytes, "%s", line);
@@ -98,17 +98,17 @@ void check_print_closing(const struct check_report *report, FILE *out)
 
 static bool add_number(struct json_object *object, const char *key, unsigned long value)
 {
-    struct json_object *number = json_object_new_int64((int64_t)value);
+    struct json_object *const number = json_object_new_int64((int64_t)value);
     return number && json_object_object_add(object, key, number) == 0;
 }
 
 static bool add_texts(struct json_object *object, const char *key, const struct check_texts *texts)
 {
-    struct json_object *array = json_object_new_array();
+    struct json_object *const array = json_object_new_array();
     if (!array || json_object_object_add(object, key, array) != 0)
         return false;
     for (size_t i = 0; i < texts->count; i++) {
-        struct json_object *text = json_object_new_string(texts->text[i]);
+        struct json_object *const text = json_object_new_string(texts->text[i]);
         if (!text || json_object_array_add(array, text) != 0)
             return false;
     }
@@ -117,7 +117,7 @@ static bool add_texts(struct json_object *object, const char *key, const struct 
 
 struct json_object *check_report_json(const struct check_report *report)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *const object = json_object_new_object();
     if (!object)
         return NULL;
     if (add_number(object, "passed", report->passed) && add_number(object, "failed", report->failed) &&

@@ -31,7 +31,7 @@ bool orch_fail_in(struct orch_error *e, const char *format, ...)
     va_start(args, format);
     vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
-    size_t used = strlen(e->text);
+    const size_t used = strlen(e->text);
     snprintf(e->text + used, sizeof e->text - used, ": %s", text);
     return false;
 }

@@ -38,7 +38,7 @@ bool event_bus_subscribe(struct event_bus *bus, const struct event_listener *lis
         return false;
     if (bus->count == bus->capacity) {
         const size_t wanted = bus->capacity ? bus->capacity * 2 : 8;
-        struct event_listener *bigger = reallocarray(bus->listener, wanted, sizeof *bigger);
+        struct event_listener *const bigger = reallocarray(bus->listener, wanted, sizeof *bigger);
         if (!bigger)
             return false;
         bus->listener = bigger;

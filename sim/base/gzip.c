@@ -15,7 +15,7 @@ static bool grow(struct sink *s, struct orch_error *error)
         return true;
     if (s->used >= GZIP_UNPACKED_MAX)
         return orch_fail(error, ORCH_USAGE, "unpacks to more than 1 GiB");
-    uint8_t *grown = realloc(s->bytes, room);
+    uint8_t *const grown = realloc(s->bytes, room);
     if (!grown)
         return orch_no_memory(error);
     s->bytes = grown;

@@ -1,6 +1,7 @@
 #include "sim/base/json_out.h"
 
 #include <math.h>
+#include <string.h>
 
 json_object *json_number(double number)
 {
@@ -11,9 +12,25 @@ json_object *json_number(double number)
     return json_object_new_double_s(number, text);
 }
 
+json_object *json_exact_number(double number)
+{
+    char text[32];
+    if (isnan(number))
+        return NULL;
+    snprintf(text, sizeof text, "%.17g", number);
+    if (isinf(number))
+        snprintf(text, sizeof text, "%s", number > 0 ? "1e999" : "-1e999");
+    return json_object_new_double_s(number, text);
+}
+
 void json_add_number(json_object *object, const char *name, double number)
 {
     json_object_object_add(object, name, json_number(number));
+}
+
+void json_add_all_digits(json_object *object, const char *name, double number)
+{
+    json_object_object_add(object, name, isfinite(number) ? json_object_new_double(number) : NULL);
 }
 
 void json_add_count(json_object *object, const char *name, uint64_t count)
@@ -47,4 +64,12 @@ void json_print(json_object *object, FILE *out)
 {
     fprintf(out, "%s\n", json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
     json_object_put(object);
+}
+
+char *json_line(json_object *object)
+{
+    const char *const text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+    char *const copy = text ? strdup(text) : NULL;
+    json_object_put(object);
+    return copy;
 }

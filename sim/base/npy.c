@@ -1,5 +1,6 @@
 #include "sim/base/npy.h"
 
+#include "sim/base/file_read.h"
 #include "sim/base/output_file.h"
 
 #include <errno.h>
@@ -250,43 +251,18 @@ bool npy_parse(const void *bytes, size_t size, struct npy_array *array, struct o
 
 /* ---- files ---- */
 
-/* Reads the whole of an open file; NULL with *error on failure. */
-static void *read_all(FILE *file, size_t *size, struct orch_error *error)
-{
-    uint8_t *bytes = NULL;
-    size_t used = 0, room = 0;
-    for (;;) {
-        if (used == room) {
-            room = room ? 2 * room : 65536;
-            uint8_t *more = realloc(bytes, room);
-            if (!more)
-                break;
-            bytes = more;
-        }
-        const size_t got = fread(bytes + used, 1, room - used, file);
-        used += got;
-        if (got == 0 && ferror(file))
-            break;
-        if (got == 0) {
-            *size = used;
-            return bytes;
-        }
-    }
-    orch_fail(error, ORCH_USAGE, "cannot be read: %s", strerror(errno ? errno : ENOMEM));
-    free(bytes);
-    return NULL;
-}
-
 bool npy_load(const char *path, struct npy_array *array, struct orch_error *error)
 {
     size_t size = 0;
     memset(array, 0, sizeof *array);
-    FILE *file = fopen(path, "rb");
+    FILE *const file = fopen(path, "rb");
     if (!file)
         return orch_fail(error, ORCH_USAGE, "%s: cannot be opened: %s", path, strerror(errno));
-    void *bytes = read_all(file, &size, error);
+    uint8_t *bytes = NULL;
+    const bool read =
+        file_read_all(file, SIZE_MAX, &bytes, &size) || orch_fail(error, ORCH_USAGE, "cannot be read: %s", strerror(errno));
     fclose(file);
-    if (bytes && npy_parse(bytes, size, array, error)) {
+    if (read && npy_parse(bytes, size, array, error)) {
         array->owned = bytes;
         return true;
     }

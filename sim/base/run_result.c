@@ -141,7 +141,7 @@ static void *grow(void *items, size_t count, size_t *capacity, size_t item_size)
     if (count < *capacity)
         return items;
     const size_t wanted = *capacity ? *capacity * 2 : 8;
-    void *bigger = reallocarray(items, wanted, item_size);
+    void *const bigger = reallocarray(items, wanted, item_size);
     if (bigger)
         *capacity = wanted;
     return bigger;
@@ -157,11 +157,11 @@ static struct run_named_value *find_value(const struct run_values *values, const
 
 bool run_values_append(struct run_values *values, const char *name, double value)
 {
-    struct run_named_value *items = grow(values->item, values->count, &values->capacity, sizeof *items);
+    struct run_named_value *const items = grow(values->item, values->count, &values->capacity, sizeof *items);
     if (!items)
         return false;
     values->item = items;
-    char *copy = strdup(name);
+    char *const copy = strdup(name);
     if (!copy)
         return false;
     items[values->count++] = (struct run_named_value){copy, value};
@@ -170,7 +170,7 @@ bool run_values_append(struct run_values *values, const char *name, double value
 
 bool run_values_set(struct run_values *values, const char *name, double value)
 {
-    struct run_named_value *v = find_value(values, name);
+    struct run_named_value *const v = find_value(values, name);
     if (!v)
         return run_values_append(values, name, value);
     v->value = value;
@@ -179,7 +179,7 @@ bool run_values_set(struct run_values *values, const char *name, double value)
 
 bool run_values_add(struct run_values *values, const char *name, double value)
 {
-    struct run_named_value *v = find_value(values, name);
+    struct run_named_value *const v = find_value(values, name);
     if (!v)
         return run_values_append(values, name, value);
     v->value += value;
@@ -188,13 +188,13 @@ bool run_values_add(struct run_values *values, const char *name, double value)
 
 double run_values_get(const struct run_values *values, const char *name)
 {
-    const struct run_named_value *v = find_value(values, name);
+    const struct run_named_value *const v = find_value(values, name);
     return v ? v->value : NAN;
 }
 
 bool run_placement_add(struct run_placements *list, const char *op, const char *unit, const char *kernel, const char *why)
 {
-    struct run_placement *items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_placement *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;
@@ -210,7 +210,7 @@ bool run_placement_add(struct run_placements *list, const char *op, const char *
 
 bool run_assumption_add(struct run_assumptions *list, const char *key, const char *kind, const char *effect)
 {
-    struct run_assumption *items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_assumption *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;
@@ -225,11 +225,11 @@ bool run_assumption_add(struct run_assumptions *list, const char *key, const cha
 
 bool run_checksum_add(struct run_checksums *list, const char *output, uint64_t fnv1a64)
 {
-    struct run_checksum *items = grow(list->item, list->count, &list->capacity, sizeof *items);
+    struct run_checksum *const items = grow(list->item, list->count, &list->capacity, sizeof *items);
     if (!items)
         return false;
     list->item = items;
-    char *copy = strdup(output);
+    char *const copy = strdup(output);
     if (!copy)
         return false;
     items[list->count++] = (struct run_checksum){copy, fnv1a64};
@@ -249,11 +249,11 @@ static bool copy_lists(struct run_result *to, const struct run_result *from)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < from->placement.count; i++) {
-        const struct run_placement *p = &from->placement.item[i];
+        const struct run_placement *const p = &from->placement.item[i];
         ok = run_placement_add(&to->placement, p->op, p->unit, p->kernel, p->why);
     }
     for (size_t i = 0; ok && i < from->assumptions.count; i++) {
-        const struct run_assumption *a = &from->assumptions.item[i];
+        const struct run_assumption *const a = &from->assumptions.item[i];
         ok = run_assumption_add(&to->assumptions, a->key, a->kind, a->effect);
     }
     for (size_t i = 0; ok && i < from->checksum.count; i++)

@@ -38,7 +38,7 @@ unsigned suggest_distance(const char *a, const char *b)
                 best = smaller(best, before[j - 2] + STEP);
             now[j] = best;
         }
-        unsigned *free_row = before;
+        unsigned *const free_row = before;
         before = last;
         last = now;
         now = free_row;
@@ -71,7 +71,7 @@ const char *suggest_best(const struct suggest *s)
 
 const char *suggest_phrase(const struct suggest *s, char *text, size_t size)
 {
-    const char *best = suggest_best(s);
+    const char *const best = suggest_best(s);
     if (best)
         snprintf(text, size, "; did you mean %s?", best);
     else if (size)

@@ -1,6 +1,8 @@
 #define _GNU_SOURCE /* vasprintf */
 #include "sim/base/table.h"
 
+#include "sim/base/format.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ struct table {
 
 struct table *table_create(const struct table_column *columns, size_t count)
 {
-    struct table *table = calloc(1, sizeof *table);
+    struct table *const table = calloc(1, sizeof *table);
     if (!table)
         return NULL;
     table->column = columns;
@@ -64,15 +66,6 @@ size_t table_rows(const struct table *table)
     return table->rows;
 }
 
-/* Counts characters, not bytes: the continuation bytes of UTF-8 take no room on the screen. */
-static size_t width_of(const char *text)
-{
-    size_t width = 0;
-    for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
 static void header_of(const struct table_column *column, char *text, size_t size)
 {
     if (column->unit && column->unit[0])
@@ -85,10 +78,10 @@ static size_t column_width(const struct table *table, size_t c)
 {
     char header[128];
     header_of(&table->column[c], header, sizeof header);
-    size_t width = width_of(header);
+    size_t width = format_width(header);
     for (size_t r = 0; r < table->rows; r++) {
-        const char *cell = table->cell[r * table->columns + c];
-        const size_t cell_width = cell && cell[0] ? width_of(cell) : 1;
+        const char *const cell = table->cell[r * table->columns + c];
+        const size_t cell_width = cell && cell[0] ? format_width(cell) : 1;
         width = cell_width > width ? cell_width : width;
     }
     const unsigned widest = table->column[c].widest;
@@ -110,7 +103,7 @@ static int bytes_of(const char *text, size_t width)
 
 static void print_cell(FILE *out, const char *text, size_t width, bool right, bool last)
 {
-    const size_t own = width_of(text);
+    const size_t own = format_width(text);
     const bool cut = own > width;
     const int pad = cut ? 0 : (int)(width - own);
     if (right)
@@ -123,7 +116,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool right, bo
 
 void table_print(const struct table *table, FILE *out, bool color)
 {
-    size_t *width = calloc(table->columns + 1, sizeof *width);
+    size_t *const width = calloc(table->columns + 1, sizeof *width);
     if (!width)
         return;
     if (color)
@@ -138,7 +131,7 @@ void table_print(const struct table *table, FILE *out, bool color)
         fputs("\033[0m", out);
     for (size_t r = 0; r < table->rows; r++) {
         for (size_t c = 0; c < table->columns; c++) {
-            const char *cell = table->cell[r * table->columns + c];
+            const char *const cell = table->cell[r * table->columns + c];
             print_cell(out, cell && cell[0] ? cell : "-", width[c], table->column[c].right, c + 1 == table->columns);
         }
     }

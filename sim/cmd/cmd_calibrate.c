@@ -38,7 +38,7 @@ static void list_keys(const struct chip *chip, struct table *table)
         table_cell(table, "%s", chip_id(chip));
         table_cell(table, "%s", v->key->name);
         table_cell(table, "%s", v->json);
-        table_cell(table, "%s", v->key->unit);
+        table_cell(table, "%s", format_unit(v->key->unit));
         table_cell(table, "%s", chip_kind_name(v->kind));
         table_cell(table, "%.3g", exp(b.low));
         table_cell(table, "%.3g", exp(b.high));

@@ -174,7 +174,7 @@ static void show_text(struct cmd_context *context, const struct chip *chip)
         table_row(table);
         table_cell(table, "%s", value->key->name);
         table_cell(table, "%s", value->known ? value->json : "");
-        table_cell(table, "%s", value->key->unit);
+        table_cell(table, "%s", format_unit(value->key->unit));
         table_cell(table, "%s", chip_kind_name(value->kind));
         table_cell(table, "%s", value->uncertainty > 0 ? format_percent(percent, value->uncertainty) : "");
         table_cell(table, "%s", value->origin);
@@ -243,7 +243,7 @@ static void diff_text(struct cmd_context *context, const struct chip *a, const s
             format_digits(ratio, y->number / x->number, 3);
         table_row(table);
         table_cell(table, "%s", x->key->name);
-        table_cell(table, "%s", x->key->unit);
+        table_cell(table, "%s", format_unit(x->key->unit));
         table_cell(table, "%s", x->known ? x->json : "");
         table_cell(table, "%s", y->known ? y->json : "");
         table_cell(table, "%s", ratio);

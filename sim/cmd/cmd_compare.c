@@ -61,7 +61,7 @@ static void print_json(FILE *out, const struct comparison *c)
 
 enum { KEYS_MAX = 40 };
 
-/* Prefixes where they read well: 34.9 us, but 962.0 Gflop/s and 104220 cycles. */
+/* Prefixes where they read well: 34.9 µs, but 962.0 Gflop/s and 104220 cycles. */
 static const char *quantity(char text[FORMAT_SIZE], double value, const char *unit)
 {
     static const char *const prefixed[] = {"s", "J", "W"};
@@ -128,7 +128,7 @@ static void print_keys(struct cmd_context *context, const struct comparison *c)
         const struct chip_value *const a = c->key[i].a, *const b = c->key[i].b;
         table_row(t);
         table_cell(t, "%s", a->key->name);
-        table_cell(t, "%s", a->key->unit);
+        table_cell(t, "%s", format_unit(a->key->unit));
         table_cell(t, "%s", a->known ? a->json : "-");
         table_cell(t, "%s", b->known ? b->json : "-");
     }

@@ -6,7 +6,7 @@
 #include "sim/base/table.h"
 #include "sim/cmd/cmd.h"
 #include "sim/db/db.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,9 +123,9 @@ static uint64_t file_bytes(const char *path)
 static void print_info(struct cmd_context *context, struct orch_db *db, const struct info *info)
 {
     static const struct table_column columns[] = {{"table", NULL, false, 0}, {"rows", NULL, true, 0}};
-    char size[HUMAN_SIZE];
+    char size[FORMAT_SIZE];
     fprintf(context->out, "%s\nschema version %d, %s\nruns:", db_path(db), db_file_version(db),
-            human_bytes((double)file_bytes(db_path(db)), size));
+            format_volume(size, (double)file_bytes(db_path(db))));
     json_object_object_foreach(info->runs, status, count) fprintf(context->out, " %s %s", json_object_get_string(count), status);
     fputs("\n\n", context->out);
     struct table *table = table_create(columns, 2);

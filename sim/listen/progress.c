@@ -1,6 +1,6 @@
 #include "sim/listen/progress.h"
 
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct progress {
 
 struct progress *progress_create_for(FILE *out, bool terminal)
 {
-    struct progress *p = calloc(1, sizeof *p);
+    struct progress *const p = calloc(1, sizeof *p);
     if (p)
         *p = (struct progress){out, terminal, false, 0};
     return p;
@@ -27,7 +27,7 @@ struct progress *progress_create_for(FILE *out, bool terminal)
 
 struct progress *progress_create(FILE *out, bool quiet)
 {
-    const char *kind = getenv("TERM");
+    const char *const kind = getenv("TERM");
     const bool dumb = kind && strcmp(kind, "dumb") == 0;
     return progress_create_for(out, !quiet && !dumb && isatty(fileno(out)) == 1);
 }
@@ -61,13 +61,13 @@ static void draw_bar(struct progress *p, double fraction)
 
 static void draw(struct progress *p, const struct event *event)
 {
-    const struct event_progress *e = &event->progress;
-    char text[HUMAN_SIZE];
+    const struct event_progress *const e = &event->progress;
+    char text[FORMAT_SIZE];
     fputs("\r\033[K", p->out);
     if (!isnan(e->fraction))
         draw_bar(p, e->fraction);
     fprintf(p->out, " %s", e->what ? e->what : "simulating");
-    fprintf(p->out, "  simulated %s", human_quantity(event->time_ns * 1e-9, "s", text));
+    fprintf(p->out, "  simulated %s", format_quantity(text, event->time_ns * 1e-9, "s"));
     fprintf(p->out, ", host %.0f s", e->host_seconds);
     if (e->fraction > 0.02 && e->fraction <= 1)
         fprintf(p->out, ", %.0f s to go", e->host_seconds * (1 / e->fraction - 1));
@@ -78,7 +78,7 @@ static void draw(struct progress *p, const struct event *event)
 
 void progress_on_event(void *progress, const struct event *event)
 {
-    struct progress *p = progress;
+    struct progress *const p = progress;
     if (event->kind == EVENT_RUN_BEGIN)
         p->drawn_at = 0;
     if (event->kind == EVENT_RUN_END || event->kind == EVENT_FAULT)

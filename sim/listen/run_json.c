@@ -15,7 +15,7 @@ static void add_number(struct json_object *object, const char *key, double numbe
 
 static void add_values(struct json_object *document, const char *key, const struct run_values *values)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *const object = json_object_new_object();
     for (size_t i = 0; i < values->count; i++)
         add_number(object, values->item[i].name, values->item[i].value);
     json_object_object_add(document, key, object);
@@ -23,7 +23,7 @@ static void add_values(struct json_object *document, const char *key, const stru
 
 static void add_utilisation(struct json_object *document, const struct run_result *result)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *const object = json_object_new_object();
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         add_number(object, orch_part_name((enum orch_part)i), result->utilisation[i]);
     json_object_object_add(document, "utilisation", object);
@@ -31,9 +31,9 @@ static void add_utilisation(struct json_object *document, const struct run_resul
 
 static void add_placement(struct json_object *document, const struct run_placements *list)
 {
-    struct json_object *array = json_object_new_array();
+    struct json_object *const array = json_object_new_array();
     for (size_t i = 0; i < list->count; i++) {
-        struct json_object *o = json_object_new_object();
+        struct json_object *const o = json_object_new_object();
         json_add_text(o, "op", list->item[i].op);
         json_add_text(o, "unit", list->item[i].unit);
         json_add_text(o, "kernel", list->item[i].kernel);
@@ -45,9 +45,9 @@ static void add_placement(struct json_object *document, const struct run_placeme
 
 static void add_assumptions(struct json_object *document, const struct run_assumptions *list)
 {
-    struct json_object *array = json_object_new_array();
+    struct json_object *const array = json_object_new_array();
     for (size_t i = 0; i < list->count; i++) {
-        struct json_object *o = json_object_new_object();
+        struct json_object *const o = json_object_new_object();
         json_add_text(o, "key", list->item[i].key);
         json_add_text(o, "kind", list->item[i].kind);
         json_add_text(o, "effect", list->item[i].effect);
@@ -58,7 +58,7 @@ static void add_assumptions(struct json_object *document, const struct run_assum
 
 static void add_checksums(struct json_object *document, const struct run_checksums *list)
 {
-    struct json_object *object = json_object_new_object();
+    struct json_object *const object = json_object_new_object();
     for (size_t i = 0; i < list->count; i++)
         json_add_hash(object, list->item[i].output, list->item[i].fnv1a64);
     json_object_object_add(document, "checksum", object);
@@ -66,7 +66,7 @@ static void add_checksums(struct json_object *document, const struct run_checksu
 
 struct json_object *run_json(const struct run_result *result)
 {
-    struct json_object *document = json_object_new_object();
+    struct json_object *const document = json_object_new_object();
     if (!document)
         return NULL;
     if (result->run_id > 0)

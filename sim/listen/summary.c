@@ -1,6 +1,6 @@
 #include "sim/listen/summary.h"
 
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void label(const struct page *p, const char *text)
 
 static void print_title(const struct page *p)
 {
-    const struct run_result *r = p->r;
+    const struct run_result *const r = p->r;
     fprintf(p->out, "%s%s%s", p->options->colour ? "\033[1m" : "", r->workload ? r->workload : "run",
             p->options->colour ? "\033[0m" : "");
     if (r->precision)
@@ -39,72 +39,72 @@ static void print_title(const struct page *p)
 
 static void print_time(const struct page *p)
 {
-    const struct run_result *r = p->r;
-    char text[HUMAN_SIZE];
+    const struct run_result *const r = p->r;
+    char text[FORMAT_SIZE];
     label(p, "time");
-    fputs(human_interval(r->seconds, r->seconds_low, r->seconds_high, "s", text), p->out);
+    fputs(format_interval(text, r->seconds, r->seconds_low, r->seconds_high, "s"), p->out);
     if (!isnan(r->device_seconds))
-        fprintf(p->out, ", %s busy", human_quantity(r->device_seconds, "s", text));
+        fprintf(p->out, ", %s busy", format_quantity(text, r->device_seconds, "s"));
     if (!isnan(r->overhead_seconds))
-        fprintf(p->out, ", %s overhead", human_quantity(r->overhead_seconds, "s", text));
+        fprintf(p->out, ", %s overhead", format_quantity(text, r->overhead_seconds, "s"));
     if (!isnan(r->cycles))
-        fprintf(p->out, ", %s cycles", human_count(r->cycles, text));
+        fprintf(p->out, ", %s cycles", format_count(text, r->cycles));
     fputs("  [simulated]\n", p->out);
 }
 
 static void print_rates(const struct page *p)
 {
-    const struct run_result *r = p->r;
-    char text[HUMAN_SIZE];
+    const struct run_result *const r = p->r;
+    char text[FORMAT_SIZE];
     if (!isnan(r->gflops)) {
         label(p, "rate");
-        fprintf(p->out, "%s", human_quantity(r->gflops * 1e9, "flop/s", text));
-        fprintf(p->out, ", %s\n", human_quantity(r->flops, "flop", text));
+        fprintf(p->out, "%s", format_quantity(text, r->gflops * 1e9, "flop/s"));
+        fprintf(p->out, ", %s\n", format_quantity(text, r->flops, "flop"));
     }
     if (!isnan(r->tokens_per_second)) {
         label(p, "tokens");
-        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second, human_quantity(r->prefill_seconds, "s", text));
+        fprintf(p->out, "%.4g tokens/s, prefill %s\n", r->tokens_per_second, format_quantity(text, r->prefill_seconds, "s"));
     }
     if (!isnan(r->dram_bytes)) {
         label(p, "DRAM");
-        fprintf(p->out, "%s", human_bytes(r->dram_bytes, text));
-        fprintf(p->out, " at %s\n", human_quantity(r->dram_gbps * 1e9, "B/s", text));
+        fprintf(p->out, "%s", format_volume(text, r->dram_bytes));
+        fprintf(p->out, " at %s\n", format_quantity(text, r->dram_gbps * 1e9, "B/s"));
     }
 }
 
 static void print_energy(const struct page *p)
 {
-    const struct run_result *r = p->r;
-    char text[HUMAN_SIZE];
+    const struct run_result *const r = p->r;
+    char text[FORMAT_SIZE];
     if (!isnan(r->joules)) {
         label(p, "energy");
-        fputs(human_quantity(r->joules, "J", text), p->out);
-        fprintf(p->out, ", %s average", human_quantity(r->watts_avg, "W", text));
-        fprintf(p->out, ", %s peak", human_quantity(r->watts_peak, "W", text));
+        fputs(format_quantity(text, r->joules, "J"), p->out);
+        fprintf(p->out, ", %s average", format_quantity(text, r->watts_avg, "W"));
+        fprintf(p->out, ", %s peak", format_quantity(text, r->watts_peak, "W"));
         for (size_t i = 0; i < r->joules_by.count; i++)
             fprintf(p->out, "%s %s %s", i ? "," : ";", r->joules_by.item[i].name,
-                    human_quantity(r->joules_by.item[i].value, "J", text));
+                    format_quantity(text, r->joules_by.item[i].value, "J"));
         fputc('\n', p->out);
     }
     if (!isnan(r->celsius_max)) {
         label(p, "heat");
         fprintf(p->out, "%.1f °C at most", r->celsius_max);
         if (r->throttled_seconds > 0)
-            fprintf(p->out, ", throttled for %s", human_quantity(r->throttled_seconds, "s", text));
+            fprintf(p->out, ", throttled for %s", format_quantity(text, r->throttled_seconds, "s"));
         fputc('\n', p->out);
     }
 }
 
 static void print_utilisation(const struct page *p)
 {
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     bool any = false;
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
         if (isnan(p->r->utilisation[i]))
             continue;
         if (!any)
             label(p, "busy");
-        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i), human_share(p->r->utilisation[i], text));
+        fprintf(p->out, "%s%s %s", any ? ", " : "", orch_part_name((enum orch_part)i), format_share(text, p->r->utilisation[i]));
         any = true;
     }
     if (any)
@@ -113,7 +113,7 @@ static void print_utilisation(const struct page *p)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct run_named_value *x = a, *y = b;
+    const struct run_named_value *const x = a, *const y = b;
     return x->value < y->value ? 1 : x->value > y->value ? -1 : strcmp(x->name, y->name);
 }
 
@@ -122,7 +122,7 @@ static struct run_named_value *sorted(const struct run_values *values)
 {
     if (values->count == 0)
         return NULL;
-    struct run_named_value *copy = malloc(values->count * sizeof *copy);
+    struct run_named_value *const copy = malloc(values->count * sizeof *copy);
     if (copy) {
         memcpy(copy, values->item, values->count * sizeof *copy);
         qsort(copy, values->count, sizeof *copy, by_value);
@@ -132,12 +132,12 @@ static struct run_named_value *sorted(const struct run_values *values)
 
 static void print_stall(const struct page *p, bool first, const char *name, double share)
 {
-    char text[HUMAN_SIZE], bar[BAR_WIDTH + 1];
+    char text[FORMAT_SIZE], bar[BAR_WIDTH + 1];
     const int length = (int)lround(fmin(fmax(share, 0), 1) * BAR_WIDTH);
     memset(bar, '#', (size_t)length);
     bar[length] = 0;
     label(p, first ? "stalls" : "");
-    fprintf(p->out, "%-16s %8s  %s\n", name, human_share(share, text), bar);
+    fprintf(p->out, "%-16s %8s  %s\n", name, format_share(text, share), bar);
 }
 
 static void print_stalls(const struct page *p)
@@ -146,7 +146,7 @@ static void print_stalls(const struct page *p)
         label(p, "bound by");
         fprintf(p->out, "%s\n", p->r->bound_by);
     }
-    struct run_named_value *stalls = sorted(&p->r->stalls);
+    struct run_named_value *const stalls = sorted(&p->r->stalls);
     double rest = 0;
     for (size_t i = 0; stalls && i < p->r->stalls.count; i++) {
         if (i < STALLS_MAX && stalls[i].value >= STALL_MIN)
@@ -161,11 +161,11 @@ static void print_stalls(const struct page *p)
 
 static void print_counters(const struct page *p)
 {
-    char text[HUMAN_SIZE];
-    const struct run_values *c = &p->r->counters;
+    char text[FORMAT_SIZE];
+    const struct run_values *const c = &p->r->counters;
     for (size_t i = 0; i < c->count && i < p->options->counters_max; i++) {
         label(p, i ? "" : "counters");
-        fprintf(p->out, "%-32s %s\n", c->item[i].name, human_count(c->item[i].value, text));
+        fprintf(p->out, "%-32s %s\n", c->item[i].name, format_count(text, c->item[i].value));
     }
     if (p->options->counters_max && c->count > p->options->counters_max) {
         label(p, "");
@@ -180,9 +180,9 @@ static const char *or_dash(const char *text)
 
 static void print_placement(const struct page *p)
 {
-    const struct run_placements *list = &p->r->placement;
+    const struct run_placements *const list = &p->r->placement;
     for (size_t i = 0; i < list->count && i < p->options->placements_max; i++) {
-        const struct run_placement *x = &list->item[i];
+        const struct run_placement *const x = &list->item[i];
         label(p, i ? "" : "placement");
         fprintf(p->out, "%-24s %-5s %-20s %s\n", or_dash(x->op), or_dash(x->unit), or_dash(x->kernel), or_dash(x->why));
     }
@@ -195,7 +195,7 @@ static void print_placement(const struct page *p)
 static void print_assumptions(const struct page *p)
 {
     for (size_t i = 0; i < p->r->assumptions.count; i++) {
-        const struct run_assumption *a = &p->r->assumptions.item[i];
+        const struct run_assumption *const a = &p->r->assumptions.item[i];
         label(p, i ? "" : "assumes");
         fprintf(p->out, "%s (%s)%s%s\n", or_dash(a->key), or_dash(a->kind), a->effect ? ": " : "", a->effect ? a->effect : "");
     }
@@ -222,11 +222,11 @@ static void print_outputs(const struct page *p)
 
 static void print_end(const struct page *p)
 {
-    char text[HUMAN_SIZE];
-    const struct run_result *r = p->r;
+    char text[FORMAT_SIZE];
+    const struct run_result *const r = p->r;
     if (!isnan(r->host_seconds)) {
         label(p, "host time");
-        fprintf(p->out, "%s\n", human_quantity(r->host_seconds, "s", text));
+        fprintf(p->out, "%s\n", format_quantity(text, r->host_seconds, "s"));
     }
     label(p, "run");
     if (r->run_id > 0)

@@ -25,7 +25,7 @@ static void add_number(struct compare_number *list, size_t *count, const char *n
 
 /* ---- numbers ---- */
 
-/* Names of `b` that `a` does not have come behind those of `a`. */
+/* Names that only `b` has come behind those of `a`. */
 static void add_values(struct compare_number *list, size_t *count, const char *prefix, const char *unit,
                        const struct run_values *a, const struct run_values *b)
 {
@@ -51,7 +51,7 @@ static bool compare_numbers(struct comparison *c)
         return false;
     for (size_t i = 0; i < run_number_field_count(); i++) {
         const struct run_number_field *const f = run_number_field(i);
-        if (f->offset != offsetof(struct run_result, host_seconds)) /* of the host, not of the simulation */
+        if (f->offset != offsetof(struct run_result, host_seconds)) /* a property of the host, not of the simulation */
             add_number(c->number, &c->numbers, f->name, f->unit, run_number_of(a, f), run_number_of(b, f));
     }
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++) {
@@ -71,7 +71,7 @@ static double zero_for_none(double x)
     return isnan(x) ? 0 : x;
 }
 
-/* Seconds that a reason grew by, of the pair being sorted: shares times each run's time. */
+/* Seconds by which a reason for waiting grew, while the pair is sorted: its share times the time of each run. */
 struct growth {
     struct compare_number number;
     double seconds;
@@ -83,7 +83,7 @@ static int by_growth(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : strcmp(((const struct growth *)a)->number.name, ((const struct growth *)b)->number.name);
 }
 
-/* Here a and b are seconds: what grew is seen whatever the whole did. */
+/* Compares seconds, not shares, so that a reason that grew shows whatever the whole did. */
 static bool compare_stalls(struct comparison *c)
 {
     const struct run_result *const a = &c->a->r, *const b = &c->b->r;
@@ -98,7 +98,7 @@ static bool compare_stalls(struct comparison *c)
             const double x = zero_for_none(shares[i].a) * a->seconds, y = zero_for_none(shares[i].b) * b->seconds;
             size_t one = 0;
             add_number(&all[i].number, &one, shares[i].name, "s", x, y);
-            if (one == 0) /* another share of another time, the same seconds */
+            if (one == 0) /* the same seconds can be different shares of different times */
                 snprintf(all[i].number.name, sizeof all[i].number.name, "%s", shares[i].name);
             all[i].seconds = y - x;
         }

@@ -12,7 +12,7 @@ static size_t column_of(const struct matrix *m, const char *name)
     return i;
 }
 
-/* The names, in the order in which they first come. */
+/* Collects the names in the order of their first appearance. */
 static bool collect(struct matrix *m, const struct run_values *const *rows, size_t count)
 {
     size_t most = 0;
@@ -65,7 +65,8 @@ bool matrix_build(struct matrix *m, const struct run_values *const *rows, size_t
             const double value = rows[r]->item[k].value;
             m->value[r * m->columns + column_of(m, rows[r]->item[k].name)] += isfinite(value) ? value : 0;
         }
-    for (size_t a = 0; a < m->columns; a++) /* few columns: selection sort, stable enough by its strict comparison */
+    for (size_t a = 0; a < m->columns;
+         a++) /* there are few columns, so a selection sort will do; its strict comparison keeps equal ones in order */
         for (size_t b = a + 1; b < m->columns; b++)
             if (column_sum(m, b) > column_sum(m, a))
                 swap(m, a, b);

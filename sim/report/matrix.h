@@ -1,4 +1,4 @@
-/* Named shares of several rows in one order of columns: stalls or energies of runs, as stacked bars need them. */
+/* Named shares of several rows in one order of columns, as stacked bars of stalls or energies need them. */
 #ifndef ORCHARD_SIM_REPORT_MATRIX_H
 #define ORCHARD_SIM_REPORT_MATRIX_H
 
@@ -6,13 +6,13 @@
 
 struct matrix {
     char **column;
-    double *value; /* row * columns + column; 0 where a row has nothing */
+    double *value; /* at row * columns + column; 0 where a row has no such share */
     size_t rows, columns;
 };
 
-/* All names of the rows, largest sum first. False when memory is short. */
+/* Takes all names of the rows, largest sum first. False when memory is out. */
 bool matrix_build(struct matrix *m, const struct run_values *const *rows, size_t count);
-/* Joins what lies behind the first `columns - 1` into "other". */
+/* Joins the columns behind the first `columns - 1` into one named "other". */
 bool matrix_fold(struct matrix *m, size_t columns);
 void matrix_free(struct matrix *m);
 

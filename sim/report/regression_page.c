@@ -1,7 +1,7 @@
-/* A baseline against the simulated chips of now: what moved, by how much, and why. */
+/* The page about a regression check: what moved since the baseline, by how much, and why. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/report.h"
 #include "sim/run/run_version.h"
 
@@ -18,8 +18,8 @@ static double change_of(const struct regress_moved *m)
 
 static int by_change(const void *a, const void *b)
 {
-    const struct regress_moved *const x = *(const struct regress_moved *const *)a, *const y =
-                                                                                       *(const struct regress_moved *const *)b;
+    const struct regress_moved *const x = *(const struct regress_moved *const *)a;
+    const struct regress_moved *const y = *(const struct regress_moved *const *)b;
     const double s = isnan(change_of(x)) ? HUGE_VAL : fabs(change_of(x)), t = isnan(change_of(y)) ? HUGE_VAL : fabs(change_of(y));
     return s < t ? 1 : s > t ? -1 : x < y ? -1 : 1;
 }
@@ -30,7 +30,7 @@ static struct result_table *moved_table(const struct regress_moved *const *order
         {"chip", NULL, false}, {"characteristic", NULL, false}, {"unit", NULL, false},     {"before", NULL, true},
         {"now", NULL, true},   {"change", NULL, true},          {"tolerance", NULL, true}, {"cause", NULL, false}};
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     for (size_t i = 0; i < count; i++) {
         const struct regress_moved *const m = order[i];
         result_table_text(t, m->chip);
@@ -38,8 +38,8 @@ static struct result_table *moved_table(const struct regress_moved *const *order
         result_table_text(t, m->metric.unit);
         result_table_number(t, m->before, NULL);
         result_table_number(t, m->after, NULL);
-        result_table_number(t, change_of(m), human_share(change_of(m), text));
-        result_table_number(t, m->metric.tolerance, human_share(m->metric.tolerance, text));
+        result_table_number(t, change_of(m), format_share(text, change_of(m)));
+        result_table_number(t, m->metric.tolerance, format_share(text, m->metric.tolerance));
         result_table_text(t, isnan(m->after) ? m->why : m->cause);
     }
     return t;
@@ -49,7 +49,7 @@ static bool moved_part(struct page *page, const struct regress_comparison *c)
 {
     const struct regress_moved **const order = calloc(c->moved_count + 1, sizeof *order);
     struct chart_bar bar[BARS_MAX];
-    char name[BARS_MAX][120], shown[BARS_MAX][HUMAN_SIZE];
+    char name[BARS_MAX][120], shown[BARS_MAX][FORMAT_SIZE];
     size_t bars = 0;
     for (size_t i = 0; order && i < c->moved_count; i++)
         order[i] = &c->moved[i];
@@ -83,7 +83,7 @@ static bool moved_part(struct page *page, const struct regress_comparison *c)
     return order != NULL;
 }
 
-/* Every characteristic of every chip asked for. */
+/* Adds the table of all characteristics of all chips asked for. */
 static bool values_part(struct page *page, const struct regress_request *q, const struct regress_job *jobs,
                         const struct baseline *b)
 {
@@ -115,13 +115,13 @@ static bool values_part(struct page *page, const struct regress_request *q, cons
 static void cards(struct page *page, const struct regress_request *q, const struct baseline *b,
                   const struct regress_comparison *c)
 {
-    char value[3][HUMAN_SIZE], more[2][160];
+    char value[3][FORMAT_SIZE], more[2][160];
     size_t gone = 0;
     for (size_t i = 0; i < c->moved_count; i++)
         gone += isnan(c->moved[i].after);
-    snprintf(value[0], HUMAN_SIZE, "%zu", c->moved_count);
-    snprintf(value[1], HUMAN_SIZE, "%zu", q->chip_count);
-    snprintf(value[2], HUMAN_SIZE, "%zu", gone);
+    snprintf(value[0], FORMAT_SIZE, "%zu", c->moved_count);
+    snprintf(value[1], FORMAT_SIZE, "%zu", q->chip_count);
+    snprintf(value[2], FORMAT_SIZE, "%zu", gone);
     snprintf(more[0], sizeof more[0], "recorded with %.60s", b->version);
     snprintf(more[1], sizeof more[1], "now %.60s", run_model_version());
     const struct page_card card[] = {

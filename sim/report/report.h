@@ -1,6 +1,6 @@
-/* `orchard report`: pages about what is in the database. sim/report gathers rows into tables and series, reports/ writes.
+/* `orchard report`: pages about what is in the database. sim/report gathers rows into tables and series, reports/ writes them.
  *
- * A page is freed with page_free, also after an error (NULL then).
+ * Free a page with page_free, also after an error (it is NULL then).
  */
 #ifndef ORCHARD_SIM_REPORT_REPORT_H
 #define ORCHARD_SIM_REPORT_REPORT_H
@@ -14,14 +14,14 @@
 bool report_runs(struct orch_db *db, const struct chip_db *chips, const int64_t *run_ids, size_t count, struct page **page,
                  struct orch_error *error);
 
-/* Predictions beside measurements. `which`: NULL = the newest version of each row; a version; or the name of a file of
+/* Predictions beside measurements. `which` is NULL for the newest version of each row, a version, or the name of a file of
  * measurements. */
 bool report_validation(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
-/* A sweep by id, name, beginning of its hash, or "last". */
+/* `which` is the id of a sweep, its name, the beginning of its hash, or "last". */
 bool report_sweep(struct orch_db *db, const char *which, struct page **page, struct orch_error *error);
 
-/* A baseline against the simulated chips of the request, measured here. `name` is for the title. */
+/* Measures the chips of the request and compares them with a baseline. `name` goes into the title. */
 bool report_regression(const struct regress_request *request, const struct baseline *baseline, const char *name,
                        struct page **page, struct orch_error *error);
 

@@ -6,7 +6,7 @@
 
 enum { OVERRIDES_MAX = 64 };
 
-/* What --set gave, from the values kept with the chip. */
+/* Reads what --set gave, from the values that are kept with the chip. */
 static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRIDES_MAX], size_t *count, struct orch_error *error)
 {
     sqlite3_stmt *const rows = db_query(
@@ -24,7 +24,7 @@ static bool read_overrides(struct orch_db *db, int64_t run_id, char *text[OVERRI
     return ok && code != SQLITE_ERROR;
 }
 
-/* A chip that no longer exists, or other values than then, make the page poorer but are no error. */
+/* A chip that no longer exists or has other values now leaves parts of the page out; that is no error. */
 static bool open_chip(struct orch_db *db, const struct chip_db *chips, struct report_run *run, struct orch_error *error)
 {
     char *text[OVERRIDES_MAX] = {0}, hash[24];

@@ -1,8 +1,8 @@
-/* Where time and energy of runs went, and how near they came to the roof. */
+/* Charts of where time and energy of runs went, and of how close they came to the roof. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "sim/chip/chip_peaks.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/machine/power/run_energy.h"
 #include "sim/report/matrix.h"
 #include "sim/report/run_parts.h"
@@ -17,21 +17,21 @@ enum { RUNS_MAX = 64, ROOFS_MAX = 32 };
 /* ---- stacks of named shares ---- */
 
 struct stack {
-    struct matrix all, shown; /* every name; the largest, the rest as one */
+    struct matrix all, shown; /* all names; only the largest, the rest joined */
     const char **rows, **texts;
-    char (*text)[HUMAN_SIZE];
+    char (*text)[FORMAT_SIZE];
 };
 
-typedef const char *quantity_text(double value, char text[HUMAN_SIZE]);
+typedef const char *quantity_text(double value, char text[FORMAT_SIZE]);
 
-static const char *share_text(double value, char text[HUMAN_SIZE])
+static const char *share_text(double value, char text[FORMAT_SIZE])
 {
-    return human_share(value, text);
+    return format_share(text, value);
 }
 
-static const char *joules_text(double value, char text[HUMAN_SIZE])
+static const char *joules_text(double value, char text[FORMAT_SIZE])
 {
-    return human_quantity(value, "J", text);
+    return format_quantity(text, value, "J");
 }
 
 static bool stack_build(struct stack *s, const struct report_run *runs, size_t count, const struct run_values *const *values,
@@ -62,12 +62,12 @@ static void stack_free(struct stack *s)
     free(s->text);
 }
 
-/* A row per name, a column per run. */
+/* Makes a table with a row per name and a column per run. */
 static struct result_table *stack_table(const struct stack *s, const struct report_run *runs, size_t count, const char *first,
                                         const char *unit, quantity_text *text, bool meanings)
 {
     struct result_column columns[RUNS_MAX + 2] = {{first, NULL, false}};
-    char cell[HUMAN_SIZE];
+    char cell[FORMAT_SIZE];
     for (size_t i = 0; i < count; i++)
         columns[i + 1] = (struct result_column){count == 1 ? (*unit == '1' ? "share" : "energy") : runs[i].label,
                                                 *unit == '1' ? NULL : unit, true};
@@ -123,7 +123,7 @@ bool run_part_stalls(struct page *page, const struct report_run *runs, size_t co
 static const char *const energy_kinds[] = {"dynamic", "clock", "leakage"};
 enum { ENERGY_KINDS = 3 };
 
-/* joules[domain * 3 + kind] of the counters; false when the run has none of them. */
+/* Reads joules[domain * 3 + kind] from the counters; false when the run has none of them. */
 static bool energy_by_kind(const struct run_result *r, double joules[POWER_DOMAIN_COUNT * ENERGY_KINDS])
 {
     bool any = false;
@@ -143,7 +143,7 @@ static bool energy_figure(struct page *page, const double joules[POWER_DOMAIN_CO
     static const struct result_column columns[] = {
         {"part", NULL, false}, {"dynamic", "J", true}, {"clock", "J", true}, {"leakage", "J", true}, {"sum", "J", true}};
     const char *rows[POWER_DOMAIN_COUNT], *texts[POWER_DOMAIN_COUNT * ENERGY_KINDS];
-    char text[POWER_DOMAIN_COUNT * ENERGY_KINDS][HUMAN_SIZE], cell[HUMAN_SIZE];
+    char text[POWER_DOMAIN_COUNT * ENERGY_KINDS][FORMAT_SIZE], cell[FORMAT_SIZE];
     struct result_table *const t = result_table_create(columns, 5);
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         double sum = 0;
@@ -151,11 +151,11 @@ static bool energy_figure(struct page *page, const double joules[POWER_DOMAIN_CO
         result_table_text(t, rows[d]);
         for (unsigned k = 0; k < ENERGY_KINDS; k++) {
             const unsigned i = d * ENERGY_KINDS + k;
-            texts[i] = human_quantity(joules[i], "J", text[i]);
+            texts[i] = format_quantity(text[i], joules[i], "J");
             sum += joules[i];
             result_table_number(t, joules[i], texts[i]);
         }
-        result_table_number(t, sum, human_quantity(sum, "J", cell));
+        result_table_number(t, sum, format_quantity(cell, sum, "J"));
     }
     const struct chart_stack chart = {
         {.label = "energy", .unit = "J", .si = true}, rows, POWER_DOMAIN_COUNT, energy_kinds, ENERGY_KINDS, joules, texts};
@@ -194,11 +194,11 @@ struct roofline {
     char text[2 * RUNS_MAX][224];
     struct chart_series series[2 * RUNS_MAX];
     size_t points;
-    bool without_dram; /* some run has no DRAM traffic */
+    bool without_dram; /* at least one run has no DRAM traffic */
     struct result_table *table;
 };
 
-/* "f16" is the peak of "f16" and of "f16 -> f32". */
+/* The peak of "f16" also holds for "f16 -> f32". */
 static bool same_type(const char *peak, const char *precision)
 {
     const size_t n = precision ? strlen(precision) : 0;
@@ -208,9 +208,9 @@ static bool same_type(const char *peak, const char *precision)
 static void add_roof(struct roofline *f, const char *chip, const struct chip_peak *p, double bandwidth, unsigned colour,
                      bool dashed)
 {
-    char name[96], peak[HUMAN_SIZE], dram[HUMAN_SIZE];
+    char name[96], peak[FORMAT_SIZE], dram[FORMAT_SIZE];
     snprintf(name, sizeof name, "%.24s %.8s %.16s: %s, DRAM %s", chip, p->unit, p->precision,
-             human_quantity(p->value, "flop/s", peak), human_quantity(bandwidth, "B/s", dram));
+             format_quantity(peak, p->value, "flop/s"), format_quantity(dram, bandwidth, "B/s"));
     for (size_t i = 0; i < f->roofs; i++)
         if (strcmp(f->name[i], name) == 0)
             return;
@@ -221,7 +221,7 @@ static void add_roof(struct roofline *f, const char *chip, const struct chip_pea
     f->roofs++;
 }
 
-/* The peak of the run's unit and type; NAN when its chip tells none. */
+/* Adds the roofs of the run's unit and type and returns the peak; NAN when the chip has none. */
 static double add_roofs(struct roofline *f, const struct report_run *run, unsigned colour, bool others, double *bandwidth)
 {
     struct chip_peaks peaks = {.count = 0};
@@ -245,19 +245,19 @@ static double add_roofs(struct roofline *f, const struct report_run *run, unsign
     return own;
 }
 
-/* A run that needs no DRAM stands far right, at 16 times the intensity of the edge. */
+/* A run without DRAM traffic is drawn far to the right, at 16 times the intensity where the roofs meet. */
 static void add_point(struct roofline *f, const struct report_run *run, unsigned colour, double edge, bool busy, const char *name)
 {
     const struct run_result *const r = &run->r;
     const bool traffic = r->dram_bytes > 0;
     const double rate = r->flops / (busy ? r->device_seconds : r->seconds), x = traffic ? r->flops / r->dram_bytes : 16 * edge;
-    char shown[HUMAN_SIZE], at[48] = "without DRAM traffic";
+    char shown[FORMAT_SIZE], at[48] = "without DRAM traffic";
     const size_t i = f->points;
     if (!(rate > 0) || !(x > 0) || i == ARRAY_COUNT(f->point))
         return;
     if (traffic)
         snprintf(at, sizeof at, "at %.4g flop/byte", x);
-    snprintf(f->text[i], sizeof f->text[i], "%.130s: %s %s", name, human_quantity(rate, "flop/s", shown), at);
+    snprintf(f->text[i], sizeof f->text[i], "%.130s: %s %s", name, format_quantity(shown, rate, "flop/s"), at);
     f->point[i] = (struct chart_point){x, rate, busy ? (double)NAN : r->flops / r->seconds_high,
                                        busy ? (double)NAN : r->flops / r->seconds_low, f->text[i]};
     f->series[i] = (struct chart_series){name, colour, busy ? SVG_DIAMOND : SVG_CIRCLE, busy, false, false, &f->point[i], 1};
@@ -271,13 +271,13 @@ static void add_row(struct roofline *f, const struct report_run *run, double pea
     const double intensity = r->dram_bytes > 0 ? r->flops / r->dram_bytes : (double)NAN;
     const double roof = fmin(peak, isnan(intensity) ? HUGE_VAL : intensity * bandwidth), rate = r->flops / r->seconds;
     const double busy = r->device_seconds > 0 ? r->flops / r->device_seconds : (double)NAN;
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     result_table_text(f->table, run->label);
-    result_table_number(f->table, intensity, NULL); /* empty: no DRAM traffic */
-    result_table_number(f->table, rate, human_quantity(rate, "flop/s", text));
-    result_table_number(f->table, busy, human_quantity(busy, "flop/s", text));
-    result_table_number(f->table, roof, human_quantity(roof, "flop/s", text));
-    result_table_number(f->table, busy / roof, human_share(busy / roof, text));
+    result_table_number(f->table, intensity, NULL); /* an empty cell when there is no DRAM traffic */
+    result_table_number(f->table, rate, format_quantity(text, rate, "flop/s"));
+    result_table_number(f->table, busy, format_quantity(text, busy, "flop/s"));
+    result_table_number(f->table, roof, format_quantity(text, roof, "flop/s"));
+    result_table_number(f->table, busy / roof, format_share(text, busy / roof));
 }
 
 bool run_part_roofline(struct page *page, const struct report_run *runs, size_t count)

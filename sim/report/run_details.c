@@ -1,7 +1,7 @@
-/* Assumptions, ops, placement, counters, and what decided the answer of a run. */
+/* Tables of a run: assumptions, operators, placement, counters, and what decided the answer. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/run_parts.h"
 
 #include <math.h>
@@ -14,12 +14,12 @@ enum { OPS_MAX = 400, LANES_MAX = 64, BARS_MAX = 12 };
 
 struct ranked {
     const struct run_assumption *a;
-    double share, known, swing; /* decides `share` of time or energy, known to `known`: the answer moves by `swing` */
+    double share, known, swing; /* it decides `share` of time or energy and is known to `known`, so the answer moves by `swing` */
     bool energy;
     size_t place;
 };
 
-/* "decides 63 % of the time, known to 1 %", as run/run_account.c and run_joules.c write it. */
+/* Reads "decides 63 % of the time, known to 1 %", as run/run_account.c and run_joules.c write it. */
 static struct ranked rank_of(const struct run_assumption *a, size_t place)
 {
     struct ranked r = {a, NAN, NAN, NAN, false, place};
@@ -37,7 +37,7 @@ static int by_swing(const void *a, const void *b)
 {
     const struct ranked *const x = a, *const y = b;
     const double s = isnan(x->swing) ? HUGE_VAL : x->swing,
-                 t = isnan(y->swing) ? HUGE_VAL : y->swing; /* unmeasured: first, to be read */
+                 t = isnan(y->swing) ? HUGE_VAL : y->swing; /* assumptions that were not measured come first */
     return s != t ? (s > t ? -1 : 1) : x->place < y->place ? -1 : 1;
 }
 
@@ -48,15 +48,15 @@ static struct result_table *assumption_table(const struct ranked *r, size_t coun
                                                    {"known to", NULL, true},    {"moves the answer by", NULL, true},
                                                    {"in words", NULL, false}};
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     for (size_t i = 0; i < count; i++) {
         const bool measured = !isnan(r[i].swing);
         result_table_text(t, r[i].a->key);
         result_table_text(t, r[i].a->kind);
         result_table_text(t, !measured ? NULL : r[i].energy ? "energy" : "time");
-        result_table_number(t, r[i].share, human_share(r[i].share, text));
-        result_table_number(t, r[i].known, human_share(r[i].known, text));
-        result_table_number(t, r[i].swing, human_share(r[i].swing, text));
+        result_table_number(t, r[i].share, format_share(text, r[i].share));
+        result_table_number(t, r[i].known, format_share(text, r[i].known));
+        result_table_number(t, r[i].swing, format_share(text, r[i].swing));
         result_table_text(t, measured ? NULL : r[i].a->effect);
     }
     return t;
@@ -67,7 +67,7 @@ void run_part_assumptions(struct page *page, const struct report_run *run)
     const size_t count = run->r.assumptions.count;
     struct ranked *const r = calloc(count + 1, sizeof *r);
     struct chart_bar bar[BARS_MAX];
-    char name[BARS_MAX][96], shown[BARS_MAX][HUMAN_SIZE];
+    char name[BARS_MAX][96], shown[BARS_MAX][FORMAT_SIZE];
     size_t bars = 0;
     for (size_t i = 0; r && i < count; i++)
         r[i] = rank_of(&run->r.assumptions.item[i], i);
@@ -78,8 +78,8 @@ void run_part_assumptions(struct page *page, const struct report_run *run)
         if (isnan(r[i].swing))
             continue;
         snprintf(name[bars], sizeof name[0], "%.70s (%.20s)", r[i].a->key ? r[i].a->key : "?", r[i].a->kind ? r[i].a->kind : "?");
-        bar[bars] =
-            (struct chart_bar){name[bars], human_share(r[i].swing, shown[bars]), 100 * r[i].swing, NAN, NAN, r[i].energy ? 1 : 0};
+        bar[bars] = (struct chart_bar){name[bars],         format_share(shown[bars], r[i].swing), 100 * r[i].swing, NAN, NAN,
+                                       r[i].energy ? 1 : 0};
         bars++;
     }
     const struct chart_bars chart = {{.label = "moves the answer by", .unit = "%", .zero = true}, bar, bars};
@@ -128,20 +128,20 @@ static void take_op(struct ops *o, struct result_table *t, sqlite3_stmt *row)
     const char *const part = (const char *)sqlite3_column_text(row, 4);
     const double begin = sqlite3_column_double(row, 6) * 1e-9, seconds = sqlite3_column_double(row, 7),
                  flops = sqlite3_column_double(row, 8);
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     const unsigned lane = lane_of(o, part, sqlite3_column_int64(row, 5));
     const size_t i = o->count++;
     snprintf(o->name[i], sizeof o->name[i], "%.60s %.70s: %s", texts[0] ? texts[0] : "op", texts[2] ? texts[2] : "",
-             human_quantity(seconds, "s", text));
+             format_quantity(text, seconds, "s"));
     o->interval[i] = (struct chart_interval){lane, lane, begin, begin + seconds, o->name[i]};
     result_table_number(t, (double)sqlite3_column_int64(row, 0), NULL);
     for (int k = 0; k < 3; k++)
         result_table_text(t, texts[k]);
     result_table_text(t, o->lane[lane]);
-    result_table_number(t, begin, human_quantity(begin, "s", text));
-    result_table_number(t, seconds, human_quantity(seconds, "s", text));
-    result_table_number(t, flops / seconds, human_quantity(flops / seconds, "flop/s", text));
-    result_table_number(t, sqlite3_column_double(row, 9), human_share(sqlite3_column_double(row, 9), text));
+    result_table_number(t, begin, format_quantity(text, begin, "s"));
+    result_table_number(t, seconds, format_quantity(text, seconds, "s"));
+    result_table_number(t, flops / seconds, format_quantity(text, flops / seconds, "flop/s"));
+    result_table_number(t, sqlite3_column_double(row, 9), format_share(text, sqlite3_column_double(row, 9)));
 }
 
 static bool read_ops(struct orch_db *db, int64_t run_id, struct ops *o, struct result_table *t, struct orch_error *error)
@@ -215,11 +215,11 @@ static bool counters(struct page *page, struct orch_db *db, const struct report_
     sqlite3_stmt *const rows = db_query(
         db, error, "SELECT name, value, unit, definition FROM v_counters WHERE run_id = ? ORDER BY name", "i", run->r.run_id);
     int code = SQLITE_ERROR;
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     while (rows && (code = db_step(db, rows, error)) == SQLITE_ROW) {
         const double value = sqlite3_column_double(rows, 1);
         result_table_text(t, (const char *)sqlite3_column_text(rows, 0));
-        result_table_number(t, value, human_count(value, text));
+        result_table_number(t, value, format_count(text, value));
         result_table_text(t, (const char *)sqlite3_column_text(rows, 2));
         result_table_text(t, (const char *)sqlite3_column_text(rows, 3));
     }

@@ -104,7 +104,7 @@ static void take_fault(const struct replay *r, sqlite3_stmt *row)
 
 /* ---- ops with their stalls and counters ---- */
 
-/* Values of an op, read ahead in order of ops. The names stay with the query's text until its next step: they are copied. */
+/* Values of operators, read ahead in their order. Names are copied: SQLite keeps them only until its next step. */
 struct values {
     sqlite3_stmt *rows;
     int code;
@@ -142,14 +142,14 @@ static bool values_of(const struct replay *r, int64_t op, struct values *v)
 
 static void tell_op(const struct replay *r, sqlite3_stmt *row, const struct values *stalls, const struct values *counters)
 {
-    struct event_op op = {.op = (uint64_t)sqlite3_column_int64(row, 0),
-                          .name = text_at(row, 1),
-                          .kernel = text_at(row, 2),
-                          .shape = text_at(row, 3),
-                          .precision = text_at(row, 4),
-                          .place = place_at(row, 5),
-                          .submitted_ns = number_at(row, 7),
-                          .started_ns = number_at(row, 8)};
+    const struct event_op op = {.op = (uint64_t)sqlite3_column_int64(row, 0),
+                                .name = text_at(row, 1),
+                                .kernel = text_at(row, 2),
+                                .shape = text_at(row, 3),
+                                .precision = text_at(row, 4),
+                                .place = place_at(row, 5),
+                                .submitted_ns = number_at(row, 7),
+                                .started_ns = number_at(row, 8)};
     const double seconds = number_at(row, 9);
     struct event launch = {.kind = EVENT_LAUNCH, .launch = op}, begin = {.kind = EVENT_OP_BEGIN, .op_begin = op};
     struct event end = {.kind = EVENT_OP_END};
@@ -200,7 +200,7 @@ bool run_events(struct orch_db *db, int64_t run_id, uint64_t number, const struc
     const struct replay r = {db, run_id, number, to, error};
     struct run_result result;
     run_result_init(&result);
-    bool ok =
+    const bool ok =
         db_read_run(db, run_id, &result, error) &&
         each(&r,
              "SELECT r.workload, r.chip, c.hash, r.device, r.unit, r.precision, r.detail, r.mode, r.options, r.version, r.seed, "

@@ -1,4 +1,4 @@
-/* Several runs over time in one picture each: power of all parts, hottest block. */
+/* Several runs over time in one chart: power of all parts in one, the hottest block in another. */
 #include "reports/chart.h"
 #include "sim/report/run_parts.h"
 #include "sim/report/series.h"

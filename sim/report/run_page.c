@@ -1,11 +1,11 @@
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/report.h"
 #include "sim/report/run_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* rows: of samples, all runs together */
+enum { RUNS_MOST = 16, ROWS_MOST = 900 }; /* ROWS_MOST: samples of all runs together */
 
 static struct page *begin(const struct report_run *runs, size_t count)
 {
@@ -24,7 +24,7 @@ static struct page *begin(const struct report_run *runs, size_t count)
     return page_create(title, sub);
 }
 
-/* What belongs to one run alone; nothing when it has neither samples nor several ops. */
+/* Adds what belongs to one run alone; nothing when it has neither samples nor several operators. */
 static bool own_parts(struct page *page, struct orch_db *db, const struct report_run *run, const char *title, size_t rows_max,
                       struct orch_error *error)
 {
@@ -42,7 +42,7 @@ static bool own_parts(struct page *page, struct orch_db *db, const struct report
 static bool all_parts(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,
                       struct orch_error *error)
 {
-    char host[HUMAN_SIZE];
+    char host[FORMAT_SIZE];
     page_section(page, count > 1 ? "Comparison" : "Summary");
     run_part_summary(page, runs, count);
     bool ok = run_part_stalls(page, runs, count) && run_part_roofline(page, runs, count) && run_part_energy(page, runs, count);
@@ -60,7 +60,7 @@ static bool all_parts(struct page *page, struct orch_db *db, const struct report
         page_foot(page,
                   "Run %lld took %s of host time. Times, energies and temperatures are simulated, not measured; intervals are of "
                   "90 %%.",
-                  (long long)runs[i].r.run_id, human_quantity(runs[i].r.host_seconds, "s", host));
+                  (long long)runs[i].r.run_id, format_quantity(host, runs[i].r.host_seconds, "s"));
     }
     return ok;
 }

@@ -1,25 +1,25 @@
-/* The parts of a page about runs. Each adds its figures, or nothing when there is nothing to show. */
+/* Parts of a page about runs. Each adds its figures, or nothing when there is nothing to show. */
 #ifndef ORCHARD_SIM_REPORT_RUN_PARTS_H
 #define ORCHARD_SIM_REPORT_RUN_PARTS_H
 
 #include "reports/page.h"
 #include "sim/report/report_run.h"
 
-/* Key numbers: cards of one run, bars and a table of several. */
+/* Key numbers: cards of one run, or bars and a table of several. */
 void run_part_summary(struct page *page, const struct report_run *runs, size_t count);
 /* Where the time went, by reason. */
 bool run_part_stalls(struct page *page, const struct report_run *runs, size_t count);
 bool run_part_roofline(struct page *page, const struct report_run *runs, size_t count);
 bool run_part_energy(struct page *page, const struct report_run *runs, size_t count);
-/* Power, temperature, clock ... over time, of one run; more samples than `rows_max` become means of neighbours. */
+/* Power, temperature, clocks and so on of one run over time; more than `rows_max` samples become means of neighbours. */
 bool run_part_series(struct page *page, struct orch_db *db, const struct report_run *run, size_t rows_max,
                      struct orch_error *error);
-/* Power and temperature of several runs in one picture each, where they have samples. */
+/* Power and temperature of several runs, in one chart each, if they have samples. */
 bool run_part_overlays(struct page *page, struct orch_db *db, const struct report_run *runs, size_t count,
                        struct orch_error *error);
-/* Timeline and table of the ops of one run, when there are several. */
+/* Timeline and table of the operators of one run, when there are several. */
 bool run_part_ops(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);
-/* Assumptions by how much they matter. */
+/* Assumptions, those that matter most first. */
 void run_part_assumptions(struct page *page, const struct report_run *run);
 /* Placement, counters, outputs, and what decided the answer. */
 bool run_part_details(struct page *page, struct orch_db *db, const struct report_run *run, struct orch_error *error);

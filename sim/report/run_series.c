@@ -1,4 +1,4 @@
-/* Power, temperature, clock ... of a run over time. */
+/* Charts of power, temperature, clocks and so on over the time of a run. */
 #include "isa/array_count.h"
 #include "power/governor.h"
 #include "reports/chart.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LIVE_ROWS = 100 }; /* from so many rows on a chart can be zoomed */
+enum { LIVE_ROWS = 100 }; /* charts with at least so many rows can be zoomed */
 
 static double highest(const struct series *s, size_t place)
 {
@@ -19,8 +19,8 @@ static double highest(const struct series *s, size_t place)
     return most;
 }
 
-/* Places worth a line come first: those that reach a hundredth of the largest, largest first unless it is temperatures. Their
- * number. */
+/* Moves the places worth a line to the front and returns their number: those that reach a hundredth of the largest, largest first
+ * except for temperatures. */
 static size_t choose(struct series *s)
 {
     const bool in_order = strcmp(s->name, "temperature") == 0;
@@ -88,7 +88,7 @@ static size_t title_of(const char *series)
     return i;
 }
 
-/* What the figure says besides its picture. */
+/* Writes the caption: what the picture does not show. */
 static void caption_of(const struct series *s, size_t each, size_t shown, char *text, size_t size)
 {
     const size_t t = title_of(s->name);
@@ -103,7 +103,8 @@ static void caption_of(const struct series *s, size_t each, size_t shown, char *
         snprintf(text + used, size - (size_t)used, "%sParts below 1 %% of the largest are only in the table.", used ? " " : "");
 }
 
-/* Points of a place. A mean of an interval that ends at its time holds all the interval; few of them are drawn as steps. */
+/* Fills in the points of a place. A mean of the interval that ends at its time stands for the whole interval; if there are few,
+ * they are drawn as steps. */
 static size_t fill_points(const struct series *s, size_t place, bool steps, struct chart_point *point)
 {
     size_t count = 0;
@@ -170,7 +171,7 @@ static bool one_series(struct page *page, struct orch_db *db, int64_t run_id, co
     if (ok && s.rows > 0) {
         const size_t each = series_thin_out(&s, rows_max);
         series_add_sum(&s);
-        if (constant(&s)) /* no line to look at */
+        if (constant(&s)) /* a constant is no line to look at */
             page_note(page, "%s: %.6g%s%s throughout.", title < TITLES ? titles[title].title : kind->name, s.value[0],
                       plain ? "" : " ", plain ? "" : kind->unit);
         else
@@ -186,7 +187,7 @@ bool run_part_series(struct page *page, struct orch_db *db, const struct report_
     struct series_kind kind[SERIES_KINDS];
     size_t count;
     bool ok = series_kinds(db, run->r.run_id, kind, &count, error);
-    for (size_t t = 0; ok && t <= TITLES; t++) /* known kinds in their order, then the rest */
+    for (size_t t = 0; ok && t <= TITLES; t++) /* known kinds in their order, then all others */
         for (size_t i = 0; ok && i < count; i++)
             if (title_of(kind[i].name) == t)
                 ok = one_series(page, db, run->r.run_id, &kind[i], rows_max, error);

@@ -1,7 +1,7 @@
-/* Key numbers of runs: cards of one, bars and a table of several. */
+/* Key numbers of runs: cards of one, or bars and a table of several. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/run_parts.h"
 
 #include <math.h>
@@ -12,11 +12,11 @@ enum { CARDS_MAX = 16 };
 
 struct cards {
     struct page_card card[CARDS_MAX];
-    char value[CARDS_MAX][HUMAN_SIZE], more[CARDS_MAX][HUMAN_SIZE * 2];
+    char value[CARDS_MAX][FORMAT_SIZE], more[CARDS_MAX][FORMAT_SIZE * 2];
     size_t count;
 };
 
-/* The next card, its texts empty. */
+/* Begins a card with empty texts; returns its number. */
 static size_t add(struct cards *c, const char *label)
 {
     const size_t i = c->count < CARDS_MAX ? c->count++ : CARDS_MAX - 1;
@@ -28,24 +28,24 @@ static size_t add(struct cards *c, const char *label)
 static void add_quantity(struct cards *c, const char *label, double value, const char *unit)
 {
     if (!isnan(value))
-        human_quantity(value, unit, c->value[add(c, label)]);
+        format_quantity(c->value[add(c, label)], value, unit);
 }
 
-/* "34–36 µs, 90 % interval" */
+/* Writes "34 µs – 36 µs (90 %)". */
 static void interval(const struct run_result *r, char *text, size_t size)
 {
-    char low[HUMAN_SIZE], high[HUMAN_SIZE];
+    char low[FORMAT_SIZE], high[FORMAT_SIZE];
     if (isfinite(r->seconds_low) && isfinite(r->seconds_high) && r->seconds_high > r->seconds_low)
-        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", human_quantity(r->seconds_low, "s", low),
-                 human_quantity(r->seconds_high, "s", high));
+        snprintf(text, size, "%s \xe2\x80\x93 %s (90 %%)", format_quantity(low, r->seconds_low, "s"),
+                 format_quantity(high, r->seconds_high, "s"));
 }
 
-/* Nobody counts in kiloseconds. */
-static const char *seconds_text(double seconds, char text[HUMAN_SIZE])
+/* Long times stay in seconds: nobody counts in kiloseconds. */
+static const char *seconds_text(double seconds, char text[FORMAT_SIZE])
 {
     if (seconds < 999.5)
-        return human_quantity(seconds, "s", text);
-    snprintf(text, HUMAN_SIZE, "%.0f s", seconds);
+        return format_quantity(text, seconds, "s");
+    snprintf(text, FORMAT_SIZE, "%.0f s", seconds);
     return text;
 }
 
@@ -63,13 +63,13 @@ static void time_card(struct cards *c, const struct run_result *r)
 
 static void energy_cards(struct cards *c, const struct run_result *r)
 {
-    char peak[HUMAN_SIZE];
+    char peak[FORMAT_SIZE];
     add_quantity(c, "energy", r->joules, "J");
     if (!isnan(r->watts_avg)) {
         const size_t i = add(c, "power, average");
-        human_quantity(r->watts_avg, "W", c->value[i]);
+        format_quantity(c->value[i], r->watts_avg, "W");
         if (!isnan(r->watts_peak)) {
-            snprintf(c->more[i], sizeof c->more[i], "%s peak", human_quantity(r->watts_peak, "W", peak));
+            snprintf(c->more[i], sizeof c->more[i], "%s peak", format_quantity(peak, r->watts_peak, "W"));
             c->card[i].more = c->more[i];
         }
     }
@@ -80,13 +80,14 @@ static void energy_cards(struct cards *c, const struct run_result *r)
                  "C",
                  r->celsius_max);
         if (r->throttled_seconds > 0) {
-            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock", human_quantity(r->throttled_seconds, "s", peak));
+            snprintf(c->more[i], sizeof c->more[i], "%s below the wanted clock",
+                     format_quantity(peak, r->throttled_seconds, "s"));
             c->card[i].more = c->more[i];
         }
     }
     const double hours = run_values_get(&r->counters, "device.battery_hours_left");
     if (isfinite(hours))
-        snprintf(c->value[add(c, "a full battery lasts")], HUMAN_SIZE, "%.0f min", hours * 60);
+        snprintf(c->value[add(c, "a full battery lasts")], FORMAT_SIZE, "%.0f min", hours * 60);
 }
 
 static void one_run(struct page *page, const struct run_result *r)
@@ -94,23 +95,23 @@ static void one_run(struct page *page, const struct run_result *r)
     static const char *const busy[RUN_UTILISATION_COUNT] = {"CPU busy", "AMX busy", "GPU busy", "Neural Engine busy",
                                                             "DRAM busy"};
     struct cards c = {.count = 0};
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     time_card(&c, r);
     add_quantity(&c, "rate", isnan(r->gflops) || r->gflops == 0 ? (double)NAN : r->gflops * 1e9, "flop/s");
     if (!isnan(r->tokens_per_second))
-        snprintf(c.value[add(&c, "tokens per second")], HUMAN_SIZE, "%.4g", r->tokens_per_second);
+        snprintf(c.value[add(&c, "tokens per second")], FORMAT_SIZE, "%.4g", r->tokens_per_second);
     if (!isnan(r->dram_bytes)) {
         const size_t i = add(&c, "DRAM traffic");
-        human_bytes(r->dram_bytes, c.value[i]);
-        snprintf(c.more[i], sizeof c.more[i], "%s", human_quantity(r->dram_gbps * 1e9, "B/s", text));
+        format_volume(c.value[i], r->dram_bytes);
+        snprintf(c.more[i], sizeof c.more[i], "%s", format_quantity(text, r->dram_gbps * 1e9, "B/s"));
         c.card[i].more = c.more[i];
     }
     energy_cards(&c, r);
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
         if (r->utilisation[i] >= 0.005)
-            human_share(r->utilisation[i], c.value[add(&c, busy[i])]);
+            format_share(c.value[add(&c, busy[i])], r->utilisation[i]);
     if (r->bound_by)
-        snprintf(c.value[add(&c, "bound by")], HUMAN_SIZE, "%s", r->bound_by);
+        snprintf(c.value[add(&c, "bound by")], FORMAT_SIZE, "%s", r->bound_by);
     page_cards(page, c.card, c.count);
 }
 
@@ -127,7 +128,7 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
     for (size_t i = 0; i < count; i++) {
         const struct run_result *const r = &runs[i].r;
-        char text[HUMAN_SIZE];
+        char text[FORMAT_SIZE];
         result_table_number(t, (double)r->run_id, NULL);
         result_table_text(t, r->workload);
         result_table_text(t, r->chip);
@@ -136,10 +137,10 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
         result_table_number(t, r->seconds, seconds_text(r->seconds, text));
         result_table_number(t, r->seconds_low, seconds_text(r->seconds_low, text));
         result_table_number(t, r->seconds_high, seconds_text(r->seconds_high, text));
-        result_table_number(t, r->gflops * 1e9, human_quantity(r->gflops * 1e9, "flop/s", text));
-        result_table_number(t, r->dram_gbps * 1e9, human_quantity(r->dram_gbps * 1e9, "B/s", text));
-        result_table_number(t, r->joules, human_quantity(r->joules, "J", text));
-        result_table_number(t, r->watts_avg, human_quantity(r->watts_avg, "W", text));
+        result_table_number(t, r->gflops * 1e9, format_quantity(text, r->gflops * 1e9, "flop/s"));
+        result_table_number(t, r->dram_gbps * 1e9, format_quantity(text, r->dram_gbps * 1e9, "B/s"));
+        result_table_number(t, r->joules, format_quantity(text, r->joules, "J"));
+        result_table_number(t, r->watts_avg, format_quantity(text, r->watts_avg, "W"));
         result_table_number(t, r->celsius_max, NULL);
         result_table_text(t, r->bound_by);
     }
@@ -149,7 +150,7 @@ static struct result_table *table_of(const struct report_run *runs, size_t count
 static void several_runs(struct page *page, const struct report_run *runs, size_t count)
 {
     struct chart_bar *const bar = calloc(count, sizeof *bar);
-    char(*const shown)[HUMAN_SIZE] = calloc(count, sizeof *shown);
+    char(*const shown)[FORMAT_SIZE] = calloc(count, sizeof *shown);
     struct result_table *const table = table_of(runs, count);
     for (size_t i = 0; bar && shown && i < count; i++)
         bar[i] = (struct chart_bar){runs[i].label,          seconds_text(runs[i].r.seconds, shown[i]),

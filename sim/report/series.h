@@ -1,4 +1,4 @@
-/* Samples of a run, from the database: one kind of sample over time, a column per place. */
+/* Samples of a run from the database: one kind of sample over time, with a column per place. */
 #ifndef ORCHARD_SIM_REPORT_SERIES_H
 #define ORCHARD_SIM_REPORT_SERIES_H
 
@@ -10,24 +10,24 @@ struct series_kind {
     int64_t metric;
     char name[48], unit[24];
 };
-/* What the run has samples of, by name. */
+/* The kinds of samples that a run has, by name. */
 bool series_kinds(struct orch_db *db, int64_t run_id, struct series_kind kind[SERIES_KINDS], size_t *count,
                   struct orch_error *error);
 
 struct series {
     char name[48], unit[24], place[SERIES_PLACES][48];
     size_t places, rows, room;
-    double *time, *value; /* seconds; row * SERIES_PLACES + place, NAN = none */
+    double *time, *value; /* time in seconds; value at row * SERIES_PLACES + place, NAN = none */
 };
-/* Fills a zeroed series; free it in any case. */
+/* Fills a zeroed series; free it whatever the result. */
 bool series_read(struct orch_db *db, int64_t run_id, int64_t metric, const char *name, const char *unit, struct series *s,
                  struct orch_error *error);
 void series_free(struct series *s);
-/* Means of as many neighbours as it takes to have at most `most` rows; their number. */
+/* Replaces neighbours by their means until at most `most` rows are left; returns how many were joined into one. */
 size_t series_thin_out(struct series *s, size_t most);
-/* Power of all parts together becomes a column of its own, the first; nothing for other kinds. */
+/* Makes the sum over all parts the first column of a series of power; does nothing to other kinds. */
 void series_add_sum(struct series *s);
-/* Exchanges two places, their names and columns. */
+/* Exchanges two places with their names and columns. */
 void series_swap_places(struct series *s, size_t a, size_t b);
 
 #endif

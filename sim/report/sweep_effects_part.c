@@ -1,14 +1,14 @@
 /* What the keys of a sweep do: tornado, response curves, table of main effects. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/sweep_parts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWINGS_MAX = 24, PANELS_MAX = 12, LEVELS_MAX = 64, BARS_MAX = 24, TEXT = HUMAN_SIZE };
+enum { SWINGS_MAX = 24, PANELS_MAX = 12, LEVELS_MAX = 64, BARS_MAX = 24, TEXT = FORMAT_SIZE };
 
 const char *sweep_key_text(const struct sweep_key *key, double value, char *text, size_t size)
 {
@@ -45,9 +45,9 @@ static struct result_table *tornado_table(const struct sweep_data *data, const s
         const struct sweep_key *const key = &data->spec->key[f->key];
         result_table_text(t, key->name);
         result_table_text(t, sweep_key_text(key, f->low_value, text, sizeof text));
-        result_table_number(t, f->low_response, human_quantity(f->low_response, unit, text));
+        result_table_number(t, f->low_response, format_quantity(text, f->low_response, unit));
         result_table_text(t, sweep_key_text(key, f->high_value, text, sizeof text));
-        result_table_number(t, f->high_response, human_quantity(f->high_response, unit, text));
+        result_table_number(t, f->high_response, format_quantity(text, f->high_response, unit));
         result_table_number(t, f->high_response / f->low_response, NULL);
     }
     return t;
@@ -56,7 +56,7 @@ static struct result_table *tornado_table(const struct sweep_data *data, const s
 bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)
 {
     struct chart_swing swing[SWINGS_MAX];
-    char text[SWINGS_MAX][2][TEXT], title[96], caption[200], base[HUMAN_SIZE];
+    char text[SWINGS_MAX][2][TEXT], title[96], caption[200], base[FORMAT_SIZE];
     size_t count = 0;
     for (size_t i = 0; i < e->count && count < SWINGS_MAX; i++) {
         const struct sweep_effect *const f = &e->effect[i];
@@ -75,7 +75,7 @@ bool sweep_part_tornado(struct page *page, const struct sweep_data *data, const 
     snprintf(title, sizeof title, "What each key alone does to %s", sweep_response_name(e->response));
     snprintf(caption, sizeof caption,
              "Blue: the setting where it is least, orange-red: where it is greatest; the line is the base, %s.",
-             human_quantity(e->base, sweep_response_unit(e->response), base));
+             format_quantity(base, e->base, sweep_response_unit(e->response)));
     const struct page_figure figure = {.title = title, .caption = caption, .draw = chart_tornado, .chart = &chart, .table = t};
     page_figure(page, &figure);
     const bool ok = !result_table_failed(t);
@@ -104,14 +104,14 @@ static struct result_table *levels_table(const struct sweep_data *data, const st
             result_table_text(t, key->name);
             result_table_text(t, text);
             result_table_number(t, (double)l->count, NULL);
-            result_table_number(t, l->mean, human_quantity(l->mean, unit, text));
-            result_table_number(t, l->lowest, human_quantity(l->lowest, unit, text));
-            result_table_number(t, l->highest, human_quantity(l->highest, unit, text));
+            result_table_number(t, l->mean, format_quantity(text, l->mean, unit));
+            result_table_number(t, l->lowest, format_quantity(text, l->lowest, unit));
+            result_table_number(t, l->highest, format_quantity(text, l->highest, unit));
         }
     return t;
 }
 
-/* A panel per numeric key. */
+/* Draws a panel for each numeric key. */
 static bool numeric_curves(struct page *page, const struct sweep_data *data, const struct sweep_effects *e,
                            const struct result_table *t)
 {
@@ -152,11 +152,11 @@ static bool numeric_curves(struct page *page, const struct sweep_data *data, con
     return point != NULL;
 }
 
-/* Keys without numbers: a bar per level. */
+/* Draws a bar per level for keys that have no numbers. */
 static void level_bars(struct page *page, const struct sweep_data *data, const struct sweep_effects *e)
 {
     struct chart_bar bar[BARS_MAX];
-    char name[BARS_MAX][2 * TEXT + 8], shown[BARS_MAX][HUMAN_SIZE], text[TEXT];
+    char name[BARS_MAX][2 * TEXT + 8], shown[BARS_MAX][FORMAT_SIZE], text[TEXT];
     size_t bars = 0;
     for (size_t i = 0; i < e->count; i++) {
         const struct sweep_effect *const f = &e->effect[i];
@@ -165,7 +165,7 @@ static void level_bars(struct page *page, const struct sweep_data *data, const s
             if (!f->level[k].count)
                 continue;
             snprintf(name[bars], sizeof name[0], "%.40s %s", key->name, sweep_key_text(key, f->level[k].low, text, sizeof text));
-            human_quantity(f->level[k].mean, sweep_response_unit(e->response), shown[bars]);
+            format_quantity(shown[bars], f->level[k].mean, sweep_response_unit(e->response));
             bar[bars] = (struct chart_bar){name[bars],         shown[bars],         f->level[k].mean,
                                            f->level[k].lowest, f->level[k].highest, (unsigned)i};
             bars++;
@@ -189,10 +189,10 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
                                                    {"elasticity", NULL, true},
                                                    {"standardised coefficient", NULL, true}};
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE], title[96];
+    char text[FORMAT_SIZE], title[96];
     for (size_t i = 0; i < e->count; i++) {
         result_table_text(t, data->spec->key[e->effect[i].key].name);
-        result_table_number(t, e->effect[i].first_order, human_share(e->effect[i].first_order, text));
+        result_table_number(t, e->effect[i].first_order, format_share(text, e->effect[i].first_order));
         result_table_number(t, e->effect[i].elasticity, NULL);
         result_table_number(t, e->effect[i].coefficient, NULL);
     }
@@ -202,7 +202,7 @@ static void effects_table(struct page *page, const struct sweep_data *data, cons
               "Elasticity: relative change of the response per relative change of the key, from a regression over all numeric "
               "keys%s%s.",
               isnan(e->explained) ? "" : " that explains a share of ",
-              isnan(e->explained) ? "" : human_share(e->explained, text));
+              isnan(e->explained) ? "" : format_share(text, e->explained));
     result_table_free(t);
 }
 

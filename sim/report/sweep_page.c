@@ -1,6 +1,6 @@
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/report.h"
 #include "sim/report/sweep_parts.h"
 
@@ -14,9 +14,9 @@ enum {
     POINTS_MAX = 600,
     FRONT_MAX = 300,
     KEY_TEXT = 64
-}; /* the three limits: on the page, all workloads together */
+}; /* the limits hold for the page, all workloads together */
 
-/* What one workload may have of them. */
+/* Share of a limit that one workload may use. */
 static size_t part_of(const struct sweep_data *data, size_t most)
 {
     return most / (data->spec->workload_count ? data->spec->workload_count : 1) + 1;
@@ -42,16 +42,16 @@ struct cloud {
     bool *front;
     char (*name)[NAME];
     size_t count;
-    struct result_table *table; /* of the front */
+    struct result_table *table; /* lists the points of the front */
 };
 
 static void add_point(struct cloud *c, const struct sweep_data *data, const struct sweep_point *p, bool front)
 {
     const double seconds = p->answer.response[SWEEP_seconds], joules = p->answer.response[SWEEP_joules];
-    char setting[NAME], time[HUMAN_SIZE], energy[HUMAN_SIZE];
+    char setting[NAME], time[FORMAT_SIZE], energy[FORMAT_SIZE];
     sweep_setting_text(data, p, setting, sizeof setting);
-    human_quantity(seconds, "s", time);
-    human_quantity(joules, "J", energy);
+    format_quantity(time, seconds, "s");
+    format_quantity(energy, joules, "J");
     snprintf(c->name[c->count], NAME, "%.120s: %.30s, %.30s", setting, time, energy);
     c->point[c->count] = (struct chart_point){seconds, joules, NAN, NAN, c->name[c->count]};
     c->front[c->count++] = front;
@@ -63,7 +63,7 @@ static void add_point(struct cloud *c, const struct sweep_data *data, const stru
     result_table_number(c->table, p->answer.response[SWEEP_celsius_max], NULL);
 }
 
-/* Of the front and of the others as many as the page can carry, evenly. */
+/* Picks points of the front and of the others evenly, as many as the page can carry. */
 static void fill(struct cloud *c, const struct sweep_data *data, size_t workload, const size_t *front, size_t fronts)
 {
     size_t others = 0, seen = 0;
@@ -85,7 +85,7 @@ static void fill(struct cloud *c, const struct sweep_data *data, size_t workload
     }
 }
 
-/* Logarithmic where the points spread over more than a factor of four. */
+/* The axis is logarithmic when the points spread over more than a factor of four. */
 static struct chart_axis spread_axis(const char *label, const char *unit, const struct cloud *c, bool energy)
 {
     double low = HUGE_VAL, high = 0;
@@ -143,14 +143,14 @@ static void point_row(struct result_table *t, const struct sweep_data *data, con
 {
     const struct sweep_answer *const a = &p->answer;
     const double seconds = a->response[SWEEP_seconds], joules = a->response[SWEEP_joules];
-    char text[HUMAN_SIZE], value[KEY_TEXT];
+    char text[FORMAT_SIZE], value[KEY_TEXT];
     result_table_number(t, (double)p->number, NULL);
     for (size_t k = 0; k < data->spec->key_count; k++)
         result_table_text(t, sweep_value_text(data, p, k, value, sizeof value));
-    result_table_number(t, seconds, human_quantity(seconds, "s", text));
-    result_table_number(t, a->response[SWEEP_seconds_low], human_quantity(a->response[SWEEP_seconds_low], "s", text));
-    result_table_number(t, a->response[SWEEP_seconds_high], human_quantity(a->response[SWEEP_seconds_high], "s", text));
-    result_table_number(t, joules, human_quantity(joules, "J", text));
+    result_table_number(t, seconds, format_quantity(text, seconds, "s"));
+    result_table_number(t, a->response[SWEEP_seconds_low], format_quantity(text, a->response[SWEEP_seconds_low], "s"));
+    result_table_number(t, a->response[SWEEP_seconds_high], format_quantity(text, a->response[SWEEP_seconds_high], "s"));
+    result_table_number(t, joules, format_quantity(text, joules, "J"));
     result_table_number(t, a->response[SWEEP_celsius_max], NULL);
     result_table_text(t, *a->bound_by ? a->bound_by : NULL);
     result_table_text(t, a->status == SWEEP_FAILED ? a->error : sweep_method_name(a->method));
@@ -190,15 +190,15 @@ bool sweep_part_points(struct page *page, const struct sweep_data *data, size_t 
 
 static void summary(struct page *page, const struct sweep_data *data)
 {
-    char value[4][HUMAN_SIZE], more[4][120];
-    snprintf(value[0], HUMAN_SIZE, "%zu of %llu", data->done, (unsigned long long)data->spec->points);
+    char value[4][FORMAT_SIZE], more[4][120];
+    snprintf(value[0], FORMAT_SIZE, "%zu of %llu", data->done, (unsigned long long)data->spec->points);
     snprintf(more[0], sizeof more[0], "%zu failed", data->failed);
-    snprintf(value[1], HUMAN_SIZE, "%s", sweep_design_name(data->spec->design));
+    snprintf(value[1], FORMAT_SIZE, "%s", sweep_design_name(data->spec->design));
     snprintf(more[1], sizeof more[1], "%zu keys, %zu workload%s", data->spec->key_count, data->spec->workload_count,
              data->spec->workload_count == 1 ? "" : "s");
-    snprintf(value[2], HUMAN_SIZE, "%zu", data->by_method[SWEEP_SIMULATED] + data->by_method[SWEEP_KNOWN]);
+    snprintf(value[2], FORMAT_SIZE, "%zu", data->by_method[SWEEP_SIMULATED] + data->by_method[SWEEP_KNOWN]);
     snprintf(more[2], sizeof more[2], "%zu of them known from before", data->by_method[SWEEP_KNOWN]);
-    snprintf(value[3], HUMAN_SIZE, "%zu", data->by_method[SWEEP_INTERPOLATED]);
+    snprintf(value[3], FORMAT_SIZE, "%zu", data->by_method[SWEEP_INTERPOLATED]);
     snprintf(more[3], sizeof more[3], "between simulated points, to %.3g %%", 100 * data->spec->tolerance);
     const struct page_card card[] = {{"points done", value[0], more[0]},
                                      {"design", value[1], more[1]},
@@ -229,7 +229,7 @@ static bool keys_table(struct page *page, const struct sweep_data *data)
     return ok;
 }
 
-/* Effects on one response, when enough points have it. */
+/* Adds the effects on one response, when enough points have it. */
 static bool effects(struct page *page, const struct sweep_data *data, size_t workload, enum sweep_response response, bool curves,
                     struct orch_error *error)
 {

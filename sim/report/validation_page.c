@@ -1,7 +1,7 @@
-/* Predictions beside measurements: how far, where, since when, and what is not modelled. */
+/* The page about predictions and measurements: how far apart, where, since when, and what is not modelled. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/report/report.h"
 #include "sim/report/validation_rows.h"
 
@@ -37,19 +37,19 @@ static bool summary(struct page *page, const struct validation_rows *rows, struc
 {
     struct score open, fit;
     size_t open_rows, fit_rows;
-    char value[8][HUMAN_SIZE], more[8][HUMAN_SIZE];
+    char value[8][FORMAT_SIZE], more[8][FORMAT_SIZE];
     if (!validation_score_of(rows, false, &open, &open_rows, error) || !validation_score_of(rows, true, &fit, &fit_rows, error))
         return false;
-    snprintf(value[0], HUMAN_SIZE, "%zu of %zu", open.count, open_rows);
-    snprintf(more[1], HUMAN_SIZE, "median %.1f %%, bias %+.1f %%", 100 * open.median_ape, 100 * open.bias);
-    snprintf(more[4], HUMAN_SIZE, "over %zu rows", fit.count);
+    snprintf(value[0], FORMAT_SIZE, "%zu of %zu", open.count, open_rows);
+    snprintf(more[1], FORMAT_SIZE, "median %.1f %%, bias %+.1f %%", 100 * open.median_ape, 100 * open.bias);
+    snprintf(more[4], FORMAT_SIZE, "over %zu rows", fit.count);
     const struct page_card card[] = {
         {"rows modelled", value[0], "parameters were taken from none of them"},
-        {"mean error", human_share(open.mape, value[1]), more[1]},
-        {"symmetrical error", human_share(open.symmetric, value[2]), "twice as fast counts like half as fast"},
-        {"within 25 %", human_share(open.within25, value[3]), "of the modelled rows"},
-        {"fitted rows, mean error", human_share(fit.mape, value[4]), more[4]},
-        {"inside the 90 % interval", human_share(open.interval_coverage, value[5]), "of rows that have one"},
+        {"mean error", format_share(value[1], open.mape), more[1]},
+        {"symmetrical error", format_share(value[2], open.symmetric), "twice as fast counts like half as fast"},
+        {"within 25 %", format_share(value[3], open.within25), "of the modelled rows"},
+        {"fitted rows, mean error", format_share(value[4], fit.mape), more[4]},
+        {"inside the 90 % interval", format_share(value[5], open.interval_coverage), "of rows that have one"},
     };
     page_cards(page, card, 5 + !isnan(open.interval_coverage));
     return true;
@@ -57,7 +57,7 @@ static bool summary(struct page *page, const struct validation_rows *rows, struc
 
 /* ---- predicted over measured ---- */
 
-/* Points of one quantity: a series per chip, fitted rows apart. */
+/* Points of one quantity: a series per chip, with fitted rows apart. */
 struct cloud {
     struct chart_series *series;
     struct chart_point *point;
@@ -84,7 +84,7 @@ static void point_name(const struct validation_row *r, char *text, size_t size)
              r->shape ? r->shape : "", r->measured, r->predicted);
 }
 
-/* One series; the colour of the last, "others", is grey. */
+/* Adds a series; the last one, "others", is grey. */
 static void add_series(struct cloud *c, const struct validation_rows *rows, const char *quantity,
                        const struct validation_part *chips, size_t chip, size_t named, bool fitted)
 {
@@ -154,12 +154,12 @@ static bool scatters(struct page *page, const struct validation_rows *rows, stru
 
 static int by_error(const void *a, const void *b)
 {
-    const struct validation_row *const x = *(const struct validation_row *const *)a, *const y =
-                                                                                         *(const struct validation_row *const *)b;
+    const struct validation_row *const x = *(const struct validation_row *const *)a;
+    const struct validation_row *const y = *(const struct validation_row *const *)b;
     return x->ape < y->ape ? 1 : x->ape > y->ape ? -1 : x < y ? -1 : 1;
 }
 
-/* The rows themselves, those that are farthest off first. */
+/* Adds the table of rows, those farthest off first. */
 static bool row_table(struct page *page, const struct validation_rows *rows)
 {
     static const struct result_column columns[] = {{"row", NULL, false},      {"chip", NULL, false},  {"unit", NULL, false},
@@ -168,7 +168,7 @@ static bool row_table(struct page *page, const struct validation_rows *rows)
                                                    {"quantity", NULL, false}, {"error", NULL, true},  {"fitted", NULL, false}};
     const struct validation_row **const order = calloc(rows->count + 1, sizeof *order);
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE], title[96];
+    char text[FORMAT_SIZE], title[96];
     size_t count = 0;
     for (size_t i = 0; order && i < rows->count; i++)
         if (!isnan(rows->row[i].ape))
@@ -185,7 +185,7 @@ static bool row_table(struct page *page, const struct validation_rows *rows)
         result_table_number(t, r->high > 0 ? r->low : (double)NAN, NULL);
         result_table_number(t, r->high > 0 ? r->high : (double)NAN, NULL);
         result_table_text(t, r->value_unit);
-        result_table_number(t, r->ape, human_share(r->ape, text));
+        result_table_number(t, r->ape, format_share(text, r->ape));
         result_table_text(t, r->fitted ? "fitted" : NULL);
     }
     snprintf(title, sizeof title, count > WORST_MAX ? "The %d rows that are farthest off, of %zu" : "Rows, farthest off first",
@@ -209,7 +209,7 @@ static struct result_table *part_table(const struct validation_part *part, size_
                                             {"bias", NULL, true},        {"within 10 %", NULL, true},
                                             {"within 25 %", NULL, true}, {"in 90 % interval", NULL, true}};
     struct result_table *const t = result_table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     for (size_t i = 0; i < count; i++) {
         const struct score *const s = &part[i].score;
         const double shares[] = {s->mape, s->symmetric, s->median_ape, s->bias, s->within10, s->within25, s->interval_coverage};
@@ -217,7 +217,7 @@ static struct result_table *part_table(const struct validation_part *part, size_
         result_table_number(t, (double)part[i].rows, NULL);
         result_table_number(t, (double)s->count, NULL);
         for (size_t k = 0; k < ARRAY_COUNT(shares); k++)
-            result_table_number(t, shares[k], human_share(shares[k], text));
+            result_table_number(t, shares[k], format_share(text, shares[k]));
     }
     return t;
 }
@@ -227,7 +227,7 @@ static bool errors_by(struct page *page, const struct validation_rows *rows, val
 {
     struct validation_part *part = NULL;
     struct chart_bar bar[BARS_MAX];
-    char shown[BARS_MAX][HUMAN_SIZE + 24], title[64], share[HUMAN_SIZE];
+    char shown[BARS_MAX][FORMAT_SIZE + 24], title[64], share[FORMAT_SIZE];
     size_t count, bars = 0;
     if (!validation_parts_by(rows, column, &part, &count, error)) {
         free(part);
@@ -235,7 +235,7 @@ static bool errors_by(struct page *page, const struct validation_rows *rows, val
     }
     for (size_t i = 0; i < count && bars < BARS_MAX; i++)
         if (part[i].score.count) {
-            snprintf(shown[bars], sizeof shown[0], "%s, %zu row%s", human_share(part[i].score.symmetric, share),
+            snprintf(shown[bars], sizeof shown[0], "%s, %zu row%s", format_share(share, part[i].score.symmetric),
                      part[i].score.count, part[i].score.count == 1 ? "" : "s");
             bar[bars] = (struct chart_bar){part[i].name, shown[bars], 100 * part[i].score.symmetric, NAN, NAN, 0};
             bars++;
@@ -268,11 +268,11 @@ struct history {
 
 static void take_score(struct history *h, sqlite3_stmt *row)
 {
-    const char *const file = (const char *)sqlite3_column_text(row, 0), *const version =
-                                                                            (const char *)sqlite3_column_text(row, 1);
+    const char *const file = (const char *)sqlite3_column_text(row, 0);
+    const char *const version = (const char *)sqlite3_column_text(row, 1);
     const char *const created = (const char *)sqlite3_column_text(row, 2);
     size_t f = 0;
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     while (f < h->files && strcmp(h->file[f], file) != 0)
         f++;
     if (f == HISTORY_FILES)
@@ -282,7 +282,7 @@ static void take_score(struct history *h, sqlite3_stmt *row)
     if (h->count[f] < HISTORY_MAX && sqlite3_column_type(row, 5) != SQLITE_NULL) {
         const size_t i = h->count[f]++;
         snprintf(h->name[f][i], sizeof h->name[0][0], "%.40s %.60s: %s", file, version,
-                 human_share(sqlite3_column_double(row, 5), text));
+                 format_share(text, sqlite3_column_double(row, 5)));
         h->point[f][i] = (struct chart_point){(double)i + 1, 100 * sqlite3_column_double(row, 5), NAN, NAN, h->name[f][i]};
     }
     result_table_text(h->table, file);
@@ -292,7 +292,7 @@ static void take_score(struct history *h, sqlite3_stmt *row)
     result_table_number(h->table, sqlite3_column_double(row, 4), NULL);
     for (int k = 5; k < 10; k++) {
         const double share = sqlite3_column_type(row, k) == SQLITE_NULL ? (double)NAN : sqlite3_column_double(row, k);
-        result_table_number(h->table, share, human_share(share, text));
+        result_table_number(h->table, share, format_share(text, share));
     }
 }
 
@@ -361,7 +361,7 @@ static bool unmodelled(struct page *page, const struct validation_rows *rows, st
     static const struct result_column columns[] = {{"reason", NULL, false}, {"rows", NULL, true}, {"for example", NULL, false}};
     struct validation_part *part = NULL;
     size_t count, listed = 0;
-    bool ok = validation_parts_by(rows, reason_of, &part, &count, error);
+    const bool ok = validation_parts_by(rows, reason_of, &part, &count, error);
     struct result_table *const t = result_table_create(columns, 3);
     char example[200];
     for (size_t i = 0; ok && i < count; i++) {

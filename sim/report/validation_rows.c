@@ -49,7 +49,7 @@ static bool take(struct validation_rows *rows, sqlite3_stmt *from)
     "WHERE ?2 IS NULL OR CASE ?3 WHEN 0 THEN substr(m.label, 1, length(?2)) = ?2 ELSE instr(m.label, ':') = 0 END "              \
     "ORDER BY m.label, m.id"
 
-/* `prefix`: of labels, "amx-timing:"; NULL = all. */
+/* `prefix` is that of labels, "amx-timing:"; NULL reads all. */
 static bool read_rows(struct orch_db *db, const char *version, const char *prefix, struct validation_rows *rows,
                       struct orch_error *error)
 {
@@ -62,7 +62,7 @@ static bool read_rows(struct orch_db *db, const char *version, const char *prefi
     return from && stored && code == SQLITE_DONE;
 }
 
-/* "folder/amx-timing.csv" -> "amx-timing:" when scores of such a file are there. */
+/* Turns "folder/amx-timing.csv" into "amx-timing:" when there are scores of such a file. */
 static bool file_prefix(struct orch_db *db, const char *which, char *prefix, size_t size, bool *is_file, struct orch_error *error)
 {
     const char *const slash = strrchr(which, '/'), *const base = slash ? slash + 1 : which;
@@ -85,7 +85,7 @@ bool validation_rows_read(struct orch_db *db, const char *which, struct validati
         return false;
     if (!read_rows(db, is_file ? NULL : which, is_file ? prefix : NULL, rows, error))
         return false;
-    if (is_file && rows->count == 0) { /* a table whose rows have identifiers of their own */
+    if (is_file && rows->count == 0) { /* the rows of some tables have identifiers of their own */
         rows->by_label = true;
         if (!read_rows(db, NULL, prefix, rows, error))
             return false;
@@ -117,7 +117,7 @@ static bool scored(const struct validation_row *r)
     return !isnan(r->ape) && r->measured > 0 && r->predicted > 0;
 }
 
-/* Scores the rows of one name (NULL column = all). */
+/* Scores the rows that have this value in the column; NULL column = all rows. */
 static bool score_where(const struct validation_rows *rows, validation_column *column, const char *name, bool fitted,
                         struct score *score, size_t *all, struct orch_error *error)
 {

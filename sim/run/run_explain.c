@@ -75,7 +75,7 @@ static void energy_table(FILE *out, const struct run_result *r)
         }
         fprintf(out, "             %-8s", power_domain_name(d));
         for (int k = 0; k < 3; k++)
-            fprintf(out, " %10s", format_si(text, joules[k], "J"));
+            format_right(out, format_si(text, joules[k], "J"), 11);
         fprintf(out, " %7.1f%%\n", 100 * sum / r->joules);
     }
 }

@@ -1,5 +1,6 @@
 /* A timing as JSON text whose numbers have all their digits. Zeros, empty lists and values that do not apply are left out. */
-#include "sim/base/json_text.h"
+#include "sim/base/json_out.h"
+#include "sim/base/json_read.h"
 #include "sim/run/kind.h"
 #include "sim/run/run_timing.h"
 
@@ -15,20 +16,10 @@ _Static_assert(sizeof(struct energy_cores) ==
 
 /* ---- writing ---- */
 
-/* Infinity is a number that is too large; what is none is null. */
-static json_object *exact(double number)
-{
-    char text[32];
-    if (isnan(number))
-        return NULL;
-    snprintf(text, sizeof text, isinf(number) ? (number > 0 ? "1e999" : "-1e999") : "%.17g", number);
-    return json_object_new_double_s(number, text);
-}
-
 static void add_exact(json_object *to, const char *key, double number)
 {
     if (!isnan(number))
-        json_object_object_add(to, key, exact(number));
+        json_object_object_add(to, key, json_exact_number(number));
 }
 
 static void add_text(json_object *to, const char *key, const char *text)
@@ -41,7 +32,7 @@ static void add_values(json_object *to, const char *key, const struct run_values
 {
     json_object *const object = json_object_new_object();
     for (size_t i = 0; i < values->count; i++)
-        json_object_object_add(object, values->item[i].name, exact(values->item[i].value));
+        json_object_object_add(object, values->item[i].name, json_exact_number(values->item[i].value));
     json_object_object_add(to, key, object);
 }
 
@@ -77,7 +68,7 @@ static json_object *result_json(const struct run_result *r)
     for (size_t i = 0; i < run_number_field_count(); i++)
         add_exact(o, run_number_field(i)->name, run_number_of(r, run_number_field(i)));
     for (int i = 0; i < RUN_UTILISATION_COUNT; i++)
-        json_object_array_add(utilisation, isnan(r->utilisation[i]) ? NULL : exact(r->utilisation[i]));
+        json_object_array_add(utilisation, json_exact_number(r->utilisation[i]));
     json_object_object_add(o, "utilisation", utilisation);
     add_values(o, "stalls", &r->stalls);
     add_values(o, "counters", &r->counters);
@@ -140,144 +131,127 @@ char *run_timing_json(const struct run_timing *t)
     json_object_object_add(o, "by", by_json(t));
     json_object_object_add(o, "busy", cores_json(&t->busy));
     json_object_object_add(o, "result", result_json(&t->result));
-    const char *const json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-    char *const text = json ? strdup(json) : NULL;
-    json_object_put(o);
-    return text;
+    return json_line(o);
 }
 
 /* ---- reading ---- */
 
 #define COUNT_MAX 1000000000
 
-static double number(json_object *from, const char *key, double absent)
+/* What stands for an absent number: this, unless said otherwise. Infinities come back as they were. */
+static double number(const struct json_node *from, const char *key, double absent)
 {
-    json_object *value = NULL;
-    return json_object_object_get_ex(from, key, &value) && value ? json_object_get_double(value) : absent;
+    return json_find_number(from, key, JSON_ANY, absent);
 }
 
-/* A count that fits; anything else reads as 0. */
-static uint64_t count(json_object *from, const char *key, uint64_t most)
+/* A count that fits; others are 0. */
+static uint64_t count(const struct json_node *from, const char *key, uint64_t most)
 {
     const double value = number(from, key, 0);
     return value >= 0 && value <= (double)most ? (uint64_t)value : 0;
 }
 
-static json_object *member(json_object *from, const char *key)
+static bool read_values(const struct json_node *from, struct run_values *values)
 {
-    json_object *value = NULL;
-    json_object_object_get_ex(from, key, &value);
-    return value;
-}
-
-static bool read_values(json_object *from, struct run_values *values)
-{
-    bool ok = json_object_is_type(from, json_type_object);
-    if (ok) {
-        json_object_object_foreach(from, name, value)
-        {
-            ok = ok && run_values_append(values, name, value ? json_object_get_double(value) : NAN);
-        }
-    }
+    bool ok = from->value != NULL;
+    struct json_node item;
+    for (struct json_walk walk = {.of = from}; ok && json_next(&walk, &item);)
+        ok = run_values_append(values, item.name, item.value ? json_get_number(&item, NULL, JSON_ANY) : NAN);
     return ok;
 }
 
-static const char *text_at(json_object *row, size_t i)
+static const char *text_at(const struct json_node *row, size_t i)
 {
-    json_object *const text = json_object_array_get_idx(row, i);
+    json_object *const text = json_object_array_get_idx(row->value, i);
     return text ? json_object_get_string(text) : NULL;
 }
 
-static bool read_lists(json_object *from, struct run_result *r)
+static bool read_lists(const struct json_node *from, struct run_result *r)
 {
-    json_object *const placement = member(from, "placement"), *const assumptions = member(from, "assumptions");
-    bool ok = json_object_is_type(placement, json_type_array) && json_object_is_type(assumptions, json_type_array);
-    for (size_t i = 0; ok && i < json_object_array_length(placement); i++) {
-        json_object *const row = json_object_array_get_idx(placement, i);
-        ok = json_object_is_type(row, json_type_array) &&
-             run_placement_add(&r->placement, text_at(row, 0), text_at(row, 1), text_at(row, 2), text_at(row, 3));
+    const struct json_node placement = json_get_array(from, "placement", 0, SIZE_MAX),
+                           assumptions = json_get_array(from, "assumptions", 0, SIZE_MAX);
+    struct json_node item;
+    bool ok = json_ok(from);
+    for (struct json_walk walk = {.of = &placement}; ok && json_next(&walk, &item);) {
+        const struct json_node row = json_get_array(&item, NULL, 0, 4);
+        ok =
+            row.value && run_placement_add(&r->placement, text_at(&row, 0), text_at(&row, 1), text_at(&row, 2), text_at(&row, 3));
     }
-    for (size_t i = 0; ok && i < json_object_array_length(assumptions); i++) {
-        json_object *const row = json_object_array_get_idx(assumptions, i);
-        ok = json_object_is_type(row, json_type_array) &&
-             run_assumption_add(&r->assumptions, text_at(row, 0), text_at(row, 1), text_at(row, 2));
+    for (struct json_walk walk = {.of = &assumptions}; ok && json_next(&walk, &item);) {
+        const struct json_node row = json_get_array(&item, NULL, 0, 3);
+        ok = row.value && run_assumption_add(&r->assumptions, text_at(&row, 0), text_at(&row, 1), text_at(&row, 2));
     }
     return ok;
 }
 
-static bool read_result(json_object *from, struct run_result *r)
+static bool read_result(const struct json_node *from, struct run_result *r)
 {
-    json_object *const utilisation = member(from, "utilisation");
-    if (!from || !json_object_is_type(utilisation, json_type_array) ||
-        json_object_array_length(utilisation) != RUN_UTILISATION_COUNT)
-        return false;
+    const struct json_node utilisation = json_get_array(from, "utilisation", RUN_UTILISATION_COUNT, RUN_UTILISATION_COUNT),
+                           stalls = json_get_object(from, "stalls"), counters = json_get_object(from, "counters");
+    struct json_node share;
     bool ok = true;
-#define X(name, definition)                                                                                                      \
-    ok = ok && run_result_set_text(&r->name, member(from, #name) ? json_object_get_string(member(from, #name)) : NULL);
+#define X(name, definition) ok = ok && run_result_set_text(&r->name, json_find_string(from, #name, NULL));
     RUN_TEXT_TABLE(X)
 #undef X
 #define X(name, unit, kind, better, definition) r->name = number(from, #name, NAN);
     RUN_NUMBER_TABLE(X)
 #undef X
-    for (size_t i = 0; i < RUN_UTILISATION_COUNT; i++) {
-        json_object *const share = json_object_array_get_idx(utilisation, i);
-        r->utilisation[i] = share ? json_object_get_double(share) : NAN;
-    }
-    return ok && read_values(member(from, "stalls"), &r->stalls) && read_values(member(from, "counters"), &r->counters) &&
-           read_lists(from, r);
+    for (struct json_walk walk = {.of = &utilisation}; json_next(&walk, &share);)
+        r->utilisation[share.index] = share.value ? json_get_number(&share, NULL, JSON_ANY) : NAN;
+    return ok && read_values(&stalls, &r->stalls) && read_values(&counters, &r->counters) && read_lists(from, r);
 }
 
-/* An absent event or domain reads as 0. Unknown ones do not occur, because each version keeps its own characteristics. */
-static void read_activity(json_object *from, struct activity *activity)
+/* An event or a domain that is not there is 0; one that this version does not know does not come here: versions have their own.
+ */
+static void read_activity(const struct json_node *from, struct activity *activity)
 {
-    for (int i = 0; from && i < ACT_COUNT; i++) {
-        json_object *const events = member(from, activity_name((enum activity_event)i));
-        activity->count[i] = events ? json_object_get_uint64(events) : 0;
-    }
+    for (int i = 0; i < ACT_COUNT; i++)
+        activity->count[i] = json_find_integer(from, activity_name((enum activity_event)i), 0, UINT64_MAX, 0);
 }
 
-static void read_cores(json_object *from, struct energy_cores *c)
+static void read_cores(const struct json_node *from, struct energy_cores *c)
 {
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        json_object *const one = member(from, power_domain_name(d));
-        if (!one)
-            continue;
-        c->seconds[d] = number(one, "seconds", 0);
-        c->shared_seconds[d] = number(one, "shared_seconds", 0);
-        c->mhz[d] = number(one, "mhz", 0);
-        c->slices[d] = (unsigned)count(one, "slices", COUNT_MAX);
-        c->clusters[d] = (unsigned)count(one, "clusters", COUNT_MAX);
+        const struct json_node one = json_find_object(from, power_domain_name(d));
+        c->seconds[d] = number(&one, "seconds", 0);
+        c->shared_seconds[d] = number(&one, "shared_seconds", 0);
+        c->mhz[d] = number(&one, "mhz", 0);
+        c->slices[d] = (unsigned)count(&one, "slices", COUNT_MAX);
+        c->clusters[d] = (unsigned)count(&one, "clusters", COUNT_MAX);
     }
     c->rail_mhz = number(from, "rail_mhz", 0);
     c->rail = (enum power_domain)count(from, "rail", POWER_DOMAIN_COUNT - 1);
 }
 
-static bool read_timing(json_object *o, struct run_timing *t)
+static bool read_timing(const struct json_node *o, struct run_timing *t)
 {
-    json_object *const by = member(o, "by"), *const busy = member(o, "busy");
-    t->kind = run_kind_named(json_object_get_string(member(o, "kind")));
+    const struct json_node activity = json_find_object(o, "activity"), by = json_get_object(o, "by"),
+                           busy = json_get_object(o, "busy"), result = json_get_object(o, "result");
+    t->kind = run_kind_named(json_get_string(o, "kind"));
     t->end_ns = number(o, "end_ns", 0);
     t->gpu_groups = count(o, "gpu_groups", UINT64_C(1) << 53);
     t->gpu_clock_ghz = number(o, "gpu_clock_ghz", 0);
     t->ane_clock_ghz = number(o, "ane_clock_ghz", 0);
     t->gpu_bytes = number(o, "gpu_bytes", 0);
     t->gpu_group_threads = (unsigned)count(o, "gpu_group_threads", COUNT_MAX);
-    read_activity(member(o, "activity"), &t->activity);
-    for (enum power_domain d = 0; by && d < POWER_DOMAIN_COUNT; d++)
-        read_activity(member(by, power_domain_name(d)), &t->by[d]);
-    if (busy)
-        read_cores(busy, &t->busy);
-    return t->kind && by && busy && read_result(member(o, "result"), &t->result) && isfinite(t->result.seconds);
+    read_activity(&activity, &t->activity);
+    for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
+        const struct json_node events = json_find_object(&by, power_domain_name(d));
+        read_activity(&events, &t->by[d]);
+    }
+    read_cores(&busy, &t->busy);
+    return t->kind && json_ok(o) && read_result(&result, &t->result) && isfinite(t->result.seconds);
 }
 
 bool run_timing_parse(const char *json, struct run_timing *timing, struct orch_error *error)
 {
-    json_object *const o = json_text_parse("characteristic", json, strlen(json), error);
-    if (!o)
+    struct json_reader r;
+    if (!json_reader_open(&r, "characteristic", json, strlen(json), error))
         return false;
+    r.null_is_absent = true;
     run_timing_free(timing);
-    const bool ok = read_timing(o, timing);
-    json_object_put(o);
+    const struct json_node top = json_top(&r);
+    const bool read = read_timing(&top, timing), ok = json_reader_close(&r) && read;
     if (!ok)
         run_timing_free(timing);
     return ok || orch_fail(error, ORCH_USAGE, "not a timing of this version");

@@ -42,7 +42,7 @@ static bool grow(struct engine *e)
     if (e->count < e->capacity)
         return true;
     const int capacity = e->capacity ? 2 * e->capacity : 8;
-    struct entry *entry = realloc(e->entry, (size_t)capacity * sizeof *entry);
+    struct entry *const entry = realloc(e->entry, (size_t)capacity * sizeof *entry);
     if (!entry)
         return false;
     e->entry = entry;
@@ -52,7 +52,7 @@ static bool grow(struct engine *e)
 
 int engine_add(struct engine *e, const struct engine_task *task, const int *after, size_t count)
 {
-    int *copy = count ? malloc(count * sizeof *copy) : NULL;
+    int *const copy = count ? malloc(count * sizeof *copy) : NULL;
     if ((count && !copy) || !grow(e)) {
         free(copy);
         return -1;
@@ -79,7 +79,7 @@ static int waits_for(const struct engine *e, const struct entry *t, double *star
 static void start_ready(struct engine *e)
 {
     for (int i = 0; i < e->count; i++) {
-        struct entry *t = &e->entry[i];
+        struct entry *const t = &e->entry[i];
         double start_ns;
         if (t->state != WAITING || waits_for(e, t, &start_ns) >= 0)
             continue;
@@ -97,7 +97,7 @@ static struct entry *pick(struct engine *e, double *limit_ns)
     double best_ns = INFINITY;
     *limit_ns = INFINITY;
     for (int i = 0; i < e->count; i++) {
-        struct entry *t = &e->entry[i];
+        struct entry *const t = &e->entry[i];
         if (t->state != READY)
             continue;
         const double now = t->task.now_ns(t->task.context);
@@ -126,12 +126,12 @@ static bool explain_deadlock(const struct engine *e, struct orch_error *error)
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < e->count && used + 1 < sizeof text; i++) {
-        const struct entry *t = &e->entry[i];
+        const struct entry *const t = &e->entry[i];
         double ignored;
         if (t->state == FINISHED)
             continue;
         const int other = waits_for(e, t, &ignored);
-        const char *name = other >= 0 && other < e->count ? e->entry[other].task.name : "a task that does not exist";
+        const char *const name = other >= 0 && other < e->count ? e->entry[other].task.name : "a task that does not exist";
         const int n = snprintf(text + used, sizeof text - used, "%s%s waits for %s", used ? "; " : "", t->task.name, name);
         used += n > 0 ? (size_t)n : 0;
     }
@@ -144,7 +144,7 @@ bool engine_run(struct engine *e, double *end_ns, struct orch_error *error)
     while (!all_finished(e)) {
         double limit_ns;
         start_ready(e);
-        struct entry *t = pick(e, &limit_ns);
+        struct entry *const t = pick(e, &limit_ns);
         if (!t)
             return explain_deadlock(e, error);
         if (e->interrupted)

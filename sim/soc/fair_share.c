@@ -26,7 +26,7 @@ static double weight_of(const struct fair_flow *f)
 /* The rate that the levels of all resources except one allow flow i. *limit is the resource that sets it; -1 = none. */
 static double allowed(const struct problem *p, unsigned i, int except, int *limit)
 {
-    const struct fair_flow *f = &p->flow[i];
+    const struct fair_flow *const f = &p->flow[i];
     double rate = p->cap[i];
     *limit = -1;
     for (unsigned j = 0; j < p->resources; j++) {

@@ -34,7 +34,7 @@ struct slices {
 
 struct slices *slices_create(const struct fair_resource *resource, unsigned count)
 {
-    struct slices *s = count <= FAIR_RESOURCES_MAX ? calloc(1, sizeof *s) : NULL;
+    struct slices *const s = count <= FAIR_RESOURCES_MAX ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return NULL;
     s->resources = count;
@@ -71,7 +71,7 @@ static bool grow(struct slices *s)
     if (s->count < s->capacity)
         return true;
     const int capacity = s->capacity ? 2 * s->capacity : 8;
-    struct entry *entry = realloc(s->entry, (size_t)capacity * sizeof *entry);
+    struct entry *const entry = realloc(s->entry, (size_t)capacity * sizeof *entry);
     if (!entry)
         return false;
     s->entry = entry;
@@ -142,7 +142,7 @@ static bool start_one(struct slices *s, double now_ns)
 {
     struct entry *best = NULL;
     for (int i = 0; i < s->count; i++) {
-        struct entry *e = &s->entry[i];
+        struct entry *const e = &s->entry[i];
         if (may_start(s, e, now_ns) && runs_in(s, e->slice.queue) < 0 && (!best || e->slice.priority > best->slice.priority))
             best = e;
     }
@@ -162,7 +162,7 @@ static bool set_paces(struct slices *s, struct orch_error *error)
     struct entry *of[FAIR_FLOWS_MAX];
     unsigned count = 0;
     for (int i = 0; i < s->count; i++) {
-        struct entry *e = &s->entry[i];
+        struct entry *const e = &s->entry[i];
         e->pace = 1;
         e->limit = -1;
         if (e->state != RUNNING || e->demand_gbps <= 0)
@@ -189,7 +189,7 @@ static double next_event(const struct slices *s, double now_ns)
 {
     double next = INFINITY;
     for (int i = 0; i < s->count; i++) {
-        const struct entry *e = &s->entry[i];
+        const struct entry *const e = &s->entry[i];
         double ready_ns;
         if (e->state == RUNNING && e->left * e->slice.alone_ns <= 0)
             next = now_ns;
@@ -215,7 +215,7 @@ static void advance(struct slices *s, double now_ns, double until_ns)
         s->full_ns[j] += s->gbps[j] >= FULL * s->resource[j].capacity_gbps ? ns : 0;
     }
     for (int i = 0; i < s->count; i++) {
-        struct entry *e = &s->entry[i];
+        struct entry *const e = &s->entry[i];
         if (e->state != RUNNING)
             continue;
         e->left -= e->slice.alone_ns > 0 ? ns * e->pace / e->slice.alone_ns : e->left;

@@ -14,7 +14,7 @@ static bool number_cores(struct soc *soc, struct orch_error *error)
         for (unsigned slot = 0; slot < soc->clusters.cluster[c].cores; slot++) {
             if (soc->core_count == CORES_MAX)
                 return orch_fail(error, ORCH_UNMODELLED, "%s has more than %d CPU cores", chip_id(soc->chip), CORES_MAX);
-            struct soc_core *core = &soc->core[soc->core_count++];
+            struct soc_core *const core = &soc->core[soc->core_count++];
             core->performance = soc->clusters.cluster[c].kind == CHIP_P_CORE;
             core->cluster = c;
             core->slot = slot;
@@ -32,7 +32,7 @@ static double send_amx(void *context, double sent_ns, unsigned op, uint64_t oper
 
 static double stores_done_at(void *context)
 {
-    const struct soc_core *core = context;
+    const struct soc_core *const core = context;
     return amx_block_stores_done_at(core->amx, core->slot);
 }
 
@@ -63,7 +63,7 @@ static bool open_core(struct soc *soc, struct soc_core *core, struct orch_error 
 /* A cluster is opened when one of its cores is used, so that a run reads only the parameters of what it uses. */
 static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *error)
 {
-    const struct chip_cluster *c = &soc->clusters.cluster[cluster];
+    const struct chip_cluster *const c = &soc->clusters.cluster[cluster];
     struct amx_params params;
     if (soc->opened[cluster])
         return true;
@@ -83,7 +83,7 @@ static bool open_cluster(struct soc *soc, unsigned cluster, struct orch_error *e
 
 struct soc *soc_create(const struct chip *chip, struct orch_error *error)
 {
-    struct soc *soc = calloc(1, sizeof *soc);
+    struct soc *const soc = calloc(1, sizeof *soc);
     struct mem_params params;
     if (!soc) {
         orch_no_memory(error);
@@ -164,7 +164,7 @@ static unsigned take_cores(struct soc *soc, enum chip_core kind, unsigned count,
     for (bool more = true; more && taken < count;) {
         more = false;
         for (unsigned c = 0; c < soc->clusters.count && taken < count; c++) {
-            const struct chip_cluster *cluster = &soc->clusters.cluster[c];
+            const struct chip_cluster *const cluster = &soc->clusters.cluster[c];
             if (cluster->kind != kind || active[c] == cluster->cores)
                 continue;
             cores[taken++] = core_of(soc, c, active[c]++);
@@ -177,7 +177,7 @@ static unsigned take_cores(struct soc *soc, enum chip_core kind, unsigned count,
 /* Sets the clocks of a cluster for its number of busy cores. */
 static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch_error *error)
 {
-    const struct chip_cluster *cluster = &soc->clusters.cluster[c];
+    const struct chip_cluster *const cluster = &soc->clusters.cluster[c];
     double cpu_ghz, amx_ghz = 0;
     if (!chip_cpu_clock_ghz(soc->chip, cluster->kind, active, &cpu_ghz, error) ||
         (cluster->has_amx && !chip_amx_clock_ghz(soc->chip, cluster->kind, active, &amx_ghz, error)))
@@ -186,7 +186,7 @@ static bool set_clocks(struct soc *soc, unsigned c, unsigned active, struct orch
     if (cluster->has_amx)
         amx_block_set_clock(soc->block[c], amx_ghz);
     for (unsigned i = 0; i < soc->core_count; i++) {
-        struct soc_core *core = &soc->core[i];
+        struct soc_core *const core = &soc->core[i];
         if (core->cluster != c)
             continue;
         cpu_timing_set_clock(core->timing, cpu_ghz);
@@ -245,7 +245,7 @@ void soc_take_activity_by(struct soc *soc, struct activity by[POWER_DOMAIN_COUNT
     if (soc->ane.timing)
         ane_timing_take_activity(soc->ane.timing, &by[POWER_ANE]);
     for (unsigned c = 0; c < soc->clusters.count; c++) {
-        struct activity *cluster = &by[domain_of(soc->clusters.cluster[c].kind == CHIP_P_CORE)];
+        struct activity *const cluster = &by[domain_of(soc->clusters.cluster[c].kind == CHIP_P_CORE)];
         mem_system_take_cluster_activity(soc->memory, c, cluster);
         if (soc->block[c])
             amx_block_take_activity(soc->block[c], cluster);

@@ -8,14 +8,14 @@
 
 static double stream_ns(void *context, unsigned bar, uint64_t offset, uint64_t bytes, bool write)
 {
-    const struct soc_ane *ane = context;
+    const struct soc_ane *const ane = context;
     const uint64_t base = bar < ANE_BARS ? ane->address[bar] : 0;
     return mem_bulk_ns(ane->bulk, (base ? base : (uint64_t)(bar + 1) << REGION_BITS) + offset, bytes, write);
 }
 
 struct soc_ane *soc_ane(struct soc *soc, struct orch_error *error)
 {
-    struct soc_ane *ane = &soc->ane;
+    struct soc_ane *const ane = &soc->ane;
     if (ane->timing)
         return ane;
     if (!chip_ane_params(soc->chip, &ane->params, error))

@@ -20,7 +20,7 @@ static bool open_ports(struct soc *soc, struct mem_port **ports, struct orch_err
 
 struct soc_gpu *soc_gpu(struct soc *soc, struct orch_error *error)
 {
-    struct gpu_params *params = &soc->gpu.params;
+    struct gpu_params *const params = &soc->gpu.params;
     if (soc->gpu.timing)
         return &soc->gpu;
     if (!chip_gpu_params(soc->chip, params, error))

@@ -1,4 +1,4 @@
-/* From mapped operators to records, for the importers. */
+/* Turns mapped operators into records of a trace, for both importers. */
 #ifndef ORCHARD_SIM_TRACE_IMPORT_EMIT_H
 #define ORCHARD_SIM_TRACE_IMPORT_EMIT_H
 
@@ -11,10 +11,10 @@ struct import_emit {
     struct import_coverage *coverage;
     struct trace_writer *writer;
     uint64_t ops;
-    double end_us; /* of the last operator */
+    double end_us; /* when the last operator ended */
 };
 
-/* One operator: what it is, where it stands in time. */
+/* One operator of a profile and its times. */
 struct import_placed {
     const struct import_op *op;
     const char *name; /* NULL = op->name */
@@ -25,11 +25,11 @@ struct import_placed {
 
 bool import_emit_begin(struct import_emit *emit, const char *version, struct orch_error *error);
 bool import_emit_op(struct import_emit *emit, const struct import_placed *placed, struct orch_error *error);
-/* Device time of nobody. */
+/* Counts device time that belongs to no operator. */
 void import_emit_unknown(struct import_emit *emit, const char *name, double seconds);
 bool import_emit_end(struct import_emit *emit, struct orch_error *error);
 
-/* import_pytorch.c, import_onnx.c: everything between begin and end. */
+/* The importers write everything between import_emit_begin and import_emit_end. */
 bool import_pytorch(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
 bool import_onnx(struct import_emit *emit, const struct import_source *source, struct orch_error *error);
 

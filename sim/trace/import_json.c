@@ -13,7 +13,7 @@ struct splitter {
     json_tokener *tokener;
     unsigned char window[WINDOW];
     size_t at, size;
-    uint64_t offset; /* of window[0] */
+    uint64_t offset; /* where window[0] stands in the document */
     char *event;
     size_t length, capacity;
     bool ended, bad;
@@ -53,7 +53,7 @@ static bool wrong(const struct splitter *s, struct orch_error *error, const char
                                 : what);
 }
 
-/* One value, kept in s->event unless it is only passed over. */
+/* Reads one value; with `keep`, its text goes into s->event. */
 static bool take_value(struct splitter *s, bool keep, struct orch_error *error)
 {
     unsigned depth = 0;
@@ -69,7 +69,7 @@ static bool take_value(struct splitter *s, bool keep, struct orch_error *error)
         if (keep) {
             if (s->length + 1 >= s->capacity) {
                 const size_t wanted = s->capacity ? 2 * s->capacity : 4096;
-                char *bigger = s->length > IMPORT_EVENT_MAX ? NULL : realloc(s->event, wanted);
+                char *const bigger = s->length > IMPORT_EVENT_MAX ? NULL : realloc(s->event, wanted);
                 if (!bigger)
                     return wrong(s, error, "an event is longer than 16 MiB");
                 s->event = bigger;
@@ -99,7 +99,8 @@ static bool take_event(struct splitter *s, import_on_event *on_event, void *cont
         s->length--;
     json_tokener_reset(s->tokener);
     json_object *event = json_tokener_parse_ex(s->tokener, s->event ? s->event : "", (int)s->length);
-    if (!event && json_tokener_get_error(s->tokener) == json_tokener_continue) /* a bare number ends with the text */
+    if (!event &&
+        json_tokener_get_error(s->tokener) == json_tokener_continue) /* a bare number is complete only when the text ends */
         event = json_tokener_parse_ex(s->tokener, "", 1);
     if (!event || !json_object_is_type(event, json_type_object)) {
         json_object_put(event);
@@ -128,14 +129,14 @@ static bool take_array(struct splitter *s, import_on_event *on_event, void *cont
             return true;
         if (c != ',')
             return wrong(s, error, "expected ',' or ']' behind an event");
-        if (next_solid(s) == ']') { /* Chrome's writers leave a comma behind the last one */
+        if (next_solid(s) == ']') { /* Chrome leaves a comma behind the last event */
             next(s);
             return true;
         }
     }
 }
 
-/* A member's name; its quotes are taken, too. */
+/* Reads the name of a member and the colon behind it. */
 static bool take_name(struct splitter *s, char *name, size_t size, struct orch_error *error)
 {
     size_t length = 0;
@@ -187,7 +188,7 @@ static bool take_object(struct splitter *s, import_on_event *on_event, void *con
 bool import_json_events(const struct import_source *source, import_on_event *on_event, void *context, bool *cut,
                         struct orch_error *error)
 {
-    struct splitter *s = calloc(1, sizeof *s);
+    struct splitter *const s = calloc(1, sizeof *s);
     struct orch_error own = {0};
     *cut = false;
     if (s)

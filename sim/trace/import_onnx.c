@@ -1,5 +1,6 @@
-/* Profiles of ONNX Runtime: an array of events; those of category Node whose names end in _kernel_time are operators, one after
- * another, with the shapes of what they read and wrote. */
+/* Profiles of ONNX Runtime are an array of events. Those of category Node whose names end in _kernel_time are operators, one
+ * after another, with the shapes of what they read and wrote. */
+#include "sim/base/json_read.h"
 #include "sim/trace/import_emit.h"
 
 #include <inttypes.h>
@@ -13,29 +14,13 @@ struct reader {
     bool begun;
 };
 
-static const char *text_of(json_object *from, const char *key)
-{
-    json_object *value;
-    return json_object_object_get_ex(from, key, &value) && json_object_is_type(value, json_type_string)
-               ? json_object_get_string(value)
-               : NULL;
-}
-
-static double number_of(json_object *from, const char *key)
-{
-    json_object *value;
-    return json_object_object_get_ex(from, key, &value) ? json_object_get_double(value) : 0;
-}
-
-/* [{"float":[1,64]},{"int64":[3]}]; returns how many. */
+/* Reads [{"float":[1,64]},{"int64":[3]}]; returns the number of arrays. */
 static unsigned read_arrays(json_object *args, const char *key, struct import_array *to)
 {
-    json_object *list;
+    json_object *const list = json_peek(args, key, json_type_array);
     unsigned count = 0;
-    if (!json_object_object_get_ex(args, key, &list) || !json_object_is_type(list, json_type_array))
-        return 0;
-    for (size_t i = 0; i < json_object_array_length(list) && count < IMPORT_ARRAYS; i++) {
-        json_object *item = json_object_array_get_idx(list, i);
+    for (size_t i = 0; list && i < json_object_array_length(list) && count < IMPORT_ARRAYS; i++) {
+        json_object *const item = json_object_array_get_idx(list, i);
         if (!json_object_is_type(item, json_type_object))
             continue;
         json_object_object_foreach(item, type, dims)
@@ -55,23 +40,22 @@ static bool ends_with(const char *text, const char *end)
 
 static bool on_event(void *context, json_object *event, struct orch_error *error)
 {
-    struct reader *r = context;
+    struct reader *const r = context;
     struct import_op op = {0};
-    json_object *args;
     char name[200];
-    const char *cat = text_of(event, "cat"), *full = text_of(event, "name");
-    if (!cat || !full || strcmp(cat, "Node") != 0 || !ends_with(full, "_kernel_time") ||
-        !json_object_object_get_ex(event, "args", &args))
+    json_object *const args = json_peek(event, "args", json_type_object);
+    const char *const cat = json_peek_string(event, "cat"), *const full = json_peek_string(event, "name");
+    if (!cat || !full || strcmp(cat, "Node") != 0 || !ends_with(full, "_kernel_time") || !args)
         return true;
-    op.name = text_of(args, "op_name");
-    /* What is in them is told, too. */
+    op.name = json_peek_string(args, "op_name");
+    /* Their bodies are recorded as operators, too. */
     if (!op.name || strcmp(op.name, "If") == 0 || strcmp(op.name, "Loop") == 0 || strcmp(op.name, "Scan") == 0)
         return true;
     snprintf(name, sizeof name, "%.*s", (int)fmin((double)sizeof name - 1, (double)strlen(full) - 12), full);
     op.ins = read_arrays(args, "input_type_shape", op.in);
     op.outs = read_arrays(args, "output_type_shape", op.out);
-    const char *provider = text_of(args, "provider");
-    const double ts = number_of(event, "ts"), duration = fmax(0, number_of(event, "dur"));
+    const char *const provider = json_peek_string(args, "provider");
+    const double ts = json_peek_number(event, "ts", 0), duration = fmax(0, json_peek_number(event, "dur", 0));
     if (!r->begun)
         r->first_us = ts;
     r->begun = true;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Names of element types in PyTorch's and ONNX Runtime's profiles. */
+/* Names of element types in profiles of PyTorch and ONNX Runtime. */
 static const struct type_name {
     const char *name, *type;
     unsigned bytes;
@@ -19,7 +19,7 @@ static const struct type_name {
 static void set_type(struct import_array *a, const char *type)
 {
     a->bytes = 4;
-    a->type = "f32"; /* profiles that tell no types are of f32 networks */
+    a->type = "f32"; /* profiles without types are of f32 networks */
     if (!type || !*type)
         return;
     for (size_t i = 0; i < ARRAY_COUNT(types); i++)
@@ -38,12 +38,12 @@ static double product(const struct import_array *a)
     return n;
 }
 
-/* A shape; false when it is none (a list of shapes). */
+/* Reads a shape; false when the list is one of shapes instead. */
 static bool read_shape(struct import_array *a, json_object *dims)
 {
     const size_t rank = json_object_array_length(dims);
     for (size_t i = 0; i < rank; i++) {
-        json_object *item = json_object_array_get_idx(dims, i);
+        json_object *const item = json_object_array_get_idx(dims, i);
         if (!json_object_is_type(item, json_type_int) && !json_object_is_type(item, json_type_double))
             return false;
         const int64_t value = json_object_get_int64(item);
@@ -74,7 +74,7 @@ void import_array_set(struct import_array *a, json_object *dims, const char *typ
     double sum = 0;
     for (size_t i = 0; i < json_object_array_length(dims); i++) {
         struct import_array part = {0};
-        json_object *item = json_object_array_get_idx(dims, i);
+        json_object *const item = json_object_array_get_idx(dims, i);
         if (json_object_is_type(item, json_type_array) && read_shape(&part, item))
             sum += part.elements;
     }

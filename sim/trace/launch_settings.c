@@ -48,10 +48,10 @@ static void put_args(FILE *f, const struct run_request *q)
 char *launch_settings_write(const struct together_part *part)
 {
     static const char *const modes[] = {NULL, "functional", "timing"}, *const cores[] = {NULL, "p", "e"};
-    const struct run_request *q = &part->request;
+    const struct run_request *const q = &part->request;
     char *text = NULL;
     size_t size;
-    FILE *f = open_memstream(&text, &size);
+    FILE *const f = open_memstream(&text, &size);
     if (!f)
         return NULL;
     put_text(f, "detail", q->detail);
@@ -138,7 +138,7 @@ static bool set_word(struct run_request *q, const char *key, const char *value, 
 
 static bool set_number(struct together_part *part, const char *key, const char *value, struct orch_error *error)
 {
-    struct run_request *q = &part->request;
+    struct run_request *const q = &part->request;
     char *end;
     const double number = strtod(value, &end);
     if (end == value || *end || !(number >= -1e15 && number <= 1e16))

@@ -1,4 +1,4 @@
-/* Recorded workloads, run again as they were. */
+/* Runs recorded workloads again, with the recorded options. */
 #include "sim/trace/launch_settings.h"
 #include "sim/trace/replay_internal.h"
 #include "sim/trace/trace_errors.h"
@@ -25,18 +25,13 @@ bool replay_again_fits(const struct trace_survey *s)
            s->works[1] + s->works[2] == 0 && s->dependent == 0 && s->runs >= 1;
 }
 
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 static bool keep(const char *text, char **to)
 {
     *to = text ? strdup(text) : NULL;
     return *to || !text;
 }
 
-/* Element types that a unit does not have become its own. */
+/* Replaces an element type that the unit does not have by the unit's own. */
 static const char *precision_for(const struct trace_launch *l, const char *unit, bool kernel)
 {
     const bool other = strcmp(unit, l->unit) != 0;
@@ -45,20 +40,20 @@ static const char *precision_for(const struct trace_launch *l, const char *unit,
 
 static bool add_launch(struct again *a, const struct trace_launch *l, struct orch_error *error)
 {
-    const struct trace_replay_request *q = a->request;
-    const char *unit = q->unit ? q->unit : l->unit;
+    const struct trace_replay_request *const q = a->request;
+    const char *const unit = q->unit ? q->unit : l->unit;
     const bool kernel = kernel_is_workload(l->workload);
     if (a->count == TOGETHER_PARTS)
         return orch_fail(error, ORCH_USAGE, "%s: more than %d workloads at once", q->path, TOGETHER_PARTS);
-    struct launch_request *r = &a->launch[a->count];
+    struct launch_request *const r = &a->launch[a->count];
     char **text = a->text[a->count];
     a->has_file = a->has_file || !kernel;
     if (!launch_settings_read(l->settings, r, error))
         return orch_fail_in(error, "%s: operator %llu", q->path, (unsigned long long)l->op);
     a->count++;
     if (!keep(l->workload, &text[0]) || !keep(unit, &text[1]) || !keep(precision_for(l, unit, kernel), &text[2]))
-        return no_memory(error);
-    struct together_part *p = &a->part[a->count - 1];
+        return orch_no_memory(error);
+    struct together_part *const p = &a->part[a->count - 1];
     *p = r->part;
     p->request.chip = q->chip;
     p->request.threads = q->common.threads;
@@ -71,11 +66,11 @@ static bool add_launch(struct again *a, const struct trace_launch *l, struct orc
 
 static bool read_run(struct again *a, struct orch_error *error)
 {
-    const struct trace_replay_request *q = a->request;
+    const struct trace_replay_request *const q = a->request;
     struct trace_error own;
     struct trace_record record;
     enum trace_step step;
-    struct trace_reader *r = trace_reader_open(q->path, q->force, &own);
+    struct trace_reader *const r = trace_reader_open(q->path, q->force, &own);
     bool ok = r || trace_tell(&own, error);
     while (ok && (step = trace_next(r, &record, &own)) != TRACE_OVER) {
         if (step == TRACE_BAD)
@@ -84,7 +79,7 @@ static bool read_run(struct again *a, struct orch_error *error)
             snprintf(a->program_hash, sizeof a->program_hash, "%s",
                      record.run_begin.program_hash ? record.run_begin.program_hash : "");
             free(a->workload);
-            ok = keep(record.run_begin.workload ? record.run_begin.workload : "trace", &a->workload) || no_memory(error);
+            ok = keep(record.run_begin.workload ? record.run_begin.workload : "trace", &a->workload) || orch_no_memory(error);
         } else if (record.kind == TRACE_LAUNCH && (q->run == 0 || record.launch.run == q->run)) {
             ok = add_launch(a, &record.launch, error);
         }
@@ -93,7 +88,7 @@ static bool read_run(struct again *a, struct orch_error *error)
     return ok;
 }
 
-/* Programs are named by their contents: another file of the same name is told. */
+/* A recorded program is identified by its contents: a different file of the same name is refused. */
 static bool check_hash(const struct again *a, const struct event_run_begin *begin, struct orch_error *error)
 {
     if (!a->has_file || !a->program_hash[0] || strcmp(a->program_hash, begin->program_hash) == 0)
@@ -105,7 +100,7 @@ static bool check_hash(const struct again *a, const struct event_run_begin *begi
 static bool run_one(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
                     struct orch_error *error)
 {
-    struct run *run = run_prepare(&a->part[0].request, error);
+    struct run *const run = run_prepare(&a->part[0].request, error);
     const bool ok = run && check_hash(a, run_begin_event(run), error) && run_execute(run, bus, number, result, error);
     run_free(run);
     return ok;
@@ -114,7 +109,7 @@ static bool run_one(const struct again *a, struct event_bus *bus, uint64_t numbe
 static bool run_many(const struct again *a, struct event_bus *bus, uint64_t number, struct run_result *result,
                      struct orch_error *error)
 {
-    struct together *t = together_prepare(a->part, a->count, a->workload ? a->workload : "trace", error);
+    struct together *const t = together_prepare(a->part, a->count, a->workload ? a->workload : "trace", error);
     const bool ok = t && check_hash(a, together_begin_event(t), error) && together_execute(t, bus, number, result, error);
     together_free(t);
     return ok;
@@ -123,9 +118,9 @@ static bool run_many(const struct again *a, struct event_bus *bus, uint64_t numb
 bool replay_again(const struct trace_replay_request *request, struct event_bus *bus, uint64_t number, struct run_result *result,
                   struct orch_error *error)
 {
-    struct again *a = calloc(1, sizeof *a);
+    struct again *const a = calloc(1, sizeof *a);
     if (!a)
-        return no_memory(error);
+        return orch_no_memory(error);
     a->request = request;
     bool ok = read_run(a, error) && (a->count > 0 || orch_fail(error, ORCH_USAGE, "%s: there is no run %llu with launches in it",
                                                                request->path, (unsigned long long)request->run));

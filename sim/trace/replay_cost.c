@@ -1,4 +1,4 @@
-/* What a launch costs on the target: answers of studies, remembered by what was asked. */
+/* The cost of a launch on the target chip: answers of studies, remembered by their question. */
 #include "sim/base/checksum.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/ask/study/study.h"
@@ -10,16 +10,16 @@
 #include <string.h>
 
 enum {
-    SLOTS = 1 << 14,      /* remembered answers; when three quarters are taken they are forgotten */
-    SETTINGS_MAX = 64,    /* different settings of launches */
+    SLOTS = 1 << 14,      /* remembered answers; all are forgotten when three quarters are taken */
+    SETTINGS_MAX = 64,    /* distinct option texts of launches */
     COPY_LEAST = 12,      /* log2 bytes of the smallest copy that is simulated */
-    COPY_MOST = 26,       /* and of the largest: beyond, bandwidth decides */
-    ASSUMPTIONS_MAX = 24, /* told, each by the first kernel that has it */
+    COPY_MOST = 26,       /* log2 bytes of the largest; beyond it bandwidth decides */
+    ASSUMPTIONS_MAX = 24, /* reported, each for the first kernel that has it */
 };
 
 struct answer {
     char *key;
-    struct replay_cost cost; /* busy_ns < 0: the target has no such kernel */
+    struct replay_cost cost; /* busy_ns < 0 when the target has no such kernel */
 };
 
 struct settings {
@@ -36,23 +36,18 @@ struct replay_costs {
     struct answer answer[SLOTS];
     unsigned used;
     uint64_t distinct;
-    struct replay_cost copy[PART_COUNT][COPY_MOST + 1]; /* by unit and log2 bytes; busy_ns 0 = not known yet */
+    struct replay_cost copy[PART_COUNT][COPY_MOST + 1]; /* by unit and log2 bytes; busy_ns 0 = not simulated yet */
     struct run_assumptions assumptions;
     char missing[200];
 };
 
-static bool no_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 struct replay_costs *replay_costs_create(const struct trace_replay_request *request, struct orch_error *error)
 {
-    struct replay_costs *c = calloc(1, sizeof *c);
+    struct replay_costs *const c = calloc(1, sizeof *c);
     if (c)
         c->request = request;
     else
-        no_memory(error);
+        orch_no_memory(error);
     return c;
 }
 
@@ -103,7 +98,7 @@ static bool add_assumptions(const struct run_assumptions *from, struct run_assum
     return ok;
 }
 
-/* The same of one kernel's answer: its shares are not those of the whole. */
+/* Notes the assumptions of one kernel's answer without their shares of time, which are not those of the whole trace. */
 static bool note_assumptions(const struct run_assumptions *from, const char *workload, struct run_assumptions *to)
 {
     bool ok = true;
@@ -125,10 +120,10 @@ bool replay_costs_assumptions(const struct replay_costs *c, struct run_assumptio
 
 /* ---- studies ---- */
 
-/* The study of launches with these settings. */
+/* Finds or creates the study for launches with these options. */
 static struct study *study_of(struct replay_costs *c, const char *text, struct orch_error *error)
 {
-    const struct trace_replay_request *q = c->request;
+    const struct trace_replay_request *const q = c->request;
     for (unsigned i = 0; i < c->settings_count; i++)
         if (strcmp(c->settings[i].text, text) == 0)
             return c->settings[i].study;
@@ -136,10 +131,10 @@ static struct study *study_of(struct replay_costs *c, const char *text, struct o
         orch_fail(error, ORCH_USAGE, "%s: more than %d different settings of launches", q->path, SETTINGS_MAX);
         return NULL;
     }
-    struct settings *s = &c->settings[c->settings_count++];
+    struct settings *const s = &c->settings[c->settings_count++];
     s->text = strdup(text);
     if (!s->text) {
-        no_memory(error);
+        orch_no_memory(error);
         return NULL;
     }
     if (!launch_settings_read(text, &s->launch, error))
@@ -190,24 +185,25 @@ static void fill_cost(const struct run_result *r, struct replay_cost *cost)
     }
 }
 
-/* *known false: the target has no such kernel; *why then says so. Other troubles are errors. */
+/* Asks the study. *known becomes false, with the reason in *why, when the target has no such kernel; all else that fails is an
+ * error. */
 static bool ask(struct replay_costs *c, const char *workload, const char *unit, const char *precision, const char *settings,
                 struct replay_cost *cost, bool *known, struct orch_error *why, struct orch_error *error)
 {
     struct study_answer answer;
     struct study_setting setting = {0};
-    struct study *study = study_of(c, settings, error);
+    struct study *const study = study_of(c, settings, error);
     *why = (struct orch_error){0};
     *known = false;
     if (!study)
         return false;
     study_answer_init(&answer);
-    bool ok = fill_setting(&setting, workload, unit, precision) || no_memory(error);
+    bool ok = fill_setting(&setting, workload, unit, precision) || orch_no_memory(error);
     if (ok) {
         *known = study_evaluate(study, &setting, &answer, why);
         if (*known) {
             fill_cost(&answer.result, cost);
-            ok = note_assumptions(&answer.result.assumptions, workload, &c->assumptions) || no_memory(error);
+            ok = note_assumptions(&answer.result.assumptions, workload, &c->assumptions) || orch_no_memory(error);
         } else if (why->exit_code != ORCH_UNMODELLED && why->exit_code != ORCH_USAGE) {
             *error = *why;
             ok = false;
@@ -220,7 +216,7 @@ static bool ask(struct replay_costs *c, const char *workload, const char *unit, 
 
 /* ---- kernels ---- */
 
-/* Units that may carry out what was for this one, in order: cores hand products of matrices to their AMX block. */
+/* Units that can take over the work of a unit, best first: CPU cores hand matrix products to their AMX block. */
 static const char *const *candidates(const char *unit)
 {
     static const char *const cpu[] = {"amx", "cpu", NULL}, *const amx[] = {"amx", NULL}, *const gpu[] = {"gpu", NULL},
@@ -271,7 +267,7 @@ static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, co
         snprintf(NULL, 0, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "", l->settings ? l->settings : "");
     key = malloc((size_t)length + 1);
     if (!key)
-        return no_memory(error);
+        return orch_no_memory(error);
     snprintf(key, (size_t)length + 1, "%s|%s|%s|%s", unit, l->workload, l->precision ? l->precision : "",
              l->settings ? l->settings : "");
     struct answer *a = find(c, key);
@@ -294,11 +290,11 @@ static bool kernel_cost(struct replay_costs *c, const struct trace_launch *l, co
 
 /* ---- copies in the place of what has no kernel ---- */
 
-/* A copy of 2^log2 bytes on a unit; AMX has none, its core has. */
+/* Simulates a copy of 2^log2 bytes on a unit; for AMX on its core, since AMX has no copy. */
 static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, const struct replay_cost **cost,
                       struct orch_error *error)
 {
-    struct replay_cost *known = &c->copy[part][log2];
+    struct replay_cost *const known = &c->copy[part][log2];
     struct orch_error why;
     bool there = known->busy_ns > 0;
     char workload[32];
@@ -306,7 +302,7 @@ static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, con
     if (there)
         return true;
     snprintf(workload, sizeof workload, "copy:%ld", 1L << log2);
-    const char *unit = part == PART_GPU || part == PART_ANE ? orch_part_name(part) : "cpu";
+    const char *const unit = part == PART_GPU || part == PART_ANE ? orch_part_name(part) : "cpu";
     if (!ask(c, workload, unit, NULL, "", known, &there, &why, error))
         return false;
     if (!there)
@@ -316,7 +312,8 @@ static bool copy_cost(struct replay_costs *c, enum orch_part part, int log2, con
     return true;
 }
 
-/* Bytes in and out together; between two simulated copies linear, beyond the largest in proportion. */
+/* Time to move so many bytes, inputs and outputs together: interpolated between simulated copies, and proportional beyond the
+ * largest. */
 static bool estimate(struct replay_costs *c, uint64_t bytes, const char *unit, struct replay_cost *cost, struct orch_error *error)
 {
     const enum orch_part part = strcmp(unit, "auto") == 0 ? PART_GPU : part_of(unit);
@@ -339,7 +336,7 @@ static bool estimate(struct replay_costs *c, uint64_t bytes, const char *unit, s
 
 bool replay_cost_of(struct replay_costs *c, const struct trace_launch *l, struct replay_cost *cost, struct orch_error *error)
 {
-    const char *unit = c->request->unit ? c->request->unit : l->unit;
+    const char *const unit = c->request->unit ? c->request->unit : l->unit;
     if (strcmp(l->work, "none") == 0) {
         *cost = (struct replay_cost){.work = REPLAY_NONE, .part = part_of(unit), .low = 1, .high = 1};
         return true;

@@ -1,4 +1,4 @@
-/* Shared by the files of replay; not for others. */
+/* Shared by the files of the replay only. */
 #ifndef ORCHARD_SIM_TRACE_REPLAY_INTERNAL_H
 #define ORCHARD_SIM_TRACE_REPLAY_INTERNAL_H
 
@@ -8,7 +8,7 @@
 
 /* ---- replay_again.c: as it was ---- */
 
-/* Can it be run again as it was? */
+/* Whether the trace can be replayed by running its workloads again. */
 bool replay_again_fits(const struct trace_survey *survey);
 bool replay_again(const struct trace_replay_request *request, struct event_bus *bus, uint64_t number, struct run_result *result,
                   struct orch_error *error);
@@ -21,7 +21,7 @@ struct replay_cost {
     enum replay_work work;
     enum orch_part part;
     double busy_ns, overhead_ns;
-    double low, high; /* 90 % interval, relative to the time */
+    double low, high; /* 90 % interval, relative to busy_ns */
     double dram_bytes, macs, flops, joules;
 };
 
@@ -32,7 +32,7 @@ bool replay_cost_of(struct replay_costs *costs, const struct trace_launch *launc
                     struct orch_error *error);
 uint64_t replay_costs_distinct(const struct replay_costs *costs);
 const char *replay_costs_missing(const struct replay_costs *costs);
-/* Assumptions of the answers so far, each once. */
+/* Appends the assumptions behind the answers so far, each once. */
 bool replay_costs_assumptions(const struct replay_costs *costs, struct run_assumptions *to);
 
 /* ---- replay_queue.c: who runs when ---- */
@@ -44,10 +44,10 @@ struct replay_launch {
     double submit_ns;
     const uint64_t *after;
     size_t after_count;
-    char *name; /* kept for the event; NULL = not told. Owned by the queue once added */
+    char *name; /* for the event; NULL = none. The queue owns it once the launch is added */
 };
 
-/* What became of one. */
+/* Reports a launch that is done. */
 struct replay_done {
     uint64_t op;
     const struct replay_cost *cost;
@@ -59,12 +59,14 @@ typedef void replay_on_done(void *context, const struct replay_done *done);
 struct replay_queue;
 struct replay_queue *replay_queue_create(double dram_gbps, replay_on_done *on_done, void *context);
 void replay_queue_free(struct replay_queue *queue);
-/* Launches come in rising order of operators. False without memory or with too many streams. */
+/* Launches have to be added in rising order of operators. False when memory is out or there are too many streams. */
 bool replay_queue_add(struct replay_queue *queue, const struct replay_launch *launch, struct orch_error *error);
-/* Runs until there is room for another launch (or, at the end, until all are done). */
+/* Advances time until another launch fits in (or, at the end, until all are done). */
 bool replay_queue_make_room(struct replay_queue *queue, uint64_t next_op, bool all, struct orch_error *error);
 double replay_queue_now(const struct replay_queue *queue);
-double replay_queue_busy_ns(const struct replay_queue *queue, enum orch_part part); /* of the unit, any of its streams */
-double replay_queue_lost_ns(const struct replay_queue *queue);                      /* that launches waited for DRAM together */
+/* Time during which the unit was busy, summed over its streams. */
+double replay_queue_busy_ns(const struct replay_queue *queue, enum orch_part part);
+double replay_queue_lost_ns(
+    const struct replay_queue *queue); /* Time that launches lost to each other while sharing DRAM bandwidth. */
 
 #endif

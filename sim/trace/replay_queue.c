@@ -1,4 +1,5 @@
-/* Launches on queues of units, in events; memory for those that are not done, at most TRACE_REPLAY_WINDOW operators. */
+/* Launches on the queues of units, simulated in events. Memory holds only launches that are not done, at most
+ * TRACE_REPLAY_WINDOW. */
 #include "sim/soc/fair_share.h"
 #include "sim/trace/replay_internal.h"
 
@@ -11,11 +12,11 @@ enum { STREAMS_MAX = FAIR_FLOWS_MAX, RING = 2 * TRACE_REPLAY_WINDOW };
 struct entry {
     struct replay_launch launch;
     struct entry *next;
-    double left; /* share of the work */
+    double left; /* share of the work that is left */
     double start_ns;
 };
 
-/* A stream of a unit: launches one after another. */
+/* A stream of a unit runs its launches one after another. */
 struct stream {
     enum orch_part part;
     unsigned number;
@@ -32,14 +33,14 @@ struct replay_queue {
     unsigned streams;
     struct entry *spare;
     uint64_t pending, last_op, oldest; /* every operator below `oldest` is done */
-    double *done_ns;                   /* by operator modulo RING; NAN = not done */
-    uint8_t *part;                     /* of it */
+    double *done_ns;                   /* when each operator was done, by its number modulo RING; NAN = not done */
+    uint8_t *part;                     /* the unit of each operator, likewise */
     double now_ns, busy_ns[PART_COUNT], lost_ns;
 };
 
 struct replay_queue *replay_queue_create(double dram_gbps, replay_on_done *on_done, void *context)
 {
-    struct replay_queue *q = calloc(1, sizeof *q);
+    struct replay_queue *const q = calloc(1, sizeof *q);
     if (!q)
         return NULL;
     q->dram = (struct fair_resource){"dram", dram_gbps, FAIR_LINE_BYTES};
@@ -106,8 +107,8 @@ static struct stream *stream_of(struct replay_queue *q, enum orch_part part, uns
 
 static struct entry *new_entry(struct replay_queue *q, const struct replay_launch *launch)
 {
-    struct entry *e = q->spare ? q->spare : calloc(1, sizeof *e);
-    uint64_t *after = launch->after_count ? malloc(launch->after_count * sizeof *after) : NULL;
+    struct entry *const e = q->spare ? q->spare : calloc(1, sizeof *e);
+    uint64_t *const after = launch->after_count ? malloc(launch->after_count * sizeof *after) : NULL;
     if (!e || (launch->after_count && !after)) {
         if (e != q->spare)
             free(e);
@@ -125,10 +126,10 @@ static struct entry *new_entry(struct replay_queue *q, const struct replay_launc
 
 bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch, struct orch_error *error)
 {
-    struct stream *s = stream_of(q, launch->cost.part, launch->stream);
+    struct stream *const s = stream_of(q, launch->cost.part, launch->stream);
     if (!s)
         return orch_fail(error, ORCH_UNMODELLED, "more than %d streams of launches", STREAMS_MAX);
-    struct entry *e = new_entry(q, launch);
+    struct entry *const e = new_entry(q, launch);
     if (!e)
         return orch_no_memory(error);
     if (s->last)
@@ -136,7 +137,7 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
     else
         s->first = e;
     s->last = e;
-    /* Numbers that are left out count as done. */
+    /* Operators that the trace leaves out count as done. */
     const uint64_t from = launch->op - q->last_op > RING ? launch->op - RING + 1 : q->last_op + 1;
     for (uint64_t op = from; op < launch->op; op++)
         q->done_ns[op % RING] = 0;
@@ -151,15 +152,15 @@ bool replay_queue_add(struct replay_queue *q, const struct replay_launch *launch
 
 /* ---- running ---- */
 
-/* When the head of a stream may start: INFINITY when it waits for something that is not done. */
+/* When the head of a stream may start; INFINITY while it waits for an operator that is not done. */
 static double ready_ns(const struct replay_queue *q, const struct entry *e)
 {
-    const struct replay_launch *l = &e->launch;
+    const struct replay_launch *const l = &e->launch;
     double ready = l->submit_ns + l->cost.overhead_ns;
     for (size_t i = 0; i < l->after_count; i++) {
         const uint64_t op = l->after[i];
         if (q->last_op - op >= RING)
-            continue; /* long done, and no later than what holds the queue up now */
+            continue; /* done so long ago that it cannot hold the launch up */
         const double done = q->done_ns[op % RING];
         if (isnan(done))
             return INFINITY;
@@ -181,13 +182,13 @@ static bool unit_runs(const struct replay_queue *q, enum orch_part part)
     return false;
 }
 
-/* Starts the head that was ready first; false when none can start now. */
+/* Starts the stream head that is ready first; false when none can start now. */
 static bool start_one(struct replay_queue *q)
 {
     struct stream *best = NULL;
     double best_ns = INFINITY;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         if (!s->first || s->running || (does_one_thing(s->part) && unit_runs(q, s->part)))
             continue;
         const double ready = ready_ns(q, s->first);
@@ -213,11 +214,11 @@ static void set_paces(struct replay_queue *q)
     double sum = 0;
     unsigned count = 0;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         s->pace = 1;
         if (!s->running || !(s->first->launch.cost.dram_bytes > 0) || !(s->first->launch.cost.busy_ns > 0))
             continue;
-        /* Alone it had what it needed. */
+        /* Alone, the launch got all the bandwidth it asked for. */
         const double demand = fmin(s->first->launch.cost.dram_bytes / s->first->launch.cost.busy_ns, q->dram.capacity_gbps);
         of[count] = s;
         flow[count++] = (struct fair_flow){.demand_gbps = demand, .load = &load};
@@ -230,7 +231,7 @@ static void set_paces(struct replay_queue *q)
         of[k]->pace = rate[k].gbps / flow[k].demand_gbps;
 }
 
-/* When a running launch ends at its present pace. */
+/* When a running launch will end at its present pace. */
 static double end_ns(const struct replay_queue *q, const struct stream *s)
 {
     return q->now_ns + s->first->left * s->first->launch.cost.busy_ns / s->pace;
@@ -240,7 +241,7 @@ static double next_event(const struct replay_queue *q)
 {
     double next = INFINITY;
     for (unsigned i = 0; i < q->streams; i++) {
-        const struct stream *s = &q->stream[i];
+        const struct stream *const s = &q->stream[i];
         if (!s->first)
             continue;
         if (s->running)
@@ -253,8 +254,8 @@ static double next_event(const struct replay_queue *q)
 
 static void finish(struct replay_queue *q, struct stream *s)
 {
-    struct entry *e = s->first;
-    const struct replay_launch *l = &e->launch;
+    struct entry *const e = s->first;
+    const struct replay_launch *const l = &e->launch;
     const struct replay_done done = {
         .op = l->op, .cost = &l->cost, .name = l->name, .submit_ns = l->submit_ns, .start_ns = e->start_ns, .end_ns = q->now_ns};
     q->on_done(q->context, &done);
@@ -282,7 +283,7 @@ static void advance(struct replay_queue *q, double until_ns)
         ends[i] = q->stream[i].running && end_ns(q, &q->stream[i]) <= until_ns;
     q->now_ns = until_ns;
     for (unsigned i = 0; i < q->streams; i++) {
-        struct stream *s = &q->stream[i];
+        struct stream *const s = &q->stream[i];
         if (!s->running)
             continue;
         const double alone = s->first->launch.cost.busy_ns;

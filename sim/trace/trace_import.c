@@ -50,7 +50,7 @@ static void keep_longest(char *name, size_t size, double *most, const char *cand
 
 void import_emit_unknown(struct import_emit *e, const char *name, double seconds)
 {
-    struct import_coverage *c = e->coverage;
+    struct import_coverage *const c = e->coverage;
     c->unknown++;
     c->unknown_seconds += seconds;
     keep_longest(c->unknown_name, sizeof c->unknown_name, &c->unknown_most, name, seconds);
@@ -58,7 +58,7 @@ void import_emit_unknown(struct import_emit *e, const char *name, double seconds
 
 static void count(struct import_emit *e, const struct import_mapping *m, const char *name, double seconds)
 {
-    struct import_coverage *c = e->coverage;
+    struct import_coverage *const c = e->coverage;
     if (m->work == IMPORT_NONE && m->note[0]) {
         import_emit_unknown(e, name, seconds);
         return;
@@ -79,7 +79,7 @@ bool import_emit_op(struct import_emit *e, const struct import_placed *p, struct
     struct import_mapping m;
     struct trace_record launch = {.kind = TRACE_LAUNCH}, begin = {.kind = TRACE_OP_BEGIN}, end;
     char settings[24] = "";
-    const char *name = p->name ? p->name : p->op->name;
+    const char *const name = p->name ? p->name : p->op->name;
     import_map(p->op, &m);
     count(e, &m, name, p->seconds);
     if (m.repeat > 1)

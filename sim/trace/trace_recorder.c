@@ -12,11 +12,11 @@
 struct trace_recorder {
     struct trace_output *output;
     enum trace_level level;
-    struct trace_error error; /* the first */
+    struct trace_error error; /* the first error */
     bool failed;
     char *settings[TOGETHER_PARTS];
     unsigned parts;
-    uint64_t run; /* the present one */
+    uint64_t run; /* number of the current run */
     uint64_t instructions;
     struct unit_watch watch;
 };
@@ -35,7 +35,7 @@ static void put(struct trace_recorder *r, const struct trace_record *record)
 
 static void put_run_begin(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_run_begin *b = &e->run_begin;
+    const struct event_run_begin *const b = &e->run_begin;
     struct trace_record record = {.kind = TRACE_RUN_BEGIN};
     record.run_begin = (struct trace_run_begin){.run = e->run,
                                                 .time_ps = picoseconds(e->time_ns),
@@ -60,7 +60,7 @@ static void put_run_begin(struct trace_recorder *r, const struct event *e)
 
 static void put_launch(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_op *op = &e->launch;
+    const struct event_op *const op = &e->launch;
     struct trace_record record = {.kind = TRACE_LAUNCH};
     record.launch = (struct trace_launch){.run = e->run,
                                           .op = op->op,
@@ -86,8 +86,8 @@ static void put_op_begin(struct trace_recorder *r, const struct event *e)
 
 static void put_op_end(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_op_end *end = &e->op_end;
-    const struct activity *a = end->activity;
+    const struct event_op_end *const end = &e->op_end;
+    const struct activity *const a = end->activity;
     struct trace_record record = {.kind = TRACE_OP_END};
     record.op_end = (struct trace_op_end){
         .run = e->run,
@@ -104,7 +104,7 @@ static void put_op_end(struct trace_recorder *r, const struct event *e)
 
 static void put_transfer(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_mem_transfer *t = &e->mem_transfer;
+    const struct event_mem_transfer *const t = &e->mem_transfer;
     struct trace_record record = {.kind = TRACE_TRANSFER};
     record.transfer = (struct trace_transfer){.run = e->run,
                                               .time_ps = picoseconds(e->time_ns),
@@ -120,7 +120,7 @@ static void put_transfer(struct trace_recorder *r, const struct event *e)
 
 static void put_sample(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_sample *s = &e->sample;
+    const struct event_sample *const s = &e->sample;
     struct trace_record record = {.kind = TRACE_SAMPLE};
     record.sample = (struct trace_sample){.run = e->run,
                                           .time_ps = picoseconds(e->time_ns),
@@ -134,7 +134,7 @@ static void put_sample(struct trace_recorder *r, const struct event *e)
 
 static void put_clock(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_dvfs_change *c = &e->dvfs_change;
+    const struct event_dvfs_change *const c = &e->dvfs_change;
     struct trace_record record = {.kind = TRACE_CLOCK};
     record.clock = (struct trace_clock){.run = e->run,
                                         .time_ps = picoseconds(e->time_ns),
@@ -149,7 +149,7 @@ static void put_clock(struct trace_recorder *r, const struct event *e)
 
 static void put_fault(struct trace_recorder *r, const struct event *e)
 {
-    const struct event_fault *f = &e->fault;
+    const struct event_fault *const f = &e->fault;
     struct trace_record record = {.kind = TRACE_FAULT};
     record.fault = (struct trace_fault){.run = e->run,
                                         .time_ps = picoseconds(e->time_ns),
@@ -165,7 +165,7 @@ static void put_fault(struct trace_recorder *r, const struct event *e)
 static void put_run_end(struct trace_recorder *r, const struct event *e)
 {
     static const char *const status[] = {"done", "failed", "interrupted"};
-    const struct run_result *s = e->run_end.result;
+    const struct run_result *const s = e->run_end.result;
     struct trace_record record;
     trace_record_init(&record, TRACE_RUN_END);
     record.run_end.run = e->run;
@@ -186,7 +186,7 @@ static void put_run_end(struct trace_recorder *r, const struct event *e)
 
 void trace_recorder_on_event(void *recorder, const struct event *event)
 {
-    struct trace_recorder *r = recorder;
+    struct trace_recorder *const r = recorder;
     if (r->level == TRACE_LEVEL_KERNEL &&
         (event->kind == EVENT_SAMPLE || event->kind == EVENT_MEM_TRANSFER || event->kind == EVENT_DVFS_CHANGE))
         return;
@@ -250,7 +250,7 @@ struct trace_recorder *trace_recorder_create(const char *path, const struct trac
     static const char *const levels[] = {"kernel", "operator", "instruction"};
     const struct trace_header header = {
         .chip = o->chip, .workload = o->workload, .orchard = ORCHARD_VERSION, .level = levels[o->level], .source = "orchard"};
-    struct trace_recorder *r = calloc(1, sizeof *r);
+    struct trace_recorder *const r = calloc(1, sizeof *r);
     if (!r) {
         orch_no_memory(error);
         return NULL;

@@ -1,6 +1,7 @@
 #include "sim/trace/trace_replay.h"
 
 #include "isa/array_count.h"
+#include "sim/base/json_out.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/run_version.h"
 #include "sim/trace/replay_internal.h"
@@ -13,7 +14,7 @@
 
 enum { STREAMS_KEPT = 4096 };
 
-/* A streamed replay at work. */
+/* State of a streamed replay. */
 struct replay {
     const struct trace_replay_request *request;
     const struct trace_survey *survey;
@@ -22,12 +23,12 @@ struct replay {
     struct trace_replay_account *account;
     struct replay_costs *costs;
     struct replay_queue *queue;
-    double low_ns, high_ns, busy_ns; /* of operators, sums */
+    double low_ns, high_ns, busy_ns; /* sums over operators */
     double unit_joules[PART_COUNT];
     struct run_result *result;
     int64_t first_ps;
     bool begun;
-    char texts[4][160]; /* of the run's begin event */
+    char program_name[160], program_hash[32], chip_hash[32], options[160]; /* strings of the event that begins the run */
     struct event_run_begin begin;
 };
 
@@ -40,27 +41,40 @@ static void emit(const struct replay *p, struct event *event)
 
 /* ---- the event that decides the answer ---- */
 
+static void fill_options(struct replay *p)
+{
+    const struct trace_replay_request *const q = p->request;
+    json_object *const options = json_object_new_object();
+    char unit[24];
+    snprintf(unit, sizeof unit, "%.20s", q->unit ? q->unit : "");
+    json_add_text(options, "replay", q->timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency");
+    json_add_count(options, "run", q->run);
+    json_add_text(options, "unit", unit);
+    char *const line = json_line(options);
+    snprintf(p->options, sizeof p->options, "%s", line ? line : "{}");
+    free(line);
+}
+
 static void fill_begin(struct replay *p)
 {
-    const struct trace_replay_request *q = p->request;
-    const char *slash = strrchr(q->path, '/');
-    snprintf(p->texts[0], sizeof p->texts[0], "%.150s", slash ? slash + 1 : q->path);
-    snprintf(p->texts[1], sizeof p->texts[1], "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum,
+    const struct trace_replay_request *const q = p->request;
+    const char *const slash = strrchr(q->path, '/');
+    snprintf(p->program_name, sizeof p->program_name, "%.150s", slash ? slash + 1 : q->path);
+    snprintf(p->program_hash, sizeof p->program_hash, "%08" PRIx32 "%016" PRIx64, p->survey->account.checksum,
              p->survey->account.records);
-    snprintf(p->texts[2], sizeof p->texts[2], "%016" PRIx64, chip_hash(q->chip));
-    snprintf(p->texts[3], sizeof p->texts[3], "{\"replay\":\"%s\",\"run\":%" PRIu64 ",\"unit\":\"%.20s\"}",
-             q->timing == TRACE_TIMING_ARRIVAL ? "arrival" : "dependency", q->run, q->unit ? q->unit : "");
+    snprintf(p->chip_hash, sizeof p->chip_hash, "%016" PRIx64, chip_hash(q->chip));
+    fill_options(p);
     p->begin = (struct event_run_begin){.workload = q->path,
                                         .chip_id = chip_id(q->chip),
-                                        .chip_hash = p->texts[2],
+                                        .chip_hash = p->chip_hash,
                                         .chip_modified = chip_modified(q->chip),
-                                        .program_name = p->texts[0],
+                                        .program_name = p->program_name,
                                         .program_kind = "trace",
-                                        .program_hash = p->texts[1],
+                                        .program_hash = p->program_hash,
                                         .unit = q->unit ? q->unit : "auto",
                                         .detail = "op",
                                         .mode = "timing",
-                                        .options = p->texts[3],
+                                        .options = p->options,
                                         .version = run_model_version(),
                                         .seed = q->common.seed,
                                         .host = "local"};
@@ -70,7 +84,7 @@ static void fill_begin(struct replay *p)
 
 static void add_totals(struct replay *p, const struct replay_done *d)
 {
-    struct run_result *r = p->result;
+    struct run_result *const r = p->result;
     const double ns = d->end_ns - d->start_ns;
     r->flops += d->cost->flops;
     r->macs += d->cost->macs;
@@ -86,12 +100,12 @@ static void add_totals(struct replay *p, const struct replay_done *d)
 
 static void on_done(void *context, const struct replay_done *d)
 {
-    struct replay *p = context;
+    struct replay *const p = context;
     add_totals(p, d);
     if (!d->name || p->told >= TRACE_REPLAY_EVENTS)
         return;
     p->told++;
-    const char *kernel = d->cost->work == REPLAY_KERNEL ? "kernel" : d->cost->work == REPLAY_ESTIMATE ? "estimate" : "none";
+    const char *const kernel = d->cost->work == REPLAY_KERNEL ? "kernel" : d->cost->work == REPLAY_ESTIMATE ? "estimate" : "none";
     const struct event_op op = {.op = d->op,
                                 .name = d->name,
                                 .kernel = kernel,
@@ -112,7 +126,7 @@ static void on_done(void *context, const struct replay_done *d)
 
 static bool add_launch(struct replay *p, const struct trace_launch *l, struct orch_error *error)
 {
-    const struct trace_replay_request *q = p->request;
+    const struct trace_replay_request *const q = p->request;
     struct replay_launch launch = {
         .op = l->op, .stream = (unsigned)(l->stream % STREAMS_KEPT), .after = l->after.item, .after_count = l->after.count};
     if (!p->begun)
@@ -136,12 +150,12 @@ static bool add_launch(struct replay *p, const struct trace_launch *l, struct or
 
 static bool read_launches(struct replay *p, struct orch_error *error)
 {
-    const struct trace_replay_request *q = p->request;
+    const struct trace_replay_request *const q = p->request;
     struct trace_error own;
     struct trace_record record;
     enum trace_step step;
     uint64_t last = 0;
-    struct trace_reader *r = trace_reader_open(q->path, q->force, &own);
+    struct trace_reader *const r = trace_reader_open(q->path, q->force, &own);
     bool ok = r || trace_tell(&own, error);
     while (ok && (step = trace_next(r, &record, &own)) != TRACE_OVER) {
         if (step == TRACE_BAD) {
@@ -189,8 +203,8 @@ static bool add_reasons(struct replay *p, double seconds)
 
 static bool add_counters(const struct replay *p)
 {
-    const struct trace_replay_account *a = p->account;
-    struct run_values *c = &p->result->counters;
+    const struct trace_replay_account *const a = p->account;
+    struct run_values *const c = &p->result->counters;
     return run_values_add(c, "replay.kernels", (double)a->works[0]) &&
            run_values_add(c, "replay.estimates", (double)a->works[1]) &&
            run_values_add(c, "replay.no_work", (double)a->works[2]) &&
@@ -201,7 +215,7 @@ static bool add_counters(const struct replay *p)
 
 static bool add_assumptions(const struct replay *p)
 {
-    struct run_assumptions *to = &p->result->assumptions;
+    struct run_assumptions *const to = &p->result->assumptions;
     char text[240];
     bool ok = run_assumption_add(to, "replay.timing", "inferred",
                                  p->request->timing == TRACE_TIMING_ARRIVAL
@@ -220,7 +234,7 @@ static bool add_assumptions(const struct replay *p)
 
 static bool fill_result(struct replay *p, struct orch_error *error)
 {
-    struct run_result *r = p->result;
+    struct run_result *const r = p->result;
     const double seconds = replay_queue_now(p->queue) * 1e-9;
     bool ok = run_result_set_text(&r->chip, p->begin.chip_id) && run_result_set_text(&r->workload, p->request->path) &&
               run_result_set_text(&r->unit, p->begin.unit) && run_result_set_text(&r->detail, "op") &&

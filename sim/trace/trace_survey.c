@@ -70,7 +70,7 @@ static void note_op(struct surveyor *v, uint64_t op, int64_t ps)
 
 static void note(struct surveyor *v, const struct trace_record *r)
 {
-    struct trace_survey *s = v->s;
+    struct trace_survey *const s = v->s;
     s->records[r->kind]++;
     switch (r->kind) {
     case TRACE_RUN_BEGIN: note_run(v, &r->run_begin); break;
@@ -99,7 +99,7 @@ bool trace_survey(const char *path, bool force, struct trace_survey *s, struct o
     struct surveyor v = {.s = s, .reader = trace_reader_open(path, force, &own)};
     if (!v.reader)
         return trace_tell(&own, error);
-    const struct trace_header *header = trace_reader_header(v.reader);
+    const struct trace_header *const header = trace_reader_header(v.reader);
     KEEP(chip);
     KEEP(workload);
     KEEP(orchard);

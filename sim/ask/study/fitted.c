@@ -1,15 +1,15 @@
 #include "sim/ask/study/fitted.h"
 
+#include "sim/base/json_read.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body, struct orch_error *error)
 {
     *set = (struct fitted_set){.name = strdup(name), .body = json_tokener_parse(body)};
-    json_object *const entries = json_object_object_get(set->body, "entries"), *const chips =
-                                                                                   json_object_object_get(set->body, "chips");
-    set->calibrated = json_object_is_type(chips, json_type_object);
-    const bool ok = set->name && (set->calibrated || json_object_is_type(entries, json_type_array));
+    set->calibrated = json_peek(set->body, "chips", json_type_object) != NULL;
+    const bool ok = set->name && (set->calibrated || json_peek(set->body, "entries", json_type_array));
     snprintf(set->label, sizeof set->label, "%s %.80s %s", set->calibrated ? "calibrated" : "tuned", name, hash);
     if (ok)
         return true;
@@ -43,7 +43,7 @@ void fitted_close(struct fitted_set *set)
 
 static json_object *values_of(const struct fitted_set *set, const char *chip_id)
 {
-    return json_object_object_get(json_object_object_get(set->body, "chips"), chip_id);
+    return json_peek(json_peek(set->body, "chips", json_type_object), chip_id, json_type_object);
 }
 
 bool fitted_has_chip(const struct fitted_set *set, const char *chip_id)
@@ -98,11 +98,6 @@ void fitted_sets_free(struct fitted_sets *sets)
 
 /* ---- tuned: choices of kernels ---- */
 
-static const char *text_of(json_object *o, const char *key)
-{
-    return json_object_get_string(json_object_object_get(o, key));
-}
-
 static bool same(const char *a, const char *b)
 {
     return a == b || (a && b && strcmp(a, b) == 0);
@@ -110,13 +105,13 @@ static bool same(const char *a, const char *b)
 
 static json_object *entry_for(const struct fitted_set *set, const char *chip_id, const struct run_request *q)
 {
-    json_object *const entries = json_object_object_get(set->body, "entries");
+    json_object *const entries = json_peek(set->body, "entries", json_type_array);
     const char *const unit = q->unit && strcmp(q->unit, "auto") != 0 ? q->unit : NULL;
     for (size_t i = 0; entries && i < json_object_array_length(entries); i++) {
         json_object *const e = json_object_array_get_idx(entries, i);
-        if (same(text_of(e, "workload"), q->workload) && same(text_of(e, "chip"), chip_id) &&
-            same(text_of(e, "precision"), q->precision) && same(text_of(e, "asked_unit"), unit))
-            return json_object_object_get(e, "use");
+        if (same(json_peek_string(e, "workload"), q->workload) && same(json_peek_string(e, "chip"), chip_id) &&
+            same(json_peek_string(e, "precision"), q->precision) && same(json_peek_string(e, "asked_unit"), unit))
+            return json_peek(e, "use", json_type_object);
     }
     return NULL;
 }
@@ -128,7 +123,7 @@ void fitted_apply(const struct fitted_set *set, const char *chip_id, struct run_
     *used = set->calibrated ? fitted_has_chip(set, chip_id) : use != NULL;
     if (!use)
         return;
-    q->workload = text_of(use, "workload");
-    q->unit = text_of(use, "unit");
-    q->cores = (unsigned)json_object_get_int(json_object_object_get(use, "cores"));
+    q->workload = json_peek_string(use, "workload");
+    q->unit = json_peek_string(use, "unit");
+    q->cores = (unsigned)json_peek_number(use, "cores", 0);
 }

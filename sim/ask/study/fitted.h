@@ -21,19 +21,19 @@
 struct fitted_set {
     char *name;
     char label[DB_HASH_SIZE + 128]; /* "tuned NAME HASH": goes into the configuration of runs */
-    bool calibrated;                /* else tuned */
+    bool calibrated;                /* otherwise it is tuned */
     json_object *body;
 };
 
-/* The set of that name; ORCH_USAGE with the nearest name, or when its body is not a set. */
+/* Opens the set of that name. ORCH_USAGE, with the nearest name, when there is none or its body is not a set. */
 bool fitted_open(struct orch_db *db, const char *name, struct fitted_set *set, struct orch_error *error);
-const char *fitted_hash(const struct fitted_set *set); /* of kind and body */
+const char *fitted_hash(const struct fitted_set *set); /* Hash of kind and body. */
 void fitted_close(struct fitted_set *set);
 bool fitted_parse(struct fitted_set *set, const char *name, const char *hash, const char *body,
                   struct orch_error *error); /* for fitted_open and tests */
 
-/* Overrides that a calibrated set has for a chip, in front of those given: a user's own --set wins. text and its strings are
- * owned; free with fitted_sets_free. A tuned set, and a chip that the set does not have, give just those. */
+/* The overrides that a calibrated set has for a chip, followed by those given, so that a user's own --set wins. A tuned set, and
+ * a chip that the set does not know, add nothing. text and its strings are owned; free with fitted_sets_free. */
 struct fitted_sets {
     struct chip_overrides overrides;
     const char **text;
@@ -44,11 +44,11 @@ bool fitted_sets_make(const struct fitted_set *set, const char *chip_id, const s
                       struct fitted_sets *sets, struct orch_error *error);
 void fitted_sets_free(struct fitted_sets *sets);
 
-/* Makes a request use the set: its configuration has the set's hash, and a tuned entry for the same workload, precision and chip
- * replaces workload, unit and cores. *used tells whether the set had something for this request. The request points into the set.
- */
+/* Makes a request use the set: the hash of the set becomes part of its configuration, and a tuned entry for the same workload,
+ * precision and chip replaces workload, unit and cores. *used tells whether the set had something for this request. The request
+ * points into the set. */
 void fitted_apply(const struct fitted_set *set, const char *chip_id, struct run_request *request, bool *used);
-/* True when a calibrated set has values for the chip. */
+/* Whether a calibrated set has values for the chip. */
 bool fitted_has_chip(const struct fitted_set *set, const char *chip_id);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With a database so many timings stay in memory, some 20 kB each. */
+/* Timings kept in memory when there is a database, some 20 kB each. */
 enum { IN_MEMORY = 4096 };
 
 struct asked {
@@ -20,13 +20,13 @@ struct known {
     struct orch_db *db;
     bool writable;
     struct asked *asked;
-    size_t count, last; /* questions, the one that was asked last */
+    size_t count, last; /* last: the question that was asked last */
     const struct read_set *last_set;
 };
 
 struct known *known_create(struct orch_db *db, struct orch_error *error)
 {
-    struct known *k = calloc(1, sizeof *k);
+    struct known *const k = calloc(1, sizeof *k);
     if (!k) {
         orch_no_memory(error);
         return NULL;
@@ -56,7 +56,7 @@ void known_free(struct known *k)
 
 /* ---- sets of a question ---- */
 
-/* NULL with *error; takes the set over in any case. */
+/* Takes over the set even when it fails; NULL with *error. */
 static struct read_set *add_set(struct asked *a, struct read_set *set, struct orch_error *error)
 {
     struct read_set **const grown = reallocarray(a->set, a->sets + 1, sizeof *grown);
@@ -86,14 +86,14 @@ struct loading {
 
 static bool take_reads(void *context, const char *names)
 {
-    struct loading *l = context;
+    struct loading *const l = context;
     struct read_set *const set = read_set_parse(names, l->error);
     l->ok = set && set_of(l->asked, read_set_reads(set), l->error);
     read_set_free(set);
     return l->ok;
 }
 
-/* Sets that the database has by now, others may have added some. */
+/* Loads the sets that the database has by now: other processes may have added some. */
 static bool load_sets(struct known *k, struct asked *a, struct orch_error *error)
 {
     struct loading l = {a, error, true};
@@ -160,7 +160,7 @@ static const struct run_timing *keep(struct known *k, struct read_set *set, cons
     return read_set_add(set, chip, t, error);
 }
 
-/* *timing NULL when the database does not have it. */
+/* *timing is NULL when the database does not have it. */
 static bool find_at(struct known *k, struct asked *a, struct read_set *set, const struct chip *chip,
                     const struct run_timing **timing, struct orch_error *error)
 {
@@ -201,7 +201,7 @@ static bool find_in_db(struct known *k, struct asked *a, const struct chip *chip
 
 static bool describe(const struct run_timing *t, struct db_characteristic *c)
 {
-    const struct run_result *r = &t->result;
+    const struct run_result *const r = &t->result;
     bool ok = true;
     c->cycles = isnan(r->cycles) ? 0 : r->cycles;
     c->activity = t->activity;
@@ -232,7 +232,7 @@ static bool store(struct known *k, const struct asked *a, const struct read_set 
     return ok;
 }
 
-/* Through a handle that notes what is read. */
+/* Simulates with a handle of the chip that notes what is read. */
 static bool simulate(const struct run_request *request, uint8_t *reads, struct run_timing *t, struct orch_error *error)
 {
     struct run_request q = *request;

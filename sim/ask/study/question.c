@@ -25,7 +25,7 @@ static void add_request(struct content_hash *h, const struct run_request *q)
         content_hash_add_integer(h, numbers[i]);
 }
 
-/* Programs, their arguments and input files by what is in them. */
+/* Adds programs, their arguments and input files by their contents. */
 static bool add_files(struct content_hash *h, const struct run_request *request, struct orch_error *error)
 {
     struct run_request q = *request;
@@ -53,7 +53,7 @@ bool question_hash(const struct run_request *request, char hash[CONTENT_HASH_SIZ
 
 static enum orch_part part_of(const struct run_request *q)
 {
-    enum orch_part part = PART_SOC; /* a program may use several */
+    enum orch_part part = PART_SOC; /* a program may use several units */
     if (kernel_is_workload(q->workload))
         return run_kernel_part(q);
     for (enum orch_part p = 0; q->unit && p < PART_COUNT; p++)

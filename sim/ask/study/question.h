@@ -6,7 +6,7 @@
 #include "sim/db/db.h"
 #include "sim/run/run.h"
 
-/* Hash of the request without its chip; files by their content, which needs the chip for reading them. */
+/* Hash of the request without its chip. Files count by their contents; reading them needs the chip. */
 bool question_hash(const struct run_request *request, char hash[CONTENT_HASH_SIZE], struct orch_error *error);
 
 struct question {
@@ -16,7 +16,7 @@ struct question {
 };
 bool question_open(struct question *question, const struct run_request *request, const char *hash, struct orch_error *error);
 void question_close(struct question *question);
-/* Points into the question. */
+/* The key points into the question. */
 struct db_characteristic_key question_key(const struct question *question);
 
 #endif

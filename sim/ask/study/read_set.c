@@ -8,23 +8,23 @@
 
 struct entry {
     uint64_t hash;
-    double *mark; /* of every read */
+    double *mark; /* marks of everything that was read */
     struct run_timing timing;
 };
 
 struct read {
     uint16_t key;
     bool certainty;
-    char *name; /* in the database */
+    char *name; /* its name in the database */
 };
 
 struct read_set {
-    uint8_t *bits;     /* enum chip_read by key */
-    struct read *read; /* in order of names */
+    uint8_t *bits;     /* bits of enum chip_read by key */
+    struct read *read; /* sorted by name */
     size_t count;
-    struct entry **slot; /* open addressing; NULL = free */
+    struct entry **slot; /* open addressing; NULL = free slot */
     size_t slots, used;
-    double *mark; /* room for one question */
+    double *mark; /* scratch space for the marks of one question */
 };
 
 /* ---- the set ---- */
@@ -32,7 +32,7 @@ struct read_set {
 static bool add_read(struct read_set *set, size_t key, bool certainty)
 {
     const char *const name = chip_key_at(key)->name;
-    char *copy = malloc(strlen(name) + sizeof CERTAINTY);
+    char *const copy = malloc(strlen(name) + sizeof CERTAINTY);
     if (!copy)
         return false;
     strcat(strcpy(copy, certainty ? CERTAINTY : ""), name);
@@ -42,7 +42,7 @@ static bool add_read(struct read_set *set, size_t key, bool certainty)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct read *x = a, *y = b;
+    const struct read *const x = a, *const y = b;
     return strcmp(x->name, y->name);
 }
 
@@ -67,7 +67,7 @@ static bool fill(struct read_set *set, const uint8_t *reads)
 
 struct read_set *read_set_create(const uint8_t *reads, struct orch_error *error)
 {
-    struct read_set *set = calloc(1, sizeof *set);
+    struct read_set *const set = calloc(1, sizeof *set);
     if (set && fill(set, reads))
         return set;
     read_set_free(set);
@@ -93,7 +93,7 @@ static bool take_name(uint8_t *bits, const char *name, size_t length)
 
 struct read_set *read_set_parse(const char *names, struct orch_error *error)
 {
-    uint8_t *bits = calloc(chip_key_count(), 1);
+    uint8_t *const bits = calloc(chip_key_count(), 1);
     struct read_set *set = NULL;
     bool ok = bits != NULL;
     if (!bits)
@@ -156,7 +156,7 @@ static double mark(const struct read *read, const struct chip *chip)
 struct db_parameter *read_set_parameters(const struct read_set *set, const struct chip *chip, size_t *count,
                                          struct orch_error *error)
 {
-    struct db_parameter *list = calloc(set->count + 1, sizeof *list);
+    struct db_parameter *const list = calloc(set->count + 1, sizeof *list);
     if (!list) {
         orch_no_memory(error);
         return NULL;
@@ -167,7 +167,7 @@ struct db_parameter *read_set_parameters(const struct read_set *set, const struc
     return list;
 }
 
-/* Marks into the room of the set; their hash, a multiply and a fold for each. */
+/* Fills the scratch space with the chip's marks and returns their hash: a multiplication and a fold for each. */
 static uint64_t marks_of(const struct read_set *set, const struct chip *chip)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -196,11 +196,11 @@ const struct run_timing *read_set_find(const struct read_set *set, const struct 
     if (!set->slots)
         return NULL;
     const uint64_t hash = marks_of(set, chip);
-    const struct entry *entry = set->slot[place(set, hash, set->mark)];
+    const struct entry *const entry = set->slot[place(set, hash, set->mark)];
     return entry ? &entry->timing : NULL;
 }
 
-/* At most half full. */
+/* Keeps the table at most half full. */
 static bool grow(struct read_set *set)
 {
     struct entry **const old = set->slot;
@@ -222,7 +222,7 @@ static bool grow(struct read_set *set)
 const struct run_timing *read_set_add(struct read_set *set, const struct chip *chip, struct run_timing *timing,
                                       struct orch_error *error)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
+    struct entry *const entry = calloc(1, sizeof *entry);
     double *const marks = calloc(set->count + 1, sizeof *marks);
     if (!entry || !marks || !grow(set)) {
         free(entry);

@@ -1,4 +1,4 @@
-/* A set of what a simulation read of a chip, and timings by the values that it had. */
+/* The set of parameters that a simulation read from a chip, and timings by the values of these parameters. */
 #ifndef ORCHARD_SIM_ASK_STUDY_READ_SET_H
 #define ORCHARD_SIM_ASK_STUDY_READ_SET_H
 
@@ -7,20 +7,20 @@
 #include "sim/run/run_timing.h"
 
 struct read_set;
-/* From bits of enum chip_read by key, or from names as the database has them; NULL with *error. */
+/* Creates a set from bits of enum chip_read by key, or from names as the database has them; NULL with *error. */
 struct read_set *read_set_create(const uint8_t *reads, struct orch_error *error);
 struct read_set *read_set_parse(const char *names, struct orch_error *error);
 void read_set_free(struct read_set *set);
 
 const uint8_t *read_set_reads(const struct read_set *set);
 bool read_set_is(const struct read_set *set, const uint8_t *reads);
-/* As parameters of a characteristic, in order of names; free with free, names belong to the set. */
+/* The set as parameters of a characteristic, sorted by name; free the array, not the names. */
 struct db_parameter *read_set_parameters(const struct read_set *set, const struct chip *chip, size_t *count,
                                          struct orch_error *error);
 
-/* The timing with the values that the chip has; NULL = not here. */
+/* The timing for the values that the chip has; NULL when the set has none. */
 const struct run_timing *read_set_find(const struct read_set *set, const struct chip *chip);
-/* Takes the timing over, in any case. The set must not have one with these values. NULL with *error. */
+/* Takes over the timing even when it fails; NULL with *error. The set must not have a timing for these values yet. */
 const struct run_timing *read_set_add(struct read_set *set, const struct chip *chip, struct run_timing *timing,
                                       struct orch_error *error);
 size_t read_set_count(const struct read_set *set);

@@ -3,7 +3,8 @@
 #include "isa/array_count.h"
 #include "sim/chip/chip.h"
 #include "sim/base/suggest.h"
-#include "sim/base/json_text.h"
+#include "sim/base/json_out.h"
+#include "sim/base/json_read.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static const char *digits(const char *p)
     return p;
 }
 
-/* Whether JSON has this text as a number (RFC 8259): what is no number there stays a text, "007" and "3GHz" too. */
+/* Whether the text is a number of JSON (RFC 8259). Others stay strings: "007" and "3GHz", too. */
 static bool is_json_number(const char *text)
 {
     const char *p = text + (*text == '-'), *end = digits(p);
@@ -151,7 +152,7 @@ struct pair {
 
 static int by_key(const void *a, const void *b)
 {
-    const struct pair *x = a, *y = b;
+    const struct pair *const x = a, *const y = b;
     return strcmp(x->key, y->key);
 }
 
@@ -175,36 +176,27 @@ char *study_setting_json(const struct study_setting *setting)
         pairs[i] = (struct pair){setting->key[i], setting->value[i]};
     if (pairs)
         qsort(pairs, setting->count, sizeof *pairs, by_key);
-    if (pairs && object && add_pairs(object, pairs, setting->count)) {
-        const char *const json = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
-        text = json ? strdup(json) : NULL;
-    }
+    if (pairs && object && add_pairs(object, pairs, setting->count))
+        text = json_line(json_object_get(object));
     json_object_put(object);
     free(pairs);
     return text;
 }
 
-static bool take_member(struct study_setting *setting, const char *key, json_object *value, struct orch_error *error)
-{
-    const enum json_type type = json_object_get_type(value);
-    if (type != json_type_string && type != json_type_int && type != json_type_double)
-        return orch_fail(error, ORCH_USAGE, "setting: %.60s: expected a text or a number", key);
-    return study_setting_set(setting, key, json_object_get_string(value)) || orch_no_memory(error);
-}
-
 bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error)
 {
     struct study_setting read = {0};
-    json_object *const object = json_text_parse("setting", text, strlen(text), error);
-    bool ok = object != NULL;
-    if (ok) {
-        json_object_object_foreach(object, key, value)
-        {
-            ok = ok && take_member(&read, key, value, error);
-        }
+    struct json_reader r;
+    struct json_node item;
+    if (!json_reader_open(&r, "setting", text, strlen(text), error))
+        return false;
+    const struct json_node top = json_top(&r);
+    for (struct json_walk walk = {.of = &top}; json_next(&walk, &item);) {
+        const char *const value = json_get_scalar(&item, NULL);
+        if (r.ok && !study_setting_set(&read, item.name, value))
+            r.ok = orch_no_memory(error);
     }
-    json_object_put(object);
-    if (!ok) {
+    if (!json_reader_close(&r)) {
         study_setting_free(&read);
         return false;
     }

@@ -1,4 +1,4 @@
-/* A setting: what one point of a study changes. A list of KEY=VALUE in the order given.
+/* A setting is what one point of a study changes: a list of KEY=VALUE in the order given.
  *
  * Keys of the study itself are those of STUDY_KEY_TABLE; every other key is a characteristic or unit parameter of the chip
  * database and becomes an override.
@@ -35,15 +35,16 @@ struct study_setting {
     size_t count;
 };
 
-void study_setting_free(struct study_setting *setting); /* leaves an empty one */
-/* Adds, or replaces the value of a key that is there. Copies; false when memory is short. */
+void study_setting_free(struct study_setting *setting); /* Leaves an empty setting. */
+/* Adds a key, or replaces its value. Copies both; false when memory is out. */
 bool study_setting_set(struct study_setting *setting, const char *key, const char *value);
 const char *study_setting_get(const struct study_setting *setting, const char *key); /* NULL = not set */
 bool study_setting_copy(struct study_setting *to, const struct study_setting *from);
-/* One of STUDY_KEY_TABLE, or a key of the chip database; ORCH_USAGE with the nearest name otherwise. */
+/* Accepts a key of STUDY_KEY_TABLE or of the chip database; otherwise ORCH_USAGE with the nearest name. */
 bool study_key_check(const char *key, struct orch_error *error);
-bool study_key_is_chip(const char *key); /* an override of the chip */
-/* {"KEY":"VALUE",...} with sorted keys, numbers as numbers: the `settings` of a sweep point. Caller frees; NULL = memory. */
+bool study_key_is_chip(const char *key); /* Whether the key is an override of the chip. */
+/* {"KEY":"VALUE",...} with sorted keys, and numbers as numbers: the `settings` of a sweep point. The caller frees it; NULL when
+ * memory is out. */
 char *study_setting_json(const struct study_setting *setting);
 bool study_setting_from_json(struct study_setting *setting, const char *text, struct orch_error *error);
 

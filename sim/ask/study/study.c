@@ -3,6 +3,7 @@
 #include "sim/ask/study/known.h"
 #include "sim/ask/study/study_internal.h"
 
+#include "sim/base/host_time.h"
 #include "sim/workload/amx/kernel.h"
 #include "sim/scenario/run_sustained.h"
 
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 struct named_base {
     char *name;
@@ -20,14 +20,14 @@ struct named_base {
 struct study {
     const struct study_base *base;
     struct orch_db *db;
-    struct fitted_set fitted; /* the last one that was asked for, name NULL = none */
+    struct fitted_set fitted; /* the last one asked for; name NULL = none */
     struct known *known;
-    struct named_base *chip; /* by the name they were asked by */
+    struct named_base *chip; /* by the name under which they were asked for */
     size_t chips, last;
     struct device_list devices;
     bool has_devices;
     uint8_t *energy;    /* what the energy of the last answer read, by key */
-    const char **names; /* for study_last_reads: timing, then energy */
+    const char **names; /* for study_last_reads: parameters of the timing, then those of the energy */
 };
 
 /* ---- answers ---- */
@@ -82,14 +82,7 @@ void study_free(struct study *study)
     free(study);
 }
 
-static double host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* The files of a chip are read once. */
+/* Reads the files of each chip only once. */
 static const struct chip_base *base_of(struct study *s, const char *name, struct orch_error *error)
 {
     if (s->chips && strcmp(s->chip[s->last].name, name) == 0)
@@ -117,7 +110,7 @@ static const struct chip_base *base_of(struct study *s, const char *name, struct
 
 /* ---- one answer ---- */
 
-/* The chip of the request, seen through a handle that notes what its energy reads. */
+/* Works out the energy with a handle of the chip that notes what is read. */
 static bool answer_of(struct study *s, const struct run_timing *timing, const struct run_request *request,
                       struct run_result *result, struct orch_error *error)
 {
@@ -157,7 +150,7 @@ static const struct device *machine(struct study *s, const char *name, const cha
     return device_find(&s->devices, name, chip, error);
 }
 
-/* Whether all of its timings were known. */
+/* Notes whether all timings of an answer were known. */
 struct watch {
     struct known *known;
     bool simulated;
@@ -225,7 +218,7 @@ static bool open_fitted(struct study *s, const char *asked, struct orch_error *e
 static bool evaluate(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer,
                      struct orch_error *error);
 
-/* The same with what a set has for the chip and the workload. */
+/* Evaluates with what a fitted set has for the chip and the workload. */
 static bool evaluate_fitted(struct study *s, const struct study_asked *a, bool fresh, struct study_answer *answer,
                             struct orch_error *error)
 {

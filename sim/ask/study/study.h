@@ -20,23 +20,23 @@
 #include "sim/run/run.h"
 #include "sim/ask/study/setting.h"
 
-/* What all settings start from. Everything pointed to must outlive the study. */
+/* What all settings have in common. Everything pointed to must outlive the study. */
 struct study_base {
     const struct chip_db *chips;
-    struct chip_overrides sets; /* of every setting; a setting's own come behind */
-    struct run_request request; /* `chip` is ignored; workload, unit, precision ... may be overridden by a setting */
-    const char *chip;           /* id or alias; NULL = m1 */
+    struct chip_overrides sets;                /* for every setting; overrides of the setting itself come behind */
+    struct run_request request;                /* `chip` is ignored; a setting may override workload, unit, precision and so on */
+    const char *chip;                          /* id or alias; NULL = m1 */
     const char *device, *policy, *power_mode;  /* NULL = none */
-    double duration_s, ambient_c, power_cap_w; /* of the device; 0, NAN, 0 = not given */
+    double duration_s, ambient_c, power_cap_w; /* for the device; 0, NAN, 0 = not set */
 };
 
 enum study_method {
-    STUDY_SIMULATED, /* for this call */
-    STUDY_KNOWN,     /* from a characteristic, or from this study's memory */
+    STUDY_SIMULATED, /* simulated for this call */
+    STUDY_KNOWN,     /* found as a characteristic, or in the memory of this study */
 };
 
 struct study_answer {
-    struct run_result result; /* as of a run; run_id 0 */
+    struct run_result result; /* as that of a run, with run_id 0 */
     enum study_method method;
     double host_seconds;
 };
@@ -44,20 +44,20 @@ void study_answer_init(struct study_answer *answer);
 void study_answer_free(struct study_answer *answer);
 
 struct study;
-/* db may be NULL: characteristics then live as long as the study. */
+/* db may be NULL: then characteristics live as long as the study. */
 struct study *study_create(const struct study_base *base, struct orch_db *db, struct orch_error *error);
 void study_free(struct study *study);
 
-/* The answer at a setting; deterministic. The answer must be initialised. ORCH_USAGE names a key or value that is wrong,
- * ORCH_UNMODELLED what is not modelled, as of run_prepare. */
+/* Answers the question at a setting; deterministic. The answer must be initialised. ORCH_USAGE names a wrong key or value;
+ * ORCH_UNMODELLED, as in run_prepare, what is not modelled. */
 bool study_evaluate(struct study *study, const struct study_setting *setting, struct study_answer *answer,
                     struct orch_error *error);
-/* The same, simulated in any case and without characteristics: what tests compare with. */
+/* Simulates in any case and uses no characteristics: tests compare with it. */
 bool study_evaluate_fresh(struct study *study, const struct study_setting *setting, struct study_answer *answer,
                           struct orch_error *error);
 
-/* Keys of the chip database that the last evaluated answer depended on: what its timing read, and what its energy read. Valid
- * until the next evaluation. */
+/* Keys of the chip database on which the last answer depended: what its timing read, and what its energy read. Valid until the
+ * next evaluation. */
 struct study_reads {
     const char *const *timing;
     size_t timing_count;

@@ -1,4 +1,4 @@
-/* From base and setting to what is asked. */
+/* Joins base and setting into a request. */
 #include "isa/array_count.h"
 #include "sim/ask/study/study_internal.h"
 

@@ -12,11 +12,11 @@
 
 /* ---- moving a parameter ---- */
 
-/* "KEY=" value times factor, within what the key allows; counts are rounded, lists by active cores are moved as a whole. *moved
- * is the factor that it became. */
+/* Writes "KEY=" and the value times a factor, within the bounds of the key. Counts are rounded; lists by active cores move as a
+ * whole. *moved is the factor after that. */
 static void moved_value(const struct chip_value *v, double factor, char *text, size_t size, double *moved)
 {
-    const struct chip_key *k = v->key;
+    const struct chip_key *const k = v->key;
     size_t used = 0;
     const bool list = v->key->type == CHIP_CORES && v->count > 1;
     if (list)
@@ -61,7 +61,7 @@ static bool seconds_at(struct study *study, const struct study_setting *setting,
 bool uncertainty_elasticity(struct study *study, const struct chip *chip, const struct study_setting *setting, const char *key,
                             double step, double *elasticity, struct orch_error *error)
 {
-    const struct chip_value *v = chip_value(chip, key);
+    const struct chip_value *const v = chip_value(chip, key);
     double moved[2] = {1, 1}, seconds[2] = {1, 1};
     if (!v || !v->known || !(v->number > 0))
         return orch_fail(error, ORCH_USAGE, "%.60s: not a number that can be moved", key);
@@ -86,19 +86,19 @@ struct cube {
     size_t parameters;
     unsigned runs;
     double *factor;  /* logarithms, by run and parameter */
-    double *seconds; /* logarithms, relative to the unmoved run */
+    double *seconds; /* logarithms, relative to the run with nothing moved */
 };
 
 static double weight_of(const struct chip *chip, const struct interval_share *share)
 {
-    const struct chip_value *v = chip_value(chip, share->key);
+    const struct chip_value *const v = chip_value(chip, share->key);
     return can_move(v) ? share->share * v->uncertainty : 0;
 }
 
-/* Of the contribution of the first: what moves the time by less would drown in how the others bend it. */
+/* Share of the largest contribution. Parameters that move the time by less would be lost in the nonlinearity of the others. */
 #define LEAST_CONTRIBUTION 0.1
 
-/* The parameters that contribute most by the cheap estimate; not more than half as many as there are runs. */
+/* Chooses the parameters that contribute most by the cheap estimate, at most half as many as there are runs. */
 static void choose(struct cube *c, const struct chip *chip, const struct interval_shares *shares)
 {
     bool taken[INTERVAL_SHARES_MAX] = {false};
@@ -118,11 +118,12 @@ static void choose(struct cube *c, const struct chip *chip, const struct interva
     }
 }
 
-/* Each parameter meets each of `runs` equally likely parts of its distribution (lognormal) once, in an order of its own. */
+/* Latin hypercube: each parameter takes each of `runs` equally likely parts of its lognormal distribution once, in an order of
+ * its own. */
 static bool fill(struct cube *c, uint64_t seed)
 {
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_mt19937);
-    size_t *order = malloc(c->runs * sizeof *order);
+    size_t *const order = malloc(c->runs * sizeof *order);
     const bool ok = rng && order;
     if (ok)
         gsl_rng_set(rng, (unsigned long)seed);
@@ -171,13 +172,13 @@ static bool run_all(struct cube *c, struct study *study, struct orch_error *erro
 
 /* ---- what the times say ---- */
 
-/* ln seconds = constant + sum of elasticity * ln factor, by least squares. NAN where an elasticity cannot be told from nothing:
- * it is within two standard errors of 0. */
+/* Fits ln seconds = constant + sum of elasticity * ln factor by least squares. An elasticity within two standard errors of 0 is
+ * NAN. */
 static bool regress(const struct cube *c, double elasticity[])
 {
     const size_t n = c->runs, p = c->parameters + 1;
-    gsl_matrix *x = gsl_matrix_alloc(n, p), *covariance = gsl_matrix_alloc(p, p);
-    gsl_vector *y = gsl_vector_alloc(n), *found = gsl_vector_alloc(p);
+    gsl_matrix *const x = gsl_matrix_alloc(n, p), *const covariance = gsl_matrix_alloc(p, p);
+    gsl_vector *const y = gsl_vector_alloc(n), *const found = gsl_vector_alloc(p);
     gsl_multifit_linear_workspace *work = gsl_multifit_linear_alloc(n, p);
     double chi2;
     const bool ok = x && covariance && y && found && work;
@@ -201,8 +202,8 @@ static bool regress(const struct cube *c, double elasticity[])
     return ok;
 }
 
-/* Both sides apart, since times need not move as far down as up: the deviation of a symmetrical distribution that had this side.
- */
+/* Deviations below and above the unmoved time, since times need not fall as far as they rise: on each side, that of a symmetrical
+ * distribution with that side. */
 static void deviations(const struct cube *c, double *sd_low, double *sd_high)
 {
     double low = 0, high = 0;
@@ -215,7 +216,7 @@ static void deviations(const struct cube *c, double *sd_low, double *sd_high)
     *sd_high = sqrt(2 * high / c->runs);
 }
 
-/* Parameters that were not moved keep their cheap estimate; those that moved nothing get what is left of it: nothing. */
+/* Parameters that were not moved keep their cheap estimate; those without a measurable effect get none. */
 static void put_back(const struct cube *c, const double elasticity[], struct interval_shares *shares)
 {
     for (size_t p = 0; p < c->parameters; p++)
@@ -227,7 +228,7 @@ static void put_back(const struct cube *c, const double elasticity[], struct int
 static bool sample(void *context, const struct run_request *request, struct interval_shares *shares, double *sd_low,
                    double *sd_high, struct orch_error *error)
 {
-    struct uncertainty *u = context;
+    struct uncertainty *const u = context;
     struct study_base base = {
         .chips = u->chips, .sets = u->sets, .request = *request, .chip = chip_id(request->chip), .ambient_c = NAN};
     struct cube c = {.runs = u->runs};
@@ -240,7 +241,7 @@ static bool sample(void *context, const struct run_request *request, struct inte
         return true;
     c.factor = calloc(c.runs * (c.parameters + 1), sizeof *c.factor);
     c.seconds = c.factor ? c.factor + c.runs * c.parameters : NULL;
-    struct study *study = c.factor ? study_create(&base, u->db, error) : NULL;
+    struct study *const study = c.factor ? study_create(&base, u->db, error) : NULL;
     bool ok = study || orch_no_memory(error);
     ok = ok && (fill(&c, u->seed) || orch_no_memory(error)) && run_all(&c, study, error);
     ok = ok && (regress(&c, elasticity) || orch_no_memory(error));

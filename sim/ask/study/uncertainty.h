@@ -22,14 +22,15 @@ enum {
 
 struct uncertainty {
     const struct chip_db *chips;
-    struct chip_overrides sets; /* of the chip of the run */
-    struct orch_db *db;         /* characteristics; may be NULL */
+    struct chip_overrides sets; /* of the chip that runs */
+    struct orch_db *db;         /* holds characteristics; may be NULL */
     unsigned runs;
     uint64_t seed;
 };
 struct run_uncertainty uncertainty_as_run(struct uncertainty *u);
 
-/* One parameter alone: d ln seconds / d ln key of a setting, from the times at key * (1 + step) and key / (1 + step). */
+/* Elasticity of a single parameter: d ln seconds / d ln key at a setting, from the times at key * (1 + step) and key / (1 +
+ * step). */
 bool uncertainty_elasticity(struct study *study, const struct chip *chip, const struct study_setting *setting, const char *key,
                             double step, double *elasticity, struct orch_error *error);
 

@@ -10,12 +10,11 @@ enum { BINS = 10, LEVELS_AS_THEY_ARE = 16 };
 
 /* ---- main effects ---- */
 
-/* Bins of a key: its levels, or equal parts of its range (of its logarithm for logarithmic ranges). */
+/* Makes the bins of a key: its levels, or equal parts of its range (of the logarithm for logarithmic ranges). */
 static bool make_levels(const struct sweep_key *key, struct sweep_effect *effect)
 {
     const bool as_they_are = !key->numeric || (key->level_count && key->level_count <= LEVELS_AS_THEY_ARE);
     const bool log_scale = key->log && key->low > 0;
-
     effect->level_count = as_they_are ? key->level_count : BINS;
     effect->level = calloc(effect->level_count + 1, sizeof *effect->level);
     for (size_t i = 0; effect->level && i < effect->level_count; i++) {
@@ -42,12 +41,12 @@ static struct sweep_level *level_of(const struct sweep_effect *effect, double va
     return NULL;
 }
 
-/* Share of the variance between levels, less what scatter alone would show (the epsilon squared of analysis of variance). */
+/* Share of the variance that lies between levels, less what scatter alone would show: epsilon squared of the analysis of
+ * variance. */
 static double first_order(const struct sweep_effect *effect, size_t points, double mean, double squares)
 {
     double between = 0;
     size_t used = 0;
-
     for (size_t i = 0; i < effect->level_count; i++) {
         const struct sweep_level *const l = &effect->level[i];
         if (l->count == 0)
@@ -126,7 +125,6 @@ struct regression {
 static double deviation_of(const gsl_matrix *x, size_t column)
 {
     double mean = 0, squares = 0;
-
     for (size_t i = 0; i < x->size1; i++)
         mean += gsl_matrix_get(x, i, column) / (double)x->size1;
     for (size_t i = 0; i < x->size1; i++)
@@ -137,7 +135,6 @@ static double deviation_of(const gsl_matrix *x, size_t column)
 static size_t fill_rows(const struct sweep_data *data, const struct sweep_effects *all, struct regression *r)
 {
     size_t rows = 0;
-
     for (size_t i = 0; i < data->point_count; i++) {
         const struct sweep_point *const p = &data->point[i];
         if (!sweep_counts(data, p, all->workload, all->response))
@@ -154,7 +151,6 @@ static void solve(struct sweep_effects *all, struct regression *r, const size_t 
 {
     gsl_multifit_linear_workspace *const w = gsl_multifit_linear_alloc(r->x->size1, r->x->size2);
     double residual, mean = 0, squares = 0;
-
     for (size_t i = 0; i < r->y->size; i++)
         mean += gsl_vector_get(r->y, i) / (double)r->y->size;
     for (size_t i = 0; i < r->y->size; i++)
@@ -171,11 +167,10 @@ static void solve(struct sweep_effects *all, struct regression *r, const size_t 
         gsl_multifit_linear_free(w);
 }
 
-/* Over the numeric keys with positive values; needs a response that is positive everywhere. */
+/* Regression over the numeric keys with positive values; the response has to be positive everywhere. */
 static void regress(const struct sweep_data *data, struct sweep_effects *all, const size_t *effect_of)
 {
     struct regression r = {0};
-
     for (size_t k = 0; k < data->spec->key_count; k++)
         if (data->spec->key[k].numeric && data->spec->key[k].low > 0)
             r.key[r.keys++] = k;
@@ -197,11 +192,10 @@ static void regress(const struct sweep_data *data, struct sweep_effects *all, co
 
 /* ---- all ---- */
 
-/* Mean and ends; returns the sum of squares around the mean. */
+/* Finds mean and extremes; returns the sum of squares around the mean. */
 static double overview(const struct sweep_data *data, struct sweep_effects *all)
 {
     double squares = 0;
-
     all->lowest = INFINITY;
     all->highest = -INFINITY;
     for (size_t i = 0; i < data->point_count; i++) {
@@ -226,7 +220,6 @@ static double swing(const struct sweep_effect *e)
 static int by_swing(const void *a, const void *b)
 {
     const struct sweep_effect *const x = a, *const y = b;
-
     if (swing(x) != swing(y))
         return swing(x) > swing(y) ? -1 : 1;
     if (x->first_order != y->first_order)
@@ -238,7 +231,6 @@ bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep
                       struct orch_error *error)
 {
     size_t effect_of[SWEEP_KEYS_MAX] = {0};
-
     *effects = (struct sweep_effects){.response = response, .workload = workload, .explained = NAN};
     effects->base = base_of(data, workload, response);
     const double squares = overview(data, effects);

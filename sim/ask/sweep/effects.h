@@ -4,9 +4,9 @@
 
 #include "sim/ask/sweep/sweep_read.h"
 
-/* Points whose value of a key is this level, or falls into this bin of a range. */
+/* The points whose value of a key is this level, or falls into this bin of a range. */
 struct sweep_level {
-    double low, high; /* numeric: edges of the bin, equal for a level; else the index of the level twice */
+    double low, high; /* numeric: edges of the bin, equal for a level; otherwise the index of the level twice */
     double mean, lowest, highest;
     size_t count;
 };
@@ -15,28 +15,28 @@ struct sweep_effect {
     size_t key; /* index in spec->key */
     struct sweep_level *level;
     size_t level_count;
-    /* First-order index: share of the variance of the response that the means of the levels explain, corrected for the
-     * scatter of few points (0 .. 1). */
+    /* First-order index: the share of the response's variance that the means of the levels explain, 0 to 1, corrected for the
+     * scatter of few points. */
     double first_order;
-    double elasticity;  /* relative change of the response per relative change of the key: slope in logarithms of a
-                           regression over all numeric keys with positive values; NAN where it does not apply */
-    double coefficient; /* standardised regression coefficient; as above */
-    /* Tornado: the key alone moved from the base to where the response is least and greatest. NAN before those points are
-     * done, or where they failed. Values as in struct sweep_point. */
+    double elasticity;  /* Relative change of the response per relative change of the key: the slope in logarithms of a regression
+                           over all numeric keys with positive values; NAN where it does not apply. */
+    double coefficient; /* standardised regression coefficient, with the same conditions */
+    /* Tornado: where the response is least and greatest when the key alone moves away from the base. NAN until those points are
+     * done, or when they failed. Values as in struct sweep_point. */
     double low_value, low_response, high_value, high_response;
 };
 
 struct sweep_effects {
     enum sweep_response response;
     size_t workload;
-    size_t points;                      /* that counted */
-    double mean, lowest, highest, base; /* base: NAN when not done */
+    size_t points;                      /* points that count */
+    double mean, lowest, highest, base; /* base: NAN until it is done */
     double explained;                   /* R squared of the regression; NAN = none */
     struct sweep_effect *effect;        /* widest swing of the tornado first, else greatest first_order */
     size_t count;
 };
 
-/* False when memory is short, or with ORCH_USAGE when no point counts. Free with sweep_effects_free. */
+/* False when memory is out, or with ORCH_USAGE when no point counts. Free with sweep_effects_free. */
 bool sweep_effects_of(const struct sweep_data *data, size_t workload, enum sweep_response response, struct sweep_effects *effects,
                       struct orch_error *error);
 void sweep_effects_free(struct sweep_effects *effects);

@@ -24,26 +24,26 @@ enum { KRIGING_DIMENSIONS_MAX = 32 };
 
 struct kriging;
 
-/* NULL when memory is short. */
+/* NULL when memory is out. */
 struct kriging *kriging_create(size_t dimensions, size_t responses);
 void kriging_free(struct kriging *k);
 
-/* Takes points over; with `learn` the covariance is fitted to them, else that of the last fit stays (there must be one). The
- * first `leading` responses decide about the covariance. At least dimensions + 2 points. */
+/* Takes over the points. With `learn` the covariance is fitted to them; otherwise that of the last fit stays, which must exist.
+ * The covariance depends on the first `leading` responses only. Needs at least dimensions + 2 points. */
 bool kriging_fit(struct kriging *k, const double *x, const double *y, size_t count, size_t leading, bool learn,
                  struct orch_error *error);
 
 /* Values of the responses at a place, and their standard deviations (either may be NULL). */
 void kriging_predict(const struct kriging *k, const double *place, double *value, double *deviation);
-/* Error of response r at point i when it is left out (predicted - given), and the standard deviation it then expects. */
+/* Predicts response r at point i from all other points: returns predicted - given, and the standard deviation expected of it. */
 double kriging_left_out(const struct kriging *k, size_t i, size_t r, double *deviation);
-/* Length scale of a dimension; large = it hardly matters. */
+/* Length scale of a dimension; a large one means that the dimension hardly matters. */
 double kriging_length(const struct kriging *k, size_t dimension);
-/* Squared distance of two places in length scales. */
+/* Squared distance between two places, in length scales. */
 double kriging_distance(const struct kriging *k, const double *a, const double *b);
 
-/* Chooses `wanted` of the candidate places by where the deviation is greatest, each choice counting as known for the next;
- * chosen[] gets their indices. Returns how many (fewer when candidates are short). */
+/* Chooses `wanted` candidate places where the deviation is greatest, each choice counting as known for the next; chosen[] gets
+ * their indices. Returns how many, fewer when there are not enough candidates. */
 size_t kriging_choose(const struct kriging *k, const double *candidate, size_t count, size_t wanted, size_t *chosen);
 
 #endif

@@ -6,7 +6,6 @@
 static bool beats(const double *a, const double *b, size_t dimensions)
 {
     bool better = false;
-
     for (size_t d = 0; d < dimensions; d++) {
         if (a[d] > b[d])
             return false;
@@ -31,20 +30,18 @@ struct entry {
 static int by_value(const void *a, const void *b)
 {
     const struct entry *const x = a, *const y = b;
-
     for (size_t d = 0; d < x->dimensions; d++)
         if (x->value[d] != y->value[d])
             return x->value[d] < y->value[d] ? -1 : 1;
     return x->index < y->index ? -1 : 1;
 }
 
-/* In rising order a point can only be beaten by one that the front has already. */
+/* in rising order, only points that are already in the front can beat the next */
 bool pareto_front(const double *value, size_t count, size_t dimensions, bool *keep)
 {
     struct entry *const entry = calloc(count + 1, sizeof *entry);
     const double **const front = calloc(count + 1, sizeof *front);
     size_t front_count = 0;
-
     for (size_t i = 0; entry && i < count; i++)
         entry[i] = (struct entry){value + i * dimensions, i, dimensions};
     if (entry && front)
@@ -66,7 +63,6 @@ size_t sweep_pareto_responses(const struct sweep_data *data, size_t workload, en
 {
     static const enum sweep_response asked[] = {SWEEP_seconds, SWEEP_joules, SWEEP_celsius_max};
     size_t n = 0;
-
     for (size_t r = 0; r < 3; r++) {
         bool all = true;
         for (size_t i = 0; i < data->point_count && all; i++) {
@@ -100,7 +96,6 @@ bool sweep_pareto(const struct sweep_data *data, size_t workload, size_t **front
     bool *const keep = calloc(data->point_count + 1, sizeof *keep);
     struct entry *const entry = calloc(data->point_count + 1, sizeof *entry);
     bool ok = value && index && keep && entry;
-
     *count = 0;
     *front = calloc(data->point_count + 1, sizeof **front);
     if (ok) {

@@ -1,16 +1,16 @@
-/* Points that no other point beats in everything. */
+/* The points that no other point beats in every response. */
 #ifndef ORCHARD_SIM_ASK_SWEEP_PARETO_H
 #define ORCHARD_SIM_ASK_SWEEP_PARETO_H
 
 #include "sim/ask/sweep/sweep_read.h"
 
-/* The responses that count: seconds, joules where all points have them, celsius_max where all have it. At least 3. */
+/* The responses that count: seconds; joules and celsius_max if all points have them. `response` has room for 3. */
 size_t sweep_pareto_responses(const struct sweep_data *data, size_t workload, enum sweep_response response[3]);
-/* Indices into data->point of the front of a workload, by rising seconds; lower is better in every response. Equal points
- * are represented by the first. *front is the caller's to free; false when memory is short. */
+/* The front of a workload as indices into data->point, by rising seconds. Lower is better in every response; the first of equal
+ * points stands for the others. The caller frees *front; false when memory is out. */
 bool sweep_pareto(const struct sweep_data *data, size_t workload, size_t **front, size_t *count, struct orch_error *error);
 
-/* The same on plain numbers: value[i * dimensions + d], lower is better. Marks keep[i]. */
+/* The same for plain numbers value[i * dimensions + d], lower being better. Sets keep[i]. */
 bool pareto_front(const double *value, size_t count, size_t dimensions, bool *keep);
 
 #endif

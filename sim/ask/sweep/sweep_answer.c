@@ -34,14 +34,12 @@ const char *sweep_response_name(enum sweep_response response)
 const char *sweep_response_unit(enum sweep_response response)
 {
     const struct run_number_field *const field = field_of(response);
-
     return field ? field->unit : "";
 }
 
 int sweep_response_better(enum sweep_response response)
 {
     const struct run_number_field *const field = field_of(response);
-
     return field ? field->higher_is_better : -1;
 }
 
@@ -49,7 +47,6 @@ bool sweep_response_find(const char *name, enum sweep_response *response, struct
 {
     struct suggest nearest;
     char phrase[160];
-
     suggest_start(&nearest, name);
     for (unsigned r = 0; r < SWEEP_RESPONSE_COUNT; r++) {
         *response = (enum sweep_response)r;
@@ -63,14 +60,12 @@ bool sweep_response_find(const char *name, enum sweep_response *response, struct
 const char *sweep_status_name(enum sweep_status status)
 {
     static const char *const text[] = {"open", "done", "failed"};
-
     return text[status];
 }
 
 const char *sweep_method_name(enum sweep_method method)
 {
     static const char *const text[] = {"simulated", "known", "interpolated"};
-
     return text[method];
 }
 

@@ -9,11 +9,11 @@
 struct sweep_design {
     const struct sweep_spec *spec;
     uint64_t per_workload;
-    size_t alone; /* points of the tornado chart per workload, without the base */
-    float *place; /* random, lhs: place within each key, 0 .. 1, sample by sample */
+    size_t alone; /* tornado points per workload, without the base */
+    float *place; /* random, lhs: place within each key from 0 to 1, sample by sample */
 };
 
-/* Points that a key has alone: both ends of numbers, else every level. */
+/* Number of points at which a key alone moves: both ends of numbers, otherwise every level. */
 static size_t alone_count(const struct sweep_key *key)
 {
     return key->numeric ? 2 : key->level_count;
@@ -22,17 +22,15 @@ static size_t alone_count(const struct sweep_key *key)
 static void fill_random(struct sweep_design *d, gsl_rng *rng)
 {
     const size_t keys = d->spec->key_count;
-
     for (uint64_t i = 0; i < d->spec->samples * keys; i++)
         d->place[i] = (float)gsl_rng_uniform(rng);
 }
 
-/* Latin hypercube: of each key every one of N slices holds one sample. */
+/* Latin hypercube: each of N slices of each key holds one sample. */
 static bool fill_lhs(struct sweep_design *d, gsl_rng *rng)
 {
     const size_t keys = d->spec->key_count, samples = d->spec->samples;
     uint32_t *const slice = calloc(samples, sizeof *slice);
-
     for (size_t k = 0; slice && k < keys; k++) {
         for (size_t s = 0; s < samples; s++)
             slice[s] = (uint32_t)s;
@@ -49,7 +47,6 @@ static bool fill(struct sweep_design *d)
     const struct sweep_spec *const spec = d->spec;
     gsl_rng *const rng = gsl_rng_alloc(gsl_rng_mt19937);
     bool ok = rng != NULL;
-
     d->place = calloc(spec->samples * spec->key_count + 1, sizeof *d->place);
     if (ok && d->place) {
         gsl_rng_set(rng, (unsigned long)spec->seed);
@@ -65,7 +62,6 @@ static bool fill(struct sweep_design *d)
 struct sweep_design *sweep_design_create(const struct sweep_spec *spec)
 {
     struct sweep_design *const d = calloc(1, sizeof *d);
-
     if (!d)
         return NULL;
     d->spec = spec;
@@ -91,11 +87,10 @@ uint64_t sweep_design_points(const struct sweep_design *design)
     return design->spec->points + design->spec->workload_count * (1 + design->alone);
 }
 
-/* The key that point number `number` (from 0) of those alone moves, and which of its ends or levels. */
+/* Finds the key that tornado point `number` moves, and which of its ends or levels it takes. */
 static size_t alone_key(const struct sweep_design *d, size_t number, size_t *which)
 {
     size_t k = 0;
-
     for (; k + 1 < d->spec->key_count && number >= alone_count(&d->spec->key[k]); k++)
         number -= alone_count(&d->spec->key[k]);
     *which = number;
@@ -106,7 +101,6 @@ struct sweep_place sweep_design_place(const struct sweep_design *design, uint64_
 {
     const struct sweep_spec *const spec = design->spec;
     size_t which;
-
     if (point < spec->points)
         return (struct sweep_place){SWEEP_POINT, (size_t)(point / design->per_workload), 0};
     const size_t behind = (size_t)(point - spec->points), number = behind % (1 + design->alone);
@@ -119,11 +113,10 @@ static double level_value(const struct sweep_key *key, size_t level)
     return key->numeric ? strtod(key->level[level], NULL) : (double)level;
 }
 
-/* Of a continuous range, rounded to what its text says. */
+/* Value at a place of a continuous range, rounded to what its text says. */
 static double range_value(const struct sweep_key *key, double place)
 {
     char text[32];
-
     if (key->whole)
         return fmin(key->high, key->low + floor(place * (key->high - key->low + 1)));
     const double exact = key->log ? key->low * pow(key->high / key->low, place) : key->low + place * (key->high - key->low);
@@ -139,7 +132,7 @@ static void values_of_grid(const struct sweep_spec *spec, uint64_t number, doubl
     }
 }
 
-/* In the base a chip has its own values, and other keys their first. */
+/* The base keeps the chip's own values and takes the first value of other keys. */
 static void values_of_base(const struct sweep_design *d, size_t number, double *value)
 {
     for (size_t k = 0; k < d->spec->key_count; k++) {
@@ -158,7 +151,6 @@ void sweep_design_values(const struct sweep_design *design, uint64_t point, doub
 {
     const struct sweep_spec *const spec = design->spec;
     const uint64_t number = point % design->per_workload;
-
     if (point >= spec->points) {
         values_of_base(design, (size_t)((point - spec->points) % (1 + design->alone)), value);
         return;
@@ -181,7 +173,6 @@ bool sweep_design_varied(const struct sweep_design *design, uint64_t point, stru
     const struct sweep_spec *const spec = design->spec;
     double value[SWEEP_KEYS_MAX];
     char text[32];
-
     sweep_design_values(design, point, value);
     if (spec->workload_count > 1 &&
         !study_setting_set(setting, "workload", spec->workload[sweep_design_place(design, point).workload]))
@@ -200,7 +191,6 @@ bool sweep_design_varied(const struct sweep_design *design, uint64_t point, stru
 bool sweep_design_setting(const struct sweep_design *design, uint64_t point, struct study_setting *setting)
 {
     const struct sweep_spec *const spec = design->spec;
-
     return study_setting_copy(setting, &spec->base) &&
            study_setting_set(setting, "workload", spec->workload[sweep_design_place(design, point).workload]) &&
            sweep_design_varied(design, point, setting);

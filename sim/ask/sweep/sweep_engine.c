@@ -1,10 +1,10 @@
 #include "sim/ask/sweep/sweep_engine.h"
 
+#include "sim/base/host_time.h"
 #include "sim/run/run_version.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCH = 512 };
 #define BATCH_SECONDS 0.5
@@ -22,7 +22,6 @@ bool sweep_evaluate(struct study *study, const struct sweep_design *design, uint
     struct study_setting setting = {0};
     struct study_answer got;
     struct orch_error trouble = {0};
-
     sweep_answer_init(answer);
     study_answer_init(&got);
     bool ok = sweep_design_setting(design, point, &setting) || orch_no_memory(&trouble);
@@ -53,7 +52,7 @@ struct engine {
     const struct sweep_run *run;
     struct sweep_design *design;
     struct sweep_groups *groups;
-    uint64_t *point; /* of this share, rising */
+    uint64_t *point; /* of this share, in rising order */
     size_t count;
     bool *done; /* in the database, or pending */
     struct pending *pending;
@@ -63,18 +62,9 @@ struct engine {
     struct sweep_done *result;
 };
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool find_point(const struct engine *e, uint64_t point, size_t *index)
 {
     size_t low = 0, high = e->count;
-
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (e->point[middle] < point)
@@ -89,7 +79,6 @@ static bool find_point(const struct engine *e, uint64_t point, size_t *index)
 static bool share(struct engine *e)
 {
     const uint64_t all = sweep_design_points(e->design), shards = e->run->shards ? e->run->shards : 1;
-
     e->point = calloc(all / shards + 2, sizeof *e->point);
     for (uint64_t p = e->run->shard; e->point && p < all; p += shards)
         e->point[e->count++] = p;
@@ -100,7 +89,7 @@ static bool share(struct engine *e)
 
 /* ---- the database ---- */
 
-/* One row of sweep_point; `settings` is the caller's to free. */
+/* Makes a row of sweep_point; the caller frees `settings`. */
 static struct db_sweep_point row_of(const struct pending *p, const char *settings)
 {
     const struct sweep_answer *const a = &p->answer;
@@ -111,7 +100,6 @@ static struct db_sweep_point row_of(const struct pending *p, const char *setting
                                  .method = a->status == SWEEP_DONE ? sweep_method_name(a->method) : NULL,
                                  .bound_by = *a->bound_by ? a->bound_by : NULL,
                                  .expected_error = a->expected_error};
-
     memcpy(row.value, a->response, sizeof row.value);
     return row;
 }
@@ -121,7 +109,6 @@ static bool write_rows(struct engine *e, struct orch_db *db, struct orch_error *
     struct db_sweep_point *const row = calloc(e->pending_count, sizeof *row);
     char **const settings = calloc(e->pending_count, sizeof *settings);
     bool ok = row && settings;
-
     for (size_t i = 0; ok && i < e->pending_count; i++) {
         struct study_setting varied = {0};
         ok = sweep_design_varied(e->design, e->pending[i].point, &varied);
@@ -138,7 +125,7 @@ static bool write_rows(struct engine *e, struct orch_db *db, struct orch_error *
     return ok;
 }
 
-/* The file is open only while it is written: executors fork, and a connection does not survive that. */
+/* The database is open only while it is written: executors fork, and a connection does not survive that. */
 static bool flush(struct engine *e, struct orch_error *error)
 {
     if (e->pending_count == 0)
@@ -147,7 +134,7 @@ static bool flush(struct engine *e, struct orch_error *error)
     const bool ok = db && write_rows(e, db, error);
     db_close(db);
     e->pending_count = 0;
-    e->flushed = now();
+    e->flushed = host_seconds();
     return ok;
 }
 
@@ -155,7 +142,7 @@ static void tell(struct engine *e)
 {
     if (e->run->progress)
         e->run->progress(e->run->progress_context,
-                         &(struct sweep_progress){e->count, e->done_count, e->result->before, now() - e->began});
+                         &(struct sweep_progress){e->count, e->done_count, e->result->before, host_seconds() - e->began});
 }
 
 static bool keep(struct engine *e, size_t index, const struct sweep_answer *answer, struct orch_error *error)
@@ -173,7 +160,7 @@ static bool keep(struct engine *e, size_t index, const struct sweep_answer *answ
     }
     e->pending[e->pending_count++] = (struct pending){e->point[index], *answer};
     tell(e);
-    return (e->pending_count < BATCH && now() - e->flushed < BATCH_SECONDS) || flush(e, error);
+    return (e->pending_count < BATCH && host_seconds() - e->flushed < BATCH_SECONDS) || flush(e, error);
 }
 
 /* ---- what is there already ---- */
@@ -183,7 +170,6 @@ static bool earlier(void *context, const struct db_sweep_point *row, struct orch
     struct engine *const e = context;
     struct sweep_answer answer;
     size_t index;
-
     if (!find_point(e, (uint64_t)row->point, &index))
         return true;
     sweep_answer_from_row(&answer, row);
@@ -199,7 +185,6 @@ static bool open_sweep(struct engine *e, struct orch_error *error)
     char hash[DB_HASH_SIZE], *const text = sweep_spec_json(spec);
     bool ok = text && sweep_spec_hash(spec, run_model_version(), hash);
     struct orch_db *const db = ok ? db_open(e->run->db, DB_WRITE, error) : NULL;
-
     if (!ok)
         orch_no_memory(error);
     ok = db &&
@@ -218,18 +203,17 @@ static bool on_answer(void *context, uint64_t point, const struct sweep_answer *
 {
     struct engine *const e = context;
     size_t index;
-
     if (!find_point(e, point, &index))
         return orch_fail(error, ORCH_INTERNAL, "an answer to a point that nobody asked for");
     return sweep_groups_answer(e->groups, index, answer, error) && keep(e, index, answer, error);
 }
 
-/* Of what a round wants: what has no answer of an earlier run. Points are answered in rising order where that is free. */
+/* Simulates the points that a round wants and that have no answer of an earlier run, in rising order where the round leaves the
+ * order open. */
 static bool simulate(struct engine *e, const size_t *want, size_t count, struct orch_error *error)
 {
     uint64_t *const open = calloc(count + 1, sizeof *open);
     size_t n = 0;
-
     if (!open)
         return orch_no_memory(error);
     for (size_t i = 0; i < count; i++)
@@ -244,7 +228,6 @@ static bool interpolate(struct engine *e, struct orch_error *error)
 {
     struct sweep_answer answer;
     size_t index;
-
     while (sweep_groups_interpolated(e->groups, &index, &answer))
         if (!keep(e, index, &answer, error))
             return false;
@@ -255,7 +238,6 @@ static bool rounds(struct engine *e, struct orch_error *error)
 {
     const size_t *want;
     size_t count;
-
     do {
         if (!sweep_groups_round(e->groups, &want, &count, error) || !simulate(e, want, count, error) || !interpolate(e, error))
             return false;
@@ -265,8 +247,7 @@ static bool rounds(struct engine *e, struct orch_error *error)
 
 bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch_error *error)
 {
-    struct engine e = {.run = run, .began = now(), .flushed = now(), .result = done};
-
+    struct engine e = {.run = run, .began = host_seconds(), .flushed = host_seconds(), .result = done};
     *done = (struct sweep_done){0};
     e.design = sweep_design_create(run->spec);
     bool ok = e.design && share(&e);
@@ -278,12 +259,12 @@ bool sweep_run(const struct sweep_run *run, struct sweep_done *done, struct orch
     if (ok) {
         ok = rounds(&e, error);
         struct orch_error flushing = {0};
-        const bool written = flush(&e, ok ? error : &flushing); /* what is known stays, whatever went wrong */
+        const bool written = flush(&e, ok ? error : &flushing); /* whatever went wrong, answers so far are kept */
         ok = ok && written;
         sweep_groups_stats(e.groups, &done->groups);
     }
     done->points = e.count;
-    done->host_seconds = now() - e.began;
+    done->host_seconds = host_seconds() - e.began;
     sweep_groups_free(e.groups);
     sweep_design_free(e.design);
     free(e.point);

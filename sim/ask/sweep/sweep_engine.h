@@ -1,6 +1,5 @@
-/* Runs a sweep: what is done already comes from the database, the rest is simulated by an executor or interpolated, and every
- * answer goes into the database in batches. Killed at any moment, the next run goes on behind the last batch.
- */
+/* Runs a sweep: answers of earlier runs come from the database, the rest is simulated by an executor or interpolated, and all
+ * answers go into the database in batches. After being killed at any moment, the next run continues behind the last batch. */
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_ENGINE_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_ENGINE_H
 
@@ -8,23 +7,23 @@
 #include "sim/ask/sweep/sweep_design.h"
 #include "sim/ask/sweep/sweep_group.h"
 
-/* Takes an answer for the point with this number; false with *error stops the executor. */
+/* Takes the answer for the point with this number; returning false with *error stops the executor. */
 typedef bool sweep_sink(void *context, uint64_t point, const struct sweep_answer *answer, struct orch_error *error);
 
-/* Evaluates points, in any order. The database is not open in the calling process meanwhile except inside the sink. */
+/* Evaluates points in any order. Meanwhile the calling process has the database closed except inside the sink. */
 struct sweep_executor {
     void *context;
     bool (*run)(void *context, const uint64_t *point, size_t count, sweep_sink *sink, void *sink_context,
                 struct orch_error *error);
 };
 
-/* One point with a study, for executors. A point that cannot be answered is SWEEP_FAILED with the reason; false only when the
- * machinery failed. */
+/* Evaluates one point with a study, for executors. A point that cannot be answered is SWEEP_FAILED with the reason; false only
+ * when the machinery failed. */
 bool sweep_evaluate(struct study *study, const struct sweep_design *design, uint64_t point, struct sweep_answer *answer,
                     struct orch_error *error);
 
 struct sweep_progress {
-    uint64_t points, done; /* of this run's share; done counts earlier runs too */
+    uint64_t points, done; /* of the share of this run; `done` includes earlier runs */
     uint64_t before;       /* done by earlier runs */
     double host_seconds;
 };
@@ -40,8 +39,8 @@ struct sweep_run {
 
 struct sweep_done {
     int64_t id;
-    uint64_t points, before, failed;        /* of this share, tornado points among them */
-    uint64_t by_method[SWEEP_METHOD_COUNT]; /* of this run */
+    uint64_t points, before, failed;        /* of this share, including tornado points */
+    uint64_t by_method[SWEEP_METHOD_COUNT]; /* counts of this run */
     double host_seconds;
     struct sweep_groups_stats groups;
     char first_error[SWEEP_ERROR_SIZE]; /* "" = none failed in this run */

@@ -6,27 +6,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FIRST: points of the first round at least, so that a share of odd answers shows. CHECK_FROM: from there on doubling the points
- * must pay. Candidates are thinned out to bound the work of a round. */
+/* FIRST: least number of points in the first round, so that a share of odd answers shows. CHECK_FROM: from so many points on,
+ * doubling them must pay. CANDIDATES: bound on the work of a round. */
 enum { FIRST = 20, MOST = 600, CHECK_FROM = 40, CANDIDATES = 800, LEVELS_MOST = 64 };
-#define GREATEST 2.0 /* times the tolerance: no point left out may be further off */
-#define PAYS     0.8 /* doubling the points lowers the error to at most this, or it is not smooth */
+#define GREATEST 2.0 /* no left-out point may be off by more than this many tolerances */
+#define PAYS     0.8 /* doubling the points must lower the error to this share, or the answers are not smooth */
 
 enum state { BEGIN, GROWING, WHOLE, ENDED };
 
 struct group {
     size_t *member, count; /* indices of points */
     enum state state;
-    size_t key[SWEEP_KEYS_MAX], keys;  /* dimensions */
+    size_t key[SWEEP_KEYS_MAX], keys;  /* keys that are dimensions */
     double *place;                     /* count * keys */
     const struct sweep_answer **known; /* answers in the order of `chosen` */
-    size_t *chosen, chosen_count;      /* members with answers asked for */
+    size_t *chosen, chosen_count;      /* members whose answers were asked for */
     double *known_place;
     bool *asked;
-    double *error_at; /* left-out error by chosen_count */
+    double *error_at; /* left-out error by number of chosen points */
     struct sweep_model *model;
     struct sweep_left_out left_out;
-    size_t next_interpolated; /* member to look at next */
+    size_t next_interpolated; /* the member to look at next */
     bool interpolates;
 };
 
@@ -37,7 +37,7 @@ struct sweep_groups {
     size_t count;
     struct sweep_answer **answer;
     struct group *group;
-    size_t groups, group_at; /* group whose interpolated points are handed out */
+    size_t groups, group_at; /* the group whose interpolated points are being handed out */
     size_t *want, want_count;
 };
 
@@ -46,14 +46,13 @@ struct sweep_groups {
 struct sortable {
     size_t index, workload;
     enum sweep_role role;
-    double value[SWEEP_KEYS_MAX]; /* of keys that make groups; 0 elsewhere */
+    double value[SWEEP_KEYS_MAX]; /* values of keys that make groups; 0 for others */
     size_t keys;
 };
 
 static int compare(const void *a, const void *b)
 {
     const struct sortable *const x = a, *const y = b;
-
     if (x->role != y->role)
         return x->role < y->role ? -1 : 1;
     if (x->workload != y->workload)
@@ -68,15 +67,13 @@ static int compare_stable(const void *a, const void *b)
 {
     const int order = compare(a, b);
     const struct sortable *const x = a, *const y = b;
-
     return order ? order : x->index < y->index ? -1 : 1;
 }
 
-/* Whole numbers often act in steps (cores, tiles): few of them with many points each are groups of their own. */
+/* Integers often act in steps (cores, tiles): when there are few of them with many points each, each is a group of its own. */
 static bool makes_groups(const struct sweep_spec *spec, const struct sweep_key *key, size_t count)
 {
     const double levels = key->level_count ? (double)key->level_count : key->whole ? key->high - key->low + 1 : INFINITY;
-
     if (!key->numeric)
         return true;
     return key->whole && levels <= LEVELS_MOST && (double)count / (double)spec->workload_count / levels >= SWEEP_GROUP_LEAST;
@@ -85,7 +82,6 @@ static bool makes_groups(const struct sweep_spec *spec, const struct sweep_key *
 static bool place_group(struct sweep_groups *g, struct group *group)
 {
     double value[SWEEP_KEYS_MAX];
-
     group->place = calloc(group->count * group->keys + 1, sizeof *group->place);
     for (size_t m = 0; group->place && m < group->count; m++) {
         sweep_design_values(g->design, g->point[group->member[m]], value);
@@ -129,7 +125,6 @@ static bool open_group(struct sweep_groups *g, struct group *group, const struct
 static bool split(struct sweep_groups *g, const struct sortable *sorted)
 {
     size_t groups = 0;
-
     for (size_t i = 0; i < g->count; i++)
         groups += i == 0 || compare(&sorted[i - 1], &sorted[i]) != 0;
     g->group = calloc(groups + 1, sizeof *g->group);
@@ -147,7 +142,6 @@ static bool sort_and_split(struct sweep_groups *g)
 {
     struct sortable *const sorted = calloc(g->count + 1, sizeof *sorted);
     double value[SWEEP_KEYS_MAX];
-
     for (size_t i = 0; sorted && i < g->count; i++) {
         const struct sweep_place place = sweep_design_place(g->design, g->point[i]);
         sorted[i] = (struct sortable){.index = i, .workload = place.workload, .role = place.role, .keys = g->spec->key_count};
@@ -167,7 +161,6 @@ struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const st
                                          size_t count)
 {
     struct sweep_groups *const g = calloc(1, sizeof *g);
-
     if (!g)
         return NULL;
     g->spec = spec;
@@ -232,19 +225,17 @@ static void ask_rest(struct sweep_groups *g, struct group *group)
 static double distance2(const struct group *group, size_t a, size_t b)
 {
     double sum = 0;
-
     for (size_t d = 0; d < group->keys; d++)
         sum += pow(group->place[a * group->keys + d] - group->place[b * group->keys + d], 2);
     return sum;
 }
 
-/* The point nearest to the middle, then again and again the one furthest from all taken. */
+/* Takes the point nearest to the middle, then again and again the one farthest from all taken. */
 static bool fill_space(struct sweep_groups *g, struct group *group)
 {
     const size_t wanted = FIRST > 4 * (group->keys + 1) ? FIRST : 4 * (group->keys + 1);
     double *const least = calloc(group->count, sizeof *least);
     size_t next = 0;
-
     for (size_t m = 0; least && m < group->count; m++) {
         for (size_t d = 0; d < group->keys; d++)
             least[m] += pow(group->place[m * group->keys + d] - 0.5, 2);
@@ -265,12 +256,11 @@ static bool fill_space(struct sweep_groups *g, struct group *group)
     return least != NULL;
 }
 
-/* Members not asked for, at most CANDIDATES of them. */
+/* Collects members that were not asked for, at most CANDIDATES. */
 static size_t candidates(const struct group *group, size_t *member, double *place)
 {
     const size_t open = group->count - group->chosen_count, stride = (open + CANDIDATES - 1) / CANDIDATES;
     size_t n = 0, seen = 0;
-
     for (size_t m = 0; m < group->count; m++)
         if (!group->asked[m] && seen++ % stride == 0) {
             member[n] = m;
@@ -280,14 +270,13 @@ static size_t candidates(const struct group *group, size_t *member, double *plac
     return n;
 }
 
-/* Half of a round where the model knows least, half beside the points that were furthest off when left out. */
+/* Asks for more points: half where the model knows least, half beside the points that were farthest off when left out. */
 static bool ask_more(struct sweep_groups *g, struct group *group)
 {
     const size_t wanted = group->chosen_count / 4 > 5 ? group->chosen_count / 4 : 5;
     size_t *const member = calloc(CANDIDATES + 1, sizeof *member), *const chosen = calloc(wanted, sizeof *chosen);
     double *const place = calloc(CANDIDATES * group->keys + 1, sizeof *place);
     const bool ok = member && chosen && place;
-
     if (ok) {
         const size_t n = candidates(group, member, place);
         const size_t taken = sweep_model_choose(group->model, place, n, wanted, chosen);
@@ -300,13 +289,12 @@ static bool ask_more(struct sweep_groups *g, struct group *group)
     return ok;
 }
 
-/* Remaining points whose expected error is above the tolerance, over a thinned-out set unless `all`. */
+/* Counts remaining points whose expected error is above the tolerance, over a thinned-out set unless `all`. */
 static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_them)
 {
     const size_t stride = ask_them ? 1 : (group->count + CANDIDATES - 1) / CANDIDATES;
     struct sweep_answer answer;
     size_t count = 0;
-
     for (size_t m = 0; m < group->count; m += stride) {
         if (group->asked[m] || sweep_model_answer(group->model, group->place + m * group->keys, &answer) <= g->spec->tolerance)
             continue;
@@ -317,11 +305,10 @@ static size_t uncertain(struct sweep_groups *g, struct group *group, bool ask_th
     return count;
 }
 
-/* True when doubling the points did not help enough: the answers are not smooth. */
+/* Whether doubling the points helped too little: the answers are not smooth. */
 static bool does_not_pay(const struct group *group)
 {
     size_t half = group->chosen_count / 2;
-
     if (group->chosen_count < CHECK_FROM)
         return false;
     while (half > 0 && group->error_at[half] == 0)
@@ -341,7 +328,7 @@ static bool gather(struct sweep_groups *g, struct group *group)
 
 static bool grow(struct sweep_groups *g, struct group *group, struct orch_error *error)
 {
-    if (!gather(g, group)) { /* some failed, or answer other questions: nothing to interpolate between */
+    if (!gather(g, group)) { /* some failed or lack a response: there is nothing to interpolate between */
         ask_rest(g, group);
         return true;
     }
@@ -418,7 +405,6 @@ bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struc
 void sweep_groups_stats(const struct sweep_groups *groups, struct sweep_groups_stats *stats)
 {
     double squares = 0;
-
     *stats = (struct sweep_groups_stats){.groups = groups->groups, .left_out_rms = NAN, .left_out_greatest = NAN};
     for (size_t i = 0; i < groups->groups; i++) {
         const struct group *const group = &groups->group[i];

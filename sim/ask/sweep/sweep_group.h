@@ -9,28 +9,29 @@
 
 #include "sim/ask/sweep/sweep_design.h"
 
-/* Fewer points are all simulated. */
+/* Smaller groups are simulated completely. */
 enum { SWEEP_GROUP_LEAST = 40 };
 
 struct sweep_groups;
 
-/* Groups of the given points (numbers of the design, rising, the array is copied). NULL when memory is short. */
+/* Groups the points given by their numbers in the design, in rising order; the array is copied. NULL when memory is out. */
 struct sweep_groups *sweep_groups_create(const struct sweep_spec *spec, const struct sweep_design *design, const uint64_t *point,
                                          size_t count);
 void sweep_groups_free(struct sweep_groups *groups);
 
-/* The next round: indices into the points that want simulated answers. *count 0 = all is done. *want stays valid until the next
+/* The next round: indices of points that need simulated answers. *count 0 when all is done. *want stays valid until the next
  * call. */
 bool sweep_groups_round(struct sweep_groups *groups, const size_t **want, size_t *count, struct orch_error *error);
-/* A simulated (or known, or failed) answer for the point with this index. */
+/* Takes the simulated, known or failed answer for the point with this index. */
 bool sweep_groups_answer(struct sweep_groups *groups, size_t index, const struct sweep_answer *answer, struct orch_error *error);
-/* After a round: points that are interpolated now, each once. False when there is no more at the moment. */
+/* Call repeatedly after a round: returns the points that can be interpolated now, each once; false when there are no more for the
+ * moment. */
 bool sweep_groups_interpolated(struct sweep_groups *groups, size_t *index, struct sweep_answer *answer);
 
 struct sweep_groups_stats {
-    size_t groups, interpolating;           /* of those, groups that ended with interpolation */
-    size_t left_out_points;                 /* simulated points of those */
-    double left_out_rms, left_out_greatest; /* relative error of seconds when left out; NAN when there are none */
+    size_t groups, interpolating;           /* groups, and how many of them ended with interpolation */
+    size_t left_out_points;                 /* their simulated points */
+    double left_out_rms, left_out_greatest; /* relative error of seconds at left-out points; NAN when there are none */
 };
 void sweep_groups_stats(const struct sweep_groups *groups, struct sweep_groups_stats *stats);
 

@@ -1,4 +1,4 @@
-/* What varies: "KEY=a,b,c" and "KEY=lo:hi:N", checked against what the key takes. */
+/* Parses what varies, "KEY=a,b,c" and "KEY=lo:hi:N", and checks it against what the key takes. */
 #include "isa/array_count.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
@@ -8,22 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool out_of_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
 static bool plain_number(const char *text, double *value)
 {
     char *end;
-
     if (!strchr("+-.0123456789", *text) || !*text)
         return false;
     *value = strtod(text, &end);
     return *end == 0 && isfinite(*value);
 }
 
-/* Whether the key takes numbers, whole ones, and from where to where. */
+/* Finds out whether the key takes numbers or only integers, and in which range. */
 static void describe(struct sweep_key *key, double *lowest, double *highest)
 {
     static const struct {
@@ -58,7 +52,6 @@ static struct sweep_key *add_key(struct sweep_spec *spec, const char *name, doub
                                  struct orch_error *error)
 {
     struct sweep_key *const grown = reallocarray(spec->key, spec->key_count + 1, sizeof *grown);
-
     if (grown)
         spec->key = grown;
     if (!study_key_check(name, error))
@@ -79,7 +72,7 @@ static struct sweep_key *add_key(struct sweep_spec *spec, const char *name, doub
     char *const copy = strdup(name);
     if (!grown || !copy) {
         free(copy);
-        out_of_memory(error);
+        orch_no_memory(error);
         return NULL;
     }
     struct sweep_key *const key = &grown[spec->key_count++];
@@ -102,16 +95,15 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
 {
     double lowest = 0, highest = 0, value = 0;
     struct sweep_key *const key = add_key(spec, name, &lowest, &highest, error);
-
     if (!key)
         return false;
     if (count == 0)
         return orch_fail(error, ORCH_USAGE, "%s: no values", name);
     for (size_t i = 0; i < count; i++)
-        key->numeric = key->numeric && plain_number(level[i], &value); /* values with a unit are only told apart */
+        key->numeric = key->numeric && plain_number(level[i], &value); /* values with a unit cannot be ordered, only told apart */
     key->level = calloc(count, sizeof *key->level);
     if (!key->level)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         if (!*level[i])
             return orch_fail(error, ORCH_USAGE, "%s: an empty value", name);
@@ -124,7 +116,7 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *name, const char 
                 return orch_fail(error, ORCH_USAGE, "%s: %s is given twice", name, level[i]);
         key->level[i] = strdup(level[i]);
         if (!key->level[i])
-            return out_of_memory(error);
+            return orch_no_memory(error);
         key->level_count++;
         key->low = key->numeric ? fmin(key->low, value) : NAN;
         key->high = key->numeric ? fmax(key->high, value) : NAN;
@@ -137,7 +129,6 @@ bool sweep_spec_vary_range(struct sweep_spec *spec, const char *name, double low
 {
     double lowest = 0, highest = 0;
     struct sweep_key *const key = add_key(spec, name, &lowest, &highest, error);
-
     if (!key)
         return false;
     if (!key->numeric)
@@ -162,11 +153,10 @@ bool sweep_spec_vary_range(struct sweep_spec *spec, const char *name, double low
 
 /* ---- texts ---- */
 
-/* "N", "Nlog", "log" */
+/* Reads "N", "Nlog" or "log". */
 static bool read_steps(const char *text, size_t *steps, bool *log)
 {
     char *end;
-
     *steps = 0;
     if (*text >= '0' && *text <= '9') {
         const unsigned long long number = strtoull(text, &end, 10);
@@ -185,7 +175,6 @@ static bool vary_range(struct sweep_spec *spec, const char *name, char *low, str
     double from, to;
     size_t steps = 0;
     bool log = false;
-
     high[-1] = 0;
     if (steps_text)
         *steps_text++ = 0;
@@ -199,12 +188,11 @@ static bool vary_range(struct sweep_spec *spec, const char *name, char *low, str
 static bool vary_list(struct sweep_spec *spec, const char *name, char *text, struct orch_error *error)
 {
     size_t count = 1;
-
     for (const char *c = text; *c; c++)
         count += *c == ',';
     const char **const level = calloc(count, sizeof *level);
     if (!level)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     for (size_t i = 0; i < count; i++) {
         level[i] = text;
         text += strcspn(text, ",");
@@ -219,12 +207,11 @@ static bool vary_list(struct sweep_spec *spec, const char *name, char *text, str
 bool sweep_spec_vary(struct sweep_spec *spec, const char *text, struct orch_error *error)
 {
     const size_t name = strcspn(text, "=");
-
     if (!text[name] || name == 0)
         return orch_fail(error, ORCH_USAGE, "'%.60s': expected KEY=a,b,c or KEY=lo:hi:N", text);
     char *const copy = strdup(text);
     if (!copy)
-        return out_of_memory(error);
+        return orch_no_memory(error);
     copy[name] = 0;
     const bool ok = strchr(copy + name + 1, ':') ? vary_range(spec, copy, copy + name + 1, error)
                                                  : vary_list(spec, copy, copy + name + 1, error);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is interpolated. */
+/* The quantities that are interpolated. */
 enum part { BUSY, REST, JOULES, CELSIUS, BYTES, THROTTLED, PART_TOTAL };
 
 struct sweep_model {
@@ -14,8 +14,8 @@ struct sweep_model {
     const double *place;
     const struct sweep_answer *const *answer;
     struct part_model {
-        struct kriging *kriging; /* NULL when constant or absent */
-        double constant;         /* its value; NAN = absent */
+        struct kriging *kriging; /* NULL when the quantity is constant or absent */
+        double constant;         /* the constant; NAN = absent */
         bool logarithm;
         double *y;
     } part[PART_TOTAL];
@@ -24,7 +24,6 @@ struct sweep_model {
 struct sweep_model *sweep_model_create(size_t dimensions)
 {
     struct sweep_model *const model = calloc(1, sizeof *model);
-
     if (model)
         model->dimensions = dimensions;
     return model;
@@ -54,7 +53,6 @@ bool sweep_model_suits(const struct sweep_answer *const *answer, size_t count)
 static double part_of(const struct sweep_answer *answer, enum part part)
 {
     const double *const r = answer->response;
-
     switch (part) {
     case BUSY: return isnan(r[SWEEP_device_seconds]) ? r[SWEEP_seconds] : r[SWEEP_device_seconds];
     case REST: return isnan(r[SWEEP_device_seconds]) ? 0 : r[SWEEP_seconds] - r[SWEEP_device_seconds];
@@ -71,7 +69,6 @@ static bool fit_part(struct sweep_model *m, enum part which, struct orch_error *
 {
     struct part_model *const p = &m->part[which];
     double least = INFINITY, most = -INFINITY;
-
     for (size_t i = 0; i < m->count; i++) {
         p->y[i] = part_of(m->answer[i], which);
         least = fmin(least, p->y[i]);
@@ -108,7 +105,7 @@ bool sweep_model_fit(struct sweep_model *model, const double *place, const struc
             return false;
     }
     if (count >= model->learned_at)
-        model->learned_at = count + count / 4 + 1; /* the covariance changes slowly with more points */
+        model->learned_at = count + count / 4 + 1; /* the covariance changes slowly as points are added */
     return true;
 }
 
@@ -119,11 +116,10 @@ static double natural(const struct part_model *p, double value)
     return p->logarithm ? exp(value) : value;
 }
 
-/* Value of a part at point i when it is left out. */
+/* Value of a quantity at point i, predicted from the other points. */
 static double left_out_value(const struct sweep_model *m, enum part which, size_t i)
 {
     const struct part_model *const p = &m->part[which];
-
     if (!p->kriging)
         return p->constant;
     return natural(p, p->y[i] + kriging_left_out(p->kriging, i, 0, NULL));
@@ -137,7 +133,6 @@ static double relative(double value, double truth)
 struct sweep_left_out sweep_model_left_out(const struct sweep_model *model)
 {
     double squares[3] = {0}, greatest = 0;
-
     for (size_t i = 0; i < model->count; i++) {
         const double *const truth = model->answer[i]->response;
         const double error[3] = {relative(left_out_value(model, BUSY, i) + left_out_value(model, REST, i), truth[SWEEP_seconds]),
@@ -159,7 +154,6 @@ static double predict(const struct sweep_model *m, enum part which, const double
 {
     const struct part_model *const p = &m->part[which];
     double value, spread;
-
     *deviation = 0;
     if (!p->kriging)
         return p->constant;
@@ -174,7 +168,6 @@ static const struct sweep_answer *nearest(const struct sweep_model *m, const dou
     const struct kriging *const k = m->part[BUSY].kriging;
     double least = INFINITY;
     size_t best = 0;
-
     for (size_t i = 0; k && i < m->count; i++) {
         const double distance = kriging_distance(k, place, m->place + i * m->dimensions);
         best = distance < least ? i : best;
@@ -188,8 +181,7 @@ double sweep_model_answer(const struct sweep_model *model, const double *place, 
     const struct sweep_answer *const near = nearest(model, place);
     const double *const n = near->response;
     double busy_sd, rest_sd, joules_sd, celsius_sd, other_sd, *const r = answer->response;
-
-    *answer = *near; /* what is absent there is absent here; bound_by */
+    *answer = *near; /* takes over bound_by and what is absent from the nearest answer */
     answer->method = SWEEP_INTERPOLATED;
     const double busy = predict(model, BUSY, place, &busy_sd), rest = predict(model, REST, place, &rest_sd);
     r[SWEEP_seconds] = busy + rest;
@@ -214,12 +206,11 @@ double sweep_model_answer(const struct sweep_model *model, const double *place, 
     return fmax(answer->expected_error, fmax(joules, celsius));
 }
 
-/* Energy and heat follow time: the part with the greatest error relative to all decides where to look. */
+/* Energy and heat follow time, so the quantity with the greatest relative error decides where to look. */
 size_t sweep_model_choose(const struct sweep_model *model, const double *candidate, size_t count, size_t wanted, size_t *chosen)
 {
     const struct kriging *best = NULL;
     double worst = -1;
-
     for (int p = BUSY; p <= CELSIUS; p++) {
         double squares = 0;
         if (!model->part[p].kriging)

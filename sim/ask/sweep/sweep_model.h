@@ -13,24 +13,24 @@
 
 struct sweep_model;
 
-/* Places have `dimensions` coordinates, each spanning about 0 .. 1. NULL when memory is short. */
+/* Places have `dimensions` coordinates, each spanning about 0 to 1. NULL when memory is out. */
 struct sweep_model *sweep_model_create(size_t dimensions);
 void sweep_model_free(struct sweep_model *model);
-/* Whether answers can stand for a model at all: each is done, and they have the same responses. */
+/* Whether the answers can be interpolated at all: all are done and have the same responses. */
 bool sweep_model_suits(const struct sweep_answer *const *answer, size_t count);
 /* The answers must live as long as the model uses them. */
 bool sweep_model_fit(struct sweep_model *model, const double *place, const struct sweep_answer *const *answer, size_t count,
                      struct orch_error *error);
 
-/* Relative errors when each point is left out, the worst of seconds, joules and celsius_max: root mean square and greatest.
- * seconds alone in *seconds_rms. */
+/* Relative errors of left-out points, the worst of seconds, joules and celsius_max: root mean square and greatest. *seconds_rms
+ * is that of seconds alone. */
 struct sweep_left_out {
     double rms, greatest, seconds_rms;
 };
 struct sweep_left_out sweep_model_left_out(const struct sweep_model *model);
-/* Fills an answer, with the expected relative error of seconds; returns the worst expected one of the above. */
+/* Interpolates an answer, with the expected relative error of seconds; returns the worst expected error of all responses. */
 double sweep_model_answer(const struct sweep_model *model, const double *place, struct sweep_answer *answer);
-/* Where answers would help most: up to `wanted` of the candidates. */
+/* Chooses up to `wanted` candidates where a simulated answer would help most. */
 size_t sweep_model_choose(const struct sweep_model *model, const double *candidate, size_t count, size_t wanted, size_t *chosen);
 
 #endif

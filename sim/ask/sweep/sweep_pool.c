@@ -13,11 +13,11 @@
 enum { DEATHS_ALLOWED = 2 };
 
 struct worker {
-    pid_t process; /* 0 = none */
+    pid_t process; /* 0 = no process */
     int socket;
     bool busy;
     uint64_t point;
-    unsigned deaths; /* with this point */
+    unsigned deaths; /* of workers at this point */
 };
 
 struct sweep_pool {
@@ -29,18 +29,17 @@ struct sweep_pool {
     unsigned jobs;
 };
 
-/* What a worker says about a point. */
+/* A worker's reply about a point. */
 struct reply {
     uint64_t point;
     bool ok;
     struct sweep_answer answer;
-    struct orch_error error; /* when not ok */
+    struct orch_error error; /* set when not ok */
 };
 
 struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct study_base *base, const char *db, unsigned jobs)
 {
     struct sweep_pool *const pool = calloc(1, sizeof *pool);
-
     if (!pool)
         return NULL;
     *pool = (struct sweep_pool){spec, sweep_design_create(spec), base, db, calloc(jobs, sizeof *pool->worker), jobs};
@@ -50,7 +49,7 @@ struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct
     return NULL;
 }
 
-/* One that waits for a point sees its socket closed and leaves, the database tidy; one at work is not waited for. */
+/* A waiting worker notices its closed socket and leaves the database in order; a busy one is killed. */
 static void end_worker(struct worker *w)
 {
     if (w->process == 0)
@@ -105,7 +104,7 @@ static bool receive_all(int socket, void *data, size_t size)
 
 /* ---- in a worker ---- */
 
-/* Trouble of the database is no property of the point: it ends the sweep, and the point stays open. */
+/* An error of the database is no property of the point: it ends the sweep and leaves the point open. */
 static void separate_trouble(const struct sweep_pool *pool, struct reply *reply)
 {
     if (!reply->ok || reply->answer.status != SWEEP_FAILED || !strstr(reply->answer.error, pool->db))
@@ -116,7 +115,6 @@ static void separate_trouble(const struct sweep_pool *pool, struct reply *reply)
 static void answer_points(const struct sweep_pool *pool, int socket, struct study *study, const struct orch_error *trouble)
 {
     uint64_t point;
-
     while (receive_all(socket, &point, sizeof point)) {
         struct reply reply = {.point = point, .error = *trouble};
         reply.ok = study && sweep_evaluate(study, pool->design, point, &reply.answer, &reply.error);
@@ -141,7 +139,6 @@ static void follow(pid_t parent)
 static void be_worker(const struct sweep_pool *pool, pid_t parent, int socket)
 {
     struct orch_error error = {0};
-
     follow(parent);
     for (unsigned i = 0; i < pool->jobs; i++)
         if (pool->worker[i].process)
@@ -159,7 +156,6 @@ static void be_worker(const struct sweep_pool *pool, pid_t parent, int socket)
 static bool start_worker(struct sweep_pool *pool, struct worker *w, struct orch_error *error)
 {
     int pair[2];
-
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return orch_fail(error, ORCH_INTERNAL, "worker: %s", strerror(errno));
     const pid_t parent = getpid(), process = fork();
@@ -191,7 +187,7 @@ static bool give(struct sweep_pool *pool, struct worker *w, uint64_t point, stru
         return false;
     w->busy = true;
     w->point = point;
-    send_all(w->socket, &point, sizeof point); /* one that died meanwhile is noticed when it should answer */
+    send_all(w->socket, &point, sizeof point); /* if the worker has died, that is noticed when its reply is read */
     return true;
 }
 
@@ -203,13 +199,12 @@ static bool give_next(struct sweep_pool *pool, struct worker *w, struct work *wo
     return give(pool, w, work->point[work->next++], error);
 }
 
-/* The worker died over its point: another one tries, and the point has failed when that dies, too. */
+/* The worker died at its point: another one tries, and when that dies, too, the point has failed. */
 static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, struct orch_error *error)
 {
     const unsigned deaths = w->deaths + 1;
     struct sweep_answer answer;
-
-    end_worker(w); /* it is busy: killed, should it still live */
+    end_worker(w); /* kills the worker if it still lives, since it is busy */
     w->deaths = deaths;
     if (deaths < DEATHS_ALLOWED)
         return give(pool, w, w->point, error);
@@ -223,7 +218,6 @@ static bool bury(struct sweep_pool *pool, struct worker *w, struct work *work, s
 static bool hear(struct sweep_pool *pool, struct worker *w, struct work *work, struct orch_error *error)
 {
     struct reply reply;
-
     if (!receive_all(w->socket, &reply, sizeof reply))
         return bury(pool, w, work, error);
     w->busy = false;
@@ -232,8 +226,8 @@ static bool hear(struct sweep_pool *pool, struct worker *w, struct work *work, s
         return false;
     }
     work->answered++;
-    /* The next point first: the worker goes on while the answer is written. Not the other way round, a replacement would fork
-     * with the file open otherwise. */
+    /* Hand out the next point first, so that the worker goes on while the answer is written. In the other order, a replacement
+     * for the worker would be forked while the file is open. */
     return give_next(pool, w, work, error) && work->sink(work->sink_context, reply.point, &reply.answer, error);
 }
 
@@ -256,7 +250,6 @@ static bool run(void *context, const uint64_t *point, size_t count, sweep_sink *
     struct work work = {point, count, 0, 0, sink, sink_context};
     struct pollfd *const descriptor = calloc(pool->jobs, sizeof *descriptor);
     bool ok = descriptor != NULL || orch_no_memory(error);
-
     while (ok && work.answered < count) {
         for (unsigned i = 0; ok && i < pool->jobs; i++)
             ok = give_next(pool, &pool->worker[i], &work, error);

@@ -1,6 +1,5 @@
-/* Worker processes that answer points of a sweep: each has a study and a connection to the database of its own, the parent hands
- * out points and takes answers. A worker that dies is replaced; a point that kills two of them has failed.
- */
+/* Worker processes that answer points of a sweep. Each has a study and a database connection of its own; the parent hands out
+ * points and collects answers. A worker that dies is replaced; a point that kills two workers has failed. */
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_POOL_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_POOL_H
 
@@ -9,7 +8,7 @@
 
 struct sweep_pool;
 
-/* Everything pointed to must outlive the pool. NULL when memory is short. */
+/* Everything pointed to must outlive the pool. NULL when memory is out. */
 struct sweep_pool *sweep_pool_create(const struct sweep_spec *spec, const struct study_base *base, const char *db, unsigned jobs);
 /* Ends the workers. */
 void sweep_pool_free(struct sweep_pool *pool);

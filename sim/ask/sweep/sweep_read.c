@@ -41,7 +41,6 @@ static bool take(void *context, const struct db_sweep_point *row, struct orch_er
 {
     struct reading *const r = context;
     const uint64_t number = (uint64_t)row->point;
-
     if (number >= sweep_design_points(r->design))
         return orch_fail(error, ORCH_USAGE, "sweep %lld has a point that its specification has not", (long long)r->data->id);
     double *const value = calloc(r->data->spec->key_count + 1, sizeof *value);
@@ -61,7 +60,6 @@ static bool take(void *context, const struct db_sweep_point *row, struct orch_er
 static char *column_copy(sqlite3_stmt *row, int column)
 {
     const char *const text = (const char *)sqlite3_column_text(row, column);
-
     return strdup(text ? text : "");
 }
 
@@ -70,7 +68,6 @@ static bool read_head(struct orch_db *db, struct sweep_data *data, struct orch_e
     sqlite3_stmt *const row =
         db_query(db, error, "SELECT hash, version, created, specification, name FROM sweep WHERE id = ?", "i", data->id);
     bool ok = row && db_step(db, row, error) == SQLITE_ROW;
-
     if (ok) {
         const char *const text = (const char *)sqlite3_column_text(row, 3);
         const char *const name = (const char *)sqlite3_column_text(row, 4);
@@ -92,7 +89,6 @@ struct sweep_data *sweep_open(struct orch_db *db, const char *which, struct orch
 {
     struct sweep_data *const data = calloc(1, sizeof *data);
     struct reading r = {data, NULL, 0};
-
     if (!data) {
         orch_no_memory(error);
         return NULL;
@@ -126,7 +122,6 @@ const char *sweep_value_text(const struct sweep_data *data, const struct sweep_p
 {
     const struct sweep_key *const k = &data->spec->key[key];
     const double value = point->value[key];
-
     if (isnan(value))
         snprintf(text, size, "base");
     else if (k->numeric)

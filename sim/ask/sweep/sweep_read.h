@@ -15,8 +15,8 @@
 #include "sim/ask/sweep/sweep_answer.h"
 #include "sim/ask/sweep/sweep_spec.h"
 
-/* Besides the points of the design there are points for the tornado chart: the base (chip keys as the chip has them, other
- * keys at their first value), and each key alone at its ends (numeric) or at each of its levels. Always simulated. */
+/* Besides the points of the design there are points for the tornado chart, which are always simulated: the base (chip keys as the
+ * chip has them, other keys at their first value), and each key alone at its ends (numeric) or at each of its levels. */
 enum sweep_role { SWEEP_POINT, SWEEP_BASE, SWEEP_ALONE };
 
 struct sweep_point {
@@ -24,7 +24,7 @@ struct sweep_point {
     enum sweep_role role;
     size_t workload; /* index in spec->workload */
     size_t key;      /* SWEEP_ALONE: the key that differs from the base */
-    double *value;   /* by spec->key: the number, or for keys without numbers the index of the level; NAN = as in the base */
+    double *value;   /* by spec->key: the number, or the index of the level for keys without numbers; NAN = as in the base */
     struct sweep_answer answer;
 };
 
@@ -32,17 +32,17 @@ struct sweep_data {
     int64_t id;
     char hash[DB_HASH_SIZE], *version, *created;
     struct sweep_spec *spec;   /* name, workloads, keys with levels and ends, base, design */
-    struct sweep_point *point; /* by number; those that are done or failed */
+    struct sweep_point *point; /* those done or failed, by number */
     size_t point_count;
-    size_t done, failed, by_method[SWEEP_METHOD_COUNT]; /* points of the design only; spec->points are planned */
+    size_t done, failed, by_method[SWEEP_METHOD_COUNT]; /* points of the design only; spec->points were planned */
 };
 
-/* NULL with ORCH_USAGE when there is none. */
+/* NULL with ORCH_USAGE when there is no such sweep. */
 struct sweep_data *sweep_open(struct orch_db *db, const char *which, struct orch_error *error);
 void sweep_close(struct sweep_data *data);
-/* "0.25" or the level's text; at least 32 bytes. Returns text. */
+/* Writes "0.25" or the name of the level into `text`, which has at least 32 bytes; returns it. */
 const char *sweep_value_text(const struct sweep_data *data, const struct sweep_point *point, size_t key, char *text, size_t size);
-/* True for a point of the design that is done, of this workload, with this response. */
+/* Whether a point belongs to the design and this workload, is done, and has this response. */
 bool sweep_counts(const struct sweep_data *data, const struct sweep_point *point, size_t workload, enum sweep_response response);
 
 #endif

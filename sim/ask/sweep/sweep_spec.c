@@ -1,4 +1,4 @@
-/* Specifications: their parts, and what only the whole can tell. */
+/* Specifications: their parts, and the checks that need the whole. */
 #include "sim/ask/sweep/sweep_spec.h"
 
 #include <math.h>
@@ -8,14 +8,12 @@
 const char *sweep_design_name(enum sweep_design_kind kind)
 {
     static const char *const text[] = {"grid", "random", "lhs"};
-
     return text[kind];
 }
 
 struct sweep_spec *sweep_spec_create(void)
 {
     struct sweep_spec *const spec = calloc(1, sizeof *spec);
-
     if (spec) {
         spec->seed = 1;
         spec->tolerance = SWEEP_TOLERANCE;
@@ -50,7 +48,6 @@ void sweep_spec_free(struct sweep_spec *spec)
 bool sweep_spec_add_workload(struct sweep_spec *spec, const char *workload, size_t length, struct orch_error *error)
 {
     char **const grown = reallocarray(spec->workload, spec->workload_count + 1, sizeof *grown);
-
     if (!grown)
         return orch_no_memory(error);
     spec->workload = grown;
@@ -68,18 +65,16 @@ bool sweep_spec_add_workload(struct sweep_spec *spec, const char *workload, size
     return true;
 }
 
-/* "k=64,..." goes on with a shape, "gemm:8x8x8" and "conv2d:n=1" begin another workload. */
+/* Whether a shape goes on, as in "k=64,..."; "gemm:8x8x8" and "conv2d:n=1" begin another workload. */
 static bool goes_on(const char *text)
 {
     const size_t word = strcspn(text, ":=,");
-
     return text[word] == '=';
 }
 
 bool sweep_spec_workloads(struct sweep_spec *spec, const char *list, struct orch_error *error)
 {
     const char *begin = list, *at = list;
-
     for (;;) {
         at += strcspn(at, ",");
         if (*at == ',' && goes_on(at + 1)) {
@@ -112,7 +107,6 @@ bool sweep_spec_base(struct sweep_spec *spec, const char *key, const char *value
 static double step_value(const struct sweep_key *key, size_t step)
 {
     const double part = (double)step / (double)(key->steps - 1);
-
     if (step == 0)
         return key->low;
     if (step == key->steps - 1)
@@ -120,11 +114,10 @@ static double step_value(const struct sweep_key *key, size_t step)
     return key->log ? key->low * pow(key->high / key->low, part) : key->low + part * (key->high - key->low);
 }
 
-/* The levels of a range with steps; integers that coincide are one. */
+/* Makes the levels of a range with steps; integers that coincide are one level. */
 static bool make_levels(struct sweep_key *key, struct orch_error *error)
 {
     char text[32];
-
     key->level = calloc(key->steps, sizeof *key->level);
     if (!key->level)
         return orch_no_memory(error);
@@ -154,7 +147,6 @@ bool sweep_spec_finish(struct sweep_spec *spec, struct orch_error *error)
 {
     const bool grid = spec->design == SWEEP_GRID;
     uint64_t points = grid ? 1 : spec->samples;
-
     if (spec->workload_count == 0)
         return orch_fail(error, ORCH_USAGE, "a workload is missing, as in gemm:512x512x512");
     if (spec->key_count == 0 && spec->workload_count == 1)

@@ -20,15 +20,15 @@
 enum { SWEEP_POINTS_MAX = 10000000, SWEEP_KEYS_MAX = 32 };
 #define SWEEP_TOLERANCE 0.01
 
-/* What varies besides the workload. A list has levels; a range has levels in a grid and is continuous otherwise. */
+/* What varies besides the workload: a list of levels, or a range, which has levels in a grid and is continuous otherwise. */
 struct sweep_key {
     char *name;
-    bool chip;    /* a value of the chip, else a key of the study */
+    bool chip;    /* it is a value of the chip, otherwise a key of the study */
     bool numeric; /* its values are numbers */
     bool whole;   /* integers only */
     bool range, log;
     double low, high; /* of numeric keys */
-    char **level;     /* texts; of a range in a grid made by sweep_spec_finish */
+    char **level;     /* as text; sweep_spec_finish makes those of a range in a grid */
     size_t level_count;
     size_t steps; /* of a range in a grid, as given; 0 = not given */
 };
@@ -40,17 +40,17 @@ struct sweep_spec {
     char *name; /* NULL = none */
     char **workload;
     size_t workload_count;
-    struct study_setting base; /* of every point; workload not among them */
+    struct study_setting base; /* for every point; does not contain the workload */
     struct sweep_key *key;
     size_t key_count;
     enum sweep_design_kind design;
     uint64_t samples; /* random, lhs: per workload */
     uint64_t seed;
-    double tolerance; /* of interpolation, relative; 0 = everything is simulated */
-    uint64_t points;  /* of the design: set by sweep_spec_finish */
+    double tolerance; /* relative error allowed for interpolation; 0 = everything is simulated */
+    uint64_t points;  /* number of points of the design, set by sweep_spec_finish */
 };
 
-struct sweep_spec *sweep_spec_create(void); /* NULL when memory is short */
+struct sweep_spec *sweep_spec_create(void); /* NULL when memory is out. */
 void sweep_spec_free(struct sweep_spec *spec);
 
 /* "gemm:64x64x64,conv2d:n=1,c=64,...": a comma begins another workload unless NAME= follows. */
@@ -64,14 +64,14 @@ bool sweep_spec_vary_list(struct sweep_spec *spec, const char *key, const char *
 bool sweep_spec_vary_range(struct sweep_spec *spec, const char *key, double low, double high, size_t steps, bool log,
                            struct orch_error *error);
 bool sweep_spec_base(struct sweep_spec *spec, const char *key, const char *value, struct orch_error *error);
-/* Checks what only the whole can tell, makes the levels of grids and counts the points. */
+/* Runs the checks that need the whole specification, makes the levels of grids and counts the points. */
 bool sweep_spec_finish(struct sweep_spec *spec, struct orch_error *error);
 
-/* A SPEC.json, finished; NULL with the file and place in the text. */
+/* Parses and finishes a SPEC.json; NULL with an error that names file and place. */
 struct sweep_spec *sweep_spec_parse(const char *name, const char *text, size_t size, struct orch_error *error);
-/* The same specification as JSON in one form, with the name; caller frees. NULL when memory is short. */
+/* The specification as JSON in a canonical form, with its name; the caller frees it. NULL when memory is out. */
 char *sweep_spec_json(const struct sweep_spec *spec);
-/* Of everything but the name, and of the model's version. */
+/* Hash of everything but the name, and of the model's version. */
 bool sweep_spec_hash(const struct sweep_spec *spec, const char *version, char hash[DB_HASH_SIZE]);
 
 #endif

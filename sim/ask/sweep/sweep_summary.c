@@ -3,7 +3,6 @@
 #include "isa/array_count.h"
 #include "sim/base/format.h"
 #include "sim/base/table.h"
-#include "sim/base/human.h"
 #include "sim/ask/sweep/effects.h"
 #include "sim/ask/sweep/pareto.h"
 
@@ -28,7 +27,6 @@ static bool open_rows(struct row_table *t, const struct sweep_data *data)
                                                   {"GFLOPS", NULL, true, 0},
                                                   {"bound by", NULL, false, 0},
                                                   {"answer", NULL, false, 0}};
-
     t->columns = 0;
     t->column[t->columns++] = (struct table_column){"point", NULL, true, 0};
     for (size_t k = 0; k < data->spec->key_count; k++)
@@ -42,7 +40,6 @@ static bool open_rows(struct row_table *t, const struct sweep_data *data)
 static void number_cell(struct table *table, double value)
 {
     char text[FORMAT_SIZE];
-
     if (isnan(value))
         table_cell(table, "-");
     else
@@ -52,7 +49,6 @@ static void number_cell(struct table *table, double value)
 static void add_row(struct row_table *t, const struct sweep_data *data, const struct sweep_point *p)
 {
     char text[VALUE_SIZE];
-
     if (!table_row(t->table))
         return;
     table_cell(t->table, "%llu", (unsigned long long)p->number);
@@ -74,7 +70,6 @@ static void print_rows(FILE *out, const struct sweep_data *data, size_t workload
 {
     struct row_table t;
     size_t shown = 0;
-
     if (how->rows == 0 || !open_rows(&t, data))
         return;
     for (size_t i = 0; i < data->point_count && shown < how->rows; i++) {
@@ -88,12 +83,11 @@ static void print_rows(FILE *out, const struct sweep_data *data, size_t workload
     table_free(t.table);
 }
 
-/* The point where the response is best; NULL when none counts. */
+/* The point with the best response; NULL when no point counts. */
 static const struct sweep_point *best_point(const struct sweep_data *data, size_t workload, enum sweep_response response)
 {
     const bool higher = sweep_response_better(response) == 1;
     const struct sweep_point *best = NULL;
-
     for (size_t i = 0; i < data->point_count; i++) {
         const struct sweep_point *const p = &data->point[i];
         if (!sweep_counts(data, p, workload, response))
@@ -108,12 +102,11 @@ static const struct sweep_point *best_point(const struct sweep_data *data, size_
 static void print_best(FILE *out, const struct sweep_data *data, size_t workload, const struct sweep_summary *how)
 {
     const struct sweep_point *const best = best_point(data, workload, how->response);
-    char text[HUMAN_SIZE], value[VALUE_SIZE];
-
+    char text[FORMAT_SIZE], value[VALUE_SIZE];
     if (!best)
         return;
     fprintf(out, "best: point %llu, %s", (unsigned long long)best->number,
-            human_quantity(best->answer.response[how->response], sweep_response_unit(how->response), text));
+            format_quantity(text, best->answer.response[how->response], sweep_response_unit(how->response)));
     for (size_t k = 0; k < data->spec->key_count; k++)
         fprintf(out, "%s%s=%s", k ? " " : " at ", data->spec->key[k].name, sweep_value_text(data, best, k, value, sizeof value));
     fprintf(out, "\n");
@@ -124,7 +117,6 @@ static void print_best(FILE *out, const struct sweep_data *data, size_t workload
 static void end_cell(struct table *table, const struct sweep_key *key, double value, double response)
 {
     char number[FORMAT_SIZE], text[FORMAT_SIZE];
-
     if (isnan(response))
         table_cell(table, "-");
     else if (key->numeric)
@@ -142,20 +134,19 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
                                            {"share of variance", NULL, true, 0},
                                            {"elasticity", NULL, true, 0}};
     struct table *const table = table_create(columns, ARRAY_COUNT(columns));
-    char text[HUMAN_SIZE];
-
+    char text[FORMAT_SIZE];
     for (size_t i = 0; table && i < e->count && table_row(table); i++) {
         const struct sweep_key *const key = &data->spec->key[e->effect[i].key];
         table_cell(table, "%s", key->name);
         end_cell(table, key, e->effect[i].low_value, e->effect[i].low_response);
         end_cell(table, key, e->effect[i].high_value, e->effect[i].high_response);
-        table_cell(table, "%s", human_share(e->effect[i].first_order, text));
+        table_cell(table, "%s", format_share(text, e->effect[i].first_order));
         number_cell(table, e->effect[i].elasticity);
     }
-    fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), human_quantity(e->mean, unit, text));
-    fprintf(out, ", least %s", human_quantity(e->lowest, unit, text));
-    fprintf(out, ", greatest %s", human_quantity(e->highest, unit, text));
-    fprintf(out, ", base %s\n", human_quantity(e->base, unit, text));
+    fprintf(out, "\n%s: mean %s", sweep_response_name(e->response), format_quantity(text, e->mean, unit));
+    fprintf(out, ", least %s", format_quantity(text, e->lowest, unit));
+    fprintf(out, ", greatest %s", format_quantity(text, e->highest, unit));
+    fprintf(out, ", base %s\n", format_quantity(text, e->base, unit));
     if (table)
         table_print(table, out, color);
     table_free(table);
@@ -164,7 +155,6 @@ static void print_tornado(FILE *out, const struct sweep_data *data, const struct
 static void print_main_effects(FILE *out, const struct sweep_data *data, const struct sweep_effects *e)
 {
     char text[FORMAT_SIZE], low[FORMAT_SIZE];
-
     for (size_t i = 0; i < e->count; i++) {
         const struct sweep_key *const key = &data->spec->key[e->effect[i].key];
         fprintf(out, "mean by %s:", key->name);
@@ -186,7 +176,6 @@ static bool print_pareto(FILE *out, const struct sweep_data *data, size_t worklo
     const size_t dimensions = sweep_pareto_responses(data, workload, response);
     struct row_table t;
     size_t *front, count;
-
     if (dimensions < 2)
         return true;
     if (!sweep_pareto(data, workload, &front, &count, error))
@@ -196,7 +185,7 @@ static bool print_pareto(FILE *out, const struct sweep_data *data, size_t worklo
         fprintf(out, "%s %s", d ? "," : "", sweep_response_name(response[d]));
     fprintf(out, ": %zu points\n", count);
     if (how->rows > 0 && open_rows(&t, data)) {
-        /* Both ends, and evenly in between. */
+        /* both ends, and evenly in between */
         const size_t shown = count < how->rows ? count : how->rows;
         for (size_t i = 0; i < shown; i++)
             add_row(&t, data, &data->point[front[shown > 1 ? i * (count - 1) / (shown - 1) : 0]]);
@@ -212,7 +201,6 @@ static bool print_workload(FILE *out, const struct sweep_data *data, size_t work
 {
     struct sweep_effects effects;
     struct orch_error none = {0};
-
     if (data->spec->workload_count > 1)
         fprintf(out, "\n=== %s\n", data->spec->workload[workload]);
     print_rows(out, data, workload, how);

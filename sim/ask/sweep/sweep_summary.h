@@ -1,4 +1,4 @@
-/* What a sweep says about its keys, as text and as JSON. */
+/* Summaries of a sweep as text and as JSON. */
 #ifndef ORCHARD_SIM_ASK_SWEEP_SWEEP_SUMMARY_H
 #define ORCHARD_SIM_ASK_SWEEP_SWEEP_SUMMARY_H
 
@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 struct sweep_summary {
-    enum sweep_response response; /* that effects are about */
+    enum sweep_response response; /* the response that effects are about */
     size_t rows;                  /* points shown per workload */
     bool color;
 };
 
-/* Points, methods and errors of a run; `done` may be NULL for a sweep that is only looked at. */
+/* Prints points, methods and errors of a run; `done` is NULL when the sweep is only shown. */
 bool sweep_summary_print(FILE *out, const struct sweep_data *data, const struct sweep_done *done, const struct sweep_summary *how,
                          struct orch_error *error);
 /* NULL with *error. */

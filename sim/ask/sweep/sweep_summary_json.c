@@ -18,7 +18,6 @@ static void add_value(json_object *object, const char *name, const struct sweep_
 static json_object *point_json(const struct sweep_data *data, const struct sweep_point *p)
 {
     json_object *const row = json_object_new_object(), *const settings = json_object_new_object();
-
     json_add_count(row, "point", p->number);
     for (size_t k = 0; k < data->spec->key_count; k++)
         add_value(settings, data->spec->key[k].name, &data->spec->key[k], p->value[k]);
@@ -36,7 +35,6 @@ static json_object *point_json(const struct sweep_data *data, const struct sweep
 static json_object *levels_json(const struct sweep_key *key, const struct sweep_effect *effect)
 {
     json_object *const list = json_object_new_array();
-
     for (size_t i = 0; i < effect->level_count; i++) {
         const struct sweep_level *const l = &effect->level[i];
         json_object *const o = json_object_new_object();
@@ -54,7 +52,6 @@ static json_object *levels_json(const struct sweep_key *key, const struct sweep_
 static json_object *effects_json(const struct sweep_data *data, const struct sweep_effects *e)
 {
     json_object *const o = json_object_new_object(), *const list = json_object_new_array();
-
     json_add_text(o, "response", sweep_response_name(e->response));
     json_add_text(o, "unit", sweep_response_unit(e->response));
     json_add_count(o, "points", e->points);
@@ -89,7 +86,6 @@ static bool add_pareto(json_object *o, const struct sweep_data *data, size_t wor
     json_object *const front = json_object_new_array(), *const over = json_object_new_array();
     size_t *index, count;
     const bool ok = sweep_pareto(data, workload, &index, &count, error);
-
     for (size_t d = 0; d < dimensions; d++)
         json_object_array_add(over, json_object_new_string(sweep_response_name(response[d])));
     for (size_t i = 0; ok && i < count; i++)
@@ -107,7 +103,6 @@ static bool add_workload(json_object *list, const struct sweep_data *data, size_
     struct sweep_effects effects;
     struct orch_error none = {0};
     size_t shown = 0;
-
     json_object_array_add(list, o);
     json_add_text(o, "workload", data->spec->workload[workload]);
     if (sweep_effects_of(data, workload, how->response, &effects, &none)) {
@@ -128,7 +123,6 @@ static bool add_workload(json_object *list, const struct sweep_data *data, size_
 static json_object *interpolation_json(const struct sweep_groups_stats *s)
 {
     json_object *const o = json_object_new_object();
-
     json_add_count(o, "groups", s->groups);
     json_add_count(o, "interpolating", s->interpolating);
     json_add_count(o, "left_out_points", s->left_out_points);
@@ -142,7 +136,6 @@ json_object *sweep_summary_json(const struct sweep_data *data, const struct swee
 {
     json_object *const o = json_object_new_object(), *const list = json_object_new_array();
     bool ok = true;
-
     json_add_count(o, "sweep_id", (uint64_t)data->id);
     json_add_text(o, "hash", data->hash);
     json_add_text(o, "name", data->spec->name);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LOOKS: places looked at on the way from the present value to each end; HALVINGS: of the interval between the last place that
- * fails and the first that reaches (1/8 of the way, then 2^-10 of that). */
+/* LOOKS: places tried on the way from the present value to each end. HALVINGS: of the interval between the last place that fails
+ * and the first that reaches the goal (an eighth of the way, then 2^-10 of that). */
 enum { LOOKS = 8, HALVINGS = 10, PASSES = 2 };
 
 /* ---- goals ---- */
@@ -26,7 +26,6 @@ static bool known_field(const char *field, struct orch_error *error)
 {
     struct suggest nearest;
     char phrase[160];
-
     suggest_start(&nearest, field);
     for (size_t i = 0; i < run_number_field_count(); i++) {
         if (strcmp(run_number_field(i)->name, field) == 0)
@@ -44,7 +43,6 @@ bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_e
     const size_t name = strcspn(text, "<>=");
     const char *after = text + name;
     char *end;
-
     if (name == 0 || name >= sizeof goal->field || (*after != '<' && *after != '>'))
         return orch_fail(error, ORCH_USAGE, "goal '%.60s': expected FIELD<NUMBER, <=, > or >=, as in 'seconds<0.01'", text);
     memcpy(goal->field, text, name);
@@ -63,7 +61,6 @@ bool whatif_goal_parse(const char *text, struct whatif_goal *goal, struct orch_e
 double whatif_field(const struct run_result *result, const char *field)
 {
     const char *const dot = strchr(field, '.');
-
     for (size_t i = 0; i < run_number_field_count(); i++)
         if (strcmp(run_number_field(i)->name, field) == 0)
             return run_number_of(result, run_number_field(i));
@@ -97,11 +94,10 @@ struct search {
     struct orch_error *error;
 };
 
-/* How far from the goals: 0 when all are reached, else the worst distance, relative to the bound. */
+/* Distance from the goals: 0 when all are reached, otherwise the worst, relative to its bound. */
 static double shortfall(const struct search *s, const struct whatif_point *p)
 {
     double worst = 0;
-
     if (!p->done)
         return INFINITY;
     for (size_t g = 0; g < s->q->goals; g++)
@@ -114,7 +110,6 @@ static double change_of_key(const struct search *s, size_t key, double value)
 {
     const struct sweep_key *const k = &s->q->spec->key[key];
     const double present = s->answer->present.value[key];
-
     return value > 0 && present > 0 ? fabs(log(value / present)) : fabs(value - present) / (k->high - k->low);
 }
 
@@ -122,7 +117,6 @@ static bool simulate(struct search *s, const struct study_setting *setting, stru
 {
     struct study_answer got;
     struct orch_error trouble = {0};
-
     study_answer_init(&got);
     p->done = study_evaluate(s->study, setting, &got, &trouble);
     s->answer->simulated++;
@@ -135,14 +129,13 @@ static bool simulate(struct search *s, const struct study_setting *setting, stru
     return p->done || trouble.exit_code != ORCH_INTERNAL;
 }
 
-/* Simulates p->value. Keys at their present value are not set, so that nothing is marked as supposed. */
+/* Simulates p->value. Keys at their present value are not set, so that they do not count as overridden. */
 static bool look(struct search *s, struct whatif_point *p)
 {
     const struct sweep_spec *const spec = s->q->spec;
     struct study_setting setting = {0};
     char text[32];
     bool ok = study_setting_copy(&setting, &spec->base) && study_setting_set(&setting, "workload", spec->workload[0]);
-
     p->change = 0;
     for (size_t k = 0; ok && k < spec->key_count; k++) {
         if (p != &s->answer->present && p->value[k] == s->answer->present.value[k])
@@ -161,12 +154,11 @@ static bool look(struct search *s, struct whatif_point *p)
 
 /* ---- along a line ---- */
 
-/* Value of a key `part` of the way from one to another; whole keys are rounded. */
+/* Value of a key `part` of the way from one value to another; integer keys are rounded. */
 static double between(const struct sweep_key *key, double from, double to, double part)
 {
     const double value = from > 0 && to > 0 ? from * pow(to / from, part) : from + part * (to - from);
     char text[32];
-
     if (part <= 0 || part >= 1)
         return part <= 0 ? from : to;
     snprintf(text, sizeof text, "%.6g", key->whole ? round(value) : value);
@@ -184,23 +176,23 @@ static bool same_place(const struct search *s, const struct whatif_point *a, con
     return memcmp(a->value, b->value, s->q->spec->key_count * sizeof *a->value) == 0;
 }
 
-/* Keeps the better of two: one that reaches before one that does not, then the smaller change, or the smaller shortfall. */
+/* Keeps the better of two points: one that reaches the goals before one that does not, then the smaller change, or the smaller
+ * shortfall. */
 static void keep_better(const struct search *s, struct whatif_point *best, const struct whatif_point *p)
 {
     const bool better = p->reached != best->reached ? p->reached
                         : p->reached                ? p->change < best->change
                                                     : shortfall(s, p) < shortfall(s, best);
-
     if (better)
         *best = *p;
 }
 
-/* The first place on the way that reaches, refined by halving; everything seen goes through keep_better. `from` must fail. */
+/* Finds the first place on the way that reaches the goals and refines it by halving; everything seen goes through keep_better.
+ * `from` must fail. */
 static bool walk(struct search *s, const double *from, const double *to, struct whatif_point *best)
 {
     double failing = 0, reaching = -1;
     struct whatif_point p = {0}, last = {0};
-
     place(s, &last, from, to, 0);
     for (int step = 1; step <= LOOKS && reaching < 0; step++) {
         place(s, &p, from, to, (double)step / LOOKS);
@@ -219,7 +211,7 @@ static bool walk(struct search *s, const double *from, const double *to, struct 
         const double middle = (failing + reaching) / 2;
         place(s, &p, from, to, middle);
         if (same_place(s, &p, best))
-            break; /* whole numbers: nothing in between */
+            break; /* there is nothing between two integers */
         if (!look(s, &p))
             return false;
         keep_better(s, best, &p);
@@ -237,7 +229,6 @@ static bool single(struct search *s, size_t key, struct whatif_point *best)
 {
     const struct sweep_key *const k = &s->q->spec->key[key];
     const double ends[] = {k->low, k->high};
-
     *best = s->answer->present;
     for (int e = 0; e < 2; e++) {
         struct whatif_point end = s->answer->present;
@@ -248,11 +239,10 @@ static bool single(struct search *s, size_t key, struct whatif_point *best)
     return true;
 }
 
-/* Takes each key back towards its present value as far as the goals hold, the greatest change first. */
+/* Moves each key back towards its present value as far as the goals hold, the greatest change first. */
 static bool take_back(struct search *s, struct whatif_point *best)
 {
     const size_t keys = s->q->spec->key_count;
-
     for (size_t turn = 0; turn < keys; turn++) {
         bool taken[SWEEP_KEYS_MAX] = {false};
         size_t worst = 0;
@@ -277,11 +267,10 @@ static bool take_back(struct search *s, struct whatif_point *best)
     return true;
 }
 
-/* All keys go together towards the ends that help, then each is taken back. */
+/* Moves all keys together towards the ends that help, then moves each back. */
 static bool joint(struct search *s, struct whatif_point *best)
 {
     struct whatif_point ends = s->answer->present;
-
     *best = s->answer->present;
     for (size_t k = 0; k < s->q->spec->key_count; k++)
         keep_better(s, best, &s->answer->single[k]);
@@ -310,7 +299,6 @@ static bool present_values(struct search *s, const struct chip_db *chips)
     char text[64][320];
     const char *sets[64];
     size_t count = 0;
-
     for (size_t i = 0; i < spec->base.count && count < 64; i++)
         if (study_key_is_chip(spec->base.key[i])) {
             snprintf(text[count], sizeof text[count], "%.96s=%.200s", spec->base.key[i], spec->base.value[i]);
@@ -334,7 +322,6 @@ static bool present_values(struct search *s, const struct chip_db *chips)
 static bool goals_have_values(struct search *s)
 {
     const struct whatif_point *const p = &s->answer->present;
-
     if (!p->done)
         return orch_fail(s->error, ORCH_USAGE, "the present setting: %s", p->error);
     for (size_t g = 0; g < s->q->goals; g++)
@@ -347,7 +334,6 @@ bool whatif_search(struct study *study, const struct chip_db *chips, const struc
                    struct whatif_answer *answer, struct orch_error *error)
 {
     struct search s = {study, question, answer, error};
-
     memset(answer, 0, sizeof *answer);
     if (!present_values(&s, chips) || !look(&s, &answer->present) || !goals_have_values(&s))
         return false;

@@ -1,7 +1,7 @@
-/* What would have to change to reach a goal: the smallest change of one key alone, and of all together.
+/* What would have to change to reach a goal: the smallest change of one key alone, and of all keys together.
  *
- * The size of a change is the sum over the keys of |log(new / present)| (of |new - present| / range where a value is not
- * positive). Every answer given out was simulated. Deterministic.
+ * The size of a change is the sum over the keys of |log(new / present)|, or of |new - present| / range where a value is not
+ * positive. Every answer that is returned was simulated. Deterministic.
  */
 #ifndef ORCHARD_SIM_ASK_SWEEP_WHATIF_H
 #define ORCHARD_SIM_ASK_SWEEP_WHATIF_H
@@ -32,7 +32,7 @@ struct whatif_question {
 };
 
 struct whatif_point {
-    bool done;                    /* simulated; else `error` says why not */
+    bool done;                    /* simulated; otherwise `error` says why not */
     double value[SWEEP_KEYS_MAX]; /* by spec->key */
     double field[WHATIF_GOALS_MAX];
     double change;
@@ -42,12 +42,13 @@ struct whatif_point {
 
 struct whatif_answer {
     struct whatif_point present;
-    struct whatif_point single[SWEEP_KEYS_MAX]; /* by key: the least change that reaches, else the best that was found */
-    struct whatif_point joint;                  /* the least change over all keys; as `present` when that has reached */
-    size_t simulated;                           /* points */
+    /* By key: the least change that reaches the goals, or else the best point found. */
+    struct whatif_point single[SWEEP_KEYS_MAX];
+    struct whatif_point joint; /* the least change over all keys; equals `present` when that reaches the goals */
+    size_t simulated;          /* number of points simulated */
 };
 
-/* False for wrong use (a key without a present value, a goal that no run has) and when the machinery failed. */
+/* False for wrong use (a key without a present value, a goal about a number that no run has) and when the machinery failed. */
 bool whatif_search(struct study *study, const struct chip_db *chips, const struct whatif_question *question,
                    struct whatif_answer *answer, struct orch_error *error);
 

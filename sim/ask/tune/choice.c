@@ -43,7 +43,7 @@ static bool unit_has(const char *unit, const char *workload)
     return false;
 }
 
-/* Is the choice one of this kernel, and does the text leave it open? */
+/* Whether the choice belongs to this kernel and the text leaves it open. */
 static bool is_open(const struct tune_choice *c, const char *workload, const char *unit)
 {
     char option[32];
@@ -73,7 +73,7 @@ static void add_option(struct tune_variant *v, const struct tune_choice *c, cons
     snprintf(v->workload + at, sizeof v->workload - at, ",%s=%s", c->option, value);
 }
 
-/* A variant is a number: each open choice a digit, 0 = the library's own rule. */
+/* A variant is a number with a digit for each open choice; digit 0 is the library's own rule. */
 static void write_variant(const char *workload, const char *unit, size_t number, struct tune_variant *v)
 {
     snprintf(v->workload, sizeof v->workload, "%.180s", workload);

@@ -1,5 +1,5 @@
-/* Do two variants of a kernel compute the same? Both are executed on the same generated inputs. AMX and CPU kernels have
- * checksums that must agree; of kernels of the GPU and the Neural Engine the output buffers are compared. */
+/* Decides whether two variants of a kernel compute the same. Both are executed on the same generated inputs. Checksums of AMX and
+ * CPU kernels must agree; for GPU and Neural Engine the output buffers are compared. */
 #include "isa/array_count.h"
 #include "sim/workload/ane/ane_workload.h"
 #include "sim/base/checksum.h"
@@ -26,7 +26,7 @@ double tune_tolerance(const char *unit, const char *precision)
     return 0; /* integers: the same bits */
 }
 
-/* Both NAN is equal; a number against NAN or infinity is infinitely wrong. */
+/* Two NANs are equal; a number against NAN or infinity is infinitely wrong. */
 static void add_difference(double x, double y, double *largest, double *off)
 {
     if (isnan(x) && isnan(y))
@@ -39,7 +39,7 @@ static void add_difference(double x, double y, double *largest, double *off)
 
 struct outputs {
     struct output {
-        enum gpu_type type; /* the Neural Engine's are f16 */
+        enum gpu_type type; /* f16 for the Neural Engine */
         uint64_t count;
         void *bytes;
     } of[ORCHARD_BUFFERS];
@@ -81,7 +81,7 @@ static bool add_output(struct outputs *o, enum gpu_type type, uint64_t count, ui
     return allocate(o, gpu_type_bytes(type, count), address, &out->bytes, error);
 }
 
-/* Allocates what the kernel writes; inputs are left to the library, which fills them from the seed. */
+/* Allocates what the kernel writes; the library fills the inputs from the seed. */
 static bool place_gpu(const struct tune_request *q, const struct tune_variant *v, struct outputs *o,
                       struct orchard_launch *launch, struct orch_error *error)
 {
@@ -102,7 +102,7 @@ static bool place_gpu(const struct tune_request *q, const struct tune_variant *v
     return ok;
 }
 
-/* Numbers that depend on the array's name, not on the part it has in a variant. */
+/* Generates numbers that depend on the name of the array, not on its role in a variant. */
 static void fill(const char *name, uint64_t seed, uint64_t count, uint8_t *to)
 {
     uint64_t state = checksum_add(CHECKSUM_START ^ seed, name, strlen(name));
@@ -112,7 +112,7 @@ static void fill(const char *name, uint64_t seed, uint64_t count, uint8_t *to)
     }
 }
 
-/* All arrays are the caller's: which of them are constants is part of the variant. */
+/* The caller provides all arrays, since variants differ in which of them are constants. */
 static bool place_ane(const struct tune_request *q, const struct chip *chip, const struct tune_variant *v, struct outputs *o,
                       struct orchard_launch *launch, struct orch_error *error)
 {

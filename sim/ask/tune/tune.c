@@ -20,7 +20,7 @@ struct tuning {
 
 /* ---- which variants ---- */
 
-/* A block as large as the matrix is the library's own rule again. */
+/* A block as large as the matrix is what the library's own rule chooses. */
 static bool is_needless(const char *unit, const struct tune_variant *v, const char *precision)
 {
     struct kernel_call call;
@@ -73,7 +73,7 @@ static bool set_overrides(struct study_setting *setting, const struct tune_trial
            (!q->precision || study_setting_set(setting, "precision", q->precision));
 }
 
-/* What cannot be is told in the trial; false = nothing more can be tried. */
+/* Times a variant. A refusal goes into the trial; false when nothing more can be tried. */
 static bool time_variant(struct tuning *t, struct tune_trial *trial)
 {
     struct study_setting setting = {0};
@@ -114,7 +114,8 @@ static double cost(const struct tuning *t, const struct tune_trial *trial)
     return trial->state == TUNE_REFUSED || trial->state == TUNE_WRONG || !isfinite(value) ? INFINITY : value;
 }
 
-/* The library's own rule on the unit that a run without --unit takes: the first that has the kernel in the order of `run`. */
+/* Finds the library's own rule on the unit that a run without --unit takes: the first unit that has the kernel, in the order of
+ * `run`. */
 static bool find_usual(struct tuning *t)
 {
     static const char *const order[] = {"amx", "cpu", "gpu", "ane"};
@@ -135,7 +136,8 @@ static const struct tune_trial *own_rule_of(const struct tune_result *r, const c
     return NULL;
 }
 
-/* Executes it and the library's own rule of its unit; what comes from another unit has that unit's suites behind it. */
+/* Executes the variant and the library's own rule of its unit. Results of different units are not compared: each unit has tests
+ * of its own. */
 static bool check_results(struct tuning *t, struct tune_trial *trial)
 {
     struct orch_error why = {0};
@@ -157,7 +159,7 @@ static bool check_results(struct tuning *t, struct tune_trial *trial)
     return true;
 }
 
-/* From the best on: the first with the right results. */
+/* Chooses the first with right results, from the fastest on. */
 static bool choose(struct tuning *t)
 {
     for (;;) {

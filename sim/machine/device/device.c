@@ -1,7 +1,8 @@
 #include "sim/machine/device/device.h"
 
-#include "sim/chip/chip.h"
+#include "sim/base/file_read.h"
 #include "sim/base/suggest.h"
+#include "sim/chip/chip.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,11 +13,10 @@
 
 enum { PATH_BYTES = 4096, FILE_BYTES = 1 << 16 };
 
-/* Devices lie beside the chips: .../chips -> .../devices. */
+/* The folder of devices lies beside that of the chips: .../chips -> .../devices. */
 static bool devices_folder(const char *folder, char *path, size_t size, struct orch_error *error)
 {
     char chips[PATH_BYTES];
-
     if (folder)
         return snprintf(path, size, "%s", folder) < (int)size || orch_fail(error, ORCH_USAGE, "%.200s: path too long", folder);
     if (!chip_data_folder(NULL, chips, sizeof chips, error))
@@ -31,19 +31,16 @@ static bool devices_folder(const char *folder, char *path, size_t size, struct o
 static bool load_file(const char *folder, const char *name, struct device *device, struct orch_error *error)
 {
     char path[PATH_BYTES + 256], stem[256];
-    char *const text = malloc(FILE_BYTES);
-
+    uint8_t *text = NULL;
+    size_t size = 0;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) - strlen(".json")), name);
-    FILE *const file = text ? fopen(path, "rb") : NULL;
-    if (!file) {
-        free(text);
+    FILE *const file = fopen(path, "rb");
+    if (!file)
         return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
-    }
-    const size_t size = fread(text, 1, FILE_BYTES, file);
-    const bool whole = size < FILE_BYTES && !ferror(file);
+    const bool whole = file_read_all(file, FILE_BYTES - 1, &text, &size);
     fclose(file);
-    const bool ok = whole ? device_parse(stem, text, size, device, error)
+    const bool ok = whole ? device_parse(stem, (const char *)text, size, device, error)
                           : orch_fail(error, ORCH_USAGE, "%.400s: cannot be read, or larger than %d bytes", path, FILE_BYTES);
     free(text);
     return ok;
@@ -65,7 +62,6 @@ bool device_list_load(const char *folder, struct device_list *list, struct orch_
 {
     char path[PATH_BYTES];
     bool ok = true;
-
     memset(list, 0, sizeof *list);
     if (!devices_folder(folder, path, sizeof path, error))
         return false;
@@ -119,7 +115,6 @@ static bool impossible(const struct device_list *list, const char *name, const c
 {
     char have[200] = "";
     size_t used = 0;
-
     for (size_t i = 0; i < list->count; i++)
         if (has_chip(&list->device[i], chip_id) && used < sizeof have - 48)
             used += (size_t)snprintf(have + used, sizeof have - used, "%s%s", used ? ", " : "", list->device[i].id);
@@ -132,7 +127,6 @@ const struct device *device_find(const struct device_list *list, const char *nam
     struct suggest s;
     char hint[96];
     bool named = false;
-
     suggest_start(&s, name);
     for (size_t i = 0; i < list->count; i++) {
         const struct device *const d = &list->device[i];

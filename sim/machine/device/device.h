@@ -1,6 +1,5 @@
-/* Machines: the housing, cooling, battery and power supply around a chip. One JSON file each in sim/devices/; a name such as
- * "macbook-air" may be shared by several, of which one has the chip.
- */
+/* Machines: the housing, cooling, battery and power supply around a chip, one JSON file each in sim/devices/. Several machines
+ * may share a name such as "macbook-air" when each has another chip. */
 #ifndef ORCHARD_SIM_MACHINE_DEVICE_DEVICE_H
 #define ORCHARD_SIM_MACHINE_DEVICE_DEVICE_H
 
@@ -17,13 +16,13 @@ enum { DEVICE_ALIASES = 4, DEVICE_CHIPS = 12 };
 
 struct device {
     char id[40], name[64];
-    uint64_t hash; /* of the file's text: decides answers */
+    uint64_t hash; /* hash of the file's text, which decides answers */
     char alias[DEVICE_ALIASES][40];
     unsigned aliases;
     char chip[DEVICE_CHIPS][40]; /* ids of the chip database */
     unsigned chips;
-    double ambient_c;   /* when nothing else is said */
-    double idle_rise_k; /* die and housing above the room before any load: a machine that is on; 0 = not known */
+    double ambient_c;   /* used when a run gives no ambient temperature */
+    double idle_rise_k; /* rise of die and housing above the room when the machine is on without load; 0 = not known */
     struct thermal_device thermal;
     struct governor_params governor;
     struct battery_params battery;
@@ -33,17 +32,17 @@ struct device {
 };
 
 struct device_list {
-    struct device *device; /* owned, in order of the file names */
+    struct device *device; /* owned, sorted by id */
     size_t count;
 };
 
-/* Every machine. folder NULL: beside the chips. Free with device_list_free. */
+/* Loads every machine; folder NULL means the folder beside the chips. Free with device_list_free. */
 bool device_list_load(const char *folder, struct device_list *list, struct orch_error *error);
 void device_list_free(struct device_list *list);
-/* The machine of that name that has the chip. ORCH_USAGE when no machine has the name (with the nearest one), or none of that
- * name the chip (with those that have it). */
+/* Finds the machine with that name and that chip. ORCH_USAGE when no machine has the name (with the nearest one), or when none of
+ * that name has the chip (with the machines that do). */
 const struct device *device_find(const struct device_list *list, const char *name, const char *chip_id, struct orch_error *error);
-/* One file's text, for tests and fuzzing. */
+/* Parses the text of one file; also for tests. */
 bool device_parse(const char *stem, const char *text, size_t size, struct device *device, struct orch_error *error);
 
 #endif

@@ -39,7 +39,7 @@ void energy_run_start(struct energy_run *run, const struct energy_model *model, 
     *run = (struct energy_run){.profile = {.driver = POWER_SOC, .seconds = seconds, .fixed_s = NAN}, .device_s = device_s};
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++)
         set_point(run, model, d, top_mhz(&model->table[d]));
-    run->mhz[POWER_DRAM] = run->mhz[POWER_FABRIC]; /* its volts do not change with the clock */
+    run->mhz[POWER_DRAM] = run->mhz[POWER_FABRIC]; /* its voltage does not change with the clock */
     run->volts[POWER_SOC] = model->params.domain[POWER_SOC].volts;
     energy_run_set_slices(run, model, POWER_SOC, model->slices[POWER_SOC], model->slices[POWER_SOC] * seconds,
                           run->mhz[POWER_FABRIC]);
@@ -49,9 +49,8 @@ void energy_run_start(struct energy_run *run, const struct energy_model *model, 
 void energy_run_add_activity(struct energy_run *run, const struct energy_model *model, const struct activity *activity,
                              enum power_domain from)
 {
-    const uint64_t *n = activity->count;
+    const uint64_t *const n = activity->count;
     const double dram = (double)(n[ACT_DRAM_READ_BYTES] + n[ACT_DRAM_WRITE_BYTES]);
-
     power_price(&model->params, activity, from, run->profile.event_j);
     run->profile.dram_bytes += dram;
     run->memory_bytes += (double)(n[ACT_SLC_READ_BYTES] + n[ACT_SLC_WRITE_BYTES]) + dram;
@@ -61,7 +60,6 @@ void energy_run_set_slices(struct energy_run *run, const struct energy_model *mo
                            double running_s, double mhz)
 {
     struct power_profile *const p = &run->profile;
-
     p->slices[domain] = slices;
     p->running_s[domain] = fmin(running_s, slices * p->seconds);
     p->waiting_s[domain] = slices * p->seconds - p->running_s[domain];
@@ -74,7 +72,6 @@ void energy_run_set_memory(struct energy_run *run, const struct energy_model *mo
 {
     static const enum power_domain memory[] = {POWER_SLC, POWER_FABRIC, POWER_DRAM};
     const double most = model->memory_gbps * 1e9 * run->profile.seconds;
-
     for (size_t i = 0; i < ARRAY_COUNT(memory); i++) {
         const enum power_domain d = memory[i];
         const double bytes = d == POWER_DRAM ? run->profile.dram_bytes : run->memory_bytes;
@@ -91,11 +88,10 @@ static enum power_domain domain_of(const struct soc_core *core)
     return core->performance ? POWER_P_CPU : POWER_E_CPU;
 }
 
-/* Block cycles in which it worked for this core: not while the core had sent nothing, nor for others. */
+/* Time in which the block worked for this core: neither while the core had sent nothing nor for other cores. */
 static double block_seconds(const struct soc_core *core)
 {
     double cycles[AMX_STALL_COUNT], total;
-
     amx_block_stalls(core->amx, core->slot, cycles, &total);
     return fmax(0, total - cycles[AMX_STALL_CPU] - cycles[AMX_STALL_SHARED]) / (core->amx_clock_ghz * 1e9);
 }
@@ -103,7 +99,6 @@ static double block_seconds(const struct soc_core *core)
 static void add_core(struct energy_cores *to, const struct soc_core *core)
 {
     const enum power_domain d = domain_of(core);
-
     to->seconds[d] += soc_core_done_at(core) * 1e-9;
     to->mhz[d] = (to->mhz[d] * to->slices[d] + core->clock_ghz * 1e3) / (to->slices[d] + 1);
     to->slices[d]++;
@@ -112,7 +107,6 @@ static void add_core(struct energy_cores *to, const struct soc_core *core)
 static void add_block(struct energy_cores *to, struct soc_core *const *cores, unsigned count, unsigned first)
 {
     double busy = 0, most = 0;
-
     for (unsigned i = first; i < count; i++) {
         if (cores[i]->amx != cores[first]->amx)
             continue;
@@ -163,7 +157,6 @@ void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, un
 void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass)
 {
     struct energy_cores sum = *pass;
-
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
         sum.seconds[d] += to->seconds[d];
         sum.shared_seconds[d] += to->shared_seconds[d];
@@ -175,7 +168,6 @@ void energy_run_set_cores(struct energy_run *run, const struct energy_model *mod
 {
     static const enum power_domain domains[] = {POWER_P_CPU, POWER_E_CPU, POWER_AMX};
     struct power_profile *const p = &run->profile;
-
     for (size_t i = 0; i < ARRAY_COUNT(domains); i++) {
         const enum power_domain d = domains[i];
         if (!c->slices[d])
@@ -193,7 +185,6 @@ void energy_run_set_cores(struct energy_run *run, const struct energy_model *mod
 struct power_use energy_run_use(const struct energy_run *run, const struct energy_model *model, enum power_domain d)
 {
     const struct power_profile *const p = &run->profile;
-
     return (struct power_use){
         .seconds = p->seconds,
         .running_s = p->running_s[d],
@@ -205,11 +196,10 @@ struct power_use energy_run_use(const struct energy_run *run, const struct energ
     };
 }
 
-/* A domain while the unit is not at work: what is clocked waits. */
+/* Use of a domain while the unit is not at work: slices with a clock wait. */
 static struct power_use overhead_use(const struct power_use *whole, const struct energy_run *run)
 {
     const double share = whole->seconds > 0 ? fmax(0, 1 - run->device_s / whole->seconds) : 0;
-
     return (struct power_use){
         .seconds = share * whole->seconds,
         .waiting_s = share * (whole->running_s + whole->waiting_s),
@@ -221,7 +211,6 @@ static struct power_use overhead_use(const struct power_use *whole, const struct
 void energy_report(const struct energy_run *run, const struct energy_model *model, double celsius, struct energy_report *report)
 {
     double overhead_j = 0;
-
     *report = (struct energy_report){.joules = 0};
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
         const struct power_point point = {run->volts[d], run->mhz[d], celsius};

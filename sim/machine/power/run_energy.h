@@ -17,22 +17,22 @@
 #include "sim/machine/power/profile.h"
 #include "sim/soc/soc.h"
 
-/* What a chip's energies depend on, read once. */
+/* What the energies of a chip depend on, read once. */
 struct energy_model {
     struct power_params params;
     struct opp_table table[POWER_DOMAIN_COUNT];
-    unsigned slices[POWER_DOMAIN_COUNT]; /* of the chip */
+    unsigned slices[POWER_DOMAIN_COUNT]; /* slices that the chip has */
     double memory_gbps;
 };
-/* False names the key that is not known for this chip. */
+/* On failure the error names the key that is not known for this chip. */
 bool energy_model_open(struct energy_model *model, const struct chip *chip, struct orch_error *error);
-double energy_reference_celsius(const struct energy_model *model); /* at which the chip file gives leakage */
+double energy_reference_celsius(const struct energy_model *model); /* The temperature at which the chip file gives leakage. */
 
 struct energy_run {
-    struct power_profile profile; /* fixed_s NAN: one run does not tell it */
-    double device_s;              /* of profile.seconds: the unit at work */
+    struct power_profile profile; /* fixed_s is NAN: a single run cannot tell it */
+    double device_s;              /* part of profile.seconds in which the unit was at work */
     double mhz[POWER_DOMAIN_COUNT], volts[POWER_DOMAIN_COUNT];
-    double memory_bytes; /* from and to SLC and DRAM */
+    double memory_bytes; /* read from and written to SLC and DRAM */
 };
 
 struct energy_report {
@@ -40,35 +40,35 @@ struct energy_report {
     double joules, watts, busy_watts; /* busy: while the unit was at work */
 };
 
-/* Everything but the always-on rest and the memory side behind closed gates. */
+/* Starts with everything behind closed gates except the always-on rest of the chip and the memory side. */
 void energy_run_start(struct energy_run *run, const struct energy_model *model, double seconds, double device_s);
-/* Events that `from` reported. */
+/* Adds the events that the unit of domain `from` reported. */
 void energy_run_add_activity(struct energy_run *run, const struct energy_model *model, const struct activity *activity,
                              enum power_domain from);
-/* `slices` of the domain are clocked throughout the run; of their time, running_s slice-seconds at work. Sets its operating
- * point. */
+/* `slices` of the domain have a clock throughout the run; they work for running_s slice-seconds. Also sets the operating point of
+ * the domain. */
 void energy_run_set_slices(struct energy_run *run, const struct energy_model *model, enum power_domain domain, unsigned slices,
                            double running_s, double mhz);
-/* After the activity: SLC, fabric and DRAM are at work for the share of their bandwidth that was used. */
+/* To be called after the activity is added: SLC, fabric and DRAM work for the share of their bandwidth that was used. */
 void energy_run_set_memory(struct energy_run *run, const struct energy_model *model);
 
-/* CPU cores and AMX blocks, gathered while their timing still has the times of a pass. */
+/* Use of CPU cores and AMX blocks, gathered while their timing still has the times of a pass. */
 struct energy_cores {
     double seconds[POWER_DOMAIN_COUNT];        /* slice-seconds at work */
-    double shared_seconds[POWER_DOMAIN_COUNT]; /* cluster-seconds in which a slice of it worked */
-    double mhz[POWER_DOMAIN_COUNT];            /* mean of the slices */
+    double shared_seconds[POWER_DOMAIN_COUNT]; /* cluster-seconds in which any slice of the cluster worked */
+    double mhz[POWER_DOMAIN_COUNT];            /* mean over the slices */
     unsigned slices[POWER_DOMAIN_COUNT], clusters[POWER_DOMAIN_COUNT];
-    double rail_mhz; /* clock of the cores beside the AMX blocks: same rail */
+    double rail_mhz; /* clock of the cores beside the AMX blocks, which are on the same rail */
     enum power_domain rail;
 };
 void energy_cores_add(struct energy_cores *to, struct soc_core *const *cores, unsigned count);
-void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass); /* one more pass on the same cores */
+void energy_cores_sum(struct energy_cores *to, const struct energy_cores *pass); /* Adds another pass on the same cores. */
 void energy_run_set_cores(struct energy_run *run, const struct energy_model *model, const struct energy_cores *cores);
 
-/* Energy at a temperature of the die. */
+/* Energy at a die temperature. */
 void energy_report(const struct energy_run *run, const struct energy_model *model, double celsius, struct energy_report *report);
 
-/* What a domain did in the run, for power_interval. */
+/* What a domain did in the run, as power_interval takes it. */
 struct power_use energy_run_use(const struct energy_run *run, const struct energy_model *model, enum power_domain domain);
 
 #endif

@@ -5,7 +5,7 @@
 
 /* ---- sharing ---- */
 
-/* Capacities at these clocks. */
+/* Sets the capacities of the resources at these clocks. */
 static void set_resources(const struct sustain_sharing *s, const double mhz[POWER_DOMAIN_COUNT], struct fair_resource *resource)
 {
     for (unsigned j = 0; j < s->resources; j++) {
@@ -24,7 +24,6 @@ void load_paces(const struct sustain_setup *setup, const double mhz[POWER_DOMAIN
     struct fair_flow flow[SUSTAIN_WORKLOADS] = {{0}};
     struct fair_rate rate[SUSTAIN_WORKLOADS];
     unsigned of[SUSTAIN_WORKLOADS], count = 0;
-
     for (unsigned w = 0; w < setup->profiles; w++)
         pace[w] = 1;
     if (!s || setup->profiles < 2)
@@ -63,7 +62,7 @@ void load_busy(const struct sustain_setup *setup, bool running, unsigned busy[PO
             busy[d] += setup->profile[w]->slices[d];
 }
 
-/* Work that starts at fixed times, and work that repeats without a pause. */
+/* Whether work starts at fixed times instead of repeating without a pause. */
 static bool has_starts(const struct sustain_setup *setup)
 {
     return setup->target_s > 0 && (setup->policy == GOVERNOR_RACE_TO_IDLE || setup->policy == GOVERNOR_PACE);
@@ -80,7 +79,7 @@ double load_memory_bound(const struct power_profile *profile, double mhz)
     return profile->fixed_s / power_profile_seconds(profile, mhz);
 }
 
-/* Domains that are never gated: memory answers whenever anybody asks. */
+/* Domains that are never gated: memory has to answer at any time. */
 static bool always_on(enum power_domain domain)
 {
     return domain == POWER_SLC || domain == POWER_FABRIC || domain == POWER_DRAM || domain == POWER_SOC;
@@ -95,14 +94,15 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
     const double once = power_profile_seconds(p, mhz[p->driver]) / step->pace[w];
     const double duty = fmin(load_duty(setup, w, mhz[p->driver], step->pace[w]), may);
     const double repetitions = seconds * duty / once, share = seconds * duty / p->seconds;
-
     step->repetitions[w] = repetitions;
     step->dram_bytes += p->dram_bytes * repetitions;
     for (enum power_domain d = 0; d < POWER_DOMAIN_COUNT; d++) {
-        const double at_work = p->running_s[d] * share * (always_on(d) ? step->pace[w] : 1); /* memory: only while data move */
+        const double at_work =
+            p->running_s[d] * share * (always_on(d) ? step->pace[w] : 1); /* memory works only while data move */
         use[d].event_j += p->event_j[d] * (p->own_mhz[d] > 0 ? share * step->pace[w] * mhz[d] / p->own_mhz[d] : repetitions);
         use[d].running_s += fmin(at_work, (double)m->slices[d] * seconds);
-        use[d].waiting_s += p->waiting_s[d] * share + (1 - may) * p->slices[d] * seconds; /* too short to be gated */
+        use[d].waiting_s +=
+            p->waiting_s[d] * share + (1 - may) * p->slices[d] * seconds; /* the pauses are too short for gating */
         use[d].any_running_s = fmax(use[d].any_running_s, p->shared_running_s[d] * share);
         use[d].any_waiting_s =
             fmax(use[d].any_waiting_s, p->shared_waiting_s[d] * share + (p->slices[d] ? (1 - may) * seconds : 0));
@@ -112,7 +112,6 @@ static void add_workload(const struct sustain_setup *setup, const struct machine
 static void finish_use(const struct machine *m, enum power_domain d, double seconds, struct power_use *use)
 {
     const double all = m->slices[d] * seconds;
-
     use->seconds = seconds;
     use->running_s = fmin(use->running_s, all);
     if (always_on(d))
@@ -127,7 +126,6 @@ void load_step(const struct sustain_setup *setup, const struct machine *m, bool 
                const double *duty, const double celsius[POWER_DOMAIN_COUNT], double seconds, struct load_step *step)
 {
     struct power_use use[POWER_DOMAIN_COUNT] = {{0}};
-
     memset(step, 0, sizeof *step);
     load_paces(setup, mhz, step->pace);
     for (unsigned w = 0; running && w < setup->profiles; w++)

@@ -19,7 +19,6 @@ static double level_rpm(const struct thermal_device *d, unsigned level)
 static unsigned rpm_level(const struct thermal_device *d, double rpm)
 {
     unsigned best = 0;
-
     for (unsigned i = 1; d->fan_points && i < MACHINE_FAN_LEVELS; i++)
         if (fabs(level_rpm(d, i) - rpm) < fabs(level_rpm(d, best) - rpm))
             best = i;
@@ -30,11 +29,10 @@ static bool make_solver(struct machine *m, unsigned level, struct orch_error *er
 {
     struct thermal_network network;
     struct power_error why;
-
     if (m->solver[level])
         return true;
     if (thermal_device_network(&m->floorplan.plan, &m->device->thermal, level_rpm(&m->device->thermal, level), &network, &why)) {
-        /* A package of two dies: the housing is shared, so one die sees half of it. */
+        /* two dies share the housing, so each sees half of it */
         if (m->floorplan.dies == 2)
             for (size_t i = network.nodes - m->device->thermal.stages; i < network.nodes; i++) {
                 network.node[i].capacity_j_per_k /= 2;
@@ -62,11 +60,10 @@ static bool read_chip(struct machine *m, const struct chip *chip, unsigned activ
     return true;
 }
 
-/* Means by area of what is in `kelvin`: of the die's sensors (returned) and of every domain; hottest_c may be NULL. */
+/* Means of `kelvin` weighted by area: over the sensors of the die (returned) and over every domain. hottest_c may be NULL. */
 static double mean_temperatures(const struct machine *m, double domain_c[POWER_DOMAIN_COUNT], double *hottest_c)
 {
     double area[POWER_DOMAIN_COUNT] = {0}, heat[POWER_DOMAIN_COUNT] = {0}, all = 0, sum = 0, hottest = -KELVIN;
-
     for (size_t i = 0; i < m->floorplan.plan.count; i++) {
         const struct floorplan_block *const b = &m->floorplan.plan.block[i];
         const enum power_domain domain = m->floorplan.block[i].domain;
@@ -129,7 +126,6 @@ void machine_close(struct machine *m)
 bool machine_set_fan(struct machine *m, double rpm, struct orch_error *error)
 {
     const unsigned level = rpm_level(&m->device->thermal, rpm);
-
     if (level == m->now)
         return true;
     if (!make_solver(m, level, error))
@@ -170,7 +166,6 @@ double machine_case_c(const struct machine *m)
 struct thermal_balance machine_balance(const struct machine *m)
 {
     struct thermal_balance e = thermal_energy(m->solver[m->now]);
-
     e.in_j += m->before.in_j;
     e.out_j += m->before.out_j;
     e.stored_j += m->before.stored_j;

@@ -1,4 +1,4 @@
-/* A chip in its housing as the loop sees it: parameters, floorplan, thermal state. Shared by the files of this folder. */
+/* A chip in its housing as the loop sees it: parameters, floorplan and thermal state. Shared by the files of this folder. */
 #ifndef ORCHARD_SIM_MACHINE_SUSTAIN_MACHINE_H
 #define ORCHARD_SIM_MACHINE_SUSTAIN_MACHINE_H
 
@@ -16,26 +16,26 @@ struct machine {
     double p_limit_mhz;
     struct chip_floorplan floorplan;
     double ambient_k;
-    /* One solver per fan speed, made when it is first needed; `now` holds the state. */
+    /* A solver per fan speed, made when it is first needed; `now` holds the state. */
     struct thermal_solver *solver[MACHINE_FAN_LEVELS];
     unsigned now;
     size_t nodes;
-    double *block_w, *kelvin;                                      /* of blocks; of nodes */
+    double *block_w, *kelvin;                                      /* power of the blocks; temperatures of the nodes */
     double domain_c[POWER_DOMAIN_COUNT], mean_c, hottest_c, gpu_c; /* gpu_c: hottest block of the GPU */
     struct gpu_control_params gpu_control;
     bool gpu_control_known;
-    struct thermal_balance before; /* of solvers that were left */
+    struct thermal_balance before; /* heat that went through solvers that are no longer in use */
 };
 
-/* active_p: busy P cores of a cluster, for the clock limit. */
+/* active_p: busy P cores per cluster, which limit the clock. */
 bool machine_open(struct machine *m, const struct sustain_setup *setup, unsigned active_p, struct orch_error *error);
 void machine_close(struct machine *m);
-/* Sets the fan (the nearest of its levels), keeping temperatures. */
+/* Sets the fan to its nearest level and keeps the temperatures. */
 bool machine_set_fan(struct machine *m, double rpm, struct orch_error *error);
-/* Heats by watts of the domains for so long and reads the temperatures. */
+/* Heats the die with the power of each domain for some seconds and reads the temperatures. */
 void machine_step(struct machine *m, const double domain_w[POWER_DOMAIN_COUNT], const unsigned busy[POWER_DOMAIN_COUNT],
                   double seconds);
-/* Temperatures for good under constant watts, without moving the state: mean of the die. */
+/* Mean die temperature that constant power leads to in the end. Does not change the state. */
 double machine_steady_mean_c(struct machine *m, const double domain_w[POWER_DOMAIN_COUNT],
                              const unsigned busy[POWER_DOMAIN_COUNT], double domain_c[POWER_DOMAIN_COUNT]);
 double machine_case_c(const struct machine *m);

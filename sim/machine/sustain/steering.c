@@ -12,7 +12,7 @@ void steering_init(struct steering *s, struct sustain_setup *setup)
 static bool wanted(const struct steering *s, const struct governor *g, bool low_power)
 {
     switch (s->setup->steering) {
-    case STEER_HOT: /* back only when the P cores would have all their clock */
+    case STEER_HOT: /* back only when the P cores would get their full clock */
         return s->moved ? g->temperature_share < 1 || g->sensor_share < 1
                         : fmin(g->temperature_share, g->sensor_share) < g->params.steer_share;
     case STEER_LOW_POWER: return low_power;
@@ -24,7 +24,6 @@ static bool wanted(const struct steering *s, const struct governor *g, bool low_
 bool steering_decide(struct steering *s, const struct governor *g, bool low_power, double time_s)
 {
     bool any = false;
-
     if (s->setup->steering == STEER_NEVER || wanted(s, g, low_power) == s->moved || time_s < s->since_s + g->params.steer_hold_s)
         return false;
     for (unsigned w = 0; w < s->setup->profiles; w++) {

@@ -1,8 +1,8 @@
 /* Sustained operation: workloads repeated for seconds to hours in a machine, with energy, heat, clocks and battery in one loop.
  *
- * Every step: the governor reads the sensors and sets clocks; activity of the profiles at those clocks gives joules by domain;
- * joules heat the die; temperature changes leakage and, next time, clocks. Steps grow while nothing moves and end early when a
- * threshold is near; the thermal network itself has no time error (power/thermal_solver.h).
+ * In every step the governor reads the sensors and sets clocks; the activity of the profiles at those clocks gives joules by
+ * domain; joules heat the die; temperature changes leakage and, in the next step, clocks. Steps grow while nothing moves and are
+ * short when a threshold is near. The thermal network itself has no time error (power/thermal_solver.h).
  */
 #ifndef ORCHARD_SIM_MACHINE_SUSTAIN_SUSTAIN_H
 #define ORCHARD_SIM_MACHINE_SUSTAIN_SUSTAIN_H
@@ -16,16 +16,16 @@
 
 enum { SUSTAIN_WORKLOADS = EVENT_WORKLOADS };
 
-/* What workloads of one chip share: mean rates at every resource, max-min fairly (sim/soc/fair_share.h). Those of resources that
- * belong to a clocked domain go with its clock. */
+/* What the workloads of a chip share: mean rates at every resource, divided max-min fairly (sim/soc/fair_share.h). The capacity
+ * of a resource that belongs to a clocked domain scales with its clock. */
 struct sustain_sharing {
     const struct fair_resource *resource;
     unsigned resources;
-    const enum power_domain *clocked_by; /* of each resource; POWER_DOMAIN_COUNT = by no clock that changes */
-    double mhz[POWER_DOMAIN_COUNT];      /* of the domains, at which the capacities hold */
+    const enum power_domain *clocked_by; /* of each resource; POWER_DOMAIN_COUNT when its clock does not change */
+    double mhz[POWER_DOMAIN_COUNT];      /* clocks of the domains at which the capacities hold */
     struct sustain_demand {
-        const double *bytes;       /* of a repetition, by resource */
-        double weight, latency_ns; /* as struct fair_flow */
+        const double *bytes;       /* bytes of one repetition, by resource */
+        double weight, latency_ns; /* as in struct fair_flow */
         int priority;
         unsigned requesters;
     } demand[SUSTAIN_WORKLOADS];
@@ -34,30 +34,31 @@ struct sustain_sharing {
 struct sustain_setup {
     const struct chip *chip;
     const struct device *device;
-    double ambient_c; /* NAN = the device's */
-    double start_c;   /* die and housing at the start; NAN = ambient and idle_rise_k of the device */
+    double ambient_c; /* NAN = that of the device */
+    double start_c;   /* die and housing at the start; NAN = ambient plus the idle_rise_k of the device */
     const struct power_profile *profile[SUSTAIN_WORKLOADS];
     unsigned profiles;                     /* 0 = idle */
-    const struct sustain_sharing *sharing; /* NULL = nobody slows anybody */
-    double begin_s, duration_s; /* the workloads run from begin_s to duration_s; then cooling until end_s (0 = no cooling) */
+    const struct sustain_sharing *sharing; /* NULL = workloads do not slow each other down */
+    double begin_s,
+        duration_s; /* the workloads run from begin_s to duration_s, then the machine cools until end_s (0 = no cooling) */
     double end_s;
     enum governor_policy policy;
-    double asked_mhz[POWER_DOMAIN_COUNT]; /* FIXED, PACE, THERMAL_SAFE; 0 = the limit */
+    double asked_mhz[POWER_DOMAIN_COUNT]; /* for FIXED, PACE and THERMAL_SAFE; 0 = the limit */
     double target_s;                      /* PACE: time that one repetition may take; RACE_TO_IDLE: time between two starts */
     double power_cap_w;                   /* 0 = none */
     bool low_power, on_battery;
-    bool low_power_auto; /* also when the battery is below the governor's low_battery_percent */
+    bool low_power_auto; /* switch it on when the battery falls below the governor's low_battery_percent */
     double battery_percent;
-    /* Work of the P cores that may run on the E cores instead, by workload: the same repetition there; NULL = it stays. */
+    /* By workload: the same repetition on the E cores, for work of the P cores that may move there; NULL = it stays. */
     const struct power_profile *moved[SUSTAIN_WORKLOADS];
     enum sustain_steering {
         STEER_NEVER,
-        STEER_HOT,       /* when temperature leaves the P cores less than the governor's steer_share */
+        STEER_HOT,       /* when heat leaves the P cores less than the governor's steer_share of their clock */
         STEER_LOW_POWER, /* while the low-power mode is on */
         STEER_ALWAYS
     } steering;
     double sample_s;   /* time between samples; 0 = duration / 600 */
-    double step_max_s; /* 0 = 1 s; the tick of the governor = no growing steps */
+    double step_max_s; /* 0 = 1 s; the tick of the governor keeps steps from growing */
 };
 
 struct sustain_sample {
@@ -70,31 +71,31 @@ struct sustain_sample {
 };
 
 struct sustain_result {
-    struct sustain_sample *sample; /* owned; means over each stretch, temperatures at its end */
+    struct sustain_sample *sample; /* owned; means over the time since the sample before, temperatures at its end */
     size_t samples;
     double repetitions[SUSTAIN_WORKLOADS];
-    double pace[SUSTAIN_WORKLOADS]; /* speed that sharing leaves, mean of the time at work */
+    double pace[SUSTAIN_WORKLOADS]; /* share of its own speed that sharing leaves, mean over the time at work */
     double joules[POWER_DOMAIN_COUNT];
     double seconds, throttled_s, onset_s; /* onset: first time below the wanted clock; NAN = never */
     double watts_peak, celsius_max;
     double last_mhz[POWER_DOMAIN_COUNT];
-    double hours_left, wall_w; /* at the mean power of the last tenth */
+    double hours_left, wall_w; /* at the mean power of the last tenth of the load */
     bool battery_empty, emergency;
-    double clock_changes, clock_change_s;        /* operating points; time of all domains at work that they cost */
-    double low_power_s, steered_s;               /* in low-power mode; with work moved to the E cores */
-    double duty_least;                           /* least share of the time that a working domain had */
+    double clock_changes, clock_change_s; /* changes of operating points, and the time that they cost all domains at work */
+    double low_power_s, steered_s;        /* time in low-power mode; time with work moved to the E cores */
+    double duty_least;                    /* least share of the time in which a domain at work was allowed to work */
     double heat_in_j, heat_out_j, heat_stored_j; /* in = out + stored */
     size_t steps;
 };
 
-/* Free with sustain_result_free. Wrong setups (negative times, no device) are ORCH_USAGE. */
+/* Free with sustain_result_free. Impossible setups (negative times, no device) are ORCH_USAGE. */
 bool sustain_run(const struct sustain_setup *setup, struct sustain_result *result, struct orch_error *error);
 void sustain_result_free(struct sustain_result *result);
 
-/* Highest clocks of the domains that pace the workloads that can be held for ever without passing the governor's target, by
- * bisection over steady states: the same share of its range for every domain. Leaves the others as they are. */
+/* The highest clocks, for the domains that pace the workloads, that can be held for ever without passing the governor's target.
+ * All take the same share of their range, found by bisection over steady states. Other domains keep their values. */
 bool sustain_safe_clocks(const struct sustain_setup *setup, double mhz[POWER_DOMAIN_COUNT], struct orch_error *error);
-/* Of the driver of profile[0]. */
+/* The same for the driver of profile[0]. */
 bool sustain_safe_mhz(const struct sustain_setup *setup, double *mhz, struct orch_error *error);
 
 #endif

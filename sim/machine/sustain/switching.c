@@ -2,18 +2,17 @@
 
 #include <math.h>
 
-/* Clocks nearer to a point than this are the point. */
+/* clocks closer to a point than this are at the point */
 #define SAME_MHZ 0.5
 
-/* One change from a clock to another; the transition belongs to its target. */
+/* Adds a change from one clock to another; the length of the transition belongs to its target. */
 static void add_change(struct switching *s, enum power_domain d, const struct opp_table *table, double stop, double from_mhz,
                        double to_mhz, double times, double seconds)
 {
     const struct opp *const target = &table->point[opp_at_most(table, to_mhz + SAME_MHZ)];
     const double low = fmin(from_mhz, to_mhz), high = fmax(from_mhz, to_mhz), during = target->switch_us * 1e-6 * times / seconds;
     const double volts = opp_volts(table, high) / opp_volts(table, low);
-
-    /* Up: the voltage comes first and the clock after it. Down: the clock comes first. Either way it is slow for the time. */
+    /* Going up, the voltage rises before the clock; going down, the clock falls first. The domain is slow in both cases. */
     s->lost[d] += during * (stop + (to_mhz > from_mhz ? (1 - stop) * (1 - low / high) : 0));
     s->rail[d] += during * (volts * volts - 1);
     s->changes += times;
@@ -24,7 +23,6 @@ void switching_add(struct switching *s, enum power_domain d, const struct opp_ta
 {
     const size_t below = opp_at_most(table, to_mhz + SAME_MHZ);
     const double lowest = table->point[0].mhz;
-
     if (table->count < 2 || seconds <= 0)
         return;
     if (from_mhz > 0 && opp_at_most(table, from_mhz + SAME_MHZ) != below)

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Where in time the line between two points crosses the height. */
+/* Time at which the line between two points of the curve crosses a height. */
 static double crossing(const struct device_curve *c, size_t i, double height)
 {
     return c->time_s[i] + (c->time_s[i + 1] - c->time_s[i]) * (height - c->watts[i]) / (c->watts[i + 1] - c->watts[i]);
@@ -15,7 +15,6 @@ static bool find_load(const struct device_curve *c, double *begin_s, double *end
 {
     double most = 0;
     size_t first = 0, last = 0;
-
     for (size_t i = 0; i < c->count; i++)
         most = fmax(most, c->watts[i]);
     for (size_t i = 0; i < c->count; i++)
@@ -30,7 +29,7 @@ static bool find_load(const struct device_curve *c, double *begin_s, double *end
     return true;
 }
 
-/* Mean of the curve's watts in a stretch. */
+/* Mean power of the curve over a stretch of time. */
 static double measured_w(const struct device_curve *c, double from_s, double to_s)
 {
     double sum = 0, n = 0;
@@ -50,7 +49,6 @@ static struct stretch mean_of(const struct sustain_result *r, double from_s, dou
 {
     struct stretch mean = {0, 0, 0};
     double n = 0;
-
     for (size_t i = 0; i < r->samples; i++) {
         const struct sustain_sample *const s = &r->sample[i];
         if (s->time_s <= from_s || s->time_s > to_s)
@@ -68,9 +66,8 @@ static void compare(const struct device_curve *c, const struct sustain_result *r
                     struct device_closed_score *score)
 {
     double squares = 0, sum = 0, n = 0;
-
     for (size_t i = 1; i < c->count; i++) {
-        const double place = (c->time_s[i] - c->time_s[0]) / sample_s - 1; /* sample k is the end of stretch k */
+        const double place = (c->time_s[i] - c->time_s[0]) / sample_s - 1; /* sample k lies at the end of stretch k */
         const size_t k = (size_t)fmax(0, floor(place));
         if (k + 1 >= r->samples)
             continue;
@@ -89,7 +86,6 @@ bool device_closed_score(const struct device_curve *curve, const struct chip *ch
 {
     struct sustain_result r;
     const double zero = curve->time_s[0];
-
     memset(score, 0, sizeof *score);
     if (!find_load(curve, &score->begin_s, &score->end_s, error))
         return false;

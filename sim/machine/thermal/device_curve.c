@@ -24,7 +24,6 @@ void device_curve_free(struct device_curve *curve)
 static bool read_line(const char *line, size_t length, double value[3])
 {
     char copy[200], *next = copy, *end;
-
     if (length >= sizeof copy)
         return false;
     memcpy(copy, line, length);
@@ -43,7 +42,6 @@ bool device_curve_parse(const char *name, const char *text, size_t size, struct 
     const char *at = text, *const end = text + size;
     const size_t room = size / 6 + 1; /* "0,0,0\n" is the shortest line */
     unsigned long line = 0;
-
     *curve = (struct device_curve){calloc(room, sizeof(double)), calloc(room, sizeof(double)), calloc(room, sizeof(double)), 0};
     bool ok = (curve->time_s && curve->watts && curve->celsius) || orch_no_memory(error);
     while (ok && at < end) {
@@ -79,7 +77,6 @@ bool device_curve_score(const struct device_curve *curve, const struct chip *chi
     struct machine m;
     unsigned busy[POWER_DOMAIN_COUNT] = {0};
     double squares = 0;
-
     memset(score, 0, sizeof *score);
     if (!machine_open(&m, &setup, 1, error))
         return false;

@@ -1,5 +1,7 @@
 #include "sim/machine/thermal/thermal_case.h"
 
+#include "sim/base/file_read.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,34 +10,14 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* One text file of the case, with its place for messages. */
+/* A text file of the case, and where reading it has come to. */
 struct text_file {
     char path[PATH_BYTES];
-    char *text; /* NULL: there is no such file */
+    char *text; /* NULL when there is no such file */
     size_t size;
     char *next;
     unsigned long line;
 };
-
-static bool slurp(FILE *file, struct text_file *t)
-{
-    size_t room = 0;
-
-    for (;;) {
-        if (t->size + 1 >= room) {
-            char *const grown = realloc(t->text, room = room ? room * 2 : 1 << 16);
-            if (!grown)
-                return false;
-            t->text = grown;
-        }
-        const size_t got = fread(t->text + t->size, 1, room - t->size - 1, file);
-        t->size += got;
-        if (got == 0) {
-            t->text[t->size] = '\0';
-            return !ferror(file) && memchr(t->text, '\0', t->size) == NULL;
-        }
-    }
-}
 
 static bool open_text(const char *folder, const char *name, bool required, struct text_file *t, struct orch_error *error)
 {
@@ -44,9 +26,10 @@ static bool open_text(const char *folder, const char *name, bool required, struc
     FILE *const file = fopen(t->path, "rb");
     if (!file)
         return !required || orch_fail(error, ORCH_USAGE, "%.400s: %s", t->path, strerror(errno));
-    const bool ok = slurp(file, t);
+    uint8_t *bytes = NULL;
+    const bool ok = file_read_all(file, SIZE_MAX, &bytes, &t->size) && !memchr(bytes, '\0', t->size);
     fclose(file);
-    t->next = t->text;
+    t->text = t->next = (char *)bytes;
     if (!ok) {
         free(t->text);
         t->text = NULL;
@@ -77,19 +60,17 @@ static char *next_line(struct text_file *t)
 static bool number(const char *word, double *value)
 {
     char *end;
-
     errno = 0;
     *value = strtod(word, &end);
     return end != word && end[strspn(end, " \t\r")] == '\0' && isfinite(*value);
 }
 
-/* Header of names: the column of the table that each block of the plan has; the first `skip` columns are no blocks. */
+/* Reads a header of names and finds the column of each block of the plan; the first `skip` columns are no blocks. */
 static bool read_header(struct text_file *t, const struct floorplan *plan, const char *separators, size_t skip, size_t *column,
                         struct orch_error *error)
 {
     char *save, *const line = next_line(t);
     size_t n = 0;
-
     if (!line)
         return malformed(t, error, "a line of block names");
     for (char *word = strtok_r(line, separators, &save); word; word = strtok_r(NULL, separators, &save), n++) {
@@ -109,7 +90,6 @@ static bool read_row(struct text_file *t, char *line, const char *separators, si
 {
     char *save;
     size_t n = 0;
-
     for (char *word = strtok_r(line, separators, &save); word; word = strtok_r(NULL, separators, &save), n++) {
         double value;
         if (!number(word, &value) || n >= skip + count)
@@ -120,14 +100,13 @@ static bool read_row(struct text_file *t, char *line, const char *separators, si
     return n == skip + count || malformed(t, error, "one number a block");
 }
 
-/* A table of block values. */
+/* Reads a table of values per block. */
 static bool read_table(struct text_file *t, const struct floorplan *plan, const char *separators, size_t skip, double **values,
                        size_t *rows, struct orch_error *error)
 {
     size_t *const column = calloc(plan->count, sizeof *column);
     size_t room = 0;
     bool ok = column != NULL || orch_no_memory(error);
-
     *rows = 0;
     ok = ok && read_header(t, plan, separators, skip, column, error);
     for (char *line; ok && (line = next_line(t)) != NULL;) {
@@ -149,7 +128,6 @@ static bool read_table(struct text_file *t, const struct floorplan *plan, const 
 static bool read_steady(struct text_file *t, struct thermal_case *c, struct orch_error *error)
 {
     const size_t room = 4 * c->plan.count + 12;
-
     c->steady = calloc(room, sizeof *c->steady);
     if (!c->steady)
         return orch_no_memory(error);
@@ -168,7 +146,6 @@ static bool read_steady(struct text_file *t, struct thermal_case *c, struct orch
 static bool read_grid(struct text_file *t, struct thermal_case *c, struct orch_error *error)
 {
     const size_t cells = (size_t)c->package.grid_rows * c->package.grid_cols;
-
     c->grid_k = calloc(4 * cells, sizeof *c->grid_k);
     if (!c->grid_k)
         return orch_no_memory(error);
@@ -187,7 +164,6 @@ static bool read_plan(const char *folder, struct thermal_case *c, struct orch_er
 {
     struct power_error why;
     struct text_file t;
-
     if (!open_text(folder, "floorplan.flp", true, &t, error))
         return false;
     bool ok = floorplan_parse(t.text, t.size, &c->plan, &why);
@@ -207,7 +183,6 @@ static bool read_plan(const char *folder, struct thermal_case *c, struct orch_er
 static bool read_power(const char *folder, struct thermal_case *c, struct orch_error *error)
 {
     struct text_file t;
-
     if (!open_text(folder, "power.ptrace", true, &t, error))
         return false;
     bool ok = read_table(&t, &c->plan, " \t\r", 0, &c->power_w, &c->rows, error);
@@ -226,7 +201,6 @@ static bool read_expected(const char *folder, struct thermal_case *c, struct orc
 {
     struct text_file t;
     size_t rows = 0;
-
     if (!open_text(folder, "expected_steady.csv", false, &t, error))
         return false;
     bool ok = !t.text || read_steady(&t, c, error);

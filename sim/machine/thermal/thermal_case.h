@@ -17,24 +17,25 @@ struct thermal_expected {
 struct thermal_case {
     struct floorplan plan;
     struct thermal_package package;
-    size_t rows;     /* of the power trace */
+    size_t rows;     /* intervals of the power trace */
     double *power_w; /* [rows][blocks], in the order of the plan */
-    double *mean_w;  /* of every block */
+    double *mean_w;  /* mean power of every block */
     struct thermal_expected *steady;
     size_t steady_count;
     double *trace_k; /* [rows][blocks]; NULL when there is none */
     double *grid_k;  /* [layer][cell]; NULL when there is none */
 };
 
-/* False with "file:line: reason". Files of expected values may be missing. Free with thermal_case_free. */
+/* False with "file:line: reason". Files with expected values may be missing. Free with thermal_case_free. */
 bool thermal_case_load(const char *folder, struct thermal_case *c, struct orch_error *error);
 void thermal_case_free(struct thermal_case *c);
 
-/* What orchard computes for it. Block cases: node temperatures; grid cases: cells of all layers. Transient from init_temp. */
+/* What orchard computes for a case: node temperatures for the block model, cells of all layers for the grid model. Transients
+ * start at init_temp. */
 struct thermal_answer {
     size_t nodes;
-    struct thermal_expected *steady; /* block cases: all nodes; grid cases: the blocks */
-    double *grid_k;                  /* [layer][cell] of grid cases, else NULL */
+    struct thermal_expected *steady; /* block model: all nodes; grid model: the blocks */
+    double *grid_k;                  /* [layer][cell] for the grid model, otherwise NULL */
     double *trace_k;                 /* [rows][blocks] */
 };
 bool thermal_case_solve(const struct thermal_case *c, struct thermal_answer *answer, struct orch_error *error);

@@ -1,4 +1,4 @@
-/* Runs a case through the block or the grid model. */
+/* Runs a case through the block model or the grid model. */
 #include "power/thermal_grid.h"
 #include "power/thermal_solver.h"
 #include "sim/machine/thermal/thermal_case.h"
@@ -25,7 +25,6 @@ static bool solve_blocks(const struct thermal_case *c, struct thermal_answer *a,
 {
     struct thermal_network network;
     struct power_error why;
-
     if (!thermal_hotspot_network(&c->plan, &c->package, &network, &why))
         return fail(error, &why);
     struct thermal_solver *const solver = thermal_solver_create(&network, c->package.ambient_k, &why);
@@ -55,7 +54,6 @@ static bool solve_grid(const struct thermal_case *c, struct thermal_answer *a, s
 {
     struct power_error why;
     struct thermal_grid *const grid = thermal_grid_create(&c->plan, &c->package, &why);
-
     if (!grid)
         return fail(error, &why);
     const size_t cells = thermal_grid_cells(grid), blocks = c->plan.count;

@@ -1,22 +1,17 @@
-/* What calibration leaves behind: values by chip, and where they come from. The date is that of the database's row. */
+/* What calibration leaves behind: values by chip, and their origin. The date is that of the row in the database. */
+#include "sim/base/json_out.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/run/run_version.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void add_number(json_object *o, const char *key, double number)
-{
-    json_object_object_add(o, key, isfinite(number) ? json_object_new_double(number) : NULL);
-}
-
 static json_object *score_json(const struct calibrate_score *s)
 {
     json_object *const o = json_object_new_object();
-    add_number(o, "mape", s->mape);
-    add_number(o, "rms_log", s->rms_log);
+    json_add_all_digits(o, "mape", s->mape);
+    json_add_all_digits(o, "rms_log", s->rms_log);
     return o;
 }
 
@@ -26,20 +21,20 @@ static json_object *provenance(const struct calibrate_request *q, const struct c
     for (size_t i = 0; i < r->rows; i++)
         json_object_array_add(ids, json_object_new_string(r->id[i]));
     const char *const base = strrchr(q->name, '/');
-    json_object_object_add(o, "file", json_object_new_string(base ? base + 1 : q->name));
-    json_object_object_add(o, "file_hash", json_object_new_string(r->hash));
+    json_add_text(o, "file", base ? base + 1 : q->name);
+    json_add_text(o, "file_hash", r->hash);
     json_object_object_add(o, "rows", ids);
-    json_object_object_add(o, "version", json_object_new_string(run_model_version()));
+    json_add_text(o, "version", run_model_version());
     json_object_object_add(o, "before", score_json(&r->before));
     json_object_object_add(o, "after", score_json(&r->after));
-    json_object_object_add(o, "folds", json_object_new_int((int)r->folds));
+    json_add_count(o, "folds", r->folds);
     if (r->folds) {
-        json_object_object_add(o, "folds_by", json_object_new_string(r->folds_by_source ? "source" : "row"));
+        json_add_text(o, "folds_by", r->folds_by_source ? "source" : "row");
         json_object_object_add(o, "in_fold", score_json(&r->in_fold));
         json_object_object_add(o, "out_of_fold", score_json(&r->out_of_fold));
         json_object_object_add(o, "out_of_fold_before", score_json(&r->out_before));
     }
-    add_number(o, "condition", r->condition);
+    json_add_all_digits(o, "condition", r->condition);
     return o;
 }
 
@@ -48,12 +43,12 @@ static json_object *parameters(const struct calibrate_request *q, const struct c
     json_object *const list = json_object_new_array();
     for (size_t k = 0; k < r->keys; k++) {
         json_object *const o = json_object_new_object(), *const row = json_object_new_array();
-        json_object_object_add(o, "key", json_object_new_string(q->key[k]));
-        add_number(o, "factor", r->factor[k]);
-        add_number(o, "log_error", r->log_error[k]);
-        add_number(o, "lowest_factor", exp(r->bounds[k].low));
-        add_number(o, "highest_factor", exp(r->bounds[k].high));
-        json_object_object_add(o, "at_bound", json_object_new_boolean(r->at_bound[k]));
+        json_add_text(o, "key", q->key[k]);
+        json_add_all_digits(o, "factor", r->factor[k]);
+        json_add_all_digits(o, "log_error", r->log_error[k]);
+        json_add_all_digits(o, "lowest_factor", exp(r->bounds[k].low));
+        json_add_all_digits(o, "highest_factor", exp(r->bounds[k].high));
+        json_add_bool(o, "at_bound", r->at_bound[k]);
         for (size_t j = 0; j < r->keys; j++)
             json_object_array_add(row, json_object_new_double(r->covariance[k][j]));
         json_object_object_add(o, "log_covariance", row);

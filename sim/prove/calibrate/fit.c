@@ -8,7 +8,7 @@
 
 /* ---- scores ---- */
 
-/* Sums over rows; `only` = a fold, `without` = all others; UINT_MAX in both = all. */
+/* Sums over the rows of the fold `only`, over all folds but `without`, or over all rows when both are UINT_MAX. */
 struct sums {
     double ape, square;
     size_t count;
@@ -114,7 +114,7 @@ static bool drop_unmodelled(const struct calibrate_request *q, struct calibrate_
 {
     static const double as_is[CALIBRATE_KEYS];
     double *const predicted = calloc(rows->count + 1, sizeof *predicted);
-    bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_no_memory(error);
+    const bool ok = predicted ? calibrate_predict(q, rows, as_is, predicted, error) : orch_no_memory(error);
     size_t kept = 0;
     for (size_t i = 0; ok && i < rows->count; i++) {
         if (isfinite(predicted[i]) && predicted[i] > 0) {
@@ -133,7 +133,7 @@ static bool drop_unmodelled(const struct calibrate_request *q, struct calibrate_
 
 /* ---- the whole ---- */
 
-/* With all rows again: what nothing moved at the start might move at the result. */
+/* Starts again with all rows, since the result may depend on a row that nothing changed at the start. */
 static bool finish(struct calibrate_model *m, struct calibrate_rows *all, const double *log_factor, struct calibrate_result *r)
 {
     const size_t keys = m->q->keys, rows = m->rows->count;

@@ -1,6 +1,6 @@
-/* Do the rows tell the parameters apart? Looked at in the derivatives of the logarithms: a parameter that no row depends on has a
- * column of zeros; parameters that only appear together have columns of one direction, and no data can say which of them to move.
- */
+/* Whether the rows tell the parameters apart, judged by the derivatives of the logarithms: a parameter on which no row depends
+ * has a column of zeros; parameters that only appear together have columns of the same direction, and no data can say which of
+ * them to move. */
 #include "sim/prove/calibrate/fit.h"
 
 #include <gsl/gsl_errno.h>
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of unit length whose singular values lie further apart than this are one column to a simulator's grain; estimates that
- * are correlated more than this are one estimate. */
+/* Columns of unit length whose singular values lie farther apart than this are one column, given the granularity of a simulator;
+ * estimates that are correlated more than this are one estimate. */
 #define CONDITION_MAX   1000.0
 #define CORRELATION_MAX 0.98
 #define SHARE_NAMED     0.3
@@ -55,7 +55,7 @@ static void decompose(struct columns *c, const double *jacobian)
     gsl_linalg_SV_decomp(c->u, c->v, c->s, c->work);
 }
 
-/* Those that the smallest singular value's direction is made of. */
+/* Names the parameters in the direction of the smallest singular value. */
 static bool check_condition(const struct columns *c, double *condition)
 {
     const double least = gsl_vector_get(c->s, c->keys - 1);
@@ -71,7 +71,7 @@ static bool check_condition(const struct columns *c, double *condition)
                      together, *condition);
 }
 
-/* (J'J)^-1 from the decomposition. */
+/* Computes (J'J)^-1 from the decomposition. */
 static void find_covariance(const struct columns *c, double covariance[CALIBRATE_KEYS][CALIBRATE_KEYS])
 {
     for (size_t a = 0; a < c->keys; a++)

@@ -1,5 +1,5 @@
-/* Bounded least squares: a trust region method (libgsl) over variables that a sine maps into the bounds (as MINUIT does, F.
- * James, CERN D506), so that no step can leave them. */
+/* Bounded least squares: a trust-region method (libgsl) over variables that a sine maps into the bounds, so that no step can
+ * leave them (as in MINUIT; F. James, CERN D506). */
 #include "sim/prove/calibrate/fit.h"
 
 #include <gsl/gsl_errno.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of a parameter's logarithm: large against the grain of a simulator that counts whole cycles, small against what is looked for.
- */
+/* Step of a parameter's logarithm: large against the granularity of a simulator that counts whole cycles, small against the
+ * changes looked for. */
 #define STEP 0.02
 enum { ITERATIONS = 10 };
 
@@ -111,7 +111,7 @@ struct problem {
     struct calibrate_model *model;
     unsigned without;
     double *jacobian;
-    bool held[CALIBRATE_KEYS]; /* no row of these moves with it */
+    bool held[CALIBRATE_KEYS]; /* no row of this fit depends on it */
 };
 
 static double half_width(const struct calibrate_bounds *b)
@@ -125,7 +125,7 @@ static void to_parameters(const struct problem *p, const gsl_vector *x, double *
         const struct calibrate_bounds *const b = &p->model->bounds[k];
         log_factor[k] = b->low + half_width(b) * (sin(gsl_vector_get(x, k)) + 1);
         if (p->held[k] || fabs(log_factor[k]) < 1e-12)
-            log_factor[k] = 0; /* as it is in the files */
+            log_factor[k] = 0; /* as in the files */
     }
 }
 
@@ -179,7 +179,7 @@ static void start_at(const struct problem *p, gsl_vector *x)
     }
 }
 
-/* Rows of a fold may be without any that depends on a parameter; it stays as it is then. */
+/* When no row of a fold depends on a parameter, the parameter stays as it is. */
 static bool hold(struct problem *p)
 {
     static const double as_is[CALIBRATE_KEYS];
@@ -212,7 +212,7 @@ static bool solve(struct problem *p, size_t rows, double *log_factor)
     gsl_vector_free(x);
     if (work)
         gsl_multifit_nlinear_free(work);
-    /* No further progress is an end, too: the answers of a simulator have a grain. */
+    /* no further progress is an end, too, since a simulator's answers are granular */
     return code == GSL_SUCCESS || code == GSL_EMAXITER || code == GSL_ENOPROG || p->model->error->exit_code ||
            orch_fail(p->model->error, ORCH_INTERNAL, "least squares: %s", gsl_strerror(code));
 }
@@ -224,7 +224,7 @@ bool calibrate_least_squares(struct calibrate_model *m, unsigned without, double
         return orch_fail(m->error, ORCH_FAILED, "%zu rows cannot tell %zu parameters: fewer parameters, more rows or fewer folds",
                          rows, m->q->keys);
     struct problem p = {.model = m, .without = without, .jacobian = calloc(m->rows->count * m->q->keys + 1, sizeof *p.jacobian)};
-    gsl_error_handler_t *const before = gsl_set_error_handler_off(); /* codes are looked at */
+    gsl_error_handler_t *const before = gsl_set_error_handler_off(); /* return codes are checked instead */
     const bool ok = p.jacobian ? hold(&p) && solve(&p, rows, log_factor) : orch_no_memory(m->error);
     gsl_set_error_handler(before);
     free(p.jacobian);

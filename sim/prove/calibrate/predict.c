@@ -1,4 +1,5 @@
-/* Predictions of the rows with some parameters moved: the programs of `orchard validate` on the chips so changed. */
+/* Predicts the rows with some parameters moved, by the programs of `orchard validate` on the changed chips. */
+#include "sim/base/json_read.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/prove/validate/jobs.h"
 
@@ -27,7 +28,7 @@ char *calibrate_override(const struct chip *chip, const char *key, double log_fa
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* The overrides of one chip: those of the request, then the moved parameters. Free text and strings behind `given`. */
+/* The overrides of a chip: those of the request, then the moved parameters. The strings behind those given are owned. */
 struct moved {
     const char **text;
     char *own[CALIBRATE_KEYS];
@@ -52,7 +53,7 @@ static bool move(const struct calibrate_request *q, const char *id, const double
         m->text[i] = q->sets.text[i];
     for (size_t k = 0; ok && k < q->keys; k++) {
         if (log_factor[k] == 0)
-            continue; /* the value itself: nothing that follows from it is worked out again */
+            continue; /* the value itself, so that nothing derived from it is computed again */
         m->own[m->owned] = calibrate_override(chip, q->key[k], log_factor[k]);
         ok = m->own[m->owned] || orch_fail(error, ORCH_USAGE, "%s is not known of %s", q->key[k], id);
         m->text[q->sets.count + m->owned] = m->own[m->owned];
@@ -68,17 +69,17 @@ static bool move(const struct calibrate_request *q, const char *id, const double
 
 static void take(const struct calibrate_rows *rows, json_object *document, double *predicted)
 {
-    json_object *const list = json_object_object_get(document, "rows_detail");
+    json_object *const list = json_peek(document, "rows_detail", json_type_array);
     for (size_t i = 0; list && i < json_object_array_length(list); i++) {
         json_object *const o = json_object_array_get_idx(list, i);
-        const char *const id = json_object_get_string(json_object_object_get(o, "id"));
+        const char *const id = json_peek_string(o, "id");
         for (size_t r = 0; r < rows->count; r++)
             if (strcmp(rows->row[r].id, id) == 0)
-                predicted[r] = json_object_get_double(json_object_object_get(o, "predicted"));
+                predicted[r] = json_peek_number(o, "predicted", 0);
     }
 }
 
-/* The table of one chip's rows that are not idle; *count = how many. */
+/* The table with the rows of one chip that are not idle; *count tells how many. */
 static char *table_of(const struct calibrate_rows *rows, unsigned chip, size_t *count)
 {
     char *text = NULL;

@@ -1,4 +1,4 @@
-/* From a table of measurements to the rows that are fitted: chosen, given a chip of the database each, and a fold. */
+/* Turns a table of measurements into the rows to fit: chosen rows, each with a chip of the database and a fold. */
 #include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 #include "sim/base/format.h"
@@ -33,11 +33,11 @@ static const char *cell(const struct csv_table *t, size_t row, const char *colum
     return csv_cell(t, row, csv_find(t, column));
 }
 
-/* As validation makes it: the column, else file and line. */
+/* The id that validation gives the row: the column, or else file and line. */
 static void row_id(const struct reading *r, size_t row, char id[CALIBRATE_ID])
 {
-    const char *const given = cell(r->table, row, "id"), *const base =
-                                                             strrchr(r->q->name, '/') ? strrchr(r->q->name, '/') + 1 : r->q->name;
+    const char *const given = cell(r->table, row, "id");
+    const char *const base = strrchr(r->q->name, '/') ? strrchr(r->q->name, '/') + 1 : r->q->name;
     const char *const dot = strrchr(base, '.');
     const int stem = dot && dot != base ? (int)(dot - base) : (int)strlen(base);
     if (*given)
@@ -55,7 +55,7 @@ static bool is_listed(const char *list, const char *id)
     return list == NULL;
 }
 
-/* The chip of the database that the row is of; NULL = it does not say. */
+/* The chip of the database that the row is about; NULL when the row does not say. */
 static const char *chip_of(const struct reading *r, size_t row)
 {
     static const char *const columns[] = {"chip_id", "chip", "scope"};
@@ -81,7 +81,7 @@ static bool is_wanted(const struct reading *r, size_t row)
     return r->q->chip_count == 0;
 }
 
-/* All columns but those that are written anew: id and chip_id come first. */
+/* Writes a row: first id and chip_id, which are written anew, then all other columns. */
 static char *write_line(const struct reading *r, const size_t *row, const char *id, const char *chip)
 {
     char *text = NULL;
@@ -152,7 +152,7 @@ static bool take_rows(struct reading *r)
     for (size_t i = 0; i < all; i++) {
         if (!is_wanted(r, i))
             continue;
-        if (seen++ * most / wanted < taken) /* evenly spread: the n-th one is taken at n * wanted / most */
+        if (seen++ * most / wanted < taken) /* spreads them evenly: the n-th is taken at n * wanted / most */
             continue;
         taken++;
         if (!take_row(r, i))

@@ -1,5 +1,5 @@
-/* Which values may be calibrated. Marked are quantities of the models of units: times, rates, clocks, energies, shares. Counts,
- * sizes, switches and the rules of arithmetic are not: they are whole, or other things follow from them. */
+/* Decides which values may be calibrated: quantities of the models of units, which are times, rates, clocks, energies and shares.
+ * Counts, sizes, switches and rules of arithmetic are not: they are integers, or other things follow from them. */
 #include "isa/array_count.h"
 #include "sim/prove/calibrate/calibrate.h"
 
@@ -9,7 +9,7 @@
 
 static const struct mark {
     const char *prefix;
-    const char *units; /* between blanks */
+    const char *units; /* separated by blanks */
 } marks[] = {
     {"amx.", " cycles B/cycle 1/cycle GHz "},
     {"amx_e.", " cycles B/cycle 1/cycle GHz "},
@@ -38,7 +38,7 @@ static bool refuse(char *why, size_t size, const char *text)
     return false;
 }
 
-/* Three standard deviations of what is known about the value, as far as the key's range allows for every number in it. */
+/* Three standard deviations of what is known about the value, as far as the range of the key allows for each of its numbers. */
 static bool find_bounds(const struct chip_value *v, struct calibrate_bounds *b)
 {
     const double reach = 3 * log1p(v->uncertainty);

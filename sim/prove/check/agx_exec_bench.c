@@ -1,6 +1,7 @@
 /* Execution vectors: one instruction or a straight program on a random state of one simdgroup. */
 #include "sim/prove/check/agx_vectors_internal.h"
 #include "sim/base/checksum.h"
+#include "sim/base/splitmix64.h"
 #include "units/gpu/gpu_core.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Registers r0..r15 and uniforms u0..u127 have values; memory of loads is 4 KiB at 0x10000. */
+/* Registers r0..r15 and uniforms u0..u127 have values; loads read 4 KiB of memory at 0x10000. */
 enum { REGISTERS = 16, UNIFORMS = 128, CODE_BYTES = 1024, MEMORY_BYTES = 4096, LOAD_BASE = 1024 };
 #define MEMORY_ADDRESS UINT64_C(0x10000)
 
@@ -21,7 +22,7 @@ struct agx_exec_bench {
 
 struct agx_exec_bench *agx_exec_bench_create(void)
 {
-    struct agx_exec_bench *b = calloc(1, sizeof *b);
+    struct agx_exec_bench *const b = calloc(1, sizeof *b);
     if (b)
         b->space = mem_space_create(8 * MEM_PAGE_BYTES);
     if (b && b->space && mem_space_map(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_READ | MEM_WRITE))
@@ -40,14 +41,6 @@ void agx_exec_bench_free(struct agx_exec_bench *b)
 }
 
 /* ---- random states: SplitMix64, and values that favour the interesting ones ---- */
-
-static uint64_t draw(uint64_t *s)
-{
-    uint64_t z = *s += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
 
 static uint32_t float_value(uint32_t lo, uint32_t p)
 {
@@ -99,7 +92,7 @@ static void fill_registers(struct agx_exec_bench *b, uint64_t *s, char mode)
     memset(&b->lanes, 0, sizeof b->lanes);
     for (unsigned r = 0; r < REGISTERS; r++)
         for (unsigned lane = 0; lane < GPU_LANES; lane++)
-            b->lanes.word[r][lane] = value(draw(s), mode);
+            b->lanes.word[r][lane] = value(splitmix64_next(s), mode);
 }
 
 static void fill_state(struct agx_exec_bench *b, uint64_t seed, char mode, bool nested)
@@ -108,20 +101,20 @@ static void fill_state(struct agx_exec_bench *b, uint64_t seed, char mode, bool 
     fill_registers(b, &s, mode);
     memset(b->uniforms, 0, sizeof b->uniforms);
     for (unsigned u = 0; u < UNIFORMS; u++) {
-        const uint32_t word = value(draw(&s), mode);
+        const uint32_t word = value(splitmix64_next(&s), mode);
         b->uniforms[2 * u] = (uint16_t)word;
         b->uniforms[2 * u + 1] = (uint16_t)(word >> 16);
     }
     for (unsigned lane = 0; nested && lane < GPU_LANES; lane++)
-        b->lanes.word[0][lane] = (b->lanes.word[0][lane] & 0xffff0000) | (uint32_t)(draw(&s) >> 40 & 3);
+        b->lanes.word[0][lane] = (b->lanes.word[0][lane] & 0xffff0000) | (uint32_t)(splitmix64_next(&s) >> 40 & 3);
 }
 
 static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t misalign)
 {
     uint64_t s = seed;
-    uint8_t *memory = mem_at(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_WRITE);
+    uint8_t *const memory = mem_at(b->space, MEMORY_ADDRESS, MEMORY_BYTES, MEM_WRITE);
     for (unsigned i = 0; i < MEMORY_BYTES / 8; i++) {
-        const uint64_t x = draw(&s);
+        const uint64_t x = splitmix64_next(&s);
         memcpy(memory + 8 * i, &x, sizeof x);
     }
     fill_registers(b, &s, 'i');
@@ -129,19 +122,19 @@ static void fill_load_state(struct agx_exec_bench *b, uint64_t seed, uint32_t mi
     for (unsigned lane = 0; lane < GPU_LANES; lane++) {
         b->lanes.word[12][lane] = (uint32_t)MEMORY_ADDRESS + LOAD_BASE + misalign;
         b->lanes.word[13][lane] = 0;
-        b->lanes.word[14][lane] = (uint32_t)(draw(&s) & 0x3f) - 16;
+        b->lanes.word[14][lane] = (uint32_t)(splitmix64_next(&s) & 0x3f) - 16;
     }
 }
 
 /* ---- execution ---- */
 
-/* Runs `count` instructions of b->code from b->lanes. False with the fault's text. */
+/* Runs `count` instructions of b->code from b->lanes. On a fault returns false with its text. */
 static bool execute(struct agx_exec_bench *b, const struct agx_checker *c, size_t bytes, unsigned count, struct unit_fault *fault)
 {
     const uint32_t origin[3] = {0, 0, 0};
-    b->code[bytes] = 0x88; /* stop */
+    b->code[bytes] = 0x88; /* the stop instruction */
     b->code[bytes + 1] = 0;
-    struct gpu_program *program = gpu_program_create(b->code, bytes + 2, 0, GPU_G13, fault);
+    struct gpu_program *const program = gpu_program_create(b->code, bytes + 2, 0, GPU_G13, fault);
     if (!program)
         return false;
     const struct gpu_launch launch = {.program = program,
@@ -150,7 +143,7 @@ static bool execute(struct agx_exec_bench *b, const struct agx_checker *c, size_
                                       .group_threads = {GPU_LANES, 1, 1},
                                       .space = b->space};
     const struct gpu_checks checks = {.reference = c->path == CHECK_AGX_REFERENCE};
-    struct gpu_group *group = gpu_group_create(&launch, &checks);
+    struct gpu_group *const group = gpu_group_create(&launch, &checks);
     bool ok = group != NULL;
     if (ok) {
         gpu_group_start(group, origin, 0);
@@ -169,13 +162,14 @@ static uint64_t hash_state(const struct agx_exec_bench *b)
 {
     uint64_t h = CHECKSUM_START;
     for (unsigned r = 0; r < REGISTERS; r++)
-        h = checksum_add(h, b->lanes.word[r], sizeof b->lanes.word[r]); /* little-endian host, as everywhere */
+        h = checksum_add(h, b->lanes.word[r],
+                         sizeof b->lanes.word[r]); /* the host is little-endian, which the whole program assumes */
     return checksum_add(h, &b->lanes.mask, sizeof b->lanes.mask);
 }
 
 /* ---- lines ---- */
 
-/* Words that several formats share. */
+/* Words that several formats have in common. */
 struct line {
     uint64_t seed, hash, alternative, exec_in, exec_out;
     char mode;
@@ -187,7 +181,7 @@ struct line {
 
 static bool take_mode(struct agx_checker *c, char **text, char *mode)
 {
-    const char *word = vector_word(text, ' ');
+    const char *const word = vector_word(text, ' ');
     *mode = word && strlen(word) == 1 ? word[0] : 0;
     return (*mode && strchr("isfh", *mode)) || vector_malformed(&c->in, "a mode i, s, f or h");
 }
@@ -201,13 +195,13 @@ static bool take_code(struct agx_checker *c, char **text, struct line *l)
 
 static bool take_hashes(struct agx_checker *c, char **text, struct line *l)
 {
-    const char *hash = vector_word(text, ' '), *other = vector_word(text, ' ');
+    const char *const hash = vector_word(text, ' '), *const other = vector_word(text, ' ');
     l->has_alternative = other && strcmp(other, "-") != 0;
     return (vector_hex(hash, &l->hash) && other && (!l->has_alternative || vector_hex(other, &l->alternative))) ||
            vector_malformed(&c->in, "a hash of the state and another or -");
 }
 
-/* Texts of the expected destinations start with the register; the first lane that differs is told. */
+/* The texts of expected destinations start with the register; names the first lane that differs. */
 static void describe_difference(const struct agx_exec_bench *b, char *text, char *out, size_t size)
 {
     snprintf(out, size, "registers or mask other than the destination differ");
@@ -233,7 +227,7 @@ static void describe_difference(const struct agx_exec_bench *b, char *text, char
 
 static bool judge(struct agx_checker *c, const struct line *l, bool ran, const struct unit_fault *fault, char *dests)
 {
-    const struct agx_exec_bench *b = c->bench;
+    const struct agx_exec_bench *const b = c->bench;
     char why[160];
     const uint64_t got = hash_state(b);
     if (!ran) {
@@ -267,7 +261,7 @@ bool agx_check_exec_single(struct agx_checker *c)
     char *text = c->in.line;
     if (!take_seed(c, &text, &l) || !take_mode(c, &text, &l.mode))
         return false;
-    const char *nested = vector_word(&text, ' ');
+    const char *const nested = vector_word(&text, ' ');
     if (!nested || (strcmp(nested, "n") != 0 && strcmp(nested, "-") != 0))
         return vector_malformed(&c->in, "n or - for r0l");
     l.nested = nested[0] == 'n';

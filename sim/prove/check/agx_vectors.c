@@ -34,7 +34,7 @@ bool check_agx_knows(const char *path)
 
 static bool is_heading(const char *line)
 {
-    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0 /* a table's heading */;
+    return line[0] == '#' || strncmp(line, "hex\t", 4) == 0 /* the heading of a table */;
 }
 
 static bool check_lines(struct agx_checker *c, const struct format *format)
@@ -56,13 +56,13 @@ static bool check_lines(struct agx_checker *c, const struct format *format)
 bool check_agx_vectors_fd(int fd, const char *name, enum check_agx_path exec_path, struct check_report *report,
                           struct orch_error *error)
 {
-    const struct format *format = format_of(name);
+    const struct format *const format = format_of(name);
     if (!format)
         return orch_fail(error, ORCH_USAGE,
                          "%s: no AGX vector file by its name; expected encode, compiler-words, mesa-words, "
                          "exec-single, exec-program or exec-load",
                          name);
-    struct agx_checker *c = calloc(1, sizeof *c);
+    struct agx_checker *const c = calloc(1, sizeof *c);
     bool ok = c && vector_file_open(&c->in, fd, name, error);
     if (ok) {
         c->path = exec_path;

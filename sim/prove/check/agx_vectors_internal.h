@@ -1,4 +1,4 @@
-/* Shared by the files that read AGX vectors; not for others. */
+/* Shared by the files that read AGX vectors only. */
 #ifndef ORCHARD_SIM_PROVE_CHECK_AGX_VECTORS_INTERNAL_H
 #define ORCHARD_SIM_PROVE_CHECK_AGX_VECTORS_INTERNAL_H
 
@@ -14,7 +14,7 @@ struct agx_checker {
     struct agx_exec_bench *bench;
 };
 
-/* Each takes the line in hand. False when it is malformed. */
+/* Checks the current line; false when it is malformed. */
 typedef bool agx_check_line(struct agx_checker *checker);
 agx_check_line agx_check_encode, agx_check_compiler_word, agx_check_mesa_word;
 agx_check_line agx_check_exec_single, agx_check_exec_program, agx_check_exec_load;

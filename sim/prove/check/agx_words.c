@@ -44,7 +44,7 @@ static void write_fields(const struct agx_inst *inst, char *text, size_t size)
                                  inst->field[i]);
 }
 
-/* Whether encoding the fields gives the bytes (canonical) or at least the same fields again. */
+/* Whether encoding the fields gives the same bytes (canonical), or bytes with the same fields. */
 static bool encodes(const struct word *w, bool canonical, char *got, size_t size)
 {
     uint8_t code[AGX_MAX_BYTES];
@@ -99,10 +99,10 @@ bool agx_check_encode(struct agx_checker *c)
     unsigned canonical = 0;
     if (!take_word(c, &text, &w))
         return false;
-    const char *id = vector_word(&text, '\t');
+    const char *const id = vector_word(&text, '\t');
     e.mnemonic = vector_word(&text, '\t');
-    const char *bytes = vector_word(&text, '\t'), *form = vector_word(&text, '\t');
-    vector_word(&text, '\t'); /* whether applegpu's own assembler reads the text */
+    const char *const bytes = vector_word(&text, '\t'), *const form = vector_word(&text, '\t');
+    vector_word(&text, '\t'); /* tells whether applegpu's own assembler reads the text */
     e.fields = vector_word(&text, '\t');
     e.text = vector_word(&text, '\t');
     if (id && strcmp(id, "-1") == 0) {
@@ -129,7 +129,7 @@ bool agx_check_compiler_word(struct agx_checker *c)
         return false;
     vector_word(&text, '\t');
     e.mnemonic = vector_word(&text, '\t');
-    const char *bytes = vector_word(&text, '\t');
+    const char *const bytes = vector_word(&text, '\t');
     e.fields = vector_word(&text, '\t');
     e.text = vector_word(&text, '\t');
     if (!e.mnemonic || !e.fields || !e.text || !vector_decimal(bytes, AGX_MAX_BYTES, &e.bytes))
@@ -137,8 +137,8 @@ bool agx_check_compiler_word(struct agx_checker *c)
     return compare(c, &w, &e);
 }
 
-/* Mesa's names and ours; one Mesa name may be several of ours. What is spelled alike in both is not listed. Names that end in
- * '*' are beginnings. */
+/* Mesa's names and ours, where they differ; one Mesa name may stand for several of ours. A name that ends in '*' is a beginning.
+ */
 static const struct {
     const char *mesa, *ours[4];
 } names[] = {
@@ -204,7 +204,7 @@ static bool same_name(const char *ours, const char *pattern)
 
 static bool is_operation(const char *mesa, const struct agx_inst *inst)
 {
-    const char *text = agx_mnemonic(inst), *form = agx_form_mnemonic(inst->form);
+    const char *const text = agx_mnemonic(inst), *const form = agx_form_mnemonic(inst->form);
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (strcmp(names[i].mesa, mesa) != 0)
             continue;
@@ -224,7 +224,7 @@ bool agx_check_mesa_word(struct agx_checker *c)
     unsigned bytes;
     if (!take_word(c, &text, &w))
         return false;
-    const char *count = vector_word(&text, '\t'), *op = vector_word(&text, '\t');
+    const char *const count = vector_word(&text, '\t'), *const op = vector_word(&text, '\t');
     if (!op || !vector_decimal(count, AGX_MAX_BYTES, &bytes) || bytes != w.bytes)
         return vector_malformed(&c->in, "hex, its length, and Mesa's name of the operation");
     snprintf(got, sizeof got, "%zu bytes", w.length);

@@ -1,12 +1,13 @@
 #include "sim/prove/check/amx_vector_state.h"
 #include "isa/array_count.h"
+#include "sim/base/splitmix64.h"
 
 #include <string.h>
 
 enum fill { FILL_BITS, FILL_FLOAT, FILL_SMALL_INT, FILL_SPECIAL_FLOAT };
 enum order { ORDER_NONE, ORDER_FLOAT, ORDER_SIGNED, ORDER_UNSIGNED };
 
-/* A float format as the kinds use it: exponents start at `exponent` and vary by `spread` bits. */
+/* A float format as the kinds use it: exponents start at `exponent` and vary in `spread` bits. */
 struct format {
     unsigned bits, fraction_bits, exponent, spread;
     uint64_t special[16]; /* zeros, denormals, largest values, infinities, NaNs, ones */
@@ -77,14 +78,6 @@ static uint64_t low_bits(uint64_t value, unsigned bits)
     return bits >= 64 ? value : value & ((UINT64_C(1) << bits) - 1);
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static uint64_t float_lane(const struct format *format, uint64_t r)
 {
     const uint64_t sign = r & UINT64_C(1) << (format->bits - 1);
@@ -106,7 +99,7 @@ static uint64_t map_lane(const struct kind *kind, uint64_t r)
 static void fill_bytes(const struct kind *kind, uint64_t *random, uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i += 8) {
-        const uint64_t r = next_random(random);
+        const uint64_t r = splitmix64_next(random);
         uint64_t mapped = 0;
         for (unsigned b = 0; b < 64; b += kind->lane_bits)
             mapped |= map_lane(kind, low_bits(r >> b, kind->lane_bits)) << b;
@@ -114,7 +107,7 @@ static void fill_bytes(const struct kind *kind, uint64_t *random, uint8_t *bytes
     }
 }
 
-/* Unsigned number whose order is that of the lane's value. No kind that is sorted as floats holds NaNs or zeros. */
+/* Unsigned number in the order of the lane's value. Kinds that are sorted as floats have no NaNs or zeros. */
 static uint64_t sort_key(const struct kind *kind, uint64_t lane)
 {
     const uint64_t sign = UINT64_C(1) << (kind->lane_bits - 1);
@@ -151,8 +144,8 @@ static const struct kind *find_kind(const char *name)
 
 bool amx_vector_fill(const char *kind_name, uint64_t seed, struct amx_vector_state *state)
 {
-    const struct kind *kind = find_kind(kind_name);
-    struct amx_state *registers = &state->registers;
+    const struct kind *const kind = find_kind(kind_name);
+    struct amx_state *const registers = &state->registers;
     uint64_t random = seed;
     if (!kind)
         return false;

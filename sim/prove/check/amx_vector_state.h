@@ -17,7 +17,7 @@ struct amx_vector_hashes {
     uint64_t x, y, z, memory;
 };
 
-/* False when there is no such kind. */
+/* False when there is no such kind of state. */
 bool amx_vector_fill(const char *kind, uint64_t seed, struct amx_vector_state *state);
 void amx_vector_hash(const struct amx_vector_state *state, struct amx_vector_hashes *hashes);
 

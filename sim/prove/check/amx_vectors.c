@@ -18,7 +18,7 @@ struct instruction {
     uint64_t operand;
 };
 
-/* One vector or program before it runs. */
+/* A vector or program before it runs. */
 struct vector {
     char kind[8];
     enum amx_gen gen;
@@ -36,7 +36,7 @@ struct checker {
     struct amx_core *core[GENERATIONS];
     struct amx_vector_state before, after, expected;
     struct vector vector;
-    char title[160]; /* of the case in hand, for failures */
+    char title[160]; /* of the current case, for failures */
 };
 
 /* ---- lines and words ---------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static char *next_word(char **text)
 
 /* ---- parts of a vector -------------------------------------------------------------------------------------- */
 
-/* An instruction that vectors may hold: not op 17, and inside the memory block. */
+/* Checks that vectors may hold the instruction: any op but 17, inside the memory block. */
 static bool check_instruction(struct checker *c, const struct instruction *instruction, enum amx_gen gen)
 {
     struct amx_effect effect;
@@ -86,7 +86,7 @@ static bool parse_hashes(struct checker *c, char **text, struct amx_vector_hashe
 {
     uint64_t *const into[] = {&hashes->x, &hashes->y, &hashes->z, &hashes->memory};
     for (size_t i = 0; i < 4; i++) {
-        const char *word = next_word(text);
+        const char *const word = next_word(text);
         if (!word || strlen(word) != 16 || !vector_hex(word, into[i]))
             return malformed(c, "four hashes of 16 hex digits: X Y Z M");
     }
@@ -96,14 +96,14 @@ static bool parse_hashes(struct checker *c, char **text, struct amx_vector_hashe
 /* "name op version kind operand seed" */
 static bool parse_head(struct checker *c, char **text)
 {
-    struct instruction *instruction = c->vector.code;
-    const char *name = next_word(text);
+    struct instruction *const instruction = c->vector.code;
+    const char *const name = next_word(text);
     c->vector.count = 1;
     if (!name || !vector_decimal(next_word(text), 31, &instruction->op))
         return malformed(c, "a mnemonic and an op number");
     if (!parse_generation(c, next_word(text)) || !parse_kind(c, next_word(text)))
         return false;
-    const char *operand = next_word(text);
+    const char *const operand = next_word(text);
     if (!operand || strlen(operand) != 16 || !vector_hex(operand, &instruction->operand))
         return malformed(c, "an operand of 16 hex digits");
     if (!vector_hex(next_word(text), &c->vector.seed))
@@ -118,7 +118,7 @@ static bool parse_head(struct checker *c, char **text)
 /* "op:operand" */
 static bool parse_pair(struct checker *c, char *word, struct instruction *instruction)
 {
-    char *colon = word ? strchr(word, ':') : NULL;
+    char *const colon = word ? strchr(word, ':') : NULL;
     if (!colon)
         return malformed(c, "as many op:operand pairs as the count says");
     *colon = '\0';
@@ -130,7 +130,7 @@ static bool parse_pair(struct checker *c, char *word, struct instruction *instru
 /* "prog version kind seed count op:operand ..." */
 static bool parse_program(struct checker *c, char **text)
 {
-    const char *name = next_word(text);
+    const char *const name = next_word(text);
     if (!name || strcmp(name, "prog") != 0)
         return malformed(c, "prog");
     if (!parse_generation(c, next_word(text)) || !parse_kind(c, next_word(text)))
@@ -159,16 +159,16 @@ static struct amx_core *core_of(struct checker *c, enum amx_gen gen)
     return *core;
 }
 
-/* Executes from c->before; the fault of instruction *at is filled when it returns false. */
+/* Executes from c->before. On a fault returns false, with the number of the instruction in *at. */
 static bool execute(struct checker *c, struct amx_core *core, unsigned *at, struct unit_fault *fault)
 {
-    const struct vector *vector = &c->vector;
-    uint8_t *memory = mem_at(c->space, c->block, AMX_VECTOR_MEMORY_BYTES, MEM_READ | MEM_WRITE);
+    const struct vector *const vector = &c->vector;
+    uint8_t *const memory = mem_at(c->space, c->block, AMX_VECTOR_MEMORY_BYTES, MEM_READ | MEM_WRITE);
     bool ok = true;
     amx_core_write_state(core, &c->before.registers);
     memcpy(memory, c->before.memory, AMX_VECTOR_MEMORY_BYTES);
     for (*at = 0; ok && *at < vector->count; *at += ok) {
-        const struct instruction *instruction = &vector->code[*at];
+        const struct instruction *const instruction = &vector->code[*at];
         const uint64_t base = amx_pointer_mask(instruction->op) ? c->block : 0;
         ok = amx_core_execute(core, instruction->op, instruction->operand + base, fault);
     }
@@ -178,11 +178,11 @@ static bool execute(struct checker *c, struct amx_core *core, unsigned *at, stru
     return ok;
 }
 
-/* Runs the vector in hand. False on our own errors only; *ran tells whether there is a state to compare. */
+/* Runs the current vector. False on internal errors only; *ran tells whether there is a state to compare. */
 static bool run_vector(struct checker *c, bool *ran)
 {
     struct unit_fault fault = {.kind = UNIT_FAULT_NONE};
-    struct amx_core *core = core_of(c, c->vector.gen);
+    struct amx_core *const core = core_of(c, c->vector.gen);
     unsigned at = 0;
     if (!core)
         return false;
@@ -269,7 +269,7 @@ static bool read_state(struct checker *c, const char *heading, struct amx_vector
     for (unsigned row = 0; row < STATE_ROWS; row++) {
         char pool;
         unsigned number;
-        uint8_t *bytes = state_row(state, row, &pool, &number);
+        uint8_t *const bytes = state_row(state, row, &pool, &number);
         snprintf(expected, sizeof expected, "%c%u and 64 bytes in hex", pool, number);
         line = vector_line(&c->in, &ok);
         if (!line || !parse_row(line, pool, number, bytes))
@@ -278,13 +278,13 @@ static bool read_state(struct checker *c, const char *heading, struct amx_vector
     return true;
 }
 
-/* Text of the first byte at which two states differ; false when they are equal. */
+/* Describes the first byte in which two states differ; false when they are equal. */
 static bool first_difference(struct amx_vector_state *got, struct amx_vector_state *want, char *text, size_t size)
 {
     for (unsigned row = 0; row < STATE_ROWS; row++) {
         char pool;
         unsigned number;
-        const uint8_t *a = state_row(got, row, &pool, &number), *b = state_row(want, row, &pool, &number);
+        const uint8_t *const a = state_row(got, row, &pool, &number), *const b = state_row(want, row, &pool, &number);
         for (unsigned i = 0; i < 64; i++)
             if (a[i] != b[i]) {
                 snprintf(text, size, "%c%u byte %u is %02x, expected %02x", pool, number, i, a[i], b[i]);
@@ -298,7 +298,7 @@ static bool first_difference(struct amx_vector_state *got, struct amx_vector_sta
 static bool check_full_state(struct checker *c)
 {
     char *text = c->in.line, difference[80];
-    const char *mark = next_word(&text);
+    const char *const mark = next_word(&text);
     bool ran;
     if (!mark || strcmp(mark, "==") != 0)
         return malformed(c, "== and a vector");
@@ -369,10 +369,11 @@ static void checker_free(struct checker *c)
     free(c);
 }
 
-/* A few pages of simulated memory are plenty: the block lies in one of them. */
+/* The block lies within one of a few pages of simulated memory. */
 static struct checker *checker_create(enum amx_path path, struct check_report *report)
 {
-    struct checker *c = aligned_alloc(_Alignof(struct checker), sizeof *c); /* states are aligned more than malloc does */
+    struct checker *const c =
+        aligned_alloc(_Alignof(struct checker), sizeof *c); /* the alignment of the states is larger than that of malloc */
     if (!c)
         return NULL;
     memset(c, 0, sizeof *c);
@@ -395,7 +396,7 @@ bool check_amx_vectors_fd(int fd, const char *name, enum amx_path exec_path, str
                          "%s: no AMX vector file by its name; expected fma, fms, ldst, extr, mac16, matfp, "
                          "matint, vecfp, vecint, genlut, programs or full_states",
                          name);
-    struct checker *c = checker_create(exec_path, report);
+    struct checker *const c = checker_create(exec_path, report);
     if (!c || !vector_file_open(&c->in, fd, name, error)) {
         if (c)
             checker_free(c);

@@ -8,12 +8,12 @@
 #include "sim/base/error.h"
 #include "units/amx/amx_core.h"
 
-/* Is the file's name up to its first dot one of fma fms ldst extr mac16 matfp matint vecfp vecint genlut programs
- * full_states? */
+/* Whether the file's name up to its first dot is one of fma fms ldst extr mac16 matfp matint vecfp vecint genlut programs
+ * full_states. */
 bool check_amx_knows(const char *path);
 
-/* Adds one case per vector, program or state of the file (gzip or plain). Mismatches go to the report as
- * "file:line: vector: what differs". False when the file cannot be read, is malformed ("file:line: reason") or empty. */
+/* Adds a case for each vector, program or state of the file (gzip or plain). Mismatches go into the report as "file:line: vector:
+ * what differs". False when the file cannot be read, is malformed ("file:line: reason") or empty. */
 bool check_amx_vectors(const char *path, enum amx_path exec_path, struct check_report *report, struct orch_error *error);
 
 /* The same from an open descriptor, which is left open; `name` chooses the format. */

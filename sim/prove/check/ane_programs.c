@@ -21,7 +21,7 @@ struct checker {
     struct ane_numeric numeric;
     struct ane_operation operation;
     double *input[2], *got, *want, *allowed;
-    uint8_t *marks; /* the output, elements in order */
+    uint8_t *marks; /* the output, with its elements in order */
 };
 
 static bool no_memory(struct checker *c)
@@ -58,10 +58,10 @@ static bool encodes_back(struct checker *c, const uint8_t *bytes, size_t size)
     return fails(c, text);
 }
 
-/* Every task, encoded into an empty descriptor, reads as the same task again. */
+/* Whether every task, encoded into an empty descriptor, decodes to the same task. */
 static bool tasks_encode(struct checker *c)
 {
-    const struct ane_program *p = &c->workload.kernel.program;
+    const struct ane_program *const p = &c->workload.kernel.program;
     char text[200];
     for (size_t i = 0; i < p->count; i++) {
         struct isa_error why = {0};
@@ -88,7 +88,7 @@ static const struct ane_array *array_at(const struct checker *c, unsigned bar)
 static bool fill_input(struct checker *c, const struct ane_reference *r, unsigned number, const struct ane_array *v)
 {
     struct ane_array ranged = *v;
-    uint8_t *at = ane_buffers_at(&c->buffers, v);
+    uint8_t *const at = ane_buffers_at(&c->buffers, v);
     c->input[number] = malloc((ane_array_count(v) + 1) * sizeof *c->input[number]);
     if (!at || !c->input[number])
         return no_memory(c);
@@ -101,7 +101,7 @@ static bool fill_input(struct checker *c, const struct ane_reference *r, unsigne
     return true;
 }
 
-/* What stands where no descriptor writes: a NaN that no operation makes. */
+/* Fills places that no descriptor writes: a NaN that no operation produces. */
 #define UNWRITTEN_BYTE 0xfd
 
 static bool mark_unwritten(struct checker *c, const struct ane_array *out)
@@ -114,13 +114,13 @@ static bool mark_unwritten(struct checker *c, const struct ane_array *out)
     return true;
 }
 
-/* Elements that the descriptors write into the output. */
+/* Number of elements that the descriptors write into the output. */
 static uint64_t results_of(const struct checker *c, const struct ane_array *out)
 {
-    const struct ane_program *p = &c->workload.kernel.program;
+    const struct ane_program *const p = &c->workload.kernel.program;
     uint64_t count = 0;
     for (size_t i = 0; i < p->count; i++) {
-        const struct ane_task *t = &p->task[i];
+        const struct ane_task *const t = &p->task[i];
         const bool rows = t->engine == ANE_ENGINE_PE && (t->pe_reduce == ANE_REDUCE_SUM || t->pe_reduce == ANE_REDUCE_MAX);
         if (t->result.place == ANE_PLACE_DRAM && t->result.bar == out->bar)
             count += rows ? t->groups : (uint64_t)t->width_out * t->height_out * t->channels_out;
@@ -133,7 +133,7 @@ static bool unwritten(const struct checker *c, uint64_t element)
     return c->marks[2 * element] == UNWRITTEN_BYTE && c->marks[2 * element + 1] == UNWRITTEN_BYTE;
 }
 
-/* Parts of an operation may leave room between them and behind: as many elements as the descriptors have must be there. */
+/* Parts of an operation may leave room between and behind them, but as many elements must be written as the descriptors have. */
 static bool all_written(struct checker *c, const struct ane_array *out)
 {
     const uint64_t count = ane_array_count(out), results = results_of(c, out);
@@ -170,13 +170,13 @@ static bool compare(struct checker *c, uint64_t count)
     return fails(c, text);
 }
 
-/* *known: the reference fits the shapes. */
+/* *known tells whether the reference fits the shapes. */
 static bool run_reference(struct checker *c, const struct ane_reference *r, const struct ane_array *out, bool *known)
 {
     struct ane_reference_case k = {.program = &c->workload.kernel.program, .operation = &c->operation, .numeric = &c->numeric};
     *known = false;
     for (unsigned i = 0; i < r->inputs; i++) {
-        const struct ane_array *v = array_at(c, c->operation.input[i]);
+        const struct ane_array *const v = array_at(c, c->operation.input[i]);
         if (!v)
             return true;
         if (!fill_input(c, r, i, v))
@@ -197,7 +197,7 @@ static bool run_reference(struct checker *c, const struct ane_reference *r, cons
 
 static bool executes(struct checker *c, const struct ane_reference *r)
 {
-    const struct ane_array *out = array_at(c, c->operation.output);
+    const struct ane_array *const out = array_at(c, c->operation.output);
     struct ane_exec_counts counts = {0};
     struct orch_error fault = {0};
     bool known;
@@ -207,7 +207,7 @@ static bool executes(struct checker *c, const struct ane_reference *r)
         return true;
     if (!mark_unwritten(c, out))
         return false;
-    struct ane_core *core = ane_request_core(c->options->chip, c->error);
+    struct ane_core *const core = ane_request_core(c->options->chip, c->error);
     if (!core)
         return false;
     const bool ran = ane_buffers_run(&c->buffers, core, c->options->threads, &counts, &fault);
@@ -223,11 +223,11 @@ static bool executes(struct checker *c, const struct ane_reference *r)
 static bool check_operation(struct checker *c)
 {
     char detail[96] = "";
-    struct check_ane_result *r = c->result;
-    const struct ane_program *p = &c->workload.kernel.program;
+    struct check_ane_result *const r = c->result;
+    const struct ane_program *const p = &c->workload.kernel.program;
     const bool named = ane_program_find_operation(p, &c->operation);
     snprintf(r->operation, sizeof r->operation, "%s", named ? c->operation.name : "");
-    const struct ane_reference *reference = named ? ane_reference_find(c->operation.name) : NULL;
+    const struct ane_reference *const reference = named ? ane_reference_find(c->operation.name) : NULL;
     if (named)
         ane_program_operation(p, detail, sizeof detail);
     if (reference && !executes(c, reference))
@@ -267,7 +267,7 @@ bool check_ane_program(const char *name, const uint8_t *bytes, size_t size, cons
         return orch_fail(error, ORCH_USAGE, "%.300s: not a Neural Engine program (.hwx, .anec or raw descriptors)", name);
     if (!chip_ane_numeric(options->chip, &c.numeric, error))
         return false;
-    struct mem_space *space = mem_space_create(0);
+    struct mem_space *const space = mem_space_create(0);
     const bool holds = space ? check_parts(&c, bytes, size, space) : no_memory(&c);
     if (holds)
         check_pass(report);

@@ -51,7 +51,7 @@ ONE(relu, fmax(x, 0))
 ONE(relu6, fmin(fmax(x, 0), 6))
 ONE(leaky, x >= 0 ? x : x * or_else(alpha, 0.01))
 ONE(elu, x >= 0 ? x : or_else(alpha, 1) * expm1(x))
-/* Klambauer et al., self-normalizing neural networks: the standard constants. */
+/* the standard constants (Klambauer et al., Self-normalizing neural networks) */
 ONE(selu, 1.0507009873554805 * (x >= 0 ? x : 1.6732632423543772 * expm1(x)))
 ONE(hardtanh, fmin(fmax(x, -or_else(alpha, 1)), or_else(alpha, 1)))
 ONE(hardsigmoid, fmin(fmax(or_else(alpha, 0.2) * x + 0.5, 0), 1))
@@ -79,7 +79,7 @@ ONE(atan, atan(x))
 ONE(ceil, ceil(x))
 ONE(integer, trunc(x))
 ONE(fraction, x - trunc(x))
-/* eiln/ane frac.bin: y is the integer part of |x|, computed elsewhere. */
+/* eiln/ane frac.bin: y is the integer part of |x|, computed by another task */
 ONE(frac, x - y * ((x > 0) - (x < 0)))
 
 /* ---- rows ---- */
@@ -92,7 +92,7 @@ static double largest(const double *row, uint64_t n)
     return best;
 }
 
-/* Sign -1: softmin. */
+/* Sign -1 gives softmin. */
 static void softmax_row(const double *x, double *y, uint64_t n, double sign)
 {
     double sum = 0, top = -INFINITY;
@@ -114,7 +114,7 @@ static void log_softmax_row(const double *x, double *y, uint64_t n)
         y[i] = x[i] - top - log(sum);
 }
 
-/* Length 1. */
+/* Scales the row to length 1. */
 static void norm_row(const double *x, double *y, uint64_t n)
 {
     double squares = 0;
@@ -124,13 +124,13 @@ static void norm_row(const double *x, double *y, uint64_t n)
         y[i] = x[i] / sqrt(squares);
 }
 
-/* Errors of a row are relative to its largest result: sums are shared. */
+/* Errors of a row are relative to its largest result, since all share the same sum. */
 static bool run_rows(const struct ane_reference *self, struct ane_reference_case *c)
 {
     if (c->results != c->count[0] || !c->width || c->results % c->width)
         return false;
     for (uint64_t at = 0; at < c->results; at += c->width) {
-        const double *x = c->input[0] + at;
+        const double *const x = c->input[0] + at;
         double *y = c->want + at, top = 0;
         if (strcmp(self->name, "logsoftmax") == 0)
             log_softmax_row(x, y, c->width);
@@ -146,14 +146,14 @@ static bool run_rows(const struct ane_reference *self, struct ane_reference_case
     return true;
 }
 
-/* One result per row. */
+/* Reduces each row to one result. */
 static bool run_reduction(const struct ane_reference *self, struct ane_reference_case *c)
 {
     const double alpha = strcmp(self->name, "reduce_sum") == 0 ? 1 : or_else(c->operation->alpha, 1.0 / (double)c->width);
     if (!c->width || c->count[0] != c->results * c->width)
         return false;
     for (uint64_t row = 0; row < c->results; row++) {
-        const double *x = c->input[0] + row * c->width;
+        const double *const x = c->input[0] + row * c->width;
         double sum = 0, magnitude = 0;
         for (uint64_t i = 0; i < c->width; i++) {
             sum += x[i] * alpha;
@@ -171,18 +171,18 @@ static bool run_reduction(const struct ane_reference *self, struct ane_reference
 struct convolution {
     const struct ane_task *t;
     const struct ane_reference_case *c;
-    const struct ane_weights *weights; /* NULL: read from the banks as they are */
+    const struct ane_weights *weights; /* NULL when weights are read from the banks as they are */
     const uint8_t *banks;
-    uint32_t channels; /* inputs of one output channel */
+    uint32_t channels; /* inputs per output channel */
 };
 
-/* fp16 denormals count as zero where the generation says so. */
+/* fp16 denormals count as zero if the generation says so. */
 static double operand(const struct convolution *v, double x)
 {
     return v->c->numeric->mac_flush_denormals && fabs(x) < 0x1p-14 ? 0 : x;
 }
 
-/* With one output channel per bank the order is known: bias first, then input channels, rows, columns. */
+/* With one output channel per bank the order is known: the bias, then input channels, rows, columns. */
 static double weight(const struct convolution *v, uint32_t out, uint64_t number)
 {
     if (v->weights)
@@ -200,7 +200,7 @@ static double bias(const struct convolution *v, uint32_t out)
 
 static void one_result(const struct convolution *v, uint32_t out, uint32_t y, uint32_t x, double *sum, double *scale)
 {
-    const struct ane_task *t = v->t;
+    const struct ane_task *const t = v->t;
     const uint32_t first = t->depthwise ? out : out / (t->channels_out / t->groups) * v->channels;
     *sum = bias(v, out);
     *scale = fabs(*sum);
@@ -223,7 +223,7 @@ static void one_result(const struct convolution *v, uint32_t out, uint32_t y, ui
 
 static void convolve(const struct ane_reference *self, const struct convolution *v, struct ane_reference_case *c)
 {
-    const struct ane_task *t = v->t;
+    const struct ane_task *const t = v->t;
     uint64_t at = 0;
     for (uint32_t out = 0; out < t->channels_out; out++)
         for (uint32_t y = 0; y < t->height_out; y++)
@@ -246,8 +246,8 @@ static bool banks_are_plain(const struct ane_task *t)
 
 static bool run_convolution(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_program *p = c->program;
-    const struct ane_task *t = &p->task[c->operation->task];
+    const struct ane_program *const p = c->program;
+    const struct ane_task *const t = &p->task[c->operation->task];
     struct convolution v = {.t = t, .c = c, .banks = p->bytes + p->const_offset};
     struct ane_weights weights = {.weight = NULL};
     struct isa_error unused;
@@ -274,10 +274,10 @@ static bool run_convolution(const struct ane_reference *self, struct ane_referen
 
 /* ---- products of two inputs ---- */
 
-/* x: channels of pixels; y: a channel of x along the width, an output channel per plane. */
+/* x has channels of pixels; y has a channel of x along its width and an output channel per plane. */
 static bool run_product(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_task *t = &c->program->task[c->operation->task];
+    const struct ane_task *const t = &c->program->task[c->operation->task];
     const uint64_t k = t->channels_in, pixels = (uint64_t)t->height_in * t->width_in, m = t->channels_out;
     const bool flush = c->numeric->mac_flush_denormals != 0;
     if (c->count[0] != k * pixels || c->count[1] != k * m || c->results != m * pixels)
@@ -299,7 +299,7 @@ static bool run_product(const struct ane_reference *self, struct ane_reference_c
 
 /* ---- two inputs in one output ---- */
 
-/* In the order of their places there. */
+/* In the order of their places in the output. */
 static bool run_concat(const struct ane_reference *self, struct ane_reference_case *c)
 {
     uint64_t base[2] = {0, 0};
@@ -321,14 +321,14 @@ static bool run_concat(const struct ane_reference *self, struct ane_reference_ca
 
 static bool run_pool(const struct ane_reference *self, struct ane_reference_case *c)
 {
-    const struct ane_task *t = &c->program->task[c->operation->task];
+    const struct ane_task *const t = &c->program->task[c->operation->task];
     const double sign = strcmp(self->name, "minpool") == 0 ? -1 : 1;
     if (c->count[0] != (uint64_t)t->channels_in * t->height_in * t->width_in || t->channels_in != t->channels_out ||
         c->results != (uint64_t)t->channels_out * t->height_out * t->width_out)
         return false;
     for (uint64_t at = 0; at < c->results; at++) {
         const uint32_t x = (uint32_t)(at % t->width_out), y = (uint32_t)(at / t->width_out % t->height_out);
-        const double *plane = c->input[0] + at / t->width_out / t->height_out * t->height_in * t->width_in;
+        const double *const plane = c->input[0] + at / t->width_out / t->height_out * t->height_in * t->width_in;
         double best = -INFINITY;
         for (uint32_t r = 0; r < t->kernel_height; r++)
             for (uint32_t s = 0; s < t->kernel_width; s++) {
@@ -345,8 +345,8 @@ static bool run_pool(const struct ane_reference *self, struct ane_reference_case
 
 /* ---- the table ---- */
 
-/* Results of one rounding to fp16 are within 2^-11; each further operation adds as much. Tables are broken lines: their distance
- * from the function is spacing^2 / 8 times its largest second derivative there. */
+/* A result rounded once to fp16 is within 2^-11, and each further operation adds as much. Tables are piecewise linear: they
+ * differ from the function by spacing^2 / 8 times its largest second derivative. */
 #define ROUNDED 0x1p-11
 #define TINY    0x1p-24
 #define E(name, inputs, low, high, low2, high2, relative, absolute, function)                                                    \
@@ -371,8 +371,8 @@ static const struct ane_reference references[] = {
     ONE_INPUT("relu", -4, 4, 0, 0, relu),
     ONE_INPUT("relu6", -8, 8, ROUNDED, 0, relu6),
     ONE_INPUT("leaky_relu", -4, 4, 3 * ROUNDED, 0x1p-20, leaky),
-    ONE_INPUT("elu", -4, 4, 2 * ROUNDED, 0.0085, elu),   /* knots 1/4 apart, second derivative 1 */
-    ONE_INPUT("selu", -4, 4, 2 * ROUNDED, 0.0145, selu), /* knots 1/4 apart, second derivative 1.76 */
+    ONE_INPUT("elu", -4, 4, 2 * ROUNDED, 0.0085, elu),   /* knots at distance 1/4, second derivative at most 1 */
+    ONE_INPUT("selu", -4, 4, 2 * ROUNDED, 0.0145, selu), /* 1/4, 1.76 */
     ONE_INPUT("hardtanh", -4, 4, ROUNDED, 0, hardtanh),
     ONE_INPUT("hardsigmoid", -4, 4, 2 * ROUNDED, ROUNDED, hardsigmoid),
     ONE_INPUT("hardswish", -4, 4, 4 * ROUNDED, 4 * ROUNDED, hardswish),
@@ -410,7 +410,8 @@ static const struct ane_reference references[] = {
     {"concat", 2, {{-4, 4}, {-4, 4}}, 0, 0, run_concat, NULL},
     {"maxpool", 1, {{-4, 4}, {0, 0}}, 0, 0, run_pool, NULL},
     {"minpool", 1, {{-4, 4}, {0, 0}}, 0, 0, run_pool, NULL},
-    /* Products are added in fours by a short adder (sbryngelson/ane-guide, chapter 3): twelve bits of the group's largest. */
+    /* Products are added in groups of four by a short adder (sbryngelson/ane-guide, chapter 3): twelve bits of the largest in the
+     * group. */
     {"conv2d", 1, {{-1, 1}, {0, 0}}, 8 * ROUNDED, TINY, run_convolution, NULL},
     {"matmul", 2, {{-1, 1}, {-1, 1}}, 8 * ROUNDED, TINY, run_product, NULL},
 };
@@ -423,11 +424,11 @@ const struct ane_reference *ane_reference_find(const char *operation)
     return NULL;
 }
 
-/* Slopes of activations are 1.7 at most (selu): errors before them grow by that. */
+/* The slope of activations is at most 1.7 (selu), so errors before them grow by no more than that. */
 static bool run_activation(struct ane_reference_case *c)
 {
-    const struct ane_operation *o = c->operation;
-    const struct ane_reference *r = ane_reference_find(o->activation);
+    const struct ane_operation *const o = c->operation;
+    const struct ane_reference *const r = ane_reference_find(o->activation);
     if (!r || !r->one || r->inputs > 1)
         return false;
     for (uint64_t i = 0; i < c->results; i++) {

@@ -39,7 +39,7 @@ static bool list_cases(const char *folder, const struct case_kind *kind, struct 
         char **grown = realloc(list->name, (list->count + 1) * sizeof *grown);
         if (grown)
             list->name = grown;
-        char *copy = grown ? strdup(e->d_name) : NULL;
+        char *const copy = grown ? strdup(e->d_name) : NULL;
         ok = copy != NULL || orch_no_memory(error);
         if (copy)
             list->name[list->count++] = copy;

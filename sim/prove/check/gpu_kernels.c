@@ -10,7 +10,7 @@
 
 enum { CORES = 8, TEXT_BYTES = 640 };
 
-/* The name under which the reference counts it: the printed mnemonic, up to the first blank. */
+/* The name under which the reference counts the instruction: its printed mnemonic up to the first blank. */
 static void printed_name(const struct agx_inst *inst, char *name, size_t size)
 {
     char text[AGX_TEXT_BYTES];
@@ -29,10 +29,10 @@ static uint64_t count_of(const struct gpu_setup *s, const struct gpu_totals *t, 
     return count;
 }
 
-/* "" when every count is exact. */
+/* Describes counts that differ; "" when all are exact. */
 static void compare_counts(const struct gpu_setup *s, const struct gpu_totals *t, char *text, size_t size)
 {
-    const struct abi_kernel *k = s->kernel;
+    const struct abi_kernel *const k = s->kernel;
     uint64_t listed = 0;
     text[0] = 0;
     if (!k->has_reference)
@@ -94,7 +94,7 @@ static void check_image(const struct abi_kernel *k, const struct check_gpu_optio
     struct gpu_totals totals = {0};
     struct gpu_findings found = {.text = NULL};
     char title[256];
-    struct mem_space *space = mem_space_create(0);
+    struct mem_space *const space = mem_space_create(0);
     snprintf(title, sizeof title, "%s (%s)", k->name, k->code_name);
     if (!space)
         orch_fail(&why, ORCH_INTERNAL, "no address space for the simulated memory");
@@ -109,7 +109,7 @@ static void check_image(const struct abi_kernel *k, const struct check_gpu_optio
         mem_space_free(space);
 }
 
-/* The plain image, then the one for parts with several clusters or dies where that is another. */
+/* Checks the plain image, and the image for parts with several clusters or dies if that is another. */
 static void check_kernel(const char *path, const struct check_gpu_options *o, struct check_report *report)
 {
     char plain[sizeof((struct abi_kernel *)NULL)->code_name] = "";

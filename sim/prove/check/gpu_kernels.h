@@ -1,6 +1,5 @@
-/* Real GPU kernels against independent truth: a folder of kernels, each a launch description with expected outputs and exact
- * dynamic instruction counts. Format: sim/workload/gpu/abi_kernel.h, tests/golden/agx/README.md.
- */
+/* Checks real GPU kernels against independent truth: a folder of kernels, each a launch description with expected outputs and
+ * exact dynamic instruction counts. The format is described in sim/workload/gpu/abi_kernel.h and tests/golden/agx/README.md. */
 #ifndef ORCHARD_SIM_PROVE_CHECK_GPU_KERNELS_H
 #define ORCHARD_SIM_PROVE_CHECK_GPU_KERNELS_H
 
@@ -13,9 +12,9 @@ struct check_gpu_options {
     bool sanitize;
 };
 
-/* Every folder of `folder` that has an abi.json (or `folder` itself), in order of name; with names, only those. A kernel with
- * code for other parts is a case for each. A kernel that cannot be read fails as a case; false only when there is none, or a
- * name is unknown. */
+/* Checks every folder of `folder` that has an abi.json (or `folder` itself) in the order of their names, or only those named. A
+ * kernel with code for other parts is a case for each. A kernel that cannot be read is a case that fails; false only when there
+ * are no kernels or a name is unknown. */
 bool check_gpu_kernels(const char *folder, const char *const *names, size_t name_count, const struct check_gpu_options *options,
                        struct check_report *report, struct orch_error *error);
 

@@ -12,7 +12,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Temperatures that differ by more than the bound fail the case; the worst one is named. */
+/* A case fails when a temperature differs by more than the bound; the worst is named. */
 struct worst {
     double difference_k;
     char where[80];
@@ -21,7 +21,6 @@ struct worst {
 static void look(struct worst *w, double got_k, double expected_k, const char *name, const char *where, size_t number)
 {
     const double difference = fabs(got_k - expected_k);
-
     if (!(difference > w->difference_k))
         return;
     w->difference_k = difference;
@@ -40,7 +39,6 @@ static bool judge_steady(const struct thermal_case *c, const struct thermal_answ
                          struct check_report *report)
 {
     struct worst worst = {0};
-
     for (size_t e = 0; e < c->steady_count; e++)
         for (size_t n = 0; n < a->nodes; n++)
             if (strcmp(c->steady[e].name, a->steady[n].name) == 0)
@@ -57,7 +55,6 @@ static bool judge_grid(const struct thermal_case *c, const struct thermal_answer
 {
     const size_t cells = (size_t)c->package.grid_rows * c->package.grid_cols;
     struct worst worst = {0};
-
     for (size_t i = 0; c->grid_k && a->grid_k && i < 4 * cells; i++)
         look(&worst, a->grid_k[i], c->grid_k[i], "layer,cell ", "", i);
     return judge(&worst, THERMAL_GRID_K, title, "steady map", report);
@@ -67,7 +64,6 @@ static bool judge_trace(const struct thermal_case *c, const struct thermal_answe
                         struct check_report *report)
 {
     struct worst worst = {0};
-
     for (size_t i = 0; c->trace_k && i < c->rows * c->plan.count; i++)
         look(&worst, a->trace_k[i], c->trace_k[i], c->plan.block[i % c->plan.count].name, ", interval ", i / c->plan.count + 1);
     return judge(&worst, c->package.grid ? THERMAL_GRID_K : THERMAL_BLOCK_TRACE_K, title, "trace", report);
@@ -80,7 +76,6 @@ static void check_case(void *context, const char *path)
     struct thermal_case c;
     struct thermal_answer answer;
     struct orch_error why = {0};
-
     if (!thermal_case_load(path, &c, &why)) {
         check_fail(report, "%s", why.text);
         return;

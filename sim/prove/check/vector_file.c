@@ -34,7 +34,7 @@ char *vector_line(struct vector_file *f, bool *ok)
     f->line_number++;
     if (!gzgets(f->file, f->line, VECTOR_LINE_BYTES)) {
         int code;
-        const char *text = gzerror(f->file, &code);
+        const char *const text = gzerror(f->file, &code);
         if (code != Z_OK && code != Z_STREAM_END)
             *ok = orch_fail(f->error, ORCH_USAGE, "%s:%lu: not readable: %s", f->name, f->line_number, text);
         return NULL;
@@ -49,7 +49,7 @@ char *vector_line(struct vector_file *f, bool *ok)
 
 bool vector_stem_is(const char *path, const char *stem)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
     const size_t length = strcspn(name, ".");
     size_t same = 0;
     while (same < length && stem[same] && (stem[same] == name[same] || (strchr("-_", stem[same]) && strchr("-_", name[same]))))
@@ -65,7 +65,7 @@ char *vector_word(char **text, char separator)
     if (!*start)
         return NULL;
     const char ends[2] = {separator, 0};
-    char *end = start + strcspn(start, ends);
+    char *const end = start + strcspn(start, ends);
     *text = *end ? end + 1 : end;
     *end = '\0';
     return start;

@@ -19,23 +19,23 @@ struct vector_file {
     char line[VECTOR_LINE_BYTES];
 };
 
-/* From an open descriptor, which is left open. */
+/* Opens a file by its descriptor, which is left open. */
 bool vector_file_open(struct vector_file *file, int fd, const char *name, struct orch_error *error);
 void vector_file_close(struct vector_file *file);
 
-/* Next line without its newline; NULL at the end of the file or on an error, which sets *ok. */
+/* The next line without its newline; NULL at the end of the file, or on an error, which clears *ok. */
 char *vector_line(struct vector_file *file, bool *ok);
-/* "NAME:LINE: expected ..."; returns false. */
+/* Fails with "NAME:LINE: expected ..."; returns false. */
 bool vector_malformed(const struct vector_file *file, const char *expected);
 
-/* Is the file's name up to its first dot `stem`? '-' and '_' are alike. */
+/* Whether the file's name up to its first dot is `stem`; '-' and '_' are equal. */
 bool vector_stem_is(const char *path, const char *stem);
 
-/* Cuts the next word that ends in `separator` off *text; NULL when there is none. Blanks in a row count as one. */
+/* Cuts the next word that ends in `separator` off *text; NULL when there is none. Repeated blanks count as one. */
 char *vector_word(char **text, char separator);
 bool vector_hex(const char *word, uint64_t *value);
 bool vector_decimal(const char *word, unsigned limit, unsigned *value);
-/* Pairs of hexadecimal digits; *count is how many bytes, at most `room`. */
+/* Reads pairs of hexadecimal digits; *count is the number of bytes, at most `room`. */
 bool vector_bytes(const char *word, uint8_t *bytes, size_t room, size_t *count);
 
 #endif

@@ -24,7 +24,7 @@ static bool make_room(void **array, size_t count, size_t *room, size_t size)
     if (count < *room)
         return true;
     const size_t more = *room ? 2 * *room : 256;
-    void *grown = realloc(*array, more * size);
+    void *const grown = realloc(*array, more * size);
     if (grown) {
         *array = grown;
         *room = more;
@@ -39,7 +39,7 @@ bool baseline_add_value(struct baseline *b, const char *chip, const char *name, 
     b->value = array;
     if (!room)
         return false;
-    struct baseline_value *v = &b->value[b->values++];
+    struct baseline_value *const v = &b->value[b->values++];
     *v = (struct baseline_value){strdup(chip), strdup(name), value, tolerance};
     return v->chip && v->name;
 }
@@ -51,7 +51,7 @@ bool baseline_add_parameter(struct baseline *b, const char *chip, const char *ke
     b->parameter = array;
     if (!room)
         return false;
-    struct baseline_parameter *p = &b->parameter[b->parameters++];
+    struct baseline_parameter *const p = &b->parameter[b->parameters++];
     *p = (struct baseline_parameter){strdup(chip), strdup(key), strdup(json)};
     return p->chip && p->key && p->json;
 }
@@ -59,7 +59,7 @@ bool baseline_add_parameter(struct baseline *b, const char *chip, const char *ke
 bool baseline_add_chip(struct baseline *b, const struct chip *chip)
 {
     for (size_t i = 0; i < chip_key_count(); i++) {
-        const struct chip_value *v = chip_value_at(chip, i);
+        const struct chip_value *const v = chip_value_at(chip, i);
         if (v && v->known && !baseline_add_parameter(b, chip_id(chip), v->key->name, v->json))
             return false;
     }
@@ -74,13 +74,13 @@ static int by_two(const char *a, const char *b, const char *c, const char *d)
 
 static int compare_values(const void *a, const void *b)
 {
-    const struct baseline_value *x = a, *y = b;
+    const struct baseline_value *const x = a, *const y = b;
     return by_two(x->name, y->name, x->chip, y->chip);
 }
 
 static int compare_parameters(const void *a, const void *b)
 {
-    const struct baseline_parameter *x = a, *y = b;
+    const struct baseline_parameter *const x = a, *const y = b;
     return by_two(x->key, y->key, x->chip, y->chip);
 }
 
@@ -92,7 +92,7 @@ void baseline_sort(struct baseline *b)
         qsort(b->parameter, b->parameters, sizeof *b->parameter, compare_parameters);
 }
 
-/* Keys are only compared: the casts take const away for a moment. */
+/* bsearch only compares the key, so casting const away is safe. */
 const struct baseline_value *baseline_find(const struct baseline *b, const char *chip, const char *name)
 {
     const struct baseline_value key = {.chip = (char *)(uintptr_t)chip, .name = (char *)(uintptr_t)name};
@@ -102,7 +102,7 @@ const struct baseline_value *baseline_find(const struct baseline *b, const char 
 const char *baseline_parameter_of(const struct baseline *b, const char *chip, const char *key)
 {
     const struct baseline_parameter wanted = {.chip = (char *)(uintptr_t)chip, .key = (char *)(uintptr_t)key};
-    const struct baseline_parameter *found =
+    const struct baseline_parameter *const found =
         b->parameters ? bsearch(&wanted, b->parameter, b->parameters, sizeof wanted, compare_parameters) : NULL;
     return found ? found->json : NULL;
 }

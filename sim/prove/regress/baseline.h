@@ -1,9 +1,9 @@
-/* A baseline: what the characteristics of the chips were, and what the chips were then. In the performance database under a name,
- * or as a text to commit.
+/* A baseline holds the characteristics of the chips, and the values of the chips at the time. It lives in the performance
+ * database under a name, or as a text to commit.
  *
- * The text is one JSON object a line: a head that says how many lines of each kind follow; characteristics with unit and
- * tolerance; values, one a line, in order of characteristic and chip; sets of chips; parameters, each once per distinct value
- * with the number of the set of chips that have it.
+ * The text has one JSON object a line: a head that says how many lines of each kind follow; characteristics with unit and
+ * tolerance; values in order of characteristic and chip; sets of chips; parameters, each once per distinct value, with the number
+ * of the set of chips that have it.
  */
 #ifndef ORCHARD_SIM_PROVE_REGRESS_BASELINE_H
 #define ORCHARD_SIM_PROVE_REGRESS_BASELINE_H
@@ -31,26 +31,27 @@ struct baseline {
     size_t parameters, parameter_room;
 };
 
-void baseline_free(struct baseline *baseline); /* leaves an empty one */
+void baseline_free(struct baseline *baseline); /* Leaves an empty baseline. */
 bool baseline_add_value(struct baseline *baseline, const char *chip, const char *name, double value, double tolerance);
 bool baseline_add_parameter(struct baseline *baseline, const char *chip, const char *key, const char *json);
-/* Every effective value of a chip. */
+/* Adds every effective value of a chip. */
 bool baseline_add_chip(struct baseline *baseline, const struct chip *chip);
-/* By characteristic and chip, by key and chip: for finding, and so that texts are the same whatever the order of adding. */
+/* Sorts values by characteristic and chip and parameters by key and chip, for searching and so that texts do not depend on the
+ * order of adding. */
 void baseline_sort(struct baseline *baseline);
-/* In a sorted baseline; NULL = not there. */
+/* Search a sorted baseline; NULL when it has no such entry. */
 const struct baseline_value *baseline_find(const struct baseline *baseline, const char *chip, const char *name);
 const char *baseline_parameter_of(const struct baseline *baseline, const char *chip, const char *key);
 bool baseline_has_chip(const struct baseline *baseline, const char *chip);
 
-/* Text; the baseline is sorted. Reading sorts. Errors name the file and line. */
+/* The baseline to write must be sorted; reading sorts. Errors name file and line. */
 bool baseline_write(const struct baseline *baseline, FILE *out);
 bool baseline_read_text(struct baseline *baseline, const char *name, const char *text, size_t size, struct orch_error *error);
 
-/* Database: putting replaces a baseline of the same name; getting sorts. *found tells. */
+/* Putting replaces a baseline of the same name; getting sorts. *found tells whether there is one. */
 bool baseline_put(struct orch_db *db, const char *name, const struct baseline *baseline, struct orch_error *error);
 bool baseline_get(struct orch_db *db, const char *name, struct baseline *baseline, bool *found, struct orch_error *error);
-/* ORCH_USAGE with the nearest name that there is. */
+/* ORCH_USAGE with the nearest name of a baseline. */
 bool baseline_unknown(struct orch_db *db, const char *name, struct orch_error *error);
 
 #endif

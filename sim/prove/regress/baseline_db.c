@@ -9,14 +9,14 @@ static bool put_rows(struct orch_db *db, int64_t id, const struct baseline *b, s
 {
     int64_t key;
     for (size_t i = 0; i < b->values; i++) {
-        const struct baseline_value *v = &b->value[i];
+        const struct baseline_value *const v = &b->value[i];
         if (!db_name_id(db, v->name, &key, error) ||
             !db_exec(db, error, "INSERT INTO baseline_value (baseline_id, chip, key_id, value, tolerance) VALUES (?, ?, ?, ?, ?)",
                      "itndd", id, v->chip, key, v->value, v->tolerance))
             return false;
     }
     for (size_t i = 0; i < b->parameters; i++) {
-        const struct baseline_parameter *p = &b->parameter[i];
+        const struct baseline_parameter *const p = &b->parameter[i];
         if (!db_name_id(db, p->key, &key, error) ||
             !db_exec(db, error, "INSERT INTO baseline_parameter (baseline_id, chip, key_id, value) VALUES (?, ?, ?, ?)", "itnt",
                      id, p->chip, key, p->json))
@@ -41,13 +41,13 @@ bool baseline_put(struct orch_db *db, const char *name, const struct baseline *b
 
 static const char *text_at(sqlite3_stmt *row, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = (const char *)sqlite3_column_text(row, column);
     return text ? text : "";
 }
 
 static bool get_values(struct orch_db *db, int64_t id, struct baseline *b, struct orch_error *error)
 {
-    sqlite3_stmt *row =
+    sqlite3_stmt *const row =
         db_query(db, error,
                  "SELECT v.chip, n.text, v.value, v.tolerance FROM baseline_value v JOIN name n ON n.id = v.key_id "
                  "WHERE v.baseline_id = ?",
@@ -65,10 +65,10 @@ static bool get_values(struct orch_db *db, int64_t id, struct baseline *b, struc
 
 static bool get_parameters(struct orch_db *db, int64_t id, struct baseline *b, struct orch_error *error)
 {
-    sqlite3_stmt *row = db_query(db, error,
-                                 "SELECT p.chip, n.text, p.value FROM baseline_parameter p JOIN name n ON n.id = p.key_id "
-                                 "WHERE p.baseline_id = ?",
-                                 "i", id);
+    sqlite3_stmt *const row = db_query(db, error,
+                                       "SELECT p.chip, n.text, p.value FROM baseline_parameter p JOIN name n ON n.id = p.key_id "
+                                       "WHERE p.baseline_id = ?",
+                                       "i", id);
     int code = row ? SQLITE_ROW : SQLITE_ERROR;
     while (code == SQLITE_ROW && (code = db_step(db, row, error)) == SQLITE_ROW)
         if (!baseline_add_parameter(b, text_at(row, 0), text_at(row, 1), text_at(row, 2))) {
@@ -82,7 +82,7 @@ static bool get_parameters(struct orch_db *db, int64_t id, struct baseline *b, s
 bool baseline_get(struct orch_db *db, const char *name, struct baseline *b, bool *found, struct orch_error *error)
 {
     *found = false;
-    sqlite3_stmt *row = db_query(db, error, "SELECT id, version, created FROM baseline WHERE name = ?", "t", name);
+    sqlite3_stmt *const row = db_query(db, error, "SELECT id, version, created FROM baseline WHERE name = ?", "t", name);
     if (!row)
         return false;
     const int code = db_step(db, row, error);
@@ -106,7 +106,7 @@ bool baseline_unknown(struct orch_db *db, const char *name, struct orch_error *e
     struct suggest nearest;
     char kept[NAMES][NAME_SIZE], phrase[160];
     suggest_start(&nearest, name);
-    sqlite3_stmt *row = db_query(db, error, "SELECT name FROM baseline ORDER BY name", "");
+    sqlite3_stmt *const row = db_query(db, error, "SELECT name FROM baseline ORDER BY name", "");
     for (size_t n = 0; row && n < NAMES && sqlite3_step(row) == SQLITE_ROW; n++) {
         snprintf(kept[n], sizeof kept[n], "%s", text_at(row, 0));
         suggest_offer(&nearest, kept[n]);

@@ -1,14 +1,15 @@
 /* Baselines as text. Lines:
  *
- *     {"orchard_baseline":1,"version":"0.1.0+1234","created":"...","characteristics":84,"values":2310,"chip_sets":70,"parameters":1325}
+ *     {"orchard_baseline":1,"version":"0.1.0","created":"...","characteristics":84,"values":2310,"chip_sets":70,"parameters":1325}
  *     {"characteristic":"amx.peak_f32","tolerance":0.001}
  *     {"value":"amx.peak_f32","chip":"m1_4p4e_8g","is":1529.1233}
  *     {"chip_set":0,"chips":["m1_4p4e_7g","m1_4p4e_8g"]}
  *     {"parameter":"amx.clock_ghz","chip_set":0,"is":[2.9,2.8]}
  */
+#include "sim/base/json_out.h"
+#include "sim/base/json_read.h"
 #include "sim/prove/regress/baseline.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +18,14 @@
 
 /* ---- sets of chips that share a value ---- */
 
-enum { SETS_MAX = 4096 };
-
-/* Chips of the run of parameters [first, end) that have the same key and value as the one at `first`, as a JSON list. */
-static char *chips_with(const struct baseline *b, size_t first, size_t end)
+/* Among the parameters [first, end), the chips with the same value as the one at `first`. */
+static json_object *chips_with(const struct baseline *b, size_t first, size_t end)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    const char *comma = "";
-    for (size_t i = first; i < end; i++) {
-        if (strcmp(b->parameter[i].json, b->parameter[first].json) != 0)
-            continue;
-        fprintf(out, "%s\"%s\"", comma, b->parameter[i].chip);
-        comma = ",";
-    }
-    return fclose(out) == 0 ? text : NULL;
+    json_object *const chips = json_object_new_array();
+    for (size_t i = first; i < end; i++)
+        if (strcmp(b->parameter[i].json, b->parameter[first].json) == 0)
+            json_object_array_add(chips, json_object_new_string(b->parameter[i].chip));
+    return chips;
 }
 
 static size_t end_of_key(const struct baseline *b, size_t first)
@@ -45,7 +36,7 @@ static size_t end_of_key(const struct baseline *b, size_t first)
     return end;
 }
 
-/* Is it the first of its key with that value? */
+/* Whether it is the first of its key with that value. */
 static bool leads(const struct baseline *b, size_t begin, size_t i)
 {
     for (size_t j = begin; j < i; j++)
@@ -54,111 +45,132 @@ static bool leads(const struct baseline *b, size_t begin, size_t i)
     return true;
 }
 
+/* The distinct sets of chips, and the lines of the parameters. */
 struct sets {
-    char *text[SETS_MAX];
-    size_t count;
-    size_t parameters; /* lines of them */
+    json_object *chips, *lines; /* lists of names; one object per line */
 };
 
-static size_t set_number(struct sets *sets, char *text)
+/* Number of the set, which is taken over. */
+static size_t set_number(const struct sets *sets, json_object *chips)
 {
-    for (size_t i = 0; i < sets->count; i++)
-        if (strcmp(sets->text[i], text) == 0) {
-            free(text);
+    const size_t count = json_object_array_length(sets->chips);
+    for (size_t i = 0; i < count; i++)
+        if (json_object_equal(json_object_array_get_idx(sets->chips, i), chips)) {
+            json_object_put(chips);
             return i;
         }
-    if (sets->count == SETS_MAX) {
-        free(text);
-        return SETS_MAX;
-    }
-    sets->text[sets->count] = text;
-    return sets->count++;
+    json_object_array_add(sets->chips, chips);
+    return count;
 }
 
-static void write_parameter(const struct baseline_parameter *p, size_t set, FILE *out)
+/* Values other than text are written as in chip files. */
+static json_object *parameter_json(const struct baseline_parameter *p, size_t set)
 {
-    const struct chip_key *key = chip_key_find(p->key);
-    json_object *json = key && key->type == CHIP_TEXT ? NULL : json_tokener_parse(p->json);
-    json_object *text = json ? NULL : json_object_new_string(p->json);
-    json_object_put(json);
-    fprintf(out, "{\"parameter\":\"%s\",\"chip_set\":%zu,\"%s\":%s}\n", p->key, set, text ? "text" : "is",
-            text ? json_object_to_json_string_ext(text, AS_IN_CHIP_FILES) : p->json);
-    json_object_put(text);
+    const struct chip_key *const key = chip_key_find(p->key);
+    json_object *const line = json_object_new_object();
+    json_object *const value = key && key->type == CHIP_TEXT ? NULL : json_tokener_parse(p->json);
+    json_add_text(line, "parameter", p->key);
+    json_add_count(line, "chip_set", set);
+    json_object_object_add(line, value ? "is" : "text", value ? value : json_object_new_string(p->json));
+    return line;
 }
 
-/* Visits every distinct (key, value); out NULL = only numbers the sets. */
-static bool walk_parameters(const struct baseline *b, struct sets *sets, FILE *out)
+/* Makes a line for every distinct pair of key and value. */
+static void take_parameters(const struct baseline *b, const struct sets *sets)
 {
     for (size_t begin = 0, end; begin < b->parameters; begin = end) {
         end = end_of_key(b, begin);
-        for (size_t i = begin; i < end; i++) {
-            if (!leads(b, begin, i))
-                continue;
-            char *text = chips_with(b, i, end);
-            const size_t set = text ? set_number(sets, text) : SETS_MAX;
-            if (set == SETS_MAX)
-                return false;
-            sets->parameters += !out;
-            if (!out)
-                continue;
-            const struct baseline_parameter *p = &b->parameter[i];
-            write_parameter(p, set, out);
-        }
+        for (size_t i = begin; i < end; i++)
+            if (leads(b, begin, i))
+                json_object_array_add(sets->lines, parameter_json(&b->parameter[i], set_number(sets, chips_with(b, i, end))));
     }
-    return true;
 }
 
 /* ---- writing ---- */
 
-static size_t write_characteristics(const struct baseline *b, FILE *out)
+static void put_line(json_object *line, FILE *out)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < b->values; i++) {
-        if (i && strcmp(b->value[i].name, b->value[i - 1].name) == 0)
-            continue;
-        count++;
-        if (out)
-            fprintf(out, "{\"characteristic\":\"%s\",\"tolerance\":%.10g}\n", b->value[i].name, b->value[i].tolerance);
-    }
-    return count;
+    fprintf(out, "%s\n", json_object_to_json_string_ext(line, AS_IN_CHIP_FILES));
+    json_object_put(line);
 }
 
-static bool write_lines(const struct baseline *b, struct sets *sets, FILE *out)
+/* Whether this is the first value of its characteristic. */
+static bool begins_characteristic(const struct baseline *b, size_t i)
 {
-    if (!walk_parameters(b, sets, NULL))
-        return false;
-    fprintf(
-        out,
-        "{\"orchard_baseline\":%d,\"version\":\"%s\",\"created\":\"%s\",\"characteristics\":%zu,\"values\":%zu,\"chip_sets\":%zu,"
-        "\"parameters\":%zu}\n",
-        BASELINE_FORMAT, b->version, b->created, write_characteristics(b, NULL), b->values, sets->count, sets->parameters);
-    write_characteristics(b, out);
+    return i == 0 || strcmp(b->value[i].name, b->value[i - 1].name) != 0;
+}
+
+static void write_head(const struct baseline *b, const struct sets *sets, FILE *out)
+{
+    json_object *const line = json_object_new_object();
+    size_t characteristics = 0;
     for (size_t i = 0; i < b->values; i++)
-        fprintf(out, "{\"value\":\"%s\",\"chip\":\"%s\",\"is\":%.10g}\n", b->value[i].name, b->value[i].chip, b->value[i].value);
-    for (size_t i = 0; i < sets->count; i++)
-        fprintf(out, "{\"chip_set\":%zu,\"chips\":[%s]}\n", i, sets->text[i]);
-    return walk_parameters(b, sets, out) && !ferror(out);
+        characteristics += begins_characteristic(b, i);
+    json_add_count(line, "orchard_baseline", BASELINE_FORMAT);
+    json_add_text(line, "version", b->version);
+    json_add_text(line, "created", b->created);
+    json_add_count(line, "characteristics", characteristics);
+    json_add_count(line, "values", b->values);
+    json_add_count(line, "chip_sets", json_object_array_length(sets->chips));
+    json_add_count(line, "parameters", json_object_array_length(sets->lines));
+    put_line(line, out);
+}
+
+static void write_values(const struct baseline *b, FILE *out)
+{
+    for (size_t i = 0; i < b->values; i++) {
+        if (!begins_characteristic(b, i))
+            continue;
+        json_object *const line = json_object_new_object();
+        json_add_text(line, "characteristic", b->value[i].name);
+        json_add_number(line, "tolerance", b->value[i].tolerance);
+        put_line(line, out);
+    }
+    for (size_t i = 0; i < b->values; i++) {
+        json_object *const line = json_object_new_object();
+        json_add_text(line, "value", b->value[i].name);
+        json_add_text(line, "chip", b->value[i].chip);
+        json_add_number(line, "is", b->value[i].value);
+        put_line(line, out);
+    }
+}
+
+static void write_parameters(const struct sets *sets, FILE *out)
+{
+    for (size_t i = 0; i < json_object_array_length(sets->chips); i++) {
+        json_object *const line = json_object_new_object();
+        json_add_count(line, "chip_set", i);
+        json_object_object_add(line, "chips", json_object_get(json_object_array_get_idx(sets->chips, i)));
+        put_line(line, out);
+    }
+    for (size_t i = 0; i < json_object_array_length(sets->lines); i++)
+        put_line(json_object_get(json_object_array_get_idx(sets->lines, i)), out);
 }
 
 bool baseline_write(const struct baseline *b, FILE *out)
 {
-    struct sets *sets = calloc(1, sizeof *sets);
-    const bool ok = sets && write_lines(b, sets, out);
-    for (size_t i = 0; sets && i < sets->count; i++)
-        free(sets->text[i]);
-    free(sets);
-    return ok;
+    const struct sets sets = {json_object_new_array(), json_object_new_array()};
+    const bool ok = sets.chips && sets.lines;
+    if (ok) {
+        take_parameters(b, &sets);
+        write_head(b, &sets, out);
+        write_values(b, out);
+        write_parameters(&sets, out);
+    }
+    json_object_put(sets.chips);
+    json_object_put(sets.lines);
+    return ok && !ferror(out);
 }
 
 /* ---- reading ---- */
 
-/* What the head promised, and what is still to come. */
+/* What the head announced and has not come yet. */
 struct reader {
     struct baseline *b;
     const char *name;
     size_t line;
-    long long characteristics, values, chip_sets, parameters;
-    json_object *tolerance, *sets; /* by characteristic; list of lists of chips */
+    int64_t characteristics, values, chip_sets, parameters;
+    json_object *tolerance, *sets; /* tolerances by characteristic; list of lists of chips */
     struct orch_error *error;
 };
 
@@ -167,147 +179,123 @@ static bool wrong(const struct reader *r, const char *what)
     return orch_fail(r->error, ORCH_USAGE, "%.200s:%zu: %s", r->name, r->line, what);
 }
 
-static const char *text_of(json_object *o, const char *key)
+/* Reads a string without anything that would have to be escaped. */
+static const char *name_of(const struct json_node *o, const char *key)
 {
-    json_object *value = json_object_object_get(o, key);
-    return json_object_is_type(value, json_type_string) ? json_object_get_string(value) : NULL;
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+:-";
+    const char *const text = json_get_string(o, key);
+    if (!*text || strspn(text, letters) != strlen(text))
+        json_wrong(o, key, "expected a name of letters, digits and _ . + : -, got \"%.60s\"", text);
+    return text;
 }
 
-/* Nothing that would have to be escaped. */
-static bool is_name(const char *text)
+static int64_t count_of(const struct json_node *o, const char *key)
 {
-    return text && *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+:-") == strlen(text);
+    return (int64_t)json_get_integer(o, key, 0, 10000000);
 }
 
-static const char *name_of(json_object *o, const char *key)
+static void read_head(struct reader *r, const struct json_node *o)
 {
-    const char *const text = text_of(o, key);
-    return is_name(text) ? text : NULL;
+    if (!json_has(o, "orchard_baseline"))
+        json_wrong(o, NULL, "not a baseline of orchard (the first line has no \"orchard_baseline\")");
+    const int64_t format = count_of(o, "orchard_baseline");
+    if (json_ok(o) && format != BASELINE_FORMAT)
+        json_wrong(o, NULL, "a baseline in format %lld; this orchard reads %d: record it again", (long long)format,
+                   BASELINE_FORMAT);
+    snprintf(r->b->version, sizeof r->b->version, "%s", name_of(o, "version"));
+    snprintf(r->b->created, sizeof r->b->created, "%s", name_of(o, "created"));
+    r->characteristics = count_of(o, "characteristics");
+    r->values = count_of(o, "values");
+    r->chip_sets = count_of(o, "chip_sets");
+    r->parameters = count_of(o, "parameters");
 }
 
-static bool count_of(json_object *o, const char *key, long long *count)
+static void read_characteristic(struct reader *r, const struct json_node *o)
 {
-    json_object *value = json_object_object_get(o, key);
-    *count = json_object_get_int64(value);
-    return json_object_is_type(value, json_type_int) && *count >= 0 && *count <= 10000000;
-}
-
-static bool read_head(struct reader *r, json_object *o)
-{
-    long long format = 0;
-    const char *version = name_of(o, "version"), *created = name_of(o, "created");
-    if (!count_of(o, "orchard_baseline", &format))
-        return wrong(r, "not a baseline of orchard (the first line has no \"orchard_baseline\")");
-    if (format != BASELINE_FORMAT)
-        return orch_fail(r->error, ORCH_USAGE, "%.200s: a baseline in format %lld; this orchard reads %d: record it again",
-                         r->name, format, BASELINE_FORMAT);
-    if (!version || !created || !count_of(o, "characteristics", &r->characteristics) || !count_of(o, "values", &r->values) ||
-        !count_of(o, "chip_sets", &r->chip_sets) || !count_of(o, "parameters", &r->parameters))
-        return wrong(r, "the head lacks version, created or a count");
-    snprintf(r->b->version, sizeof r->b->version, "%s", version);
-    snprintf(r->b->created, sizeof r->b->created, "%s", created);
-    return true;
-}
-
-static bool read_number(json_object *o, const char *key, double *number)
-{
-    json_object *value = json_object_object_get(o, key);
-    *number = json_object_get_double(value);
-    return (json_object_is_type(value, json_type_double) || json_object_is_type(value, json_type_int)) && isfinite(*number);
-}
-
-static bool read_characteristic(struct reader *r, json_object *o)
-{
-    double tolerance;
-    if (!name_of(o, "characteristic") || !read_number(o, "tolerance", &tolerance) || tolerance < 0)
-        return wrong(r, "a characteristic without a name or tolerance");
+    const char *const name = name_of(o, "characteristic");
+    const double tolerance = json_get_number(o, "tolerance", 0, DBL_MAX);
     r->characteristics--;
-    json_object_object_add(r->tolerance, text_of(o, "characteristic"), json_object_new_double(tolerance));
-    return true;
+    if (json_ok(o))
+        json_object_object_add(r->tolerance, name, json_object_new_double(tolerance));
 }
 
-static bool read_value(struct reader *r, json_object *o)
+static void read_value(struct reader *r, const struct json_node *o)
 {
-    const char *chip = name_of(o, "chip"), *name = name_of(o, "value");
-    json_object *tolerance = NULL;
-    double value;
-    if (!chip || !name || !read_number(o, "is", &value))
-        return wrong(r, "a value without a chip or a number");
-    if (!json_object_object_get_ex(r->tolerance, name, &tolerance))
-        return wrong(r, "a value of a characteristic that was not declared");
+    const char *const chip = name_of(o, "chip"), *const name = name_of(o, "value");
+    const double value = json_get_number(o, "is", JSON_FINITE), tolerance = json_peek_number(r->tolerance, name, NAN);
+    if (isnan(tolerance))
+        json_wrong(o, NULL, "a value of a characteristic that was not declared");
     r->values--;
-    return baseline_add_value(r->b, chip, name, value, json_object_get_double(tolerance)) || orch_no_memory(r->error);
+    if (json_ok(o) && !baseline_add_value(r->b, chip, name, value, tolerance))
+        o->reader->ok = orch_no_memory(r->error);
 }
 
-static bool read_set(struct reader *r, json_object *o)
+static void read_set(struct reader *r, const struct json_node *o)
 {
-    json_object *chips = json_object_object_get(o, "chips");
-    long long number;
-    if (!count_of(o, "chip_set", &number) || (size_t)number != json_object_array_length(r->sets) ||
-        !json_object_is_type(chips, json_type_array))
-        return wrong(r, "a set of chips out of order or without its list");
-    for (size_t i = 0; i < json_object_array_length(chips); i++) {
-        json_object *const chip = json_object_array_get_idx(chips, i);
-        if (!json_object_is_type(chip, json_type_string) || !is_name(json_object_get_string(chip)))
-            return wrong(r, "a set of chips with something else in it");
-    }
+    const struct json_node chips = json_get_array(o, "chips", 0, SIZE_MAX);
+    struct json_node chip;
+    if ((size_t)count_of(o, "chip_set") != json_object_array_length(r->sets))
+        json_wrong(o, "chip_set", "a set of chips out of order");
+    for (struct json_walk walk = {.of = &chips}; json_next(&walk, &chip);)
+        name_of(&chip, NULL);
     r->chip_sets--;
-    return json_object_array_add(r->sets, json_object_get(chips)) == 0;
+    if (json_ok(o))
+        json_object_array_add(r->sets, json_object_get(chips.value));
 }
 
-static bool read_parameter(struct reader *r, json_object *o)
+static void read_parameter(struct reader *r, const struct json_node *o)
 {
-    long long number;
-    json_object *value = NULL;
-    const char *text = text_of(o, "text"), *key = name_of(o, "parameter");
-    if (!key || !count_of(o, "chip_set", &number) || (size_t)number >= json_object_array_length(r->sets) ||
-        (!text && !json_object_object_get_ex(o, "is", &value)))
-        return wrong(r, "a parameter without its value or set of chips");
-    const char *json = text ? text : json_object_to_json_string_ext(value, AS_IN_CHIP_FILES);
-    json_object *chips = json_object_array_get_idx(r->sets, (size_t)number);
+    const char *const key = name_of(o, "parameter"), *const text = json_find_string(o, "text", NULL);
+    const struct json_node value = json_member(o, "is");
+    const size_t number = (size_t)count_of(o, "chip_set");
+    if (!text && !value.present)
+        json_wrong(o, NULL, "a parameter without its value (\"is\" or \"text\")");
+    if (number >= json_object_array_length(r->sets))
+        json_wrong(o, "chip_set", "a set of chips that is not there");
     r->parameters--;
-    for (size_t i = 0; i < json_object_array_length(chips); i++) {
-        json_object *chip = json_object_array_get_idx(chips, i);
-        if (!baseline_add_parameter(r->b, json_object_get_string(chip), key, json))
-            return orch_no_memory(r->error);
-    }
-    return true;
+    if (!json_ok(o))
+        return;
+    const char *const json = text ? text : json_object_to_json_string_ext(value.value, AS_IN_CHIP_FILES);
+    json_object *const chips = json_object_array_get_idx(r->sets, number);
+    for (size_t i = 0; json_ok(o) && i < json_object_array_length(chips); i++)
+        if (!baseline_add_parameter(r->b, json_object_get_string(json_object_array_get_idx(chips, i)), key, json))
+            o->reader->ok = orch_no_memory(r->error);
 }
 
-static bool read_object(struct reader *r, json_object *o)
+static void read_object(struct reader *r, const struct json_node *o)
 {
-    if (!json_object_is_type(o, json_type_object))
-        return wrong(r, r->line == 1 ? "not a baseline of orchard (JSON lines)" : "cut off, or not JSON");
     if (r->line == 1)
-        return read_head(r, o);
-    if (text_of(o, "value"))
-        return read_value(r, o);
-    if (text_of(o, "parameter"))
-        return read_parameter(r, o);
-    if (text_of(o, "characteristic"))
-        return read_characteristic(r, o);
-    if (json_object_object_get_ex(o, "chips", NULL))
-        return read_set(r, o);
-    return wrong(r, "a line of no known kind");
+        read_head(r, o);
+    else if (json_has(o, "value"))
+        read_value(r, o);
+    else if (json_has(o, "parameter"))
+        read_parameter(r, o);
+    else if (json_has(o, "characteristic"))
+        read_characteristic(r, o);
+    else if (json_has(o, "chips"))
+        read_set(r, o);
+    else
+        json_wrong(o, NULL, "a line of no known kind");
 }
 
 static bool read_line(struct reader *r, const char *line, size_t length)
 {
-    json_tokener *tokener = json_tokener_new();
-    json_object *o = tokener ? json_tokener_parse_ex(tokener, line, (int)length) : NULL;
-    const bool whole =
-        tokener && json_tokener_get_error(tokener) == json_tokener_success && json_tokener_get_parse_end(tokener) == length;
-    const bool ok = read_object(r, whole ? o : NULL);
-    json_object_put(o);
-    json_tokener_free(tokener);
-    return ok;
+    char place[256];
+    struct json_reader json;
+    snprintf(place, sizeof place, "%.200s:%zu", r->name, r->line);
+    if (!json_reader_open(&json, place, line, length, NULL))
+        return wrong(r, r->line == 1 ? "not a baseline of orchard (JSON lines)" : "cut off, or not JSON");
+    json.error = r->error;
+    const struct json_node top = json_top(&json);
+    read_object(r, &top);
+    return json_reader_close(&json);
 }
 
 static bool read_lines(struct reader *r, const char *text, size_t size)
 {
     enum { LINE_MAX_BYTES = 1 << 20 };
     for (size_t at = 0; at < size;) {
-        const char *end = memchr(text + at, '\n', size - at);
+        const char *const end = memchr(text + at, '\n', size - at);
         const size_t length = end ? (size_t)(end - (text + at)) : size - at;
         r->line++;
         if (length > LINE_MAX_BYTES)
@@ -321,7 +309,7 @@ static bool read_lines(struct reader *r, const char *text, size_t size)
     if (r->characteristics || r->values || r->chip_sets || r->parameters)
         return orch_fail(r->error, ORCH_USAGE,
                          "%.200s: cut off or changed: the head promises %lld more values and %lld more parameters", r->name,
-                         r->values, r->parameters);
+                         (long long)r->values, (long long)r->parameters);
     return true;
 }
 

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More values of one chip than this are not put back one by one; they are only named. */
+/* KEYS_TRIED: when more values of a chip differ, they are only named and not put back one by one. */
 enum { KEYS_TRIED = 24, KEYS_NAMED = 4, SHOWN = 40 };
 
-/* One experiment: a chip with one value as it was. */
+/* An experiment: a chip with one value put back. */
 struct trial {
     const char *chip, *key;
     char *set;         /* "KEY=OLD" */
-    const char **sets; /* those of the request, and it */
+    const char **sets; /* the overrides of the request, and this one */
     char change[160];  /* "KEY OLD -> NEW" */
 };
 struct trials {
     struct trial *trial;
-    struct regress_job *job; /* one each */
+    struct regress_job *job; /* one per trial */
     struct regress_value *value;
     size_t count;
 };
@@ -37,11 +37,11 @@ static void trials_free(struct trials *t)
 static bool add_trial(struct trials *t, const struct regress_request *q, const char *chip, const struct chip_value *now,
                       const char *then, struct orch_error *error)
 {
-    struct trial *grown = realloc(t->trial, (t->count + 1) * sizeof *grown);
+    struct trial *const grown = realloc(t->trial, (t->count + 1) * sizeof *grown);
     if (!grown)
         return orch_no_memory(error);
     t->trial = grown;
-    struct trial *n = &t->trial[t->count++];
+    struct trial *const n = &t->trial[t->count++];
     const size_t size = strlen(now->key->name) + strlen(then) + 4;
     *n = (struct trial){
         .chip = chip, .key = now->key->name, .set = malloc(size), .sets = calloc(q->sets.count + 1, sizeof *n->sets)};
@@ -56,7 +56,7 @@ static bool add_trial(struct trials *t, const struct regress_request *q, const c
     return true;
 }
 
-/* Values that follow from others move with those. */
+/* Whether the value is the file's own; values derived from others move with those. */
 static bool is_own(const struct chip_value *v)
 {
     return v->origin == NULL || strcmp(v->origin, "derived") != 0;
@@ -65,11 +65,11 @@ static bool is_own(const struct chip_value *v)
 static bool trials_of_chip(struct trials *t, const struct regress_request *q, const char *id, const struct baseline *b,
                            struct orch_error *error)
 {
-    struct chip *chip = chip_open(q->chips, id, &q->sets, error);
+    struct chip *const chip = chip_open(q->chips, id, &q->sets, error);
     bool ok = chip != NULL;
     for (size_t i = 0; ok && i < chip_key_count(); i++) {
-        const struct chip_value *now = chip_value_at(chip, i);
-        const char *then = now ? baseline_parameter_of(b, id, now->key->name) : NULL;
+        const struct chip_value *const now = chip_value_at(chip, i);
+        const char *const then = now ? baseline_parameter_of(b, id, now->key->name) : NULL;
         if (then && is_own(now) && strcmp(then, now->known ? now->json : "null") != 0)
             ok = add_trial(t, q, id, now, then, error);
     }
@@ -103,7 +103,7 @@ static size_t metric_number(const char *name)
     return i;
 }
 
-/* Measures what moved of the chip, with each of its values put back. */
+/* Measures the characteristics that moved, with each value of the chip put back. */
 static bool run_trials(struct trials *t, const struct regress_request *q, const struct regress_comparison *r,
                        struct orch_error *error)
 {
@@ -123,12 +123,12 @@ static bool run_trials(struct trials *t, const struct regress_request *q, const 
     return t->count == 0 || regress_measure(t->job, t->count, q->threads, NULL, NULL, error);
 }
 
-/* Does putting this value back move the characteristic? A tenth of the tolerance is more than rounding. */
+/* Whether putting this value back moves the characteristic. A tenth of the tolerance is more than rounding. */
 static bool is_cause(const struct regress_moved *moved, const struct regress_job *job)
 {
-    const struct regress_value *v = &job->value[metric_number(moved->metric.name)];
+    const struct regress_value *const v = &job->value[metric_number(moved->metric.name)];
     if (job->error.exit_code || !v->wanted)
-        return true; /* cannot be told: it stays under suspicion */
+        return true; /* cannot be decided, so the value stays under suspicion */
     if (isfinite(v->value) != isfinite(moved->after))
         return true;
     return isfinite(v->value) && fabs(v->value - moved->after) > 0.1 * moved->metric.tolerance * fabs(moved->after);
@@ -138,7 +138,7 @@ static char *tell_cause(const struct regress_moved *moved, const struct trials *
 {
     char *text = NULL;
     size_t size = 0, named = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *const out = open_memstream(&text, &size);
     if (!out)
         return NULL;
     for (size_t i = 0; i < t->count; i++) {

@@ -32,7 +32,7 @@ bool regress_run(const struct regress_request *q, struct regress_job **jobs, str
     struct regress_metric m;
     size_t wanted = 0;
     *jobs = calloc(q->chip_count, sizeof **jobs);
-    struct regress_value *values = *jobs ? calloc(q->chip_count * metrics, sizeof *values) : NULL;
+    struct regress_value *const values = *jobs ? calloc(q->chip_count * metrics, sizeof *values) : NULL;
     if (!values)
         return orch_no_memory(error);
     for (size_t c = 0; c < q->chip_count; c++) {
@@ -61,11 +61,11 @@ bool regress_record(const struct regress_request *q, const struct regress_job *j
     db_timestamp(b->created, sizeof b->created);
     for (size_t c = 0; ok && c < q->chip_count; c++) {
         for (size_t i = 0; ok && regress_metric_at(i, &m); i++) {
-            const struct regress_value *v = &jobs[c].value[i];
+            const struct regress_value *const v = &jobs[c].value[i];
             if (v->wanted && isfinite(v->value))
                 ok = baseline_add_value(b, q->chip[c], m.name, v->value, m.tolerance);
         }
-        struct chip *chip = chip_open(q->chips, q->chip[c], &q->sets, error);
+        struct chip *const chip = chip_open(q->chips, q->chip[c], &q->sets, error);
         if (!chip)
             return false;
         ok = ok && baseline_add_chip(b, chip);
@@ -79,7 +79,7 @@ bool regress_record(const struct regress_request *q, const struct regress_job *j
 
 static bool add_moved(struct regress_comparison *r, struct regress_moved moved, struct orch_error *error)
 {
-    struct regress_moved *grown = realloc(r->moved, (r->moved_count + 1) * sizeof *grown);
+    struct regress_moved *const grown = realloc(r->moved, (r->moved_count + 1) * sizeof *grown);
     if (!grown)
         return orch_no_memory(error);
     r->moved = grown;
@@ -90,7 +90,7 @@ static bool add_moved(struct regress_comparison *r, struct regress_moved moved, 
 static bool compare_one(struct regress_comparison *r, const char *chip, const struct regress_metric *m,
                         const struct regress_value *now, const struct baseline *b, struct orch_error *error)
 {
-    const struct baseline_value *then = baseline_find(b, chip, m->name);
+    const struct baseline_value *const then = baseline_find(b, chip, m->name);
     const bool modelled = isfinite(now->value);
     if (!then && !modelled)
         check_skip(&r->report, "%s %s: not modelled, as in the baseline: %s", chip, m->name, now->why);
@@ -104,7 +104,7 @@ static bool compare_one(struct regress_comparison *r, const char *chip, const st
     return true;
 }
 
-/* Characteristics of the baseline that are measured no more: those of chips that were asked for. */
+/* Reports characteristics of the baseline that are not measured any more, for the chips asked for. */
 static void tell_lost(const struct regress_request *q, const struct baseline *b, struct check_report *report)
 {
     struct regress_metric m;
@@ -131,7 +131,7 @@ bool regress_compare(const struct regress_request *q, const struct regress_job *
     if (!regress_find_causes(q, b, r, error))
         return false;
     for (size_t i = 0; i < r->moved_count; i++) {
-        const struct regress_moved *v = &r->moved[i];
+        const struct regress_moved *const v = &r->moved[i];
         if (isfinite(v->after))
             check_fail(&r->report, "%s %s: %.6g -> %.6g %s (%+.2f %%): %s", v->chip, v->metric.name, v->before, v->after,
                        v->metric.unit, 100 * (v->after / v->before - 1), v->cause);

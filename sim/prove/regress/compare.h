@@ -1,7 +1,7 @@
-/* What moved between a baseline and the simulated chips of now, and why.
+/* What moved between a baseline and the simulated chips of today, and why.
  *
- * The cause is found by experiment: each value of the chip's file that differs from the baseline's is put back alone, and what
- * moves then is its doing. What moved though no value did, or moves with none of them, is the code's.
+ * The cause is found by experiment: each value of the chip's file that differs from the baseline is put back alone, and what
+ * moves back was caused by it. What moved although no value differs, or moves back with none of them, was caused by the code.
  */
 #ifndef ORCHARD_SIM_PROVE_REGRESS_COMPARE_H
 #define ORCHARD_SIM_PROVE_REGRESS_COMPARE_H
@@ -12,7 +12,7 @@
 
 struct regress_request {
     const struct chip_db *chips;
-    struct chip_overrides sets; /* of every chip */
+    struct chip_overrides sets; /* for every chip */
     const char *const *chip;    /* ids */
     size_t chip_count;
     const char *only; /* beginnings of names, separated by commas; NULL = all */
@@ -21,20 +21,20 @@ struct regress_request {
     void *context;
 };
 
-/* Measures everything asked for: one job per chip. Values and jobs in one piece of memory each; free with regress_jobs_free. */
+/* Measures everything asked for, with one job per chip. Free with regress_jobs_free. */
 bool regress_run(const struct regress_request *request, struct regress_job **jobs, struct orch_error *error);
 void regress_jobs_free(struct regress_job *jobs);
 
-/* What was measured, as a baseline. */
+/* Makes a baseline of what was measured. */
 bool regress_record(const struct regress_request *request, const struct regress_job *jobs, struct baseline *baseline,
                     struct orch_error *error);
 
 struct regress_moved {
     const char *chip; /* of the request */
     struct regress_metric metric;
-    double before, after; /* NAN: not modelled */
-    const char *why;      /* it is not any more; of the jobs */
-    char *cause;          /* "amx.clock_ghz 2.9 -> 3.1", or the code's versions */
+    double before, after; /* NAN when not modelled */
+    const char *why;      /* why it is not modelled any more; owned by the jobs */
+    char *cause;          /* "amx.clock_ghz 2.9 -> 3.1", or the versions of the code */
 };
 struct regress_comparison {
     struct regress_moved *moved;

@@ -14,7 +14,7 @@ void regress_refuse(struct regress_value *value, const char *why)
     snprintf(value->why, sizeof value->why, "%s", why);
 }
 
-/* What the threads share. The lock guards everything below it. */
+/* Shared by the threads. The lock guards everything below it. */
 struct pool {
     struct regress_job *jobs;
     size_t count;
@@ -22,13 +22,13 @@ struct pool {
     void *context;
     pthread_mutex_t lock;
     size_t next;
-    struct orch_error error; /* the first that stops everything */
+    struct orch_error error; /* the first error that stops everything */
 };
 
 static struct regress_job *next_job(struct pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
-    struct regress_job *job = pool->error.exit_code || pool->next == pool->count ? NULL : &pool->jobs[pool->next++];
+    struct regress_job *const job = pool->error.exit_code || pool->next == pool->count ? NULL : &pool->jobs[pool->next++];
     pthread_mutex_unlock(&pool->lock);
     return job;
 }
@@ -45,9 +45,9 @@ static void end_job(struct pool *pool, const struct regress_job *job, const stru
 
 static bool run_job(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
-    struct chip *chip = chip_open(worker->chips, job->chip, &job->sets, &job->error);
+    struct chip *const chip = chip_open(worker->chips, job->chip, &job->sets, &job->error);
     if (!chip)
-        return true; /* told in the job */
+        return true; /* the job carries the error */
     chip_close(chip);
     return regress_measure_loops(worker, job, error) && regress_measure_kernels(worker, job, error);
 }
@@ -64,7 +64,7 @@ static bool open_worker(struct regress_worker *worker, struct study_base *base, 
 
 static void *work(void *argument)
 {
-    struct pool *pool = argument;
+    struct pool *const pool = argument;
     struct orch_error error = {0};
     struct study_base base;
     struct device_list devices = {0};
@@ -94,7 +94,7 @@ bool regress_measure(struct regress_job *jobs, size_t count, unsigned threads,
     threads = threads > count ? (unsigned)count : threads;
     while (started + 1 < threads && pthread_create(&thread[started], NULL, work, &pool) == 0)
         started++;
-    work(&pool); /* this thread, too */
+    work(&pool); /* this thread works, too */
     for (unsigned i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
     pthread_mutex_destroy(&pool.lock);

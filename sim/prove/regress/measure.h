@@ -1,6 +1,5 @@
-/* Measuring characteristics on simulated chips: jobs, each one chip with some values laid over its file, over several threads.
- * The answers do not depend on how many.
- */
+/* Measures characteristics on simulated chips over several threads. A job is a chip with some values laid over its file. The
+ * answers do not depend on the number of threads. */
 #ifndef ORCHARD_SIM_PROVE_REGRESS_MEASURE_H
 #define ORCHARD_SIM_PROVE_REGRESS_MEASURE_H
 
@@ -11,7 +10,7 @@ enum { REGRESS_WHY_SIZE = 160 };
 
 struct regress_value {
     bool wanted;  /* set by the caller */
-    double value; /* NAN: not modelled, and why */
+    double value; /* NAN with the reason in `why` when not modelled */
     char why[REGRESS_WHY_SIZE];
 };
 
@@ -22,12 +21,12 @@ struct regress_job {
     struct orch_error error;     /* of the whole job: the chip cannot be opened with these values */
 };
 
-/* `done` may be NULL; it is called as jobs end, by one thread at a time. False with *error only when nothing could be begun or an
- * internal error stopped it. */
+/* `done` may be NULL; it is called as jobs end, by one thread at a time. False with *error only when nothing could be started or
+ * an internal error stopped the work. */
 bool regress_measure(struct regress_job *jobs, size_t count, unsigned threads,
                      void (*done)(void *context, const struct regress_job *job), void *context, struct orch_error *error);
 
-/* Parts of it, for one job: `chips` and so on belong to the thread. */
+/* The parts of a job; `chips` and the rest belong to the thread. */
 struct regress_worker {
     struct chip_db *chips;
     struct study *study;

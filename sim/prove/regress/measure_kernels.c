@@ -1,4 +1,4 @@
-/* Kernels of the libraries, alone and for a while in a machine: asked of a study. */
+/* Kernels of the libraries, alone and for minutes in a machine; a study answers. */
 #include "sim/machine/device/device.h"
 #include "sim/prove/regress/measure.h"
 #include "sim/ask/study/study.h"
@@ -10,8 +10,8 @@
 static bool set_overrides(struct study_setting *setting, const struct chip_overrides *sets)
 {
     for (size_t i = 0; i < sets->count; i++) {
-        const char *equals = strchr(sets->text[i], '=');
-        char *key = equals ? strndup(sets->text[i], (size_t)(equals - sets->text[i])) : NULL;
+        const char *const equals = strchr(sets->text[i], '=');
+        char *const key = equals ? strndup(sets->text[i], (size_t)(equals - sets->text[i])) : NULL;
         const bool ok = key && study_setting_set(setting, key, equals + 1);
         free(key);
         if (!ok)
@@ -20,7 +20,7 @@ static bool set_overrides(struct study_setting *setting, const struct chip_overr
     return true;
 }
 
-/* The first machine of the list that has the chip; NULL = none. */
+/* The first machine of the list with the chip; NULL when there is none. */
 static const char *machine_of(const struct device_list *devices, const char *chip)
 {
     for (size_t i = 0; i < devices->count; i++)
@@ -42,7 +42,7 @@ static bool make_setting(struct study_setting *s, const struct regress_program *
            set_overrides(s, &job->sets);
 }
 
-/* One run gives all answers of its program. */
+/* Takes all answers of a program from one run. */
 static void take(struct regress_job *job, const struct regress_program *program, const struct run_result *result, const char *why)
 {
     struct regress_metric m;
@@ -62,7 +62,7 @@ static bool run_program(const struct regress_worker *worker, struct regress_job 
     struct study_setting setting = {0};
     struct study_answer answer;
     struct orch_error why = {0};
-    const char *machine = p->way == REGRESS_DEVICE ? machine_of(worker->devices, job->chip) : NULL;
+    const char *const machine = p->way == REGRESS_DEVICE ? machine_of(worker->devices, job->chip) : NULL;
     if (p->way == REGRESS_DEVICE && !machine) {
         take(job, p, NULL, "no machine of the list has this chip");
         return true;
@@ -92,7 +92,7 @@ static bool is_wanted(const struct regress_job *job, const struct regress_progra
 bool regress_measure_kernels(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
     for (size_t i = 0; i < regress_program_count(); i++) {
-        const struct regress_program *p = regress_program_at(i);
+        const struct regress_program *const p = regress_program_at(i);
         if (p->way >= REGRESS_KERNEL && is_wanted(job, p) && !run_program(worker, job, p, error))
             return false;
     }

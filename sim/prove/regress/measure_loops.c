@@ -1,5 +1,6 @@
-/* Loops and chases: they are written as rows of the tables that `orchard validate` reads, and its programs measure them. */
+/* Loops and chases are written as rows of the tables that `orchard validate` reads, and measured by its programs. */
 #include "isa/array_count.h"
+#include "sim/base/json_read.h"
 #include "sim/prove/regress/measure.h"
 #include "sim/prove/validate/validate_kernel.h"
 #include "sim/prove/validate/soc_runner.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns as the tables of published figures have them; the value only has to be there. */
+/* Columns of the tables of published figures; the value only has to be present. */
 static const struct table {
     const char *name, *columns;
 } tables[] = {
@@ -21,7 +22,7 @@ enum { TABLES = ARRAY_COUNT(tables) };
 
 static void write_row(FILE *out, const struct regress_metric *m, const char *chip)
 {
-    const struct regress_program *p = m->program;
+    const struct regress_program *const p = m->program;
     switch (p->way) {
     case REGRESS_AMX_LOOP:
         fprintf(out, "%s,%s,\"%s\",\"%s\",1,%s,measured,regress,%s\n", m->name, chip, p->what, p->detail, p->unit, chip);
@@ -36,13 +37,13 @@ static void write_row(FILE *out, const struct regress_metric *m, const char *chi
     }
 }
 
-/* *rows = how many of this table are wanted. */
+/* *rows counts the rows of this table that are wanted. */
 static bool add_table(struct validation *v, unsigned way, const struct regress_job *job, size_t *rows, struct orch_error *error)
 {
     struct regress_metric m;
     char *text = NULL;
     size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    FILE *const out = open_memstream(&text, &size);
     if (!out)
         return orch_no_memory(error);
     *rows = 0;
@@ -70,13 +71,13 @@ static struct regress_value *value_named(struct regress_job *job, const char *na
 
 static void take_rows(struct regress_job *job, json_object *rows, bool modelled)
 {
-    for (size_t i = 0; i < json_object_array_length(rows); i++) {
-        json_object *row = json_object_array_get_idx(rows, i), *id = json_object_object_get(row, "id");
-        struct regress_value *value = value_named(job, json_object_get_string(id));
+    for (size_t i = 0; rows && i < json_object_array_length(rows); i++) {
+        json_object *const row = json_object_array_get_idx(rows, i);
+        struct regress_value *const value = value_named(job, json_peek_string(row, "id"));
         if (value && modelled)
-            value->value = json_object_get_double(json_object_object_get(row, "predicted"));
+            value->value = json_peek_number(row, "predicted", 0);
         else if (value)
-            regress_refuse(value, json_object_get_string(json_object_object_get(row, "why")));
+            regress_refuse(value, json_peek_string(row, "why"));
     }
 }
 
@@ -84,14 +85,14 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 {
     struct validate_kernel library = {worker->chips, &job->sets};
     const struct validate_runner kernels = validate_kernel_runner(&library);
-    struct soc_runner *runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
+    struct soc_runner *const runner = soc_runner_create(worker->chips, &job->sets, &kernels, NULL);
     if (!runner)
         return orch_no_memory(error);
     const struct validate_runner hook = soc_runner_hook(runner);
-    json_object *document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
+    json_object *const document = validation_run(v, &hook, error) ? validation_json(v, NULL, error) : NULL;
     if (document) {
-        take_rows(job, json_object_object_get(document, "rows_detail"), true);
-        take_rows(job, json_object_object_get(document, "unmodelled"), false);
+        take_rows(job, json_peek(document, "rows_detail", json_type_array), true);
+        take_rows(job, json_peek(document, "unmodelled", json_type_array), false);
     }
     json_object_put(document);
     soc_runner_free(runner);
@@ -100,7 +101,7 @@ static bool predict(const struct regress_worker *worker, struct regress_job *job
 
 bool regress_measure_loops(const struct regress_worker *worker, struct regress_job *job, struct orch_error *error)
 {
-    struct validation *v = validation_create();
+    struct validation *const v = validation_create();
     bool ok = v || orch_no_memory(error);
     size_t rows = 0, all = 0;
     for (unsigned way = 0; ok && way < TABLES; way++) {

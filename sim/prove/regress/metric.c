@@ -6,8 +6,8 @@
 
 #define MIB (1024.0 * 1024.0)
 
-/* Sizes are small: all chips are measured in less than a minute. Kernels of the Neural Engine cost nothing and are as large as a
- * layer of a network. */
+/* Sizes are small, so that all chips are measured in less than a minute. Kernels of the Neural Engine cost nothing and are as
+ * large as layers of networks. */
 enum {
     TIME_AND_ENERGY = REGRESS_SECONDS | REGRESS_JOULES,
     STREAM = REGRESS_GBPS | REGRESS_JOULES,
@@ -93,12 +93,12 @@ static const struct regress_program programs[] = {
     KERNEL("ane.gemm_f16", "gemm:512x512x512", "ane", NULL, TIME_AND_ENERGY),
     KERNEL("ane.attention_f16", "attention:h=4,s=128,d=64", "ane", NULL, TIME_AND_ENERGY),
     KERNEL("ane.softmax_f16", "softmax:256x512", "ane", NULL, TIME_AND_ENERGY),
-    /* streams; bytes are those of STREAM: every array once */
+    /* streams, with the bytes of STREAM: every array counts once */
     {"cpu.triad", REGRESS_KERNEL, "stream-triad:2M", "cpu", "f64", STREAM, 3 * 2 * MIB, 2},
     {"gpu.triad", REGRESS_KERNEL, "stream-triad:4M", "gpu", "f32", STREAM, 3 * 4 * MIB, 0},
     {"gpu.copy", REGRESS_KERNEL, "copy:4M", "gpu", "f32", STREAM, 2 * 4 * MIB, 0},
     {"ane.copy", REGRESS_KERNEL, "copy:8M", "ane", NULL, STREAM, 2 * 8 * MIB, 0},
-    /* ten minutes of a product in the first machine that has the chip */
+    /* ten minutes of a product in the first machine with the chip */
     {"device.gemm_f32", REGRESS_DEVICE, "gemm:512x512x512", "gpu", "f32", HEAT, 0, 0},
 };
 
@@ -112,8 +112,8 @@ const struct regress_program *regress_program_at(size_t index)
     return &programs[index];
 }
 
-/* Loops repeat one operation and answer to the last digit; a kernel's time moves by a few cycles whenever anything in the memory
- * system does, energies add small tables, and temperatures follow from both. */
+/* Loops repeat one operation and are reproduced to the last digit. The time of a kernel moves by a few cycles whenever something
+ * in the memory system does; energies add small tables, and temperatures follow from both. */
 static const struct answer_row {
     const char *suffix, *unit;
     double tolerance;

@@ -10,15 +10,15 @@
 struct ane_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    char name[64]; /* of the open chip */
+    char name[64]; /* name of the open chip */
     struct chip *chip;
     struct soc *soc;
-    struct memo *memo; /* struct ane_spent; the caller's */
+    struct memo *memo; /* holds struct ane_spent; owned by the caller */
 };
 
 struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
-    struct ane_runner *r = calloc(1, sizeof *r);
+    struct ane_runner *const r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
@@ -63,7 +63,7 @@ static bool time_workload(struct ane_runner *r, const struct validate_program *p
     struct ane_workload workload = {.arrays = 0};
     struct ane_buffers buffers;
     struct ane_timed timed = {.task = NULL};
-    struct mem_space *space = mem_space_create(0);
+    struct mem_space *const space = mem_space_create(0);
     bool ok = (space || orch_fail(error, ORCH_INTERNAL, "no address space for the simulated memory")) &&
               ane_workload_open_kernel(&workload, text, *precision ? precision : NULL, r->chip, 1, NULL, 0, error);
     ok = ok && ane_buffers_open(&buffers, &workload, space, error) && ane_time_run(&buffers, r->soc, &options, &timed, error);
@@ -92,7 +92,7 @@ static bool time_shape(struct ane_runner *r, const struct validate_program *p, c
 
 /* ---- a row ---- */
 
-/* Sums of what several parts took. */
+/* Sums over the parts of a request. */
 struct sums {
     double stalls[ANE_STALL_COUNT], cycles;
 };
@@ -116,18 +116,18 @@ static bool time_slope(struct ane_runner *r, const struct validate_program *p, s
                        struct orch_error *error)
 {
     struct ane_spent part[2];
-    const struct validate_launch *l = &p->launch[0];
+    const struct validate_launch *const l = &p->launch[0];
     for (unsigned i = 0; i < 2; i++)
         if (!time_shape(r, p, l->part[i], l->precision, &part[i], error))
             return false;
     add_stalls(sums, &part[1], 1);
     sums->cycles -= sums->stalls[ANE_STALL_REQUEST] + sums->stalls[ANE_STALL_WAKE];
-    sums->stalls[ANE_STALL_REQUEST] = sums->stalls[ANE_STALL_WAKE] = 0; /* both parts have them */
+    sums->stalls[ANE_STALL_REQUEST] = sums->stalls[ANE_STALL_WAKE] = 0; /* both parts contain them */
     *ns = part[1].device_ns - part[0].device_ns;
     return true;
 }
 
-/* Launches are parts of one request: its overhead counts once. */
+/* Launches are parts of one request, whose overhead counts once. */
 static bool time_request(struct ane_runner *r, const struct validate_program *p, struct sums *sums, double *ns,
                          double *overhead_ns, struct orch_error *error)
 {
@@ -144,7 +144,7 @@ static bool time_request(struct ane_runner *r, const struct validate_program *p,
     return true;
 }
 
-/* Two requests, of which the ratio counts. */
+/* Times two requests; their ratio counts. */
 static bool time_pair(struct ane_runner *r, const struct validate_program *p, struct sums *sums, struct validate_timing *result,
                       struct orch_error *error)
 {
@@ -182,11 +182,11 @@ bool ane_runner_run(struct ane_runner *r, const struct validate_program *p, stru
 
 uint8_t *ane_runner_dump(const struct validate_program *p, size_t *bytes, struct orch_error *error)
 {
-    const struct validate_launch *l = &p->launch[0];
+    const struct validate_launch *const l = &p->launch[0];
     struct ane_workload workload = {.arrays = 0};
     uint8_t *copy = NULL;
-    struct chip_db *db = chip_db_open(NULL, error);
-    struct chip *chip = db ? chip_open(db, p->chip, NULL, error) : NULL;
+    struct chip_db *const db = chip_db_open(NULL, error);
+    struct chip *const chip = db ? chip_open(db, p->chip, NULL, error) : NULL;
     if (chip && ane_workload_open_kernel(&workload, p->slope ? l->part[1] : l->workload, *l->precision ? l->precision : NULL,
                                          chip, 1, NULL, 0, error)) {
         *bytes = workload.kernel.program.size;

@@ -1,6 +1,6 @@
-/* Runs kernels of the Neural Engine's library that a row names, as one request, on the simulated chip.
+/* Runs the kernels of the Neural Engine library that a row names, as one request on the simulated chip.
  *
- * No data: only the timing runs. Equal programs on equal chips are run once.
+ * Only the timing runs, without data. Equal programs on equal chips are run once.
  */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_ANE_RUNNER_H
 #define ORCHARD_SIM_PROVE_VALIDATE_ANE_RUNNER_H
@@ -12,13 +12,13 @@
 
 struct ane_runner;
 
-/* What one request took. */
+/* Times of one request. */
 struct ane_spent {
     double device_ns, overhead_ns;
-    double stalls[ANE_STALL_COUNT]; /* of both, in cycles of the engine */
+    double stalls[ANE_STALL_COUNT]; /* of device and overhead, in cycles of the engine */
 };
 
-/* `memo` holds a struct ane_spent each and stays the caller's. */
+/* `memo` holds values of struct ane_spent; the caller keeps it. */
 struct ane_runner *ane_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo);
 void ane_runner_free(struct ane_runner *runner);
 

@@ -1,4 +1,4 @@
-/* Which unit a row is about, and what kind of work: rows of a group have residuals that are alike. */
+/* Decides which unit a row is about and what kind of work it is: the rows of a group have similar residuals. */
 #include "isa/amx/amx_isa.h"
 #include "isa/array_count.h"
 #include "sim/run/residual.h"
@@ -12,16 +12,16 @@ static bool is_near(const struct validate_row *row)
     for (size_t i = 0; i < ARRAY_COUNT(near); i++)
         if (strstr(row->what, near[i]))
             return true;
-    return strcmp(row->part, "amx") == 0; /* its loads and stores go to small arrays */
+    return strcmp(row->part, "amx") == 0; /* the loads and stores of these loops go to small arrays */
 }
 
-/* Loops that the table's own recognisers wrote: bytes, a chain of loads, or instructions. */
+/* Loops written by the recognisers of a table: streams of bytes, chains of loads, or instructions. */
 static const char *work_of_loop(const struct validate_row *row, const struct validate_program *p)
 {
     if (strstr(row->unit, "B/s") || strstr(row->unit, "bytes/cycle"))
         return is_near(row) ? "cache" : "stream";
     const bool time = p->measure == VALIDATE_NS_PER_WORK || p->measure == VALIDATE_CYCLES_PER_WORK;
-    return time && p->patches ? "latency" : "instruction"; /* chains of pointers are patched into the data */
+    return time && p->patches ? "latency" : "instruction"; /* only chains of pointers patch the data */
 }
 
 static const char *part_of(const struct validate_program *p)
@@ -33,7 +33,7 @@ static const char *part_of(const struct validate_program *p)
     if (p->launches || p->gpu.text)
         return "gpu";
     if (p->workload[0])
-        return "amx"; /* products of a BLAS run as the AMX library has them */
+        return "amx"; /* products of a BLAS run on the AMX library */
     for (size_t i = 0; i < p->words; i++)
         if (amx_is_word(p->code[i]))
             return "amx";

@@ -1,5 +1,7 @@
 #include "sim/prove/validate/csv.h"
 
+#include "sim/base/file_read.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,11 +10,11 @@
 #include <string.h>
 
 struct csv_table {
-    char *text; /* all cells, each ended by NUL */
+    char *text; /* all cells, each with a NUL behind it */
     size_t text_size;
     size_t *cell; /* offsets into text, row by row, names first */
     size_t cells, cell_room;
-    unsigned *line; /* of each record */
+    unsigned *line; /* line of each record */
     size_t records, record_room;
     size_t columns;
 };
@@ -36,10 +38,10 @@ static bool out_of_memory(struct reader *r)
 
 static bool add_cell(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     if (t->cells == t->cell_room) {
         const size_t room = t->cell_room ? t->cell_room * 2 : 256;
-        size_t *grown = realloc(t->cell, room * sizeof *grown);
+        size_t *const grown = realloc(t->cell, room * sizeof *grown);
         if (!grown)
             return out_of_memory(r);
         t->cell = grown;
@@ -51,10 +53,10 @@ static bool add_cell(struct reader *r)
 
 static bool add_record(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     if (t->records == t->record_room) {
         const size_t room = t->record_room ? t->record_room * 2 : 64;
-        unsigned *grown = realloc(t->line, room * sizeof *grown);
+        unsigned *const grown = realloc(t->line, room * sizeof *grown);
         if (!grown)
             return out_of_memory(r);
         t->line = grown;
@@ -80,7 +82,7 @@ static void skip_line_end(struct reader *r)
     }
 }
 
-/* The unescaped text is never longer than the file, so text needs no room checks. */
+/* Needs no check of room: the text without quotes is never longer than the file. */
 static void put(struct reader *r, char c)
 {
     r->table->text[r->table->text_size++] = c;
@@ -129,7 +131,7 @@ static bool read_plain(struct reader *r)
 
 static bool read_record(struct reader *r)
 {
-    struct csv_table *t = r->table;
+    struct csv_table *const t = r->table;
     const size_t first = t->cells;
     const unsigned line = r->line;
     if (!add_record(r))
@@ -142,7 +144,7 @@ static bool read_record(struct reader *r)
         put(r, '\0');
         if (at_line_end(r))
             break;
-        r->at++; /* the comma */
+        r->at++; /* skips the comma */
     }
     const size_t cells = t->cells - first;
     if (t->records == 1)
@@ -155,7 +157,7 @@ static bool read_record(struct reader *r)
 
 static bool check_names(struct reader *r)
 {
-    const struct csv_table *t = r->table;
+    const struct csv_table *const t = r->table;
     for (size_t i = 0; i < t->columns; i++)
         for (size_t j = 0; j < i; j++)
             if (strcmp(csv_name(t, i), csv_name(t, j)) == 0)
@@ -180,9 +182,9 @@ static bool read_all(struct reader *r)
 
 struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *table = calloc(1, sizeof *table);
-    /* One NUL per cell: a cell takes at least its comma, line end or the end of the file. */
-    char *cells = malloc(bytes + 2);
+    struct csv_table *const table = calloc(1, sizeof *table);
+    /* A NUL per cell fits: each cell takes at least a comma, a line end or the end of the file. */
+    char *const cells = malloc(bytes + 2);
     if (!table || !cells) {
         free(table);
         free(cells);
@@ -200,49 +202,29 @@ struct csv_table *csv_parse(const char *name, const char *text, size_t bytes, st
 
 static char *read_file(const char *path, size_t *bytes, struct orch_error *error)
 {
-    FILE *file = fopen(path, "rb");
+    uint8_t *text = NULL;
+    FILE *const file = fopen(path, "rb");
     if (!file) {
         orch_fail(error, ORCH_USAGE, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    char *text = NULL;
-    size_t size = 0, room = 0;
-    for (;;) {
-        if (size == room) {
-            room = room ? room * 2 : 1 << 16;
-            char *grown = realloc(text, room);
-            if (!grown) {
-                orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
-                break;
-            }
-            text = grown;
-        }
-        const size_t got = fread(text + size, 1, room - size, file);
-        size += got;
-        if (got == 0) {
-            const bool broken = ferror(file) != 0;
-            fclose(file);
-            if (!broken) {
-                *bytes = size;
-                return text;
-            }
+    if (!file_read_all(file, SIZE_MAX, &text, bytes)) {
+        if (errno == ENOMEM)
+            orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
+        else
             orch_fail(error, ORCH_USAGE, "%s: cannot be read", path);
-            free(text);
-            return NULL;
-        }
     }
     fclose(file);
-    free(text);
-    return NULL;
+    return (char *)text;
 }
 
 struct csv_table *csv_read(const char *path, struct orch_error *error)
 {
     size_t bytes = 0;
-    char *text = read_file(path, &bytes, error);
+    char *const text = read_file(path, &bytes, error);
     if (!text)
         return NULL;
-    struct csv_table *table = csv_parse(path, text, bytes, error);
+    struct csv_table *const table = csv_parse(path, text, bytes, error);
     free(text);
     return table;
 }

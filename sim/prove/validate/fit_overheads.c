@@ -1,11 +1,11 @@
-/* What frameworks add, fitted on the rows of a validation. */
+/* Fits the time that frameworks add on the rows of a validation. */
 #include "sim/prove/validate/overhead.h"
 #include "sim/prove/validate/validation.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* What a framework's time is told for. */
+/* The two things that a framework's time depends on. */
 enum terms { PER_OPERATION_AND_KIB, PER_KIB_IN_AND_OUT, PER_KIB_AND_ROW };
 
 static bool is_of(const struct validate_row *r, const char *framework)
@@ -24,12 +24,12 @@ static enum terms terms_of(const struct validation *v, const char *framework)
     return terms;
 }
 
-/* Rows in ms, as frameworks give them. */
+/* Collects rows in ms, the unit of frameworks. */
 static size_t gather(const struct validation *v, const char *framework, enum terms terms, struct overhead_sample *samples)
 {
     size_t count = 0;
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
+        const struct validate_row *const r = &v->row[i];
         if (!is_of(r, framework))
             continue;
         const double kib = r->framework_bytes / 1024, out = r->framework_out_bytes / 1024;
@@ -65,12 +65,12 @@ static bool is_first(const struct validation *v, size_t row)
 
 bool validation_fit_overheads(const struct validation *v, FILE *out, struct orch_error *error)
 {
-    enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* clpeak, M1 Pro: what a framework can at most be quicker by */ };
-    struct overhead_sample *samples = malloc((v->rows + 1) * sizeof *samples);
+    enum { LEAST_ROWS = 8, ROUND_TRIP_US = 187 /* ROUND_TRIP_US (clpeak, M1 Pro) bounds how much quicker a framework can be */ };
+    struct overhead_sample *const samples = malloc((v->rows + 1) * sizeof *samples);
     if (!samples)
         return orch_no_memory(error);
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
+        const struct validate_row *const r = &v->row[i];
         if (r->state != VALIDATE_PREDICTED || !*r->framework || !is_first(v, i))
             continue;
         const enum terms terms = terms_of(v, r->framework);

@@ -1,4 +1,5 @@
-/* Residuals of a validation: the table that intervals are made with, and how well such tables cover rows they do not know. */
+/* Residuals of a validation: the table from which intervals are made, and how well such tables cover rows that they do not know.
+ */
 #include "sim/base/json_out.h"
 #include "sim/prove/validate/residual_fit.h"
 #include "sim/prove/validate/validation.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that no parameter was taken from. */
+/* Rows from which no parameter was taken. */
 struct unfitted {
     struct residual_sample *sample;
     const struct validate_row **row;
@@ -23,7 +24,7 @@ static bool gather(const struct validation *v, struct unfitted *u)
     if (!u->sample || !u->row || !u->inside)
         return false;
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *r = &v->row[i];
+        const struct validate_row *const r = &v->row[i];
         if (r->state != VALIDATE_PREDICTED || r->parameter)
             continue;
         u->row[u->count] = r;
@@ -45,7 +46,7 @@ bool validation_fit_residuals(const struct validation *v, FILE *out, struct orch
     struct residual_table table;
     const bool ok = (gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_no_memory(error);
     for (size_t i = 0; ok && i < table.count; i++) {
-        const struct residual *r = &table.group[i];
+        const struct residual *const r = &table.group[i];
         fprintf(out, "{\"%s\", \"%s\", %.3f, %.3f, %.3f, %u, %u},\n", r->part, r->work, r->low, r->high, r->parameter, r->rows,
                 r->sources);
     }
@@ -61,8 +62,8 @@ struct json_object *validation_residuals_json(const struct validation *v, struct
     if ((gather(v, &u) && residual_fit(u.sample, u.count, &table)) || orch_no_memory(error))
         list = json_object_new_array();
     for (size_t i = 0; list && i < table.count; i++) {
-        const struct residual *r = &table.group[i];
-        struct json_object *o = json_object_new_object();
+        const struct residual *const r = &table.group[i];
+        struct json_object *const o = json_object_new_object();
         json_add_text(o, "part", r->part);
         json_add_text(o, "work", r->work);
         json_add_number(o, "low", exp(r->low));

@@ -1,10 +1,10 @@
-/* Rows that a parameter was taken from. They are scored apart: what they fit says nothing about the model. */
+/* Rows from which a parameter was taken. They are scored apart: that they fit says nothing about the model. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
 #include <string.h>
 
-/* A field that is NULL fits everything, "=text" the whole text, otherwise a part of it. */
+/* A NULL field matches anything, "=text" the whole text, anything else a part of it. */
 struct origin {
     const char *chip, *source, *what, *condition, *parameter;
 };
@@ -100,8 +100,8 @@ static const struct origin origins[] = {
     {"M1 Pro", "clpeak", "DRAM copy all threads", NULL, "dram_efficiency_mixed"},
 };
 
-/* Rows of power, by the unit whose rail it is: parameters power.*. The energies of the Neural Engine are those of M1 and of M2;
- * their clocks and what they take while waiting too. */
+/* Rows of power, by the unit on the rail, with parameters power.*. The energies of the Neural Engine come from rows of M1 and M2,
+ * and so do their clocks and what they draw while waiting. */
 static const struct {
     const char *chip, *unit, *source, *what, *parameter;
 } power_origins[] = {
@@ -125,7 +125,7 @@ static bool part_of(const char *text, const char *part)
     return !part || strstr(text, part) != NULL;
 }
 
-/* "M1" must not stand for "M1 Max", nor "M2" for "M2 Pro"; a bracket may follow ("M1 Pro (8P+2E)"). */
+/* "M1" must not match "M1 Max", nor "M2" match "M2 Pro"; a bracket may follow ("M1 Pro (8P+2E)"). */
 static bool is_chip(const char *text, const char *chip)
 {
     if (!chip)
@@ -147,7 +147,7 @@ static const char *power_fitted(const struct validate_row *row)
 const char *validate_fitted(const struct validate_row *row)
 {
     for (size_t i = 0; i < ARRAY_COUNT(origins); i++) {
-        const struct origin *o = &origins[i];
+        const struct origin *const o = &origins[i];
         if (is_chip(row->chip, o->chip) && part_of(row->source, o->source) && part_of(row->what, o->what) &&
             part_of(row->condition, o->condition))
             return o->parameter;

@@ -1,6 +1,5 @@
-/* What the names of philipturner/metal-benchmarks stand for, in AGX instructions. Sequences: its own list of expansions; Mesa
- * src/asahi for what a compiler writes (64-bit sums, median as minima and maxima, rotation, division).
- */
+/* AGX instructions for the names of philipturner/metal-benchmarks. Sequences follow its own list of expansions, and Mesa
+ * src/asahi where a compiler writes several instructions (64-bit sums, medians as minima and maxima, rotation, division). */
 #include "sim/prove/validate/gpu_atoms.h"
 #include "isa/array_count.h"
 
@@ -151,7 +150,7 @@ static bool listed(const char *names, const char *name, size_t length)
 const char *gpu_atom_find(const char *category, const char *name, size_t length)
 {
     const bool is_simd = strcmp(category, "simd") == 0, is_quad = strcmp(category, "quad") == 0;
-    const struct atom *table = is_simd ? simd : is_quad ? quad : plain;
+    const struct atom *const table = is_simd ? simd : is_quad ? quad : plain;
     const size_t count = is_simd ? ARRAY_COUNT(simd) : is_quad ? ARRAY_COUNT(quad) : ARRAY_COUNT(plain);
     for (size_t i = 0; i < count; i++)
         if (listed(table[i].names, name, length))

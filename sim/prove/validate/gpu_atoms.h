@@ -1,4 +1,4 @@
-/* Operations that published GPU tables name, as AGX instructions: part of the recogniser of GPU rows. */
+/* AGX instructions for the operations that published GPU tables name; used by the recogniser of GPU rows. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_GPU_ATOMS_H
 #define ORCHARD_SIM_PROVE_VALIDATE_GPU_ATOMS_H
 
@@ -10,8 +10,8 @@
 #define GPU_ATOM_FIRST     4
 #define GPU_ATOM_TEMPORARY 16
 
-/* The template of an operation; `category` as in the table ("fp", "int", "mix", "simd", "quad"). NULL = its instructions are not
- * known. */
+/* Finds the template of an operation; `category` is as in the table ("fp", "int", "mix", "simd", "quad"). NULL when its
+ * instructions are not known. */
 const char *gpu_atom_find(const char *category, const char *name, size_t length);
 /* Writes its instructions for chain `number` modulo `chains`. */
 void gpu_atom_write(FILE *out, const char *text, unsigned number, unsigned chains);

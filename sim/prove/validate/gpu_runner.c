@@ -1,5 +1,6 @@
 #include "sim/prove/validate/gpu_runner.h"
 
+#include "sim/base/json_out.h"
 #include "sim/workload/gpu/gpu_job.h"
 #include "sim/chip/chip_units.h"
 #include "sim/run/interval.h"
@@ -65,29 +66,59 @@ static bool give_text(void *context, const char *name, uint8_t **bytes, size_t *
     return *bytes || orch_no_memory(error);
 }
 
-/* The row as a launch description: the program and those of the arguments data, turns and threads that it has. */
+/* Adds an argument with a "count" or a "value". */
+static void add_argument(json_object *args, const char *name, const char *kind, const char *member, uint64_t number)
+{
+    json_object *const arg = json_object_new_object();
+    json_add_text(arg, "name", name);
+    json_add_text(arg, "kind", kind);
+    json_add_text(arg, "dtype", "u32");
+    json_add_count(arg, member, number);
+    json_object_array_add(args, arg);
+}
+
+static json_object *list_of(uint64_t number)
+{
+    json_object *const list = json_object_new_array();
+    json_object_array_add(list, json_object_new_uint64(number));
+    return list;
+}
+
+/* Makes a launch description of the row: the program, and those of the arguments data, turns and threads that it takes. */
+static char *description(const struct validate_gpu *gpu, uint64_t groups, uint32_t turns)
+{
+    json_object *const top = json_object_new_object();
+    json_object *const files = json_object_new_object();
+    json_object *const launch = json_object_new_object();
+    json_object *const args = json_object_new_array();
+    json_add_text(files, "code", "row.s");
+    json_object_object_add(launch, "threads_per_threadgroup", list_of(gpu->threads_per_group));
+    json_object_object_add(launch, "threadgroups", list_of(groups));
+    add_argument(args, "data", "buffer", "count", gpu->data_bytes / 4);
+    add_argument(args, "turns", "scalar", "value", turns);
+    if (strstr(gpu->text, ".arg threads"))
+        add_argument(args, "threads", "scalar", "value", groups * gpu->threads_per_group);
+    json_object_object_add(top, "files", files);
+    json_object_object_add(top, "launch", launch);
+    json_object_object_add(top, "args", args);
+    return json_line(top);
+}
+
 static bool open_kernel(struct abi_kernel *kernel, const struct validate_gpu *gpu, unsigned cores, uint32_t turns,
                         struct orch_error *error)
 {
-    char json[512], third[96] = "";
-    const uint64_t groups = (uint64_t)gpu->groups * cores;
     const struct abi_files files = {give_text, gpu->text};
     const struct abi_target target = {.name = "g13g"};
-    if (strstr(gpu->text, ".arg threads"))
-        snprintf(third, sizeof third, ", {\"name\": \"threads\", \"kind\": \"scalar\", \"dtype\": \"u32\", \"value\": %llu}",
-                 (unsigned long long)(groups * gpu->threads_per_group));
-    const int size =
-        snprintf(json, sizeof json,
-                 "{\"files\": {\"code\": \"row.s\"}, \"launch\": {\"threads_per_threadgroup\": [%u], \"threadgroups\": [%llu]},"
-                 " \"args\": [{\"name\": \"data\", \"kind\": \"buffer\", \"dtype\": \"u32\", \"count\": %llu},"
-                 " {\"name\": \"turns\", \"kind\": \"scalar\", \"dtype\": \"u32\", \"value\": %u}%s]}",
-                 gpu->threads_per_group, (unsigned long long)groups, (unsigned long long)(gpu->data_bytes / 4), turns, third);
-    return abi_kernel_parse(kernel, "row", json, (size_t)size, &files, &target, error);
+    char *const json = description(gpu, (uint64_t)gpu->groups * cores, turns);
+    *kernel = (struct abi_kernel){.path = NULL};
+    const bool ok = json ? abi_kernel_parse(kernel, "row", json, strlen(json), &files, &target, error) : orch_no_memory(error);
+    free(json);
+    return ok;
 }
 
 static bool patch(const struct validate_program *program, const struct gpu_setup *setup, struct orch_error *error)
 {
-    uint8_t *data = mem_at(setup->space, setup->address[0], program->gpu.data_bytes, MEM_WRITE);
+    uint8_t *const data = mem_at(setup->space, setup->address[0], program->gpu.data_bytes, MEM_WRITE);
     for (size_t i = 0; data && i < program->patches; i++)
         if (program->patch[i].offset + 8 <= program->gpu.data_bytes)
             memcpy(data + program->patch[i].offset, &program->patch[i].value, 8);
@@ -98,8 +129,8 @@ static bool run_job(struct machine *m, const struct gpu_setup *setup, double *ns
 {
     const struct gpu_selection all = {0};
     double end_ns;
-    struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(setup, &m->params, m->timing, &all, error);
+    struct engine *const engine = engine_create();
+    struct gpu_job *const job = gpu_job_create(setup, &m->params, m->timing, &all, error);
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
@@ -113,13 +144,13 @@ static bool run_job(struct machine *m, const struct gpu_setup *setup, double *ns
     return ok;
 }
 
-/* From empty caches. */
+/* Runs once, starting with empty caches. */
 static bool run_once(struct machine *m, const struct validate_program *program, uint32_t turns, double *ns,
                      struct orch_error *error)
 {
     struct abi_kernel kernel = {0};
     struct gpu_setup setup = {0};
-    struct mem_space *space = mem_space_create(UINT64_C(1) << 30);
+    struct mem_space *const space = mem_space_create(UINT64_C(1) << 30);
     mem_system_flush(m->memory);
     mem_system_restart(m->memory, 0);
     bool ok = space != NULL || orch_no_memory(error);
@@ -137,7 +168,7 @@ static bool run_once(struct machine *m, const struct validate_program *program, 
 bool gpu_runner_run(const struct chip *chip, const struct validate_program *program, struct validate_timing *result,
                     struct orch_error *error)
 {
-    const struct validate_gpu *gpu = &program->gpu;
+    const struct validate_gpu *const gpu = &program->gpu;
     struct machine m = {0};
     double ns[2] = {0, 0};
     bool ok = open_machine(&m, chip, gpu->cores, error);
@@ -146,7 +177,7 @@ bool gpu_runner_run(const struct chip *chip, const struct validate_program *prog
     if (ok) {
         double cycles[GPU_STALL_COUNT], all = 0;
         struct interval_shares shares = {.count = 0};
-        const struct interval_traffic no_traffic = {0, 0}; /* loops of instructions, or in caches */
+        const struct interval_traffic no_traffic = {0, 0}; /* these loops run in registers or in caches */
         interval_gpu_stalls(m.timing, m.params.cores, cycles);
         for (int i = 0; i < GPU_STALL_COUNT; i++)
             all += cycles[i];

@@ -1,4 +1,4 @@
-/* Runs the GPU programs of rows: assembled, executed and timed on as many cores as the row wants. */
+/* Runs the GPU programs of rows: assembled, executed and timed on as many cores as the row asks for. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_GPU_RUNNER_H
 #define ORCHARD_SIM_PROVE_VALIDATE_GPU_RUNNER_H
 

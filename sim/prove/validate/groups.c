@@ -1,4 +1,4 @@
-/* Rows by the values of some columns, and their scores. */
+/* Groups rows by the values of some columns and scores the groups. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
@@ -7,13 +7,8 @@
 
 #define JOIN '\x1f'
 
-static bool out_of_memory(struct orch_error *error)
-{
-    return orch_no_memory(error);
-}
-
-/* "chip" stands for whatever the table calls the machine; "file", "level", "part" (the unit that works) and "work" (gemm,
- * stream, instruction ...) are no columns of a table. */
+/* Columns that tables lack: "chip" is whatever the table calls the machine; "file", "level", "part" (the unit at work) and "work"
+ * (gemm, stream, instruction ...) come from the validation. */
 static const char *const own_columns[] = {"chip", "file", "level", "part", "work"};
 
 static bool known_column(const struct validation *v, const char *name)
@@ -32,13 +27,13 @@ static bool split_columns(const struct validation *v, const char *group_by, stru
 {
     for (const char *at = group_by; *at;) {
         const size_t length = strcspn(at, ",");
-        char *name = strndup(at, length);
+        char *const name = strndup(at, length);
         char **grown = realloc(groups->column, (groups->columns + 1) * sizeof *grown);
         if (grown)
             groups->column = grown;
         if (!name || !grown) {
             free(name);
-            return out_of_memory(error);
+            return orch_no_memory(error);
         }
         groups->column[groups->columns++] = name;
         if (!known_column(v, name))
@@ -79,7 +74,7 @@ static char *key_of(const struct validation *v, const struct validate_row *row, 
         size += strlen(value_of(v, row, groups->column[i])) + 1;
     char *key = malloc(size), *at = key;
     for (size_t i = 0; key && i < groups->columns; i++) {
-        const char *value = value_of(v, row, groups->column[i]);
+        const char *const value = value_of(v, row, groups->column[i]);
         const size_t length = strlen(value);
         if (i)
             *at++ = JOIN;
@@ -93,16 +88,18 @@ static char *key_of(const struct validation *v, const struct validate_row *row, 
 
 enum part { ALL_ROWS, TAKEN_ROWS, ENGINE_ROWS };
 
-/* Rows of a report line: NULL key = all; of them, all, only rows that parameters were taken from, or those of the engine level.
- * Rows without a key are of other tables. */
+/* Scores the rows of a line: those with the key (NULL = all), and of them all, only the fitted ones, or only those of the engine
+ * level. Rows without a key belong to other tables. */
 static bool score_rows(const struct validation *v, char *const *keys, struct validation_group *group, enum part part)
 {
-    struct score_pair *pairs = calloc(3 * (v->rows + 1), sizeof *pairs), *bare = pairs + v->rows + 1, *fit = bare + v->rows + 1;
+    struct score_pair *const pairs = calloc(3 * (v->rows + 1), sizeof *pairs);
+    struct score_pair *const bare = pairs + v->rows + 1;
+    struct score_pair *const fit = bare + v->rows + 1;
     size_t count = 0, fits = 0, crossed = 0, inside = 0;
     if (!pairs)
         return false;
     for (size_t i = 0; i < v->rows; i++) {
-        const struct validate_row *row = &v->row[i];
+        const struct validate_row *const row = &v->row[i];
         if (!keys[i] || (group->key && strcmp(keys[i], group->key) != 0) || (part == TAKEN_ROWS && !row->parameter) ||
             (part == ENGINE_ROWS && !row->engine_level))
             continue;
@@ -135,11 +132,11 @@ static bool add_group(struct validation_groups *groups, const char *key)
     for (size_t i = 0; i < groups->count; i++)
         if (strcmp(groups->group[i].key, key) == 0)
             return true;
-    struct validation_group *grown = realloc(groups->group, (groups->count + 1) * sizeof *grown);
+    struct validation_group *const grown = realloc(groups->group, (groups->count + 1) * sizeof *grown);
     if (!grown)
         return false;
     groups->group = grown;
-    char *copy = strdup(key);
+    char *const copy = strdup(key);
     if (copy)
         groups->group[groups->count++] = (struct validation_group){.key = copy};
     return copy != NULL;
@@ -172,10 +169,10 @@ bool validation_group_file(const struct validation *v, const struct csv_table *t
 {
     *groups = (struct validation_groups){0};
     char **keys = calloc(v->rows + 1, sizeof *keys);
-    bool done = keys != NULL || out_of_memory(error);
+    bool done = keys != NULL || orch_no_memory(error);
     done = done && split_columns(v, group_by ? group_by : "chip,source", groups, error);
     if (done && !score_groups(v, table, keys, groups))
-        done = out_of_memory(error);
+        done = orch_no_memory(error);
     for (size_t i = 0; keys && i < v->rows; i++)
         free(keys[i]);
     free(keys);

@@ -1,4 +1,4 @@
-/* How the score of each file went from version to version. */
+/* How the score of each file changed from version to version. */
 #include "isa/array_count.h"
 #include "sim/base/json_out.h"
 #include "sim/base/table.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One validation of one file by one version, rows that no parameter was taken from. */
+/* The score of one file for one version, over rows from which no parameter was taken. */
 struct point {
     char file[96], file_hash[40], version[VALIDATION_VERSION_SIZE], created[32];
     int64_t rows, modelled;
@@ -22,7 +22,7 @@ struct points {
 
 static void copy_text(char *to, size_t size, sqlite3_stmt *row, int column)
 {
-    const char *text = (const char *)sqlite3_column_text(row, column);
+    const char *const text = (const char *)sqlite3_column_text(row, column);
     snprintf(to, size, "%s", text ? text : "");
 }
 
@@ -50,7 +50,7 @@ static struct point read_point(sqlite3_stmt *row)
 
 static bool read_points(struct orch_db *db, const char *file, struct points *points, struct orch_error *error)
 {
-    sqlite3_stmt *row =
+    sqlite3_stmt *const row =
         db_query(db, error,
                  "SELECT file, file_hash, version, created, rows, modelled, mape, median_ape, symmetric, bias, within25, "
                  "interval_coverage FROM validation_score WHERE grouping = '' AND fitted = 0 AND (?1 IS NULL OR file = ?1) "
@@ -59,7 +59,7 @@ static bool read_points(struct orch_db *db, const char *file, struct points *poi
     int code = SQLITE_ERROR;
     *points = (struct points){0};
     while (row && (code = db_step(db, row, error)) == SQLITE_ROW) {
-        struct point *grown = realloc(points->item, (points->count + 1) * sizeof *grown);
+        struct point *const grown = realloc(points->item, (points->count + 1) * sizeof *grown);
         if (!grown) {
             orch_no_memory(error);
             break;
@@ -77,13 +77,13 @@ static bool read_points(struct orch_db *db, const char *file, struct points *poi
     return false;
 }
 
-/* The validation before this one of the same file, NULL when it is the first. */
+/* The previous validation of the same file; NULL for the first. */
 static const struct point *before(const struct points *points, size_t i)
 {
     return i && strcmp(points->item[i - 1].file, points->item[i].file) == 0 ? &points->item[i - 1] : NULL;
 }
 
-/* Scores of different rows are not compared: then the measurements changed, not the model. */
+/* Scores over different rows are not compared: then the measurements changed, not the model. */
 static const char *direction(const struct point *last, const struct point *now)
 {
     if (!last)
@@ -115,7 +115,7 @@ static sqlite3_stmt *moved(struct orch_db *db, const struct point *last, const s
 static bool print_moved(struct orch_db *db, const struct point *last, const struct point *now, FILE *out,
                         struct orch_error *error)
 {
-    sqlite3_stmt *row = moved(db, last, now, error);
+    sqlite3_stmt *const row = moved(db, last, now, error);
     int code = SQLITE_ERROR;
     while (row && (code = db_step(db, row, error)) == SQLITE_ROW)
         fprintf(out, "  %s %s %s: %.1f %% -> %.1f %% over %lld rows\n", now->file, (const char *)sqlite3_column_text(row, 0),
@@ -154,7 +154,7 @@ bool validation_history_text(struct orch_db *db, const char *file, FILE *out, st
     struct points points;
     if (!read_points(db, file, &points, error))
         return false;
-    struct table *table = table_create(columns, ARRAY_COUNT(columns));
+    struct table *const table = table_create(columns, ARRAY_COUNT(columns));
     bool ok = table != NULL;
     for (size_t i = 0; ok && i < points.count; i++)
         ok = add_row(table, before(&points, i), &points.item[i]);
@@ -163,7 +163,7 @@ bool validation_history_text(struct orch_db *db, const char *file, FILE *out, st
     else
         orch_no_memory(error);
     for (size_t i = 0; ok && i < points.count; i++) {
-        const struct point *last = before(&points, i);
+        const struct point *const last = before(&points, i);
         const bool newest = i + 1 == points.count || !before(&points, i + 1);
         ok = !last || !newest || print_moved(db, last, &points.item[i], out, error);
     }
@@ -176,7 +176,7 @@ bool validation_history_text(struct orch_db *db, const char *file, FILE *out, st
 
 static struct json_object *point_json(const struct point *last, const struct point *p)
 {
-    struct json_object *o = json_object_new_object();
+    struct json_object *const o = json_object_new_object();
     json_add_text(o, "file", p->file);
     json_add_text(o, "file_hash", p->file_hash);
     json_add_text(o, "version", p->version);
@@ -196,10 +196,10 @@ static struct json_object *point_json(const struct point *last, const struct poi
 static struct json_object *moved_json(struct orch_db *db, const struct point *last, const struct point *now,
                                       struct orch_error *error)
 {
-    struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = moved(db, last, now, error);
+    struct json_object *const list = json_object_new_array();
+    sqlite3_stmt *const row = moved(db, last, now, error);
     while (row && db_step(db, row, error) == SQLITE_ROW) {
-        struct json_object *o = json_object_new_object();
+        struct json_object *const o = json_object_new_object();
         json_add_text(o, "grouping", (const char *)sqlite3_column_text(row, 0));
         json_add_text(o, "group", (const char *)sqlite3_column_text(row, 1));
         json_add_number(o, "symmetric_error_before", sqlite3_column_double(row, 2));
@@ -216,10 +216,10 @@ struct json_object *validation_history_json(struct orch_db *db, const char *file
     struct points points;
     if (!read_points(db, file, &points, error))
         return NULL;
-    struct json_object *o = json_object_new_object(), *list = json_object_new_array();
+    struct json_object *const o = json_object_new_object(), *const list = json_object_new_array();
     for (size_t i = 0; i < points.count; i++) {
-        const struct point *last = before(&points, i);
-        struct json_object *p = point_json(last, &points.item[i]);
+        const struct point *const last = before(&points, i);
+        struct json_object *const p = point_json(last, &points.item[i]);
         if (last)
             json_object_object_add(p, "moved", moved_json(db, last, &points.item[i], error));
         json_object_array_add(list, p);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Chips are opened from JSON that counts its references without locks: a database each. */
+/* Every job has a database of its own, since chips share JSON whose references are counted without locks. */
 struct job {
     struct chip_db *chips;
     struct validate_kernel kernels;
@@ -35,9 +35,9 @@ bool validation_simulate(struct validation *v, const char *chips, const struct c
                          struct orch_error *error)
 {
     jobs = jobs < 1 ? 1 : jobs > VALIDATION_JOBS_MAX ? VALIDATION_JOBS_MAX : jobs;
-    struct job *job = calloc(jobs, sizeof *job);
-    struct validate_runner *hook = calloc(jobs, sizeof *hook);
-    struct soc_runner_memory *memory = soc_runner_memory_create();
+    struct job *const job = calloc(jobs, sizeof *job);
+    struct validate_runner *const hook = calloc(jobs, sizeof *hook);
+    struct soc_runner_memory *const memory = soc_runner_memory_create();
     bool ok = (job && hook && memory) || orch_no_memory(error);
     for (unsigned i = 0; ok && i < jobs; i++) {
         ok = job_open(&job[i], chips, overrides, memory, error);

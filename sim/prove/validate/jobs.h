@@ -1,4 +1,4 @@
-/* A validation in several threads, each with simulated chips of its own. */
+/* Runs a validation in several threads, each with simulated chips of its own. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_JOBS_H
 #define ORCHARD_SIM_PROVE_VALIDATE_JOBS_H
 
@@ -7,7 +7,7 @@
 
 enum { VALIDATION_JOBS_MAX = 256 };
 
-/* Runs every row on the chips of the folder (NULL = the usual one). Results do not depend on the number of jobs. */
+/* Runs every row on the chips of the folder (NULL = the installed ones). The results do not depend on the number of jobs. */
 bool validation_simulate(struct validation *v, const char *chips, const struct chip_overrides *overrides, unsigned jobs,
                          struct orch_error *error);
 

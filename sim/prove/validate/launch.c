@@ -6,7 +6,7 @@ bool validate_launch_add(struct validate_program *program, double times, const c
 {
     if (program->launches == VALIDATE_LAUNCHES)
         return false;
-    struct validate_launch *l = &program->launch[program->launches++];
+    struct validate_launch *const l = &program->launch[program->launches++];
     *l = (struct validate_launch){.times = times};
     snprintf(l->precision, sizeof l->precision, "%s", precision);
     return vsnprintf(l->workload, sizeof l->workload, format, args) < (int)sizeof l->workload;
@@ -14,9 +14,9 @@ bool validate_launch_add(struct validate_program *program, double times, const c
 
 void validate_launch_cut_k(struct validate_program *program, uint64_t k, const char *before, const char *behind)
 {
-    /* Beyond SPLIT the library gives parts of k to several threadgroups: the parts stay long enough for that. */
+    /* Beyond SPLIT, the library divides k among threadgroups; the parts have to be long enough for that. */
     enum { BLOCK = 64, LONG = 3 * BLOCK, SPLIT = 1 << 16, SPLIT_SHARE = 16 };
-    struct validate_launch *l = &program->launch[program->launches - 1];
+    struct validate_launch *const l = &program->launch[program->launches - 1];
     if (k < LONG)
         return;
     for (unsigned i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* Plans that are launches of the GPU library: shared by their recognisers. */
+/* Plans that consist of launches of the GPU library, for all recognisers. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_LAUNCH_H
 #define ORCHARD_SIM_PROVE_VALIDATE_LAUNCH_H
 
@@ -6,17 +6,17 @@
 
 #include <stdarg.h>
 
-/* Appends one; the workload as printf has it. False when there are too many. */
+/* Appends a launch whose workload is the formatted text. False when there are too many. */
 bool validate_launch_add(struct validate_program *program, double times, const char *precision, const char *format, va_list args)
     __attribute__((format(printf, 4, 0)));
 
-/* Long sums in the product that was added last: its shape with less of k stands for it, cut at the same place of a block. */
+/* Shortens the last product if its sum is long: shapes with less of k stand for it, cut at the same place of a block. */
 void validate_launch_cut_k(struct validate_program *program, uint64_t k, const char *before, const char *behind);
 
 /* Text of a column of the row's table, "" when it has none. */
 const char *validate_cell(const struct validate_row *row, const char *column);
 
-/* Says that the kernel is ours, and which part stands for a chip that the row leaves open. */
+/* Notes that the kernel is ours, and which part stands for a chip that the row leaves open. */
 void validate_launch_note(const struct validate_row *row, struct validate_program *program);
 
 #endif

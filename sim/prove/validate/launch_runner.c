@@ -22,13 +22,13 @@ struct machine {
 struct launch_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    struct machine machine; /* the last one */
-    struct memo *memo;      /* struct launch_spent; the caller's */
+    struct machine machine; /* the last one used */
+    struct memo *memo;      /* holds struct launch_spent; owned by the caller */
 };
 
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
-    struct launch_runner *r = calloc(1, sizeof *r);
+    struct launch_runner *const r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
@@ -54,8 +54,8 @@ void launch_runner_free(struct launch_runner *r)
 
 /* ---- the chip ---- */
 
-/* Shapes that stand for a larger one get a system-level cache that is as much smaller, so that what returns to data that the
- * whole would have lost finds them lost. */
+/* For a shape that stands for a larger one, the system-level cache shrinks in proportion, so that data that the whole operation
+ * would have evicted are not found. */
 static struct chip *open_chip(const struct launch_runner *r, const char *name, double share, struct orch_error *error)
 {
     double slc = 0;
@@ -88,7 +88,7 @@ static bool measure(struct machine *m, struct orch_error *error)
     if (!chip_mem_params(m->chip, NULL, &memory, error) || !chip_gpu_memory(m->chip, &memory, &first, error) ||
         !chip_gpu_params(m->chip, &gpu, error) || !chip_gpu_generation(m->chip, &m->time.generation, error))
         return false;
-    /* G15 code is not published: these chips are taken to run code of the generation before at their own pace. */
+    /* Code of G15 is not published: these chips run code of the generation before at their own pace. */
     if (m->time.generation == GPU_G15)
         m->time.generation = GPU_G14;
     m->time.slc_bytes = 1024.0 * memory.slc.kib * memory.dies;
@@ -103,7 +103,7 @@ static bool measure(struct machine *m, struct orch_error *error)
 
 static bool open_machine(struct launch_runner *r, const char *name, double share, struct orch_error *error)
 {
-    struct machine *m = &r->machine;
+    struct machine *const m = &r->machine;
     char key[sizeof m->key];
     snprintf(key, sizeof key, "%.64s %g", name, share);
     if (m->time.soc && strcmp(m->key, key) == 0)
@@ -118,7 +118,7 @@ static bool open_machine(struct launch_runner *r, const char *name, double share
 
 /* ---- launches ---- */
 
-/* One shape; `share`: how much of the operation it is, `times`: how often the operation has the whole. */
+/* Times a shape. `share` is how much of the operation it is, `times` how often the operation has the whole. */
 static bool time_shape(struct launch_runner *r, const struct validate_program *p, const char *workload, const char *precision,
                        double share, double times, struct launch_spent *spent, struct orch_error *error)
 {
@@ -141,8 +141,7 @@ static bool time_shape(struct launch_runner *r, const struct validate_program *p
     return ok;
 }
 
-/* Two smaller shapes: the pace between them goes on to the whole, and what the larger one waits for is what the whole waits for.
- */
+/* Times two smaller shapes: their pace is extrapolated to the whole, and the whole waits for what the larger one waits for. */
 static bool time_launch(struct launch_runner *r, const struct validate_program *p, const struct validate_launch *l,
                         struct launch_spent *sum, struct orch_error *error)
 {

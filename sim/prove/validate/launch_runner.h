@@ -1,7 +1,7 @@
-/* Runs the kernels of the GPU library that a row names, and tells the time of the device.
+/* Runs the kernels of the GPU library that a row names, and returns the time of the device.
  *
- * What a launch does is simulated in part: some waves of its threadgroups (or, of launches with few and long threadgroups, two
- * smaller shapes) from caches that are as full as the whole launch leaves them, and the pace is carried on. Equal launches on
+ * Only a part of each launch is simulated: some waves of its threadgroups (or, for launches with few and long threadgroups, two
+ * smaller shapes), starting with caches as full as the whole launch leaves them; their pace is extrapolated. Equal launches on
  * equal chips are run once.
  */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_LAUNCH_RUNNER_H
@@ -14,7 +14,7 @@
 
 struct launch_runner;
 
-/* `memo` holds a struct launch_spent each and stays the caller's. */
+/* `memo` holds values of struct launch_spent; the caller keeps it. */
 struct launch_runner *launch_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo);
 void launch_runner_free(struct launch_runner *runner);
 

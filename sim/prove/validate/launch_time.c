@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Data of a sample: enough lines for the pace of a memory system with some hundred requests under way. */
+/* Data that a sample touches: enough lines to find the pace of a memory system with some hundred requests in flight. */
 #define SAMPLE_BYTES (2.0 * 1024 * 1024)
 
-enum { WHOLE_WAVES = 4 }; /* launches of fewer waves are run as they are */
+enum { WHOLE_WAVES = 4 }; /* launches with fewer waves are run completely */
 
 struct timed {
     const struct launch_time *t;
@@ -21,18 +21,14 @@ struct timed {
     struct orch_error *error;
 };
 
-static bool no_memory(struct timed *d)
-{
-    return orch_no_memory(d->error);
-}
-
 static uint64_t bytes_of(const struct timed *d, unsigned buffer)
 {
-    const struct gpu_kernel_buffer *b = &d->library->kernel.buffer[buffer];
+    const struct gpu_kernel_buffer *const b = &d->library->kernel.buffer[buffer];
     return gpu_type_bytes(b->type, b->count);
 }
 
-/* All zeros: the pace of these kernels is not in their numbers, and what a sample does not touch costs the host nothing. */
+/* Buffers hold zeros: the pace of these kernels does not depend on values, and memory that a sample does not touch costs the host
+ * nothing. */
 static bool place_buffers(struct timed *d)
 {
     for (unsigned i = 0; i < d->library->kernel.buffers; i++) {
@@ -46,7 +42,7 @@ static bool place_buffers(struct timed *d)
 
 /* ---- what the time before has left in the caches ---- */
 
-/* Addresses of other data: of what the operation touched long before it comes to a place. */
+/* Addresses of other data, which the operation touched long before. */
 #define ELSEWHERE (UINT64_C(1) << 40)
 
 static void touch(struct timed *d, uint64_t begin, double bytes, double stored_share)
@@ -67,7 +63,8 @@ static bool is_stored(enum gpu_buffer_role role)
     return role != GPU_BUFFER_INPUT;
 }
 
-/* Data beyond the system-level cache: full of other parts of themselves. Smaller ones: still there, where they fit. */
+/* Data larger than the system-level cache leave it full of other parts of themselves; smaller data are still there, as far as
+ * they fit. */
 static void fill_caches(struct timed *d, double whole_bytes)
 {
     double all = 0, stored = 0;
@@ -110,12 +107,13 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
     struct activity unused = {{0}};
     soc_take_activity(d->t->soc, &unused);
     soc_restart(d->t->soc, true);
-    struct engine *engine = engine_create();
-    struct gpu_job *job = gpu_job_create(setup, &d->gpu->params, d->gpu->timing, selection, d->error);
+    struct engine *const engine = engine_create();
+    struct gpu_job *const job = gpu_job_create(setup, &d->gpu->params, d->gpu->timing, selection, d->error);
     bool ok = job != NULL;
     if (ok) {
         const struct engine_task task = gpu_job_task(job);
-        ok = ((engine && engine_add(engine, &task, NULL, 0) >= 0) || no_memory(d)) && engine_run(engine, &end_ns, d->error);
+        ok = ((engine && engine_add(engine, &task, NULL, 0) >= 0) || orch_no_memory(d->error)) &&
+             engine_run(engine, &end_ns, d->error);
     }
     if (ok) {
         spent->ns = gpu_job_end_ns(job) - gpu_job_begin_ns(job);
@@ -126,7 +124,7 @@ static bool pass(struct timed *d, const struct gpu_setup *setup, const struct gp
     return ok;
 }
 
-/* Threadgroups that the cores hold at a time, as many times as it takes to touch enough data. */
+/* The threadgroups that the cores hold at a time, as often as it takes to touch enough data. */
 static uint64_t wave_of(const struct timed *d, const struct gpu_setup *setup)
 {
     const struct gpu_timing_launch launch = gpu_job_launch(setup);
@@ -150,7 +148,7 @@ void launch_spent_add(struct launch_spent *to, const struct launch_spent *part, 
         to->stalls_ns[i] += times * copy.stalls_ns[i];
 }
 
-/* One wave from the first quarter, two from the middle on: the difference is the pace without start and end. */
+/* Runs one wave from the first quarter and two from the middle on: the difference is the pace without start and end. */
 static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave, struct launch_spent *spent)
 {
     const uint64_t groups = setup->group_count;
@@ -168,7 +166,7 @@ static bool sample(struct timed *d, const struct gpu_setup *setup, uint64_t wave
 static bool time_step(struct timed *d, unsigned number, struct launch_spent *spent)
 {
     const struct gpu_selection all = {0};
-    const struct abi_kernel *k = &d->library->step[number];
+    const struct abi_kernel *const k = &d->library->step[number];
     struct gpu_setup setup = {.program = NULL};
     uint64_t given[ABI_ARGS_MAX] = {0};
     for (unsigned i = 0; i < k->args; i++)
@@ -188,7 +186,7 @@ bool launch_time_kernel(const struct launch_time *t, const struct gpu_library *l
 {
     struct timed d = {.t = t, .library = library, .error = error, .space = mem_space_create(0)};
     *spent = (struct launch_spent){.ns = 0};
-    bool ok = d.space || no_memory(&d);
+    bool ok = d.space || orch_no_memory(d.error);
     d.gpu = ok ? soc_gpu(t->soc, error) : NULL;
     ok = d.gpu && place_buffers(&d);
     if (ok)

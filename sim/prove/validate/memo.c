@@ -6,11 +6,11 @@
 
 struct memo_entry {
     char *key;
-    void *value; /* NULL: under work */
+    void *value; /* NULL while a thread works on it */
 };
 
 struct memo {
-    pthread_mutex_t lock; /* of everything below */
+    pthread_mutex_t lock; /* guards everything below */
     pthread_cond_t changed;
     size_t value_bytes;
     struct memo_entry *entry;
@@ -19,7 +19,7 @@ struct memo {
 
 struct memo *memo_create(size_t value_bytes)
 {
-    struct memo *memo = calloc(1, sizeof *memo);
+    struct memo *const memo = calloc(1, sizeof *memo);
     if (memo) {
         memo->value_bytes = value_bytes;
         pthread_mutex_init(&memo->lock, NULL);
@@ -50,18 +50,18 @@ static struct memo_entry *find(struct memo *memo, const char *key)
     return NULL;
 }
 
-/* Without memory the work is simply not noted, and done by everybody who asks. */
+/* Without memory the work is not noted, and everybody who asks does it. */
 static void begin(struct memo *memo, const char *key)
 {
     if (memo->count == memo->room) {
         const size_t room = memo->room ? 2 * memo->room : 64;
-        struct memo_entry *grown = realloc(memo->entry, room * sizeof *grown);
+        struct memo_entry *const grown = realloc(memo->entry, room * sizeof *grown);
         if (!grown)
             return;
         memo->entry = grown;
         memo->room = room;
     }
-    char *copy = strdup(key);
+    char *const copy = strdup(key);
     if (copy)
         memo->entry[memo->count++] = (struct memo_entry){copy, NULL};
 }
@@ -90,11 +90,11 @@ bool memo_recall(struct memo *memo, const char *key, void *value)
 
 bool memo_remember(struct memo *memo, const char *key, const void *value, struct orch_error *error)
 {
-    void *copy = malloc(memo->value_bytes);
+    void *const copy = malloc(memo->value_bytes);
     if (copy)
         memcpy(copy, value, memo->value_bytes);
     pthread_mutex_lock(&memo->lock);
-    struct memo_entry *entry = find(memo, key);
+    struct memo_entry *const entry = find(memo, key);
     const bool done = copy && entry;
     if (done)
         entry->value = copy;
@@ -110,7 +110,7 @@ bool memo_remember(struct memo *memo, const char *key, const void *value, struct
 void memo_forget(struct memo *memo, const char *key)
 {
     pthread_mutex_lock(&memo->lock);
-    struct memo_entry *entry = find(memo, key);
+    struct memo_entry *const entry = find(memo, key);
     if (entry)
         drop(memo, entry);
     pthread_cond_broadcast(&memo->changed);

@@ -1,6 +1,5 @@
-/* What runners remember of work that they ran: a value a key, so that rows with the same work cost one run. Any number of threads
- * may share one; work that another thread has begun is waited for.
- */
+/* Remembers results of work by key, so that rows with the same work cost one run. Any number of threads may share a memo; who
+ * asks for work that another thread is doing waits for it. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_MEMO_H
 #define ORCHARD_SIM_PROVE_VALIDATE_MEMO_H
 
@@ -11,14 +10,14 @@
 
 struct memo;
 
-struct memo *memo_create(size_t value_bytes); /* of every value; NULL when memory is out */
+struct memo *memo_create(size_t value_bytes); /* `value_bytes` is the size of every value. NULL when memory is out. */
 void memo_free(struct memo *memo);
-/* Copies the value of that key. False: nobody has it, and it is the caller's to find; memo_remember or memo_forget must follow.
+/* Copies the value of the key. False when nobody has it: then the caller must do the work and call memo_remember or memo_forget.
  */
 bool memo_recall(struct memo *memo, const char *key, void *value);
-/* False when memory is out; the key is forgotten then. */
+/* False when memory is out; then the key is forgotten. */
 bool memo_remember(struct memo *memo, const char *key, const void *value, struct orch_error *error);
-/* The work failed: whoever asks next begins it again. */
+/* The work failed: whoever asks next does it again. */
 void memo_forget(struct memo *memo, const char *key);
 
 #endif

@@ -58,7 +58,7 @@ static void attempt(struct overhead_fit *best, const struct overhead_sample *s, 
         *best = (struct overhead_fit){{first, second}, error};
 }
 
-/* The pair that both samples agree on. */
+/* Tries the pair that fits two samples exactly. */
 static void attempt_both(struct overhead_fit *best, const struct overhead_sample *s, size_t count, size_t i, size_t j,
                          double least_us)
 {

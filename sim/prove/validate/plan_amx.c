@@ -1,7 +1,5 @@
-/* Rows about AMX instructions without loads and stores: the tables of corsix/amx (perf.c and perf_kernels.py
- * there say what ran), zhen8838 and eugenehp/amx-rs. Operand bits: corsix/amx fma.md, mac16.md, matfp.md,
- * vecfp.md.
- */
+/* Rows about AMX instructions without loads and stores: tables of corsix/amx (perf.c and perf_kernels.py there show what ran),
+ * zhen8838 and eugenehp/amx-rs. Operand bits as in corsix/amx fma.md, mac16.md, matfp.md, vecfp.md. */
 #include "isa/amx/amx_isa.h"
 #include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
@@ -11,7 +9,7 @@
 #define VECTOR           (UINT64_C(1) << 63)
 #define MATFP_MODE(mode) ((uint64_t)(mode) << 42)
 
-/* rows: mask of the Z row field that tells accumulators apart. */
+/* `rows` is the mask of the Z row field that distinguishes accumulators. */
 struct amx_form {
     const char *what;
     unsigned op;
@@ -50,7 +48,7 @@ static const struct amx_form forms[] = {
     {"vecfp XY=f16[32] Z=f32[2][16]", AMX_VECFP, MATFP_MODE(3), 0x3e, 64},
     {"vecfp XY=f32[16] Z=f32[16]", AMX_VECFP, MATFP_MODE(4), 0x3f, 32},
     {"vecfp XY=f64[8] Z=f64[8]", AMX_VECFP, MATFP_MODE(7), 0x3f, 16},
-    /* eugenehp/amx-rs, one accumulator */
+    /* eugenehp/amx-rs, with one accumulator */
     {"fma16 vector (32 f16)", AMX_FMA16, VECTOR, 0, 64},
     {"fma16 matrix (32×32)", AMX_FMA16, 0, 0, 2048},
     {"fma32 vector (16 f32)", AMX_FMA32, VECTOR, 0, 32},
@@ -73,7 +71,7 @@ static const struct amx_form *find_form(const char *what)
     return NULL;
 }
 
-/* Accumulator i of the published tables: counts up in the mask's bits, highest bit first ("far" spacing). */
+/* Z row of accumulator i in the published tables: counts in the bits of the mask, highest bit first ("far" spacing). */
 static uint64_t far_row(unsigned i, unsigned mask)
 {
     unsigned row = 0;
@@ -89,7 +87,7 @@ static uint64_t far_row(unsigned i, unsigned mask)
 static bool read_cores(struct validate_row *row, struct validate_program *program, unsigned *accumulators)
 {
     unsigned threads = 0, second = 0;
-    const char *c = row->condition;
+    const char *const c = row->condition;
     *accumulators = 1;
     if (sscanf(c, "%u thread(s), %u Z accumulators", &threads, accumulators) == 2) {
         program->core = VALIDATE_ANY_CORE;
@@ -112,8 +110,8 @@ static bool read_cores(struct validate_row *row, struct validate_program *progra
     return true;
 }
 
-/* How the row's unit counts, and what one instruction counts. amx-rs adds up the rates of its threads; the
- * other sources divide all work by the time of the slowest. */
+/* Reads how the row's unit counts, and how much one instruction counts. amx-rs adds the rates of its threads; other sources
+ * divide all work by the time of the slowest. */
 static bool read_unit(struct validate_row *row, struct validate_program *program, double operations, double *each)
 {
     const bool own_rates = strstr(row->source, "amx-rs") != NULL && program->threads > 1;
@@ -129,7 +127,7 @@ static bool read_unit(struct validate_row *row, struct validate_program *program
     return true;
 }
 
-/* Rows against which the same table speaks. */
+/* Rows that other rows of the same table contradict. */
 static const char *doubt_of_loop(const struct validate_row *row, const struct amx_form *form, unsigned threads,
                                  unsigned accumulators)
 {
@@ -146,7 +144,7 @@ static const char *doubt_of_loop(const struct validate_row *row, const struct am
 
 bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *program)
 {
-    const struct amx_form *form = find_form(row->what);
+    const struct amx_form *const form = find_form(row->what);
     if (!form)
         return false;
     unsigned n = 0;

@@ -1,6 +1,5 @@
-/* Rows about AMX loads, stores and enabling: zhen8838 (M2 Pro; loops of test_amx.cpp in the author's leetcode
- * repository) and eugenehp/amx-rs (amx_bench.rs). Operand bits: corsix/amx ldst.md.
- */
+/* Rows about AMX loads, stores and enabling: zhen8838 (M2 Pro; loops of test_amx.cpp in the author's leetcode repository) and
+ * eugenehp/amx-rs (amx_bench.rs). Operand bits as in corsix/amx ldst.md. */
 #include "isa/amx/amx_isa.h"
 #include "sim/prove/validate/program.h"
 
@@ -38,8 +37,7 @@ static const char *doubt_of_loads(bool both, unsigned x, unsigned y, bool altern
     return NULL;
 }
 
-/* One sweep: 1024 loads of X (and Y) over rows of 256 bytes; "alternating" takes rows i of two halves in
- * turn. */
+/* A sweep of 1024 loads of X (and Y) over rows of 256 bytes; "alternating" takes rows of two halves in turn. */
 static bool plan_load_sweep(struct validate_row *row, struct validate_program *program)
 {
     unsigned threads, x = 0, y = 0;
@@ -74,7 +72,7 @@ static bool plan_load_sweep(struct validate_row *row, struct validate_program *p
     return validate_take_code(row, program, &e);
 }
 
-/* Pairs at one address, at consecutive addresses, or a page of 16 KiB apart. */
+/* Pairs of loads from one address, from consecutive addresses, or a page of 16 KiB apart. */
 static bool plan_load_pairs(struct validate_row *row, struct validate_program *program)
 {
     enum { LOADS = 4096 };
@@ -127,7 +125,7 @@ static bool plan_store_z(struct validate_row *row, struct validate_program *prog
     return validate_take_code(row, program, &e);
 }
 
-/* 32 x 8192 x 32: two quad loads and eight fma32 for two values of k, then the stores. */
+/* 32 x 8192 x 32: two quad loads and eight fma32 for each two values of k, then the stores. */
 static bool plan_packed_gemm(struct validate_row *row, struct validate_program *program)
 {
     enum { K = 8192, PANEL = K * 128 };
@@ -159,7 +157,7 @@ static bool plan_packed_gemm(struct validate_row *row, struct validate_program *
     return validate_take_code(row, program, &e);
 }
 
-/* A short body repeated: set + clr, or ldx + stx of one 64-byte buffer. */
+/* A short body, repeated: set + clr, or ldx + stx of one 64-byte buffer. */
 static bool plan_small_loop(struct validate_row *row, struct validate_program *program, bool enabling)
 {
     enum { TIMES = 2000 };

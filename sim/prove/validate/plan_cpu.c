@@ -1,5 +1,4 @@
-/* Rows about CPU instructions: latency (a chain), throughput (a rotation), NEON peak rates. Encodings: Arm
- * ARM. */
+/* Rows about CPU instructions: latency from a chain, throughput from a rotation, NEON peak rates. Encodings as in the Arm ARM. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
@@ -67,7 +66,7 @@ static const struct instruction *find_instruction(const char *what, const char *
     return NULL;
 }
 
-/* Instruction number `i` of a rotation writing register d; n and m are registers that nobody writes. */
+/* An instruction of a rotation that writes register d; n and m are registers that nobody writes. */
 static uint32_t rotated(const struct instruction *insn, unsigned d)
 {
     switch (insn->form) {
@@ -94,7 +93,7 @@ static uint32_t chained(const struct instruction *insn)
     }
 }
 
-/* Operands that keep their values: 1 (or a large dividend) in the general registers, 0 in the vectors. */
+/* Sets operands that keep their values: 1 (or a large dividend) in general registers, 0 in vectors. */
 static void set_operands(struct emit *e, bool large)
 {
     for (unsigned x = 0; x < 22; x++)
@@ -132,7 +131,7 @@ static bool build(struct validate_row *row, struct validate_program *program, co
 static bool plan_instruction(struct validate_row *row, struct validate_program *program)
 {
     const char *rest;
-    const struct instruction *insn = find_instruction(row->what, &rest);
+    const struct instruction *const insn = find_instruction(row->what, &rest);
     if (!insn)
         return false;
     if (strncmp(row->condition, "upper bound", 11) == 0)
@@ -153,7 +152,7 @@ static bool plan_instruction(struct validate_row *row, struct validate_program *
 
 struct peak {
     const char *what;
-    uint32_t word; /* 0: more than one instruction, build_mixed */
+    uint32_t word; /* 0 when there are several instructions (build_mixed) */
     double operations;
 };
 
@@ -162,8 +161,8 @@ static const struct peak peaks[] = {
     {"NEON FMLAL f16xf16+f32 ", 0, 16}, {"NEON SDOT int8 ", 0x4e809400, 32},
 };
 
-/* clpeak's mixed-precision chains (src/cpu/kernels/lowp_compute.h): each step narrows the f32 sum to f16 and
- * doubles it into a whole register, then adds two widening products; the products alone are counted. */
+/* clpeak's mixed-precision chains (src/cpu/kernels/lowp_compute.h): each step narrows the f32 sum to f16, doubles it into a whole
+ * register and adds two widening products. Only the products count. */
 static bool build_mixed(struct validate_row *row, struct validate_program *program, double each)
 {
     struct emit e = {0};

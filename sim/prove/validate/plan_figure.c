@@ -1,6 +1,5 @@
-/* Rows that give one figure for a kernel on the GPU: products, copies, matrix times vector, without a framework's time per
- * operation in it. They are built from kernels of orchard's GPU library.
- */
+/* Rows with a single figure for a kernel on the GPU: products, copies and matrix times vector, without the time that a framework
+ * adds. They are built from kernels of orchard's GPU library. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 
@@ -24,10 +23,11 @@ static bool launch(struct figure *f, const char *precision, const char *format, 
     return ok || validate_refuse(f->row, "more than %d launches", VALIDATE_LAUNCHES);
 }
 
-/* "f32", "f16", "bf16(emulated)", "bf16/f16" (operands in bf16 on chips that have it; both are two bytes). NULL: others. */
+/* Reads "f32", "f16", "bf16(emulated)" or "bf16/f16" (operands in bf16 on chips that have it; both have two bytes); NULL for
+ * others. */
 static const char *precision_of(const struct validate_row *row)
 {
-    const char *text = validate_cell(row, "precision");
+    const char *const text = validate_cell(row, "precision");
     return strcmp(text, "f32") == 0                                    ? "f32"
            : strcmp(text, "f16") == 0 || strcmp(text, "bf16/f16") == 0 ? "f16"
            : strncmp(text, "bf16", 4) == 0                             ? "bf16"
@@ -39,7 +39,7 @@ static bool no_precision(const struct figure *f)
     return validate_refuse(f->row, "no kernel for the precision '%.20s'", validate_cell(f->row, "precision"));
 }
 
-/* Sets what counts: `work` operations (or bytes) in the row's own unit. */
+/* Sets what is measured: `work` operations (or bytes), in the row's own unit. */
 static bool as_rate(struct figure *f, double work)
 {
     static const struct {
@@ -68,21 +68,21 @@ static bool add_product(struct figure *f, const char *precision, unsigned m, uns
     return true;
 }
 
-/* "Best" and "large" without a size: one that fills every chip. */
+/* "Best" and "large" products without a size: takes one that fills every chip. */
 static bool plan_large_product(struct figure *f)
 {
     enum { N = 4096 };
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     return add_product(f, precision, N, N, N, "") && as_rate(f, 2.0 * N * N * N);
 }
 
-/* Multiply-adds of a core and cycle in a product. */
+/* Multiply-adds per core and cycle of a product. */
 static bool plan_rate_per_core(struct figure *f)
 {
     enum { N = 4096 };
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     f->program->measure = VALIDATE_WORK_PER_CYCLE;
@@ -90,12 +90,12 @@ static bool plan_rate_per_core(struct figure *f)
     return add_product(f, precision, N, N, N, "");
 }
 
-/* "1488^3 TN". Kernels of one command buffer, timed by the GPU. */
+/* "1488^3 TN": kernels of one command buffer, timed by the GPU. */
 static bool plan_square(struct figure *f)
 {
     unsigned n;
     char a, b;
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     if (sscanf(f->row->shape, "%u^3 %c%c", &n, &a, &b) != 3 || n > 8192)
@@ -105,11 +105,11 @@ static bool plan_square(struct figure *f)
     return add_product(f, precision, n, n, n, options) && as_rate(f, 2.0 * n * n * n);
 }
 
-/* N x N results of D products each, onto a matrix that is read and written. */
+/* N x N results of D products each, added to a matrix that is read and written. */
 static bool plan_softmax_gradient(struct figure *f)
 {
     unsigned n, d;
-    const char *precision = precision_of(f->row);
+    const char *const precision = precision_of(f->row);
     if (!precision)
         return no_precision(f);
     if (sscanf(f->row->shape, "N=%u D=%u", &n, &d) != 2 || n > 8192 || d > 8192 || strcmp(f->row->unit, "us") != 0)
@@ -123,9 +123,9 @@ static bool plan_softmax_gradient(struct figure *f)
 
 static bool plan_gemv(struct figure *f)
 {
-    /* LLaMA 7B: the feed-forward layer, the largest of its matrices. Blocks of 32 weights take 18 bytes. */
+    /* LLaMA 7B: the feed-forward layer has the largest matrix. A block of 32 weights takes 18 bytes. */
     enum { ROWS = 11008, COLUMNS = 4096 };
-    f->program->beyond_caches = true; /* a network has other matrices between two uses of one */
+    f->program->beyond_caches = true; /* a network uses other matrices in between */
     return launch(f, "q4_0", "gemv:%dx%d", ROWS, COLUMNS) && as_rate(f, (double)ROWS * COLUMNS * 18 / 32);
 }
 
@@ -159,7 +159,7 @@ static const struct {
     {"stream_gpu_best", plan_triad},
 };
 
-/* Rows of the GPU that no launch of the library stands for. */
+/* Rows of the GPU for which no launch of the library stands. */
 static const char *const refusals[][2] = {
     {"llama", "a whole network"},
     {"llm_", "a whole network"},

@@ -1,14 +1,12 @@
-/* Matrix products through somebody's library, run as orchard's own AMX kernel of the same size. Libraries
- * differ in blocking and threads, so these rows say more about the kernel than about the unit; the note says
- * so.
- */
+/* Matrix products by somebody's library, run as orchard's own AMX kernel of the same size. Libraries differ in blocking and
+ * threads, so these rows say more about the kernel than about the unit; their note says so. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
 #include <string.h>
 
 #define OUR_KERNEL "our kernel instead of the measured library's"
-#define LARGE      1024 /* "large matrices": what the simulator runs in a second */
+#define LARGE      1024 /* "large matrices": a size that is simulated in a second */
 
 struct gemm_name {
     const char *part;
@@ -35,7 +33,7 @@ static const char *precision_of(const char *what)
 static unsigned size_of(const struct validate_row *row)
 {
     unsigned n;
-    const char *size = strstr(row->condition, "N=");
+    const char *const size = strstr(row->condition, "N=");
     if (size && sscanf(size, "N=%u", &n) == 1)
         return n;
     if (sscanf(row->what, "Accelerate SGEMM %u", &n) == 1)
@@ -43,9 +41,11 @@ static unsigned size_of(const struct validate_row *row)
     return LARGE;
 }
 
-#define SIMULATED_PRODUCTS (UINT64_C(1) << 27) /* multiply-adds of one product; more rows or batches are scaled */
+#define SIMULATED_PRODUCTS                                                                                                       \
+    (UINT64_C(1) << 27) /* most multiply-adds that are simulated; more rows or batches are extrapolated                          \
+                         */
 
-/* "64x256 * 256x32", "100x64x256 * 256x32" (one tall product), "100x64x256 * 100x256x32" (a batch). */
+/* Reads "64x256 * 256x32", "100x64x256 * 256x32" (one tall product) or "100x64x256 * 100x256x32" (a batch). */
 static bool read_shape(const char *shape, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
 {
     unsigned long long a, b, c, d, e, f;
@@ -58,8 +58,8 @@ static bool read_shape(const char *shape, uint64_t *batch, uint64_t *m, uint64_t
     return false;
 }
 
-/* Products of frameworks that went through Accelerate: a part of the rows (or of the batch) is simulated and
- * its time scaled, since the rest is more of the same. */
+/* Products of frameworks that use Accelerate: a part of the rows (or of the batch) is simulated and its time extrapolated, since
+ * the rest repeats it. */
 static bool plan_framework(struct validate_row *row, struct validate_program *program)
 {
     uint64_t batch, m, n, k;
@@ -81,7 +81,7 @@ static bool plan_framework(struct validate_row *row, struct validate_program *pr
     program->warm = true;
     program->note = OUR_KERNEL;
     program->measure = VALIDATE_NS_PER_WORK;
-    program->work = 1e6 * (double)batch * (double)m / whole; /* milliseconds of the whole product */
+    program->work = 1e6 * (double)batch * (double)m / whole; /* milliseconds of the complete product */
     return true;
 }
 
@@ -89,7 +89,7 @@ bool validate_plan_gemm(struct validate_row *row, struct validate_program *progr
 {
     if (strcmp(row->device, "amx") == 0 && (strncmp(row->what, "matmul_", 7) == 0 || strncmp(row->what, "linear_", 7) == 0))
         return plan_framework(row, program);
-    const char *precision = precision_of(row->what);
+    const char *const precision = precision_of(row->what);
     if (!precision)
         return false;
     const bool tera = strcmp(row->unit, "TFLOPS") == 0;

@@ -1,7 +1,8 @@
-/* Rows about GPU instructions: throughput, mixes, parallelism against occupancy (philipturner/metal-benchmarks), rates of clpeak.
+/* Rows about GPU instructions: throughput, mixes, parallelism against occupancy (philipturner/metal-benchmarks), and rates of
+ * clpeak.
  *
- * One core runs loops over a long body; two numbers of turns are run and the difference counts, so that start, end and the loop's
- * own registers fall out. Rows count cycles of one scheduler per operation of a simdgroup.
+ * One core runs loops with a long body. Two numbers of turns are run and their difference counts, so that start, end and the
+ * registers of the loop cancel out. Rows count cycles of one scheduler per operation of a simdgroup.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/gpu_atoms.h"
@@ -17,7 +18,7 @@ struct part {
     unsigned count;
 };
 
-/* "3 IMUL32", "Fast EXP2_32" -> parts. */
+/* Splits "3 IMUL32" or "Fast EXP2_32" into parts. */
 static bool read_part(struct validate_row *row, const char *category, const char *at, size_t length, struct part *part)
 {
     char *end;
@@ -38,7 +39,7 @@ static unsigned read_parts(struct validate_row *row, const char *category, struc
 {
     unsigned count = 0;
     for (const char *at = row->what; *at;) {
-        const char *plus = strstr(at, " + ");
+        const char *const plus = strstr(at, " + ");
         const size_t length = plus ? (size_t)(plus - at) : strlen(at);
         if (count == MIX_PARTS || !read_part(row, category, at, length, &parts[count]))
             return 0;
@@ -82,7 +83,7 @@ static void end_loop(FILE *out)
     fputs("iadd r1, r1, 1\nwhile_icmp r0l, ult, r1, turns, 1\njmp_exec_any top\npop_exec 1\nstop\n", out);
 }
 
-/* One pattern of parts over and over, on `chains` chains. Returns how many patterns a turn has; 0 = why is filled. */
+/* Writes a pattern of parts again and again on `chains` chains. Returns the patterns per turn; 0 when refused. */
 static unsigned write_loop(struct validate_row *row, struct validate_program *program, const struct part *parts, unsigned count,
                            unsigned chains)
 {
@@ -104,7 +105,7 @@ static unsigned write_loop(struct validate_row *row, struct validate_program *pr
     return close_text(row, program, &t) ? patterns : 0;
 }
 
-/* `simdgroups` on one core, each a threadgroup of its own. */
+/* Places `simdgroups` on one core, each as a threadgroup of its own. */
 static void place_on_one_core(struct validate_program *program, unsigned simdgroups)
 {
     program->gpu.cores = 1;
@@ -134,10 +135,10 @@ static bool plan_operation(struct validate_row *row, struct validate_program *pr
     const bool mix = strcmp(category, "mix") == 0;
     if (strstr(row->condition, "upper bound in the source"))
         return validate_refuse(row, "an upper bound in the source, not a value");
-    /* The second list of ballots stands behind the quad operations and is theirs. */
+    /* the second list of ballots comes behind the quad operations and belongs to them */
     if (strcmp(category, "simd") == 0 && strstr(row->condition, "multi-instruction") && strstr(row->what, "BALLOT"))
         category = "quad";
-    const char *whole = mix ? NULL : gpu_atom_find(category, row->what, strlen(row->what));
+    const char *const whole = mix ? NULL : gpu_atom_find(category, row->what, strlen(row->what));
     if (whole) {
         parts[0] = (struct part){whole, 1};
         return plan_cycles(row, program, parts, 1, FULL_SIMDGROUPS, GPU_ATOM_CHAINS);
@@ -150,12 +151,12 @@ static bool plan_operation(struct validate_row *row, struct validate_program *pr
 static bool plan_dependency(struct validate_row *row, struct validate_program *program)
 {
     unsigned bits, chains, simdgroups;
-    const char *at = strchr(row->what, ' ');
+    const char *const at = strchr(row->what, ' ');
     if (!at || sscanf(at, " %u-bit ILP=%u occupancy=%u simds/core", &bits, &chains, &simdgroups) != 3 || chains == 0 ||
         chains > 4)
         return validate_refuse(row, "no program for '%.80s'", row->what);
     const bool fma = strncmp(row->what, "FFMA", 4) == 0;
-    const char *name = bits == 32 ? fma ? "FFMA32" : "FADD32" : fma ? "FFMA16" : "FADD16";
+    const char *const name = bits == 32 ? fma ? "FFMA32" : "FADD32" : fma ? "FFMA16" : "FADD16";
     const struct part part = {gpu_atom_find("fp", name, 6), 1};
     return plan_cycles(row, program, &part, 1, simdgroups, chains);
 }
@@ -171,7 +172,7 @@ bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *p
     return patterns > 0;
 }
 
-/* clpeak: chains of y = x * y + x, x = y * x + y, written by a compiler that marks what is used again. */
+/* clpeak: chains of y = x * y + x, x = y * x + y by a compiler that marks registers that are used again. */
 static bool plan_rate(struct validate_row *row, struct validate_program *program)
 {
     static const struct {
@@ -195,9 +196,9 @@ bool validate_plan_gpu(struct validate_row *row, struct validate_program *progra
 {
     static const char *const operations[] = {"fp", "int", "mix", "simd", "quad"};
     const int column = csv_find(row->table, "category");
-    const char *category = column >= 0 ? csv_cell(row->table, row->number, column) : "";
+    const char *const category = column >= 0 ? csv_cell(row->table, row->number, column) : "";
     if (csv_find(row->table, "raw_latency_min_cycles") < 0)
-        return false; /* not a table of GPU figures */
+        return false; /* this is no table of GPU figures */
     for (size_t i = 0; i < ARRAY_COUNT(operations); i++)
         if (strcmp(category, operations[i]) == 0)
             return plan_operation(row, program, category);

@@ -1,6 +1,5 @@
-/* Rows about the memory path of the GPU: pointer chases and streams through one level, threadgroup memory. The sources do not
- * state sizes; those used here lie well inside the level that the row names (M1: L1 8 KiB, L2 768 KiB, SLC 8 MiB).
- */
+/* Rows about the memory of the GPU: pointer chases and streams through one level, and threadgroup memory. The sources do not
+ * state sizes; those used here lie well inside the level that the row names (M1: L1 8 KiB, L2 768 KiB, SLC 8 MiB). */
 #include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
@@ -28,8 +27,8 @@ static bool take_text(struct validate_row *row, struct validate_program *program
 struct chase {
     const char *what;
     uint64_t bytes;      /* a power of two */
-    uint32_t warm_turns; /* run before, of CHASE_STEPS each */
-    bool once;           /* every line once: nothing is found in a cache */
+    uint32_t warm_turns; /* turns of CHASE_STEPS that run before */
+    bool once;           /* touch every line once, so that nothing is found in a cache */
 };
 
 static const struct chase chases[] = {
@@ -43,7 +42,7 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
 {
     const uint64_t lines = chase->bytes / LINE;
     const unsigned bits = 63 - (unsigned)__builtin_clzll(lines);
-    struct validate_gpu *gpu = &program->gpu;
+    struct validate_gpu *const gpu = &program->gpu;
     gpu->cores = 1;
     gpu->groups = 1;
     gpu->threads_per_group = 32;
@@ -54,7 +53,7 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
     program->patch = malloc(program->patches * sizeof *program->patch);
     if (!program->patch)
         return validate_refuse(row, "out of memory");
-    /* All lanes follow the same chain of word numbers. */
+    /* All lanes follow the same chain of word indices. */
     for (uint64_t i = 0; i < program->patches; i++)
         program->patch[i] = (struct validate_patch){validate_scatter(i, bits) * LINE,
                                                     validate_scatter((i + 1) % program->patches, bits) * (LINE / 4)};
@@ -74,7 +73,7 @@ static void place_everywhere(struct validate_program *program)
     program->measure = VALIDATE_RATE;
 }
 
-/* Every simdgroup reads the same 4 KiB of its core's L1. */
+/* Every simdgroup reads the same 4 KiB in the L1 of its core. */
 static bool plan_l1(struct validate_row *row, struct validate_program *program)
 {
     place_everywhere(program);
@@ -104,7 +103,7 @@ static const struct stream streams[] = {
     {"global memory read (Metal float2, best)", 256 * MIB, {4, 20}},
 };
 
-/* All threads go through the buffer side by side, 16 bytes each. */
+/* All threads advance through the buffer side by side, 16 bytes each. */
 static bool plan_stream(struct validate_row *row, struct validate_program *program, const struct stream *stream)
 {
     char text[640];

@@ -1,6 +1,5 @@
 /* Rows of the wide table that are peaks or latencies of the GPU (krrishnarraj/clpeak on Metal, Vulkan and OpenCL; Chips and
- * Cheese): the same programs as for the rows of the table of GPU figures, under the names that they have there.
- */
+ * Cheese). They run the programs of the table of GPU figures, under the names used there. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/gpu_atoms.h"
 #include "sim/prove/validate/program.h"
@@ -8,8 +7,8 @@
 #include <string.h>
 
 struct peak {
-    const char *what, *shape; /* NULL: any */
-    const char *figure;       /* what the table of GPU figures calls it */
+    const char *what, *shape; /* NULL = any */
+    const char *figure;       /* its name in the table of GPU figures */
 };
 
 static const struct peak peaks[] = {
@@ -29,8 +28,8 @@ static const struct peak peaks[] = {
 bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *program)
 {
     static const struct {
-        const char *part; /* of the workload's name */
-        const char *text; /* one multiply-add on chain @ */
+        const char *part; /* part of the workload's name */
+        const char *text; /* a multiply-add on chain @ */
     } rates[] = {
         {"_single_precision_compute", "fmadd32 @, @.cache, r2.cache, @.cache\n"},
         {"vector_fma", "fmadd32 @, @.cache, r2.cache, @.cache\n"},
@@ -53,7 +52,7 @@ bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *p
         return validate_refuse(row, "products of bytes: which instructions the compiler made of them is not known");
     for (size_t i = 0; i < ARRAY_COUNT(rates); i++)
         if (strstr(row->what, rates[i].part)) {
-            /* "float4", "mp2": so many chains; without a number one. Enough of them ("large") are as good as eight. */
+            /* "float4" and "mp2" give the number of chains; without a number there is one. "large" is as good as eight. */
             const size_t letters = strcspn(row->shape, "0123456789");
             unsigned chains = strcmp(row->shape, "large") == 0 ? 8 : 1;
             sscanf(row->shape + letters, "%u", &chains);

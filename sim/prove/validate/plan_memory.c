@@ -1,7 +1,5 @@
-/* Rows about caches and memory: pointer chases, read, write, copy and triad streams of clpeak and
- * whisper.cpp. The sources do not always state sizes; those used here lie well inside the level that the row
- * names.
- */
+/* Rows about caches and memory: pointer chases, and read, write, copy and triad streams of clpeak and whisper.cpp. The sources do
+ * not always state sizes; those used here lie well inside the level that the row names. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/program.h"
 
@@ -24,8 +22,7 @@ uint64_t validate_scatter(uint64_t i, unsigned bits)
     return i;
 }
 
-/* Links nodes 0..count of all lines of 2^bits lines, in scattered order; the last one leads back to the
- * first. */
+/* Links nodes 0 to count of lines scattered over 2^bits lines; the last leads back to the first. */
 static bool link_nodes(struct validate_row *row, struct validate_program *program, unsigned bits, uint64_t count)
 {
     program->patch = malloc(count * sizeof *program->patch);
@@ -41,8 +38,8 @@ static bool link_nodes(struct validate_row *row, struct validate_program *progra
 struct chase {
     uint64_t bytes; /* a power of two */
     unsigned chains;
-    uint64_t steps; /* of each chain */
-    bool warm;      /* round and round; else each node once, out of cold caches */
+    uint64_t steps; /* per chain */
+    bool warm;      /* go round again and again; otherwise visit each node once, with cold caches */
 };
 
 static void emit_chase_step(struct emit *e, unsigned chains)
@@ -92,7 +89,7 @@ static bool plan_chase(struct validate_row *row, struct validate_program *progra
 
 enum stream { STREAM_READ, STREAM_WRITE, STREAM_COPY, STREAM_TRIAD };
 
-/* 128 bytes of every array per turn. x0 destination, x1 and x2 sources. */
+/* A turn handles 128 bytes of every array; x0 is the destination, x1 and x2 are sources. */
 static void emit_stream_turn(struct emit *e, enum stream kind)
 {
     for (unsigned i = 0; i < 4; i++) {
@@ -102,7 +99,7 @@ static void emit_stream_turn(struct emit *e, enum stream kind)
             emit_ldp_q(e, v, 1, offset);
         if (kind == STREAM_TRIAD) {
             emit_ldp_q(e, v + 2, 2, offset);
-            emit_word(e, emit_rd_rn_rm(0x4e20cc00, v, v + 2, 31)); /* fmla: a = b + s c */
+            emit_word(e, emit_rd_rn_rm(0x4e20cc00, v, v + 2, 31)); /* fmla: a = b + s * c */
             emit_word(e, emit_rd_rn_rm(0x4e20cc00, v + 1, v + 3, 31));
         }
         if (kind != STREAM_READ)
@@ -137,11 +134,11 @@ struct stream_row {
     enum stream kind;
     uint64_t bytes;
     unsigned sweeps;
-    bool warm; /* stays in the caches */
+    bool warm; /* the data stay in the caches */
 };
 
-/* DRAM: the arrays of all threads together exceed the caches, and what one sweep leaves dirty there is written
- * back during the next, as in a long run. One thread alone starts with empty caches. */
+/* DRAM: the arrays of all threads together exceed the caches, and lines that one sweep leaves dirty are written back during the
+ * next, as in a long run. A single thread starts with empty caches. */
 static const struct stream_row streams[] = {
     {"L1 read ", STREAM_READ, 32 * KIB, 64, true},  {"L1 write ", STREAM_WRITE, 32 * KIB, 64, true},
     {"L2 read ", STREAM_READ, 2 * MIB, 2, true},    {"DRAM read ", STREAM_READ, 8 * MIB, 1, false},
@@ -154,7 +151,7 @@ static bool plan_stream_row(struct validate_row *row, struct validate_program *p
         const size_t length = strlen(streams[i].what);
         if (strncmp(row->what, streams[i].what, length) != 0)
             continue;
-        const char *who = row->what + length;
+        const char *const who = row->what + length;
         const bool one = strcmp(who, "one thread") == 0;
         if (!one && strcmp(who, "all threads") != 0)
             return false;

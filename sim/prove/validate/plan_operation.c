@@ -1,8 +1,8 @@
-/* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark): built from kernels of orchard's GPU
+/* Rows that time one operation of a framework on the GPU (TristanBilot/mlx-benchmark), built from kernels of orchard's GPU
  * library.
  *
- * The library's kernels are not the framework's. Where a framework takes several launches the row's note says so, and so does the
- * plan; how good its kernels are is left to the score.
+ * These are not the framework's kernels. Where a framework takes several launches, both the plan and the row's note have them;
+ * how good its kernels are is left to the score.
  */
 #include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
@@ -22,8 +22,8 @@ struct operation {
     struct validate_program *program;
     struct tensor operand[3];
     unsigned operands;
-    int axis; /* AXIS_ALL: over everything; AXIS_NONE: the shape names none */
-    bool mlx; /* else PyTorch on MPS */
+    int axis; /* AXIS_ALL: over everything; AXIS_NONE: not given */
+    bool mlx; /* MLX, otherwise PyTorch on MPS */
 };
 
 enum { AXIS_NONE = -100, AXIS_ALL = -99 };
@@ -36,7 +36,7 @@ static bool read_shape(struct operation *o)
     char *end;
     o->axis = AXIS_NONE;
     for (o->operands = 0; o->operands < 3;) {
-        struct tensor *t = &o->operand[o->operands++];
+        struct tensor *const t = &o->operand[o->operands++];
         do {
             const uint64_t size = strtoull(at, &end, 10);
             if (end == at || !size || t->dimensions == DIMENSIONS)
@@ -111,7 +111,7 @@ static bool plan_concat(struct operation *o)
 
 /* ---- reductions ---- */
 
-/* "softmax:64x1000000". Few and long rows keep one threadgroup busy each for long: two shorter ones are run. */
+/* "softmax:64x1000000": few and long rows occupy a threadgroup for a long time each, so two shorter operations stand for them. */
 static bool along_rows(struct operation *o, const char *kernel, const char *option, uint64_t rows, uint64_t columns)
 {
     enum { SHARE = 16, LONG = 1 << 18, FEW = 4096 };
@@ -119,7 +119,7 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
         return false;
     if (columns < LONG || rows > FEW || rows * columns < 16 * (uint64_t)LONG)
         return true;
-    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     for (unsigned i = 0; i < 2; i++) {
         const uint64_t part = columns * (1 + i) / SHARE / 4 * 4;
         l->part_of[i] = (double)part / (double)columns;
@@ -129,10 +129,10 @@ static bool along_rows(struct operation *o, const char *kernel, const char *opti
     return true;
 }
 
-/* Outer dimensions before the axis are counted with those behind it: as many results from as many elements, in other places. */
+/* Dimensions before and behind the axis are counted together: as many results from as many elements, in another order. */
 static bool plan_reduction(struct operation *o, const char *option)
 {
-    const struct tensor *t = &o->operand[0];
+    const struct tensor *const t = &o->operand[0];
     if (o->axis == AXIS_ALL || o->axis == AXIS_NONE)
         return along_rows(o, "reduce", option, 1, elements(t));
     const uint64_t length = t->size[o->axis];
@@ -152,10 +152,10 @@ static bool plan_sum(struct operation *o)
     return plan_reduction(o, ",op=sum");
 }
 
-/* Over everything it was no kernel of its own: largest, difference, exponential, sum, quotient. */
+/* Over everything, it was no kernel of its own but: largest, difference, exponential, sum, quotient. */
 static bool plan_softmax(struct operation *o)
 {
-    const struct tensor *t = &o->operand[0];
+    const struct tensor *const t = &o->operand[0];
     const unsigned long long all = elements(t);
     if (o->axis == AXIS_ALL)
         return along_rows(o, "reduce", ",op=max", 1, all) && launch(o, 1, "elementwise:%llu,op=sub,period=4", all) &&
@@ -169,7 +169,7 @@ static bool plan_softmax(struct operation *o)
 
 /* ---- products ---- */
 
-/* More rows than a kernel takes are several products of equal height. */
+/* More rows than a kernel can take become several products of equal height. */
 static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64_t n, uint64_t k, bool transposed)
 {
     enum { ROWS_MAX = 65536, BATCH_MAX = 4096 };
@@ -187,10 +187,10 @@ static bool plan_product(struct operation *o, uint64_t batch, uint64_t m, uint64
     return true;
 }
 
-/* "BxMxK * BxKxN", "BxMxK * KxN" (one tall product), "MxK * KxN". */
+/* Reads "BxMxK * BxKxN", "BxMxK * KxN" (one tall product) or "MxK * KxN". */
 static bool read_product(const struct operation *o, uint64_t *batch, uint64_t *m, uint64_t *n, uint64_t *k)
 {
-    const struct tensor *a = &o->operand[0], *b = &o->operand[1];
+    const struct tensor *const a = &o->operand[0], *const b = &o->operand[1];
     if (o->operands < 2 || a->dimensions < 2 || b->dimensions < 2)
         return false;
     *k = a->size[a->dimensions - 1];
@@ -207,7 +207,7 @@ static bool plan_matmul(struct operation *o)
     return read_product(o, &batch, &m, &n, &k) ? plan_product(o, batch, m, n, k, false) : other_shape(o);
 }
 
-/* Product and bias: one kernel, unless the row says that they were two. */
+/* Product and bias, in one kernel unless the row says that there were two. */
 static bool plan_linear(struct operation *o)
 {
     uint64_t batch, m, n, k;
@@ -220,10 +220,10 @@ static bool plan_linear(struct operation *o)
     return launch(o, 1, "elementwise:%llu,op=add,period=%llu", (unsigned long long)(batch * m * n), (unsigned long long)n);
 }
 
-/* NxHxWxC images, KxRxSxC weights, no padding; the library's kernel has channels first. */
+/* NxHxWxC images, KxRxSxC weights, no padding; the kernel of the library has channels first. */
 static bool plan_conv2d(struct operation *o)
 {
-    const struct tensor *x = &o->operand[0], *w = &o->operand[1];
+    const struct tensor *const x = &o->operand[0], *const w = &o->operand[1];
     if (o->operands != 2 || x->dimensions != 4 || w->dimensions != 4 || x->size[3] != w->size[3])
         return other_shape(o);
     char before[32], behind[64];
@@ -234,8 +234,8 @@ static bool plan_conv2d(struct operation *o)
              (unsigned long long)w->size[2]);
     if (!launch(o, 1, "%s%llu%s", before, (unsigned long long)channels, behind))
         return false;
-    /* Long sums: an eighth and a quarter of the channels stand for all. */
-    struct validate_launch *l = &o->program->launch[o->program->launches - 1];
+    /* for long sums, an eighth and a quarter of the channels stand for all */
+    struct validate_launch *const l = &o->program->launch[o->program->launches - 1];
     for (unsigned i = 0; channels >= 64 && channels % 64 == 0 && i < 2; i++) {
         l->part_of[i] = (1 + i) / 8.0;
         snprintf(l->part[i], sizeof l->part[i], "%s%llu%s", before, (unsigned long long)channels * (1 + i) / 8, behind);
@@ -243,10 +243,11 @@ static bool plan_conv2d(struct operation *o)
     return true;
 }
 
-/* Heads of 1024 elements: too wide to be kept at hand, so scores go through memory. Queries and keys differ in number. */
+/* Heads of 1024 elements are too wide to stay in registers, so scores go through memory. The numbers of queries and keys differ.
+ */
 static bool plan_attention(struct operation *o)
 {
-    const struct tensor *q = &o->operand[0], *k = &o->operand[1];
+    const struct tensor *const q = &o->operand[0], *const k = &o->operand[1];
     if (o->operands != 3 || q->dimensions != 4 || k->dimensions != 4 || q->size[3] != k->size[3] ||
         elements(k) != elements(&o->operand[2]))
         return other_shape(o);
@@ -274,10 +275,10 @@ static const struct {
     {"scaleddotproductattention_", plan_attention},
 };
 
-/* "mlx 0.5.0 torch 2.2.1; ..." -> "mlx 0.5.0" or "torch-mps 2.2.1". */
+/* Turns "mlx 0.5.0 torch 2.2.1; ..." into "mlx 0.5.0" or "torch-mps 2.2.1". */
 static void read_framework(const struct operation *o)
 {
-    const char *name = o->mlx ? "mlx" : "torch-mps", *word = o->mlx ? "mlx " : "torch ";
+    const char *const name = o->mlx ? "mlx" : "torch-mps", *const word = o->mlx ? "mlx " : "torch ";
     const char *at = strstr(o->row->condition, word);
     if (at && at[strlen(word)] >= '0' && at[strlen(word)] <= '9') {
         at += strlen(word);

@@ -1,7 +1,5 @@
 /* Rows of watts, joules and work per joule. Their loads are rebuilt: products and convolutions from the kernel libraries, loops
- * of CPU cores as AArch64 programs. A load that its source does not describe well enough to be rebuilt is refused with the
- * reason.
- */
+ * of CPU cores as AArch64 programs. A load that its source does not describe well enough is refused with the reason. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/launch.h"
 #include "sim/prove/validate/power_loops.h"
@@ -29,7 +27,7 @@ static void note(const struct power_row *p, const char *text)
     p->program->note = p->program->remark;
 }
 
-/* Sets what counts, in the row's own unit; `operations` of one repetition for energies per operation. */
+/* Sets what is measured, in the row's own unit; `operations` of one repetition count for energies per operation. */
 static bool in_its_unit(const struct power_row *p, double operations)
 {
     static const struct {
@@ -72,7 +70,7 @@ static bool plan_loop(const struct power_row *p, enum power_loop loop, enum vali
 
 static unsigned cpu_domains(const struct power_row *p)
 {
-    return strcmp(p->unit, "P-cluster") == 0   ? DOMAIN(P_CPU) | DOMAIN(AMX) /* one rail */
+    return strcmp(p->unit, "P-cluster") == 0   ? DOMAIN(P_CPU) | DOMAIN(AMX) /* they share a rail */
            : strcmp(p->unit, "E-cluster") == 0 ? DOMAIN(E_CPU)
                                                : 0;
 }
@@ -90,12 +88,12 @@ static bool plan_all_cores(const struct power_row *p)
 {
     if (strcmp(p->unit, "DRAM") == 0)
         return refuse(p, "what Cinebench moves from and to DRAM is not known");
-    /* The cores of the other kind run the same beside it; each cluster has its own caches and clocks. */
+    /* Cores of the other kind run the same program beside it; each cluster has caches and clocks of its own. */
     return plan_loop(p, POWER_LOOP_RENDERER, strcmp(p->unit, "E-cluster") == 0 ? VALIDATE_E_CORE : VALIDATE_P_CORE, 0,
                      cpu_domains(p));
 }
 
-/* ThomasKaiser/Knowledge: after ten minutes the P clusters run at about 2450 MHz and the sensors show 80 degC. */
+/* ThomasKaiser/Knowledge: after ten minutes the P clusters run at about 2450 MHz, and sensors read 80 degC. */
 static bool plan_throttled(const struct power_row *p)
 {
     snprintf(p->program->set[0], sizeof p->program->set[0], "cpu_p.clock_ghz=2.45");
@@ -103,7 +101,7 @@ static bool plan_throttled(const struct power_row *p)
     return plan_all_cores(p);
 }
 
-/* "fully active at 2388 MHz": of one core. */
+/* "fully active at 2388 MHz" is about one core. */
 static bool plan_at_clock(const struct power_row *p)
 {
     const bool performance = strcmp(p->unit, "P-core") == 0;
@@ -117,7 +115,7 @@ static bool plan_at_clock(const struct power_row *p)
                      performance ? DOMAIN(P_CPU) : DOMAIN(E_CPU));
 }
 
-/* Clock of "pstate07" of the row's chip and unit, from its row "freq". */
+/* The clock of "pstate07" of the row's chip and unit, from its row "freq". */
 static bool clock_of_state(const struct power_row *p, double *mhz)
 {
     static const char *const same[] = {"chip", "unit", "load"};
@@ -133,8 +131,8 @@ static bool clock_of_state(const struct power_row *p, double *mhz)
     return false;
 }
 
-/* Figures of the kernel's energy model: CoreMark on a single core, read at the power meter of its cluster (AsahiLinux/linux pull
- * request 229). The clock of the state is a row of its own. */
+/* Figures of the kernel's energy model: CoreMark on one core, read from the power meter of its cluster (AsahiLinux/linux pull
+ * request 229). The clock of a state is in another row. */
 static bool plan_state(const struct power_row *p)
 {
     const bool performance = strcmp(p->unit, "P-core") == 0;
@@ -168,12 +166,12 @@ static bool on_ane(const struct power_row *p)
     return strcmp(p->unit, "ANE") == 0;
 }
 
-/* The part of the M1 family is the author's M1 Max, that of M2 said to be of the class of M2 Pro. */
+/* The part of the "M1 family" is the author's M1 Max; that of "M2" is said to be of the class of an M2 Pro. */
 static void take_chip(const struct power_row *p)
 {
-    const char *chip = strncmp(p->row->chip, "M1 family", 9) == 0                   ? "m1-max"
-                       : strncmp(validate_cell(p->row, "device"), "M2 Pro", 6) == 0 ? "m2-pro"
-                                                                                    : "";
+    const char *const chip = strncmp(p->row->chip, "M1 family", 9) == 0                   ? "m1-max"
+                             : strncmp(validate_cell(p->row, "device"), "M2 Pro", 6) == 0 ? "m2-pro"
+                                                                                          : "";
     snprintf(p->program->chip, sizeof p->program->chip, "%s", chip);
 }
 
@@ -219,7 +217,7 @@ static bool plan_gemm(const struct power_row *p)
                : refuse(p, "the size is not read");
 }
 
-/* A GPU takes its quarters one after another: simulating the whole would tell nothing more. */
+/* The GPU runs the quarters one after another: simulating the whole would give the same. */
 static bool plan_large_gemm(const struct power_row *p)
 {
     enum { N = 4096, QUARTERS = 4 };
@@ -242,7 +240,7 @@ static bool plan_smallest_matmul(const struct power_row *p)
     return product(p, "f16", 64, 256, 256);
 }
 
-/* Weights 1024 x 4096; rows are not given. */
+/* Weights of 1024 x 4096; the number of rows is not given. */
 static bool plan_matmul(const struct power_row *p)
 {
     enum { ROWS = 1024, K = 1024, N = 4096 };
@@ -258,7 +256,7 @@ static bool plan_bandwidth(const struct power_row *p)
     return launch(p, 1, "f16", "gemv:%dx%d", N, N) && in_its_unit(p, 2.0 * N * N);
 }
 
-/* "eight chained 1024^2 fp16 matmuls": 1024 rows. */
+/* "eight chained 1024^2 fp16 matmuls" with 1024 rows. */
 static bool plan_chain(const struct power_row *p)
 {
     enum { LAYERS = 8, N = 1024, SIDE = 32 };
@@ -266,7 +264,7 @@ static bool plan_chain(const struct power_row *p)
            in_its_unit(p, 2.0 * LAYERS * N * N * SIDE * SIDE);
 }
 
-/* Layers of 3 x 3 kernels with 256 channels on 32 x 32 pixels, as in the same author's published data. */
+/* Layers of 3 x 3 kernels with 256 channels on 32 x 32 pixels, as in published data of the same author. */
 static bool conv_stack(const struct power_row *p, unsigned layers)
 {
     enum { C = 256, SIDE = 32, TAPS = 9 };
@@ -293,14 +291,14 @@ static bool plan_attention(const struct power_row *p)
            in_efficiency_table(p, 2.0 * S * WIDTH, 2.0 * S * WIDTH);
 }
 
-/* "4096-inner matmul, int8 weights": bound by its weights. */
+/* "4096-inner matmul, int8 weights" is bound by its weights. */
 static bool plan_weights(const struct power_row *p)
 {
     enum { N = 4096 };
-    const char *precision = strstr(p->load, "int8")     ? "i8"
-                            : strstr(p->load, "int4")   ? "i4"
-                            : strstr(p->load, "sparse") ? "sparse"
-                                                        : "f16";
+    const char *const precision = strstr(p->load, "int8")     ? "i8"
+                                  : strstr(p->load, "int4")   ? "i4"
+                                  : strstr(p->load, "sparse") ? "sparse"
+                                                              : "f16";
     p->program->beyond_caches = true;
     note(p, strcmp(precision, "sparse") == 0 ? "4096 x 4096 weights, one column, half of them 0"
                                              : "4096 x 4096 weights, one column");
@@ -310,7 +308,7 @@ static bool plan_weights(const struct power_row *p)
 /* ---- the row ---- */
 
 static const struct {
-    const char *unit, *load; /* NULL: any; begins with */
+    const char *unit, *load; /* NULL = any; otherwise a beginning */
     bool (*plan)(const struct power_row *p);
 } plans[] = {
     {NULL, "Cinebench R23, 1 thread", plan_one_thread},

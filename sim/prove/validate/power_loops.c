@@ -1,6 +1,6 @@
 #include "sim/prove/validate/power_loops.h"
 
-/* A turn is 32 instructions on 256 bytes; LINES turns go over 16 KiB of a first-level cache. */
+/* A turn has 32 instructions on 256 bytes; LINES turns cover 16 KiB of a first-level cache. */
 enum { BASE = 27, COUNTER = 28, LINES = 64, TURNS = 1500, LINE_BYTES = 256 };
 
 /* ---- encodings (Arm ARM, DDI 0487) ---- */
@@ -11,7 +11,7 @@ enum { BASE = 27, COUNTER = 28, LINES = 64, TURNS = 1500, LINE_BYTES = 256 };
 #define STR_X     UINT32_C(0xf9000000)
 #define STRH_W    UINT32_C(0x79000000) /* offset in halfwords */
 #define LDR_X_X   UINT32_C(0xf8606800) /* base plus register */
-#define CBZ_NEXT  UINT32_C(0xb4000020) /* to the next instruction: where it goes does not matter */
+#define CBZ_NEXT  UINT32_C(0xb4000020) /* branches to the next instruction, so it does not matter whether it is taken */
 #define CBNZ_NEXT UINT32_C(0xb5000020)
 
 enum { ADD = 0x8b000000, EOR = 0xca000000, SUB = 0xcb000000, MUL = 0x9b007c00 };
@@ -40,7 +40,7 @@ static void renderer_turn(struct emit *e)
     for (unsigned i = 0; i < 4; i++) {
         integer(e, chain[i], 0, 0, 1 + i);
         memory(e, LDR_S, 24 + i, i);
-        integer(e, i % 2 ? EOR : ADD, 3, 3, 4); /* a chain */
+        integer(e, i % 2 ? EOR : ADD, 3, 3, 4); /* a dependent chain */
         emit_word(e, (i % 2 ? CBNZ_NEXT : CBZ_NEXT) | 1);
         integer(e, ADD, 5 + i % 2, 7, 8 + i % 2);
         if (i < 3)
@@ -65,7 +65,7 @@ static void coremark_turn(struct emit *e)
 {
     for (unsigned i = 0; i < 2; i++) {
         integer(e, LDR_X_X, 9, BASE, 12);
-        integer(e, EOR, 12, 9, 9); /* 0: the address of the next */
+        integer(e, EOR, 12, 9, 9); /* 0: the address of the next access */
         for (unsigned k = 0; k < 3; k++) {
             integer(e, ADD, 3 + k, 3 + k, 6);
             emit_word(e, (k % 2 ? CBNZ_NEXT : CBZ_NEXT) | 1);

@@ -1,5 +1,4 @@
-/* Loops with the instruction mix of programs whose power is published: what a core burns follows from the mix, not from the name.
- */
+/* Loops with the instruction mix of programs whose power is published: the power of a core follows from the mix. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_POWER_LOOPS_H
 #define ORCHARD_SIM_PROVE_VALIDATE_POWER_LOOPS_H
 
@@ -10,10 +9,10 @@ enum power_loop {
     POWER_LOOP_COREMARK, /* CoreMark: lists, small matrices, a state machine, CRC */
 };
 
-/* A whole program, data at data_addr (power_loop_data_bytes of them), ends with exit(0). */
+/* Emits a whole program that ends with exit(0); its data, power_loop_data_bytes of them, lie at data_addr. */
 void power_loop_emit(struct emit *e, enum power_loop loop, uint64_t data_addr);
 uint64_t power_loop_data_bytes(void);
-/* What to tell about it. */
+/* Description of the loop for the row's note. */
 const char *power_loop_about(enum power_loop loop);
 
 #endif

@@ -9,15 +9,15 @@
 struct power_runner {
     const struct chip_db *db;
     const struct chip_overrides *overrides;
-    struct memo *memo; /* struct energy_run; the caller's */
-    struct chip *chip; /* the last one */
+    struct memo *memo; /* holds struct energy_run; owned by the caller */
+    struct chip *chip; /* the last one used */
     struct energy_model model;
     char name[128];
 };
 
 struct power_runner *power_runner_create(const struct chip_db *db, const struct chip_overrides *overrides, struct memo *memo)
 {
-    struct power_runner *r = calloc(1, sizeof *r);
+    struct power_runner *const r = calloc(1, sizeof *r);
     if (r) {
         r->db = db;
         r->overrides = overrides;
@@ -58,7 +58,7 @@ static bool simulate(const struct power_runner *r, const struct validate_program
         .cold = p->beyond_caches,
     };
     struct run_result result;
-    struct run *run = run_prepare(&request, error);
+    struct run *const run = run_prepare(&request, error);
     run_result_init(&result);
     bool ok = run && run_execute(run, NULL, 1, &result, error);
     if (ok && !run_energy(run))
@@ -85,11 +85,11 @@ static bool run_launch(struct power_runner *r, const struct validate_program *p,
 
 /* ---- a row ---- */
 
-/* Work of one launch added `times` over; times and clocks are set when all are there. */
+/* Adds the work of a launch `times` times; times and clocks are set when all launches are added. */
 static void add(struct energy_run *sum, const struct energy_run *one, double times)
 {
-    const struct power_profile *from = &one->profile;
-    struct power_profile *to = &sum->profile;
+    const struct power_profile *const from = &one->profile;
+    struct power_profile *const to = &sum->profile;
     for (int d = 0; d < POWER_DOMAIN_COUNT; d++) {
         to->event_j[d] += times * from->event_j[d];
         to->running_s[d] += times * from->running_s[d];
@@ -112,10 +112,10 @@ static bool run_all(struct power_runner *r, const struct validate_program *p, st
         add(&sum, &one, p->launch[i].times);
         overhead_s = fmax(overhead_s, one.profile.seconds - one.device_s);
     }
-    const struct validate_overhead *harness = *p->framework ? validate_overhead_of(p->framework) : NULL;
+    const struct validate_overhead *const harness = *p->framework ? validate_overhead_of(p->framework) : NULL;
     if (harness)
-        overhead_s =
-            fmax(0, overhead_s + validate_overhead_seconds(harness, p)); /* a quicker way than the usual one: less than 0 */
+        overhead_s = fmax(0, overhead_s + validate_overhead_seconds(
+                                              harness, p)); /* negative when the harness waits in a quicker way than usual */
     overhead_s += p->idle_seconds;
     const enum power_domain driver = sum.profile.driver;
     energy_run_start(whole, &r->model, sum.device_s + overhead_s, sum.device_s);
@@ -128,7 +128,7 @@ static bool run_all(struct power_runner *r, const struct validate_program *p, st
     return true;
 }
 
-/* Everything behind its gates for a second; the always-on rest waits. */
+/* A second with all domains behind closed gates; the always-on rest waits. */
 static void idle(const struct power_runner *r, struct energy_run *whole)
 {
     energy_run_start(whole, &r->model, 1, 0);

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* Enough that starting and ending (set, first latencies) stay below 0.1 %. */
+/* So many that start and end (set, first latencies) stay below 0.1 %. */
 #define LOOP_INSTRUCTIONS 48000
 
 void validate_program_free(struct validate_program *program)

@@ -7,14 +7,14 @@
 
 #define FILE_DATA_LIMIT (UINT64_C(64) << 20)
 
-/* Bytes of the data up to the last word that is not 0. */
+/* The bytes of the data up to the last word that is not 0. */
 static uint8_t *data_bytes(const struct validate_program *program, size_t *bytes)
 {
     *bytes = 0;
     for (size_t i = 0; i < program->patches; i++)
         if (program->patch[i].offset + 8 > *bytes)
             *bytes = program->patch[i].offset + 8;
-    uint8_t *data = *bytes <= FILE_DATA_LIMIT ? calloc(1, *bytes + 1) : NULL;
+    uint8_t *const data = *bytes <= FILE_DATA_LIMIT ? calloc(1, *bytes + 1) : NULL;
     for (size_t i = 0; data && i < program->patches; i++)
         for (unsigned b = 0; b < 8; b++)
             data[program->patch[i].offset + b] = (uint8_t)(program->patch[i].value >> 8 * b);
@@ -36,7 +36,7 @@ static uint8_t *write_file(const struct validate_program *program, const uint8_t
         .label_count = 1,
     };
     struct isa_error why = {0};
-    uint8_t *file = elf_write(&elf, bytes, &why);
+    uint8_t *const file = elf_write(&elf, bytes, &why);
     if (!file)
         orch_fail(error, ORCH_INTERNAL, "%.200s", why.text);
     return file;
@@ -47,12 +47,12 @@ uint8_t *validate_program_elf(const struct validate_program *program, bool with_
     if (!with_data)
         return write_file(program, NULL, 0, bytes, error);
     size_t used;
-    uint8_t *data = data_bytes(program, &used);
+    uint8_t *const data = data_bytes(program, &used);
     if (!data) {
         orch_fail(error, ORCH_USAGE, "its data take more than %u MiB", (unsigned)(FILE_DATA_LIMIT >> 20));
         return NULL;
     }
-    uint8_t *file = write_file(program, data, used, bytes, error);
+    uint8_t *const file = write_file(program, data, used, bytes, error);
     free(data);
     return file;
 }
@@ -60,7 +60,7 @@ uint8_t *validate_program_elf(const struct validate_program *program, bool with_
 bool validate_program_patch(const struct validate_program *program, struct mem_space *space)
 {
     for (size_t i = 0; i < program->patches; i++) {
-        uint8_t *word = mem_at(space, VALIDATE_DATA_ADDR + program->patch[i].offset, 8, MEM_READ | MEM_WRITE);
+        uint8_t *const word = mem_at(space, VALIDATE_DATA_ADDR + program->patch[i].offset, 8, MEM_READ | MEM_WRITE);
         if (!word)
             return false;
         memcpy(word, &program->patch[i].value, 8); /* simulated memory is little-endian, as the host */

@@ -21,7 +21,7 @@ bool validation_version(const struct chip_db *chips, const struct chip_overrides
     content_hash_begin(&h);
     for (size_t i = 0; i < chip_db_count(chips); i++) {
         struct orch_error why = {0};
-        struct chip *chip = chip_open(chips, chip_db_id(chips, i), overrides, &why);
+        struct chip *const chip = chip_open(chips, chip_db_id(chips, i), overrides, &why);
         if (!chip && !(overrides && overrides->count)) { /* an override need not fit every chip */
             if (error)
                 *error = why;
@@ -39,13 +39,13 @@ bool validation_version(const struct chip_db *chips, const struct chip_overrides
 
 static const char *cell(const struct validate_row *row, const char *column)
 {
-    const char *text = csv_cell(row->table, row->number, csv_find(row->table, column));
+    const char *const text = csv_cell(row->table, row->number, csv_find(row->table, column));
     return *text ? text : NULL;
 }
 
 static double number(const struct validate_row *row, const char *column)
 {
-    const char *text = cell(row, column);
+    const char *const text = cell(row, column);
     char *end;
     const double value = text ? strtod(text, &end) : NAN;
     return text && end != text && *end == '\0' ? value : NAN;
@@ -56,7 +56,7 @@ static const char *given(const char *text)
     return text && *text ? text : NULL;
 }
 
-/* A row of a table without units of its own is told apart by the unit that works. */
+/* A row of a table without units of its own is identified by the unit at work, too. */
 static struct db_measurement measurement_of(const struct validate_row *row)
 {
     return (struct db_measurement){
@@ -125,7 +125,7 @@ static bool put_score(const struct scores *s, const char *group, bool fitted, si
         score->within10, score->within25, score->spearman, score->interval_coverage);
 }
 
-/* Rows of a group that a parameter was taken from, and the others. */
+/* Scores fitted rows of a group and the others. */
 static bool put_group(const struct scores *s, const char *name, const struct validation_group *g)
 {
     return put_score(s, name, false, g->rows - g->fitted, g->score.count, &g->score) &&

@@ -1,4 +1,4 @@
-/* The table of accuracy that a README shows. */
+/* The table of accuracy for a README. */
 #include "isa/array_count.h"
 #include "sim/prove/validate/validation.h"
 
@@ -15,7 +15,7 @@ static void share(FILE *out, double value)
 
 static void line(FILE *out, const char *name, const struct validation_group *g)
 {
-    const struct score *s = &g->score;
+    const struct score *const s = &g->score;
     fprintf(out, "| %s | %zu | %zu | %zu |", name, g->rows, g->modelled, g->fitted);
     const double shares[] = {s->mape,     s->symmetric, s->median_ape,        s->bias,
                              s->within10, s->within25,  s->interval_coverage, s->cross_coverage};

@@ -15,7 +15,7 @@ static void print_share(FILE *out, double value)
 
 static void print_line(FILE *out, const char *name, const struct validation_group *group)
 {
-    const struct score *s = &group->score;
+    const struct score *const s = &group->score;
     fprintf(out, "%-60.60s %5zu %8zu %6zu", name, group->rows, group->modelled, group->fitted);
     const double shares[] = {s->mape, s->median_ape, s->p90_ape, s->bias, s->symmetric, s->within10, s->within25};
     for (size_t i = 0; i < ARRAY_COUNT(shares); i++)
@@ -49,7 +49,7 @@ struct reason {
 
 static int more_rows_first(const void *a, const void *b)
 {
-    const struct reason *x = a, *y = b;
+    const struct reason *const x = a, *const y = b;
     return x->rows != y->rows ? (x->rows < y->rows) - (x->rows > y->rows) : (x->first > y->first) - (x->first < y->first);
 }
 
@@ -70,7 +70,7 @@ static size_t gather_reasons(const struct validation *v, struct reason *reason)
     return count;
 }
 
-/* The list of all rows is in the JSON document. */
+/* The JSON document lists all rows. */
 static void print_reason(const struct validation *v, const struct reason *reason, FILE *out)
 {
     enum { SHOWN = 4 };
@@ -86,7 +86,7 @@ static void print_reason(const struct validation *v, const struct reason *reason
 
 static bool print_unmodelled(const struct validation *v, FILE *out)
 {
-    struct reason *reason = malloc((v->rows + 1) * sizeof *reason);
+    struct reason *const reason = malloc((v->rows + 1) * sizeof *reason);
     if (!reason)
         return false;
     const size_t count = gather_reasons(v, reason);
@@ -106,7 +106,7 @@ static void print_header(const char *name, FILE *out)
             "MAPE", "median", "p90", "bias", "symm.", "in 10%", "in 25%", "rank", "interval", "across", "bare MAPE", "bare med.");
 }
 
-/* The groups of one choice of columns; of the last one also all rows together. */
+/* Prints the groups of a choice of columns; for the last choice also the line of all rows together. */
 static bool print_groups(const struct validation *v, const char *group_by, const char *header, bool last, FILE *out,
                          struct orch_error *error)
 {

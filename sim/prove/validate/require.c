@@ -42,7 +42,7 @@ static bool find_value(const struct score *score, const char *name, size_t lengt
     return orch_fail(error, ORCH_USAGE, "--require: no score is called '%s'%s", text, suggest_phrase(&s, phrase, sizeof phrase));
 }
 
-/* One bound; *at moves behind it. */
+/* Checks one bound and moves *at behind it. */
 static bool check(const struct score *score, const char **at, char *missed, size_t size, struct orch_error *error)
 {
     const size_t name = strcspn(*at, "<>,");

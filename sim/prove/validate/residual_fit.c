@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples with sources as numbers, and room for those of one group. */
+/* Samples with numbered sources, and room for the samples of a group. */
 struct fit {
     const struct residual_sample *sample;
     size_t count;
-    unsigned *source, sources; /* of each sample; how many there are */
-    unsigned without;          /* this source is left out */
-    size_t rows;               /* of the group */
-    unsigned *rows_of;         /* of the group, by source */
+    unsigned *source, sources; /* source of each sample; number of sources */
+    unsigned without;          /* a source to leave out */
+    size_t rows;               /* samples in the group */
+    unsigned *rows_of;         /* samples of the group by source */
     double *ratio, *weight, *parameter;
 };
 
@@ -52,8 +52,7 @@ static void fit_close(struct fit *f)
 
 /* ---- one group ---- */
 
-/* Rows of one source err alike: together they weigh as the square root of their number, between counting rows and counting
- * sources. */
+/* Rows of a source err alike. Together they weigh the square root of their number, between counting rows and counting sources. */
 static void gather(struct fit *f, const char *part, const char *work)
 {
     size_t n = 0;
@@ -61,7 +60,7 @@ static void gather(struct fit *f, const char *part, const char *work)
     for (int weigh = 0; weigh < 2; weigh++) {
         n = 0;
         for (size_t i = 0; i < f->count; i++) {
-            const struct residual_sample *s = &f->sample[i];
+            const struct residual_sample *const s = &f->sample[i];
             if ((*part && strcmp(s->part, part) != 0) || (*work && strcmp(s->work, work) != 0) || f->source[i] == f->without)
                 continue;
             if (!weigh) {
@@ -84,7 +83,7 @@ static unsigned group_sources(const struct fit *f)
     return count;
 }
 
-/* Of sorted samples with weights, the value below which a new one lies with probability p: n samples leave n + 1 gaps. */
+/* The value below which a new sample lies with probability p, given sorted samples with weights: n samples leave n + 1 gaps. */
 static double quantile(const struct fit *f, double p)
 {
     double all = 0, below = 0;
@@ -99,8 +98,8 @@ static double quantile(const struct fit *f, double p)
     return f->ratio[f->rows - 1];
 }
 
-/* The next measurement comes from a source of its own, which is off by something, too: the spread of a new one about the mean of
- * k is wider by the square root of 1 + 1/k. */
+/* The next measurement comes from a source of its own, which has an error, too: the spread of a new source about the mean of k is
+ * wider by the square root of 1 + 1/k. */
 static double widening(unsigned sources)
 {
     return sqrt(1 + 1.0 / sources);
@@ -141,11 +140,11 @@ static void fill(struct fit *f, struct residual_table *table)
     table->count = 0;
     add_group(table, f, "", "");
     for (size_t i = 0; i < f->count; i++) {
-        const struct residual_sample *of = &f->sample[i];
+        const struct residual_sample *const of = &f->sample[i];
         const char *const works[] = {"", of->work};
         for (int w = 0; w < 1 + (*of->work != '\0'); w++) {
             bool seen = has_group(table, of->part, works[w]);
-            for (size_t j = 0; !seen && j < i; j++) /* with too few rows */
+            for (size_t j = 0; !seen && j < i; j++) /* groups with too few rows */
                 seen = strcmp(f->sample[j].part, of->part) == 0 && (!*works[w] || strcmp(f->sample[j].work, works[w]) == 0);
             if (!seen)
                 add_group(table, f, of->part, works[w]);
@@ -165,7 +164,7 @@ bool residual_fit(const struct residual_sample *samples, size_t count, struct re
 
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample)
 {
-    const struct residual *residual = residual_in(table->group, table->count, sample->part, sample->work);
+    const struct residual *const residual = residual_in(table->group, table->count, sample->part, sample->work);
     if (!residual)
         return false;
     const struct interval i = interval_of(residual, sample->parameter, sample->parameter);

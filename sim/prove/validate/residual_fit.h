@@ -1,6 +1,5 @@
-/* How far runs of a kind were from hardware: spreads of residuals from the rows of a validation, and how well they cover rows
- * that they were not taken from.
- */
+/* How far runs of a kind are from hardware: spreads of residuals from the rows of a validation, and how well they cover rows that
+ * they were not taken from. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_RESIDUAL_FIT_H
 #define ORCHARD_SIM_PROVE_VALIDATE_RESIDUAL_FIT_H
 
@@ -8,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* One row: logarithm of measured over predicted time, and what parameters contribute to its uncertainty (relative, one standard
+/* A row: the logarithm of measured over predicted time, and the uncertainty that parameters contribute (relative standard
  * deviation). */
 struct residual_sample {
     const char *part, *work, *source;
@@ -21,14 +20,14 @@ struct residual_table {
     size_t count;
 };
 
-/* Spreads of every unit and kind of work with enough rows and sources, of every such unit, and of all rows together. The table
- * points to texts of the samples. False when memory is out. */
+/* Spreads for every unit and kind of work with enough rows and sources, for every unit with enough of them, and for all rows
+ * together. The table points to texts of the samples. False when memory is out. */
 bool residual_fit(const struct residual_sample *samples, size_t count, struct residual_table *table);
 
-/* Inside: whether the sample is inside the 90 % interval that the table gives it. */
+/* Whether the sample is inside the 90 % interval that the table gives it. */
 bool residual_inside(const struct residual_table *table, const struct residual_sample *sample);
 
-/* inside[i] by a table without any row of sample i's source. False when memory is out. */
+/* Sets inside[i] by a table made without any row of sample i's source. False when memory is out. */
 bool residual_cross_validate(const struct residual_sample *samples, size_t count, bool *inside);
 
 #endif

@@ -33,7 +33,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     memset(row, 0, sizeof *row);
     row->table = table;
     row->number = number;
-    const char *given = first_of(table, number, id);
+    const char *const given = first_of(table, number, id);
     if (*given)
         snprintf(row->id, sizeof row->id, "%s", given);
     else
@@ -51,7 +51,7 @@ void validate_row_read(struct validate_row *row, const struct csv_table *table, 
     row->has_value = read_number(first_of(table, number, value), &row->measured);
 }
 
-/* Rows that no simulation predicts: not measured, no value, or not a time. */
+/* Refuses rows that no simulation predicts: not measured, without a value, or no time. */
 static bool is_prediction_target(struct validate_row *row)
 {
     if (strcmp(row->kind, "measured") != 0)
@@ -68,8 +68,7 @@ static bool is_prediction_target(struct validate_row *row)
     return true;
 }
 
-/* The chip: its id, else the name as an alias ("M1 Pro" -> "m1-pro"); parts of a name in brackets are
- * dropped. */
+/* Finds the chip: its id, or else its name as an alias ("M1 Pro" -> "m1-pro"), without what is in brackets. */
 static bool read_chip(struct validate_row *row, struct validate_program *program)
 {
     if (*row->chip_id) {
@@ -88,7 +87,7 @@ static bool read_chip(struct validate_row *row, struct validate_program *program
     return validate_refuse(row, "which chip '%.60s' is remains open", row->chip);
 }
 
-/* Rows that no recogniser took. */
+/* Refuses rows that no recogniser took. */
 static bool refuse_rest(struct validate_row *row)
 {
     static const char *const parts[][2] = {
@@ -119,7 +118,7 @@ static bool take_note(struct validate_row *row, const struct validate_program *p
     return true;
 }
 
-/* Tables whose rows may have units that others do not predict. */
+/* Plans rows of tables with units that other tables do not have. */
 static bool plan_apart(struct validate_row *row, struct validate_program *program,
                        bool (*plan)(struct validate_row *row, struct validate_program *program))
 {

@@ -1,4 +1,4 @@
-/* A row of published measurements in one form, whatever table it came from. */
+/* A row of published measurements in one form, whatever table it comes from. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_ROW_H
 #define ORCHARD_SIM_PROVE_VALIDATE_ROW_H
 
@@ -14,38 +14,38 @@ struct validate_row {
     const struct csv_table *table;
     size_t number;
     const char *chip, *chip_id;   /* as in the table */
-    const char *what, *condition; /* item or workload, and its condition or note */
-    const char *shape, *device;   /* of the wide table: operand sizes; cpu, amx, gpu ... ("" elsewhere) */
+    const char *what, *condition; /* item or workload; its condition or note */
+    const char *shape, *device;   /* in the wide table: operand sizes; cpu, amx, gpu ... ("" elsewhere) */
     const char *unit, *kind, *source;
     double measured;
     bool has_value;
 
-    const char *part, *work; /* which unit works, and at what: classify.c; "" = not planned */
+    const char *part, *work; /* the unit at work, and the kind of work (classify.c); "" = not planned */
 
     enum validate_state state;
-    char why[160];         /* not modelled: the reason */
-    const char *parameter; /* not NULL: this parameter was taken from this row or its source */
+    char why[160];         /* the reason when not modelled */
+    const char *parameter; /* the parameter that was taken from this row or its source; NULL = none */
     const char *note;
     char remark[160];             /* a note written for this row */
     double predicted, low, high;  /* low = high = 0: no interval */
-    double parameters;            /* relative standard deviation of the time that parameters give it */
-    bool crossed, inside_crossed; /* validation_cross_validate was here; what it found */
-    bool time;                    /* the value is a time (or watts, joules); false: a rate, which falls when the time grows */
-    double bare;                  /* predicted without what a framework adds; as predicted where none is involved */
+    double parameters;            /* relative standard deviation of the time, from its parameters */
+    bool crossed, inside_crossed; /* whether validation_cross_validate judged the row, and its finding */
+    bool time;                    /* the value is a time (or watts, joules); otherwise a rate, which falls when the time grows */
+    double bare;                  /* prediction without what a framework adds; equals `predicted` without a framework */
     char framework[32];           /* "" = none */
     double framework_bytes, framework_out_bytes, framework_rows; /* as in struct validate_program */
-    bool engine_level;                        /* a single operation or stack that the Neural Engine's equations are judged by */
-    const struct validate_overhead *overhead; /* what was added, NULL = nothing */
+    bool engine_level; /* a single operation or stack by which the equations of the Neural Engine are judged */
+    const struct validate_overhead *overhead; /* what was added; NULL = nothing */
 };
 
-/* Table columns -> row; id from column "id", else "<file stem>:<line>". */
+/* Reads the columns of the table; the id is in column "id", or else "<file stem>:<line>". */
 void validate_row_read(struct validate_row *row, const struct csv_table *table, const char *stem, size_t number);
 
-/* Fills *program, or row->why. The caller frees the program. */
+/* Fills in *program, or row->why. The caller frees the program. */
 bool validate_plan(struct validate_row *row, struct validate_program *program);
 
-/* Recognisers, each for one kind of table. They return false with row->why filled when the row is theirs but
- * cannot be modelled, and false with row->why empty when it is not theirs. */
+/* Recognisers, each for one kind of table. They return false with row->why when the row is theirs but cannot be modelled, and
+ * false with an empty row->why when it is not theirs. */
 bool validate_plan_amx_loop(struct validate_row *row, struct validate_program *program);
 bool validate_plan_amx_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gemm(struct validate_row *row, struct validate_program *program);
@@ -53,22 +53,22 @@ bool validate_plan_cpu(struct validate_row *row, struct validate_program *progra
 bool validate_plan_memory(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_peak(struct validate_row *row, struct validate_program *program);
-/* Multiply-adds (assembler text with @ for the chain's register) on so many independent chains, on all cores. */
+/* Multiply-adds (assembler text with @ for the register of the chain) on so many independent chains, on all cores. */
 bool validate_plan_gpu_rate(struct validate_row *row, struct validate_program *program, const char *text, unsigned chains);
 bool validate_plan_operation(struct validate_row *row, struct validate_program *program);
 bool validate_plan_figure(struct validate_row *row, struct validate_program *program);
-/* Tables of the Neural Engine; its rows may have units that other tables do not predict. */
+/* Whether the table is one of the Neural Engine; its rows may have units that other tables do not have. */
 bool validate_is_ane(const struct validate_row *row);
 bool validate_plan_ane(struct validate_row *row, struct validate_program *program);
-/* Tables of power: a column "load" that says what ran. */
+/* Whether the table is one of power: it has a column "load" that says what ran. */
 bool validate_is_power(const struct validate_row *row);
 bool validate_plan_power(struct validate_row *row, struct validate_program *program);
 bool validate_plan_gpu_memory(struct validate_row *row, struct validate_program *program); /* called by validate_plan_gpu */
 
-/* Unit and kind of work of a planned row, for groups whose residuals are alike. */
+/* Sets unit and kind of work of a planned row, by which residuals are grouped. */
 void validate_classify(struct validate_row *row, const struct validate_program *program);
 
-/* The parameter that was taken from the row, NULL when none was. */
+/* The parameter that was taken from the row; NULL when none was. */
 const char *validate_fitted(const struct validate_row *row);
 
 bool validate_refuse(struct validate_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -37,7 +37,7 @@ static double rank_correlation(const struct score_pair *pairs, size_t count, dou
 {
     if (count < 3)
         return NAN;
-    double *predicted = room, *measured = room + count, *work = room + 2 * count;
+    double *const predicted = room, *const measured = room + count, *const work = room + 2 * count;
     for (size_t i = 0; i < count; i++) {
         predicted[i] = pairs[i].predicted;
         measured[i] = pairs[i].measured;
@@ -50,7 +50,7 @@ bool score_pairs(const struct score_pair *pairs, size_t count, struct score *sco
     *score = (struct score){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     if (count == 0)
         return true;
-    double *room = malloc(4 * count * sizeof *room);
+    double *const room = malloc(4 * count * sizeof *room);
     if (!room)
         return false;
     score->count = count;

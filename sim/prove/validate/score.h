@@ -1,4 +1,4 @@
-/* Error statistics of a set of predictions. */
+/* Statistics of the errors of a set of predictions. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_SCORE_H
 #define ORCHARD_SIM_PROVE_VALIDATE_SCORE_H
 
@@ -7,20 +7,21 @@
 
 struct score_pair {
     double predicted, measured;
-    double low, high; /* interval of the prediction; both 0: none */
+    double low, high; /* interval of the prediction; both 0 when there is none */
 };
 
-/* Fractions, not percents. Error of a row: |predicted - measured| / measured. NAN where undefined (no rows;
- * ranks of fewer than three). */
+/* Fractions, not percents. The error of a row is |predicted - measured| / measured. NAN where undefined (no rows; ranks of fewer
+ * than three). */
 struct score {
     size_t count;
     double mape, median_ape, p90_ape;
-    double bias;      /* mean of (predicted - measured) / measured */
-    double symmetric; /* mean of |predicted - measured| / min(predicted, measured): twice as fast counts like half as fast */
+    double bias; /* mean of (predicted - measured) / measured */
+    /* Mean of |predicted - measured| / min(predicted, measured), so that twice as fast counts like half as fast. */
+    double symmetric;
     double within10, within25;
     double spearman;
-    double interval_coverage; /* of the rows that have an interval */
-    double cross_coverage;    /* of the rows that were compared with other sources: set by whoever knows them */
+    double interval_coverage; /* over rows with an interval */
+    double cross_coverage;    /* over rows that were compared with other sources; set by the caller who knows them */
 };
 
 /* False when memory is out. */

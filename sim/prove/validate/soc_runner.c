@@ -17,8 +17,8 @@ struct soc_runner {
     struct launch_runner *launches;
     struct ane_runner *requests;
     struct power_runner *power;
-    struct soc_runner_memory *own; /* NULL = somebody else's */
-    struct chip *chip;             /* the last one; rows of a table come chip by chip */
+    struct soc_runner_memory *own; /* memory of this runner alone; NULL when it is shared */
+    struct chip *chip;             /* the last one used; tables list their rows chip by chip */
     char name[192];
 };
 
@@ -28,7 +28,7 @@ struct soc_runner_memory {
 
 struct soc_runner_memory *soc_runner_memory_create(void)
 {
-    struct soc_runner_memory *memory = calloc(1, sizeof *memory);
+    struct soc_runner_memory *const memory = calloc(1, sizeof *memory);
     if (!memory)
         return NULL;
     memory->launches = memo_create(sizeof(struct launch_spent));
@@ -53,7 +53,7 @@ void soc_runner_memory_free(struct soc_runner_memory *memory)
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
                                      const struct validate_runner *kernel, struct soc_runner_memory *memory)
 {
-    struct soc_runner *runner = calloc(1, sizeof *runner);
+    struct soc_runner *const runner = calloc(1, sizeof *runner);
     if (!runner)
         return NULL;
     runner->own = memory ? NULL : soc_runner_memory_create();
@@ -94,7 +94,7 @@ void soc_runner_free(struct soc_runner *runner)
     free(runner);
 }
 
-/* The user's overrides last: they win. */
+/* Opens a chip with overrides of the row, then those of the user, which win. */
 static struct chip *chip_with(const struct soc_runner *runner, const struct validate_program *program, struct orch_error *error)
 {
     const size_t count = runner->overrides ? runner->overrides->count : 0;
@@ -110,7 +110,7 @@ static struct chip *chip_with(const struct soc_runner *runner, const struct vali
     for (size_t i = 0; i < count; i++)
         text[sets++] = runner->overrides->text[i];
     const struct chip_overrides all = {text, sets};
-    struct chip *chip = chip_open(runner->db, program->chip, &all, error);
+    struct chip *const chip = chip_open(runner->db, program->chip, &all, error);
     free(text);
     return chip;
 }
@@ -163,7 +163,7 @@ static void read_times(const struct run *run, struct validate_timing *result)
     }
 }
 
-/* Before the timing models forget. */
+/* Has to run before the timing models forget. */
 static bool read_joules(const struct run *run, struct validate_timing *result, struct orch_error *error)
 {
     struct activity by[POWER_DOMAIN_COUNT] = {{{0}}};
@@ -189,8 +189,7 @@ static void drop_activity(struct soc *soc)
     soc_take_activity(soc, &unused);
 }
 
-/* One run over the program. Timing models know the blocks of the programs' cores, so they are set back before
- * the programs are closed. */
+/* Runs the program once. Timing models know blocks of the programs' cores, so they are reset before the programs are closed. */
 static bool pass(const struct run *run, bool keep_caches, struct validate_timing *result, struct orch_error *error)
 {
     struct program_set set;
@@ -213,7 +212,7 @@ static bool pass(const struct run *run, bool keep_caches, struct validate_timing
     return ok;
 }
 
-/* On a machine that nothing has run on before, so that a row's answer is its own. */
+/* Runs on a fresh machine, so that the answer does not depend on other rows. */
 static bool run_code(const struct soc_runner *runner, const struct validate_program *program, struct validate_timing *result,
                      struct orch_error *error)
 {
@@ -225,7 +224,7 @@ static bool run_code(const struct soc_runner *runner, const struct validate_prog
     run.count = cores_wanted(run.soc, program);
     bool ok = run.count <= VALIDATE_MAX_THREADS || orch_fail(error, ORCH_UNMODELLED, "%u threads", run.count);
     ok = ok && soc_place(run.soc, run.count, choices[program->core], run.cores, error);
-    uint8_t *file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
+    uint8_t *const file = ok ? validate_program_elf(program, false, &run.bytes, error) : NULL;
     run.file = file;
     ok = file && (!program->warm || pass(&run, true, NULL, error)) && pass(&run, false, result, error);
     free(file);
@@ -236,7 +235,7 @@ static bool run_code(const struct soc_runner *runner, const struct validate_prog
 static bool run_program(void *context, const struct validate_program *program, struct validate_timing *result,
                         struct orch_error *error)
 {
-    struct soc_runner *runner = context;
+    struct soc_runner *const runner = context;
     if (program->power && !program->code)
         return power_runner_run(runner->power, program, result, error);
     if (program->ane)

@@ -1,5 +1,4 @@
-/* A runner that executes programs of rows on the chips of the database: interpreter, CPU, memory and AMX
- * timing. */
+/* A runner that executes programs of rows on the chips of the database: interpreter and timing of CPU, memory and AMX. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_SOC_RUNNER_H
 #define ORCHARD_SIM_PROVE_VALIDATE_SOC_RUNNER_H
 
@@ -8,13 +7,13 @@
 
 struct soc_runner;
 
-/* What several runners, each in a thread of its own, remember together: equal work of all rows is done once. */
+/* What several runners in threads of their own remember together, so that equal work of all rows is done once. */
 struct soc_runner_memory;
 struct soc_runner_memory *soc_runner_memory_create(void);
 void soc_runner_memory_free(struct soc_runner_memory *memory);
 
-/* `db` and `overrides` (may be NULL) stay the caller's. `kernel` runs programs that name a workload of the
- * kernel library instead of code; NULL = they are not modelled. `memory` must outlive the runner; NULL = its own. */
+/* The caller keeps `db` and `overrides` (which may be NULL). `kernel` runs programs that name a workload of the kernel library
+ * instead of code; NULL when they are not modelled. `memory` has to outlive the runner; NULL gives it its own. */
 struct soc_runner *soc_runner_create(const struct chip_db *db, const struct chip_overrides *overrides,
                                      const struct validate_runner *kernel, struct soc_runner_memory *memory);
 void soc_runner_free(struct soc_runner *runner);

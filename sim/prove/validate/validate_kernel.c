@@ -11,7 +11,7 @@ static bool run_on(const struct chip *chip, const struct validate_program *p, st
                                         .precision = p->precision[0] ? p->precision : NULL,
                                         .core_choice = p->core == VALIDATE_E_CORE ? SOC_E_CORE : SOC_P_CORE};
     struct run_result result;
-    struct run *run = run_prepare(&request, error);
+    struct run *const run = run_prepare(&request, error);
     run_result_init(&result);
     const bool ok = run && run_execute(run, NULL, 1, &result, error);
     if (ok) {
@@ -25,10 +25,10 @@ static bool run_on(const struct chip *chip, const struct validate_program *p, st
 
 static bool run_row(void *context, const struct validate_program *p, struct validate_timing *t, struct orch_error *error)
 {
-    const struct validate_kernel *v = context;
+    const struct validate_kernel *const v = context;
     if (p->threads != 1)
         return orch_fail(error, ORCH_UNMODELLED, "library kernels run on one core; this row used more");
-    struct chip *chip = chip_open(v->db, p->chip, v->overrides, error);
+    struct chip *const chip = chip_open(v->db, p->chip, v->overrides, error);
     const bool ok = chip && run_on(chip, p, t, error);
     if (chip)
         chip_close(chip);

@@ -1,4 +1,4 @@
-/* Rows of published measurements that are whole kernels (a matrix product of a BLAS): run as the library's own kernel. */
+/* Runs rows that are whole kernels (a matrix product of a BLAS) as kernels of orchard's library. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_VALIDATE_KERNEL_H
 #define ORCHARD_SIM_PROVE_VALIDATE_VALIDATE_KERNEL_H
 

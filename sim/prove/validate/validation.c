@@ -33,14 +33,14 @@ size_t validation_rows(const struct validation *v)
 /* "a/b/amx-timing.csv" -> "amx-timing" */
 static void stem_of(const char *path, char *stem, size_t size)
 {
-    const char *base = strrchr(path, '/');
+    const char *const base = strrchr(path, '/');
     snprintf(stem, size, "%s", base ? base + 1 : path);
-    char *dot = strrchr(stem, '.');
+    char *const dot = strrchr(stem, '.');
     if (dot && dot != stem)
         *dot = '\0';
 }
 
-/* Of names and cells, so that line ends and quotes do not count. */
+/* Hashes names and cells, so that line ends and quotes do not count. */
 static void hash_table(const struct csv_table *table, char hash[CONTENT_HASH_SIZE])
 {
     struct content_hash h;
@@ -65,16 +65,16 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
     struct csv_table **tables = realloc(v->table, (v->tables + 1) * sizeof *tables);
     if (tables)
         v->table = tables;
-    struct validation_file *files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
+    struct validation_file *const files = tables ? realloc(v->file, (v->tables + 1) * sizeof *files) : NULL;
     if (files)
         v->file = files;
-    struct validate_row *grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
+    struct validate_row *const grown = files ? realloc(v->row, (v->rows + rows + 1) * sizeof *grown) : NULL;
     if (!grown) {
         csv_free(table);
         return orch_fail(error, ORCH_INTERNAL, "%s: out of memory", path);
     }
     v->row = grown;
-    const char *base = strrchr(path, '/');
+    const char *const base = strrchr(path, '/');
     snprintf(v->file[v->tables].name, sizeof v->file[v->tables].name, "%s", base ? base + 1 : path);
     hash_table(table, v->file[v->tables].hash);
     v->table[v->tables++] = table;
@@ -85,22 +85,22 @@ static bool add_table(struct validation *v, const char *path, struct csv_table *
 
 bool validation_add_file(struct validation *v, const char *path, struct orch_error *error)
 {
-    struct csv_table *table = csv_read(path, error);
+    struct csv_table *const table = csv_read(path, error);
     return table && add_table(v, path, table, error);
 }
 
 bool validation_add_text(struct validation *v, const char *name, const char *text, size_t bytes, struct orch_error *error)
 {
-    struct csv_table *table = csv_parse(name, text, bytes, error);
+    struct csv_table *const table = csv_parse(name, text, bytes, error);
     return table && add_table(v, name, table, error);
 }
 
-/* Adds what the framework is known to take; the time without it stays the row's `bare` prediction. */
+/* Adds the time of the framework to the prediction; the prediction without it stays in row->bare. */
 static void add_overhead(struct validate_row *row, const struct validate_program *program, struct validate_timing *timing)
 {
     row->bare = row->predicted = validate_value(program, timing);
     row->overhead = *program->framework ? validate_overhead_of(program->framework) : NULL;
-    if (!row->overhead || program->power) /* joules have it in them: the unit waits meanwhile */
+    if (!row->overhead || program->power) /* joules contain it already, since the unit waits meanwhile */
         return;
     const double seconds = validate_overhead_seconds(row->overhead, program);
     timing->seconds += seconds;
@@ -109,7 +109,7 @@ static void add_overhead(struct validate_row *row, const struct validate_program
     row->predicted = validate_value(program, timing);
 }
 
-/* What grows when the time grows: other measures shrink, but watts and joules are what they are. */
+/* Whether a ratio of values counts as a ratio of times: rates shrink as the time grows; watts and joules count as they are. */
 static bool is_time(enum validate_measure measure)
 {
     return measure == VALIDATE_NS_PER_WORK || measure == VALIDATE_CYCLES_PER_WORK || measure == VALIDATE_RATIO ||
@@ -176,8 +176,8 @@ static bool run_row(struct validate_row *row, const struct validate_runner *runn
 
 struct crew {
     struct validation *v;
-    pthread_mutex_t lock; /* of everything below */
-    size_t next;          /* row that nobody has taken */
+    pthread_mutex_t lock; /* guards everything below */
+    size_t next;          /* the next row to take */
     bool ended;
     struct orch_error error;
 };
@@ -192,15 +192,15 @@ struct worker {
 static struct validate_row *take_row(struct crew *crew)
 {
     pthread_mutex_lock(&crew->lock);
-    struct validate_row *row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
+    struct validate_row *const row = crew->ended || crew->next == crew->v->rows ? NULL : &crew->v->row[crew->next++];
     pthread_mutex_unlock(&crew->lock);
     return row;
 }
 
 static void *work(void *context)
 {
-    const struct worker *worker = context;
-    struct crew *crew = worker->crew;
+    const struct worker *const worker = context;
+    struct crew *const crew = worker->crew;
     struct orch_error error = {0};
     for (struct validate_row *row; (row = take_row(crew)) != NULL;) {
         if (run_row(row, worker->runner, &error))
@@ -221,14 +221,14 @@ bool validation_run(struct validation *v, const struct validate_runner *runner, 
 bool validation_run_jobs(struct validation *v, const struct validate_runner *runners, unsigned jobs, struct orch_error *error)
 {
     struct crew crew = {.v = v, .lock = PTHREAD_MUTEX_INITIALIZER};
-    struct worker *worker = calloc(jobs ? jobs : 1, sizeof *worker);
+    struct worker *const worker = calloc(jobs ? jobs : 1, sizeof *worker);
     if (!worker)
         return orch_no_memory(error);
     for (unsigned i = 0; i < jobs; i++) {
         worker[i] = (struct worker){.crew = &crew, .runner = &runners[i]};
         worker[i].started = i && pthread_create(&worker[i].thread, NULL, work, &worker[i]) == 0;
     }
-    work(&worker[0]); /* alone it does everything as well */
+    work(&worker[0]); /* works alone if no thread could be started */
     for (unsigned i = 0; i < jobs; i++)
         if (worker[i].started)
             pthread_join(worker[i].thread, NULL);
@@ -247,10 +247,10 @@ static struct validate_row *find_row(const struct validation *v, const char *id)
     return NULL;
 }
 
-/* GPU programs are given as assembler text. */
+/* Dumps a GPU program, which is assembler text. */
 static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *error)
 {
-    char *copy = strdup(text);
+    char *const copy = strdup(text);
     *bytes = strlen(text);
     if (!copy)
         orch_no_memory(error);
@@ -259,7 +259,7 @@ static uint8_t *dump_text(const char *text, size_t *bytes, struct orch_error *er
 
 uint8_t *validation_dump(const struct validation *v, const char *id, size_t *bytes, struct orch_error *error)
 {
-    const struct validate_row *found = find_row(v, id);
+    const struct validate_row *const found = find_row(v, id);
     if (!found) {
         orch_fail(error, ORCH_USAGE, "no row is called '%.100s'", id);
         return NULL;

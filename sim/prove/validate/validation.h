@@ -1,4 +1,4 @@
-/* Inside of struct validation, for its reports. */
+/* The inside of struct validation, for its reports. */
 #ifndef ORCHARD_SIM_PROVE_VALIDATE_VALIDATION_H
 #define ORCHARD_SIM_PROVE_VALIDATE_VALIDATION_H
 
@@ -6,28 +6,28 @@
 #include "sim/prove/validate/row.h"
 #include "sim/prove/validate/score.h"
 
-/* A table of measurements: they have versions, too. */
+/* A table of measurements; its hash tells versions apart. */
 struct validation_file {
     char name[VALIDATE_ID_SIZE];  /* without folders */
-    char hash[CONTENT_HASH_SIZE]; /* of all its cells */
+    char hash[CONTENT_HASH_SIZE]; /* hash of all its cells */
 };
 
 struct validation {
     struct csv_table **table;
-    struct validation_file *file; /* of each table */
+    struct validation_file *file; /* one for each table */
     size_t tables;
     struct validate_row *row;
     size_t rows;
 };
 
-/* One line of a report: the rows of one group. */
+/* A line of a report: the rows of one group. */
 struct validation_group {
     char *key; /* values of the grouping columns, joined by "\x1f"; NULL = all rows */
     size_t rows, modelled, fitted;
-    struct score score; /* modelled rows no parameter was taken from */
-    struct score fit;   /* modelled rows that one was taken from */
-    struct score bare;  /* the same without what frameworks add */
-    size_t framed;      /* rows of `score` that something was added to */
+    struct score score; /* over modelled rows from which no parameter was taken */
+    struct score fit;   /* over modelled rows from which one was taken */
+    struct score bare;  /* the same as `score`, without what frameworks add */
+    size_t framed;      /* rows of `score` to which something was added */
 };
 
 struct validation_groups {
@@ -35,14 +35,14 @@ struct validation_groups {
     size_t columns;
     struct validation_group *group;
     size_t count;
-    struct validation_group all, taken; /* every row; only rows that parameters were taken from */
-    struct validation_group engine;     /* rows with engine_level */
+    struct validation_group all, taken; /* every row; only fitted rows */
+    struct validation_group engine;     /* only rows with engine_level */
 };
 
-/* Rows of all tables, or of one. */
+/* Scores the rows of all tables, or of one. */
 bool validation_group_file(const struct validation *v, const struct csv_table *table, const char *group_by,
                            struct validation_groups *groups, struct orch_error *error);
-/* Logarithm of measured over predicted time, of a predicted row; and its 90 % interval by a spread of such ratios. */
+/* Logarithm of measured over predicted time of a predicted row; and its 90 % interval by a spread of such ratios. */
 double validation_log_ratio(const struct validate_row *row);
 struct residual;
 void validation_set_interval(struct validate_row *row, const struct residual *residual);

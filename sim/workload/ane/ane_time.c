@@ -1,15 +1,9 @@
 #include "sim/workload/ane/ane_time.h"
 
+#include "sim/base/host_time.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double host_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void name_streams(struct soc_ane *ane, const struct ane_buffers *b)
 {

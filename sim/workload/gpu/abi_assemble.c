@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool abi_assemble(struct abi_reader *r, const struct abi_node *node)
+bool abi_assemble(struct abi_reader *r, const struct json_node *node)
 {
     struct abi_kernel *k = r->kernel;
     struct isa_error why = {0};
     struct agx_assembly *a = &r->assembly;
     if (!agx_assemble((const char *)k->code, k->code_bytes, a, &why))
-        return abi_wrong(node, "code", "%.100s:%lu: %s", k->code_name, why.line, why.text);
+        return json_wrong(node, "code", "%.100s:%lu: %s", k->code_name, why.line, why.text);
     uint8_t *code = malloc(a->code_bytes + 1);
     if (!code)
-        return orch_no_memory(node->error);
+        return orch_no_memory(r->error);
     memcpy(code, a->code, a->code_bytes);
     free(k->code);
     k->code = code;
@@ -40,12 +40,12 @@ const struct agx_argument *abi_assembled_arg(const struct abi_reader *r, const c
     return NULL;
 }
 
-bool abi_check_assembled_args(const struct abi_reader *r, const struct abi_node *top)
+bool abi_check_assembled_args(const struct abi_reader *r, const struct json_node *top)
 {
     for (unsigned i = 0; r->assembled && i < r->assembly.argument_count; i++) {
         const struct agx_argument *a = &r->assembly.arguments[i];
         if (!abi_kernel_arg(r->kernel, a->name))
-            return abi_wrong(top, "args", "the assembler text has the argument %s (%s), which is not listed", a->name, a->type);
+            return json_wrong(top, "args", "the assembler text has the argument %s (%s), which is not listed", a->name, a->type);
     }
     return true;
 }

@@ -6,13 +6,11 @@
 #include <string.h>
 
 /* Whether the list of `file` in "targets" names the chip's GPU. */
-static bool listed(const struct abi_node *targets, const char *file, const char *target)
+static bool listed(const struct json_node *targets, const char *file, const char *target)
 {
-    struct json_object *list = abi_member(targets, file);
-    if (!list || !json_object_is_type(list, json_type_array))
-        return false;
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
-        struct json_object *o = json_object_array_get_idx(list, i);
+    json_object *const list = json_peek(targets->value, file, json_type_array);
+    for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+        json_object *const o = json_object_array_get_idx(list, i);
         if (json_object_is_type(o, json_type_string) && strcmp(json_object_get_string(o), target) == 0)
             return true;
     }
@@ -26,21 +24,20 @@ static bool is_text(const char *name)
 }
 
 /* The variant with coherent atomics where the chip wants it and there is one. */
-static bool read_image(struct abi_reader *r, const struct abi_node *top, const struct abi_node *files)
+static bool read_image(struct abi_reader *r, const struct json_node *top, const struct json_node *files)
 {
     struct abi_kernel *k = r->kernel;
-    struct abi_node targets;
-    const char *plain = NULL, *coherent = NULL;
-    if (!abi_required(files, "code", "name the file with the machine code or assembler text") ||
-        !abi_text(files, "code", &plain) || !abi_text(files, "code_g13x", &coherent) || !abi_object(top, "targets", &targets))
+    json_require(files, "code", "name the file with the machine code or assembler text");
+    const char *const plain = json_get_string(files, "code"), *const coherent = json_find_string(files, "code_g13x", NULL);
+    const struct json_node targets = json_find_object(top, "targets");
+    if (!json_ok(top))
         return false;
     const bool second = coherent && (r->target->coherent_atomics || listed(&targets, coherent, r->target->name));
     const char *const name = second ? coherent : plain;
     snprintf(k->code_name, sizeof k->code_name, "%s", name);
-    uint64_t stated = 0;
-    if (!abi_read_file(r, files, second ? "code_g13x" : "code", name, NULL, &k->code, &k->code_bytes) ||
-        !abi_whole(top, "binary_size", 1, UINT32_MAX, &stated))
+    if (!abi_read_file(r, files, second ? "code_g13x" : "code", name, NULL, &k->code, &k->code_bytes))
         return false;
+    const uint64_t stated = json_find_integer(top, "binary_size", 1, UINT32_MAX, 0);
     uint8_t digest[ABI_DIGEST_BYTES], real[ABI_DIGEST_BYTES];
     bool given;
     const char *member = second ? "code_g13x_sha256" : "code_sha256";
@@ -48,55 +45,51 @@ static bool read_image(struct abi_reader *r, const struct abi_node *top, const s
         return false;
     abi_sha256(k->code, k->code_bytes, real);
     if (given && memcmp(digest, real, sizeof real) != 0)
-        return abi_wrong(top, member, "does not match %.100s; restore the file or correct the description", name);
+        return json_wrong(top, member, "does not match %.100s; restore the file or correct the description", name);
     if (stated && stated != k->code_bytes && !is_text(name))
-        return abi_wrong(top, "binary_size", "%.100s has %zu bytes; restore the file or correct the description", name,
-                         k->code_bytes);
+        return json_wrong(top, "binary_size", "%.100s has %zu bytes; restore the file or correct the description", name,
+                          k->code_bytes);
     return !is_text(name) || abi_assemble(r, files);
 }
 
-static bool read_place(const struct abi_reader *r, const struct abi_node *node, uint32_t *offset)
+static bool read_place(const struct abi_reader *r, const struct json_node *node, uint32_t *offset)
 {
     const struct abi_kernel *k = r->kernel;
-    if (!abi_whole32(node, "offset", 0, UINT32_MAX, offset))
-        return false;
+    *offset = (uint32_t)json_find_integer(node, "offset", 0, UINT32_MAX, *offset);
     if (*offset % 2 || *offset + 2ull > k->code_bytes)
-        return abi_wrong(node, "offset", "expected an even offset inside the %zu bytes of %s", k->code_bytes, k->code_name);
-    return true;
+        json_wrong(node, "offset", "expected an even offset inside the %zu bytes of %s", k->code_bytes, k->code_name);
+    return json_ok(node);
 }
 
-static bool read_constants(struct abi_reader *r, const struct abi_node *top)
+static bool read_constants(struct abi_reader *r, const struct json_node *top)
 {
     struct abi_kernel *k = r->kernel;
-    struct abi_node node;
-    if (!abi_object(top, "constants", &node))
-        return false;
-    if (!node.object)
-        return true;
-    if (!abi_whole32(&node, "file_offset", 0, UINT32_MAX, &k->constants_offset) ||
-        !abi_required(&node, "first_uniform_halfreg", "say where the constants go") ||
-        !abi_required(&node, "count_halfregs", "say how many half-words the constants have") ||
-        !abi_whole32(&node, "first_uniform_halfreg", 0, 511, &k->constants_first) ||
-        !abi_whole32(&node, "count_halfregs", 1, 512, &k->constants_count))
-        return false;
+    const struct json_node node = json_find_object(top, "constants");
+    if (!node.value)
+        return json_ok(top);
+    k->constants_offset = (uint32_t)json_find_integer(&node, "file_offset", 0, UINT32_MAX, k->constants_offset);
+    json_require(&node, "first_uniform_halfreg", "say where the constants go");
+    json_require(&node, "count_halfregs", "say how many half-words the constants have");
+    k->constants_first = (uint32_t)json_get_integer(&node, "first_uniform_halfreg", 0, 511);
+    k->constants_count = (uint32_t)json_get_integer(&node, "count_halfregs", 1, 512);
     if (k->constants_first + k->constants_count > 512)
-        return abi_wrong(&node, "count_halfregs", "%u half-words from %u on do not fit the 512 of the uniform file",
-                         k->constants_count, k->constants_first);
+        json_wrong(&node, "count_halfregs", "%u half-words from %u on do not fit the 512 of the uniform file", k->constants_count,
+                   k->constants_first);
     if (k->constants_offset + 2ull * k->constants_count > k->code_bytes)
-        return abi_wrong(&node, "file_offset", "the constants end behind the %zu bytes of %s", k->code_bytes, k->code_name);
-    return true;
+        json_wrong(&node, "file_offset", "the constants end behind the %zu bytes of %s", k->code_bytes, k->code_name);
+    return json_ok(top);
 }
 
-bool abi_read_code(struct abi_reader *r, const struct abi_node *top)
+bool abi_read_code(struct abi_reader *r, const struct json_node *top)
 {
     struct abi_kernel *k = r->kernel;
-    struct abi_node files, main, preamble;
-    if (!abi_required(top, "files", "add \"files\": {\"code\": \"FILE\"}") || !abi_object(top, "files", &files) ||
-        !read_image(r, top, &files) || !abi_object(top, "main", &main) || !abi_object(top, "preamble", &preamble) ||
-        !read_place(r, &main, &k->main_offset))
+    json_require(top, "files", "add \"files\": {\"code\": \"FILE\"}");
+    const struct json_node files = json_get_object(top, "files"), main = json_find_object(top, "main"),
+                           preamble = json_find_object(top, "preamble");
+    if (!json_ok(top) || !read_image(r, top, &files) || !read_place(r, &main, &k->main_offset))
         return false;
-    k->has_preamble = k->has_preamble || preamble.object;
-    return (!preamble.object || (abi_required(&preamble, "offset", "say where the preamble begins") &&
-                                 read_place(r, &preamble, &k->preamble_offset))) &&
+    k->has_preamble = k->has_preamble || preamble.value;
+    return (!preamble.value || (json_require(&preamble, "offset", "say where the preamble begins") &&
+                                read_place(r, &preamble, &k->preamble_offset))) &&
            read_constants(r, top);
 }

@@ -17,16 +17,14 @@ void abi_sha256(const void *bytes, size_t size, uint8_t digest[ABI_DIGEST_BYTES]
     content_hash_end_sha256(&h, digest);
 }
 
-bool abi_read_digest(const struct abi_node *node, const char *member, uint8_t digest[ABI_DIGEST_BYTES], bool *given)
+bool abi_read_digest(const struct json_node *node, const char *member, uint8_t digest[ABI_DIGEST_BYTES], bool *given)
 {
-    const char *text = NULL;
+    const char *const text = json_find_string(node, member, NULL);
     *given = false;
-    if (!abi_text(node, member, &text))
-        return false;
     if (!text)
-        return true;
+        return json_ok(node);
     if (strlen(text) != 2 * ABI_DIGEST_BYTES || strspn(text, "0123456789abcdefABCDEF") != strlen(text))
-        return abi_wrong(node, member, "expected 64 hexadecimal digits");
+        return json_wrong(node, member, "expected 64 hexadecimal digits");
     for (unsigned i = 0; i < ABI_DIGEST_BYTES; i++) {
         const char two[3] = {text[2 * i], text[2 * i + 1], 0};
         digest[i] = (uint8_t)strtoul(two, NULL, 16);
@@ -35,7 +33,7 @@ bool abi_read_digest(const struct abi_node *node, const char *member, uint8_t di
     return true;
 }
 
-static bool check_digest(const struct abi_node *node, const char *member, const char *name, const uint8_t *bytes, size_t size)
+static bool check_digest(const struct json_node *node, const char *member, const char *name, const uint8_t *bytes, size_t size)
 {
     uint8_t stated[ABI_DIGEST_BYTES], real[ABI_DIGEST_BYTES];
     bool given;
@@ -49,17 +47,17 @@ static bool check_digest(const struct abi_node *node, const char *member, const 
     char text[2 * ABI_DIGEST_BYTES + 1];
     for (unsigned i = 0; i < ABI_DIGEST_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", real[i]);
-    return abi_wrong(node, member, "%.100s has SHA-256 %s; restore the file or correct the description", name, text);
+    return json_wrong(node, member, "%.100s has SHA-256 %s; restore the file or correct the description", name, text);
 }
 
-bool abi_read_file(struct abi_reader *r, const struct abi_node *node, const char *member, const char *name,
+bool abi_read_file(struct abi_reader *r, const struct json_node *node, const char *member, const char *name,
                    const char *digest_member, uint8_t **bytes, size_t *size)
 {
     struct orch_error why = {0};
     *bytes = NULL;
     if (!name[0] || !r->files->read(r->files->context, name, bytes, size, &why))
-        return abi_wrong(node, member, "%.250s; name a file that lies beside the description",
-                         name[0] ? why.text : "no file name");
+        return json_wrong(node, member, "%.250s; name a file that lies beside the description",
+                          name[0] ? why.text : "no file name");
     if (digest_member && !check_digest(node, digest_member, name, *bytes, *size)) {
         free(*bytes);
         *bytes = NULL;
@@ -71,24 +69,24 @@ bool abi_read_file(struct abi_reader *r, const struct abi_node *node, const char
 
 /* ---- elements ---- */
 
-static bool check_npy(const struct abi_node *node, const char *member, const char *name, const struct npy_array *array,
+static bool check_npy(const struct json_node *node, const char *member, const char *name, const struct npy_array *array,
                       struct abi_arg *arg, bool has_type)
 {
     const enum abi_type type = abi_type_of_npy(array->type);
     const bool same_bits = has_type && abi_type_npy(arg->type) == array->type;
     if (type == ABI_TYPE_COUNT)
-        return abi_wrong(node, member, "%.100s holds %s, which no GPU buffer has", name, npy_type_name(array->type));
+        return json_wrong(node, member, "%.100s holds %s, which no GPU buffer has", name, npy_type_name(array->type));
     if (has_type && !same_bits)
-        return abi_wrong(node, member, "%.100s holds %s and dtype says %s; make them agree", name, abi_type_name(type),
-                         abi_type_name(arg->type));
+        return json_wrong(node, member, "%.100s holds %s and dtype says %s; make them agree", name, abi_type_name(type),
+                          abi_type_name(arg->type));
     if (array->fortran_order && array->dims > 1)
-        return abi_wrong(node, member, "%.100s is in Fortran order; save it in C order", name);
+        return json_wrong(node, member, "%.100s is in Fortran order; save it in C order", name);
     if (!has_type)
         arg->type = type;
     return true;
 }
 
-static bool check_count(const struct abi_node *node, const char *member, const char *name, size_t bytes, struct abi_arg *arg)
+static bool check_count(const struct json_node *node, const char *member, const char *name, size_t bytes, struct abi_arg *arg)
 {
     const unsigned each = abi_type_bytes(arg->type);
     if (!arg->count && bytes && bytes % each == 0) {
@@ -97,25 +95,26 @@ static bool check_count(const struct abi_node *node, const char *member, const c
     }
     if (arg->count && arg->bytes == bytes)
         return true;
-    return abi_wrong(node, member, "%.100s holds %zu bytes of elements, expected %" PRIu64 " x %u; correct the count or the file",
-                     name, bytes, arg->count, each);
+    return json_wrong(node, member,
+                      "%.100s holds %zu bytes of elements, expected %" PRIu64 " x %u; correct the count or the file", name, bytes,
+                      arg->count, each);
 }
 
-bool abi_take_elements(const struct abi_node *node, const char *member, const char *name, uint8_t *bytes, size_t size,
+bool abi_take_elements(const struct json_node *node, const char *member, const char *name, uint8_t *bytes, size_t size,
                        struct abi_arg *arg, uint8_t **data)
 {
     struct npy_array array;
     struct orch_error why = {0};
     bool ok = true;
     if (npy_is(bytes, size)) {
-        ok = npy_parse(bytes, size, &array, &why) || abi_wrong(node, member, "%.100s: %.200s", name, why.text);
+        ok = npy_parse(bytes, size, &array, &why) || json_wrong(node, member, "%.100s: %.200s", name, why.text);
         ok = ok && check_npy(node, member, name, &array, arg, arg->type != ABI_TYPE_COUNT);
         if (ok) {
             size = array.bytes;
             memmove(bytes, array.data, size);
         }
     } else if (arg->type == ABI_TYPE_COUNT) {
-        ok = abi_wrong(node, "dtype", "is missing; raw files do not say what they hold");
+        ok = json_wrong(node, "dtype", "is missing; raw files do not say what they hold");
     }
     ok = ok && check_count(node, member, name, size, arg);
     if (!ok) {

@@ -1,5 +1,7 @@
 #include "sim/workload/gpu/abi_generator.h"
 
+#include "sim/base/splitmix64.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -121,17 +123,9 @@ bool abi_generator_parse(const char *text, enum abi_type type, struct abi_genera
     return fits(g, type);
 }
 
-static uint64_t mixed(uint64_t seed, uint64_t number)
-{
-    uint64_t z = seed + number * UINT64_C(0x9E3779B97F4A7C15);
-    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-    return z ^ z >> 31;
-}
-
 static double number_at(const struct abi_generator *g, uint64_t index)
 {
-    const uint64_t z = mixed(g->seed, index + 1);
+    const uint64_t z = splitmix64_at(g->seed, index + 1);
     switch (g->kind) {
     case ABI_GENERATE_F32: return (double)(z >> 40) * 0x1p-23 - 1;
     case ABI_GENERATE_F16C: return ldexp((double)(z >> (63 - g->bits)), -(int)g->bits) - 1;

@@ -3,7 +3,7 @@
 #define ORCHARD_SIM_WORKLOAD_GPU_ABI_INTERNAL_H
 
 #include "isa/agx/agx_asm.h"
-#include "sim/workload/gpu/abi_json.h"
+#include "sim/base/json_read.h"
 #include "sim/workload/gpu/abi_kernel.h"
 
 struct abi_reader {
@@ -16,20 +16,20 @@ struct abi_reader {
 };
 
 /* Reads a named file and checks the SHA-256 that `digest_member` of the node states, when it does. */
-bool abi_read_file(struct abi_reader *r, const struct abi_node *node, const char *member, const char *name,
+bool abi_read_file(struct abi_reader *r, const struct json_node *node, const char *member, const char *name,
                    const char *digest_member, uint8_t **bytes, size_t *size);
-bool abi_read_digest(const struct abi_node *node, const char *member, uint8_t digest[ABI_DIGEST_BYTES], bool *given);
+bool abi_read_digest(const struct json_node *node, const char *member, uint8_t digest[ABI_DIGEST_BYTES], bool *given);
 void abi_sha256(const void *bytes, size_t size, uint8_t digest[ABI_DIGEST_BYTES]);
 
-bool abi_read_code(struct abi_reader *r, const struct abi_node *top);
-bool abi_read_args(struct abi_reader *r, const struct abi_node *top);
+bool abi_read_code(struct abi_reader *r, const struct json_node *top);
+bool abi_read_args(struct abi_reader *r, const struct json_node *top);
 /* Puts a file's elements, raw or .npy, into *data (taken over from `bytes`); checks or fills in type and count. */
-bool abi_take_elements(const struct abi_node *node, const char *member, const char *name, uint8_t *bytes, size_t size,
+bool abi_take_elements(const struct json_node *node, const char *member, const char *name, uint8_t *bytes, size_t size,
                        struct abi_arg *arg, uint8_t **data);
 
 /* Turns k->code from text into code and takes the directives as defaults. */
-bool abi_assemble(struct abi_reader *r, const struct abi_node *node);
+bool abi_assemble(struct abi_reader *r, const struct json_node *node);
 const struct agx_argument *abi_assembled_arg(const struct abi_reader *r, const char *name); /* NULL = none */
-bool abi_check_assembled_args(const struct abi_reader *r, const struct abi_node *top);
+bool abi_check_assembled_args(const struct abi_reader *r, const struct json_node *top);
 
 #endif

@@ -1,11 +1,8 @@
 #include "sim/workload/gpu/abi_skeleton.h"
 
-#include <string.h>
+#include "sim/base/json_out.h"
 
-static void add_whole(json_object *o, const char *name, uint64_t number)
-{
-    json_object_object_add(o, name, json_object_new_int64((int64_t)number));
-}
+#include <string.h>
 
 static json_object *three(uint32_t x, uint32_t y, uint32_t z)
 {
@@ -20,15 +17,15 @@ static json_object *argument(const struct agx_argument *a, uint64_t threads)
 {
     json_object *o = json_object_new_object();
     const bool buffer = strcmp(a->type, "u64") == 0;
-    json_object_object_add(o, "name", json_object_new_string(a->name));
-    add_whole(o, "offset_bytes", a->offset_bytes);
-    json_object_object_add(o, "kind", json_object_new_string(buffer ? "buffer" : "scalar"));
-    json_object_object_add(o, "dtype", json_object_new_string(buffer ? "f32" : a->type));
+    json_add_text(o, "name", a->name);
+    json_add_count(o, "offset_bytes", a->offset_bytes);
+    json_add_text(o, "kind", buffer ? "buffer" : "scalar");
+    json_add_text(o, "dtype", buffer ? "f32" : a->type);
     if (buffer) {
-        add_whole(o, "count", threads);
-        json_object_object_add(o, "initial", json_object_new_string("zeros"));
+        json_add_count(o, "count", threads);
+        json_add_text(o, "initial", "zeros");
     } else {
-        add_whole(o, "value", 0);
+        json_add_count(o, "value", 0);
     }
     return o;
 }
@@ -36,17 +33,17 @@ static json_object *argument(const struct agx_argument *a, uint64_t threads)
 static json_object *place(size_t offset, size_t end)
 {
     json_object *o = json_object_new_object();
-    add_whole(o, "offset", offset);
-    add_whole(o, "end_of_code", end);
+    json_add_count(o, "offset", offset);
+    json_add_count(o, "end_of_code", end);
     return o;
 }
 
 static json_object *constants(const struct agx_assembly *a)
 {
     json_object *o = json_object_new_object();
-    add_whole(o, "file_offset", a->constants_offset);
-    add_whole(o, "first_uniform_halfreg", a->constant_first_half);
-    add_whole(o, "count_halfregs", a->constant_halves);
+    json_add_count(o, "file_offset", a->constants_offset);
+    json_add_count(o, "first_uniform_halfreg", a->constant_first_half);
+    json_add_count(o, "count_halfregs", a->constant_halves);
     return o;
 }
 
@@ -67,15 +64,15 @@ struct json_object *abi_skeleton(const struct agx_assembly *a, const char *name)
     uint64_t threads;
     if (!top || !files || !args)
         return NULL;
-    json_object_object_add(top, "name", json_object_new_string(name));
-    json_object_object_add(files, "code", json_object_new_string("code.bin"));
+    json_add_text(top, "name", name);
+    json_add_text(files, "code", "code.bin");
     json_object_object_add(top, "files", files);
     json_object_object_add(top, "main", place(a->main_offset, a->main_end));
     json_object_object_add(top, "preamble", a->has_preamble ? place(a->preamble_offset, a->preamble_end) : NULL);
     json_object_object_add(top, "constants", a->constant_halves ? constants(a) : NULL);
-    add_whole(top, "gpr_halfregs", a->register_halves);
-    add_whole(top, "threadgroup_memory_bytes", a->threadgroup_memory_bytes);
-    add_whole(top, "stack_words_per_thread", a->stack_words);
+    json_add_count(top, "gpr_halfregs", a->register_halves);
+    json_add_count(top, "threadgroup_memory_bytes", a->threadgroup_memory_bytes);
+    json_add_count(top, "stack_words_per_thread", a->stack_words);
     json_object_object_add(top, "launch", launch(a, &threads));
     for (unsigned i = 0; i < a->argument_count; i++)
         json_object_array_add(args, argument(&a->arguments[i], threads));

@@ -40,12 +40,29 @@ static void test_units(void)
     CU_ASSERT_STRING_EQUAL(format_si(text, 999.9e-6, "s"), "1.00 ms");
     CU_ASSERT_STRING_EQUAL(format_si(text, 0, "W"), "0.00 W");
     CU_ASSERT_STRING_EQUAL(format_si(text, -12.34, "W"), "-12.3 W");
+    CU_ASSERT_STRING_EQUAL(format_si(text, 34.9e-6, "s"), "34.9 \xc2\xb5s");
+    CU_ASSERT_STRING_EQUAL(format_seconds(text, 189e-6, 79.6e-6, 609e-6), "189 \xc2\xb5s (79.6-609)");
+    CU_ASSERT_STRING_EQUAL(format_unit("us"), "\xc2\xb5s");
+    CU_ASSERT_STRING_EQUAL(format_unit("GB/s"), "GB/s");
     CU_ASSERT_STRING_EQUAL(format_bytes(text, 12 << 20), "12 MiB");
     CU_ASSERT_STRING_EQUAL(format_bytes(text, 1536), "1.5 KiB");
     CU_ASSERT_STRING_EQUAL(format_bytes(text, 3), "3 B");
     CU_ASSERT_STRING_EQUAL(format_seconds(text, 0.0027, 0.0024, 0.0031), "2.70 ms (2.40-3.10)");
     CU_ASSERT_STRING_EQUAL(format_seconds(text, 0.0027, NAN, NAN), "2.70 ms");
     CU_ASSERT_STRING_EQUAL(format_percent(text, 0.15), "15 %");
+}
+
+/* Columns are as wide as characters, not bytes. */
+static void test_widths(void)
+{
+    char text[64] = "";
+    FILE *const out = fmemopen(text, sizeof text, "w");
+    CU_ASSERT_EQUAL(format_width("34.9 \xc2\xb5s"), 7);
+    format_right(out, "34.9 \xc2\xb5s", 9);
+    format_right(out, "2.70 ms", 9);
+    format_right(out, "longer", 3);
+    fclose(out);
+    CU_ASSERT_STRING_EQUAL(text, "  34.9 \xc2\xb5s  2.70 mslonger");
 }
 
 static char *printed(const struct table *table, bool color)
@@ -198,6 +215,7 @@ static void test_operands_in_listing(void)
 static const struct suite_test tests[] = {
     {"numbers in sensible digits", test_numbers},
     {"numbers with units", test_units},
+    {"columns are as wide as characters", test_widths},
     {"tables", test_table},
     {"JSON numbers", test_json},
     {"AMX assembly", test_assembly},

@@ -1,6 +1,6 @@
 /* What people and programs see of a run: the JSON document, the summary, quantities, the progress bar. */
 #include "isa/array_count.h"
-#include "sim/base/human.h"
+#include "sim/base/format.h"
 #include "sim/listen/progress.h"
 #include "sim/listen/run_json.h"
 #include "sim/listen/summary.h"
@@ -144,22 +144,22 @@ static void test_quantities(void)
         {-0.05, "s", "-50.0 ms"},  {3e-14, "s", "0.0300 ps"}, {(double)NAN, "s", "-"},
         {99.96e-9, "s", "100 ns"},
     };
-    char text[HUMAN_SIZE];
+    char text[FORMAT_SIZE];
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        human_quantity(cases[i].value, cases[i].unit, text);
+        format_quantity(text, cases[i].value, cases[i].unit);
         CHECK(strcmp(text, cases[i].text) == 0, "%g: '%s', not '%s'", cases[i].value, text, cases[i].text);
     }
-    CU_ASSERT_STRING_EQUAL(human_interval(0.0027, 0.0024, 0.0031, "s", text), "2.70 ms (2.4–3.1)");
-    CU_ASSERT_STRING_EQUAL(human_interval(0.0027, (double)NAN, 0.0031, "s", text), "2.70 ms");
-    CU_ASSERT_STRING_EQUAL(human_interval(123e-6, 99e-6, 180e-6, "s", text), "123 µs (99–180)");
-    CU_ASSERT_STRING_EQUAL(human_bytes(16384, text), "16.0 KiB");
-    CU_ASSERT_STRING_EQUAL(human_bytes(1000, text), "1000 bytes");
-    CU_ASSERT_STRING_EQUAL(human_bytes(3.5 * 1073741824, text), "3.50 GiB");
-    CU_ASSERT_STRING_EQUAL(human_count(1234567, text), "1,234,567");
-    CU_ASSERT_STRING_EQUAL(human_count(-123456, text), "-123,456");
-    CU_ASSERT_STRING_EQUAL(human_count(12, text), "12");
-    CU_ASSERT_STRING_EQUAL(human_count(0.5, text), "0.5");
-    CU_ASSERT_STRING_EQUAL(human_share(0.125, text), "12.5 %");
+    CU_ASSERT_STRING_EQUAL(format_interval(text, 0.0027, 0.0024, 0.0031, "s"), "2.70 ms (2.4–3.1)");
+    CU_ASSERT_STRING_EQUAL(format_interval(text, 0.0027, (double)NAN, 0.0031, "s"), "2.70 ms");
+    CU_ASSERT_STRING_EQUAL(format_interval(text, 123e-6, 99e-6, 180e-6, "s"), "123 µs (99–180)");
+    CU_ASSERT_STRING_EQUAL(format_volume(text, 16384), "16.0 KiB");
+    CU_ASSERT_STRING_EQUAL(format_volume(text, 1000), "1000 bytes");
+    CU_ASSERT_STRING_EQUAL(format_volume(text, 3.5 * 1073741824), "3.50 GiB");
+    CU_ASSERT_STRING_EQUAL(format_count(text, 1234567), "1,234,567");
+    CU_ASSERT_STRING_EQUAL(format_count(text, -123456), "-123,456");
+    CU_ASSERT_STRING_EQUAL(format_count(text, 12), "12");
+    CU_ASSERT_STRING_EQUAL(format_count(text, 0.5), "0.5");
+    CU_ASSERT_STRING_EQUAL(format_share(text, 0.125), "12.5 %");
 }
 
 static void summary_of(const struct run_result *r, const struct summary_options *options, char *text, size_t size)

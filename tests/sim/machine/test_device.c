@@ -86,9 +86,10 @@ static void test_wrong_files_are_named(void)
     } cases[] = {
         {"{", "x.json:1"},
         {"{\"device\": \"x\", \"nmae\": 1}", "unknown member"},
-        {"{\"device\": \"x\"}", "\"name\" must be a text"},
+        {"{\"device\": \"x\"}", "x.json: name: is missing; expected a string"},
         {"{\"device\": \"x\", \"name\": \"X\", \"aliases\": [], \"chips\": [], \"ambient_c\": 500}", "from -50 to 80"},
-        {"{\"device\": \"x\", \"name\": \"X\", \"aliases\": [], \"chips\": [1], \"ambient_c\": 20}", "lists names"},
+        {"{\"device\": \"x\", \"name\": \"X\", \"aliases\": [], \"chips\": [1], \"ambient_c\": 20}",
+         "x.json: chips[0]: expected a string, got 1"},
     };
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct orch_error error = {0};

@@ -90,13 +90,14 @@ static void test_wrong_lines_are_named(void)
     static const struct {
         const char *line, *said;
     } wrong[] = {
-        {"{\"value\":\"a\",\"chip\":\"m1\",\"is\":\"3\"}", "t:3: a value without a chip or a number"},
-        {"{\"value\":\"a\",\"chip\":\"m1\",\"is\":1e999}", "t:3: a value without a chip or a number"},
+        {"{\"value\":\"a\",\"chip\":\"m1\",\"is\":\"3\"}", "t:3: is: expected a number, got \"3\""},
+        {"{\"value\":\"a\",\"is\":3}", "t:3: chip: is missing; expected a string"},
+        {"{\"value\":\"a\",\"chip\":\"m1\",\"is\":1e999}", "t:3: is: expected a finite number, got 1e999"},
         {"{\"value\":\"b\",\"chip\":\"m1\",\"is\":3}", "t:3: a value of a characteristic that was not declared"},
         {"{\"value\":\"a\",\"chip\":\"m1\",\"is\":3} x", "t:3: cut off, or not JSON"},
         {"{\"other\":3}", "t:3: a line of no known kind"},
-        {"{\"parameter\":\"p_cores\",\"chip_set\":0,\"is\":3}", "t:3: a parameter without its value or set of chips"},
-        {"{\"chip_set\":1,\"chips\":[]}", "t:3: a set of chips out of order or without its list"},
+        {"{\"parameter\":\"p_cores\",\"chip_set\":0,\"is\":3}", "t:3: chip_set: a set of chips that is not there"},
+        {"{\"chip_set\":1,\"chips\":[]}", "t:3: chip_set: a set of chips out of order"},
     };
     char text[1024];
     for (size_t i = 0; i < ARRAY_COUNT(wrong); i++) {

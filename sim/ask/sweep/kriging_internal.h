@@ -1,0 +1,38 @@
+/* Shared by the interpolation: kriging.c fits and answers, kriging_learn.c finds lengths and nugget, kriging_choose.c new points.
+ */
+#ifndef ORCHARD_SIM_ASK_SWEEP_KRIGING_INTERNAL_H
+#define ORCHARD_SIM_ASK_SWEEP_KRIGING_INTERNAL_H
+
+#include "sim/ask/sweep/kriging.h"
+
+#include <gsl/gsl_matrix.h>
+
+struct kriging {
+    size_t dimensions, responses, count;
+    double *x; /* count * dimensions */
+    double length[KRIGING_DIMENSIONS_MAX], nugget;
+    bool learned;
+    gsl_matrix *inverse;       /* inverse of the covariance R */
+    gsl_matrix *w;             /* R^-1 F */
+    gsl_matrix *trend;         /* Cholesky factor of F' R^-1 F */
+    gsl_matrix *weight, *beta; /* a column per response: Q y, and the trend's coefficients */
+    double *q, *sigma2;        /* diagonal of Q; variance of each response's process */
+};
+
+/* Product of a Matern 3/2 correlation for each dimension. */
+double kriging_correlation(const double *length, const double *a, const double *b, size_t dimensions);
+/* Correlations of the points with each other; 1 + nugget on the diagonal. */
+void kriging_fill_covariance(gsl_matrix *m, const double *x, size_t dimensions, const double *length, double nugget);
+/* The trend is linear: column 0 is 1, the others are the coordinates of the place. */
+double kriging_trend_at(const double *place, size_t column);
+void kriging_fill_trend(gsl_matrix *m, const double *x, size_t dimensions);
+
+/* Sets lengths and nugget to those under which the first `leading` responses are likeliest. */
+void kriging_learn(struct kriging *k, const double *x, const double *y, size_t count, size_t leading);
+
+/* Correlations of a place with the points of the fit. */
+void kriging_covariances(const struct kriging *k, const double *place, gsl_vector *c);
+/* Variance per variance of the process, without nugget. `v` gets R^-1 c, `u` the part of the trend. */
+double kriging_spread(const struct kriging *k, const double *place, const gsl_vector *c, gsl_vector *v, gsl_vector *u);
+
+#endif
