@@ -84,7 +84,7 @@ bool cpu_kernel_open(struct cpu_kernel *k, const char *workload, const char *pre
     k->bytes = (uint64_t)value[0];
     k->scalar = decimal[1];
     if (k->bytes % element_bytes(k))
-        return orch_fail(error, ORCH_USAGE, "%s: %llu bytes are not a whole number of %s elements", k->info->name,
+        return orch_fail(error, ORCH_USAGE, "%s: %llu bytes are no whole number of %s elements", k->info->name,
                          (unsigned long long)k->bytes, cpu_kernel_precision(k));
     const double elements = (double)(k->bytes / element_bytes(k));
     k->flops = k->operation == CPU_STREAM_COPY ? 0 : k->operation == CPU_STREAM_TRIAD ? 2 * elements : elements;
