@@ -1,9 +1,9 @@
 /* The memory system as a timing model: caches, prefetchers, SLC, DRAM, without data values.
  *
- * A mem_system belongs to one chip. Requesters (CPU cores, AMX blocks, later GPU cores and the Neural Engine) open
- * a port; an access on a port says when its data are there. Time at this boundary is nanoseconds (double); caches
- * and links keep earliest-free times, so requesters that run at the same simulated time slow one another. Calls
- * must come in roughly rising time; the engine interleaves cores by simulated time.
+ * A mem_system belongs to one chip. Requesters (CPU cores, AMX blocks, GPU cores) open a port, and an access on a port
+ * returns when its data arrive. Time at this boundary is nanoseconds (double). Caches and links remember when they are
+ * busy, so requesters that run at the same simulated time slow each other down. Calls must come in roughly rising time;
+ * the engine interleaves cores by simulated time.
  *
  * Addresses are physical for timing: space number in bits 63..48, simulated address below.
  *

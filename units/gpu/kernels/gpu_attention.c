@@ -150,7 +150,7 @@ static void add_values(struct gpu_flash *f)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the whole program ---- */
 
 static void all_keys(struct gpu_flash *f)
 {

@@ -99,7 +99,7 @@ void gpu_divide_imm(struct gpu_emit *e, unsigned quotient, unsigned remainder, u
         gpu_register_free(e, q, 1);
 }
 
-/* ---- together ---- */
+/* ---- operations over lanes ---- */
 
 static const char *reduction(const char *op)
 {

@@ -180,7 +180,7 @@ static void add_super_block(struct quantised *q, unsigned row)
     add_sub_block(q, row, 1);
 }
 
-/* ---- the whole ---- */
+/* ---- the whole program ---- */
 
 static void take_registers(struct quantised *q)
 {
