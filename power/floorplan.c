@@ -77,7 +77,7 @@ static bool check_block(const struct floorplan *plan, size_t i, struct power_err
     for (size_t j = 0; j < i; j++) {
         const struct floorplan_block *const c = &plan->block[j];
         if (strcmp(b->name, c->name) == 0)
-            return power_fail(error, 0, "block %s is there twice", b->name);
+            return power_fail(error, 0, "block %s appears twice", b->name);
         if (overlap(b->left_m, b->width_m, c->left_m, c->width_m) > FLOORPLAN_EPSILON_M &&
             overlap(b->bottom_m, b->height_m, c->bottom_m, c->height_m) > FLOORPLAN_EPSILON_M)
             return power_fail(error, 0, "blocks %s and %s overlap", c->name, b->name);

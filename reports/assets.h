@@ -1,4 +1,4 @@
-/* Files that pages carry inside, as text; made by reports/build.mk. */
+/* The files that pages carry inside, as strings; reports/build.mk makes them. */
 #ifndef ORCHARD_REPORTS_ASSETS_H
 #define ORCHARD_REPORTS_ASSETS_H
 

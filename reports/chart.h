@@ -1,5 +1,5 @@
-/* Charts, a kind each. A chart is described by plain data and drawn into a frame of any width: pages draw each one twice, wide
- * and narrow. Numbers that are not finite are left out. Texts that appear under the pointer are the caller's.
+/* The kinds of charts. A chart is described by plain data and drawn into a frame of any width; pages draw each chart twice, wide
+ * and narrow. Numbers that are not finite are left out. The caller gives the texts that appear under the pointer.
  */
 #ifndef ORCHARD_REPORTS_CHART_H
 #define ORCHARD_REPORTS_CHART_H
@@ -8,22 +8,22 @@
 #include "reports/svg.h"
 
 struct chart_axis {
-    const char *label, *unit; /* unit "" or "1": none is written */
+    const char *label, *unit; /* a unit of "" or "1" is not written */
     bool log;
     bool si;          /* the quantity takes SI prefixes */
     bool zero;        /* a linear axis begins at 0 */
-    double low, high; /* both 0 = as far as the data go */
+    double low, high; /* both 0 = the range of the data */
     bool whole;       /* ticks at whole numbers only */
 };
 
 struct chart_point {
     double x, y;
     double low, high; /* interval of y; both NAN = none */
-    const char *name; /* under the pointer; NULL = nothing */
+    const char *name; /* appears under the pointer; NULL = nothing does */
 };
 
 struct chart_series {
-    const char *name; /* in the legend; NULL = not there */
+    const char *name; /* in the legend; NULL = not in the legend */
     unsigned colour;  /* 0 .. SVG_COLOURS - 1 */
     enum svg_mark mark;
     bool hollow, line, dashed;
@@ -37,12 +37,12 @@ struct chart_xy {
     const struct chart_series *series;
     size_t count;
     bool diagonal; /* y = x */
-    double band;   /* > 1: area from x / band to x * band */
-    double height; /* 0 = by the width */
+    double band;   /* > 1: the area from x / band to x * band */
+    double height; /* 0 = follows the width */
 };
 void chart_xy(struct text *out, const struct svg_frame *frame, const void *chart_xy);
 
-/* Predicted over measured: equal logarithmic axes, the diagonal, and the band x / 1.25 .. x * 1.25. */
+/* Predicted over measured values: equal logarithmic axes, the diagonal, and the band x / 1.25 .. x * 1.25. */
 struct chart_scatter {
     const char *unit;
     const struct chart_series *series;
@@ -50,7 +50,7 @@ struct chart_scatter {
 };
 void chart_scatter(struct text *out, const struct svg_frame *frame, const void *chart_scatter);
 
-/* What a machine can do at most, over operations per byte. */
+/* The most that a machine can do, over operations per byte. */
 struct chart_roof {
     const char *name;       /* "m1_4p4e_8g gpu f32" */
     double peak, bandwidth; /* operations per second, bytes per second */
@@ -66,9 +66,9 @@ struct chart_roofline {
 };
 void chart_roofline(struct text *out, const struct svg_frame *frame, const void *chart_roofline);
 
-/* Bars side by side below each other, one row per name, with intervals. */
+/* Horizontal bars with intervals, one row for each name. */
 struct chart_bar {
-    const char *name, *shown; /* shown: the value as text, right of the bar */
+    const char *name, *shown; /* shown: the value as text, to the right of the bar */
     double value, low, high;
     unsigned colour;
 };
@@ -79,7 +79,7 @@ struct chart_bars {
 };
 void chart_bars(struct text *out, const struct svg_frame *frame, const void *chart_bars);
 
-/* Stacked bars: one row per name, values[row * segments + segment]. */
+/* Stacked bars, one row for each name: values[row * segments + segment]. */
 struct chart_stack {
     struct chart_axis axis;
     const char *const *rows;
@@ -87,14 +87,14 @@ struct chart_stack {
     const char *const *segments;
     size_t segment_count;
     const double *values;
-    const char *const *shown; /* as values, for the pointer; NULL = the number */
+    const char *const *shown; /* texts of the values for the pointer, in the same order; NULL = the numbers */
 };
 void chart_stack(struct text *out, const struct svg_frame *frame, const void *chart_stack);
 
-/* What each input moves: bars from the least to the greatest response that it alone brings, around the base. Largest first is the
- * caller's care. */
+/* How far each input moves the response: bars around the base, from the least to the greatest response that the input causes
+ * alone. The caller puts the largest first. */
 struct chart_swing {
-    const char *name, *low_name, *high_name; /* the settings there */
+    const char *name, *low_name, *high_name; /* low_name, high_name: the settings there */
     double low, high;                        /* least and greatest response */
 };
 struct chart_tornado {
@@ -105,7 +105,7 @@ struct chart_tornado {
 };
 void chart_tornado(struct text *out, const struct svg_frame *frame, const void *chart_tornado);
 
-/* Points of which less of both is better, and the line of those that no other beats in both. */
+/* Points whose two values should both be small, and the line of those that no other point beats in both. */
 struct chart_pareto {
     struct chart_axis x, y;
     const struct chart_point *point;
@@ -114,7 +114,7 @@ struct chart_pareto {
 };
 void chart_pareto(struct text *out, const struct svg_frame *frame, const void *chart_pareto);
 
-/* Small pictures with one scale of y, side by side. */
+/* Small pictures side by side, with the same scale of y. */
 struct chart_panel {
     const char *title;
     struct chart_axis x;
@@ -128,7 +128,7 @@ struct chart_curves {
 };
 void chart_curves(struct text *out, const struct svg_frame *frame, const void *chart_curves);
 
-/* Quantities over time; thinned to what the width can show, least and greatest values kept. */
+/* Quantities over time, thinned to what the width can show; least and greatest values are kept. */
 struct chart_lines {
     struct chart_axis time, y;
     const struct chart_series *series;

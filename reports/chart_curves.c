@@ -1,4 +1,4 @@
-/* Small pictures with one scale of y, side by side. */
+/* Small pictures side by side, with the same scale of y. */
 #include "reports/chart_parts.h"
 
 #include <math.h>
@@ -6,9 +6,9 @@
 
 struct layout {
     unsigned columns;
-    double width, height, plot; /* of a cell; of its box */
-    double left;                /* of the first column: labels of y */
-    double top;                 /* below the legend */
+    double width, height, plot; /* width and height of a cell, height of its box */
+    double left;                /* space before the first column, for the labels of y */
+    double top;                 /* space above, for the legend */
 };
 
 static void range_of(const struct chart_curves *c, double *low, double *high)
@@ -52,7 +52,7 @@ static void draw_panel(struct svg *svg, const struct chart_curves *c, size_t ind
         if (column == 0)
             svg_text(svg, "soft", SVG_END, box.left - 6, at + 4, scale_label(&y, y.tick[i], label));
     }
-    /* The title of a panel is enough where it names the axis. */
+    /* An axis needs no title when that of the panel names it. */
     chart_axis_title(&p->x, &x, title, sizeof title);
     chart_draw_x(svg, &box, &x, strcmp(title, p->title) == 0 ? NULL : title);
     svg_text(svg, "strong", SVG_START, box.left, box.top - 8, svg_text_cut(p->title, box.right - box.left, cut, sizeof cut));

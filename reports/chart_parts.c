@@ -8,7 +8,7 @@ enum { KEY_WIDTH = 20, KEY_GAP = 16, LEGEND_MAX = 64 };
 
 /* ---- legends ---- */
 
-/* Place of each key; the number of lines. */
+/* Places the keys and returns the number of lines. */
 static unsigned place_keys(const struct chart_key *keys, size_t count, double width, double at[][2])
 {
     double x = 0;
@@ -138,7 +138,7 @@ void chart_draw_x(struct svg *svg, const struct chart_box *box, const struct sca
         svg_text(svg, "soft", SVG_END, box->right, box->bottom + 34, svg_text_cut(title, box->right, cut, sizeof cut));
 }
 
-/* The title stands above the axis, where it needs no turning of the head. */
+/* The title stands above the axis, where it can be read without turning one's head. */
 void chart_draw_y(struct svg *svg, const struct chart_box *box, const struct scale *scale, const char *title)
 {
     char label[SCALE_LABEL], cut[160];

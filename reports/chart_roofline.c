@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Ends of the axis of intensity: all points and every roof's edge inside. */
+/* Finds the ends of the axis of intensity, such that all points and the edge of every roof are inside. */
 static void intensity_range(const struct chart_roofline *c, double *low, double *high)
 {
     *low = *high = NAN;
@@ -18,7 +18,7 @@ static void intensity_range(const struct chart_roofline *c, double *low, double 
     *high = s.high;
 }
 
-/* Three points: where it begins, its edge, where it ends. */
+/* A roof has three points: its beginning, its edge and its end. */
 static void roof_series(const struct chart_roof *r, double low, double high, struct chart_point point[3],
                         struct chart_series *series)
 {

@@ -5,7 +5,7 @@
 
 enum { ROW = 28, BAR = 16 };
 
-/* One end of a bar: from the base to the response at a setting, whose name stands beside it. */
+/* Draws one half of a bar, from the base to the response at a setting, with the name of the setting beside it. */
 static void draw_end(struct svg *svg, const struct chart_swing *w, bool high, double base, const struct scale *s, double y)
 {
     const double value = high ? w->high : w->low, from = scale_at(s, base), to = scale_at(s, value);
@@ -17,7 +17,7 @@ static void draw_end(struct svg *svg, const struct chart_swing *w, bool high, do
     svg_rect(svg, high ? "bar f3" : "bar f0", fmin(from, to), y - BAR / 2.0, fabs(to - from), BAR, hover);
 }
 
-/* Names of both settings where there is room for them: beyond the ends. */
+/* Writes the names of both settings beyond the ends of the bar, if there is room for them. */
 static void draw_settings(struct svg *svg, const struct chart_swing *w, const struct scale *s, const struct chart_box *box,
                           double y)
 {

@@ -1,4 +1,4 @@
-/* Points and lines over two axes: what most charts come down to. */
+/* Points and lines over two axes, which most charts are made of. */
 #include "reports/chart_parts.h"
 
 #include <math.h>
@@ -11,11 +11,11 @@ static bool has_place(const struct chart_point *p, const struct scale *x, const 
     return isfinite(p->x) && isfinite(p->y) && (!x->log || p->x > 0) && (!y->log || p->y > 0);
 }
 
-/* Leaves out vertices that the line through the others misses by less than LINE_ERROR: as long as one slope from the last vertex
- * passes all points since then near enough, only the newest is remembered ("swinging door"). */
+/* Leaves out vertices that the line through the others misses by less than LINE_ERROR ("swinging door"): as long as some slope
+ * from the last vertex passes all points since then closely enough, only the newest point is remembered. */
 #define LINE_ERROR 0.15 /* pixels */
 struct door {
-    double x, y, low, high; /* the last vertex; slopes that pass all points since */
+    double x, y, low, high; /* the last vertex, and the range of slopes that pass all points since then */
     double next_x, next_y;  /* the newest point */
     bool begun, waiting;
 };
@@ -38,7 +38,7 @@ static void door_vertex(struct door *d, double x, double y)
 
 static void door_to(struct svg *svg, struct door *d, double x, double y)
 {
-    if (!d->begun || x <= (d->waiting ? d->next_x : d->x)) { /* the first, or straight up and down */
+    if (!d->begun || x <= (d->waiting ? d->next_x : d->x)) { /* the first point, or a vertical line */
         door_end(svg, d);
         svg_path_to(svg, x, y);
         door_vertex(d, x, y);
@@ -57,7 +57,7 @@ static void door_to(struct svg *svg, struct door *d, double x, double y)
     d->waiting = true;
 }
 
-/* One column of pixels of a line: entered, lowest, highest, left. */
+/* A line within one column of pixels: where it enters, its lowest and highest points, where it leaves. */
 struct column {
     double x, first, low, high, last;
     bool open;
@@ -77,7 +77,7 @@ static void flush(struct svg *svg, struct door *door, struct column *c)
     c->open = false;
 }
 
-/* Points that fall into one column of pixels become at most four; few points keep their places. */
+/* At most four points are left in each column of pixels; a line of few points keeps them all. */
 static void draw_line(struct svg *svg, const struct chart_series *s, const struct scale *x, const struct scale *y)
 {
     const bool thin_out = (double)s->points > x->to - x->from;
@@ -151,7 +151,7 @@ static void ranges(const struct chart_xy *c, double x[2], double y[2])
         }
 }
 
-/* y = factor * x, cut where it leaves the picture; logarithmic axes. */
+/* Draws y = factor * x over logarithmic axes, cut off where it leaves the picture. */
 static void slanted(const struct scale *x, const struct scale *y, double factor, double at[4])
 {
     const double from = fmax(x->low, y->low / factor), to = fmin(x->high, y->high / factor);

@@ -19,7 +19,7 @@ struct picture {
 struct page {
     struct picture *picture;
     size_t pictures;
-    struct text title, subtitle, list, body, foot; /* list: links to the sections */
+    struct text title, subtitle, list, body, foot; /* list has the links to the sections */
     unsigned sections, tables;
     bool series;
 };
@@ -51,7 +51,7 @@ void page_free(struct page *p)
     free(p);
 }
 
-/* <element class="...">text</element> */
+/* Writes <element class="...">text</element>. */
 static void element(struct text *out, const char *name, const char *classes, const char *string)
 {
     text_printf(out, classes ? "<%s class=\"%s\">" : "<%s>", name, classes);
@@ -142,7 +142,7 @@ static void header_cell(struct text *out, const struct result_column *c)
     text_put(out, "</th>");
 }
 
-/* The exact number goes with the cell unless the cell shows all of it. */
+/* The cell carries the exact number unless it shows all of it. */
 static void cell(struct text *out, const struct result_cell *c, bool marked)
 {
     char digits[40];
@@ -161,7 +161,7 @@ static void cell(struct text *out, const struct result_cell *c, bool marked)
     text_put(out, "</td>");
 }
 
-/* A table of nothing but numbers says so once instead of in each cell. */
+/* A table that has only numbers says so once instead of in each cell. */
 static bool all_numbers(const struct result_table *t)
 {
     for (size_t c = 0; c < result_table_columns(t); c++)
@@ -186,7 +186,7 @@ static void whole_table(struct text *out, const struct result_table *t, unsigned
     text_put(out, "</tbody></table></div>\n");
 }
 
-/* A file name out of a title: letters and digits, the rest as single dashes. */
+/* Makes a file name of a title: letters and digits stay, everything between them becomes a dash. */
 static void file_name(struct text *out, const char *title)
 {
     bool dash = false, any = false;
@@ -305,7 +305,7 @@ static void write_head(const struct page *p, FILE *out)
     fputs("/*]]>*/</style>\n</head>\n", out);
 }
 
-/* Without JavaScript the page is complete but for CSV files and zooming. */
+/* Without JavaScript the page lacks only CSV files and zooming. */
 static void write_scripts(const struct page *p, FILE *out)
 {
     if (p->series) {

@@ -11,7 +11,7 @@ enum { LANES = 32, LANE_STRIDE = 1000000 }; /* lane k of track t is track t + k 
 enum kind { SLICES, COUNTERS, MOMENTS, KINDS };
 static const char *const kind_names[KINDS] = {"slices", "counter points", "moments"};
 
-/* How many of a kind came, and were written. */
+/* How many events of a kind came, and how many were written. */
 struct quota {
     uint64_t seen, kept, stride, kept_at_stride;
 };
@@ -23,7 +23,7 @@ struct track {
     double busy_until[LANES];
 };
 
-/* The last point of a counter: one that stays as it is is not repeated. */
+/* The last point of a counter; a value that does not change is not repeated. */
 struct counter {
     unsigned pid;
     char *name;
@@ -58,7 +58,7 @@ void perfetto_set_keep(struct perfetto *p, uint64_t keep)
     p->keep = keep ? keep : 1;
 }
 
-/* Whether the next event is written: all of the first `keep`, then every second, fourth ... for `keep` each. */
+/* Whether the next event is written: the first `keep` all are, then every second one, every fourth ..., `keep` of each. */
 static bool wanted(struct quota *q, uint64_t keep)
 {
     if (q->stride == 0)
@@ -82,7 +82,7 @@ static void begin(struct perfetto *p, const char *phase, unsigned pid, unsigned 
     text_json(&p->line, name ? name : "?");
 }
 
-/* Microseconds, to a thousandth of a nanosecond. */
+/* Writes microseconds, to a thousandth of a nanosecond. */
 static void time_member(struct perfetto *p, const char *name, double ns)
 {
     text_printf(&p->line, ",\"%s\":%.6f", name, isfinite(ns) ? ns / 1000 : 0);
@@ -126,7 +126,7 @@ static void name_event(struct perfetto *p, const char *what, unsigned pid, unsig
 
 /* ---- names ---- */
 
-/* Room for one more entry. */
+/* Makes room for one more entry. */
 static void *grown(struct perfetto *p, void *list, size_t count, size_t size)
 {
     if (count && (count & (count - 1)))
@@ -179,7 +179,7 @@ void perfetto_track(struct perfetto *p, unsigned pid, unsigned tid, const char *
 
 /* ---- events ---- */
 
-/* The first lane that is free by then, named when it is new; the last one takes what finds none. */
+/* The first lane that is free at that time, which is named when it is new. The last lane takes the slices that find none. */
 static unsigned lane_for(struct perfetto *p, struct track *t, double begin_ns)
 {
     unsigned lane = 0;
@@ -201,7 +201,7 @@ struct perfetto_place perfetto_slice(struct perfetto *p, unsigned pid, unsigned 
         return (struct perfetto_place){pid, tid, false};
     const unsigned lane = lane_for(p, t, begin_ns), at = tid + lane * LANE_STRIDE;
     if (t->busy_until[lane] > begin_ns)
-        duration_ns = 0; /* all lanes are busy: a moment inside one */
+        duration_ns = 0; /* all lanes are busy, so it becomes a moment */
     else
         t->busy_until[lane] = begin_ns + duration_ns;
     begin(p, "X", pid, at, name);

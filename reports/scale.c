@@ -12,7 +12,7 @@ static struct format_prefix prefix_of(double size)
     return format_prefix(size, 1 - 1e-9);
 }
 
-/* 1, 2 or 5 times a power of ten, not below x. */
+/* The least number that is 1, 2 or 5 times a power of ten and not below x. */
 static double nice_step(double x)
 {
     const double power = pow(10, floor(log10(x) + 1e-9)), rest = x / power;
@@ -36,8 +36,8 @@ static void fit_linear(struct scale *s, double low, double high, unsigned wanted
     }
 }
 
-/* Ends at 1, 2, 5 times a power of ten. Ticks at all of these within up to two decades, else at powers of ten, or every so many
- * of them. */
+/* The ends are 1, 2 or 5 times a power of ten. Axes of up to two decades have ticks at all of these, others at powers of ten or
+ * at some of them. */
 static void fit_log(struct scale *s, double low, double high, unsigned wanted)
 {
     static const double within[] = {1, 2, 5};

@@ -1,4 +1,4 @@
-/* Axes: from values to places on the page, with ticks at round numbers. */
+/* Axes, which map values to places on the page and have ticks at round numbers. */
 #ifndef ORCHARD_REPORTS_SCALE_H
 #define ORCHARD_REPORTS_SCALE_H
 
@@ -19,12 +19,13 @@ struct scale {
     bool each;          /* labels have a prefix of their own (logarithmic axes of SI quantities) */
 };
 
-/* Widens low..high to round numbers with about `wanted` ticks between them. A logarithmic axis needs positive ends, else it is
- * made linear. `si`: the quantity takes SI prefixes. Ends that are equal, crossed or not finite are moved apart. */
+/* Widens low..high to round numbers with about `wanted` ticks between them. An axis that should be logarithmic but has no
+ * positive ends becomes linear. `si`: the quantity takes SI prefixes. Ends that are equal, crossed or not finite are moved apart.
+ */
 void scale_fit(struct scale *s, double low, double high, bool log, bool si, unsigned wanted);
-/* Place of a value; values beyond the ends are put at the ends, NAN at the low end. */
+/* The place of a value. Values beyond the ends are put at the ends, and NAN at the low end. */
 double scale_at(const struct scale *s, double value);
-/* Text of a tick; returns text. */
+/* Writes the label of a tick; returns text. */
 char *scale_label(const struct scale *s, double value, char text[SCALE_LABEL]);
 
 #endif

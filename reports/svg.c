@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Widths at 12 pixels in the wider of the usual sans-serif fonts: the mean of letters, of capitals, of the widest. */
+/* Widths at 12 pixels in the wider of the usual sans-serif fonts: the means of small letters, of capitals and of the widest. */
 #define LETTER_WIDTH  7.4
 #define CAPITAL_WIDTH 8.6
 #define WIDE_WIDTH    11.7
@@ -102,7 +102,7 @@ void svg_text(struct svg *svg, const char *classes, enum svg_anchor anchor, doub
     text_put(svg->out, "</text>\n");
 }
 
-/* Outlines around (0, 0) of "radius" 1, as corners; areas alike. */
+/* The corners of outlines around (0, 0) of "radius" 1, which have similar areas. */
 static const struct {
     unsigned corners;
     double at[12][2];
@@ -135,7 +135,7 @@ void svg_marks_end(struct svg *svg)
     text_put(svg->out, "</g>\n");
 }
 
-/* A tenth of a pixel is enough: there may be thousands of marks. */
+/* A tenth of a pixel is precise enough, and there may be thousands of marks. */
 static double tenth(double x)
 {
     return nearbyint(x * 10) / 10;

@@ -13,7 +13,7 @@ void text_free(struct text *t)
     *t = (struct text){0};
 }
 
-/* Room for so many more bytes and a NUL. */
+/* Makes room for `more` bytes and a NUL. */
 static bool reserve(struct text *t, size_t more)
 {
     if (t->failed || more >= SIZE_MAX / 2 - t->size)
@@ -62,7 +62,7 @@ void text_printf(struct text *t, const char *format, ...)
     va_end(again);
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 when it is broken, an overlong form or a surrogate (Unicode 15, table 3-7). */
+/* The bytes of the UTF-8 sequence at s; 0 when it is broken, overlong or a surrogate (Unicode 15, table 3-7). */
 static unsigned utf8_length(const unsigned char *s)
 {
     const unsigned lead = s[0];
@@ -77,7 +77,7 @@ static unsigned utf8_length(const unsigned char *s)
     return overlong || outside ? 0 : length;
 }
 
-/* XML 1.0 has neither most control characters nor U+FFFE and U+FFFF. */
+/* XML 1.0 lacks most control characters, U+FFFE and U+FFFF. */
 static bool xml_has(const unsigned char *s, unsigned length)
 {
     if (length == 1)

@@ -1,5 +1,5 @@
-/* Growing text, and the escapes of the formats written here. Running out of memory is remembered: `failed` is asked once,
- * at the end.
+/* Growing text, and the escapes of the formats that are written here. When memory runs out, `failed` is set, so callers need to
+ * look only once, at the end.
  */
 #ifndef ORCHARD_REPORTS_TEXT_H
 #define ORCHARD_REPORTS_TEXT_H
@@ -7,25 +7,26 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero-initialise. `data` ends with a NUL that `size` does not count; it is NULL while nothing was written. */
+/* Starts as all zero. `data` ends with a NUL that `size` does not count; it is NULL until something is written. */
 struct text {
     char *data;
     size_t size, room;
     bool failed;
 };
 
-void text_free(struct text *t); /* leaves an empty one */
+void text_free(struct text *t); /* leaves an empty text */
 void text_bytes(struct text *t, const char *bytes, size_t size);
 void text_put(struct text *t, const char *string);
 void text_printf(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Content of an element or a quoted attribute of HTML and XML: markup is escaped, characters that XML does not have and broken
- * UTF-8 become U+FFFD. NULL writes nothing. */
+/* Writes the content of an element or of a quoted attribute of HTML and XML. Markup is escaped; characters that XML does not
+ * have, and broken UTF-8, become U+FFFD. NULL writes nothing. */
 void text_xml(struct text *t, const char *string);
-/* A JSON string with its quotes; '<' and '&' are escaped, too, so that it may stand inside a script element. NULL is null. */
+/* Writes a JSON string with its quotes. '<' and '&' are escaped too, so that it may stand in a script element. NULL becomes null.
+ */
 void text_json(struct text *t, const char *string);
-/* A JSON number of up to 15 digits; null for what is not finite. */
+/* Writes a JSON number of up to 15 digits, or null if it is not finite. */
 void text_json_number(struct text *t, double number);
-/* A coordinate: at most two decimals, no trailing zeros. */
+/* Writes a coordinate with at most two decimals and no trailing zeros. */
 void text_coordinate(struct text *t, double number);
 
 #endif

@@ -9,7 +9,7 @@ struct trace_decoder {
     const uint8_t *bytes;
     size_t size, next, at;
     bool lenient;
-    const char **text; /* of the block, from 1 */
+    const char **text; /* strings of the block, numbered from 1 */
     uint32_t texts, capacity;
     uint64_t *list;
     size_t list_capacity;
@@ -184,7 +184,7 @@ enum trace_decoded trace_decode(struct trace_decoder *d, struct trace_record *re
             trace_record_init(record, kind);
             *why = get_record(d, end, record);
         } else {
-            *why = d->lenient ? NULL : "its kind is none";
+            *why = d->lenient ? NULL : "its kind is unknown";
         }
         d->next = end;
         if (*why)

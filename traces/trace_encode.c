@@ -5,7 +5,7 @@
 
 enum { STRING = 1, SLOTS = 1 << 16, LONGEST_NUMBER = 10 };
 
-/* Texts of the block, by a hash of their contents; bytes are in the block itself. */
+/* The texts of the block, by a hash of their contents; their bytes are in the block itself. */
 struct slot {
     uint32_t at, length, number; /* number 0 = empty */
 };
@@ -54,7 +54,7 @@ static size_t put_number(uint8_t *to, uint64_t value)
     return n;
 }
 
-/* Small numbers of either sign become small ones without: 0 -1 1 -2 2 ... */
+/* Folds small numbers of either sign into small unsigned ones: 0 -1 1 -2 2 ... become 0 1 2 3 4 ... */
 static uint64_t folded(uint64_t difference)
 {
     return difference >> 63 ? ~(difference << 1) : difference << 1;
@@ -71,7 +71,7 @@ static struct slot *find_text(struct trace_encoder *e, const char *text, size_t 
     return &e->slot[at];
 }
 
-/* Room for everything that the record may add; less than half of the slots are ever used. */
+/* Makes room for everything that the record may add. Less than half of the slots are ever used. */
 static size_t most_bytes(const struct trace_record *record, const struct trace_field *field, size_t count)
 {
     size_t bytes = 1 + LONGEST_NUMBER;
@@ -88,7 +88,7 @@ static size_t most_bytes(const struct trace_record *record, const struct trace_f
     return bytes;
 }
 
-/* Number of the text in this block, 0 = NULL; writes it when it is new. */
+/* The number of the text in this block, 0 for NULL. Writes the text when it is new. */
 static uint32_t text_number(struct trace_encoder *e, const char *text)
 {
     if (!text)
@@ -168,13 +168,13 @@ enum trace_encoded trace_encode(struct trace_encoder *e, const struct trace_reco
     }
     if (e->used + 2 * most > TRACE_BLOCK_MAX || e->strings + count > SLOTS / 2)
         return TRACE_BLOCK_FULL;
-    for (size_t i = 0; i < count; i++) { /* new texts stand in front of the record that uses them */
+    for (size_t i = 0; i < count; i++) { /* new texts stand before the record that uses them */
         const char *text = NULL;
         if (field[i].type == TRACE_TEXT)
             memcpy(&text, (const char *)record + field[i].offset, sizeof text);
         text_number(e, text);
     }
-    uint8_t *payload = e->block + TRACE_BLOCK_MAX - most; /* built behind, moved to where its length is known */
+    uint8_t *payload = e->block + TRACE_BLOCK_MAX - most; /* at the end of the block, until its length is known */
     size_t n = 0;
     for (size_t i = 0; i < count; i++)
         n += put_field(e, payload + n, record, &field[i]);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 struct trace_error {
-    bool memory;    /* memory was short: nothing is wrong with the file */
+    bool memory;    /* memory ran out, and nothing is wrong with the file */
     char text[512]; /* "FILE: byte 1234, block 3: the checksum does not match" */
 };
 

@@ -1,4 +1,4 @@
-/* Bytes around the records of a trace file; README.md describes them. Numbers are little-endian. */
+/* The bytes around the records of a trace file, as README.md describes them. Numbers are little-endian. */
 #ifndef ORCHARD_TRACES_TRACE_LAYOUT_H
 #define ORCHARD_TRACES_TRACE_LAYOUT_H
 
@@ -9,10 +9,10 @@
 
 enum { TRACE_MAJOR = 1, TRACE_MINOR = 0 };
 enum {
-    TRACE_HEAD_BYTES = 20, /* before the header's texts */
+    TRACE_HEAD_BYTES = 20, /* before the texts of the header */
     TRACE_HEAD_TEXT_MAX = 1 << 16,
     TRACE_BLOCK_HEAD_BYTES = 28,
-    TRACE_STORED_MAX = TRACE_BLOCK_MAX + TRACE_BLOCK_MAX / 128, /* more than zstd can make of a block */
+    TRACE_STORED_MAX = TRACE_BLOCK_MAX + TRACE_BLOCK_MAX / 128, /* zstd never makes more of a block */
     TRACE_INDEX_HEAD_BYTES = 20,
     TRACE_INDEX_ENTRY_BYTES = 16,
     TRACE_FOOTER_BYTES = 16,

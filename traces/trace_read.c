@@ -15,10 +15,10 @@ struct trace_reader {
     char *name;
     bool force, started;
     struct trace_header header;
-    char *header_text; /* what the header points into */
+    char *header_text; /* the text that the header points into */
     struct trace_decoder *decoder;
-    uint64_t skip; /* records to pass over, after a seek */
-    char *line;    /* text form */
+    uint64_t skip; /* records to pass over after a seek */
+    char *line;    /* of the text form */
     size_t line_capacity;
     uint64_t line_number, offset;
     struct trace_account account;
@@ -71,7 +71,7 @@ static void lose_line(struct trace_reader *r, size_t bytes)
     r->account.lost_bytes += bytes;
 }
 
-/* One line without its end; false at the end of the file. *whole: it had an end. */
+/* Reads one line without its end; false at the end of the file. *whole: the line had an end. */
 static bool get_line(struct trace_reader *r, size_t *length, bool *whole)
 {
     *length = 0;
@@ -87,7 +87,7 @@ static bool get_line(struct trace_reader *r, size_t *length, bool *whole)
             const size_t wanted = r->line_capacity ? 2 * r->line_capacity : 1024;
             char *bigger = *length > TRACE_LINE_MAX ? NULL : realloc(r->line, wanted);
             if (!bigger)
-                continue; /* too long: told by its length */
+                continue; /* the caller sees from the length that it is too long */
             r->line = bigger;
             r->line_capacity = wanted;
         }
@@ -190,7 +190,7 @@ static enum trace_step next_record(struct trace_reader *r, struct trace_record *
     }
 }
 
-/* Names and values as trace_write.c puts them; names that are not known are passed over. */
+/* Reads names and values as trace_write.c writes them; unknown names are passed over. */
 static bool parse_header(struct trace_reader *r, char *text, size_t size)
 {
     const struct {

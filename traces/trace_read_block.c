@@ -10,10 +10,10 @@ struct trace_blocks {
     FILE *file;
     const char *name;
     bool force, lenient;
-    uint64_t position; /* of the file */
+    uint64_t position; /* in the file */
     uint64_t at;       /* where the present block begins */
     uint32_t number, next_number;
-    uint64_t kept; /* records of the blocks that were read */
+    uint64_t kept; /* records in the blocks that were read */
     uLong entries; /* CRC-32 of the index entries that these blocks should have */
     bool from_start, damaged;
     uint8_t *stored, *raw;
@@ -134,7 +134,7 @@ bool trace_blocks_header(struct trace_blocks *b, char **text, size_t *size, stru
 
 /* ---- blocks ---- */
 
-/* The head of a block, whose first four bytes may have been something else. */
+/* Reads the head of a block. Its first four bytes were read by the caller, to whom they might have been something else. */
 static bool check_block_head(struct trace_blocks *b, const uint8_t *head, size_t n, struct trace_error *error)
 {
     if (n < TRACE_BLOCK_HEAD_BYTES)
@@ -191,7 +191,7 @@ static bool check_footer(struct trace_blocks *b, struct trace_error *error)
     return n == TRACE_FOOTER_BYTES || wrong(b, error, b->position - 1, "there is more behind the end of the trace");
 }
 
-/* The index behind the blocks, whose first bytes were read; it says what they said. */
+/* Reads the index behind the blocks, of which the caller has read the first bytes. It must agree with the blocks. */
 static bool check_index(struct trace_blocks *b, uint8_t *head, size_t n, struct trace_error *error)
 {
     if (n < TRACE_INDEX_HEAD_BYTES)
@@ -228,7 +228,7 @@ static bool go_to(struct trace_blocks *b, uint64_t position)
     return true;
 }
 
-/* From byte `from` on, the next place where a block or the index may begin; false at the end of the file. */
+/* Finds the next place, from byte `from` on, where a block or the index may begin; false at the end of the file. */
 static bool find_next(struct trace_blocks *b, uint64_t from)
 {
     unsigned char window[4] = {0};
@@ -256,7 +256,7 @@ void trace_blocks_lose_rest(struct trace_blocks *b)
     b->account.lost_places++;
 }
 
-/* One block, or the index, at the present position. */
+/* Reads one block, or the index, at the present position. */
 static enum trace_step step(struct trace_blocks *b, const uint8_t **bytes, size_t *size, struct trace_error *error)
 {
     uint8_t head[TRACE_BLOCK_HEAD_BYTES];
@@ -304,7 +304,7 @@ enum trace_step trace_blocks_next(struct trace_blocks *b, const uint8_t **bytes,
     return done;
 }
 
-/* ---- the index, to go somewhere ---- */
+/* ---- going to a record by the index ---- */
 
 static bool read_footer(struct trace_blocks *b, uint64_t *index)
 {
@@ -333,7 +333,7 @@ bool trace_blocks_seek(struct trace_blocks *b, uint64_t record, uint64_t *skip, 
             }
             *skip -= records < *skip ? records : *skip;
         }
-        *skip = record; /* not there: read through to find out what is wrong, if anything */
+        *skip = record; /* the index does not have it: reading everything will show what is wrong, if anything is */
     }
     return go_to(b, here) || trace_fail(error, "%s: cannot be read at byte %" PRIu64, b->name, here);
 }

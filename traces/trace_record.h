@@ -1,7 +1,7 @@
-/* Records of a trace: what happened in a run, one struct per kind.
+/* The records of a trace: what happened in a run, one struct for each kind.
  *
- * Every kind is one table of fields; structs, the binary form (trace_codec.h) and the text form (trace_text.h) are made from it.
- * Times are picoseconds of simulated or measured time since the run began. Texts that do not apply are NULL, numbers NAN.
+ * Every kind is one table of fields, from which the structs, the binary form (trace_codec.h) and the text form (trace_text.h)
+ * derive. Times are picoseconds of simulated or measured time since the run began. Texts that do not apply are NULL, reals NAN.
  */
 #ifndef ORCHARD_TRACES_TRACE_RECORD_H
 #define ORCHARD_TRACES_TRACE_RECORD_H
@@ -15,72 +15,54 @@ struct trace_list {
     size_t count;
 };
 
-/* Types of fields and the member that each one is. */
+/* The types of fields, and the C type of each. */
 enum trace_type { TRACE_NUMBER, TRACE_ID, TRACE_TIME, TRACE_PC, TRACE_HEX, TRACE_REAL, TRACE_TEXT, TRACE_LIST };
 #define TRACE_C_NUMBER uint64_t /* whole */
-#define TRACE_C_ID     uint64_t /* of an operator; near the one before it */
-#define TRACE_C_TIME   int64_t  /* ps; near the one before it */
-#define TRACE_C_PC     uint64_t /* address of an instruction; near the one before it */
+#define TRACE_C_ID     uint64_t /* of an operator; close to the one before it */
+#define TRACE_C_TIME   int64_t  /* ps; close to the one before it */
+#define TRACE_C_PC     uint64_t /* address of an instruction; close to the one before it */
 #define TRACE_C_HEX    uint64_t /* a pattern of bits */
 #define TRACE_C_REAL   double
 #define TRACE_C_TEXT   const char *
-#define TRACE_C_LIST   struct trace_list /* operators before this record's */
+#define TRACE_C_LIST   struct trace_list /* operators before that of the record */
 
-/* `unit` is where something runs: cpu, amx, gpu, ane, dram, slc, fabric, soc; `instance` which of its kind. */
+/* `unit` is where something runs: cpu, amx, gpu, ane, dram, slc, fabric or soc; `instance` tells which of its kind. */
 /* clang-format off */
 #define TRACE_RUN_BEGIN_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, workload) X(TEXT, chip) X(TEXT, chip_hash) X(NUMBER, chip_modified) \
     X(TEXT, program_name) X(TEXT, program_kind) X(TEXT, program_hash) X(TEXT, device) X(TEXT, unit) \
     X(TEXT, precision) X(TEXT, detail) X(TEXT, mode) X(TEXT, options) X(TEXT, version) X(NUMBER, seed)
-/* clang-format on */
-/* One operator handed to a unit. `kernel` and `workload` say how to run it again ("gemm", "gemm:64x64x64"), `settings` with which
- * options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are known) or none.
- */
-/* clang-format off */
+/* An operator that is handed to a unit. `kernel` and `workload` say how to run it again ("gemm", "gemm:64x64x64"), `settings`
+ * with which options ("cores=2,repeat=3"); `stream` is a queue of its unit. `work` is kernel, estimate (only its `bytes` are
+ * known) or none. */
 #define TRACE_LAUNCH_FIELDS(X) \
     X(NUMBER, run) X(ID, op) X(TIME, submitted_ps) X(TEXT, name) X(TEXT, kernel) X(TEXT, workload) X(TEXT, precision) \
     X(TEXT, unit) X(NUMBER, instance) X(NUMBER, stream) X(LIST, after) X(TEXT, settings) X(TEXT, work) \
     X(NUMBER, bytes) X(TEXT, note)
-/* clang-format on */
 #define TRACE_OP_BEGIN_FIELDS(X) X(NUMBER, run) X(ID, op) X(TIME, time_ps)
-/* clang-format off */
 #define TRACE_OP_END_FIELDS(X) \
     X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(REAL, seconds) X(REAL, cycles) X(REAL, macs) X(REAL, flops) \
     X(REAL, dram_bytes) X(NUMBER, repeats)
-/* clang-format on */
-/* clang-format off */
 #define TRACE_TRANSFER_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, what) X(TEXT, from) X(NUMBER, from_instance) X(TEXT, to) \
     X(NUMBER, to_instance) X(NUMBER, bytes) X(REAL, seconds)
-/* clang-format on */
-/* clang-format off */
 #define TRACE_SAMPLE_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, series) X(TEXT, measure) X(TEXT, unit) X(NUMBER, instance) X(REAL, value)
-/* clang-format on */
-/* clang-format off */
 #define TRACE_CLOCK_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(REAL, from_mhz) X(REAL, to_mhz) X(REAL, volts) \
     X(TEXT, reason)
-/* clang-format on */
-/* clang-format off */
 #define TRACE_FAULT_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, unit) X(NUMBER, instance) X(TEXT, fault) X(HEX, pc) X(HEX, address) \
     X(TEXT, text)
-/* clang-format on */
-/* One issued instruction: its word, and the value that it depends on in time (AMX: the operand register). */
-/* clang-format off */
+/* One issued instruction: its word, and the value on which its time depends (AMX: the operand register). */
 #define TRACE_INSTRUCTION_FIELDS(X) \
     X(NUMBER, run) X(ID, op) X(TIME, time_ps) X(NUMBER, duration_ps) X(TEXT, unit) X(NUMBER, instance) X(PC, pc) \
     X(HEX, word) X(HEX, operand)
-/* clang-format on */
-/* clang-format off */
 #define TRACE_RUN_END_FIELDS(X) \
     X(NUMBER, run) X(TIME, time_ps) X(TEXT, status) X(TEXT, error) X(REAL, seconds) X(REAL, device_seconds) \
     X(REAL, overhead_seconds) X(REAL, macs) X(REAL, flops) X(REAL, dram_bytes) X(REAL, joules)
-/* clang-format on */
 
-/* X(KIND, number in the file, name, fields). Numbers are never used again for something else; 1 is a string of the block. */
-/* clang-format off */
+/* X(KIND, number in the file, name). A number is never used again for something else; 1 is a string of the block. */
 #define TRACE_KIND_TABLE(X) \
     X(RUN_BEGIN, 2, run_begin) \
     X(LAUNCH, 3, launch) \
@@ -127,7 +109,7 @@ struct trace_field {
 /* NULL when the number is no kind. */
 const char *trace_kind_name(enum trace_kind kind);
 const struct trace_field *trace_fields(enum trace_kind kind, size_t *count);
-/* A record of a kind with nothing in it: texts NULL, reals NAN, numbers 0. */
+/* Makes an empty record of a kind: texts NULL, reals NAN, numbers 0. */
 void trace_record_init(struct trace_record *record, enum trace_kind kind);
 
 #endif

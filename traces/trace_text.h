@@ -1,5 +1,5 @@
-/* The text form: JSON lines. The first is {"trace":1,...} with the header; each other one is a record, {"record":"launch",...},
- * without the fields that say nothing. Both forms hold the same and turn into one another without loss. */
+/* The text form: JSON lines. The first is the header, {"trace":1,...}; each of the others is a record, {"record":"launch",...},
+ * without the fields that say nothing. Both forms hold the same and are converted into one another without loss. */
 #ifndef ORCHARD_TRACES_TRACE_TEXT_H
 #define ORCHARD_TRACES_TRACE_TEXT_H
 
@@ -17,7 +17,8 @@ bool trace_text_record(FILE *file, const struct trace_record *record);
 struct trace_text_parser;
 struct trace_text_parser *trace_text_parser_create(void);
 void trace_text_parser_free(struct trace_text_parser *parser);
-/* One line, without its end. What is filled points into the parser until the next call. False: *why says what is wrong. */
+/* Parse one line, without its end. The result points into the parser and is valid until the next call. On failure *why says what
+ * is wrong. */
 bool trace_text_parse_header(struct trace_text_parser *parser, const char *line, size_t size, struct trace_header *header,
                              const char **why);
 bool trace_text_parse(struct trace_text_parser *parser, const char *line, size_t size, struct trace_record *record,

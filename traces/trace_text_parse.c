@@ -84,7 +84,7 @@ bool trace_text_parse_header(struct trace_text_parser *p, const char *line, size
         if (!json_object_object_get_ex(p->line, rows[i].name, &value))
             continue;
         if (!json_object_is_type(value, json_type_string))
-            return wrong(p, why, rows[i].name, "not a text");
+            return wrong(p, why, rows[i].name, "not a string");
         *rows[i].to = json_object_get_string(value);
     }
     return true;
@@ -128,7 +128,7 @@ static bool read_list(struct trace_text_parser *p, json_object *value, struct tr
     return true;
 }
 
-/* NULL, or what the field should be. */
+/* Reads a field. Returns NULL, or what is wrong with its value. */
 static const char *read_field(struct trace_text_parser *p, json_object *value, const struct trace_field *field, char *to)
 {
     uint64_t number;
@@ -140,7 +140,7 @@ static const char *read_field(struct trace_text_parser *p, json_object *value, c
     case TRACE_TEXT:
         if (!json_object_is_type(value, json_type_string) ||
             strlen(json_object_get_string(value)) != (size_t)json_object_get_string_len(value))
-            return "not a text";
+            return "not a string";
         text = json_object_get_string(value);
         memcpy(to, &text, sizeof text);
         return NULL;

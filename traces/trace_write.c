@@ -19,7 +19,7 @@ struct trace_writer {
     struct trace_encoder *encoder;
     ZSTD_CCtx *zstd;
     uint8_t *stored;
-    uint8_t *index; /* entries so far */
+    uint8_t *index; /* its entries so far */
     size_t index_capacity;
     uint32_t blocks;
     uint64_t offset, records;
@@ -33,7 +33,7 @@ static bool put(struct trace_writer *w, const void *bytes, size_t size, struct t
     return true;
 }
 
-/* Names and values, each with its NUL. */
+/* Joins names and values, each with its NUL. */
 static bool put_header(struct trace_writer *w, const struct trace_header *header, struct trace_error *error)
 {
     uint8_t head[TRACE_HEAD_BYTES], *text = malloc(TRACE_HEAD_TEXT_MAX);
@@ -139,7 +139,7 @@ static bool put_block(struct trace_writer *w, struct trace_error *error)
         return false;
     w->blocks++;
     trace_encoder_restart(w->encoder);
-    /* What is there when the process dies can be read. */
+    /* If the process dies, what was flushed can be read. */
     return fflush(w->out) == 0 || trace_fail(error, "%s: %s", w->name, strerror(errno));
 }
 

@@ -13,7 +13,8 @@ static inline void anec_put(uint8_t *at, uint64_t value, unsigned bytes)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* One source and one destination; `size` bytes in all, at least header + raw->size. NULL = out of memory; free it. */
+/* A file with one source and one destination, of `size` bytes, which are at least header + raw->size. The caller frees it; NULL
+ * when memory ran out. */
 static inline uint8_t *anec_make(const struct ane_program *raw, size_t header, size_t size)
 {
     uint8_t *bytes = calloc(1, size);

@@ -1,4 +1,4 @@
-/* The public Neural Engine programs: golden files tests/golden/ane/. */
+/* The public Neural Engine programs, golden files in tests/golden/ane/. */
 #ifndef ORCHARD_TESTS_ISA_ANE_GOLDEN_H
 #define ORCHARD_TESTS_ISA_ANE_GOLDEN_H
 
@@ -12,7 +12,7 @@
 
 #define ANE_GOLDEN_HWX_TEXT 0x4000u /* where descriptors start in the public .hwx files */
 
-/* Name under tests/golden/ane, and the operation (gemm is a 1x1 convolution of a 1x1 image). */
+/* The name below tests/golden/ane, and the operation (gemm is a 1x1 convolution of a 1x1 image). */
 struct ane_golden {
     const char *file, *operation;
 };
@@ -42,7 +42,7 @@ static const struct ane_golden ane_goldens[] = {
 };
 #define ANE_GOLDENS (ARRAY_COUNT(ane_goldens))
 
-/* Contents of a golden file; NULL and a failed check when it cannot be read. Free it. */
+/* The contents of a golden file, which the caller frees; NULL and a failed check when it cannot be read. */
 static inline uint8_t *ane_golden_read(const char *file, size_t *size)
 {
     enum { ROOM = 1 << 17 };

@@ -19,7 +19,7 @@ static bool have(const char *tool)
     return system(command) == 0;
 }
 
-/* Comments, symbol names and trailing blanks go; what is left is compared. */
+/* Removes comments, symbol names and trailing blanks; what is left is compared. */
 static void normalise(char *text)
 {
     char *cut = strstr(text, "//");
@@ -36,7 +36,7 @@ struct tally {
     unsigned lines, different;
 };
 
-/* Without symbols objdump writes targets with 0x, with symbols without: without is compared. */
+/* objdump writes targets with 0x in files without symbols, and without it in others; they are compared without. */
 static void strip_target_prefix(const struct a64_insn *insn, char *text)
 {
     const char *row = insn->form == A64_UNDEFINED ? "" : a64_rows[insn->form].text;
@@ -48,8 +48,8 @@ static void strip_target_prefix(const struct a64_insn *insn, char *text)
     memmove(prefix, prefix + 2, strlen(prefix + 2) + 1);
 }
 
-/* Memory tagging (in glibc's malloc) and SVE (in its string functions; bits 28..25 = 2) are absent from the cores
- * modelled: undefined is right. */
+/* The modelled cores have neither memory tagging (in glibc's malloc) nor SVE (in its string functions; bits 28..25 = 2), so
+ * undefined is right. */
 static bool is_absent(uint32_t word, const char *text)
 {
     static const char *const names[] = {"ldg\t",   "gmi\t",   "irg\t",    "stg\t",  "st2g\t", "stzg\t",
@@ -62,7 +62,7 @@ static bool is_absent(uint32_t word, const char *text)
     return false;
 }
 
-/* One line of objdump: "   address:\tword \ttext". */
+/* Checks a line of objdump: "   address:\tword \ttext". */
 static void compare_line(char *line, struct tally *tally)
 {
     unsigned long long pc;
@@ -76,13 +76,13 @@ static void compare_line(char *line, struct tally *tally)
     a64_decode(word, &insn);
     if (insn.form == A64_AMX ||
         (insn.form == A64_UNDEFINED && (theirs[0] == '.' || strncmp(theirs, "udf", 3) == 0 || is_absent(word, theirs))))
-        return; /* the unit is unknown to binutils */
+        return; /* binutils does not know the unit */
     if (strstr(theirs, "undefined") && insn.form != A64_UNDEFINED && a64_rows[insn.form].props & P_PAIR &&
         insn.flags & A64_INSN_LOAD)
         return; /* a pair loaded into one register, or into its own base: left open by the architecture */
     a64_disasm(&insn, pc, ours, sizeof ours);
     if ((insn.form == A64_MRS || insn.form == A64_MSR) && strstr(ours, "s3_"))
-        return; /* privileged registers are not named here */
+        return; /* we do not name privileged registers */
     strip_target_prefix(&insn, theirs);
     tally->lines++;
     if (strcmp(ours, theirs) != 0 && tally->different++ < 40)

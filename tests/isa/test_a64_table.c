@@ -78,7 +78,7 @@ struct expectation {
     unsigned bytes, lanes;
 };
 
-/* Words by aarch64-linux-gnu-as; registers by the architecture's description. */
+/* Words are from aarch64-linux-gnu-as, registers from the description of the architecture. */
 static const struct expectation expectations[] = {
     {0x8b020020, "x0", "x1,x2", 0, 0},        /* add x0, x1, x2 */
     {0xeb02003f, "f", "x1,x2", 0, 0},         /* cmp x1, x2 */
@@ -122,7 +122,7 @@ static void name_list(const uint8_t *list, unsigned count, char *text, size_t si
     }
 }
 
-/* the same set, whatever the order */
+/* Compares sets of registers, whatever their order. */
 static bool same_set(const char *a, const char *b)
 {
     unsigned count_a = 0, count_b = 0;
@@ -187,8 +187,8 @@ static void test_document(void)
     free(text);
 }
 
-/* Firestorm divides f16, f32 and f64 in 7, 8 and 10 cycles, f64 roots take 13 instead of 10 (dougallj/applecpu). Words as
- * assembled by binutils. */
+/* Firestorm divides f16, f32 and f64 in 7, 8 and 10 cycles, and f64 roots take 13 instead of 10 (dougallj/applecpu). The words
+ * were assembled by binutils. */
 static void test_division_class_by_element(void)
 {
     static const struct {

@@ -15,7 +15,7 @@ static bool assemble(const char *text, struct agx_assembly *assembly)
     return done;
 }
 
-/* Disassembles bytes from..to, one instruction a line. */
+/* Disassembles bytes from..to, one instruction on each line. */
 static char *listing(const struct agx_assembly *assembly, size_t from, size_t to)
 {
     char *text = NULL;

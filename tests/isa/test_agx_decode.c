@@ -1,4 +1,5 @@
-/* AGX words to fields and operands and back. Expected fields: dougallj/applegpu; operands worked out by hand from its layouts. */
+/* AGX words to fields and operands and back. The expected fields are from dougallj/applegpu, the operands were worked out by hand
+ * from its layouts. */
 #include "isa/agx/agx_isa.h"
 #include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
@@ -26,7 +27,7 @@ static size_t decode_exact(const uint8_t *bytes, size_t size, struct agx_inst *i
 static void check_form(const struct agx_words_line *line, unsigned form)
 {
     enum { FORMS = 256 };
-    static unsigned form_of[FORMS], number_of[FORMS]; /* + 1; 0 = not seen */
+    static unsigned form_of[FORMS], number_of[FORMS]; /* counted from 1; 0 = not seen */
     const unsigned number = (unsigned)strtoul(line->column[1], NULL, 10);
     if (number >= FORMS || form >= FORMS) {
         CHECK(false, "%s: form %u, number %u", line->column[0], form, number);

@@ -1,4 +1,4 @@
-/* What AGX instructions touch. Expectations worked out by hand from the texts. */
+/* What AGX instructions touch. The expectations were worked out by hand from the texts. */
 #include "isa/agx/agx_asm.h"
 #include "isa/array_count.h"
 #include "tests/support/suite.h"

@@ -1,11 +1,11 @@
-/* AGX words against Mesa's own disassembler (src/asahi/isa/test/cases.txt): lengths and operations of all 555 words, operands
- * where the spelling can be mapped. Independent of applegpu, from which the table comes. */
+/* AGX words against Mesa's own disassembler (src/asahi/isa/test/cases.txt): lengths and operations of all 555 words, and operands
+ * where the spelling can be mapped. This is independent of applegpu, from which the table comes. */
 #include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
 
-/* How Mesa writes the operands of one of its operations. Letters: D destination, A B C X Y sources, k condition, K condition
- * where inverted forms exist, n nesting, l shift, m bit-field width, r rounding, S special register, b branch, R stored data,
- * u base, i index, o base and index of threadgroup memory, F format, M mask, w slot, a atomic operation. */
+/* How Mesa writes the operands of its operations. The letters are: D destination, A B C X Y sources, k condition, K condition
+ * where inverted forms exist, n nesting, l shift, m bit-field width, r rounding, S special register, b branch, R stored data, u
+ * base, i index, o base and index of threadgroup memory, F format, M mask, w slot, a atomic operation. */
 struct mapping {
     const char *mesa;
     enum agx_op op;
@@ -273,7 +273,7 @@ static const struct mapping *find_mapping(const char *name, unsigned op)
 
 static unsigned operands_compared;
 
-/* Mesa's list must start with ours: it may go on with words that the letters do not cover. */
+/* Mesa's list must start with ours, but may go on with words that the letters do not cover. */
 static void check_operands(const struct agx_words_line *line, const struct agx_inst *inst, const char *letters)
 {
     struct spelling s = {.used = 0};
@@ -306,7 +306,7 @@ static void test_lengths_operations_operands(void)
     CHECK(operands_compared > 450, "%u words with operands compared", operands_compared);
 }
 
-/* What these are called says what they do, in either spelling. */
+/* The names of these operations say what they do, in either spelling. */
 static void check_reduction_line(const struct agx_words_line *line)
 {
     static const struct {

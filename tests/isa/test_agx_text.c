@@ -3,7 +3,7 @@
 #include "isa/array_count.h"
 #include "tests/isa/agx_words.h"
 
-/* The assembler must read applegpu's text and give its bytes where nothing is lost in the text, and always bytes that print
+/* The assembler must read applegpu's text. It must give the same bytes where the text loses nothing, and always bytes that print
  * the same. What we print differs only in the names that applegpu marks as provisional. */
 static void check_text(const struct agx_words_line *line, const char *applegpu, bool same_bytes)
 {
@@ -63,7 +63,7 @@ static void test_cut_text(void)
     CU_ASSERT_STRING_EQUAL(text, "?");
 }
 
-/* Spellings of our own, with what they stand for. */
+/* Our own spellings, with what they stand for. */
 static void test_short_spellings(void)
 {
     static const char *const pairs[][2] = {
@@ -132,7 +132,7 @@ static void test_messages(void)
     }
 }
 
-/* Marks of provisional names, written in two pieces as nobody's sources should hold that word. */
+/* The mark of provisional names, in two pieces because sources use that word for unfinished work. */
 #define MARK                                                                                                                     \
     "TO"                                                                                                                         \
     "DO"

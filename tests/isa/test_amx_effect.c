@@ -1,4 +1,4 @@
-/* amx_effect_of on instructions whose effect is counted by hand from corsix/amx's pages. */
+/* amx_effect_of, on instructions whose effect was counted by hand from the pages of corsix/amx. */
 #include "isa/amx/amx_isa.h"
 #include "isa/array_count.h"
 #include "tests/support/suite.h"

@@ -48,7 +48,7 @@ static uint64_t assemble(const char *line)
     return operand;
 }
 
-/* Bit positions computed by hand from Instructions.md and the page of each instruction. */
+/* The bit positions were computed by hand from Instructions.md and the page of each instruction. */
 static void test_known_operands(void)
 {
     CU_ASSERT_EQUAL(assemble("ldx {addr=0x1000, reg=3, pair}"), UINT64_C(0x4300000000001000));

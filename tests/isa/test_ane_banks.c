@@ -1,5 +1,5 @@
-/* The order of weights inside coefficient banks, against what Apple's compiler made of known weights for M1: SHA-256 of whole
- * coefficient sections and a few bytes, from the records of joshuaswarren/mil-hwx-compiler (research/oracles/h13). */
+/* The order of weights in coefficient banks, against what Apple's compiler made of known weights for M1: SHA-256 of whole
+ * coefficient sections and some bytes, from the records of joshuaswarren/mil-hwx-compiler (research/oracles/h13). */
 #include "isa/ane/ane_coefficients.h"
 #include "isa/array_count.h"
 #include "sim/base/content_hash.h"
@@ -75,8 +75,8 @@ static size_t weight_count(const struct ane_task *task)
            task->kernel_height;
 }
 
-/* What the compiler took for the weights, and again for the biases: the weight file from its first byte. Its header is two
- * numbers at byte 0, and at byte 64 a magic number, the payload's size and its place (research/mint_oracles.py). */
+/* The compiler took the weight file, from its first byte, for the weights and again for the biases. The header of the file is two
+ * numbers at byte 0 and, at byte 64, a magic number, the size of the payload and its place (research/mint_oracles.py). */
 static uint16_t *file_values(const struct record *r, size_t count)
 {
     uint16_t *values = malloc(count * sizeof *values);
@@ -185,7 +185,8 @@ static void test_rule_of_products(void)
     free(pack.bytes);
 }
 
-/* 768 channels by 32 lanes: 512 that way, then 256 by 16. A bank of 5 weights a channel: 32 x 5 and 16 x 5 halfwords. */
+/* 768 channels of 32 lanes are 512 that way and then 256 of 16. A bank with 5 weights per channel has 32 x 5 and 16 x 5
+ * halfwords. */
 static void test_rest_in_narrower_planes(void)
 {
     const struct record r = {.in = 5, .out = 768, .kernel = 1, .stride = 1, .groups = 1, .group_log2 = 5, .small_source = true};
@@ -235,7 +236,7 @@ static void test_sparse_refusals(void)
     free(pack.bytes);
 }
 
-/* The descriptor of conv_known_k1_c64_n64_s16_st2_g4_bias1_same, byte by byte offset: words that a fresh one has not. */
+/* The descriptor of conv_known_k1_c64_n64_s16_st2_g4_bias1_same: byte offsets and words that differ from those of a fresh one. */
 static const struct {
     uint16_t byte;
     uint32_t value;
@@ -266,7 +267,7 @@ static void set_four_groups(struct ane_td *td)
     }
 }
 
-/* Cin and Cout of a descriptor are those of one group; its banks are where ours come to lie. */
+/* Cin and Cout of a descriptor are those of one group; its banks lie where ours do. */
 static void test_descriptor_of_the_compiler(void)
 {
     const struct record *r = &records[12];

@@ -1,4 +1,4 @@
-/* Coefficient banks: weights of public programs, and every format there and back. */
+/* Coefficient banks: the weights of public programs, and every format packed and unpacked. */
 #include "isa/ane/ane_coefficients.h"
 #include "isa/ane/ane_half.h"
 #include "isa/array_count.h"
@@ -108,14 +108,14 @@ static void test_packs_as_the_compiler(void)
     check_packs_as_public("tinygrad/golden.1dcaecacc4.hwx.gz", with_bias);
 }
 
-/* Weights that the format can hold: a few values for palettes, whole numbers for 8 bits, a part of zeros. */
+/* Weights that the format can hold: few values for palettes, whole numbers for 8 bits, some zeros. */
 static uint16_t some_weight(const struct ane_task *task, uint64_t *seed)
 {
     const uint64_t r = suite_random(seed);
     if (task->sparse && r % 3)
         return 0;
     if (task->palette_bits) {
-        const uint64_t values = UINT64_C(1) << task->palette_bits; /* where zeros are left out, they take none */
+        const uint64_t values = UINT64_C(1) << task->palette_bits; /* zeros that are left out need no value */
         return ane_half_bits(0.25 * (double)(1 + (r >> 8) % values));
     }
     if (task->kernel_format == ANE_KERNEL_I8)
@@ -205,7 +205,7 @@ static void test_sparse(void)
     each_shape((struct ane_task){.kernel_format = ANE_KERNEL_I8, .sparse = true});
 }
 
-/* Sizes: what the formats cost, by hand. 512 inputs, 16 outputs: one channel per bank. */
+/* The sizes of the formats, counted by hand. With 512 inputs and 16 outputs there is one channel in each bank. */
 static void check_bank_bytes(struct ane_task task, uint32_t expected)
 {
     static uint16_t weight[512 * 16];

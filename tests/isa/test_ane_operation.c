@@ -38,7 +38,7 @@ static void test_operands(void)
     }
 }
 
-/* By structure: the program with another table is another function. */
+/* The same program with another table is another function. */
 static void test_every_table_in_a_program(void)
 {
     static const char *const differs[][2] = {{"leaky_relu", "alpha=0.01"}, {"hardtanh", "alpha=1"}};
@@ -79,7 +79,7 @@ static void test_structure_decides(void)
         program.task[0].second.bar = program.task[0].source.bar;
         CU_ASSERT_STRING_EQUAL(ane_program_operation(&program, detail, sizeof detail), "square");
         program.task[0].pe_op = ANE_PE_ADD;
-        program.task[0].pe_reduce = ANE_REDUCE_SUM; /* sum(x + x): of no name */
+        program.task[0].pe_reduce = ANE_REDUCE_SUM; /* sum(x + x) has no name */
         CU_ASSERT_PTR_NULL(ane_program_operation(&program, detail, sizeof detail));
         ane_program_free(&program);
     }

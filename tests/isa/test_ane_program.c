@@ -1,5 +1,5 @@
-/* Neural Engine programs as files: the public ones read and save to the same bytes, their ports are what their containers and
- * descriptors say, made programs carry the same tasks and names, and broken files are refused with the place. */
+/* Neural Engine programs as files: the public ones are saved to the same bytes, their ports are what containers and descriptors
+ * say, programs that are made have the tasks and names that were given, and broken files are refused with the place. */
 #include "isa/array_count.h"
 #include "tests/isa/ane_anec_example.h"
 #include "tests/isa/ane_golden.h"

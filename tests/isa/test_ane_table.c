@@ -9,7 +9,7 @@
 
 enum { TD_PITCH = 0x300, TD_CODE_BYTES = 0x280, NEXT = 0x1c, COEFFICIENT_EN = 0x34, COEFFICIENT_BASE = 0x74, MAC_CFG = 0x244 };
 
-/* First table of a program that one of its descriptors reads. */
+/* The first table that a descriptor of the program reads. */
 static bool golden_table(const char *file, uint8_t table[2 * ANE_TABLE_HALVES])
 {
     size_t size, td = 0;
@@ -36,7 +36,7 @@ static int steps(uint16_t a, uint16_t b)
     return abs(x - y);
 }
 
-/* Halfwords that differ, and by how many representable steps and how much at most. */
+/* The number of halfwords that differ, and their largest difference in representable steps and in value. */
 struct difference {
     unsigned count;
     int steps;
@@ -107,7 +107,7 @@ static void test_made_tables_equal_the_public_ones(void)
     }
 }
 
-/* The engine's reading of a table, in double precision. */
+/* How the engine reads a table, in double precision. */
 static double interpolate(const struct ane_table *t, double x, double first)
 {
     const double step = ldexp(1, -t->spacing_log2), place = (x - first) / step;
@@ -209,7 +209,7 @@ static double t_far(double x)
     return fabs(x) <= 2 ? 0 : copysign(atan(fabs(x)) - atan(2), x);
 }
 
-/* Largest error over [-40, 40], absolute plus 2^-10 of the value for rounding: what interpolation between knots allows. */
+/* The largest error over [-40, 40] that interpolation between knots allows: absolute, plus 2^-10 of the value for rounding. */
 static const struct {
     const char *name;
     double (*function)(double x);

@@ -52,7 +52,7 @@ static void test_every_bit(void)
     each_descriptor(check_round);
 }
 
-/* A changed bit is another task that encodes to just that bit, or is refused at a place in the descriptor. */
+/* A changed bit makes another task that encodes to exactly these words, or is refused at a place in the descriptor. */
 static void check_flips(const char *file, unsigned index, const struct ane_td *td)
 {
     unsigned understood = 0;
@@ -112,7 +112,7 @@ static void test_convolution(void)
         CHECK(t.bias && t.channels_out == 2 && t.engines == 2, "with bias");
 }
 
-/* The softmax of eiln: maximum of rows, (x - max) log2 e, exp2, 1 / sum of rows, product. */
+/* The softmax of eiln is maximum of rows, (x - max) log2 e, exp2, 1 / sum of rows, product. */
 static void test_softmax(void)
 {
     struct ane_task t[5];
@@ -315,7 +315,7 @@ static void test_foreign(void)
     check_foreign(0x024, 0, 0x024, "KBase0");
 }
 
-/* Random words behind right packet words: refused, or understood to the last bit. */
+/* Random words behind correct packet words are refused or understood to the last bit. */
 static void test_random(void)
 {
     uint64_t seed = 7;

@@ -22,7 +22,7 @@ static unsigned number_at(struct json_object *list, size_t index)
     return (unsigned)json_object_get_int(json_object_array_get_idx(list, index));
 }
 
-/* "aneTD.Header[0].TID", "aneRegs.Common.InDim.Win": our names leave the first part out. */
+/* The list has "aneTD.Header[0].TID" and "aneRegs.Common.InDim.Win"; our names lack the first part. */
 static void check_public_field(struct json_object *row)
 {
     const char *name = strchr(json_object_get_string(json_object_array_get_idx(row, 0)), '.') + 1;

@@ -31,7 +31,7 @@ static void put32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* The container of eiln/anecc around a raw stream; bytes that nobody reads come back too. */
+/* The container of eiln/anecc around a raw stream. Bytes that nobody reads must come back too. */
 static void test_anec_comes_back(void)
 {
     enum { HEADER = 0x1000, TEXT_BYTES = 0xe74, TABLE_BYTES = 0x80 };
@@ -66,7 +66,7 @@ static void test_anec_comes_back(void)
     free(file);
 }
 
-/* Hex lines alone could carry a file: the fields must be what says the descriptors. */
+/* Hex lines alone could carry a file, but the fields must determine the descriptors. */
 static void test_fields_carry_the_descriptors(void)
 {
     struct ane_program program, back;

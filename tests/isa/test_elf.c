@@ -1,4 +1,4 @@
-/* The ELF reader and writer: against files that GNU tools made, against GNU tools reading ours, and against damage. */
+/* The ELF reader and writer: files that GNU tools made, GNU tools reading ours, and damaged files. */
 #include "isa/array_count.h"
 #include "isa/elf/elf_read.h"
 #include "isa/elf/elf_write.h"
@@ -116,7 +116,7 @@ static void test_writer_refuses(void)
     CHECK(strstr(error.text, "_start") && strstr(error.text, "no part"), "%s", error.text);
 }
 
-/* Puts the sample on disk; the caller removes it. */
+/* Writes the sample to disk; the caller removes it. */
 static bool on_disk(char path[64])
 {
     size_t size;
@@ -181,13 +181,13 @@ static void test_qemu_runs_it(void)
     remove(path);
 }
 
-/* Every beginning of a good file is a clear error, at a place inside the file. */
+/* Every truncated file gives a clear error, at a place inside the file. */
 static void test_truncation(void)
 {
     size_t size;
     uint8_t *file = written(&size);
     for (size_t n = 0; n < size; n += n < 1000 || n + 2000 > size ? 1 : 97) {
-        uint8_t *part = malloc(n ? n : 1); /* its own allocation, so that reading past the end shows */
+        uint8_t *part = malloc(n ? n : 1); /* an allocation of its own, so that sanitizers see reads behind it */
         memcpy(part, file, n);
         struct elf_file elf;
         struct isa_error error = {0};
@@ -255,7 +255,7 @@ static void test_damage_is_named(void)
     free(good);
 }
 
-/* One byte changed anywhere in headers and tables: accepted or refused with a reason, never a crash (sanitizers watch). */
+/* A file with one byte changed anywhere in headers and tables is accepted or refused with a reason, and never crashes us. */
 static void test_any_byte(void)
 {
     size_t size;

@@ -1,4 +1,4 @@
-/* Joules follow counts, voltage, clock and temperature by the stated laws. */
+/* Joules follow from counts, voltage, clock and temperature by the laws of energy.h. */
 #include "power/energy.h"
 #include "power/opp.h"
 #include "tests/support/suite.h"

@@ -24,7 +24,7 @@ static const struct governor_params params = {.tick_ms = 10,
                                               .gpu_grace = 2,
                                               .heavy_share = 0.5,
                                               .min_duty = 0.4};
-/* As recorded for M1. */
+/* The gains that are recorded for M1. */
 static const struct gpu_control_params recorded = {
     .die_target_c = 94, .die_kp = 5, .die_ki = 200, .power_filter_ms = 1000, .power_kp = 4, .power_ki = 7.5, .min_duty = 0.4};
 static const struct opp_table p_table = {.point = {{600, 0.6, 8, false}, {1500, 0.74, 24, false}, {3200, 1.0, 56, false}},
@@ -102,12 +102,12 @@ static void test_power_cap_is_reached_from_above(void)
     for (int i = 0; i < 3000; i++) {
         tick(&b);
         const double x = b.answer.mhz[POWER_P_CPU] / 3000;
-        b.sensors.watts = 12 * x * x * x; /* a chip of which power goes with the cube of the clock */
+        b.sensors.watts = 12 * x * x * x; /* a chip whose power is proportional to the cube of the clock */
     }
     CHECK(fabs(b.sensors.watts - 5) < 0.1, "%.3f W under a cap of 5", b.sensors.watts);
 }
 
-/* A cap below what the lowest point draws: part of the time, down to the least share. */
+/* Under a cap below the draw of the lowest point, the domain works part of the time, down to the least share. */
 static void test_below_the_lowest_point_work_pauses(void)
 {
     struct bench b = bench(GOVERNOR_PERFORMANCE);
@@ -125,8 +125,8 @@ static void test_below_the_lowest_point_work_pauses(void)
     }
 }
 
-/* A die that follows power with 20 ms and a housing with 30 s, and power with the clock: the recorded gains hold target and limit
- * without swinging. */
+/* The die follows the power with 20 ms, the housing with 30 s, and the power follows the clock. The recorded gains hold target
+ * and limit without oscillating. */
 static void test_the_recorded_gains_hold_their_targets(void)
 {
     static const double limits[] = {0, 6};
@@ -154,7 +154,7 @@ static void test_the_recorded_gains_hold_their_targets(void)
     }
 }
 
-/* Far below the target nothing falls, however short the step in which the die warms up. */
+/* Far below the target the clock does not fall, however short the step in which the die warms up. */
 static void test_a_warming_die_below_its_target_loses_nothing(void)
 {
     struct bench b = bench(GOVERNOR_PERFORMANCE);
@@ -168,7 +168,7 @@ static void test_a_warming_die_below_its_target_loses_nothing(void)
     CU_ASSERT_FALSE(b.answer.throttled);
 }
 
-/* What is too hot for the GPU is too hot for the cores before. */
+/* The cores slow down before the die is too hot for the GPU. */
 static void test_cores_give_way_before_the_gpu(void)
 {
     struct bench b = bench(GOVERNOR_PERFORMANCE);

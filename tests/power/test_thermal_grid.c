@@ -1,4 +1,4 @@
-/* Time steps of the grid model against its own steady state and against shorter steps. */
+/* The time steps of the grid model, against its own steady state and against shorter steps. */
 #include "power/thermal_grid.h"
 #include "tests/support/suite.h"
 
@@ -37,7 +37,7 @@ static void test_transient_ends_in_the_steady_state(void)
     floorplan_free(&plan);
 }
 
-/* The stated error of a 5 ms interval, against 64 steps in its place. */
+/* The stated error of a 5 ms interval, against 64 steps instead of it. */
 static void test_interval_error_is_below_the_stated_bound(void)
 {
     static const double on_w[2] = {5, 1}, off_w[2] = {0, 0};

@@ -1,4 +1,4 @@
-/* Thermal networks against closed forms, floorplans and packages against what is wrong with them. */
+/* Thermal networks against closed forms; floorplans and packages that are refused. */
 #include "isa/array_count.h"
 #include "power/thermal_hotspot.h"
 #include "power/thermal_solver.h"
@@ -31,7 +31,7 @@ static void test_single_node_follows_the_exponential(void)
     thermal_network_free(&network);
 }
 
-/* One long step gives what many short ones give. */
+/* One long step gives the same as many short ones. */
 static void test_step_length_does_not_matter(void)
 {
     struct thermal_network network;

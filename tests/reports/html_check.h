@@ -1,5 +1,4 @@
-/* A page as a strict reader sees it: elements closed in order, attributes quoted, references known, nothing loaded from
- * elsewhere. */
+/* Reads a page strictly: elements are closed in order, attributes quoted, references known, and nothing is loaded. */
 #ifndef ORCHARD_TESTS_REPORTS_HTML_CHECK_H
 #define ORCHARD_TESTS_REPORTS_HTML_CHECK_H
 
@@ -41,7 +40,7 @@ static inline bool html_loads(const char *name, const char *value)
     return (strcmp(name, "href") == 0 || strcmp(name, "action") == 0) && *value != '#';
 }
 
-/* One attribute; returns behind it, NULL when it is broken. */
+/* Reads one attribute. Returns the place behind it, or NULL when it is broken. */
 static inline const char *html_attribute(const char *at, struct html_sums *s)
 {
     char name[HTML_NAME] = "";
@@ -60,7 +59,7 @@ static inline const char *html_attribute(const char *at, struct html_sums *s)
     return *at ? at + 1 : (html_fail(s, "an attribute without end", value), NULL);
 }
 
-/* Text in which nothing may be fetched: styles and scripts. */
+/* Styles and scripts, which must not fetch anything. */
 static inline bool html_raw_is_local(const char *from, const char *to, struct html_sums *s)
 {
     static const char *const banned[] = {"@import", "url(",          "http://",  "https://", "XMLHttpRequest",

@@ -1,4 +1,5 @@
-/* Pages in a real browser, where one is installed: the script runs, long series become charts to zoom, nothing overflows. */
+/* Pages in a real browser, where one is installed: the script runs, long series become charts that zoom, and nothing overflows.
+ */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "reports/page.h"
@@ -50,7 +51,7 @@ static bool write_example(const char *path)
     return ok;
 }
 
-/* What the document is after its scripts, at a width. */
+/* The document after its scripts have run, at a width. */
 static char *dom_at(int width)
 {
     char command[512], *text = NULL;

@@ -1,4 +1,4 @@
-/* Pages and charts: well-formed whatever they are handed, complete, the same each time, loading nothing. */
+/* Pages and charts are well-formed whatever they are given, complete, and the same each time; they load nothing. */
 #include "isa/array_count.h"
 #include "reports/chart.h"
 #include "reports/page.h"
@@ -22,7 +22,7 @@ static const char *const hostile[] = {
 };
 enum { HOSTILE = ARRAY_COUNT(hostile) };
 
-/* Takes the page; the text is the caller's. */
+/* Writes and frees the page; the caller frees the text. */
 static char *written(struct page *p)
 {
     char *text = NULL;
@@ -46,7 +46,7 @@ static struct result_table *example_table(size_t rows)
     return t;
 }
 
-/* Every kind of chart, with hostile names and numbers that are none. */
+/* Every kind of chart, with hostile names and numbers that are not finite. */
 static void all_charts(struct page *page, const struct result_table *table, bool series)
 {
     struct chart_point point[40];
@@ -120,7 +120,7 @@ static void test_hostile_names_stay_text(void)
     struct html_sums sums;
     char *const page = example_page(true);
     CHECK(html_check(page, &sums), "%s", sums.error);
-    CU_ASSERT_EQUAL(sums.pictures, 20); /* wide and narrow of each of ten */
+    CU_ASSERT_EQUAL(sums.pictures, 20); /* ten charts, each wide and narrow */
     CU_ASSERT_EQUAL(sums.tables, 11);
     CHECK(!strstr(page, "alert(1)</script>"), "a script got in");
     CHECK(!strstr(page, "nan") && !strstr(page, "=\"inf"), "a number that is none: %.40s",
@@ -192,7 +192,7 @@ static void test_a_picture_alone_has_its_style(void)
     text_free(&t);
 }
 
-/* A line of many points becomes at most four a column of pixels, and keeps its peak. */
+/* A line of many points is reduced to at most four in each column of pixels, and keeps its peak. */
 static void test_long_lines_are_thinned_and_keep_their_peaks(void)
 {
     enum { POINTS = 100000 };
@@ -204,7 +204,7 @@ static void test_long_lines_are_thinned_and_keep_their_peaks(void)
     struct text t = {0};
     chart_lines(&t, &(struct svg_frame){600, "t", NULL, false, false}, &lines);
     CHECK(t.size < 60000, "%zu bytes", t.size);
-    /* The peak is at the top of the box: some vertex has the least y of the grid's lines. */
+    /* The peak is at the top of the box, so some vertex has the least y of the grid lines. */
     const char *const path = strstr(t.data, "<path d=\"M");
     double least = 1e9;
     for (const char *c = path; c && *c && *c != '>'; c++)
@@ -237,7 +237,7 @@ static void test_curves_lose_vertices_and_not_their_shape(void)
         c = end;
     }
     CHECK(count >= 4 && count < POINTS / 4, "%zu vertices", count);
-    /* Pixels per unit from the axis: the first and last points, and y of the first, which is 0. */
+    /* The pixels per unit follow from the first and last points, and from y of the first, which is 0. */
     const double sx = (vx[count - 1] - vx[0]) / (POINTS - 1), bottom = vy[0];
     const double sy = (bottom - vy[count - 1]) / point[POINTS - 1].y;
     double worst = 0;

@@ -1,4 +1,4 @@
-/* Chrome traces: parsed by json-c, every name declared, slices of a track one after another, arrows inside slices. */
+/* Chrome traces: json-c parses them, every name is declared, slices of a track follow one another, arrows are inside slices. */
 #include "reports/perfetto.h"
 #include "tests/reports/trace_check.h"
 #include "tests/support/suite.h"
@@ -61,7 +61,7 @@ static void test_long_traces_are_sampled_down_and_say_so(void)
     json_object *const d = finished(p, f, &text, &size), *other = NULL;
     struct trace_sums sums = {0};
     trace_check(d, &sums);
-    /* 100 at each of the strides 1, 2, 4 ... 512, of 100 000. */
+    /* Of 100 000 events 100 are kept at each of the strides 1, 2, 4 ... 512. */
     CHECK(sums.slices >= 900 && sums.slices <= 1100, "%zu slices", sums.slices);
     CHECK(sums.counters > 50 && sums.counters < 300, "%zu counters", sums.counters);
     json_object_object_get_ex(d, "otherData", &other);

@@ -1,4 +1,4 @@
-/* Escapes and numbers of the writers: whatever goes in, markup and JSON stay what they are. */
+/* The escapes and numbers of the writers: whatever goes in, markup and JSON remain well-formed. */
 #include "isa/array_count.h"
 #include "reports/scale.h"
 #include "reports/text.h"
@@ -20,7 +20,7 @@ static void random_bytes(uint64_t *state, char *bytes, size_t size)
     bytes[size] = 0;
 }
 
-/* Undoes text_xml: the five references only; -1 for anything else that begins with '&', or for bare markup. */
+/* Undoes text_xml. Only the five references are known; -1 for anything else that begins with '&', and for bare markup. */
 static int unescape(const char *from, char *to)
 {
     static const struct {
@@ -55,7 +55,7 @@ static bool plain(const char *s)
     return true;
 }
 
-/* Every byte of the result outside replacement characters was in the input; ASCII comes back unchanged. */
+/* Every byte of the result, except those of replacement characters, was in the input; ASCII comes back unchanged. */
 static void test_xml_escape_has_no_markup_and_comes_back(void)
 {
     uint64_t state = 1;

@@ -1,4 +1,4 @@
-/* What every Chrome trace must obey, checked on the parsed document. */
+/* Checks on the parsed document what holds for every Chrome trace. */
 #ifndef ORCHARD_TESTS_REPORTS_TRACE_CHECK_H
 #define ORCHARD_TESTS_REPORTS_TRACE_CHECK_H
 

@@ -20,7 +20,7 @@ static void make_folder(void)
     snprintf(other, sizeof other, "%s/b.trace", folder);
 }
 
-/* One line of text a record: what both forms must agree on. */
+/* A record as a line of text, on which both forms must agree. */
 static char *told(const struct trace_record *record)
 {
     char *text = NULL;
@@ -40,7 +40,7 @@ static struct trace_reader *open_bytes(const uint8_t *bytes, size_t size, bool f
     return trace_reader_attach(f, "T", force, error);
 }
 
-/* Reads all; the number of records, and how it ended. */
+/* Reads the whole trace. Returns the number of records; *end is how it ended. */
 static uint64_t read_all(struct trace_reader *r, enum trace_step *end, struct trace_error *error)
 {
     struct trace_record record;
@@ -83,7 +83,7 @@ static void test_round_trip(void)
     CU_ASSERT(suite_remove(folder));
 }
 
-/* Binary -> text -> binary gives the same bytes, text -> binary -> text as well. */
+/* Binary -> text -> binary gives the same bytes, and so does text -> binary -> text. */
 static bool convert(const char *from, const char *to, bool text)
 {
     struct trace_error error;
@@ -124,7 +124,7 @@ static bool is_located(const struct trace_error *error)
     return strncmp(error->text, "T: byte ", 8) == 0;
 }
 
-/* Cut at every byte: an error that says where; with force every whole block is there. */
+/* A file cut off at any byte gives an error that says where; with force every whole block is read. */
 static void test_truncation(void)
 {
     size_t size = 0;
@@ -197,7 +197,7 @@ static void test_later_versions(void)
         return;
     struct trace_error error = {0};
     enum trace_step end = TRACE_BAD;
-    bytes[10] = 7; /* a minor one can be read */
+    bytes[10] = 7; /* a later minor version can be read */
     seal_head(bytes);
     struct trace_reader *r = open_bytes(bytes, size, false, &error);
     CU_ASSERT(r && read_all(r, &end, &error) == 40 && end == TRACE_OVER);
@@ -213,7 +213,7 @@ static void test_later_versions(void)
     CU_ASSERT(suite_remove(folder));
 }
 
-/* A block in the middle is damaged: the others come, and what is lost is counted. */
+/* When a block in the middle is damaged, the others are read, and what is lost is counted. */
 static void test_salvage(void)
 {
     enum { RECORDS = 400000 };

@@ -14,7 +14,7 @@ static const struct trace_header trace_example_header = {
 
 enum { TRACE_EXAMPLE_KINDS = 10 };
 
-/* Record `i` of the example: kinds in turn, values from i. */
+/* Record `i` of the example. Kinds take turns, and values follow from i. */
 static inline void trace_example_record(uint64_t i, struct trace_record *r)
 {
     static const uint64_t after[] = {1, 2};
@@ -71,7 +71,7 @@ static inline void trace_example_record(uint64_t i, struct trace_record *r)
     }
 }
 
-/* Writes `records` of them; false when that fails. */
+/* Writes that many records; false on failure. */
 static inline bool trace_example_write(const char *path, uint64_t records, bool text)
 {
     struct trace_error error;
@@ -88,7 +88,7 @@ static inline bool trace_example_write(const char *path, uint64_t records, bool 
     return out && fclose(out) == 0 && ok;
 }
 
-/* The whole file, NULL when it cannot be read. */
+/* The whole file, which the caller frees; NULL when it cannot be read. */
 static inline uint8_t *trace_example_bytes(const char *path, size_t *size)
 {
     FILE *f = fopen(path, "rb");
