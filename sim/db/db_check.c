@@ -18,8 +18,11 @@ struct finding {
             "(SELECT 1 FROM op o WHERE o.run_id = t.run_id AND o.op = t.op) LIMIT 5"                                             \
     }
 
+static const struct finding integrity = {"pages and indexes",
+                                         "SELECT replace(integrity_check, char(10), ' ') FROM pragma_integrity_check "
+                                         "WHERE integrity_check <> 'ok' LIMIT 5"};
+
 static const struct finding findings[] = {
-    {"pages and indexes", "SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok' LIMIT 5"},
     {"foreign keys", "SELECT \"table\" || ' row ' || coalesce(rowid, '?') || ' -> ' || parent "
                      "FROM pragma_foreign_key_check LIMIT 5"},
     {"finished runs have their time", "SELECT 'run ' || id FROM run WHERE status = 'done' AND finished IS NULL LIMIT 5"},
@@ -121,6 +124,35 @@ static bool answerable(struct orch_db *db, const char *sql)
 
 /* ---- everything ---- */
 
+struct damage_findings {
+    struct check_report *report;
+    unsigned count;
+};
+
+static bool take_damage(void *context, const char *text)
+{
+    struct damage_findings *const d = context;
+    check_fail(d->report, "%s: %s", integrity.what, text);
+    d->count++;
+    return true;
+}
+
+/* The check of the whole file is the quick one; only when it fails, each table is asked for by itself, so that all are named. */
+static void check_integrity(struct orch_db *db, struct check_report *report)
+{
+    struct damage_findings d = {report, 0};
+    struct orch_error trouble = {0};
+    char found[600];
+    const bool asked = collect(db, integrity.sql, found, sizeof found, &trouble);
+    if (asked && !found[0]) {
+        check_pass(report);
+        return;
+    }
+    db_visit_damage(db, "main", take_damage, &d);
+    if (d.count == 0)
+        check_fail(report, "%s: %s", integrity.what, asked ? found : trouble.text);
+}
+
 static void check_finding(struct orch_db *db, const struct finding *finding, struct check_report *report)
 {
     struct orch_error trouble = {0};
@@ -136,6 +168,7 @@ static void check_finding(struct orch_db *db, const struct finding *finding, str
 bool db_check(struct orch_db *db, struct check_report *report, struct orch_error *error)
 {
     const bool differs = check_schema(db, report);
+    check_integrity(db, report);
     for (size_t i = 0; i < ARRAY_COUNT(findings); i++) {
         if (differs && !answerable(db, findings[i].sql))
             check_skip(report, "%s: not checked, the schema differs", findings[i].what);

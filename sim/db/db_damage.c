@@ -51,24 +51,45 @@ static bool finds(struct orch_db *db, const char *pragma, const char *schema, co
     return found;
 }
 
-bool db_find_damage(struct orch_db *db, const char *schema, char *text, size_t size)
+void db_visit_damage(struct orch_db *db, const char *schema, db_damage_visit *visit, void *context)
 {
     static const char *const pragmas[] = {"integrity_check", "foreign_key_check"};
-    char line[160];
-    bool found = false;
+    char line[160], text[240];
+    bool more = true;
     sqlite3_stmt *tables = NULL;
     char *const sql = sqlite3_mprintf("SELECT name FROM \"%w\".sqlite_schema WHERE type = 'table' AND rootpage > 0", schema);
-    int code = sql ? sqlite3_prepare_v2(db->sqlite, sql, -1, &tables, NULL) : SQLITE_NOMEM;
-    while (code == SQLITE_OK && !found && sqlite3_step(tables) == SQLITE_ROW) {
+    const int code = sql ? sqlite3_prepare_v2(db->sqlite, sql, -1, &tables, NULL) : SQLITE_NOMEM;
+    while (code == SQLITE_OK && more && sqlite3_step(tables) == SQLITE_ROW) {
         const char *const table = (const char *)sqlite3_column_text(tables, 0);
+        bool found = false;
         for (int i = 0; !found && i < 2; i++)
             found = finds(db, pragmas[i], schema, table, line, sizeof line);
-        if (found)
-            snprintf(text, size, "table %.60s is damaged (%s)", table, line);
+        snprintf(text, sizeof text, "table %.60s is damaged (%s)", table, line);
+        more = !found || visit(context, text);
     }
     sqlite3_finalize(tables);
     sqlite3_free(sql);
-    return found;
+}
+
+struct finding {
+    char *text;
+    size_t size;
+    bool found;
+};
+
+static bool take_first(void *context, const char *text)
+{
+    struct finding *const f = context;
+    f->found = true;
+    snprintf(f->text, f->size, "%s", text);
+    return false;
+}
+
+bool db_find_damage(struct orch_db *db, const char *schema, char *text, size_t size)
+{
+    struct finding f = {text, size, false};
+    db_visit_damage(db, schema, take_first, &f);
+    return f.found;
 }
 
 bool db_blame_file(struct orch_db *db, const char *doing, struct orch_error *error)

@@ -33,8 +33,11 @@ extern const char db_schema_sql[], db_views_sql[], db_merge_sql[], db_migrate_2_
 
 /* Whether a file that is absent or empty is filled. */
 bool db_may_create(enum db_mode mode);
-/* The first damaged table of the database `schema` ("main", or an attached one) in one line; false when all are whole. Reads all
- * of the file. */
+/* Calls `visit` with one line about each damaged table of the database `schema` ("main", or an attached one): its pages, its
+ * indexes, rows that refer to nothing. Reads all of the file. `visit` returns false to stop. */
+typedef bool db_damage_visit(void *context, const char *text);
+void db_visit_damage(struct orch_db *db, const char *schema, db_damage_visit *visit, void *context);
+/* The line about the first damaged table; false when all are whole. */
 bool db_find_damage(struct orch_db *db, const char *schema, char *text, size_t size);
 /* When the schema differs or a table is damaged: fills *error with that (ORCH_USAGE) and returns true. */
 bool db_blame_file(struct orch_db *db, const char *doing, struct orch_error *error);
