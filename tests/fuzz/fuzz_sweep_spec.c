@@ -53,7 +53,19 @@ static void as_file(const char *text, size_t size)
     sweep_spec_free(spec);
 }
 
-static void as_words(const char *text)
+/* Most texts follow the name of a key, so that the values behind it are what is tried. */
+static char *with_key(const char *text, unsigned choice)
+{
+    static const char *const keys[] = {
+        "gpu_cores=", "chip=", "memory_peak_GBps=", "", "precision=", "amx.clock_ghz=", "cores=", "unit="};
+    const char *const key = keys[choice % ARRAY_COUNT(keys)];
+    char *const varied = malloc(strlen(key) + strlen(text) + 1);
+    if (varied)
+        strcat(strcpy(varied, key), text);
+    return varied;
+}
+
+static void as_words(const char *text, const char *varied)
 {
     struct orch_error error = {0};
     struct sweep_spec *const spec = sweep_spec_create();
@@ -62,7 +74,7 @@ static void as_words(const char *text)
         abort();
     if (!ok)
         ok = spec && spec->workload_count == 0 && sweep_spec_add_workload(spec, "gemm:8x8x8", 10, &error);
-    if (ok && sweep_spec_vary(spec, text, &error) && sweep_spec_finish(spec, &error) && spec->points <= 100000)
+    if (ok && sweep_spec_vary(spec, varied, &error) && sweep_spec_finish(spec, &error) && spec->points <= 100000)
         use_design(spec);
     sweep_spec_free(spec);
 }
@@ -75,7 +87,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = 0;
     as_file(text, size);
-    as_words(text);
+    char *const varied = with_key(text, size ? data[size - 1] : 0);
+    if (varied)
+        as_words(text, varied);
+    free(varied);
     free(text);
     return 0;
 }

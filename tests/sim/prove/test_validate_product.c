@@ -20,7 +20,7 @@ static const char loops[] = NAMES P_ROW("FMLA/FMUL vector any type latency", "4"
         P_ROW("UDIV 64-bit reciprocal throughput", "2", "cycles", "two")
             P_ROW("LDR Q reciprocal throughput", "0.33", "cycles", "three")
                 P_ROW("something nobody knows", "1", "cycles",
-                      "three") "M1 Pro,DRAM copy all threads,180,GB/s,measured,four,,m1_pro_8p2e_16g\n";
+                      "three") "M1 Pro,memcpy_threads threads=3,48,GB/s,measured,four,,m1_pro_8p2e_16g\n";
 
 static char *document(unsigned jobs)
 {
