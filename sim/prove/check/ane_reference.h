@@ -28,8 +28,8 @@ struct ane_reference {
     double relative, absolute; /* allowed error: relative * the result (or the largest summand) + absolute */
     /* False when the reference does not know such shapes. */
     bool (*run)(const struct ane_reference *self, struct ane_reference_case *c);
-    double (*one)(double x, double y, double alpha,
-                  double bias); /* for operations on single elements; otherwise NULL, and `run` computes them */
+    /* For operations on single elements; otherwise NULL, and `run` computes them. */
+    double (*one)(double x, double y, double alpha, double bias);
 };
 
 /* Finds a reference by the name that the disassembler gives the operation; NULL when there is none. */
