@@ -91,7 +91,7 @@ static bool read_extent(const struct json_node *node, struct abi_arg *arg)
         return (!arg->count && !bytes) || json_wrong(node, "dtype", "is missing; count and bytes need an element type");
     const unsigned each = abi_type_bytes(arg->type);
     if (bytes && bytes % each)
-        return json_wrong(node, "bytes", "is no multiple of the %u bytes of %s", each, abi_type_name(arg->type));
+        return json_wrong(node, "bytes", "is not a multiple of the %u bytes of %s", each, abi_type_name(arg->type));
     if (arg->count && bytes && arg->count * each != bytes)
         return json_wrong(node, "bytes", "count says %" PRIu64 " x %u bytes; correct one of them", arg->count, each);
     if (!arg->count)
@@ -102,7 +102,7 @@ static bool read_extent(const struct json_node *node, struct abi_arg *arg)
 
 enum content { CONTENT_NONE, CONTENT_ZEROS, CONTENT_GENERATOR, CONTENT_FILE };
 
-/* "zeros", a generator, or a file's name. */
+/* Tells whether a text means zeros, a generator, or the name of a file. */
 static bool classify(const struct json_node *node, const char *member, const char *text, enum abi_type type, enum content *kind,
                      struct abi_generator *generator)
 {
@@ -208,7 +208,7 @@ static bool read_offset(const struct json_node *node, struct abi_arg *arg, const
     if (arg->offset % 2)
         return json_wrong(node, "offset_bytes", "must be even: uniforms are half-words");
     if (arg->offset + arg->size > 1024)
-        return json_wrong(node, "offset_bytes", "the argument ends behind the 1024 bytes of the uniform file");
+        return json_wrong(node, "offset_bytes", "the argument ends beyond the 1024 bytes of the uniform file");
     if (*next < arg->offset + arg->size)
         *next = arg->offset + arg->size;
     return true;

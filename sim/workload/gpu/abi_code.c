@@ -23,7 +23,7 @@ static bool is_text(const char *name)
     return dot && (strcmp(dot, ".s") == 0 || strcmp(dot, ".agx") == 0);
 }
 
-/* The variant with coherent atomics where the chip wants it and there is one. */
+/* Reads the image: the variant with coherent atomics where the chip needs it and the description has one. */
 static bool read_image(struct abi_reader *r, const struct json_node *top, const struct json_node *files)
 {
     struct abi_kernel *k = r->kernel;
@@ -76,7 +76,7 @@ static bool read_constants(struct abi_reader *r, const struct json_node *top)
         json_wrong(&node, "count_halfregs", "%u half-words from %u on do not fit the 512 of the uniform file", k->constants_count,
                    k->constants_first);
     if (k->constants_offset + 2ull * k->constants_count > k->code_bytes)
-        json_wrong(&node, "file_offset", "the constants end behind the %zu bytes of %s", k->code_bytes, k->code_name);
+        json_wrong(&node, "file_offset", "the constants end beyond the %zu bytes of %s", k->code_bytes, k->code_name);
     return json_ok(top);
 }
 

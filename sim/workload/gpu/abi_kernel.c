@@ -37,7 +37,7 @@ static const char *const known_members[] = {"name",
 
 /* ---- launch ---- */
 
-/* One to three numbers; missing ones are 1. */
+/* Reads one to three numbers; missing ones are 1. */
 static bool read_extent(const struct json_node *node, const char *member, uint32_t extent[3], bool *given)
 {
     const struct json_node list = json_find_array(node, member, 0, SIZE_MAX);
@@ -130,7 +130,7 @@ static bool read_mnemonics(const struct json_node *run, struct abi_kernel *k)
     for (struct json_walk walk = {.of = &by}; json_next(&walk, &item);) {
         struct abi_mnemonic *m = &k->mnemonic[k->mnemonics++];
         if (strlen(item.name) >= sizeof m->name)
-            return json_wrong(&by, NULL, "\"%.40s\" is no mnemonic", item.name);
+            return json_wrong(&by, NULL, "\"%.40s\" is not a mnemonic", item.name);
         snprintf(m->name, sizeof m->name, "%s", item.name);
         m->count = json_find_integer(&by, item.name, 0, INT64_MAX, 0);
     }
@@ -152,7 +152,7 @@ static bool read_reference(const struct json_node *top, struct abi_kernel *k)
 
 /* ---- the whole ---- */
 
-/* "sgemm_tiled": stated, else the folder's or the file's own name. */
+/* Takes the name that the description states, such as "sgemm_tiled", otherwise that of its folder or file. */
 static bool read_name(const struct json_node *top, struct abi_kernel *k)
 {
     const char *name = json_find_string(top, "name", NULL);
@@ -230,7 +230,7 @@ static bool read_whole(const char *path, uint8_t **bytes, size_t *size, struct o
     return ok;
 }
 
-/* Files lie beside the description. */
+/* Reads a file that lies beside the description. */
 static bool read_beside(void *context, const char *name, uint8_t **bytes, size_t *size, struct orch_error *error)
 {
     const char *description = context, *slash = strrchr(description, '/');
@@ -294,7 +294,7 @@ bool abi_kernel_set_input(struct abi_kernel *kernel, const char *name, const cha
     uint8_t *bytes, *data;
     size_t size;
     if (!arg || !arg->buffer)
-        return json_wrong(&node, NULL, "%.40s is no buffer of this kernel", name);
+        return json_wrong(&node, NULL, "%.40s is not a buffer of this kernel", name);
     if (!read_whole(path, &bytes, &size, error))
         return false;
     kernel->hash = checksum_add(kernel->hash, bytes, size);
