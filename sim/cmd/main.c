@@ -1,5 +1,5 @@
 /* The command line: one table of verbs, one parse of all options, one place that prints errors. */
-#include "sim/cmd/cmd.h"
+#include "sim/api/api.h"
 #include "sim/workload/cpu/program_args.h"
 
 #include <errno.h>

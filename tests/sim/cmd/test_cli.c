@@ -1,8 +1,8 @@
 #include "isa/array_count.h"
-#include "sim/cmd/common.h"
-#include "sim/cmd/options.h"
+#include "sim/api/common.h"
+#include "sim/api/options.h"
 #include "sim/base/suggest.h"
-#include "sim/cmd/verb.h"
+#include "sim/api/verb.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>

@@ -1,0 +1,379 @@
+/* orchard db: the performance database. */
+#include "isa/array_count.h"
+#include "sim/base/check.h"
+#include "sim/base/json_out.h"
+#include "sim/base/table.h"
+#include "sim/api/api.h"
+#include "sim/db/db.h"
+#include "sim/base/human.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+const struct cli_option cmd_db_options[] = {
+    {"format", 0, "FORM", false, "export: csv (default) or jsonl"},
+    {"output", 'o', "FILE", false, "export: where the rows go instead of standard output"},
+    {"older-than", 0, "DAYS", false, "prune: runs that began more than DAYS days ago"},
+    {"before", 0, "DATE", false, "prune: runs that began before DATE (2026-01-31)"},
+    {"failed", 0, NULL, false, "prune: only runs that failed or were interrupted"},
+    {"keep-version", 0, "VERSION", false, "prune: also characteristics of other versions than VERSION"},
+    {"dry-run", 'n', NULL, false, "prune: only say how much it would be"},
+    {0},
+};
+
+static struct orch_db *open_or_fail(struct cmd_context *context, enum db_mode mode, int *code)
+{
+    struct orch_error error = {0};
+    struct orch_db *db = db_open(context->common.db, mode, &error);
+    *code = db ? ORCH_OK : cmd_fail(context, &error);
+    return db;
+}
+
+/* For looking: brings the file up to date when that is possible, and is content with reading when it is not. */
+static struct orch_db *open_to_look(struct cmd_context *context, int *code)
+{
+    struct orch_error ignored = {0};
+    struct orch_db *db = db_open(context->common.db, DB_EXISTING, &ignored);
+    *code = ORCH_OK;
+    return db ? db : open_or_fail(context, DB_READ, code);
+}
+
+static int close_with(struct cmd_context *context, struct orch_db *db, bool ok, const struct orch_error *error)
+{
+    db_close(db);
+    return ok ? ORCH_OK : cmd_fail(context, error);
+}
+
+static int run_init(struct cmd_context *context, int argc, char **argv)
+{
+    int code;
+    (void)argv;
+    if (argc > 0)
+        return cmd_usage(context, "init takes no words");
+    struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
+    if (!db)
+        return code;
+    if (context->common.json) {
+        json_object *document = json_object_new_object();
+        json_add_text(document, "path", db_path(db));
+        json_add_count(document, "schema_version", (uint64_t)db_file_version(db));
+        json_print(document, context->out);
+    } else {
+        fprintf(context->out, "%s: schema version %d\n", db_path(db), db_file_version(db));
+    }
+    db_close(db);
+    return ORCH_OK;
+}
+
+/* --- info ------------------------------------------------------------------------------------------------------ */
+
+struct info {
+    json_object *tables, *views, *runs;
+};
+
+static bool count_rows(struct orch_db *db, const char *name, int64_t *rows, struct orch_error *error)
+{
+    char sql[160];
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM \"%.100s\"", name);
+    return db_number(db, error, 0, rows, sql, "");
+}
+
+static bool gather_tables(struct orch_db *db, struct info *info, struct orch_error *error)
+{
+    sqlite3_stmt *names = db_query(db, error,
+                                   "SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') "
+                                   "AND name NOT LIKE 'sqlite_%' ORDER BY name",
+                                   "");
+    int code = names ? SQLITE_ROW : SQLITE_ERROR;
+    while (names && (code = db_step(db, names, error)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(names, 0);
+        int64_t rows;
+        if (strcmp((const char *)sqlite3_column_text(names, 1), "view") == 0)
+            json_object_array_add(info->views, json_object_new_string(name));
+        else if (count_rows(db, name, &rows, error))
+            json_add_count(info->tables, name, (uint64_t)rows);
+        else
+            break;
+    }
+    sqlite3_finalize(names);
+    return code == SQLITE_DONE;
+}
+
+static bool gather_runs(struct orch_db *db, struct info *info, struct orch_error *error)
+{
+    static const char *const statuses[] = {"done", "failed", "interrupted", "running"};
+    for (size_t i = 0; i < ARRAY_COUNT(statuses); i++) {
+        int64_t count;
+        if (!db_number(db, error, 0, &count, "SELECT count(*) FROM run WHERE status = ?", "t", statuses[i]))
+            return false;
+        json_add_count(info->runs, statuses[i], (uint64_t)count);
+    }
+    return true;
+}
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static void print_info(struct cmd_context *context, struct orch_db *db, const struct info *info)
+{
+    static const struct table_column columns[] = {{"table", NULL, false, 0}, {"rows", NULL, true, 0}};
+    char size[HUMAN_SIZE];
+    fprintf(context->out, "%s\nschema version %d, %s\nruns:", db_path(db), db_file_version(db),
+            human_bytes((double)file_bytes(db_path(db)), size));
+    json_object_object_foreach(info->runs, status, count) fprintf(context->out, " %s %s", json_object_get_string(count), status);
+    fputs("\n\n", context->out);
+    struct table *table = table_create(columns, 2);
+    json_object_object_foreach(info->tables, name, rows)
+    {
+        if (!table || !table_row(table))
+            break;
+        table_cell(table, "%s", name);
+        table_cell(table, "%s", json_object_get_string(rows));
+    }
+    if (table)
+        table_print(table, context->out, context->common.color);
+    table_free(table);
+    fputs("\nviews:", context->out);
+    for (size_t i = 0; i < json_object_array_length(info->views); i++)
+        fprintf(context->out, " %s", json_object_get_string(json_object_array_get_idx(info->views, i)));
+    fputc('\n', context->out);
+}
+
+static void print_info_json(struct cmd_context *context, struct orch_db *db, const struct info *info)
+{
+    json_object *document = json_object_new_object();
+    json_add_text(document, "path", db_path(db));
+    json_add_count(document, "schema_version", (uint64_t)db_file_version(db));
+    json_add_count(document, "bytes", file_bytes(db_path(db)));
+    json_object_object_add(document, "runs", json_object_get(info->runs));
+    json_object_object_add(document, "tables", json_object_get(info->tables));
+    json_object_object_add(document, "views", json_object_get(info->views));
+    json_print(document, context->out);
+}
+
+static int run_info(struct cmd_context *context, int argc, char **argv)
+{
+    int code;
+    struct orch_error error = {0};
+    (void)argv;
+    if (argc > 0)
+        return cmd_usage(context, "info takes no words");
+    struct orch_db *db = open_to_look(context, &code);
+    if (!db)
+        return code;
+    struct info info = {json_object_new_object(), json_object_new_array(), json_object_new_object()};
+    const bool ok = gather_tables(db, &info, &error) && gather_runs(db, &info, &error);
+    if (ok && context->common.json)
+        print_info_json(context, db, &info);
+    else if (ok)
+        print_info(context, db, &info);
+    json_object_put(info.tables);
+    json_object_put(info.views);
+    json_object_put(info.runs);
+    return close_with(context, db, ok, &error);
+}
+
+/* --- sql, export, check ------------------------------------------------------------------------------------------ */
+
+static int run_sql(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    int code;
+    if (argc != 1)
+        return cmd_usage(context, "sql takes one query, in quotes");
+    /* Brings an older file up to date; after that nothing here can write. */
+    struct orch_db *db = open_to_look(context, &code);
+    if (!db)
+        return code;
+    db_close(db);
+    db = open_or_fail(context, DB_READ, &code);
+    if (!db)
+        return code;
+    const bool ok = db_print_query(db, argv[0], context->common.json ? DB_FORMAT_JSON : DB_FORMAT_TABLE, context->out, &error);
+    return close_with(context, db, ok, &error);
+}
+
+static bool export_to(struct cmd_context *context, struct orch_db *db, const char *table, enum db_format format,
+                      struct orch_error *error)
+{
+    const char *path = cli_value(&context->args, "output");
+    if (!path || strcmp(path, "-") == 0)
+        return db_export(db, table, format, context->out, error);
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
+    const bool ok = db_export(db, table, format, file, error);
+    if (fclose(file) != 0 && ok)
+        return orch_fail(error, ORCH_USAGE, "%.400s: %s", path, strerror(errno));
+    return ok;
+}
+
+static int run_export(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    const char *form = cli_value(&context->args, "format");
+    unsigned choice = 0;
+    int code;
+    if (argc != 1)
+        return cmd_usage(context, "export takes the name of one table or view");
+    if (form && !cli_choice("--format", form, "csv|jsonl", &choice, &error))
+        return cmd_fail(context, &error);
+    struct orch_db *db = open_to_look(context, &code);
+    if (!db)
+        return code;
+    const bool lines = choice == 1 || (!form && context->common.json);
+    const bool ok = export_to(context, db, argv[0], lines ? DB_FORMAT_JSONL : DB_FORMAT_CSV, &error);
+    return close_with(context, db, ok, &error);
+}
+
+static int run_check(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    struct check_report report = {0};
+    int code;
+    (void)argv;
+    if (argc > 0)
+        return cmd_usage(context, "check takes no words");
+    struct orch_db *db = open_to_look(context, &code);
+    if (!db)
+        return code;
+    if (!db_check(db, &report, &error)) {
+        check_report_free(&report);
+        return close_with(context, db, false, &error);
+    }
+    db_close(db);
+    if (context->common.json) {
+        json_print(check_report_json(&report), context->out);
+    } else {
+        check_print_details(&report, context->out);
+        check_print_closing(&report, context->out);
+    }
+    code = check_holds(&report) ? ORCH_OK : ORCH_FAILED;
+    check_report_free(&report);
+    return code;
+}
+
+/* --- prune, merge ------------------------------------------------------------------------------------------------ */
+
+/* YYYY-MM-DD, with or without a time behind it. */
+static bool read_date(const char *text, struct orch_error *error)
+{
+    unsigned year, month, day;
+    char after = 'T';
+    if (sscanf(text, "%4u-%2u-%2u%c", &year, &month, &day, &after) >= 3 && after == 'T' && month >= 1 && month <= 12 &&
+        day >= 1 && day <= 31 && strlen(text) >= 10 && strlen(text) < 32)
+        return true;
+    return orch_fail(error, ORCH_USAGE, "--before: '%.40s' is no date like 2026-01-31", text);
+}
+
+/* What to prune; `date` holds the text of --older-than. */
+static bool read_prune(struct cmd_context *context, struct db_prune *what, char date[32], struct orch_error *error)
+{
+    double days = -1;
+    *what = (struct db_prune){cli_value(&context->args, "before"), cli_has(&context->args, "failed"),
+                              cli_value(&context->args, "keep-version"), cli_has(&context->args, "dry-run")};
+    if (!cli_number(&context->args, "older-than", 0, 36500, &days, error))
+        return false;
+    if (days >= 0 && what->before)
+        return orch_fail(error, ORCH_USAGE, "--older-than and --before exclude one another");
+    if (what->before && !read_date(what->before, error))
+        return false;
+    if (days >= 0) {
+        const time_t then = time(NULL) - (time_t)(days * 86400);
+        struct tm utc;
+        gmtime_r(&then, &utc);
+        strftime(date, 32, "%Y-%m-%dT%H:%M:%S.999Z", &utc);
+        what->before = date;
+    }
+    if (!what->before && !what->failed && !what->keep_version)
+        return orch_fail(error, ORCH_USAGE, "prune needs --older-than, --before, --failed or --keep-version");
+    return true;
+}
+
+static int run_prune(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    struct db_prune what;
+    struct db_pruned pruned;
+    char date[32];
+    int code;
+    (void)argv;
+    if (argc > 0)
+        return cmd_usage(context, "prune takes no words");
+    if (!read_prune(context, &what, date, &error))
+        return cmd_fail(context, &error);
+    struct orch_db *db = open_or_fail(context, DB_EXISTING, &code);
+    if (!db)
+        return code;
+    const bool ok = db_prune(db, &what, &pruned, &error);
+    if (ok && context->common.json) {
+        json_object *document = json_object_new_object();
+        json_add_count(document, "runs", (uint64_t)pruned.runs);
+        json_add_count(document, "characteristics", (uint64_t)pruned.characteristics);
+        json_add_bool(document, "dry_run", what.dry_run);
+        json_print(document, context->out);
+    } else if (ok) {
+        fprintf(context->out, "%s%lld runs, %lld characteristics\n", what.dry_run ? "would remove " : "removed ",
+                (long long)pruned.runs, (long long)pruned.characteristics);
+    }
+    return close_with(context, db, ok, &error);
+}
+
+static void print_merged(struct cmd_context *context, json_object *rows, const char *shard, const struct db_merged *m)
+{
+    if (!context->common.json) {
+        fprintf(context->out, "%s: %lld runs, %lld characteristics, %lld measurements, %lld sweep points\n", shard,
+                (long long)m->runs, (long long)m->characteristics, (long long)m->measurements, (long long)m->sweep_points);
+        return;
+    }
+    json_object *row = json_object_new_object();
+    json_add_text(row, "shard", shard);
+    json_add_count(row, "runs", (uint64_t)m->runs);
+    json_add_count(row, "characteristics", (uint64_t)m->characteristics);
+    json_add_count(row, "measurements", (uint64_t)m->measurements);
+    json_add_count(row, "sweep_points", (uint64_t)m->sweep_points);
+    json_object_array_add(rows, row);
+}
+
+static int run_merge(struct cmd_context *context, int argc, char **argv)
+{
+    struct orch_error error = {0};
+    bool ok = true;
+    int code;
+    if (argc == 0)
+        return cmd_usage(context, "merge takes one or more database files");
+    struct orch_db *db = open_or_fail(context, DB_WRITE, &code);
+    if (!db)
+        return code;
+    json_object *rows = json_object_new_array();
+    for (int i = 0; ok && i < argc; i++) {
+        struct db_merged merged;
+        ok = db_merge(db, argv[i], &merged, &error);
+        if (ok)
+            print_merged(context, rows, argv[i], &merged);
+    }
+    if (context->common.json)
+        json_print(rows, context->out);
+    else
+        json_object_put(rows);
+    return close_with(context, db, ok, &error);
+}
+
+int cmd_db(struct cmd_context *context, int argc, char **argv)
+{
+    static int (*const actions[])(struct cmd_context *, int, char **) = {run_init,   run_info,  run_sql,  run_check,
+                                                                         run_export, run_prune, run_merge};
+    struct orch_error error = {0};
+    unsigned action;
+    if (argc == 0)
+        return cmd_usage(context, "needs one of init, info, sql, check, export, prune, merge");
+    if (!cli_choice("db", argv[0], "init|info|sql|check|export|prune|merge", &action, &error))
+        return cmd_fail(context, &error);
+    return actions[action](context, argc - 1, argv + 1);
+}

@@ -1,0 +1,11 @@
+/* Traces as workloads of orchard run. */
+#ifndef ORCHARD_SIM_API_VERB_TRACE_H
+#define ORCHARD_SIM_API_VERB_TRACE_H
+
+#include "sim/api/api.h"
+
+bool cmd_trace_is_file(const char *path);
+/* Replays on the chips of --chip, records and shows. */
+int cmd_trace_replay(struct cmd_context *context, const char *path);
+
+#endif
