@@ -63,7 +63,7 @@ static bool refuse_foreign(const struct orch_db *db, const struct file_state *s,
     if (s->version > SCHEMA_VERSION)
         return orch_fail(error, ORCH_USAGE,
                          "database %s: written by a newer orchard (schema version %d, this one knows %d); update orchard "
-                         "or use another --db",
+                         "or use another " ORCH_OPTION("db"),
                          db->path, s->version, SCHEMA_VERSION);
     if (s->version < 1)
         return orch_fail(error, ORCH_USAGE, "database %s: has no valid schema version", db->path);

@@ -91,30 +91,31 @@ static bool check_word(const char *option, const char *given, const char *const 
 static bool check_agx_choices(const struct run_request *q, struct orch_error *error)
 {
     if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "gpu") != 0)
-        return orch_fail(error, ORCH_USAGE, "--unit %s: GPU machine code runs on the gpu", q->unit);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: GPU machine code runs on the gpu", q->unit);
     if (q->entry || q->arg_count || q->home || q->cores > 1)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s describes a GPU launch",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s describes a GPU launch",
                          q->entry       ? "entry"
                          : q->arg_count ? "args"
                          : q->home      ? "home"
                                         : "cores",
                          q->workload);
     if (q->precision)
-        return orch_fail(error, ORCH_USAGE, "--precision %s: machine code has its own element types", q->precision);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: machine code has its own element types", q->precision);
     return true;
 }
 
 static bool check_gpu_kernel_choices(const struct run_request *q, struct orch_error *error)
 {
     if (q->entry || q->arg_count || q->home || q->cores > 1)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s is a kernel of the GPU",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s is a kernel of the GPU",
                          q->entry       ? "entry"
                          : q->arg_count ? "args"
                          : q->home      ? "home"
                                         : "cores",
                          q->workload);
     if (q->input_count || q->output_folder)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json)", q->input_count ? "input" : "output");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json)",
+                         q->input_count ? "input" : "output");
     return true;
 }
 
@@ -122,20 +123,21 @@ static bool check_ane_choices(const struct run *run, struct orch_error *error)
 {
     const struct run_request *q = run->request;
     if (q->unit && strcmp(q->unit, "auto") != 0 && strcmp(q->unit, "ane") != 0)
-        return orch_fail(error, ORCH_USAGE, "--unit %s: %s runs on the ane", q->unit, q->workload);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("unit") " %s: %s runs on the ane", q->unit, q->workload);
     if (q->entry || q->arg_count || q->home || q->cores > 1)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to CPU programs; %s runs on the Neural Engine",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to CPU programs; %s runs on the Neural Engine",
                          q->entry       ? "entry"
                          : q->arg_count ? "args"
                          : q->home      ? "home"
                                         : "cores",
                          q->workload);
     if (q->sanitize)
-        return orch_fail(error, ORCH_USAGE, "--sanitize belongs to GPU launches (abi.json)");
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("sanitize") " belongs to GPU launches (abi.json)");
     if (q->precision && !run->ane->request.info)
-        return orch_fail(error, ORCH_USAGE, "--precision %s: a program has its own element types", q->precision);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("precision") " %s: a program has its own element types", q->precision);
     if (q->detail && strcmp(q->detail, "sampled") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail sampled: the Neural Engine works descriptor by descriptor (instr)");
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("detail") " sampled: the Neural Engine works descriptor by descriptor (instr)");
     return true;
 }
 
@@ -143,12 +145,13 @@ static bool check_ane_choices(const struct run *run, struct orch_error *error)
 static bool check_operator(const struct run_request *q, struct orch_error *error)
 {
     if (!kernel_is_workload(q->workload))
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: %s is a program, not an operator; kernels are (orchard kernels)",
+        return orch_fail(error, ORCH_UNMODELLED,
+                         ORCH_OPTION("detail") " op: %s is a program, not an operator; kernels are (orchard kernels)",
                          q->workload);
     if (q->watch)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail op: an operator has no instructions to record");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " op: an operator has no instructions to record");
     if (q->mode == RUN_FUNCTIONAL || q->input_count || q->output_folder || q->sanitize)
-        return orch_fail(error, ORCH_USAGE, "--%s: an operator (--detail op) has no values",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") ": an operator (" ORCH_OPTION("detail") " op) has no values",
                          q->mode == RUN_FUNCTIONAL ? "mode functional"
                          : q->input_count          ? "input"
                          : q->output_folder        ? "output"
@@ -162,8 +165,9 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     static const char *const details[] = {"auto", "instr", "sampled", "op"};
     static const char *const homes[] = {"process", "elf"};
     const struct run_request *q = run->request;
-    if (!check_word("--unit", q->unit, units, 6, error) || !check_word("--detail", q->detail, details, 4, error) ||
-        !check_word("--home", q->home, homes, 2, error) || (run_is_operator(q) && !check_operator(q, error)))
+    if (!check_word(ORCH_OPTION("unit"), q->unit, units, 6, error) ||
+        !check_word(ORCH_OPTION("detail"), q->detail, details, 4, error) ||
+        !check_word(ORCH_OPTION("home"), q->home, homes, 2, error) || (run_is_operator(q) && !check_operator(q, error)))
         return false;
     if (run->kind == RUN_AGX)
         return check_agx_choices(q, error);
@@ -172,30 +176,32 @@ static bool check_choices(const struct run *run, struct orch_error *error)
     if (run->kind == RUN_ANE)
         return check_ane_choices(run, error);
     if (q->input_count || q->output_folder || q->sanitize)
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to GPU launches (abi.json) and the Neural Engine",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to GPU launches (abi.json) and the Neural Engine",
                          q->input_count     ? "input"
                          : q->output_folder ? "output"
                                             : "sanitize");
     if (q->unit && (strcmp(q->unit, "gpu") == 0 || strcmp(q->unit, "ane") == 0 || strcmp(q->unit, "hybrid") == 0))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; cpu and amx have", q->unit,
-                         q->workload);
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; cpu and amx have",
+                         q->unit, q->workload);
     if (run->kind == RUN_CPU_KERNEL && (q->entry || q->arg_count || q->home))
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to %s; %s is a kernel of the CPU",
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to %s; %s is a kernel of the CPU",
                          q->entry       ? "entry"
                          : q->arg_count ? "args"
                                         : "home",
                          q->home ? "kernels of the amx" : "program files", q->workload);
     if (run->kind == RUN_CPU_KERNEL && q->mode == RUN_TIMING && !run_is_operator(q))
-        return orch_fail(error, ORCH_UNMODELLED, "--mode timing: a CPU kernel is timed while it executes (full)");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("mode") " timing: a CPU kernel is timed while it executes (full)");
     if (run->kind == RUN_KERNEL && q->unit && strcmp(q->unit, "cpu") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use --unit amx", run->call.info->name);
+        return orch_fail(error, ORCH_UNMODELLED, "%s has no NEON version; use " ORCH_OPTION("unit") " amx", run->call.info->name);
     if (run->kind == RUN_KERNEL && (q->entry || q->arg_count))
-        return orch_fail(error, ORCH_USAGE, "--%s belongs to program files; %s is a kernel", q->entry ? "entry" : "args",
-                         q->workload);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("%s") " belongs to program files; %s is a kernel",
+                         q->entry ? "entry" : "args", q->workload);
     if (run->kind == RUN_KERNEL && q->cores > 1 && (!q->home || strcmp(q->home, "process") == 0))
-        return orch_fail(error, ORCH_USAGE, "--cores %u: a kernel runs on one core; --home elf runs a copy on each", q->cores);
+        return orch_fail(error, ORCH_USAGE,
+                         ORCH_OPTION("cores") " %u: a kernel runs on one core; " ORCH_OPTION("home") " elf runs a copy on each",
+                         q->cores);
     if (q->detail && strcmp(q->detail, "sampled") == 0)
-        return orch_fail(error, ORCH_UNMODELLED, "--detail sampled: cpu and amx work at instr");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("detail") " sampled: cpu and amx work at instr");
     return true;
 }
 
@@ -337,7 +343,7 @@ static bool open_agx(struct run *run, struct orch_error *error)
         char name[64];
         const char *equals = strchr(q->inputs[i], '=');
         if (!equals || equals == q->inputs[i] || (size_t)(equals - q->inputs[i]) >= sizeof name)
-            return orch_fail(error, ORCH_USAGE, "--input %s: expected NAME=FILE", q->inputs[i]);
+            return orch_fail(error, ORCH_USAGE, ORCH_OPTION("input") " %s: expected NAME=FILE", q->inputs[i]);
         snprintf(name, sizeof name, "%.*s", (int)(equals - q->inputs[i]), q->inputs[i]);
         if (!abi_kernel_set_input(&run->gpu_kernel, name, equals + 1, error))
             return false;
@@ -408,8 +414,8 @@ static bool open_kernel(struct run *run, struct orch_error *error)
     if (run->kind == RUN_GPU_KERNEL)
         return open_gpu_kernel(run, error);
     if (!kernel_has(q->workload) && (gpu_library_has(q->workload) || ane_workload_has(q->workload)))
-        return orch_fail(error, ORCH_UNMODELLED, "--unit %s: %s has no version for this unit; the %s has", q->unit, q->workload,
-                         gpu_library_has(q->workload) ? "gpu" : "ane");
+        return orch_fail(error, ORCH_UNMODELLED, ORCH_OPTION("unit") " %s: %s has no version for this unit; the %s has", q->unit,
+                         q->workload, gpu_library_has(q->workload) ? "gpu" : "ane");
     return kernel_parse(q->workload, q->precision, &run->call, error);
 }
 

@@ -49,7 +49,7 @@ static bool judge_findings(struct run_launch *l, const struct gpu_findings *foun
     for (size_t i = 0; i < found->count; i++)
         if (!add_remark(l, found->text[i]))
             return false;
-    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: --sanitize found %zu %s in the program",
+    return !found->count || orch_fail(l->error, ORCH_FAULT, "%.200s: " ORCH_OPTION("sanitize") " found %zu %s in the program",
                                       l->setup->kernel->path, found->count, found->count == 1 ? "thing" : "things");
 }
 
@@ -118,7 +118,7 @@ static bool save_output(const struct run_launch *l, unsigned arg)
     const char *folder = l->run->request->output_folder;
     char path[4096];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return orch_fail(l->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+        return orch_fail(l->error, ORCH_USAGE, ORCH_OPTION("output") " %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, a->name);
     struct npy_array array = {
         .type = abi_type_npy(a->type), .dims = 1, .shape = {a->count}, .data = gpu_setup_bytes(l->setup, arg)};

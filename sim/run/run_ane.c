@@ -99,7 +99,7 @@ static bool save_output(const struct work *k, const struct ane_array *v)
     const char *folder = k->run->request->output_folder;
     char path[4096];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return orch_fail(k->error, ORCH_USAGE, "--output %s: %s", folder, strerror(errno));
+        return orch_fail(k->error, ORCH_USAGE, ORCH_OPTION("output") " %s: %s", folder, strerror(errno));
     snprintf(path, sizeof path, "%s/%s.npy", folder, v->name);
     for (char *c = path + strlen(folder) + 1; *c; c++) /* port names come from the container */
         *c = *c == '/' ? '_' : *c;

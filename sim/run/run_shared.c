@@ -13,7 +13,7 @@ bool run_place(const struct run *run, unsigned count, struct run_measure *m, str
     struct soc_core *cores[3 * ARRAY_COUNT(m->cores)];
     const unsigned all = q->skip_cores + count + q->other_cores;
     if (count > most || q->skip_cores > most || q->other_cores > most)
-        return orch_fail(error, ORCH_USAGE, "--cores: no chip has %u CPU cores", all);
+        return orch_fail(error, ORCH_USAGE, ORCH_OPTION("cores") ": no chip has %u CPU cores", all);
     if (!run_soc_open(run, m, error) || !soc_place(m->soc, all, q->core_choice, cores, error))
         return false;
     memcpy(m->cores, cores + q->skip_cores, count * sizeof cores[0]);

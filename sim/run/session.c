@@ -35,7 +35,7 @@ static void hand_over(struct orchard_error *to, const struct orch_error *from)
     if (!to)
         return;
     to->code = from->exit_code;
-    snprintf(to->text, sizeof to->text, "%s", from->text);
+    snprintf(to->text, sizeof to->text, "%s", from->plain);
 }
 
 const char *orchard_version(void)

@@ -211,7 +211,7 @@ static bool parse_float(const char *text, struct program_arg *arg, struct orch_e
     char *end = NULL;
     const double value = strtod(text, &end);
     if (end == text)
-        return orch_fail(error, ORCH_USAGE, "not an argument; `run --help` lists the forms");
+        return orch_fail(error, ORCH_USAGE, "not an argument; `run " ORCH_OPTION("help") "` lists the forms");
     if (strcmp(end, "f") == 0) {
         const float single = strtof(text, NULL); /* rounded once, from the decimal text */
         uint32_t bits;

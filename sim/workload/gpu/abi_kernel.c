@@ -301,7 +301,7 @@ static void drop_expectations(struct abi_kernel *k)
 bool abi_kernel_set_input(struct abi_kernel *kernel, const char *name, const char *path, struct orch_error *error)
 {
     struct abi_arg *arg = abi_kernel_arg(kernel, name);
-    const struct abi_node node = {.file = kernel->path, .place = "--input", .error = error};
+    const struct abi_node node = {.file = kernel->path, .place = ORCH_OPTION("input"), .error = error};
     uint8_t *bytes, *data;
     size_t size;
     if (!arg || !arg->buffer)
